@@ -1,0 +1,72 @@
+// What runs a model: the interface behind --engine, --onnxrt and --ref.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/graph.h"
+#include "assay/tensor.h"
+
+namespace assay {
+
+/// Name and type of a model input or output.
+struct TensorInfo {
+  std::string name;
+  Type type;
+};
+
+/// The model to run. `model` is always there; `path` is set when the file at that path holds exactly this model, so
+/// that a backend which reads files itself may.
+struct ModelSource {
+  std::shared_ptr<const Model> model;
+  std::string path;
+};
+
+/// How the reference interpreter treats floating-point values.
+enum class ReferencePrecision : uint8_t {
+  kFloat64,  ///< everything in float64; only the model's outputs are rounded to their declared types
+  kStored,   ///< every operator is computed in float64 and its result rounded to the type the model declares
+};
+
+struct SessionOptions {
+  int threads = 0;                     ///< 0: the CPUs this process may use
+  std::vector<std::string> providers;  ///< ONNX Runtime: execution providers in priority order; empty: CPU
+  ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
+  std::string library;                 ///< ONNX Runtime: path of the shared library; empty: search
+  std::string planted_fault;           ///< engine, for tests only: name of a node whose result is made slightly wrong
+};
+
+/// A model made ready on one backend. Not thread-safe.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual const std::vector<TensorInfo>& inputs() const = 0;
+  virtual const std::vector<TensorInfo>& outputs() const = 0;
+
+  /// Receives each output once, in any order, as soon as it is final; a backend that can computes the next only after
+  /// the sink returns, so that few outputs need to be alive.
+  using Sink = std::function<void(size_t output, Tensor)>;
+  /// `feed` holds exactly the tensors of inputs(), in that order, of matching type and shape. Throws Error.
+  virtual void run(std::span<const Tensor> feed, const Sink& sink) = 0;
+  /// Seconds the backend itself spent in the last run(), the sink not counted.
+  virtual double last_run_seconds() const = 0;
+};
+
+/// One line of backends.def.
+struct Backend {
+  std::string_view name;           ///< engine, onnxrt, reference
+  std::string_view option;         ///< --engine, ...
+  std::string_view runner_prefix;  ///< engine-runner, onnxrt-runner, ...: as in upstream's runner names
+  std::string_view human_name;     ///< ONNX-Runtime, ...
+  std::string_view summary;        ///< for --help
+  /// Empty when the backend can be used here; otherwise the sentence that says why not and what to do.
+  std::string (*probe)(const SessionOptions&);
+  /// Throws Error when the model cannot run on it.
+  std::unique_ptr<Session> (*open)(const ModelSource&, const SessionOptions&);
+};
+
+}  // namespace assay

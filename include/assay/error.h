@@ -1,0 +1,75 @@
+// The exception that every part of assay throws for input that ends the operation.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// What kind of failure an Error reports; the command line maps every kind to exit code 1.
+enum class ErrorCode {
+  kInvalidArgument,  ///< an option, an input tensor or a call that cannot be right
+  kInvalidModel,     ///< a file that breaks the ONNX format or its rules
+  kUnsupported,      ///< valid input that this build cannot handle (unknown operator, missing library)
+  kNotFound,         ///< a file, tensor, node or name that does not exist
+  kIo,               ///< the operating system refused (unwritable place, disk full)
+  kInternal,         ///< a broken promise of our own code
+};
+
+/// A failure with one sentence, the places it passed through and, where there is one, the remedy.
+/// what() reads: `<message> [at node 'conv1' (Conv)] [in model.onnx]. <remedy>`.
+class Error : public std::exception {
+ public:
+  Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) { render(); }
+
+  ErrorCode code() const { return code_; }
+  const std::string& message() const { return message_; }
+  const std::vector<std::string>& context() const { return context_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+  /// Adds the next outer place, such as `at node 'conv1' (Conv)` or `in model.onnx`.
+  Error& add_context(std::string place);
+  /// Says what the user can do about it: one sentence, ended by a full stop.
+  Error& set_remedy(std::string remedy);
+
+ private:
+  void render();
+
+  ErrorCode code_;
+  std::string message_;
+  std::vector<std::string> context_;
+  std::string remedy_;
+  std::string text_;
+};
+
+[[noreturn]] void throw_error(ErrorCode code, fmt::string_view format, fmt::format_args args);
+
+/// Throws Error with a message formatted by fmt.
+template <typename... Args>
+[[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  throw_error(code, format, fmt::make_format_args(args...));
+}
+
+/// Throws Error unless the condition holds.
+template <typename... Args>
+void require(bool condition, ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+  if (!condition) [[unlikely]]
+    throw_error(code, format, fmt::make_format_args(args...));
+}
+
+/// Runs body; an Error that leaves it gets the place that place() returns as context.
+template <typename Place, typename Body>
+decltype(auto) with_context(Place&& place, Body&& body) {
+  try {
+    return body();
+  } catch (Error& e) {
+    e.add_context(place());
+    throw;
+  }
+}
+
+}  // namespace assay

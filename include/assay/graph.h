@@ -1,0 +1,241 @@
+// The one intermediate representation: ONNX's graph as objects that may be edited, with ONNX-GraphSurgeon's concepts.
+//
+// A Model owns a Graph and local functions; a Graph owns its nodes and values; nodes and values know each other:
+// Value::producer() and Value::consumers() are kept right by every edit. A Constant of GraphSurgeon is a Value with
+// tensor(); a Variable is one without. Pointers stay valid until the object is removed.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "assay/tensor.h"
+#include "assay/type.h"
+
+namespace assay {
+
+class Graph;
+class Node;
+
+/// Key and value pairs in file order (metadata_props).
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+/// A tensor of a model: input, output, intermediate result, or constant.
+class Value {
+ public:
+  const std::string& name() const { return name_; }
+  /// Throws Error (kInvalidArgument) when the graph has another value of that name.
+  void rename(std::string name);
+
+  Type type;
+  std::string doc_string;
+  Metadata metadata;
+  /// An initializer that the file also lists among the graph inputs (the rule before IR version 4).
+  bool is_overridable = false;
+
+  bool is_constant() const { return tensor_.defined() || is_missing_; }
+  /// The constant's data; undefined for a Variable, and for an initializer whose external data were not loaded.
+  const Tensor& tensor() const { return tensor_; }
+  /// Makes this a constant of the tensor's type and shape. Throws Error when a node produces it.
+  void set_tensor(Tensor tensor);
+  /// Makes this a constant without data (external data ignored on request).
+  void set_missing() { is_missing_ = true; }
+  /// Makes this a Variable again.
+  void clear_tensor() {
+    tensor_ = {};
+    is_missing_ = false;
+  }
+
+  /// The node that computes it; null for inputs and constants.
+  Node* producer() const { return producer_; }
+  /// One entry for each use as a node input, subgraph nodes included.
+  const std::vector<Node*>& consumers() const { return consumers_; }
+  Graph& graph() const { return *graph_; }
+
+ private:
+  friend class Graph;
+  friend class Node;
+  Value(Graph* graph, std::string name) : name_(std::move(name)), graph_(graph) {}
+
+  std::string name_;
+  Graph* graph_;
+  Tensor tensor_;
+  bool is_missing_ = false;
+  Node* producer_ = nullptr;
+  std::vector<Node*> consumers_;
+};
+
+/// ONNX AttributeProto.
+struct Attribute {
+  using Graphs = std::vector<std::shared_ptr<Graph>>;
+  using Types = std::vector<Type>;
+  /// Coordinate-format tensor: values at indices (linear or [nnz, rank]) of a tensor of extents dims.
+  struct Sparse {
+    Tensor values, indices;
+    std::vector<int64_t> dims;
+  };
+  using Data = std::variant<std::monostate, float, int64_t, std::string, Tensor, std::shared_ptr<Graph>, Type, Sparse,
+                            std::vector<float>, std::vector<int64_t>, std::vector<std::string>, std::vector<Tensor>,
+                            Graphs, Types, std::vector<Sparse>>;
+
+  std::string name;
+  Data data;
+  std::string ref_attr_name;  ///< inside a function body: the attribute of the call that gives the value
+  std::string doc_string;
+
+  template <typename T>
+  const T* get_if() const {
+    return std::get_if<T>(&data);
+  }
+  /// FLOAT, INTS, GRAPH, ...: the name in AttributeProto.AttributeType.
+  std::string_view type_name() const;
+};
+
+/// An operation. Optional inputs and outputs that are left out are null.
+class Node {
+ public:
+  std::string name;
+  std::string op_type;
+  std::string domain;  ///< "" for ai.onnx
+  std::string overload;
+  std::string doc_string;
+  Metadata metadata;
+  std::vector<Attribute> attributes;
+
+  const std::vector<Value*>& inputs() const { return inputs_; }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+  /// The value, or null when i is past the end or the slot is left out.
+  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
+  Value* output(size_t i) const { return i < outputs_.size() ? outputs_[i] : nullptr; }
+
+  void set_input(size_t i, Value* v);  ///< grows the list with nulls as needed
+  void set_inputs(std::vector<Value*> inputs);
+  /// The value must not have another producer.
+  void set_output(size_t i, Value* v);
+  void set_outputs(std::vector<Value*> outputs);
+
+  const Attribute* find_attribute(std::string_view name) const;
+  void set_attribute(std::string name, Attribute::Data data);
+  void remove_attribute(std::string_view name);
+
+  Graph& graph() const { return *graph_; }
+  /// For messages: 'conv1' (Conv), or (Conv) producing 'y' when the node has no name.
+  std::string label() const;
+
+ private:
+  friend class Graph;
+  explicit Node(Graph* graph) : graph_(graph) {}
+
+  std::vector<Value*> inputs_, outputs_;
+  Graph* graph_;
+};
+
+/// Attributes given to Graph::add_node.
+using AttributeList = std::vector<std::pair<std::string, Attribute::Data>>;
+
+/// A graph or subgraph. Nodes are in file order, which import checks to be topological.
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph();
+
+  std::string name;
+  std::string doc_string;
+  Metadata metadata;
+  std::vector<Value*> inputs;
+  std::vector<Value*> outputs;
+  /// ONNX TensorAnnotation: tensor name and its quantisation parameters.
+  std::vector<std::pair<std::string, Metadata>> quantization_annotations;
+
+  const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  const std::vector<std::unique_ptr<Value>>& values() const { return values_; }
+  /// The graph whose node holds this one as attribute; null for a model's main graph and a function body.
+  Graph* parent() const { return parent_; }
+  void set_parent(Graph* parent) { parent_ = parent; }
+
+  /// Throws Error (kInvalidModel) when the name exists.
+  Value* add_value(std::string name, Type type = {});
+  Value* add_constant(std::string name, Tensor tensor);
+  Value* add_input(std::string name, Type type);
+  /// In this graph only; null when there is none.
+  Value* find_value(std::string_view name) const;
+  /// Here, else in the enclosing graphs.
+  Value* lookup(std::string_view name) const;
+  /// `prefix`, or `prefix_1`, `prefix_2`, ...: the first that names no value here or in an enclosing graph.
+  std::string unique_name(std::string_view prefix) const;
+
+  Node* add_node(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs, AttributeList attributes = {},
+                 std::string name = {}, std::string domain = {});
+  /// As add_node, but placed before `position`.
+  Node* insert_node(const Node* position, std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,
+                    AttributeList attributes = {}, std::string name = {}, std::string domain = {});
+  /// GraphSurgeon's layer(): adds a node whose output is a new value named after the node (or `hint`); returns it.
+  Value* layer(std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {}, std::string hint = {},
+               std::string domain = {});
+
+  /// Detaches and deletes. Its outputs stay as values without producer.
+  void remove_node(Node* node);
+  /// Deletes every node for which the predicate holds, in one pass.
+  template <typename Pred>
+  void remove_nodes_if(Pred pred) {
+    for (auto& n : nodes_)
+      if (pred(*n)) detach(*n);
+    std::erase_if(nodes_, [](const std::unique_ptr<Node>& n) { return n->graph_ == nullptr; });
+  }
+  /// Deletes values that no node and no graph input or output refers to.
+  void remove_unused_values();
+  /// Every use of `from`, graph outputs included, becomes a use of `to`.
+  void replace_uses(Value* from, Value* to);
+  /// The order given must be a permutation of nodes().
+  void reorder_nodes(std::span<Node* const> order);
+
+ private:
+  friend class Value;
+  friend class Node;
+  void detach(Node& node);
+
+  std::vector<std::unique_ptr<Value>> values_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::unordered_map<std::string_view, Value*> index_;  // keys view Value::name_
+  Graph* parent_ = nullptr;
+};
+
+struct OpsetImport {
+  std::string domain;  ///< "" for ai.onnx
+  int64_t version = 0;
+};
+
+/// A model-local function (ONNX FunctionProto). The body's inputs and outputs are its values.
+struct Function {
+  std::string domain, name, overload, doc_string;
+  std::vector<std::string> attribute_names;    ///< required attributes
+  std::vector<Attribute> attribute_defaults;   ///< attributes with a default
+  std::vector<OpsetImport> opsets;
+  Metadata metadata;
+  std::unique_ptr<Graph> body = std::make_unique<Graph>();
+};
+
+/// ONNX ModelProto.
+struct Model {
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  std::vector<Function> functions;
+  std::vector<OpsetImport> opsets;
+  int64_t ir_version = 8;
+  int64_t model_version = 0;
+  std::string producer_name, producer_version, domain, doc_string;
+  Metadata metadata;
+  std::string path;  ///< the file it came from; empty for one that was built
+
+  /// The imported version of a domain; 0 when it is not imported. "ai.onnx" and "" are one domain.
+  int64_t opset(std::string_view domain = "") const;
+  const Function* find_function(std::string_view domain, std::string_view name, std::string_view overload = "") const;
+};
+
+}  // namespace assay

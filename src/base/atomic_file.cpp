@@ -1,0 +1,151 @@
+#include "base/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+#include "assay/error.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kBufferBytes = 1 << 18;
+
+/// Names of temporary files for the signal handler, which may neither lock nor allocate: fixed slots, claimed by
+/// exchanging the state. A file beyond the last slot is only not removed on an interrupt.
+struct Slot {
+  std::atomic<int> state{0};  // 0 free, 1 being changed, 2 live
+  std::array<char, 1024> name{};
+};
+std::array<Slot, 64> g_slots;
+
+void remember(const std::string& name) {
+  if (name.size() >= g_slots[0].name.size()) return;
+  for (Slot& s : g_slots) {
+    int expected = 0;
+    if (!s.state.compare_exchange_strong(expected, 1)) continue;
+    std::memcpy(s.name.data(), name.c_str(), name.size() + 1);
+    s.state.store(2);
+    return;
+  }
+}
+
+void forget(const std::string& name) {
+  for (Slot& s : g_slots)
+    if (s.state.load() == 2 && name == s.name.data()) {
+      s.state.store(0);
+      return;
+    }
+}
+
+extern "C" void remove_temporaries_and_die(int signal) {
+  for (Slot& s : g_slots)
+    if (s.state.load() == 2) ::unlink(s.name.data());
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  namespace fs = std::filesystem;
+  std::error_code ec;
+  const fs::path parent = fs::path(path_).parent_path();
+  if (!parent.empty()) {
+    fs::create_directories(parent, ec);
+    if (ec) fail(ErrorCode::kIo, "cannot create the folder {}: {}", parent.string(), ec.message());
+  }
+  if (fs::is_directory(path_, ec)) fail(ErrorCode::kIo, "cannot write {}: it is a folder", path_);
+  const bool special = fs::exists(path_, ec) && !fs::is_regular_file(path_, ec);
+  if (special) {
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    // A link keeps pointing where it did: the file it names is replaced.
+    if (fs::is_symlink(path_, ec)) path_ = fs::weakly_canonical(path_, ec).string();
+    temporary_ = path_ + "." + std::to_string(::getpid()) + ".tmp";
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ >= 0) remember(temporary_);
+  }
+  if (fd_ < 0) {
+    const int e = errno;
+    temporary_.clear();
+    io_error(e);
+  }
+  buffer_.reserve(kBufferBytes);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) {
+    ::unlink(temporary_.c_str());
+    forget(temporary_);
+  }
+}
+
+void AtomicFile::io_error(int error) {
+  fail(ErrorCode::kIo, "cannot write {}: {}", path_, std::strerror(error));
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  size_ += bytes.size();
+  if (buffer_.size() + bytes.size() <= kBufferBytes) {
+    buffer_ += bytes;
+    return;
+  }
+  flush();
+  if (bytes.size() < kBufferBytes)
+    buffer_ += bytes;
+  else
+    write_fully(bytes.data(), bytes.size());
+}
+
+void AtomicFile::flush() {
+  write_fully(buffer_.data(), buffer_.size());
+  buffer_.clear();
+}
+
+void AtomicFile::write_fully(const char* data, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t n = ::write(fd_, data, std::min<size_t>(bytes, 1 << 30));
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      io_error(errno);
+    }
+    data += n;
+    bytes -= static_cast<size_t>(n);
+  }
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL) io_error(errno);
+  const int fd = fd_;
+  fd_ = -1;
+  if (::close(fd) != 0) io_error(errno);
+  if (temporary_.empty()) return;
+  struct stat st {};
+  if (::stat(path_.c_str(), &st) == 0) ::chmod(temporary_.c_str(), st.st_mode & 07777);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) io_error(errno);
+  forget(temporary_);
+  temporary_.clear();
+}
+
+void install_interrupt_cleanup() {
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old {};
+    ::sigaction(s, nullptr, &old);
+    if (old.sa_handler != SIG_DFL) continue;
+    struct sigaction action {};
+    action.sa_handler = remove_temporaries_and_die;
+    ::sigaction(s, &action, nullptr);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,44 @@
+// Files that appear whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// Writes to `<path>.<pid>.tmp` beside the target and renames on commit(). A write that fails (disk full), an object
+/// destroyed before commit(), and an interrupt (see install_interrupt_cleanup) leave the target untouched and no
+/// temporary file. Parent folders are created. A path such as /dev/stdout that is no regular file is written directly.
+class AtomicFile {
+ public:
+  /// Throws Error (kIo) naming the path and the reason when the place is not writable.
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Buffered append. Throws Error (kIo).
+  void write(std::string_view bytes);
+  void write(const void* data, size_t bytes) { write({static_cast<const char*>(data), bytes}); }
+  /// Bytes written so far.
+  size_t size() const { return size_; }
+  /// Flushes, makes the data durable and renames. Throws Error (kIo).
+  void commit();
+
+ private:
+  void flush();
+  void write_fully(const char* data, size_t bytes);
+  [[noreturn]] void io_error(int error);
+
+  std::string path_, temporary_;
+  std::string buffer_;
+  int fd_ = -1;
+  size_t size_ = 0;
+};
+
+/// On SIGINT, SIGTERM and SIGHUP: removes the temporary files of all live AtomicFiles, then lets the signal end the
+/// process as it would have.
+void install_interrupt_cleanup();
+
+}  // namespace assay

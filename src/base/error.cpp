@@ -1,0 +1,36 @@
+#include "assay/error.h"
+
+#include <fmt/format.h>
+
+namespace assay {
+
+Error& Error::add_context(std::string place) {
+  context_.push_back(std::move(place));
+  render();
+  return *this;
+}
+
+Error& Error::set_remedy(std::string remedy) {
+  remedy_ = std::move(remedy);
+  render();
+  return *this;
+}
+
+void Error::render() {
+  text_ = message_;
+  for (const std::string& place : context_) {
+    text_ += " [";
+    text_ += place;
+    text_ += ']';
+  }
+  if (remedy_.empty()) return;
+  if (!text_.empty() && text_.back() != '.' && text_.back() != '!' && text_.back() != '?') text_ += '.';
+  text_ += ' ';
+  text_ += remedy_;
+}
+
+void throw_error(ErrorCode code, fmt::string_view format, fmt::format_args args) {
+  throw Error(code, fmt::vformat(format, args));
+}
+
+}  // namespace assay

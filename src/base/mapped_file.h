@@ -1,0 +1,34 @@
+// Read-only files in memory, without reading them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// A whole file mapped read-only. Pages are read when they are touched.
+class MappedFile {
+ public:
+  /// Throws Error (kNotFound, kIo) that names the path. An empty file maps to zero bytes.
+  static std::shared_ptr<const MappedFile> open(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  const char* data() const { return data_; }
+  size_t size() const { return size_; }
+  std::string_view bytes() const { return {data_, size_}; }
+  /// Gives the resident pages of a range back to the system; the next touch reads them again.
+  void drop_pages(const void* first, size_t bytes) const;
+
+ private:
+  MappedFile() = default;
+  std::string path_;
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,58 @@
+#include "base/parallel.h"
+
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+
+namespace assay {
+namespace {
+
+int available_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+int& threads() {
+  static int n = available_cpus();
+  return n;
+}
+
+}  // namespace
+
+int thread_count() { return threads(); }
+
+void set_thread_count(int n) {
+  threads() = std::max(1, n);
+  omp_set_num_threads(threads());
+}
+
+void internal::run_parallel(int64_t count, int64_t grain, RangeBody body) {
+  if (count <= 0) return;
+  const int64_t wanted = std::min<int64_t>(thread_count(), (count + std::max<int64_t>(grain, 1) - 1) / std::max<int64_t>(grain, 1));
+  if (wanted <= 1 || omp_in_parallel()) {
+    body(0, count);
+    return;
+  }
+  std::exception_ptr failure;
+  std::mutex mutex;
+#pragma omp parallel num_threads(static_cast<int>(wanted))
+  {
+    const int64_t n = omp_get_num_threads();
+    const int64_t i = omp_get_thread_num();
+    try {
+      const int64_t first = count * i / n, last = count * (i + 1) / n;
+      if (first < last) body(first, last);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace assay

@@ -1,0 +1,238 @@
+#include "assay/graph.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+namespace assay {
+
+std::string_view Attribute::type_name() const {
+  static constexpr std::array<std::string_view, std::variant_size_v<Data>> kNames = {
+      "UNDEFINED", "FLOAT",   "INT",     "STRING", "TENSOR",      "GRAPH",         "TYPE_PROTO",     "SPARSE_TENSOR", "FLOATS",
+      "INTS",      "STRINGS", "TENSORS", "GRAPHS", "TYPE_PROTOS", "SPARSE_TENSORS"};
+  return kNames[data.index()];
+}
+
+void Value::rename(std::string name) {
+  if (name == name_) return;
+  require(graph_->find_value(name) == nullptr, ErrorCode::kInvalidArgument,
+          "cannot rename '{}': the graph already has a value named '{}'", name_, name);
+  graph_->index_.erase(name_);
+  name_ = std::move(name);
+  graph_->index_.emplace(name_, this);
+}
+
+void Value::set_tensor(Tensor tensor) {
+  require(producer_ == nullptr, ErrorCode::kInvalidArgument, "'{}' is produced by a node and cannot become a constant", name_);
+  type = Type::tensor(tensor.dtype(), tensor.shape());
+  tensor_ = std::move(tensor);
+  is_missing_ = false;
+}
+
+namespace {
+
+void erase_one(std::vector<Node*>& list, Node* node) {
+  const auto it = std::find(list.rbegin(), list.rend(), node);
+  if (it != list.rend()) list.erase(std::next(it).base());
+}
+
+}  // namespace
+
+void Node::set_input(size_t i, Value* v) {
+  if (i >= inputs_.size()) inputs_.resize(i + 1, nullptr);
+  if (inputs_[i] != nullptr) erase_one(inputs_[i]->consumers_, this);
+  inputs_[i] = v;
+  if (v != nullptr) v->consumers_.push_back(this);
+}
+
+void Node::set_inputs(std::vector<Value*> inputs) {
+  for (Value* v : inputs_)
+    if (v != nullptr) erase_one(v->consumers_, this);
+  inputs_ = std::move(inputs);
+  for (Value* v : inputs_)
+    if (v != nullptr) v->consumers_.push_back(this);
+}
+
+void Node::set_output(size_t i, Value* v) {
+  require(v == nullptr || v->producer_ == nullptr || v->producer_ == this, ErrorCode::kInvalidModel,
+          "'{}' is produced by two nodes: {} and {}", v ? v->name() : "", v && v->producer_ ? v->producer_->label() : "",
+          label());
+  require(v == nullptr || !v->is_constant(), ErrorCode::kInvalidModel, "'{}' is an initializer and the output of node {}",
+          v ? v->name() : "", label());
+  if (i >= outputs_.size()) outputs_.resize(i + 1, nullptr);
+  if (outputs_[i] != nullptr) outputs_[i]->producer_ = nullptr;
+  outputs_[i] = v;
+  if (v != nullptr) v->producer_ = this;
+}
+
+void Node::set_outputs(std::vector<Value*> outputs) {
+  for (Value*& v : outputs_) {
+    if (v != nullptr) v->producer_ = nullptr;
+    v = nullptr;
+  }
+  outputs_.clear();
+  for (size_t i = 0; i < outputs.size(); ++i) set_output(i, outputs[i]);
+}
+
+const Attribute* Node::find_attribute(std::string_view attribute_name) const {
+  for (const Attribute& a : attributes)
+    if (a.name == attribute_name) return &a;
+  return nullptr;
+}
+
+void Node::set_attribute(std::string attribute_name, Attribute::Data data) {
+  for (Attribute& a : attributes)
+    if (a.name == attribute_name) {
+      a.data = std::move(data);
+      return;
+    }
+  attributes.push_back({.name = std::move(attribute_name), .data = std::move(data)});
+}
+
+void Node::remove_attribute(std::string_view attribute_name) {
+  std::erase_if(attributes, [&](const Attribute& a) { return a.name == attribute_name; });
+}
+
+std::string Node::label() const {
+  const std::string op = domain.empty() ? op_type : domain + "::" + op_type;
+  if (!name.empty()) return "'" + name + "' (" + op + ")";
+  for (const Value* v : outputs_)
+    if (v != nullptr) return "(" + op + ") producing '" + v->name() + "'";
+  return "(" + op + ")";
+}
+
+Graph::~Graph() {
+  // Subgraph nodes may consume our values: they go first, while the values live.
+  for (auto& n : nodes_) detach(*n);
+  nodes_.clear();
+}
+
+Value* Graph::add_value(std::string value_name, Type type) {
+  require(find_value(value_name) == nullptr, ErrorCode::kInvalidModel, "the name '{}' is given to two values", value_name);
+  values_.emplace_back(new Value(this, std::move(value_name)));
+  Value* v = values_.back().get();
+  v->type = std::move(type);
+  index_.emplace(v->name_, v);
+  return v;
+}
+
+Value* Graph::add_constant(std::string value_name, Tensor tensor) {
+  Value* v = add_value(std::move(value_name));
+  v->set_tensor(std::move(tensor));
+  return v;
+}
+
+Value* Graph::add_input(std::string value_name, Type type) {
+  inputs.push_back(add_value(std::move(value_name), std::move(type)));
+  return inputs.back();
+}
+
+Value* Graph::find_value(std::string_view value_name) const {
+  const auto it = index_.find(value_name);
+  return it == index_.end() ? nullptr : it->second;
+}
+
+Value* Graph::lookup(std::string_view value_name) const {
+  for (const Graph* g = this; g != nullptr; g = g->parent_)
+    if (Value* v = g->find_value(value_name)) return v;
+  return nullptr;
+}
+
+std::string Graph::unique_name(std::string_view prefix) const {
+  std::string candidate(prefix);
+  for (int i = 1; lookup(candidate) != nullptr; ++i) candidate = std::string(prefix) + "_" + std::to_string(i);
+  return candidate;
+}
+
+Node* Graph::add_node(std::string op_type, std::vector<Value*> node_inputs, std::vector<Value*> node_outputs,
+                      AttributeList attributes, std::string node_name, std::string domain) {
+  return insert_node(nullptr, std::move(op_type), std::move(node_inputs), std::move(node_outputs), std::move(attributes),
+                     std::move(node_name), std::move(domain));
+}
+
+Node* Graph::insert_node(const Node* position, std::string op_type, std::vector<Value*> node_inputs,
+                         std::vector<Value*> node_outputs, AttributeList attributes, std::string node_name,
+                         std::string domain) {
+  auto node = std::unique_ptr<Node>(new Node(this));
+  node->name = std::move(node_name);
+  node->op_type = std::move(op_type);
+  node->domain = std::move(domain);
+  for (auto& [attribute_name, data] : attributes) {
+    if (auto* g = std::get_if<std::shared_ptr<Graph>>(&data)) (*g)->set_parent(this);
+    node->attributes.push_back({.name = std::move(attribute_name), .data = std::move(data)});
+  }
+  node->set_inputs(std::move(node_inputs));
+  node->set_outputs(std::move(node_outputs));
+  Node* raw = node.get();
+  auto it = nodes_.end();
+  if (position != nullptr)
+    it = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& n) { return n.get() == position; });
+  nodes_.insert(it, std::move(node));
+  return raw;
+}
+
+Value* Graph::layer(std::string op_type, std::vector<Value*> node_inputs, AttributeList attributes, std::string hint,
+                    std::string domain) {
+  if (hint.empty()) hint = op_type + "_" + std::to_string(nodes_.size());
+  Value* out = add_value(unique_name(hint + "_output"));
+  add_node(std::move(op_type), std::move(node_inputs), {out}, std::move(attributes), std::move(hint), std::move(domain));
+  return out;
+}
+
+void Graph::detach(Node& node) {
+  node.set_inputs({});
+  for (Value* v : node.outputs_)
+    if (v != nullptr) v->producer_ = nullptr;
+  node.outputs_.clear();
+  node.attributes.clear();
+  node.graph_ = nullptr;
+}
+
+void Graph::remove_node(Node* node) {
+  remove_nodes_if([&](const Node& n) { return &n == node; });
+}
+
+void Graph::remove_unused_values() {
+  std::unordered_set<const Value*> kept(inputs.begin(), inputs.end());
+  kept.insert(outputs.begin(), outputs.end());
+  const auto unused = [&](const std::unique_ptr<Value>& v) {
+    return v->producer_ == nullptr && v->consumers_.empty() && !kept.contains(v.get());
+  };
+  for (const auto& v : values_)
+    if (unused(v)) index_.erase(v->name_);
+  std::erase_if(values_, unused);
+}
+
+void Graph::replace_uses(Value* from, Value* to) {
+  if (from == to) return;
+  const std::vector<Node*> users = from->consumers_;
+  for (Node* n : users)
+    for (size_t i = 0; i < n->inputs_.size(); ++i)
+      if (n->inputs_[i] == from) n->set_input(i, to);
+  std::replace(outputs.begin(), outputs.end(), from, to);
+}
+
+void Graph::reorder_nodes(std::span<Node* const> order) {
+  std::unordered_map<const Node*, std::unique_ptr<Node>> owned;
+  for (auto& n : nodes_) owned.emplace(n.get(), std::move(n));
+  nodes_.clear();
+  for (Node* n : order) nodes_.push_back(std::move(owned.at(n)));
+}
+
+namespace {
+std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
+}  // namespace
+
+int64_t Model::opset(std::string_view d) const {
+  for (const OpsetImport& o : opsets)
+    if (canonical(o.domain) == canonical(d)) return o.version;
+  return 0;
+}
+
+const Function* Model::find_function(std::string_view d, std::string_view n, std::string_view overload) const {
+  for (const Function& f : functions)
+    if (canonical(f.domain) == canonical(d) && f.name == n && f.overload == overload) return &f;
+  return nullptr;
+}
+
+}  // namespace assay
