@@ -19,8 +19,8 @@ struct TensorInfo {
   Type type;
 };
 
-/// The model to run. `model` is always there; `path` is set when the file at that path holds exactly this model, so
-/// that a backend which reads files itself may.
+/// The model to run. `model` is always there; `path` is set when the file at that path holds exactly this
+/// model, so that a backend which reads files itself may.
 struct ModelSource {
   std::shared_ptr<const Model> model;
   std::string path;
@@ -36,8 +36,8 @@ struct SessionOptions {
   int threads = 0;                     ///< 0: the CPUs this process may use
   std::vector<std::string> providers;  ///< ONNX Runtime: execution providers in priority order; empty: CPU
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
-  std::string library;                 ///< ONNX Runtime: path of the shared library; empty: search
-  std::string planted_fault;           ///< engine, for tests only: name of a node whose result is made slightly wrong
+  std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
+  std::string planted_fault;  ///< engine, for tests only: name of a node whose result is made slightly wrong
 };
 
 /// A model made ready on one backend. Not thread-safe.
@@ -47,8 +47,8 @@ class Session {
   virtual const std::vector<TensorInfo>& inputs() const = 0;
   virtual const std::vector<TensorInfo>& outputs() const = 0;
 
-  /// Receives each output once, in any order, as soon as it is final; a backend that can computes the next only after
-  /// the sink returns, so that few outputs need to be alive.
+  /// Receives each output once, in any order, as soon as it is final; a backend that can computes the next
+  /// only after the sink returns, so that few outputs need to be alive.
   using Sink = std::function<void(size_t output, Tensor)>;
   /// `feed` holds exactly the tensors of inputs(), in that order, of matching type and shape. Throws Error.
   virtual void run(std::span<const Tensor> feed, const Sink& sink) = 0;

@@ -1,4 +1,5 @@
-// Element types. The numbers are those of ONNX's TensorProto.DataType (onnx.proto3), so files need no mapping.
+// Element types. The numbers are those of ONNX's TensorProto.DataType (onnx.proto3), so files need no
+// mapping.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,8 @@ bool is_known_dtype(int64_t onnx_number);
 
 /// Bits of one element; 0 for strings and kUndefined.
 int bit_width(DType t);
-/// Bytes that hold `count` elements; types below 8 bits are packed, low bits first, the last byte padded with 0.
+/// Bytes that hold `count` elements; types below 8 bits are packed, low bits first, the last byte padded with
+/// 0.
 size_t storage_bytes(DType t, int64_t count);
 
 bool is_float(DType t);    ///< every real floating type, 4 to 64 bits
@@ -60,7 +62,8 @@ std::string_view onnx_name(DType t);
 /// Finds a type by its NumPy name or schema name.
 std::optional<DType> dtype_from_name(std::string_view name);
 
-/// Unit roundoff u of a floating type (half the distance from 1 to the next number): 2^-24 for float32. 0 for others.
+/// Unit roundoff u of a floating type (half the distance from 1 to the next number): 2^-24 for float32. 0 for
+/// others.
 double unit_roundoff(DType t);
 
 }  // namespace assay

@@ -1,8 +1,9 @@
-// The one intermediate representation: ONNX's graph as objects that may be edited, with ONNX-GraphSurgeon's concepts.
+// The one intermediate representation: ONNX's graph as objects that may be edited, with ONNX-GraphSurgeon's
+// concepts.
 //
-// A Model owns a Graph and local functions; a Graph owns its nodes and values; nodes and values know each other:
-// Value::producer() and Value::consumers() are kept right by every edit. A Constant of GraphSurgeon is a Value with
-// tensor(); a Variable is one without. Pointers stay valid until the object is removed.
+// A Model owns a Graph and local functions; a Graph owns its nodes and values; nodes and values know each
+// other: Value::producer() and Value::consumers() are kept right by every edit. A Constant of GraphSurgeon is
+// a Value with tensor(); a Variable is one without. Pointers stay valid until the object is removed.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,8 @@ class Value {
   bool is_overridable = false;
 
   bool is_constant() const { return tensor_.defined() || is_missing_; }
-  /// The constant's data; undefined for a Variable, and for an initializer whose external data were not loaded.
+  /// The constant's data; undefined for a Variable, and for an initializer whose external data were not
+  /// loaded.
   const Tensor& tensor() const { return tensor_; }
   /// Makes this a constant of the tensor's type and shape. Throws Error when a node produces it.
   void set_tensor(Tensor tensor);
@@ -79,9 +81,9 @@ struct Attribute {
     Tensor values, indices;
     std::vector<int64_t> dims;
   };
-  using Data = std::variant<std::monostate, float, int64_t, std::string, Tensor, std::shared_ptr<Graph>, Type, Sparse,
-                            std::vector<float>, std::vector<int64_t>, std::vector<std::string>, std::vector<Tensor>,
-                            Graphs, Types, std::vector<Sparse>>;
+  using Data = std::variant<std::monostate, float, int64_t, std::string, Tensor, std::shared_ptr<Graph>, Type,
+                            Sparse, std::vector<float>, std::vector<int64_t>, std::vector<std::string>,
+                            std::vector<Tensor>, Graphs, Types, std::vector<Sparse>>;
 
   std::string name;
   Data data;
@@ -171,14 +173,16 @@ class Graph {
   /// `prefix`, or `prefix_1`, `prefix_2`, ...: the first that names no value here or in an enclosing graph.
   std::string unique_name(std::string_view prefix) const;
 
-  Node* add_node(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs, AttributeList attributes = {},
-                 std::string name = {}, std::string domain = {});
+  Node* add_node(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,
+                 AttributeList attributes = {}, std::string name = {}, std::string domain = {});
   /// As add_node, but placed before `position`.
-  Node* insert_node(const Node* position, std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,
-                    AttributeList attributes = {}, std::string name = {}, std::string domain = {});
-  /// GraphSurgeon's layer(): adds a node whose output is a new value named after the node (or `hint`); returns it.
-  Value* layer(std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {}, std::string hint = {},
-               std::string domain = {});
+  Node* insert_node(const Node* position, std::string op_type, std::vector<Value*> inputs,
+                    std::vector<Value*> outputs, AttributeList attributes = {}, std::string name = {},
+                    std::string domain = {});
+  /// GraphSurgeon's layer(): adds a node whose output is a new value named after the node (or `hint`);
+  /// returns it.
+  Value* layer(std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {},
+               std::string hint = {}, std::string domain = {});
 
   /// Detaches and deletes. Its outputs stay as values without producer.
   void remove_node(Node* node);
@@ -215,8 +219,8 @@ struct OpsetImport {
 /// A model-local function (ONNX FunctionProto). The body's inputs and outputs are its values.
 struct Function {
   std::string domain, name, overload, doc_string;
-  std::vector<std::string> attribute_names;    ///< required attributes
-  std::vector<Attribute> attribute_defaults;   ///< attributes with a default
+  std::vector<std::string> attribute_names;   ///< required attributes
+  std::vector<Attribute> attribute_defaults;  ///< attributes with a default
   std::vector<OpsetImport> opsets;
   Metadata metadata;
   std::unique_ptr<Graph> body = std::make_unique<Graph>();
@@ -235,7 +239,8 @@ struct Model {
 
   /// The imported version of a domain; 0 when it is not imported. "ai.onnx" and "" are one domain.
   int64_t opset(std::string_view domain = "") const;
-  const Function* find_function(std::string_view domain, std::string_view name, std::string_view overload = "") const;
+  const Function* find_function(std::string_view domain, std::string_view name,
+                                std::string_view overload = "") const;
 };
 
 }  // namespace assay

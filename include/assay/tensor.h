@@ -12,34 +12,48 @@
 
 namespace assay {
 
-/// Maps C++ element types to DType. Half precision and narrower types have no C++ type here: their storage is bytes,
-/// and tensor/convert.h converts.
+/// Maps C++ element types to DType. Half precision and narrower types have no C++ type here: their storage is
+/// bytes, and tensor/convert.h converts.
 template <typename T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::kFloat32;
-  else if constexpr (std::is_same_v<T, double>) return DType::kFloat64;
-  else if constexpr (std::is_same_v<T, bool>) return DType::kBool;
-  else if constexpr (std::is_same_v<T, int8_t>) return DType::kInt8;
-  else if constexpr (std::is_same_v<T, uint8_t>) return DType::kUInt8;
-  else if constexpr (std::is_same_v<T, int16_t>) return DType::kInt16;
-  else if constexpr (std::is_same_v<T, uint16_t>) return DType::kUInt16;
-  else if constexpr (std::is_same_v<T, int32_t>) return DType::kInt32;
-  else if constexpr (std::is_same_v<T, uint32_t>) return DType::kUInt32;
-  else if constexpr (std::is_same_v<T, int64_t>) return DType::kInt64;
-  else if constexpr (std::is_same_v<T, uint64_t>) return DType::kUInt64;
-  else if constexpr (std::is_same_v<T, std::string>) return DType::kString;
-  else return DType::kUndefined;
+  if constexpr (std::is_same_v<T, float>)
+    return DType::kFloat32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::kFloat64;
+  else if constexpr (std::is_same_v<T, bool>)
+    return DType::kBool;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return DType::kInt8;
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return DType::kUInt8;
+  else if constexpr (std::is_same_v<T, int16_t>)
+    return DType::kInt16;
+  else if constexpr (std::is_same_v<T, uint16_t>)
+    return DType::kUInt16;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return DType::kInt32;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return DType::kUInt32;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return DType::kInt64;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return DType::kUInt64;
+  else if constexpr (std::is_same_v<T, std::string>)
+    return DType::kString;
+  else
+    return DType::kUndefined;
 }
 
-/// A contiguous row-major tensor. Copies share the storage; writing goes through mutable_data(), which copies first
-/// when the storage is shared or read-only (a mapped file). Storage is aligned to 64 bytes when allocated here; a view
-/// into a file has whatever alignment the file gives, except that data<T>() of a misaligned view is realigned on import.
+/// A contiguous row-major tensor. Copies share the storage; writing goes through mutable_data(), which copies
+/// first when the storage is shared or read-only (a mapped file). Storage is aligned to 64 bytes when
+/// allocated here. A large view into a file may be misaligned for its type: call aligned() before data<T>().
 class Tensor {
  public:
   /// No tensor: dtype kUndefined.
   Tensor() = default;
 
-  /// Uninitialised storage (strings: empty). Throws Error (kInvalidArgument) on overflow or when memory is refused.
+  /// Uninitialised storage (strings: empty). Throws Error (kInvalidArgument) on overflow or when memory is
+  /// refused.
   static Tensor allocate(DType dtype, Shape shape);
   static Tensor zeros(DType dtype, Shape shape);
   /// A view of bytes that `owner` keeps alive; the bytes are never written.
@@ -72,12 +86,16 @@ class Tensor {
 
   /// Raw bytes; not for strings.
   const void* data() const { return data_; }
-  /// Typed elements; throws Error (kInternal) when T is not the element type.
+  /// Typed elements; throws Error (kInternal) when T is not the element type or the storage is misaligned for
+  /// it.
   template <typename T>
   const T* data() const {
-    check_type(dtype_of<T>());
+    if (dtype_of<T>() != dtype_ || reinterpret_cast<uintptr_t>(data_) % alignof(T) != 0) [[unlikely]]
+      wrong_access(dtype_of<T>());
     return static_cast<const T*>(data_);
   }
+  /// The same tensor, copied if its storage is misaligned for its type.
+  Tensor aligned() const;
   template <typename T>
   std::span<const T> span() const {
     return {data<T>(), static_cast<size_t>(numel_)};
@@ -86,7 +104,8 @@ class Tensor {
   void* mutable_data();
   template <typename T>
   T* mutable_data() {
-    check_type(dtype_of<T>());
+    if (dtype_of<T>() != dtype_) [[unlikely]]
+      wrong_access(dtype_of<T>());
     return static_cast<T*>(mutable_data());
   }
   template <typename T>
@@ -110,11 +129,7 @@ class Tensor {
   std::vector<int64_t> to_int64() const;
 
  private:
-  void check_type(DType t) const {
-    if (t != dtype_) [[unlikely]]
-      type_mismatch(t);
-  }
-  [[noreturn]] void type_mismatch(DType t) const;
+  [[noreturn]] void wrong_access(DType t) const;
 
   DType dtype_ = DType::kUndefined;
   bool writable_ = false;
@@ -128,8 +143,8 @@ class Tensor {
 template <typename T>
 Tensor Tensor::from(Shape shape, std::span<const T> values) {
   Tensor t = allocate(dtype_of<T>(), std::move(shape));
-  require(static_cast<size_t>(t.numel()) == values.size(), ErrorCode::kInternal, "{} values for shape {}", values.size(),
-          t.shape().str());
+  require(static_cast<size_t>(t.numel()) == values.size(), ErrorCode::kInternal, "{} values for shape {}",
+          values.size(), t.shape().str());
   std::copy(values.begin(), values.end(), static_cast<T*>(t.mutable_data()));
   return t;
 }

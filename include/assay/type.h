@@ -12,7 +12,8 @@
 
 namespace assay {
 
-/// One extent: a number, a named symbol (`batch`, or an expression over symbols such as `2*height`), or unknown.
+/// One extent: a number, a named symbol (`batch`, or an expression over symbols such as `2*height`), or
+/// unknown.
 class Dim {
  public:
   Dim() = default;
@@ -29,7 +30,9 @@ class Dim {
   int64_t value() const { return value_; }
   const std::string& symbol() const { return symbol_; }
   /// Equal number or equal symbol. Two unknown extents are not known to be equal, so this is false for them.
-  bool same_as(const Dim& o) const { return is_known() ? value_ == o.value_ : is_symbol() && symbol_ == o.symbol_; }
+  bool same_as(const Dim& o) const {
+    return is_known() ? value_ == o.value_ : is_symbol() && symbol_ == o.symbol_;
+  }
   /// Structural equality, for round trips.
   bool operator==(const Dim&) const = default;
   /// The number, the symbol, or `?`.
@@ -59,7 +62,9 @@ struct Type {
   std::string denotation;
 
   static Type tensor(DType dtype) { return {.kind = Kind::kTensor, .dtype = dtype}; }
-  static Type tensor(DType dtype, Dims dims) { return {.kind = Kind::kTensor, .dtype = dtype, .dims = std::move(dims)}; }
+  static Type tensor(DType dtype, Dims dims) {
+    return {.kind = Kind::kTensor, .dtype = dtype, .dims = std::move(dims)};
+  }
   static Type tensor(DType dtype, const Shape& shape) { return tensor(dtype, to_dims(shape)); }
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool has_shape() const { return is_tensor() && dims.has_value(); }

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kBufferBytes = 1 << 18;
 
-/// Names of temporary files for the signal handler, which may neither lock nor allocate: fixed slots, claimed by
-/// exchanging the state. A file beyond the last slot is only not removed on an interrupt.
+/// Names of temporary files for the signal handler, which may neither lock nor allocate: fixed slots, claimed
+/// by exchanging the state. A file beyond the last slot is only not removed on an interrupt.
 struct Slot {
   std::atomic<int> state{0};  // 0 free, 1 being changed, 2 live
   std::array<char, 1024> name{};

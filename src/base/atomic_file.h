@@ -7,9 +7,10 @@
 
 namespace assay {
 
-/// Writes to `<path>.<pid>.tmp` beside the target and renames on commit(). A write that fails (disk full), an object
-/// destroyed before commit(), and an interrupt (see install_interrupt_cleanup) leave the target untouched and no
-/// temporary file. Parent folders are created. A path such as /dev/stdout that is no regular file is written directly.
+/// Writes to `<path>.<pid>.tmp` beside the target and renames on commit(). A write that fails (disk full), an
+/// object destroyed before commit(), and an interrupt (see install_interrupt_cleanup) leave the target
+/// untouched and no temporary file. Parent folders are created. A path such as /dev/stdout that is no regular
+/// file is written directly.
 class AtomicFile {
  public:
   /// Throws Error (kIo) naming the path and the reason when the place is not writable.
@@ -37,8 +38,8 @@ class AtomicFile {
   size_t size_ = 0;
 };
 
-/// On SIGINT, SIGTERM and SIGHUP: removes the temporary files of all live AtomicFiles, then lets the signal end the
-/// process as it would have.
+/// On SIGINT, SIGTERM and SIGHUP: removes the temporary files of all live AtomicFiles, then lets the signal
+/// end the process as it would have.
 void install_interrupt_cleanup();
 
 }  // namespace assay

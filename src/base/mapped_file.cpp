@@ -22,7 +22,8 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   const bool known = ::fstat(fd, &st) == 0;
   if (!known || !S_ISREG(st.st_mode)) {
     ::close(fd);
-    fail(ErrorCode::kIo, "cannot read {}: it is {}", path, known && S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
+    fail(ErrorCode::kIo, "cannot read {}: it is {}", path,
+         known && S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
   }
   std::shared_ptr<MappedFile> file(new MappedFile);
   file->path_ = path;

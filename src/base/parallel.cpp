@@ -33,14 +33,15 @@ void set_thread_count(int n) {
 
 void internal::run_parallel(int64_t count, int64_t grain, RangeBody body) {
   if (count <= 0) return;
-  const int64_t wanted = std::min<int64_t>(thread_count(), (count + std::max<int64_t>(grain, 1) - 1) / std::max<int64_t>(grain, 1));
+  const int64_t wanted = std::min<int64_t>(
+      thread_count(), (count + std::max<int64_t>(grain, 1) - 1) / std::max<int64_t>(grain, 1));
   if (wanted <= 1 || omp_in_parallel()) {
     body(0, count);
     return;
   }
   std::exception_ptr failure;
   std::mutex mutex;
-#pragma omp parallel num_threads(static_cast<int>(wanted))
+#pragma omp parallel num_threads(static_cast <int>(wanted))
   {
     const int64_t n = omp_get_num_threads();
     const int64_t i = omp_get_thread_num();

@@ -1,5 +1,5 @@
-// Fork-join over a range. One pool for the whole process (OpenMP's, which oneDNN shares), so kernels of different
-// origin never compete for the cores.
+// Fork-join over a range. One pool for the whole process (OpenMP's, which oneDNN shares), so kernels of
+// different origin never compete for the cores.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,8 @@ class RangeBody {
  public:
   template <typename F>
   RangeBody(F& f)  // NOLINT: converts on purpose
-      : object_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* o, int64_t a, int64_t b) {
-          (*static_cast<F*>(o))(a, b);
-        }) {}
+      : object_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* o, int64_t a, int64_t b) { (*static_cast<F*>(o))(a, b); }) {}
   void operator()(int64_t first, int64_t last) const { call_(object_, first, last); }
 
  private:
@@ -29,8 +28,9 @@ namespace internal {
 void run_parallel(int64_t count, int64_t grain, RangeBody body);
 }
 
-/// Calls body(first, last) on disjoint ranges that cover [0, count), at most one per thread and each at least `grain`
-/// long; runs inline when one range suffices or when already inside a parallel_for. The first exception is rethrown.
+/// Calls body(first, last) on disjoint ranges that cover [0, count), at most one per thread and each at least
+/// `grain` long; runs inline when one range suffices or when already inside a parallel_for. The first
+/// exception is rethrown.
 template <typename F>
 void parallel_for(int64_t count, int64_t grain, F&& body) {
   internal::run_parallel(count, grain, RangeBody(body));

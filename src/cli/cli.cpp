@@ -1,0 +1,185 @@
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <new>
+
+#include "assay/error.h"
+#include "assay/version.h"
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "cli/command_list.h"
+#include "cli/options/logging.h"
+
+namespace assay::cli {
+namespace {
+
+/// The upstream version whose behaviour the name `polygraphy` promises.
+constexpr const char* kPolygraphyVersion = "0.49.27";
+
+void print(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+std::string binary_directory() {
+  std::error_code ec;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", ec);
+  return ec ? std::string(".") : path.parent_path().string();
+}
+
+Invocation invocation_of(std::span<const std::string> words, std::chrono::steady_clock::time_point start) {
+  Invocation result;
+  result.start = start;
+  if (!words.empty()) result.program = std::filesystem::path(words.front()).filename();
+  for (const std::string& word : words)
+    result.command_line += (result.command_line.empty() ? "" : " ") + word;
+  return result;
+}
+
+std::string version_text(const Invocation& invocation) {
+  if (!invocation.as_polygraphy()) return fmt::format("assay {}\n", kVersion);
+  const std::string directory[] = {binary_directory()};
+  return fmt::format("Polygraphy | Version: {} | Path: {}\n", kPolygraphyVersion,
+                     python_list_repr(directory));
+}
+
+void add_command(ArgParser& parser, const Command& command) {
+  parser.add_command(std::string(command.name), std::string(command.summary),
+                     std::string(command.description), [&command](ArgParser& inner) {
+                       if (command.add_options != nullptr) command.add_options(inner);
+                       for (const Command* sub : command.subcommands) add_command(inner, *sub);
+                     });
+}
+
+ArgParser root_parser(const Invocation& invocation) {
+  ArgParser parser(
+      invocation.program,
+      "Runs a neural network on several backends, says whether they agree, which one is wrong and where it "
+      "begins to go wrong.");
+  parser.add_group("General").options.push_back({.names = {"--version", "-v"},
+                                                 .help = "Print the version.",
+                                                 .arity = Arity::kNone,
+                                                 .ends_parsing = true});
+  for (const Command* command : all_commands()) add_command(parser, *command);
+  return parser;
+}
+
+const Command& find_command(const std::vector<std::string>& path) {
+  std::span<const Command* const> level = all_commands();
+  const Command* found = nullptr;
+  for (const std::string& name : path)
+    for (const Command* candidate : level)
+      if (candidate->name == name) {
+        found = candidate;
+        level = candidate->subcommands;
+        break;
+      }
+  require(found != nullptr && found->run != nullptr, ErrorCode::kInternal, "command {} cannot be run",
+          fmt::join(path, " "));
+  return *found;
+}
+
+/// Upstream's line on stdout; what the user may have meant on stderr, where scripts do not look.
+int report_unrecognized(const ParsedArgs& args, const Invocation& invocation) {
+  log::error("Unrecognized Options: {}", python_list_repr(args.unrecognized()));
+  log::flush();
+  for (const std::string& word : args.unrecognized()) {
+    const std::string near = nearest_name(word.substr(0, word.find('=')), args.known_names());
+    if (!near.empty())
+      print(stderr, fmt::format("{}: {} is no option; did you mean {}?\n", invocation.program, word, near));
+  }
+  return 1;
+}
+
+void refuse_unavailable(const ParsedArgs& args) {
+  for (const Option* option : args.given())
+    if (!option->refusal.empty())
+      log::critical(ErrorCode::kUnsupported, "{} is not available yet: {}", option->names.front(),
+                    option->refusal);
+}
+
+/// Whether the end line belongs to this failure: upstream prints it for failures that it expects, and lets
+/// the others end the program at once.
+struct Outcome {
+  int status = 1;
+  bool expected = true;
+};
+
+template <typename Body>
+Outcome guarded(Body&& body) {
+  try {
+    return {.status = body()};
+  } catch (const log::LoggedError&) {
+    return {};
+  } catch (const Error& e) {
+    log::report_critical("{}", e.what());
+  } catch (const std::bad_alloc&) {
+    log::report_critical(
+        "Out of memory: the system refused an allocation. Smaller inputs or fewer marked outputs need less.");
+  } catch (const std::exception& e) {
+    log::report_critical("Internal error: {}", e.what());
+  }
+  return {.expected = false};
+}
+
+int run_command(const ParsedArgs& args, const Invocation& invocation) {
+  CommandContext context(args, invocation);
+  const Outcome outcome = guarded([&] {
+    apply_logging_options(args);
+    refuse_unavailable(args);
+    return find_command(args.commands()).run(context);
+  });
+  if (context.announced() && outcome.expected) {
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - invocation.start).count();
+    if (outcome.status == 0)
+      log::finish("PASSED | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
+    else
+      log::error("FAILED | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
+  }
+  return outcome.status;
+}
+
+int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
+  const ParsedArgs args = root_parser(invocation).parse(words.subspan(1));
+  if (args.wants_help()) {
+    print(stdout, args.help_text());
+    return 0;
+  }
+  if (args.has("--version")) {
+    print(stdout, version_text(invocation));
+    return 0;
+  }
+  if (!args.unrecognized().empty()) return report_unrecognized(args, invocation);
+  return run_command(args, invocation);
+}
+
+}  // namespace
+
+void CommandContext::announce() {
+  announced_ = true;
+  log::start("RUNNING | Command: {}", invocation_.command_line);
+}
+
+int run_command_line(std::span<const std::string> words) {
+  const auto start = std::chrono::steady_clock::now();
+  const Invocation invocation = invocation_of(words, start);
+  int status = 1;
+  try {
+    status = parse_and_run(invocation, words);
+  } catch (const UsageError& e) {
+    print(stderr, fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
+    status = 2;
+  } catch (const std::exception& e) {
+    log::report_critical("Internal error: {}", e.what());
+  }
+  log::flush();
+  return status;
+}
+
+}  // namespace assay::cli

@@ -1,1 +1,31 @@
-int main() { return 0; }
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "cli/cli.h"
+
+namespace {
+
+/// Opens /dev/null for standard streams that the caller closed: else the next file opened would take their
+/// number and receive the log.
+void open_standard_streams() {
+  int fd;
+  do fd = ::open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_streams();
+  // A reader of the log that goes away (`assay run ... | head`) must not end a run that also writes files.
+  std::signal(SIGPIPE, SIG_IGN);
+  assay::install_interrupt_cleanup();
+  const std::vector<std::string> words(argv, argv + argc);
+  return assay::cli::run_command_line(words);
+}

@@ -8,8 +8,8 @@ namespace assay {
 
 std::string_view Attribute::type_name() const {
   static constexpr std::array<std::string_view, std::variant_size_v<Data>> kNames = {
-      "UNDEFINED", "FLOAT",   "INT",     "STRING", "TENSOR",      "GRAPH",         "TYPE_PROTO",     "SPARSE_TENSOR", "FLOATS",
-      "INTS",      "STRINGS", "TENSORS", "GRAPHS", "TYPE_PROTOS", "SPARSE_TENSORS"};
+      "UNDEFINED", "FLOAT", "INT",     "STRING",  "TENSOR", "GRAPH",       "TYPE_PROTO",    "SPARSE_TENSOR",
+      "FLOATS",    "INTS",  "STRINGS", "TENSORS", "GRAPHS", "TYPE_PROTOS", "SPARSE_TENSORS"};
   return kNames[data.index()];
 }
 
@@ -23,7 +23,8 @@ void Value::rename(std::string name) {
 }
 
 void Value::set_tensor(Tensor tensor) {
-  require(producer_ == nullptr, ErrorCode::kInvalidArgument, "'{}' is produced by a node and cannot become a constant", name_);
+  require(producer_ == nullptr, ErrorCode::kInvalidArgument,
+          "'{}' is produced by a node and cannot become a constant", name_);
   type = Type::tensor(tensor.dtype(), tensor.shape());
   tensor_ = std::move(tensor);
   is_missing_ = false;
@@ -55,10 +56,10 @@ void Node::set_inputs(std::vector<Value*> inputs) {
 
 void Node::set_output(size_t i, Value* v) {
   require(v == nullptr || v->producer_ == nullptr || v->producer_ == this, ErrorCode::kInvalidModel,
-          "'{}' is produced by two nodes: {} and {}", v ? v->name() : "", v && v->producer_ ? v->producer_->label() : "",
-          label());
-  require(v == nullptr || !v->is_constant(), ErrorCode::kInvalidModel, "'{}' is an initializer and the output of node {}",
-          v ? v->name() : "", label());
+          "'{}' is produced by two nodes: {} and {}", v ? v->name() : "",
+          v && v->producer_ ? v->producer_->label() : "", label());
+  require(v == nullptr || !v->is_constant(), ErrorCode::kInvalidModel,
+          "'{}' is an initializer and the output of node {}", v ? v->name() : "", label());
   if (i >= outputs_.size()) outputs_.resize(i + 1, nullptr);
   if (outputs_[i] != nullptr) outputs_[i]->producer_ = nullptr;
   outputs_[i] = v;
@@ -108,7 +109,8 @@ Graph::~Graph() {
 }
 
 Value* Graph::add_value(std::string value_name, Type type) {
-  require(find_value(value_name) == nullptr, ErrorCode::kInvalidModel, "the name '{}' is given to two values", value_name);
+  require(find_value(value_name) == nullptr, ErrorCode::kInvalidModel, "the name '{}' is given to two values",
+          value_name);
   values_.emplace_back(new Value(this, std::move(value_name)));
   Value* v = values_.back().get();
   v->type = std::move(type);
@@ -140,14 +142,15 @@ Value* Graph::lookup(std::string_view value_name) const {
 
 std::string Graph::unique_name(std::string_view prefix) const {
   std::string candidate(prefix);
-  for (int i = 1; lookup(candidate) != nullptr; ++i) candidate = std::string(prefix) + "_" + std::to_string(i);
+  for (int i = 1; lookup(candidate) != nullptr; ++i)
+    candidate = std::string(prefix) + "_" + std::to_string(i);
   return candidate;
 }
 
 Node* Graph::add_node(std::string op_type, std::vector<Value*> node_inputs, std::vector<Value*> node_outputs,
                       AttributeList attributes, std::string node_name, std::string domain) {
-  return insert_node(nullptr, std::move(op_type), std::move(node_inputs), std::move(node_outputs), std::move(attributes),
-                     std::move(node_name), std::move(domain));
+  return insert_node(nullptr, std::move(op_type), std::move(node_inputs), std::move(node_outputs),
+                     std::move(attributes), std::move(node_name), std::move(domain));
 }
 
 Node* Graph::insert_node(const Node* position, std::string op_type, std::vector<Value*> node_inputs,
@@ -171,11 +174,12 @@ Node* Graph::insert_node(const Node* position, std::string op_type, std::vector<
   return raw;
 }
 
-Value* Graph::layer(std::string op_type, std::vector<Value*> node_inputs, AttributeList attributes, std::string hint,
-                    std::string domain) {
+Value* Graph::layer(std::string op_type, std::vector<Value*> node_inputs, AttributeList attributes,
+                    std::string hint, std::string domain) {
   if (hint.empty()) hint = op_type + "_" + std::to_string(nodes_.size());
   Value* out = add_value(unique_name(hint + "_output"));
-  add_node(std::move(op_type), std::move(node_inputs), {out}, std::move(attributes), std::move(hint), std::move(domain));
+  add_node(std::move(op_type), std::move(node_inputs), {out}, std::move(attributes), std::move(hint),
+           std::move(domain));
   return out;
 }
 
@@ -229,7 +233,8 @@ int64_t Model::opset(std::string_view d) const {
   return 0;
 }
 
-const Function* Model::find_function(std::string_view d, std::string_view n, std::string_view overload) const {
+const Function* Model::find_function(std::string_view d, std::string_view n,
+                                     std::string_view overload) const {
   for (const Function& f : functions)
     if (canonical(f.domain) == canonical(d) && f.name == n && f.overload == overload) return &f;
   return nullptr;

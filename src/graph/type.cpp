@@ -19,7 +19,9 @@ std::string dims_str(const Dims& dims) {
   std::string out = "(";
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i) out += ", ";
-    out += dims[i].is_known() ? std::to_string(dims[i].value()) : dims[i].is_symbol() ? "'" + dims[i].symbol() + "'" : "-1";
+    out += dims[i].is_known()    ? std::to_string(dims[i].value())
+           : dims[i].is_symbol() ? "'" + dims[i].symbol() + "'"
+                                 : "-1";
   }
   if (dims.size() == 1) out += ',';
   return out + ")";
@@ -34,13 +36,19 @@ bool Type::operator==(const Type& o) const {
 std::string Type::str() const {
   const std::string inner = element ? element->str() : "?";
   switch (kind) {
-    case Kind::kUnknown: return "unknown";
-    case Kind::kOpaque: return "opaque";
-    case Kind::kSequence: return "seq(" + inner + ")";
-    case Kind::kOptional: return "optional(" + inner + ")";
-    case Kind::kMap: return "map(" + std::string(dtype_name(dtype)) + ", " + inner + ")";
+    case Kind::kUnknown:
+      return "unknown";
+    case Kind::kOpaque:
+      return "opaque";
+    case Kind::kSequence:
+      return "seq(" + inner + ")";
+    case Kind::kOptional:
+      return "optional(" + inner + ")";
+    case Kind::kMap:
+      return "map(" + std::string(dtype_name(dtype)) + ", " + inner + ")";
     case Kind::kTensor:
-    case Kind::kSparseTensor: break;
+    case Kind::kSparseTensor:
+      break;
   }
   std::string out = kind == Kind::kSparseTensor ? "sparse " : "";
   out += dtype_name(dtype);

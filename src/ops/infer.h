@@ -9,8 +9,8 @@
 namespace assay {
 
 struct InferOptions {
-  /// Receives what could not be inferred and why (unknown operator, broken rule); null: the first broken rule throws
-  /// Error naming the node, unknown operators are skipped.
+  /// Receives what could not be inferred and why (unknown operator, broken rule); null: the first broken rule
+  /// throws Error naming the node, unknown operators are skipped.
   std::function<void(const Node&, const std::string& reason)> on_problem;
   /// Keep a value's declared shape where inference knows less.
   bool keep_declared = true;

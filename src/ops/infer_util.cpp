@@ -39,8 +39,8 @@ Dim broadcast_dim(const Dim& a, const Dim& b) {
   if (a.is_known() && a.value() == 1) return b;
   if (b.is_known() && b.value() == 1) return a;
   if (a.is_known() && b.is_known()) {
-    require(a.value() == b.value(), ErrorCode::kInvalidModel, "extents {} and {} cannot be broadcast together", a.value(),
-            b.value());
+    require(a.value() == b.value(), ErrorCode::kInvalidModel,
+            "extents {} and {} cannot be broadcast together", a.value(), b.value());
     return a;
   }
   if (a.is_known()) return a;
@@ -59,7 +59,8 @@ Dims broadcast_dims(const Dims& a, const Dims& b) {
 
 Dim dim_add(const Dim& a, const Dim& b) {
   int64_t sum = 0;
-  if (a.is_known() && b.is_known()) return __builtin_add_overflow(a.value(), b.value(), &sum) ? Dim() : Dim(sum);
+  if (a.is_known() && b.is_known())
+    return __builtin_add_overflow(a.value(), b.value(), &sum) ? Dim() : Dim(sum);
   if (a.is_known() && a.value() == 0) return b;
   if (b.is_known() && b.value() == 0) return a;
   return expression(a, '+', b);
@@ -74,7 +75,8 @@ Dim dim_sub(const Dim& a, const Dim& b) {
 
 Dim dim_mul(const Dim& a, const Dim& b) {
   int64_t product = 0;
-  if (a.is_known() && b.is_known()) return __builtin_mul_overflow(a.value(), b.value(), &product) ? Dim() : Dim(product);
+  if (a.is_known() && b.is_known())
+    return __builtin_mul_overflow(a.value(), b.value(), &product) ? Dim() : Dim(product);
   if ((a.is_known() && a.value() == 0) || (b.is_known() && b.value() == 1)) return a;
   if ((b.is_known() && b.value() == 0) || (a.is_known() && a.value() == 1)) return b;
   return expression(a, '*', b);

@@ -12,12 +12,13 @@ void infer_broadcast(InferContext& c);
 /// Output 0 is bool with the broadcast shape of all inputs.
 void infer_broadcast_bool(InferContext& c);
 
-/// NumPy broadcasting with unknown extents: known beats unknown, a known extent over 1 wins. Throws Error when two known
-/// extents do not match.
+/// NumPy broadcasting with unknown extents: known beats unknown, a known extent over 1 wins. Throws Error
+/// when two known extents do not match.
 Dim broadcast_dim(const Dim& a, const Dim& b);
 Dims broadcast_dims(const Dims& a, const Dims& b);
 
-/// Arithmetic on extents: exact when both are known, a symbolic expression when the text stays short, else unknown.
+/// Arithmetic on extents: exact when both are known, a symbolic expression when the text stays short, else
+/// unknown.
 Dim dim_add(const Dim& a, const Dim& b);
 Dim dim_sub(const Dim& a, const Dim& b);
 Dim dim_mul(const Dim& a, const Dim& b);

@@ -5,7 +5,8 @@ namespace assay {
 const Attribute::Data* OpContext::find_attr(std::string_view name) const {
   if (const Attribute* a = node_.find_attribute(name)) return &a->data;
   const AttributeDef* def = schema_of(version_).attribute(name);
-  require(def != nullptr, ErrorCode::kInternal, "{}-{} has no attribute '{}'", op_.name, version_.since, name);
+  require(def != nullptr, ErrorCode::kInternal, "{}-{} has no attribute '{}'", op_.name, version_.since,
+          name);
   return def->fallback ? &*def->fallback : nullptr;
 }
 
@@ -28,7 +29,9 @@ const T& required(const T* value, std::string_view name) {
 
 }  // namespace
 
-int64_t OpContext::attr_int(std::string_view name) const { return required(get_attr<int64_t>(name, "INT"), name); }
+int64_t OpContext::attr_int(std::string_view name) const {
+  return required(get_attr<int64_t>(name, "INT"), name);
+}
 double OpContext::attr_float(std::string_view name) const {
   return static_cast<double>(required(get_attr<float>(name, "FLOAT"), name));
 }
@@ -63,7 +66,8 @@ double OpContext::attr_float(std::string_view name, double otherwise) const {
 }
 
 SubgraphRunner& EvalContext::subgraphs() const {
-  require(subgraphs_ != nullptr, ErrorCode::kUnsupported, "{} needs an interpreter to run its subgraph", op().name);
+  require(subgraphs_ != nullptr, ErrorCode::kUnsupported, "{} needs an interpreter to run its subgraph",
+          op().name);
   return *subgraphs_;
 }
 

@@ -1,4 +1,5 @@
-// What an operator's functions see: the node, its attributes with schema defaults, and its inputs and outputs.
+// What an operator's functions see: the node, its attributes with schema defaults, and its inputs and
+// outputs.
 #pragma once
 
 #include <optional>
@@ -11,11 +12,12 @@
 
 namespace assay {
 
-/// Attributes of a node read through its schema: a missing attribute gives the schema's default; an attribute of the
-/// wrong kind throws Error (kInvalidModel).
+/// Attributes of a node read through its schema: a missing attribute gives the schema's default; an attribute
+/// of the wrong kind throws Error (kInvalidModel).
 class OpContext {
  public:
-  OpContext(const Node& node, const OpDef& op, const OpVersion& version) : node_(node), op_(op), version_(version) {}
+  OpContext(const Node& node, const OpDef& op, const OpVersion& version)
+      : node_(node), op_(op), version_(version) {}
 
   const Node& node() const { return node_; }
   const OpDef& op() const { return op_; }
@@ -61,8 +63,8 @@ class OpContext {
   const OpVersion& version_;
 };
 
-/// Type and shape inference of one node. Whatever is not known stays unknown; inference never fails for lack of
-/// knowledge, only for a broken rule.
+/// Type and shape inference of one node. Whatever is not known stays unknown; inference never fails for lack
+/// of knowledge, only for a broken rule.
 class InferContext : public OpContext {
  public:
   using OpContext::OpContext;
@@ -70,25 +72,33 @@ class InferContext : public OpContext {
 
   /// Unknown when the input is left out.
   virtual const Type& input_type(size_t i) const = 0;
-  /// The elements of input i when they are known now (initializer, Constant, folded); null otherwise. Stored type.
+  /// The elements of input i when they are known now (initializer, Constant, folded); null otherwise. Stored
+  /// type.
   virtual const Tensor* input_value(size_t i) const = 0;
-  /// The elements of a 0-D or 1-D integer input as extents, possibly symbolic (the result of Shape, say); null when
-  /// nothing is known. Known input_value()s of up to 64 integers are included.
+  /// The elements of a 0-D or 1-D integer input as extents, possibly symbolic (the result of Shape, say);
+  /// null when nothing is known. Known input_value()s of up to 64 integers are included.
   virtual const Dims* input_extents(size_t i) const = 0;
   virtual void set_output_type(size_t i, Type type) = 0;
   /// Says what an integer output of rank 0 or 1 holds, element by element, for data propagation.
   virtual void set_output_extents(size_t i, Dims extents) = 0;
-  /// Infers the types of a subgraph attribute's outputs for given types of its inputs; used by If, Loop and Scan.
+  /// Infers the types of a subgraph attribute's outputs for given types of its inputs; used by If, Loop and
+  /// Scan.
   virtual std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs) = 0;
 
-  DType input_dtype(size_t i) const { return input_type(i).is_tensor() ? input_type(i).dtype : DType::kUndefined; }
+  DType input_dtype(size_t i) const {
+    return input_type(i).is_tensor() ? input_type(i).dtype : DType::kUndefined;
+  }
   /// Null when the rank is unknown.
-  const Dims* input_dims(size_t i) const { return input_type(i).has_shape() ? &*input_type(i).dims : nullptr; }
+  const Dims* input_dims(size_t i) const {
+    return input_type(i).has_shape() ? &*input_type(i).dims : nullptr;
+  }
   /// -1 when unknown.
   int input_rank(size_t i) const { return input_dims(i) ? static_cast<int>(input_dims(i)->size()) : -1; }
 
   void set_output(size_t i, DType dtype) { set_output_type(i, Type::tensor(dtype)); }
-  void set_output(size_t i, DType dtype, Dims dims) { set_output_type(i, Type::tensor(dtype, std::move(dims))); }
+  void set_output(size_t i, DType dtype, Dims dims) {
+    set_output_type(i, Type::tensor(dtype, std::move(dims)));
+  }
 };
 
 /// Evaluates one subgraph; the interpreter implements it for If, Loop and Scan.
@@ -105,7 +115,10 @@ class EvalContext : public OpContext {
   /// `inputs[i]` is undefined where the node leaves an input out.
   EvalContext(const Node& node, const OpDef& op, const OpVersion& version, std::vector<Tensor> inputs,
               SubgraphRunner* subgraphs = nullptr)
-      : OpContext(node, op, version), inputs_(std::move(inputs)), outputs_(node.outputs().size()), subgraphs_(subgraphs) {}
+      : OpContext(node, op, version),
+        inputs_(std::move(inputs)),
+        outputs_(node.outputs().size()),
+        subgraphs_(subgraphs) {}
 
   const Tensor& input(size_t i) const { return inputs_[i]; }
   const std::vector<Tensor>& inputs() const { return inputs_; }
@@ -116,11 +129,15 @@ class EvalContext : public OpContext {
   std::vector<Tensor>& outputs() { return outputs_; }
   /// The element type that inference gave output i; kUndefined when it gave none.
   DType declared_dtype(size_t i) const {
-    return node().output(i) != nullptr && node().output(i)->type.is_tensor() ? node().output(i)->type.dtype : DType::kUndefined;
+    return node().output(i) != nullptr && node().output(i)->type.is_tensor() ? node().output(i)->type.dtype
+                                                                             : DType::kUndefined;
   }
   SubgraphRunner& subgraphs() const;
   /// Seed for random operators: differs from node to node, equal from run to run.
   uint64_t seed = 0;
+  /// The float64 reference is running: every float is a float64 that stands for the ideal value, whatever
+  /// type the model declares, so rounding to a narrower float type (Cast) is left out.
+  bool ideal = false;
 
  private:
   std::vector<Tensor> inputs_;

@@ -1,19 +1,26 @@
-// What an operator is: one OpDef per operator, in one file src/ops/<group>/<op>.cpp, named once in src/ops/ops.def.
+// What an operator is: one OpDef per operator, in one file src/ops/<group>/<op>.cpp, named once in
+// src/ops/ops.def.
 //
-// A file holds, for every opset version, the schema text (below), type and shape inference, and a plain evaluation that
-// can be checked against the specification by eye. Everything else (checking, inference over graphs, the reference
-// interpreter, constant folding, the engine's last tactic, conformance runs) is derived from the definition.
+// A file holds, for every opset version, the schema text (below), type and shape inference, and a plain
+// evaluation that can be checked against the specification by eye. Everything else (checking, inference over
+// graphs, the reference interpreter, constant folding, the engine's last tactic, conformance runs) is derived
+// from the definition.
 //
 // Schema text, one declaration a line:
-//   in  X: T             an input; `B: T ?` optional; `xs: T ...` variadic (one type), `xs: V ...any` variadic (mixed),
+//   in  X: T             an input; `B: T ?` optional; `xs: T ...` variadic (one type), `xs: V ...any`
+//   variadic (mixed),
 //                        `...2` at least two
 //   out Y: T             the same for outputs
-//   attr axis: int = -1  an attribute with its default; `attr to: int required`; no mark: optional without default.
-//                        Kinds: int float string tensor graph type ints floats strings tensors graphs types sparse
-//                        Strings are written "NOTSET", lists [1, 2].
-//   type T: float16 float double   a type constraint; composite types are written seq(tensor(float)). A word with @ is
-//                        a group (schema.cpp lists them): @float, @numeric, @all, each also as _ir4 (with bfloat16), and
-//                        @all_ir9 (8-bit floats), _ir10 (4-bit integers), _ir11, _ir12, _ir13; seq(tensor(@all)) too
+//   attr axis: int = -1  an attribute with its default; `attr to: int required`; no mark: optional without
+//   default.
+//                        Kinds: int float string tensor graph type ints floats strings tensors graphs types
+//                        sparse Strings are written "NOTSET", lists [1, 2].
+//   type T: float16 float double   a type constraint; composite types are written seq(tensor(float)). A word
+//   with @ is
+//                        a group (schema.cpp lists them): @float, @numeric, @all, each also as _ir4 (with
+//                        bfloat16), and
+//                        @all_ir9 (8-bit floats), _ir10 (4-bit integers), _ir11, _ir12, _ir13;
+//                        seq(tensor(@all)) too
 // A parameter's type is a constraint name or a literal type, as `in axes: int64 ?`.
 #pragma once
 
@@ -28,24 +35,27 @@ namespace assay {
 class InferContext;
 class EvalContext;
 
-/// Where rounding enters when the operator is computed in an arithmetic with unit roundoff u instead of exactly.
-/// reference/error_bound.h turns this into a bound for each element; docs/numerics.md explains the model.
+/// Where rounding enters when the operator is computed in an arithmetic with unit roundoff u instead of
+/// exactly. reference/error_bound.h turns this into a bound for each element; docs/numerics.md explains the
+/// model.
 struct Numerics {
   enum class Kind : uint8_t {
     kExact,         ///< moves, selects or compares values: no rounding of its own
     kElementwise,   ///< |error| <= ulps * u * |y|
-    kAccumulating,  ///< |error| <= (terms + ulps) * u * m, where m is the operator applied to the magnitudes |inputs|
-                    ///< (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1)
-    kCustom,        ///< bound() says it
+    kAccumulating,  ///< |error| <= (terms + ulps) * u * m, where m is the operator applied to the magnitudes
+                    ///< |inputs| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+                    ///< section 3.1)
+    kCustom,  ///< bound() says it
   };
   Kind kind = Kind::kExact;
   double ulps = 1;
   /// kAccumulating: additions on the way to one output element. Inputs as given to eval.
   int64_t (*terms)(EvalContext&) = nullptr;
-  /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalisation, say): sets the outputs to m.
+  /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalisation, say): sets the outputs
+  /// to m.
   void (*magnitude)(EvalContext&) = nullptr;
-  /// kCustom: called after eval with the same inputs; returns the bound for output i, float64 of the output's shape.
-  /// `y` is that exact output.
+  /// kCustom: called after eval with the same inputs; returns the bound for output i, float64 of the output's
+  /// shape. `y` is that exact output.
   Tensor (*bound)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
 };
 
@@ -53,7 +63,8 @@ struct Numerics {
 struct OpVersion {
   int since;
   std::string_view schema;
-  /// Sets the types and shapes of the outputs as far as they are known; throws Error when the inputs break a rule.
+  /// Sets the types and shapes of the outputs as far as they are known; throws Error when the inputs break a
+  /// rule.
   void (*infer)(InferContext&);
   /// Computes the outputs; null when the operator cannot be evaluated. Throws Error naming the broken rule.
   void (*eval)(EvalContext&);
@@ -61,7 +72,8 @@ struct OpVersion {
 
 /// Which element types eval sees.
 enum class EvalTypes : uint8_t {
-  kFloat64,   ///< floats arrive as float64 and leave as float64, whatever their declared type; the rest as stored
+  kFloat64,   ///< floats arrive as float64 and leave as float64, whatever their declared type; the rest as
+              ///< stored
   kAsStored,  ///< eval moves elements without looking at them (or converts them itself): every type as stored
 };
 

@@ -90,12 +90,13 @@ constexpr std::string_view kIntegerTypes = "uint8 uint16 uint32 uint64 int8 int1
 constexpr std::string_view kOtherTypes = "string bool complex64 complex128";
 /// What each later IR version added to the list of all tensor types.
 constexpr std::pair<int, std::string_view> kAddedTypes[] = {
-    {4, "bfloat16"},        {9, "float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz"},
-    {10, "uint4 int4"},     {11, "float4e2m1"},
-    {12, "float8e8m0"},     {13, "uint2 int2"},
+    {4, "bfloat16"},    {9, "float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz"},
+    {10, "uint4 int4"}, {11, "float4e2m1"},
+    {12, "float8e8m0"}, {13, "uint2 int2"},
 };
 
-void append_words(std::string_view words, std::string_view prefix, std::string_view suffix, std::vector<std::string>& out) {
+void append_words(std::string_view words, std::string_view prefix, std::string_view suffix,
+                  std::vector<std::string>& out) {
   while (!words.empty()) {
     const size_t end = std::min(words.find(' '), words.size());
     out.push_back(std::string(prefix) + std::string(words.substr(0, end)) + std::string(suffix));
@@ -177,7 +178,8 @@ int min_arity(const std::vector<Parameter>& list) {
   int n = 0;
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i].option == Parameter::Option::kSingle) n = static_cast<int>(i) + 1;
-    if (list[i].option == Parameter::Option::kVariadic && list[i].min_arity > 0) n = static_cast<int>(i) + list[i].min_arity;
+    if (list[i].option == Parameter::Option::kVariadic && list[i].min_arity > 0)
+      n = static_cast<int>(i) + list[i].min_arity;
   }
   return n;
 }

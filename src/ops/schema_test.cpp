@@ -28,7 +28,8 @@ type V: seq(tensor(@float_ir4)) int64)");
   EXPECT_EQ(std::get<int64_t>(*s.attribute("axis")->fallback), -1);
   EXPECT_EQ(std::get<std::vector<int64_t>>(*s.attribute("pads")->fallback), (std::vector<int64_t>{1, -2}));
   EXPECT_TRUE(s.attribute("body")->required);
-  EXPECT_EQ(s.allowed_types(s.inputs[0]), (std::vector<std::string>{"float16", "float", "double", "bfloat16"}));
+  EXPECT_EQ(s.allowed_types(s.inputs[0]),
+            (std::vector<std::string>{"float16", "float", "double", "bfloat16"}));
   EXPECT_EQ(s.allowed_types(s.inputs[2]).at(3), "seq(tensor(bfloat16))");
 }
 

@@ -47,7 +47,9 @@ constexpr std::array<Info, kDTypeCount> kInfo = {{
     {DType::kInt2, 2, Kind::kSigned, 0, "int2", "int2"},
 }};
 
-const Info& info(DType t) { return kInfo[static_cast<size_t>(t) < kInfo.size() ? static_cast<size_t>(t) : 0]; }
+const Info& info(DType t) {
+  return kInfo[static_cast<size_t>(t) < kInfo.size() ? static_cast<size_t>(t) : 0];
+}
 
 }  // namespace
 
@@ -74,6 +76,8 @@ std::optional<DType> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-double unit_roundoff(DType t) { return info(t).significand == 0 ? 0.0 : std::ldexp(1.0, -info(t).significand); }
+double unit_roundoff(DType t) {
+  return info(t).significand == 0 ? 0.0 : std::ldexp(1.0, -info(t).significand);
+}
 
 }  // namespace assay

@@ -37,8 +37,8 @@ std::string Shape::str() const {
 }
 
 int normalize_axis(int64_t axis, int rank, const char* what) {
-  require(axis >= -rank && axis < rank, ErrorCode::kInvalidArgument, "{} {} is outside [-{}, {}), the range for rank {}", what,
-          axis, rank, rank, rank);
+  require(axis >= -rank && axis < rank, ErrorCode::kInvalidArgument,
+          "{} {} is outside [-{}, {}), the range for rank {}", what, axis, rank, rank, rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -48,8 +48,8 @@ Shape broadcast(const Shape& a, const Shape& b) {
   for (size_t i = 0; i < rank; ++i) {
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    require(x == y || x == 1 || y == 1, ErrorCode::kInvalidArgument, "the shapes {} and {} cannot be broadcast together",
-            a.str(), b.str());
+    require(x == y || x == 1 || y == 1, ErrorCode::kInvalidArgument,
+            "the shapes {} and {} cannot be broadcast together", a.str(), b.str());
     out[rank - 1 - i] = x == 1 ? y : x;
   }
   return Shape(std::move(out));

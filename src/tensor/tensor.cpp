@@ -1,5 +1,6 @@
 #include "assay/tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,8 +12,8 @@ constexpr size_t kAlignment = 64;
 std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dtype) {
   const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   void* p = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
-  require(p != nullptr, ErrorCode::kInvalidArgument, "cannot allocate {} bytes for a {} tensor of shape {}", bytes,
-          dtype_name(dtype), shape.str());
+  require(p != nullptr, ErrorCode::kInvalidArgument, "cannot allocate {} bytes for a {} tensor of shape {}",
+          bytes, dtype_name(dtype), shape.str());
   return {p, std::free};
 }
 
@@ -27,8 +28,8 @@ Tensor Tensor::allocate(DType dtype, Shape shape) {
     t.data_ = strings->data();
     t.owner_ = std::move(strings);
   } else {
-    require(t.numel_ <= INT64_MAX / 16, ErrorCode::kInvalidArgument, "a {} tensor of shape {} does not fit in memory",
-            dtype_name(dtype), shape.str());
+    require(t.numel_ <= INT64_MAX / 16, ErrorCode::kInvalidArgument,
+            "a {} tensor of shape {} does not fit in memory", dtype_name(dtype), shape.str());
     t.nbytes_ = storage_bytes(dtype, t.numel_);
     t.owner_ = allocate_bytes(t.nbytes_, shape, dtype);
     t.data_ = t.owner_.get();
@@ -71,15 +72,16 @@ void* Tensor::mutable_data() {
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
-  require(shape.numel() == numel_, ErrorCode::kInvalidArgument, "cannot reshape {} to {}", shape_.str(), shape.str());
+  require(shape.numel() == numel_, ErrorCode::kInvalidArgument, "cannot reshape {} to {}", shape_.str(),
+          shape.str());
   Tensor t = *this;
   t.shape_ = std::move(shape);
   return t;
 }
 
 Tensor Tensor::bitcast(DType dtype) const {
-  require(bit_width(dtype) == bit_width(dtype_), ErrorCode::kInternal, "cannot reinterpret {} as {}", dtype_name(dtype_),
-          dtype_name(dtype));
+  require(bit_width(dtype) == bit_width(dtype_), ErrorCode::kInternal, "cannot reinterpret {} as {}",
+          dtype_name(dtype_), dtype_name(dtype));
   Tensor t = *this;
   t.dtype_ = dtype;
   return t;
@@ -101,21 +103,50 @@ std::vector<int64_t> Tensor::to_int64() const {
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(p[i]);
   };
   switch (dtype_) {
-    case DType::kInt8: widen(data<int8_t>()); break;
-    case DType::kUInt8: widen(data<uint8_t>()); break;
-    case DType::kInt16: widen(data<int16_t>()); break;
-    case DType::kUInt16: widen(data<uint16_t>()); break;
-    case DType::kInt32: widen(data<int32_t>()); break;
-    case DType::kUInt32: widen(data<uint32_t>()); break;
-    case DType::kInt64: widen(data<int64_t>()); break;
-    case DType::kUInt64: widen(data<uint64_t>()); break;
-    case DType::kBool: widen(data<bool>()); break;
-    default: fail(ErrorCode::kInvalidArgument, "expected integers, found a {} tensor", dtype_name(dtype_));
+    case DType::kInt8:
+      widen(data<int8_t>());
+      break;
+    case DType::kUInt8:
+      widen(data<uint8_t>());
+      break;
+    case DType::kInt16:
+      widen(data<int16_t>());
+      break;
+    case DType::kUInt16:
+      widen(data<uint16_t>());
+      break;
+    case DType::kInt32:
+      widen(data<int32_t>());
+      break;
+    case DType::kUInt32:
+      widen(data<uint32_t>());
+      break;
+    case DType::kInt64:
+      widen(data<int64_t>());
+      break;
+    case DType::kUInt64:
+      widen(data<uint64_t>());
+      break;
+    case DType::kBool:
+      widen(data<bool>());
+      break;
+    default:
+      fail(ErrorCode::kInvalidArgument, "expected integers, found a {} tensor", dtype_name(dtype_));
   }
   return out;
 }
 
-void Tensor::type_mismatch(DType t) const {
+Tensor Tensor::aligned() const {
+  const auto unit = static_cast<uintptr_t>(std::clamp(bit_width(dtype_) / 8, 1, 8));
+  if (dtype_ == DType::kString || reinterpret_cast<uintptr_t>(data_) % unit == 0) return *this;
+  Tensor copy = allocate(dtype_, shape_);
+  std::memcpy(copy.mutable_data(), data_, nbytes_);
+  return copy;
+}
+
+void Tensor::wrong_access(DType t) const {
+  require(t != dtype_, ErrorCode::kInternal, "a misaligned {} tensor was read without aligned()",
+          dtype_name(dtype_));
   fail(ErrorCode::kInternal, "a {} tensor was read as {}", dtype_name(dtype_), dtype_name(t));
 }
 

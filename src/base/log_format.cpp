@@ -1,0 +1,159 @@
+#include "base/log_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace assay::log {
+namespace {
+
+struct SeverityTraits {
+  Severity severity;
+  std::string_view name;
+  char letter;
+  int color;  ///< in the 256-colour table of terminals; -1: none
+};
+constexpr std::array<SeverityTraits, 10> kSeverities{{
+    {Severity::kUltraVerbose, "ULTRA_VERBOSE", 'U', 8},
+    {Severity::kSuperVerbose, "SUPER_VERBOSE", 'S', 126},
+    {Severity::kExtraVerbose, "EXTRA_VERBOSE", 'X', 104},
+    {Severity::kVerbose, "VERBOSE", 'V', 13},
+    {Severity::kInfo, "INFO", 'I', -1},
+    {Severity::kStart, "START", 'I', 14},
+    {Severity::kFinish, "FINISH", 'I', 10},
+    {Severity::kWarning, "WARNING", 'W', 11},
+    {Severity::kError, "ERROR", 'E', 9},
+    {Severity::kCritical, "CRITICAL", '!', 9},
+}};
+
+const SeverityTraits& traits(Severity severity) {
+  for (const SeverityTraits& t : kSeverities)
+    if (t.severity == severity) return t;
+  return kSeverities[4];
+}
+
+/// Bytes of the line break that `text` begins with; 0 if it begins with none.
+size_t line_break(std::string_view text) {
+  const auto c = static_cast<unsigned char>(text[0]);
+  if (c == '\r') return text.substr(0, 2) == "\r\n" ? 2 : 1;
+  if (c == '\n' || c == '\v' || c == '\f' || (c >= 0x1c && c <= 0x1e)) return 1;
+  if (text.substr(0, 2) == "\xc2\x85") return 2;
+  const std::string_view three = text.substr(0, 3);
+  return three == "\xe2\x80\xa8" || three == "\xe2\x80\xa9" ? 3 : 0;
+}
+
+std::string render(const Prefix& prefix) {
+  std::string text = fmt::format("[{}] ", traits(prefix.severity).letter);
+  if (prefix.time) {
+    std::tm local{};
+    localtime_r(&*prefix.time, &local);
+    char clock[64];
+    text.append("(").append(clock, std::strftime(clock, sizeof clock, "%X", &local)).append(") ");
+  }
+  if (prefix.where)
+    text += fmt::format("[{}:{}] ", source_path(prefix.where->file_name()), prefix.where->line());
+  return text;
+}
+
+/// True when `path` is `folder` or lies below it.
+bool lies_below(std::string_view path, std::string_view folder) {
+  return path.substr(0, folder.size()) == folder &&
+         (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+std::string_view without_slashes(std::string_view path) {
+  while (!path.empty() && path.front() == '/') path.remove_prefix(1);
+  while (!path.empty() && path.back() == '/') path.remove_suffix(1);
+  return path;
+}
+
+}  // namespace
+
+std::string layout(const Prefix& prefix, int indentation, std::string_view text) {
+  std::string out = render(prefix);
+  const std::string tab(static_cast<size_t>(std::max(indentation, 0)) * 4, ' ');
+  const std::string new_line = "\n" + tab + std::string(out.size(), ' ');
+  out += tab;
+  while (!text.empty()) {
+    const auto c = static_cast<unsigned char>(text[0]);
+    if (const size_t bytes = line_break(text)) {
+      text.remove_prefix(bytes);
+      if (!text.empty()) out += new_line;
+    } else if ((c < 0x20 && c != '\t') || c == 0x7f) {
+      out += fmt::format("\\x{:02x}", c);
+      text.remove_prefix(1);
+    } else {
+      out += text[0];
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+std::string colored(Severity severity, std::string_view lines) {
+  const int color = traits(severity).color;
+  if (color < 0) return std::string(lines);
+  return fmt::format("\x1b[38;5;{}m{}\x1b[0m\n", color, lines.substr(0, lines.size() - 1));
+}
+
+std::string_view source_path(std::string_view file) {
+  constexpr std::string_view kThisFile = __FILE__;
+  constexpr std::string_view kRoot =
+      kThisFile.substr(0, kThisFile.size() - std::string_view("base/log_format.cpp").size());
+  if (file.substr(0, kRoot.size()) == kRoot) return file.substr(kRoot.size());
+  const auto differs = std::mismatch(file.begin(), file.end(), kRoot.begin(), kRoot.end()).first;
+  const size_t slash = file.substr(0, static_cast<size_t>(differs - file.begin())).rfind('/');
+  return slash == std::string_view::npos ? file : file.substr(slash + 1);
+}
+
+Severity threshold_for(const Config& config, std::string_view file) {
+  Severity found = config.threshold;
+  size_t longest = 0;
+  const std::string_view path = config.path_thresholds.empty() ? file : source_path(file);
+  for (const auto& [entry, severity] : config.path_thresholds) {
+    const std::string_view folder = without_slashes(entry);
+    if (folder.size() < longest || !lies_below(path, folder)) continue;
+    longest = folder.size();
+    found = severity;
+  }
+  return found;
+}
+
+Severity severity_from_counts(int verbose, int quiet) {
+  const int level = verbose - quiet;
+  if (level < -4) return Severity::kCritical;
+  constexpr std::array<Severity, 9> kLevels = {
+      Severity::kError,        Severity::kWarning,      Severity::kFinish,
+      Severity::kStart,        Severity::kInfo,         Severity::kVerbose,
+      Severity::kExtraVerbose, Severity::kSuperVerbose, Severity::kUltraVerbose};
+  return kLevels[static_cast<size_t>(std::min(level, 4) + 4)];
+}
+
+std::optional<Severity> severity_from_name(std::string_view name) {
+  for (const SeverityTraits& t : kSeverities)
+    if (std::equal(name.begin(), name.end(), t.name.begin(), t.name.end(),
+                   [](unsigned char a, char b) { return std::toupper(a) == b; }))
+      return t.severity;
+  return std::nullopt;
+}
+
+void add_verbosity(Config& config, std::string_view value) {
+  const size_t colon = value.rfind(':');
+  const std::string_view name = colon == std::string_view::npos ? value : value.substr(colon + 1);
+  const std::optional<Severity> severity = severity_from_name(name);
+  if (!severity) {
+    std::string known;
+    for (const SeverityTraits& t : kSeverities) known.append(known.empty() ? "" : ", ").append(t.name);
+    fail(ErrorCode::kInvalidArgument, "'{}' is no log level; the levels are {}", name, known);
+  }
+  const std::string_view path =
+      colon == std::string_view::npos ? "" : without_slashes(value.substr(0, colon));
+  if (path.empty())
+    config.threshold = *severity;
+  else
+    config.path_thresholds.emplace_back(path, *severity);
+}
+
+}  // namespace assay::log

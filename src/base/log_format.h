@@ -1,0 +1,36 @@
+// How one log message becomes lines; internal to the log.
+#pragma once
+
+#include <ctime>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+
+namespace assay::log {
+
+/// What stands before the indentation.
+struct Prefix {
+  Severity severity = Severity::kInfo;
+  std::optional<std::time_t> time;              ///< absent: no timestamp
+  const std::source_location* where = nullptr;  ///< null: no file and line
+};
+
+/// The whole message without its final newline: prefix, indentation, text, continuation lines. Lines end
+/// where Python's str.splitlines ends them; other control characters are shown as \x1b, so that a name in a
+/// model cannot drive the terminal.
+std::string layout(const Prefix& prefix, int indentation, std::string_view text);
+
+/// Wraps lines (ended by a newline) into the terminal colour of the severity, if it has one.
+std::string colored(Severity severity, std::string_view lines);
+
+/// The threshold that holds for a source file, given as the compiler names it.
+Severity threshold_for(const Config& config, std::string_view file);
+
+/// The file's path relative to src/; a file from elsewhere without the part of the path that it shares with
+/// src/.
+std::string_view source_path(std::string_view file);
+
+}  // namespace assay::log

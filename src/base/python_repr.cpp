@@ -1,0 +1,118 @@
+#include "base/python_repr.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+template <typename Float>
+Decimal shortest(Float value) {
+  std::array<char, 64> text;
+  const auto end =
+      std::to_chars(text.begin(), text.end(), std::fabs(value), std::chars_format::scientific).ptr;
+  Decimal d{.negative = std::signbit(value)};
+  const char* e = std::find(text.data(), end, 'e');
+  std::copy_if<const char*>(text.data(), e, std::back_inserter(d.digits), [](char c) { return c != '.'; });
+  std::from_chars(e[1] == '+' ? e + 2 : e + 1, end, d.exponent);
+  return d;
+}
+
+template <typename Float>
+std::string float_repr(Float value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return python_float_repr(shortest(value));
+}
+
+template <typename T, typename Repr>
+std::string list_repr(std::span<const T> values, Repr repr) {
+  std::string out = "[";
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i != 0) out += ", ";
+    out += repr(values[i]);
+  }
+  return out + "]";
+}
+
+/// Length of the valid UTF-8 sequence that starts at text[0]; 0 when there is none.
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char c = byte(0);
+  const size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+  if (n > text.size()) return 0;
+  for (size_t i = 1; i < n; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  if (n == 3 && ((c == 0xe0 && byte(1) < 0xa0) || (c == 0xed && byte(1) >= 0xa0))) return 0;
+  if (n == 4 && ((c == 0xf0 && byte(1) < 0x90) || (c == 0xf4 && byte(1) >= 0x90))) return 0;
+  return n;
+}
+
+}  // namespace
+
+Decimal shortest_decimal(double value) { return shortest(value); }
+Decimal shortest_decimal(float value) { return shortest(value); }
+
+std::string python_float_repr(double value) { return float_repr(value); }
+std::string python_float_repr(float value) { return float_repr(value); }
+
+std::string python_float_repr(const Decimal& value) {
+  const std::string sign = value.negative ? "-" : "";
+  const std::string& d = value.digits;
+  const int count = static_cast<int>(d.size()), e = value.exponent;
+  if (e < -4 || e >= 16) {
+    const std::string fraction = count > 1 ? "." + d.substr(1) : "";
+    return fmt::format("{}{}{}e{}{:02}", sign, d[0], fraction, e < 0 ? '-' : '+', std::abs(e));
+  }
+  if (e < 0) return sign + "0." + std::string(static_cast<size_t>(-e - 1), '0') + d;
+  if (count <= e + 1) return sign + d + std::string(static_cast<size_t>(e + 1 - count), '0') + ".0";
+  const auto point = static_cast<size_t>(e + 1);
+  return sign + d.substr(0, point) + "." + d.substr(point);
+}
+
+std::string python_str_repr(std::string_view text) {
+  const bool only_single = text.find('\'') != text.npos && text.find('"') == text.npos;
+  const char quote = only_single ? '"' : '\'';
+  std::string out(1, quote);
+  while (!text.empty()) {
+    const size_t n = utf8_length(text);
+    const auto c = static_cast<unsigned char>(text[0]);
+    if (n > 1)
+      out += text.substr(0, n);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\\' || c == static_cast<unsigned char>(quote))
+      (out += '\\') += text[0];
+    else if (c < 0x20 || c >= 0x7f)
+      out += fmt::format("\\x{:02x}", c);
+    else
+      out += text[0];
+    text.remove_prefix(std::max<size_t>(n, 1));
+  }
+  return out + quote;
+}
+
+std::string python_list_repr(std::span<const int64_t> values) {
+  return list_repr(values, [](int64_t v) { return std::to_string(v); });
+}
+std::string python_list_repr(std::span<const double> values) {
+  return list_repr(values, [](double v) { return python_float_repr(v); });
+}
+std::string python_list_repr(std::span<const std::string> values) {
+  return list_repr(values, [](const std::string& v) { return python_str_repr(v); });
+}
+
+std::string format_g(double value, int precision) {
+  if (std::isnan(value)) return "nan";
+  return fmt::format("{:.{}g}", value, precision);
+}
+
+}  // namespace assay

@@ -1,0 +1,42 @@
+// Numbers, strings and lists as Python prints them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// A finite number in decimal: sign, digits d1 d2 d3 ..., value d1.d2d3... * 10^exponent. Zero is the digit
+/// 0.
+struct Decimal {
+  bool negative = false;
+  std::string digits;
+  int exponent = 0;
+};
+/// The fewest digits that identify the number within its type. The number must be finite.
+Decimal shortest_decimal(double value);
+Decimal shortest_decimal(float value);
+
+/// repr(float): 0.1, 33.33333333333333, 1e-05, 1e+16, inf, -inf, nan.
+std::string python_float_repr(double value);
+/// str() of NumPy's float32: as above, with the digits that identify a float.
+std::string python_float_repr(float value);
+/// The same layout for digits found elsewhere.
+std::string python_float_repr(const Decimal& value);
+
+/// repr(str) of UTF-8 text: quotes chosen as Python does; control characters, quotes, backslashes and bytes
+/// that are not UTF-8 escaped.
+std::string python_str_repr(std::string_view text);
+
+/// repr(list): [], [1, 2], [0.5, 1.0], ['a', "it's"].
+std::string python_list_repr(std::span<const int64_t> values);
+std::string python_list_repr(std::span<const double> values);
+std::string python_list_repr(std::span<const std::string> values);
+
+/// C's %.{precision}g, which Python's format(value, ".{precision}g") equals.
+std::string format_g(double value, int precision);
+
+}  // namespace assay

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "cli/args.h"
+#include "run/python_parse.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr size_t kHelpColumn = 28;
+
+/// `text` broken at spaces into lines of at most `width` columns; line breaks in it are kept.
+std::vector<std::string> wrap(std::string_view text, size_t width) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t line_break = text.find('\n');
+    std::string_view paragraph = text.substr(0, line_break);
+    text = line_break == std::string_view::npos ? std::string_view() : text.substr(line_break + 1);
+    std::string line;
+    while (!paragraph.empty()) {
+      const size_t space = paragraph.find(' ');
+      const std::string_view word = paragraph.substr(0, space);
+      paragraph = space == std::string_view::npos ? std::string_view() : paragraph.substr(space + 1);
+      if (!line.empty() && line.size() + 1 + word.size() > width) {
+        lines.push_back(std::move(line));
+        line.clear();
+      }
+      if (!line.empty()) line += ' ';
+      line += word;
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string value_text(const Option& option) {
+  std::string name = option.metavar;
+  if (name.empty() && !option.choices.empty()) {
+    for (const std::string& c : option.choices) name += (name.empty() ? "{" : ",") + c;
+    name += "}";
+  }
+  if (name.empty()) {
+    const auto is_long = [](const std::string& n) { return n.starts_with("--"); };
+    const auto it = std::find_if(option.names.begin(), option.names.end(), is_long);
+    for (const char c : it == option.names.end() ? option.names.front() : *it)
+      if (c != '-' || !name.empty()) name += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  }
+  switch (option.arity) {
+    case Arity::kNone:
+      return "";
+    case Arity::kOne:
+      return name;
+    case Arity::kOptional:
+      return "[" + name + "]";
+    case Arity::kAny:
+      return "[" + name + " ...]";
+    case Arity::kAtLeastOne:
+      return name + " ...";
+  }
+  return "";
+}
+
+std::string head(const Option& option) {
+  if (option.is_positional()) return option.metavar.empty() ? option.names.front() : option.metavar;
+  std::string text;
+  for (const std::string& n : option.names) text += (text.empty() ? "" : ", ") + n;
+  const std::string value = value_text(option);
+  return value.empty() ? text : text + " " + value;
+}
+
+/// Two columns: what to type, and what it does.
+void append_entry(std::string& out, const std::string& left, std::string_view text, size_t width) {
+  std::string line = "  " + left;
+  for (const std::string& part : wrap(text, width - kHelpColumn)) {
+    if (line.size() + 2 > kHelpColumn && !line.empty()) {
+      out += line + "\n";
+      line.clear();
+    }
+    line.resize(kHelpColumn, ' ');
+    out += line + part + "\n";
+    line.clear();
+  }
+  if (!line.empty()) out += line + "\n";
+}
+
+void append_refused(std::string& out, const std::vector<const Option*>& refused, size_t width) {
+  if (refused.empty()) return;
+  std::string names;
+  for (const Option* o : refused) names += (names.empty() ? "" : " ") + o->names.front();
+  out += "\nKnown but refused in this build, each with the reason\n";
+  for (const std::string& line : wrap(names, width - 2)) out += "  " + line + "\n";
+}
+
+}  // namespace
+
+int help_width() {
+  int width = 100;
+  struct winsize size {};
+  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr && python_int(columns))
+    width = static_cast<int>(std::clamp<int64_t>(*python_int(columns), 0, 1000));
+  else if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    width = size.ws_col;
+  return std::clamp(width, 50, 120);
+}
+
+std::string ArgParser::usage(int width) const {
+  std::string text = "usage: " + contents_->program + " [options]";
+  for (const auto& group : contents_->groups)
+    for (const Option& o : group->options) {
+      if (o.is_positional()) {
+        const bool optional = o.arity == Arity::kOptional || o.arity == Arity::kAny;
+        text += optional ? fmt::format(" [{}]", head(o)) : " " + head(o);
+        if (o.arity == Arity::kAny || o.arity == Arity::kAtLeastOne) text += " ...";
+      } else if (o.required) {
+        text += " " + o.names.front() + (o.arity == Arity::kNone ? "" : " " + value_text(o));
+      }
+    }
+  if (!contents_->commands.empty()) text += " COMMAND ...";
+  std::string out;
+  for (const std::string& line : wrap(text, static_cast<size_t>(width)))
+    out += (out.empty() ? "" : "    ") + line + "\n";
+  return out;
+}
+
+std::string ArgParser::help(int columns) const {
+  const auto width = static_cast<size_t>(columns);
+  std::string out = usage(columns) + "\n";
+  for (const std::string& line : wrap(contents_->description, width)) out += line + "\n";
+  if (!contents_->commands.empty()) {
+    out += "\nCommands\n";
+    for (const Command& c : contents_->commands) append_entry(out, c.name, c.summary, width);
+  }
+  out += "\nGeneral\n";
+  append_entry(out, "-h, --help", "Show this page.", width);
+  std::vector<const Option*> refused;
+  for (const auto& group : contents_->groups) {
+    std::string entries;
+    for (const Option& o : group->options) {
+      if (!o.refusal.empty())
+        refused.push_back(&o);
+      else if (!o.help.empty())
+        append_entry(entries, head(o), o.help, width);
+    }
+    if (entries.empty()) continue;
+    if (group->title != "General") out += "\n" + group->title + "\n";
+    for (const std::string& line : wrap(group->description, width - 2)) out += "  " + line + "\n";
+    out += entries;
+  }
+  append_refused(out, refused, width);
+  return out;
+}
+
+std::string nearest_name(std::string_view word, std::span<const std::string> names) {
+  const auto distance = [&](std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 1; i <= a.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j <= b.size(); ++j) {
+        const size_t above = row[j];
+        row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+        diagonal = above;
+      }
+    }
+    return row.back();
+  };
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, word.size() / 4) + 1;
+  if (word.size() > 64) return best;
+  for (const std::string& name : names)
+    if (const size_t d = distance(word, name); d < best_distance) {
+      best_distance = d;
+      best = name;
+    }
+  return best;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,16 @@
+// Topological order of a graph's nodes.
+#pragma once
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// Reorders the nodes so that each comes after the producers of its inputs, those that its subgraphs capture
+/// included. A graph already in order stays as it is; otherwise the order stays as close as a depth-first
+/// walk keeps it. Throws Error (kInvalidModel) that names the nodes of a cycle.
+void sort_topologically(Graph& graph);
+
+/// Values of `graph` that a node uses: its inputs, and what its subgraphs take from outside. No duplicates.
+std::vector<Value*> used_values(const Node& node);
+
+}  // namespace assay

@@ -1,0 +1,196 @@
+#include "kernels/conv.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+
+namespace assay::kernels {
+namespace {
+
+/// Splits a row-major index into coordinates.
+void unravel(int64_t index, const std::vector<int64_t>& extents, size_t rank, int64_t* out) {
+  for (size_t d = rank; d-- > 0;) {
+    out[d] = index % extents[d];
+    index /= extents[d];
+  }
+}
+
+/// True when the output positions are the input positions: the image is the matrix as it lies in memory.
+bool is_pointwise(const Window& w) {
+  for (size_t d = 0; d < w.rank(); ++d)
+    if (w.kernel[d] != 1 || w.strides[d] != 1 || w.begin[d] != 0 || w.out[d] != w.in[d]) return false;
+  return true;
+}
+
+/// One line of output positions along the last axis, within a block of columns.
+struct Line {
+  int64_t length;
+  int64_t first;                ///< position along the last axis
+  std::vector<int64_t> corner;  ///< input coordinate of tap 0 along the other axes
+};
+
+std::vector<Line> lines_of(const Window& w, int64_t column, int64_t columns) {
+  const size_t outer = w.rank() - 1;
+  const int64_t row = w.out[outer];
+  std::vector<Line> lines;
+  std::vector<int64_t> at(outer);
+  for (int64_t j = column; j < column + columns;) {
+    Line line;
+    line.first = j % row;
+    line.length = std::min(row - line.first, column + columns - j);
+    unravel(j / row, w.out, outer, at.data());
+    for (size_t d = 0; d < outer; ++d) line.corner.push_back(at[d] * w.strides[d] - w.begin[d]);
+    j += line.length;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// Where a line's tap `tap` starts in the image, or -1 when it reads padding only.
+int64_t line_offset(const Window& w, const std::vector<int64_t>& strides, const Line& line,
+                    const int64_t* tap) {
+  int64_t offset = 0;
+  for (size_t d = 0; d < line.corner.size(); ++d) {
+    const int64_t at = line.corner[d] + tap[d] * w.dilations[d];
+    if (at < 0 || at >= w.in[d]) return -1;
+    offset += at * strides[d];
+  }
+  return offset;
+}
+
+/// Copies every stride-th element.
+void gather(const double* from, int64_t stride, int64_t count, double* out) {
+  if (stride == 1) {
+    std::copy_n(from, count, out);
+  } else {
+    for (int64_t i = 0; i < count; ++i) out[i] = from[i * stride];
+  }
+}
+
+/// Adds one plane's convolution with one kernel to y.
+void add_plane(const Window& w, const std::vector<int64_t>& strides, const std::vector<Line>& lines,
+               const double* x, const double* kernel, double* y) {
+  const size_t last = w.rank() - 1;
+  const int64_t taps = w.taps(), row = w.out[last], stride = w.strides[last];
+  std::vector<int64_t> tap(w.rank());
+  for (const Line& line : lines) {
+    for (int64_t t = 0; t < taps; ++t) {
+      unravel(t, w.kernel, w.rank(), tap.data());
+      const int64_t offset = line_offset(w, strides, line, tap.data());
+      if (offset < 0) continue;
+      const int64_t shift = tap[last] * w.dilations[last] - w.begin[last];
+      const Range inside = positions_inside(w.in[last], row, stride, shift);
+      const double* from = x + offset + shift;
+      const double weight = kernel[t];
+      if (stride == 1) {
+#pragma omp simd
+        for (int64_t i = inside.first; i < inside.last; ++i) y[i] += weight * from[i];
+      } else {
+        for (int64_t i = inside.first; i < inside.last; ++i) y[i] += weight * from[i * stride];
+      }
+    }
+    y += row;
+  }
+}
+
+std::vector<int64_t> row_major_strides(const std::vector<int64_t>& extents) {
+  std::vector<int64_t> strides(extents.size(), 1);
+  for (size_t d = extents.size(); d-- > 1;) strides[d - 1] = strides[d] * extents[d];
+  return strides;
+}
+
+/// One input channel per group: no products worth a matrix.
+void convolve_depthwise(const ConvSize& size, const Window& w, const double* x, const double* kernels,
+                        const double* bias, double* y) {
+  const int64_t in_size = w.in_size(), out_size = w.out_size(), taps = w.taps();
+  const int64_t multiplier = size.out_channels / size.groups;
+  const std::vector<int64_t> strides = row_major_strides(w.in);
+  const std::vector<Line> lines = lines_of(w, 0, out_size);
+  parallel_for(size.batch * size.out_channels, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t channel = i % size.out_channels;
+      const int64_t plane = i / size.out_channels * size.in_channels + channel / multiplier;
+      std::fill_n(y + i * out_size, out_size, bias != nullptr ? bias[channel] : 0.0);
+      add_plane(w, strides, lines, x + plane * in_size, kernels + channel * taps, y + i * out_size);
+    }
+  });
+}
+
+void add_bias(int64_t channels, int64_t size, const double* bias, double* y) {
+  for (int64_t o = 0; o < channels; ++o)
+    for (int64_t j = 0; j < size; ++j) y[o * size + j] += bias[o];
+}
+
+}  // namespace
+
+Range positions_inside(int64_t in, int64_t out, int64_t stride, int64_t offset) {
+  const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+  const int64_t last = in - 1 - offset < 0 ? 0 : (in - 1 - offset) / stride + 1;
+  return {std::min(first, out), std::max(std::min(first, out), std::min(last, out))};
+}
+
+ImageColumns::ImageColumns(const double* image, const Window& window)
+    : image_(image),
+      w_(window),
+      in_strides_(row_major_strides(window.in)),
+      in_size_(window.in_size()),
+      taps_(window.taps()) {}
+
+void ImageColumns::pack(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
+                        double* out) const {
+  const size_t last = w_.rank() - 1;
+  const int64_t stride = w_.strides[last];
+  const std::vector<Line> lines = lines_of(w_, column, columns);
+  const int64_t panels = (columns + width - 1) / width;
+  std::vector<double> whole(static_cast<size_t>(panels * width), 0.0);
+  std::vector<int64_t> tap(w_.rank());
+  for (int64_t r = 0; r < rows; ++r) {
+    const double* image = image_ + (row + r) / taps_ * in_size_;
+    unravel((row + r) % taps_, w_.kernel, w_.rank(), tap.data());
+    const int64_t shift = tap[last] * w_.dilations[last] - w_.begin[last];
+    const Range inside = positions_inside(w_.in[last], w_.out[last], stride, shift);
+    double* to = whole.data();
+    for (const Line& line : lines) {
+      const int64_t offset = line_offset(w_, in_strides_, line, tap.data());
+      const int64_t first = std::clamp<int64_t>(inside.first - line.first, 0, line.length);
+      const int64_t end =
+          offset < 0 ? first : std::clamp<int64_t>(inside.last - line.first, first, line.length);
+      std::fill_n(to, first, 0.0);
+      if (end > first)
+        gather(image + offset + (line.first + first) * stride + shift, stride, end - first, to + first);
+      std::fill(to + end, to + line.length, 0.0);
+      to += line.length;
+    }
+    for (int64_t p = 0; p < panels; ++p)
+      std::copy_n(whole.data() + p * width, width, out + (p * rows + r) * width);
+  }
+}
+
+void convolve(const ConvSize& size, const Window& w, const double* x, const double* weights,
+              const double* bias, double* y) {
+  const int64_t channels = size.in_channels / size.groups, kernels = size.out_channels / size.groups;
+  if (channels == 1 && size.groups > 1) return convolve_depthwise(size, w, x, weights, bias, y);
+  const int64_t in_size = w.in_size(), out_size = w.out_size(), depth = channels * w.taps();
+  const bool pointwise = is_pointwise(w);
+  const auto one = [&](int64_t item) {
+    const int64_t group = item % size.groups;
+    const double* image = x + item * channels * in_size;
+    const MatrixView a = {weights + group * kernels * depth, depth, 1};
+    double* to = y + item * kernels * out_size;
+    if (pointwise)
+      gemm(kernels, out_size, depth, a, MatrixView{image, in_size, 1}, to, out_size);
+    else
+      gemm(kernels, out_size, depth, a, ImageColumns(image, w), to, out_size);
+    if (bias != nullptr) add_bias(kernels, out_size, bias + group * kernels, to);
+  };
+  const int64_t items = size.batch * size.groups, threads = thread_count();
+  if (items % threads == 0 || items > 8 * threads) {
+    parallel_for(items, 1, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) one(i);
+    });
+  } else {
+    for (int64_t i = 0; i < items; ++i) one(i);
+  }
+}
+
+}  // namespace assay::kernels

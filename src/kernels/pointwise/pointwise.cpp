@@ -1,0 +1,194 @@
+#include "kernels/pointwise/pointwise.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "assay/error.h"
+#include "base/parallel.h"
+#include "kernels/pointwise/interpret.h"
+
+namespace assay::kernels {
+namespace {
+
+/// Elements of a tile: the registers of a typical program fit the first-level cache.
+constexpr int64_t kTile = 1024;
+/// Instructions times elements that a thread should handle at least.
+constexpr int64_t kGrain = 16384;
+
+template <typename T>
+void load_row(const T* from, int64_t stride, float* to, int64_t n) {
+  if (stride == 0)
+    std::fill_n(to, n, static_cast<float>(from[0]));
+  else
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i * stride]);
+}
+
+/// Brings rows x columns elements into a dense float32 buffer.
+template <typename T>
+void load_block(const T* from, int64_t row_stride, int64_t column_stride, float* to, int64_t rows, int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r) {
+    if (r > 0 && row_stride == 0)
+      std::memcpy(to + r * columns, to, static_cast<size_t>(columns) * sizeof(float));
+    else if (std::is_same_v<T, float> && column_stride == 1)
+      std::memcpy(to + r * columns, from + r * row_stride, static_cast<size_t>(columns) * sizeof(float));
+    else
+      load_row(from + r * row_stride, column_stride, to + r * columns, columns);
+  }
+}
+
+size_t size_of(PointwiseType type) {
+  switch (type) {
+    case PointwiseType::kBool: return 1;
+    case PointwiseType::kInt64: return 8;
+    default: return 4;
+  }
+}
+
+void load(PointwiseType type, const void* from, int64_t row_stride, int64_t column_stride, float* to, int64_t rows,
+          int64_t columns) {
+  switch (type) {
+    case PointwiseType::kFloat32:
+      return load_block(static_cast<const float*>(from), row_stride, column_stride, to, rows, columns);
+    case PointwiseType::kBool:
+      return load_block(static_cast<const uint8_t*>(from), row_stride, column_stride, to, rows, columns);
+    case PointwiseType::kInt32:
+      return load_block(static_cast<const int32_t*>(from), row_stride, column_stride, to, rows, columns);
+    case PointwiseType::kInt64:
+      return load_block(static_cast<const int64_t*>(from), row_stride, column_stride, to, rows, columns);
+  }
+}
+
+}  // namespace
+
+/// Where a tile lies: indices outside, and the block of the two inner dimensions.
+struct PointwiseLoop::Tile {
+  int64_t outer;
+  int64_t row, rows;
+  int64_t column, columns;
+};
+
+PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain, std::vector<PointwiseOperand> operands,
+                             std::vector<PointwiseType> results)
+    : program_(std::move(program)), operands_(std::move(operands)), results_(std::move(results)) {
+  require(static_cast<int>(operands_.size()) == program_.operands() && results_.size() == program_.results().size(),
+          ErrorCode::kInternal, "a pointwise program of {} operands and {} results was given {} and {}",
+          program_.operands(), program_.results().size(), operands_.size(), results_.size());
+  for (const PointwiseOperand& o : operands_)
+    require(o.strides.size() == domain.size(), ErrorCode::kInternal, "{} strides for a pointwise domain of rank {}",
+            o.strides.size(), domain.size());
+  // A result leaves through a register of its own, so that it can be computed in place.
+  PointwiseProgram separate = program_;
+  program_ = PointwiseProgram(separate.operands());
+  for (const PointwiseInstruction& in : separate.code())
+    program_.append(in.op, {in.args[0], in.args[1], in.args[2]}, in.a, in.b);
+  std::vector<int> taken;
+  for (int r : separate.results()) {
+    if (r < program_.operands() || std::find(taken.begin(), taken.end(), r) != taken.end())
+      r = program_.append(PointwiseOp::kCopy, {r, -1, -1});
+    taken.push_back(r);
+    program_.add_result(r);
+  }
+  program_.allocate_registers();
+  require(program_.registers() <= kMaxPointwiseRegisters, ErrorCode::kInternal,
+          "a pointwise program needs {} registers, more than {}", program_.registers(), kMaxPointwiseRegisters);
+  collapse(domain);
+}
+
+void PointwiseLoop::collapse(const Shape& domain) {
+  std::vector<int64_t> extents;
+  std::vector<std::vector<int64_t>> strides(operands_.size());
+  for (size_t d = 0; d < domain.size(); ++d) {
+    if (domain[d] == 1) continue;
+    const bool merge = !extents.empty() && [&] {
+      for (size_t o = 0; o < operands_.size(); ++o)
+        if (strides[o].back() != operands_[o].strides[d] * domain[d]) return false;
+      return true;
+    }();
+    if (merge)
+      extents.back() *= domain[d];
+    else
+      extents.push_back(domain[d]);
+    for (size_t o = 0; o < operands_.size(); ++o) {
+      if (!merge) strides[o].push_back(0);
+      strides[o].back() = operands_[o].strides[d];
+    }
+  }
+  while (extents.size() < 2) {
+    extents.insert(extents.begin(), 1);
+    for (auto& s : strides) s.insert(s.begin(), 0);
+  }
+  for (size_t o = 0; o < operands_.size(); ++o) operands_[o].strides = std::move(strides[o]);
+  columns_ = extents.back();
+  rows_ = extents[extents.size() - 2];
+  outer_.assign(extents.begin(), extents.end() - 2);
+  tile_columns_ = std::min(columns_, kTile);
+  tile_rows_ = columns_ == 0 ? 1 : std::clamp<int64_t>(kTile / columns_, 1, std::max<int64_t>(rows_, 1));
+  row_tiles_ = (rows_ + tile_rows_ - 1) / tile_rows_;
+  column_tiles_ = columns_ == 0 ? 0 : (columns_ + tile_columns_ - 1) / tile_columns_;
+  tiles_ = row_tiles_ * column_tiles_;
+  for (const int64_t e : outer_) tiles_ *= e;
+}
+
+PointwiseLoop::Tile PointwiseLoop::locate(int64_t index) const {
+  Tile t;
+  t.column = index % column_tiles_ * tile_columns_;
+  t.columns = std::min(tile_columns_, columns_ - t.column);
+  index /= column_tiles_;
+  t.row = index % row_tiles_ * tile_rows_;
+  t.rows = std::min(tile_rows_, rows_ - t.row);
+  t.outer = index / row_tiles_;
+  return t;
+}
+
+void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<void* const> results, int64_t first,
+                              int64_t last) const {
+  alignas(64) float buffers[kMaxPointwiseRegisters][kTile];
+  float* registers[kMaxPointwiseRegisters];
+  // What an operand's buffer holds: the block that starts here, of so many rows.
+  const char* held[kMaxPointwiseRegisters] = {};
+  int64_t held_rows[kMaxPointwiseRegisters] = {};
+  for (int64_t index = first; index < last; ++index) {
+    const Tile t = locate(index);
+    for (size_t o = 0; o < operands_.size(); ++o) {
+      const PointwiseOperand& operand = operands_[o];
+      const size_t inner = outer_.size();
+      const int64_t row_stride = operand.strides[inner], column_stride = operand.strides[inner + 1];
+      int64_t offset = t.row * row_stride + t.column * column_stride, rest = t.outer;
+      for (size_t d = inner; d-- > 0; rest /= outer_[d]) offset += rest % outer_[d] * operand.strides[d];
+      const char* at = static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(size_of(operand.type));
+      const bool dense = column_stride == 1 && (t.rows == 1 || row_stride == t.columns);
+      if (operand.type == PointwiseType::kFloat32 && dense) {
+        registers[o] = const_cast<float*>(reinterpret_cast<const float*>(at));  // operands are only read
+        held[o] = nullptr;
+        continue;
+      }
+      registers[o] = buffers[o];
+      // Only a whole block that repeats row by row is the same for the next tile.
+      const bool repeats = row_stride == 0 && tile_columns_ == columns_;
+      if (repeats && held[o] == at && held_rows[o] >= t.rows) continue;
+      load(operand.type, at, row_stride, column_stride, buffers[o], t.rows, t.columns);
+      held[o] = repeats ? at : nullptr;
+      held_rows[o] = t.rows;
+    }
+    for (int r = program_.operands(); r < program_.registers(); ++r) registers[r] = buffers[r];
+    const int64_t at = (t.outer * rows_ + t.row) * columns_ + t.column, count = t.rows * t.columns;
+    for (size_t i = 0; i < results_.size(); ++i)
+      if (results_[i] == PointwiseType::kFloat32)
+        registers[program_.results()[i]] = static_cast<float*>(results[i]) + at;
+    interpret_tile(program_.code(), registers, static_cast<size_t>(count));
+    for (size_t i = 0; i < results_.size(); ++i) {
+      if (results_[i] == PointwiseType::kFloat32) continue;
+      const float* from = registers[program_.results()[i]];
+      bool* to = static_cast<bool*>(results[i]) + at;
+      for (int64_t e = 0; e < count; ++e) to[e] = from[e] != 0;
+    }
+  }
+}
+
+void PointwiseLoop::run(std::span<const void* const> operands, std::span<void* const> results) const noexcept {
+  const int64_t work = tile_rows_ * tile_columns_ * static_cast<int64_t>(program_.code().size() + 1);
+  parallel_for(tiles_, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)),
+               [&](int64_t first, int64_t last) { run_tiles(operands, results, first, last); });
+}
+
+}  // namespace assay::kernels

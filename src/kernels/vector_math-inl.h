@@ -1,0 +1,151 @@
+// float32 functions on vectors, a few units in the last place from the true value over the whole range,
+// infinities and NaN included. Coefficients are minimax fits on the stated interval.
+#if defined(ASSAY_KERNELS_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ASSAY_KERNELS_VECTOR_MATH_INL_H_
+#undef ASSAY_KERNELS_VECTOR_MATH_INL_H_
+#else
+#define ASSAY_KERNELS_VECTOR_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F = hn::ScalableTag<float>;
+using I = hn::RebindToSigned<F>;
+using VF = hn::Vec<F>;
+using VI = hn::Vec<I>;
+
+HWY_INLINE VF constant(float x) { return hn::Set(F(), x); }
+
+/// x * 2^n for n in [-252, 254], rounded once where the result is subnormal.
+HWY_INLINE VF scale_by_power(VF x, VI n) {
+  const I i;
+  const VI half = hn::ShiftRight<1>(n);
+  const VI rest = hn::Sub(n, half);
+  const VI bias = hn::Set(i, 127);
+  const VF a = hn::BitCast(F(), hn::ShiftLeft<23>(hn::Add(half, bias)));
+  const VF b = hn::BitCast(F(), hn::ShiftLeft<23>(hn::Add(rest, bias)));
+  return hn::Mul(hn::Mul(x, a), b);
+}
+
+/// e^x. 0 below -104, infinity above 88.73.
+HWY_INLINE VF exp(VF x) {
+  const VF clamped = hn::Max(hn::Min(x, constant(89.0f)), constant(-104.0f));
+  const VF n = hn::Round(hn::Mul(clamped, constant(1.44269504f)));
+  VF r = hn::NegMulAdd(n, constant(0.693359375f), clamped);
+  r = hn::NegMulAdd(n, constant(-2.12194440e-4f), r);
+  VF p = constant(0.00138145988f);
+  p = hn::MulAdd(p, r, constant(0.00836871658f));
+  p = hn::MulAdd(p, r, constant(0.041668389f));
+  p = hn::MulAdd(p, r, constant(0.166665211f));
+  p = hn::MulAdd(p, r, constant(0.49999994f));
+  p = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), constant(1.0f));
+  const VF y = scale_by_power(p, hn::ConvertTo(I(), n));
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+/// Natural logarithm; -infinity at 0, NaN below.
+HWY_INLINE VF log(VF x) {
+  const F f;
+  const I i;
+  const VF smallest = constant(1.17549435e-38f);
+  const auto subnormal = hn::Lt(x, smallest);
+  const VF scaled = hn::IfThenElse(subnormal, hn::Mul(x, constant(8388608.0f)), x);
+  // Exponent such that the mantissa lies in [sqrt(1/2), sqrt(2)).
+  const VI bits = hn::BitCast(i, scaled);
+  const VI shifted = hn::Sub(bits, hn::Set(i, 0x3f3504f3));
+  const VI exponent = hn::ShiftRight<23>(shifted);
+  const VF m = hn::BitCast(f, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
+  VF e = hn::ConvertTo(f, exponent);
+  e = hn::IfThenElse(subnormal, hn::Sub(e, constant(23.0f)), e);
+  const VF r = hn::Sub(m, constant(1.0f));
+  VF p = constant(0.0674663857f);
+  p = hn::MulAdd(p, r, constant(-0.116756514f));
+  p = hn::MulAdd(p, r, constant(0.118881628f));
+  p = hn::MulAdd(p, r, constant(-0.124055892f));
+  p = hn::MulAdd(p, r, constant(0.142195523f));
+  p = hn::MulAdd(p, r, constant(-0.166679963f));
+  p = hn::MulAdd(p, r, constant(0.200021192f));
+  p = hn::MulAdd(p, r, constant(-0.250000089f));
+  p = hn::MulAdd(p, r, constant(0.333333135f));
+  const VF r2 = hn::Mul(r, r);
+  VF y = hn::MulAdd(hn::Mul(r2, r), p, hn::Mul(e, constant(-2.12194440e-4f)));
+  y = hn::NegMulAdd(r2, constant(0.5f), y);
+  y = hn::MulAdd(e, constant(0.693359375f), hn::Add(y, r));
+  const VF infinity = hn::Inf(f);
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  y = hn::IfThenElse(hn::Eq(x, hn::Zero(f)), hn::Neg(infinity), y);
+  return hn::IfThenElse(hn::Or(hn::Lt(x, hn::Zero(f)), hn::IsNaN(x)), hn::NaN(f), y);
+}
+
+/// 1 / (1 + e^-x).
+HWY_INLINE VF sigmoid(VF x) {
+  const VF one = constant(1.0f);
+  return hn::Div(one, hn::Add(one, exp(hn::Neg(x))));
+}
+
+HWY_INLINE VF tanh(VF x) {
+  const VF a = hn::Abs(x);
+  const VF z = hn::Mul(x, x);
+  // tanh(x) = x + x * z * P(z) on |x| < 0.55.
+  VF p = constant(0.00239899964f);
+  p = hn::MulAdd(p, z, constant(-0.00841679424f));
+  p = hn::MulAdd(p, z, constant(0.0217837673f));
+  p = hn::MulAdd(p, z, constant(-0.0539597906f));
+  p = hn::MulAdd(p, z, constant(0.133332953f));
+  p = hn::MulAdd(p, z, constant(-0.333333313f));
+  const VF near = hn::MulAdd(hn::Mul(x, z), p, x);
+  const VF e = exp(hn::Add(a, a));
+  const VF far = hn::Sub(constant(1.0f), hn::Div(constant(2.0f), hn::Add(e, constant(1.0f))));
+  return hn::IfThenElse(hn::Lt(a, constant(0.55f)), near, hn::CopySign(far, x));
+}
+
+/// Error function.
+HWY_INLINE VF erf(VF x) {
+  const VF a = hn::Abs(x);
+  const VF z = hn::Mul(x, x);
+  // erf(x) = x * (2 / sqrt(pi) + z * P(z)) on |x| < 1.
+  VF p = constant(7.93311629e-05f);
+  p = hn::MulAdd(p, z, constant(-0.000803503382f));
+  p = hn::MulAdd(p, z, constant(0.00519129215f));
+  p = hn::MulAdd(p, z, constant(-0.0268554837f));
+  p = hn::MulAdd(p, z, constant(0.112836301f));
+  p = hn::MulAdd(p, z, constant(-0.376126319f));
+  const VF near = hn::MulAdd(x, constant(1.12837917f), hn::Mul(x, hn::Mul(z, p)));
+  // 1 - exp(-Q(|x|)) on [0.95, 4]; beyond, 1 to float32's precision.
+  const VF t = hn::Min(a, constant(4.0f));
+  VF q = constant(2.14960492e-05f);
+  q = hn::MulAdd(q, t, constant(-0.000439105643f));
+  q = hn::MulAdd(q, t, constant(0.00419360772f));
+  q = hn::MulAdd(q, t, constant(-0.0251789596f));
+  q = hn::MulAdd(q, t, constant(0.108372465f));
+  q = hn::MulAdd(q, t, constant(0.633262634f));
+  q = hn::MulAdd(q, t, constant(1.12955678f));
+  q = hn::MulAdd(q, t, constant(-0.000183443088f));
+  const VF far = hn::Sub(constant(1.0f), exp(hn::Neg(q)));
+  const VF y = hn::IfThenElse(hn::Lt(a, constant(1.0f)), near, hn::CopySign(far, x));
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+/// Maximum and minimum that give NaN when either operand is NaN.
+HWY_INLINE VF max_nan(VF a, VF b) {
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Max(a, b)));
+}
+HWY_INLINE VF min_nan(VF a, VF b) {
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Min(a, b)));
+}
+
+/// The first n < Lanes elements at p; the other lanes are 0.
+HWY_INLINE VF load_first(const float* p, size_t n) { return hn::MaskedLoad(hn::FirstN(F(), n), F(), p); }
+/// Stores the first n < Lanes lanes.
+HWY_INLINE void store_first(VF v, float* p, size_t n) { hn::BlendedStore(v, hn::FirstN(F(), n), F(), p); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // ASSAY_KERNELS_VECTOR_MATH_INL_H_

@@ -1,0 +1,50 @@
+// From TensorProto messages to Tensors, inline and external.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "assay/tensor.h"
+#include "base/mapped_file.h"
+#include "onnx/messages.h"
+
+namespace assay::onnx {
+
+/// Where external data are looked for. Keeps every file mapped once.
+class ExternalData {
+ public:
+  /// `folder` may be relative; locations are resolved inside it and may not leave it, by `..`, an absolute
+  /// path or a link.
+  explicit ExternalData(std::string folder, bool ignore = false)
+      : folder_(std::move(folder)), ignore_(ignore) {}
+
+  /// True when external tensors are to stay without data.
+  bool ignored() const { return ignore_; }
+  /// The bytes of an external tensor. Throws Error that names the file and the rule.
+  std::pair<std::string_view, std::shared_ptr<const MappedFile>> bytes(const TensorMessage& t,
+                                                                       size_t expected);
+
+ private:
+  std::shared_ptr<const MappedFile> open(const std::string& location);
+
+  std::string folder_;
+  bool ignore_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+};
+
+/// The type and shape of a tensor message. Throws Error on an unknown data type or a bad shape.
+Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
+                     ExternalData& external);
+
+/// True when the message says that its data are in another file.
+inline bool is_external(const TensorMessage& t) { return t.data_location == 1; }
+
+/// A dense tensor of the sparse message's extents. Throws Error on indices out of range or an absurd size.
+Tensor decode_sparse_tensor(const SparseTensorMessage& s, const std::shared_ptr<const void>& owner,
+                            ExternalData& external);
+
+/// A TensorProto alone in a file, as in ONNX's test data (input_0.pb).
+Tensor load_tensor_file(const std::string& path);
+
+}  // namespace assay::onnx

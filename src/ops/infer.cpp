@@ -1,0 +1,228 @@
+#include "ops/infer.h"
+
+#include <unordered_map>
+
+#include "ops/check.h"
+#include "ops/infer_util.h"
+#include "ops/op_context.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+/// Longest integer tensor whose elements are followed through the graph.
+constexpr int64_t kMaxExtents = 64;
+/// Calls of local functions may nest so deep.
+constexpr int kMaxCalls = 64;
+
+bool is_extent_type(DType t) { return t == DType::kInt64 || t == DType::kInt32; }
+
+/// What is known of values beyond their types.
+struct Knowledge {
+  std::unordered_map<const Value*, Dims> extents;
+  std::unordered_map<const Value*, Tensor> tensors;
+};
+
+class Inference {
+ public:
+  Inference(Model& model, const InferOptions& options) : model_(model), options_(options) {}
+  void graph(Graph& g, const std::vector<OpsetImport>& opsets);
+  std::vector<Type> subgraph(Graph& g, const std::vector<Type>& inputs,
+                             const std::vector<OpsetImport>& opsets);
+
+ private:
+  friend class NodeInference;
+  void node(Node& n, const std::vector<OpsetImport>& opsets);
+  bool call(Node& n, const std::vector<OpsetImport>& opsets);
+  void fold(const Node& n, const OpDef& op, const OpVersion& v);
+  void problem(const Node& n, const Error& e);
+  const Tensor* value_of(const Value* v);
+  const Dims* extents_of(const Value* v);
+
+  Model& model_;
+  const InferOptions& options_;
+  Knowledge known_;
+  int calls_ = 0;
+};
+
+/// Declared knowledge fills what inference left open.
+Type merge(Type inferred, const Type& declared) {
+  if (inferred.kind == Type::Kind::kUnknown) return declared;
+  if (!inferred.is_tensor() || !declared.is_tensor()) return inferred;
+  if (inferred.dtype == DType::kUndefined) inferred.dtype = declared.dtype;
+  if (!inferred.dims) {
+    inferred.dims = declared.dims;
+  } else if (declared.dims && declared.dims->size() == inferred.dims->size()) {
+    for (size_t i = 0; i < inferred.dims->size(); ++i) {
+      Dim& d = (*inferred.dims)[i];
+      const Dim& other = (*declared.dims)[i];
+      if (!d.is_known() && (other.is_known() || !d.is_symbol())) d = other;
+    }
+  }
+  return inferred;
+}
+
+class NodeInference final : public InferContext {
+ public:
+  NodeInference(const Node& n, const OpDef& op, const OpVersion& v, Inference& all,
+                const std::vector<OpsetImport>& opsets)
+      : InferContext(n, op, v),
+        all_(all),
+        opsets_(opsets),
+        types_(n.outputs().size()),
+        extents_(n.outputs().size()) {}
+
+  const Type& input_type(size_t i) const override {
+    static const Type kUnknown;
+    return node().input(i) ? node().input(i)->type : kUnknown;
+  }
+  const Tensor* input_value(size_t i) const override {
+    return node().input(i) ? all_.value_of(node().input(i)) : nullptr;
+  }
+  const Dims* input_extents(size_t i) const override {
+    return node().input(i) ? all_.extents_of(node().input(i)) : nullptr;
+  }
+  void set_output_type(size_t i, Type type) override {
+    if (i < types_.size()) types_[i] = std::move(type);
+  }
+  void set_output_extents(size_t i, Dims extents) override {
+    if (i < extents_.size() && static_cast<int64_t>(extents.size()) <= kMaxExtents)
+      extents_[i] = std::move(extents);
+  }
+  std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs) override {
+    return all_.subgraph(attr_graph(attribute), inputs, opsets_);
+  }
+
+  void store(Node& n) {
+    for (size_t i = 0; i < types_.size(); ++i) {
+      Value* v = n.output(i);
+      if (v == nullptr) continue;
+      v->type = all_.options_.keep_declared ? merge(std::move(types_[i]), v->type) : std::move(types_[i]);
+      if (!extents_[i].empty()) all_.known_.extents[v] = std::move(extents_[i]);
+    }
+  }
+
+ private:
+  Inference& all_;
+  const std::vector<OpsetImport>& opsets_;
+  std::vector<Type> types_;
+  std::vector<Dims> extents_;
+};
+
+const Tensor* Inference::value_of(const Value* v) {
+  if (v->tensor().defined()) return v->is_overridable ? nullptr : &v->tensor();
+  if (const auto it = known_.tensors.find(v); it != known_.tensors.end()) return &it->second;
+  const auto it = known_.extents.find(v);
+  if (it == known_.extents.end() || !v->type.is_tensor() || !v->type.dims) return nullptr;
+  const std::optional<Shape> elements = known_shape(it->second);
+  if (!elements || !is_extent_type(v->type.dtype)) return nullptr;
+  Shape shape;
+  if (!v->type.dims->empty()) shape.push_back(elements->rank());
+  Tensor t = v->type.dtype == DType::kInt64
+                 ? Tensor::from<int64_t>(shape, elements->dims())
+                 : Tensor::from<int32_t>(shape, std::vector<int32_t>(elements->begin(), elements->end()));
+  return &(known_.tensors[v] = std::move(t));
+}
+
+const Dims* Inference::extents_of(const Value* v) {
+  if (const auto it = known_.extents.find(v); it != known_.extents.end()) return &it->second;
+  const Tensor* t = value_of(v);
+  if (t == nullptr || !is_extent_type(t->dtype()) || t->rank() > 1 || t->numel() > kMaxExtents)
+    return nullptr;
+  Dims dims;
+  for (const int64_t e : t->to_int64()) dims.push_back(Dim(e));
+  return &(known_.extents[v] = std::move(dims));
+}
+
+void Inference::problem(const Node& n, const Error& e) {
+  if (!options_.on_problem) throw e;
+  options_.on_problem(n, e.what());
+}
+
+/// Evaluates a small integer node whose inputs are all known, so that the arithmetic of shapes is exact.
+void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
+  if (v.eval == nullptr || op.random || n.outputs().size() != 1 || n.inputs().empty()) return;
+  std::vector<Tensor> inputs;
+  for (const Value* in : n.inputs()) {
+    const Tensor* t = in != nullptr ? value_of(in) : nullptr;
+    if (in != nullptr && (t == nullptr || t->numel() > kMaxExtents || is_float(t->dtype()))) return;
+    inputs.push_back(t != nullptr ? t->aligned() : Tensor());
+  }
+  for (const Attribute& a : n.attributes)
+    if (a.get_if<std::shared_ptr<Graph>>() != nullptr) return;
+  const Value* out = n.output(0);
+  const std::optional<Shape> shape =
+      out && out->type.has_shape() ? known_shape(*out->type.dims) : std::nullopt;
+  if (!shape || shape->numel() > kMaxExtents || is_float(out->type.dtype)) return;
+  EvalContext c(n, op, v, std::move(inputs));
+  v.eval(c);
+  if (c.outputs()[0].defined()) known_.tensors[out] = std::move(c.outputs()[0]);
+}
+
+bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
+  (void)opsets;
+  const Function* f = model_.find_function(n.domain, n.op_type, n.overload);
+  if (f == nullptr) return false;
+  require(calls_ < kMaxCalls, ErrorCode::kInvalidModel, "local functions call each other deeper than {}",
+          kMaxCalls);
+  std::vector<Type> inputs;
+  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->type : Type());
+  inputs.resize(f->body->inputs.size());
+  ++calls_;
+  // The body is shared by all calls: what an earlier call said of its values does not hold for this one.
+  for (const auto& v : f->body->values())
+    if (!v->is_constant()) {
+      v->type = {};
+      known_.extents.erase(v.get());
+      known_.tensors.erase(v.get());
+    }
+  const std::vector<Type> outputs = subgraph(*f->body, inputs, f->opsets);
+  --calls_;
+  for (size_t i = 0; i < n.outputs().size() && i < outputs.size(); ++i)
+    if (Value* v = n.output(i)) v->type = merge(outputs[i], v->type);
+  return true;
+}
+
+void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
+  if (call(n, opsets)) return;
+  const OpDef* op = find_op(n.domain, n.op_type);
+  if (op == nullptr) return;
+  int64_t opset = 0;
+  for (const OpsetImport& o : opsets)
+    if ((o.domain == "ai.onnx" ? "" : o.domain) == n.domain) opset = o.version;
+  const OpVersion* version = version_for(*op, opset);
+  if (version == nullptr || version->infer == nullptr) return;
+  check_node(n, *op, *version);
+  NodeInference c(n, *op, *version, *this, opsets);
+  version->infer(c);
+  c.store(n);
+  fold(n, *op, *version);
+}
+
+void Inference::graph(Graph& g, const std::vector<OpsetImport>& opsets) {
+  for (const auto& n : g.nodes()) {
+    try {
+      with_context([&] { return "at node " + n->label(); }, [&] { node(*n, opsets); });
+    } catch (const Error& e) {
+      problem(*n, e);
+    }
+  }
+}
+
+std::vector<Type> Inference::subgraph(Graph& g, const std::vector<Type>& inputs,
+                                      const std::vector<OpsetImport>& opsets) {
+  for (size_t i = 0; i < g.inputs.size() && i < inputs.size(); ++i)
+    if (inputs[i].kind != Type::Kind::kUnknown) g.inputs[i]->type = merge(inputs[i], g.inputs[i]->type);
+  graph(g, opsets);
+  std::vector<Type> outputs;
+  for (const Value* v : g.outputs) outputs.push_back(v->type);
+  return outputs;
+}
+
+}  // namespace
+
+void infer_shapes(Model& model, const InferOptions& options) {
+  Inference(model, options).graph(*model.graph, model.opsets);
+}
+
+}  // namespace assay

@@ -1,0 +1,36 @@
+// What the rounding of a float library may cost element-wise functions: building blocks of Numerics::bound.
+// Errors are in units of the unit roundoff u, to first order; docs/numerics.md explains the model.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/eval_util.h"
+
+namespace assay {
+
+/// Relative error of a float library's exp, log, tanh and the like: two units in the last place.
+inline constexpr double kLibraryUlps = 4;
+
+/// Absolute error of a library's sigmoid with value s: through exp, or as 0.5 + 0.5 tanh(x / 2).
+inline double sigmoid_error(double s) { return kLibraryUlps * s + 1; }
+/// Absolute error of a library's erf with value e. The rational approximations of Abramowitz and Stegun
+/// (7.1.26) that libraries use promise an absolute error of 1.5e-7, which is 2.5 u of float32.
+inline double erf_error(double e) { return kLibraryUlps * std::abs(e) + 3; }
+/// Absolute error of ln(1 + exp(x)) = s as it stands: exp, sum, logarithm.
+inline double softplus_error(double s) { return kLibraryUlps * s + 5; }
+
+/// Error that clamping z to [0, 1] leaves of an error `e` in z.
+inline double clamp_error(double z, double e) {
+  const double y = std::clamp(z, 0.0, 1.0);
+  return std::max(std::clamp(z + e, 0.0, 1.0) - y, y - std::clamp(z - e, 0.0, 1.0));
+}
+
+/// The bound u * f(x, y) for each element x of input 0 and y of the output; 0 where y is not finite.
+template <typename F>
+Tensor bound_elements(const EvalContext& c, const Tensor& y, double u, F f) {
+  return map_broadcast<double>(c.input(0), y,
+                               [=](double x, double y) { return std::isfinite(y) ? u * f(x, y) : 0.0; });
+}
+
+}  // namespace assay

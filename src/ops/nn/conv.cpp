@@ -1,0 +1,64 @@
+// Conv: cross-correlation over any number of spatial axes, with groups, strides, dilations and padding.
+#include "kernels/conv.h"
+
+#include "ops/eval_util.h"
+#include "ops/nn/conv_rules.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) { infer_conv(c, c.input_dtype(0), 0, 1, 2); }
+
+void eval(EvalContext& c) {
+  const ConvPlan plan = plan_conv(c, c.shape(0), c.shape(1));
+  Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
+  kernels::convolve(plan.size, plan.window, c.input(0).data<double>(), c.input(1).data<double>(),
+                    conv_bias(c, 2, plan.size.out_channels), y.mutable_data<double>());
+  c.set_output(0, std::move(y));
+}
+
+/// Products per output element, and the bias.
+int64_t terms(EvalContext& c) { return c.shape(1).numel(1, c.shape(1).size()) + 1; }
+
+constexpr std::string_view kSchema = R"(
+in  X: T
+in  W: T
+in  B: T ?
+out Y: T
+attr group: int = 1
+attr pads: ints
+attr auto_pad: string = "NOTSET"
+attr strides: ints
+attr dilations: ints
+attr kernel_shape: ints
+type T: @float)";
+
+constexpr OpVersion kVersions[] = {
+    {1, kSchema, infer, eval},
+    {11, kSchema, infer, eval},
+    {22, R"(
+in  X: T
+in  W: T
+in  B: T ?
+out Y: T
+attr group: int = 1
+attr pads: ints
+attr auto_pad: string = "NOTSET"
+attr strides: ints
+attr dilations: ints
+attr kernel_shape: ints
+type T: @float_ir4)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Conv = {
+    .domain = "",
+    .name = "Conv",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+};
+
+}  // namespace assay

@@ -1,0 +1,30 @@
+// What Conv, ConvInteger and QLinearConv share: the rules on shapes.
+#pragma once
+
+#include "kernels/conv.h"
+#include "ops/op_context.h"
+
+namespace assay {
+
+/// Sets the shape of output 0 for data input x, weight input w and bias input b, as far as it is known.
+/// Throws Error when a rule is broken.
+void infer_conv(InferContext& c, DType dtype, size_t x, size_t w, size_t b);
+
+struct ConvPlan {
+  kernels::ConvSize size;
+  kernels::Window window;
+  Shape output;
+};
+
+/// The same for known shapes.
+ConvPlan plan_conv(const OpContext& c, const Shape& x, const Shape& w);
+
+/// The bias in input i, or null when it is left out. Throws Error unless it has one element per output
+/// channel.
+const double* conv_bias(EvalContext& c, size_t i, int64_t out_channels);
+
+/// The attribute group. Throws Error unless it is positive and divides both numbers of channels (negative:
+/// unknown).
+int64_t read_group(const OpContext& c, int64_t in_channels, int64_t out_channels);
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+#include "ops/tensor/cast_rules.h"
+
+#include "ops/tensor/axes.h"
+#include "tensor/convert.h"
+#include "tensor/narrow_float.h"
+
+namespace assay {
+namespace {
+
+E8M0Rounding e8m0_rounding(const OpContext& c) {
+  if (c.since() < 24) return E8M0Rounding::kUp;
+  const std::string& mode = c.attr_string("round_mode");
+  c.check(mode == "up" || mode == "down" || mode == "nearest", "the round_mode '{}' is unknown", mode);
+  if (mode == "up") return E8M0Rounding::kUp;
+  return mode == "down" ? E8M0Rounding::kDown : E8M0Rounding::kNearest;
+}
+
+}  // namespace
+
+void infer_cast(InferContext& c, DType to) {
+  if (const Dims* in = c.input_dims(0))
+    c.set_output(0, to, *in);
+  else
+    c.set_output(0, to);
+  // A 32-bit or wider integer holds any extent that occurs.
+  if (is_integer(to) && bit_width(to) >= 32) propagate_integers(c);
+}
+
+void eval_cast(EvalContext& c, DType to) {
+  if (c.ideal && is_float(to)) to = DType::kFloat64;
+  const bool saturate = c.since() < 19 || c.attr_int("saturate") != 0;
+  if (to == DType::kFloat8E8M0)
+    c.set_output(0, convert_to_e8m0(c.input(0), saturate, e8m0_rounding(c)));
+  else
+    c.set_output(0, convert(c.input(0), to, saturate));
+}
+
+}  // namespace assay

@@ -1,0 +1,16 @@
+// What Cast and CastLike share.
+#pragma once
+
+#include "ops/op_context.h"
+
+namespace assay {
+
+/// Output 0 has the shape of input 0 and the element type `to`; integers that are known stay known.
+void infer_cast(InferContext& c, DType to);
+
+/// Input 0 converted under the attributes saturate and round_mode of the version in force. In the float64
+/// reference (EvalContext::ideal) floats stay float64, so only casts between floats and other types change
+/// values.
+void eval_cast(EvalContext& c, DType to);
+
+}  // namespace assay

@@ -1,0 +1,141 @@
+#include "ops/tensor/element_index.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/tensor/axes.h"
+#include "ops/tensor/elements.h"
+
+namespace assay {
+
+std::vector<int64_t> element_positions(const Shape& data, const Tensor& indices, size_t axis) {
+  const Shape& shape = indices.shape();
+  require(shape.size() == data.size(), ErrorCode::kInvalidModel,
+          "data of shape {} and indices of shape {} differ in rank", data.str(), shape.str());
+  for (size_t d = 0; d < data.size(); ++d)
+    require(d == axis || shape[d] <= data[d], ErrorCode::kInvalidModel,
+            "indices of shape {} reach past data of shape {} along axis {}", shape.str(), data.str(), d);
+  std::vector<int64_t> out = indices.to_int64();
+  const std::vector<int64_t> strides = data.strides();
+  const int64_t row = shape.back(), rows = row == 0 ? 0 : indices.numel() / row;
+  const size_t inner = shape.size() - 1;
+  parallel_for(rows, std::max<int64_t>(1, kElementGrain / std::max<int64_t>(row, 1)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t r = first; r < last; ++r) {
+                   int64_t base = 0, rest = r;
+                   for (size_t d = inner; d-- > 0; rest /= shape[d])
+                     if (d != axis) base += rest % shape[d] * strides[d];
+                   int64_t* at = out.data() + r * row;
+                   const int64_t step = axis == inner ? 0 : 1;
+                   for (int64_t i = 0; i < row; ++i)
+                     at[i] = base + resolve_index(at[i], data[axis], axis) * strides[axis] + i * step;
+                 }
+               });
+  return out;
+}
+
+TuplePositions tuple_positions(const Shape& data, const Tensor& indices, size_t batch_dims) {
+  const Shape& shape = indices.shape();
+  require(!data.empty() && !shape.empty(), ErrorCode::kInvalidModel,
+          "data and indices must have a dimension");
+  require(batch_dims < std::min(data.size(), shape.size()), ErrorCode::kInvalidModel,
+          "batch_dims is {} for data of shape {} and indices of shape {}", batch_dims, data.str(),
+          shape.str());
+  for (size_t d = 0; d < batch_dims; ++d)
+    require(data[d] == shape[d], ErrorCode::kInvalidModel, "the batches of data {} and indices {} differ",
+            data.str(), shape.str());
+  const auto length = static_cast<size_t>(shape.back());
+  require(length <= data.size() - batch_dims, ErrorCode::kInvalidModel,
+          "tuples of {} indices are too long for data of shape {}", length, data.str());
+  TuplePositions out;
+  out.slice_rank_from = batch_dims + length;
+  out.slice = data.numel(out.slice_rank_from, data.size());
+  const std::vector<int64_t> values = indices.to_int64(), strides = data.strides();
+  const int64_t tuples = shape.numel(0, shape.size() - 1);
+  const int64_t batches = data.numel(0, batch_dims), batch_size = data.numel(batch_dims, data.size());
+  out.positions.resize(static_cast<size_t>(tuples));
+  for (int64_t t = 0; t < tuples; ++t) {
+    int64_t at = t / (tuples / batches) * batch_size;
+    for (size_t k = 0; k < length; ++k) {
+      const size_t d = batch_dims + k;
+      at += resolve_index(values[static_cast<size_t>(t) * length + k], data[d], d) * strides[d];
+    }
+    out.positions[static_cast<size_t>(t)] = at;
+  }
+  return out;
+}
+
+ScatterReduction scatter_reduction(const OpContext& c) {
+  if (c.since() < 16) return ScatterReduction::kNone;
+  const std::string& name = c.attr_string("reduction");
+  if (name == "none") return ScatterReduction::kNone;
+  if (name == "add") return ScatterReduction::kAdd;
+  if (name == "mul") return ScatterReduction::kMul;
+  if (c.since() >= 18 && name == "max") return ScatterReduction::kMax;
+  if (c.since() >= 18 && name == "min") return ScatterReduction::kMin;
+  fail(ErrorCode::kInvalidModel, "the reduction '{}' is unknown", name);
+}
+
+namespace {
+
+/// The type that holds sums and products of T; unsigned for integers, which wrap.
+template <typename T>
+using Arithmetic = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+
+template <typename T>
+T reduce(T old, T update, ScatterReduction reduction) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (std::isnan(old) || std::isnan(update)) return old + update;
+  const auto a = static_cast<Arithmetic<T>>(old), b = static_cast<Arithmetic<T>>(update);
+  switch (reduction) {
+    case ScatterReduction::kAdd:
+      return static_cast<T>(a + b);
+    case ScatterReduction::kMul:
+      return static_cast<T>(a * b);
+    case ScatterReduction::kMax:
+      return std::max(old, update);
+    case ScatterReduction::kMin:
+      return std::min(old, update);
+    case ScatterReduction::kNone:
+      break;
+  }
+  return update;
+}
+
+}  // namespace
+
+void scatter_slices(Tensor& data, const std::vector<int64_t>& positions, int64_t slice, const Tensor& updates,
+                    ScatterReduction reduction) {
+  require(data.dtype() == updates.dtype(), ErrorCode::kInvalidModel, "data are {}, updates are {}",
+          dtype_name(data.dtype()), dtype_name(updates.dtype()));
+  if (reduction == ScatterReduction::kNone) {
+    visit_elements(data.dtype(), [&]<typename E>() {
+      const E* from = elements<E>(updates);
+      E* to = mutable_elements<E>(data);
+      for (size_t i = 0; i < positions.size(); ++i, from += slice)
+        std::copy_n(from, slice, to + positions[i]);
+    });
+    return;
+  }
+  visit_numeric(data.dtype(), [&]<typename T>() {
+    const T* from = updates.data<T>();
+    T* to = data.mutable_data<T>();
+    for (const int64_t position : positions)
+      for (int64_t k = 0; k < slice; ++k, ++from)
+        to[position + k] = reduce(to[position + k], *from, reduction);
+  });
+}
+
+int64_t most_updates(std::vector<int64_t> positions) {
+  std::sort(positions.begin(), positions.end());
+  int64_t most = 0;
+  for (auto at = positions.begin(); at != positions.end();) {
+    const auto next = std::upper_bound(at, positions.end(), *at);
+    most = std::max<int64_t>(most, next - at);
+    at = next;
+  }
+  return most;
+}
+
+}  // namespace assay

@@ -1,0 +1,28 @@
+// Copies between N-d regions of any strides: what Transpose, Slice, Concat, Split, Expand, Tile and Pad have
+// in common.
+#pragma once
+
+#include <vector>
+
+#include "assay/tensor.h"
+
+namespace assay {
+
+/// Where an N-d region lies in a tensor: the index of its first element, and the step in elements along each
+/// dimension. Steps may be negative, and 0 in a source.
+struct Region {
+  int64_t offset = 0;
+  std::vector<int64_t> strides;
+};
+
+/// dst[to.offset + sum(i * to.strides)] = src[from.offset + sum(i * from.strides)] for every index i of
+/// `extents`, in parallel. Both tensors have one type, which is not packed; both regions lie inside their
+/// tensors, and no two indices name the same destination. The fastest dimension of the destination should be
+/// the last.
+void strided_copy(const Tensor& src, const Region& from, Tensor& dst, const Region& to, const Shape& extents);
+
+/// A new tensor of shape `extents` that holds the region; any element type. Throws Error (kInvalidModel) when
+/// it is larger than checked_allocation allows.
+Tensor copy_region(const Tensor& src, const Region& from, const Shape& extents);
+
+}  // namespace assay

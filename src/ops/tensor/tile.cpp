@@ -1,0 +1,75 @@
+// Tile: the input repeated along each dimension.
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+#include "ops/tensor/axes.h"
+#include "ops/tensor/elements.h"
+#include "ops/tensor/strided_copy.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) {
+  const Dims* in = c.input_dims(0);
+  const Dims* repeats = c.input_extents(1);
+  if (in == nullptr) {
+    const int64_t rank = known_length(c, 1);
+    if (rank < 0 || rank > static_cast<int64_t>(kLongestExtents)) return c.set_output(0, c.input_dtype(0));
+    return c.set_output(0, c.input_dtype(0), Dims(static_cast<size_t>(rank)));
+  }
+  c.check(repeats == nullptr || repeats->size() == in->size(),
+          "repeats has {} entries for an input of rank {}", repeats ? repeats->size() : 0, in->size());
+  Dims out(in->size());
+  if (repeats != nullptr)
+    for (size_t d = 0; d < out.size(); ++d) out[d] = dim_mul((*in)[d], (*repeats)[d]);
+  c.set_output(0, c.input_dtype(0), std::move(out));
+}
+
+void eval(EvalContext& c) {
+  const Shape& in = c.shape(0);
+  const std::vector<int64_t> repeats = integer_list(c, 1), strides = in.strides();
+  c.check(repeats.size() == in.size(), "repeats has {} entries for an input of rank {}", repeats.size(),
+          in.size());
+  // The output as copies by element: two dimensions for each of the input.
+  Shape out, interleaved;
+  Region from;
+  for (size_t d = 0; d < in.size(); ++d) {
+    int64_t extent = 0;
+    c.check(repeats[d] >= 0, "repeats has the negative entry {}", repeats[d]);
+    c.check(!__builtin_mul_overflow(in[d], repeats[d], &extent), "{} repeats of extent {} overflow",
+            repeats[d], in[d]);
+    out.push_back(extent);
+    interleaved.push_back(repeats[d]);
+    interleaved.push_back(in[d]);
+    from.strides.push_back(0);
+    from.strides.push_back(strides[d]);
+  }
+  c.set_output(0, copy_region(c.input(0), from, interleaved).reshaped(out));
+}
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  input: T
+in  repeats: T1
+out output: T
+type T: @all
+type T1: int64)",
+     infer, eval},
+    {13, R"(
+in  input: T
+in  repeats: T1
+out output: T
+type T: @all_ir4
+type T1: int64)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Tile = {
+    .domain = "",
+    .name = "Tile",
+    .versions = kVersions,
+    .types = EvalTypes::kAsStored,
+};
+
+}  // namespace assay

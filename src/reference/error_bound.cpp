@@ -1,0 +1,77 @@
+#include "reference/error_bound.h"
+
+#include <cmath>
+
+#include "ops/eval_util.h"
+
+namespace assay {
+namespace {
+
+Tensor scaled_magnitude(const Tensor& t, double factor) {
+  return map_elements<double>(t, [factor](double x) { return std::abs(x) * factor; });
+}
+
+/// The operator applied to the magnitudes of its floating inputs.
+std::vector<Tensor> magnitudes(EvalContext& c) {
+  const Numerics& numerics = c.op().numerics;
+  std::vector<Tensor> inputs = c.inputs();
+  if (numerics.magnitude == nullptr) {
+    for (Tensor& t : inputs)
+      if (t.defined() && t.dtype() == DType::kFloat64)
+        t = map_elements<double>(t, [](double x) { return std::abs(x); });
+  }
+  EvalContext m(c.node(), c.op(), c.version(), std::move(inputs));
+  m.ideal = true;
+  if (numerics.magnitude != nullptr)
+    numerics.magnitude(m);
+  else
+    c.version().eval(m);
+  return std::move(m.outputs());
+}
+
+Tensor statistical_sum(const Tensor& y, const Tensor& magnitude, double terms, double ulps, double u) {
+  const double drift = u * (ulps + std::sqrt(terms / 3)), walk = u * 1.5;
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  const double *py = y.data<double>(), *pm = magnitude.data<double>();
+  auto* po = out.mutable_data<double>();
+  parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) po[i] = drift * std::abs(py[i]) + walk * std::abs(pm[i]);
+  });
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std::span<const double> u,
+                                 BoundModel model) {
+  const Numerics& numerics = c.op().numerics;
+  std::vector<Tensor> bounds(y.size());
+  if (numerics.kind == Numerics::Kind::kExact) return bounds;
+  std::vector<Tensor> magnitude;
+  double terms = 0;
+  if (numerics.kind == Numerics::Kind::kAccumulating) {
+    magnitude = magnitudes(c);
+    terms = static_cast<double>(numerics.terms(c));
+  }
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (!y[i].defined() || y[i].dtype() != DType::kFloat64 || u[i] == 0) continue;
+    switch (numerics.kind) {
+      case Numerics::Kind::kExact:
+        break;
+      case Numerics::Kind::kElementwise:
+        bounds[i] = scaled_magnitude(y[i], numerics.ulps * u[i]);
+        break;
+      case Numerics::Kind::kAccumulating:
+        bounds[i] = model == BoundModel::kWorstCase
+                        ? scaled_magnitude(magnitude[i], (terms + numerics.ulps) * u[i])
+                        : statistical_sum(y[i], magnitude[i], terms, numerics.ulps, u[i]);
+        break;
+      case Numerics::Kind::kCustom:
+        bounds[i] = numerics.bound(c, u[i], i, y[i]);
+        break;
+    }
+  }
+  return bounds;
+}
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+// How far a computed result may lie from the exact one because of the operator's own rounding.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ops/op_context.h"
+
+namespace assay {
+
+enum class BoundModel : uint8_t {
+  kWorstCase,    ///< holds for every order of the additions: gamma_n |A||B| (Higham, section 3.1)
+  kStatistical,  ///< the size to expect: a sum of n terms whose partial sums drift to y and walk at random
+                 ///< with steps of the terms' size errs by about u (sqrt(n/3) |y| + 1.5 m) (docs/numerics.md
+                 ///< derives it)
+};
+
+/// Bounds for the outputs of a node whose exact inputs are in `c` and whose exact outputs are `y`, when it is
+/// computed in an arithmetic whose results have the unit roundoffs `u` (one per output). Entry i is a float64
+/// tensor of y[i]'s shape, or undefined when output i is free of rounding (exact operators, integers).
+std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std::span<const double> u,
+                                 BoundModel model = BoundModel::kWorstCase);
+
+}  // namespace assay

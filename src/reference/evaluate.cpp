@@ -1,0 +1,64 @@
+#include "reference/evaluate.h"
+
+#include "ops/check.h"
+#include "ops/op_list.h"
+#include "tensor/convert.h"
+
+namespace assay {
+
+BoundOp bind_op(const Node& node, const Model& model) {
+  const OpDef* op = find_op(node.domain, node.op_type);
+  if (op == nullptr) return {};
+  const OpVersion* version = version_for(*op, model.opset(node.domain));
+  if (version == nullptr || version->eval == nullptr) return {};
+  return {op, version};
+}
+
+BoundOp require_op(const Node& node, const Model& model) {
+  if (const BoundOp bound = bind_op(node, model)) return bound;
+  const std::string domain = node.domain.empty() ? "ai.onnx" : node.domain;
+  const int64_t opset = model.opset(node.domain);
+  const OpDef* op = find_op(node.domain, node.op_type);
+  require(opset != 0, ErrorCode::kInvalidModel, "the model does not import the domain '{}' of operator {}",
+          domain, node.op_type);
+  require(op != nullptr, ErrorCode::kUnsupported, "the operator {} of domain '{}' is unknown", node.op_type,
+          domain);
+  require(op->versions.front().since <= opset, ErrorCode::kUnsupported,
+          "{} exists from version {} of '{}' on, but the model imports {}", node.op_type,
+          op->versions.front().since, domain, opset);
+  fail(ErrorCode::kUnsupported, "the operator {} of domain '{}' cannot be evaluated", node.op_type, domain);
+}
+
+namespace {
+
+/// The type that a floating output is stored as when the model does not say: that of the first floating
+/// input.
+DType default_float(const std::vector<Tensor>& inputs) {
+  for (const Tensor& t : inputs)
+    if (t.defined() && is_float(t.dtype())) return t.dtype();
+  return DType::kFloat64;
+}
+
+}  // namespace
+
+std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
+                                  SubgraphRunner* subgraphs) {
+  return with_context([&] { return "at node " + node.label(); },
+                      [&] {
+                        const bool widen = op.op->types == EvalTypes::kFloat64;
+                        const DType fallback = default_float(inputs);
+                        for (Tensor& t : inputs)
+                          if (t.defined()) t = widen && is_float(t.dtype()) ? to_float64(t) : t.aligned();
+                        EvalContext c(node, *op.op, *op.version, std::move(inputs), subgraphs);
+                        op.version->eval(c);
+                        std::vector<Tensor> outputs = std::move(c.outputs());
+                        for (size_t i = 0; widen && i < outputs.size(); ++i) {
+                          if (!outputs[i].defined() || outputs[i].dtype() != DType::kFloat64) continue;
+                          const DType declared = c.declared_dtype(i);
+                          outputs[i] = convert(outputs[i], is_float(declared) ? declared : fallback);
+                        }
+                        return outputs;
+                      });
+}
+
+}  // namespace assay

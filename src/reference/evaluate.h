@@ -1,0 +1,31 @@
+// One node, evaluated by its operator's plain evaluation.
+#pragma once
+
+#include <vector>
+
+#include "assay/graph.h"
+#include "ops/op_context.h"
+#include "ops/op_def.h"
+
+namespace assay {
+
+/// An operator bound to an opset: what a node means.
+struct BoundOp {
+  const OpDef* op = nullptr;
+  const OpVersion* version = nullptr;
+  explicit operator bool() const { return version != nullptr && version->eval != nullptr; }
+};
+
+/// The definition a node has under the model's opset imports; empty when there is none or it cannot be
+/// evaluated.
+BoundOp bind_op(const Node& node, const Model& model);
+/// Throws Error that says whether the operator, the domain or the version is unknown.
+BoundOp require_op(const Node& node, const Model& model);
+
+/// Evaluates on tensors of the stored types and rounds the outputs to the stored types: what constant folding
+/// and the engine's last tactic use. An undefined tensor stands for an input that is left out. Throws Error
+/// naming the node.
+std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
+                                  SubgraphRunner* subgraphs = nullptr);
+
+}  // namespace assay

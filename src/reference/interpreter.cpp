@@ -1,0 +1,303 @@
+#include "reference/interpreter.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/order.h"
+#include "ops/eval_util.h"
+#include "reference/error_bound.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+using Lanes = std::vector<Tensor>;
+
+bool all_shared(const Lanes& lanes) {
+  return std::all_of(lanes.begin(), lanes.end(),
+                     [&](const Tensor& t) { return t.data() == lanes[0].data(); });
+}
+
+/// A random number in [-1, 1) that depends on the key and the position only.
+double noise(uint64_t key, uint64_t position) {
+  uint64_t z = key + position * 0x9E3779B97F4A7C15u;  // SplitMix64 (Steele, Lea, Flood 2014)
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  z ^= z >> 31;
+  return static_cast<double>(static_cast<int64_t>(z)) * 0x1p-63;
+}
+
+Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key) {
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  const double *py = y.data<double>(), *pb = bound.data<double>();
+  auto* po = out.mutable_data<double>();
+  parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) po[i] = py[i] + pb[i] * noise(key, static_cast<uint64_t>(i));
+  });
+  return out;
+}
+
+}  // namespace
+
+struct Interpreter::Impl {
+  std::shared_ptr<const Model> model;
+  InterpreterOptions options;
+  struct Bound {
+    BoundOp op;
+    uint64_t key;  ///< of the node's noise and random numbers
+  };
+  std::unordered_map<const Node*, Bound> nodes;
+
+  void bind(const Graph& g) {
+    for (const auto& n : g.nodes()) {
+      const BoundOp op =
+          with_context([&] { return "at node " + n->label(); }, [&] { return require_op(*n, *model); });
+      nodes.emplace(n.get(), Bound{op, (options.seed << 32) + nodes.size() * 0x1000});
+      for (const Attribute& a : n->attributes)
+        if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) bind(**sub);
+    }
+  }
+  bool ideal() const { return options.precision == ReferencePrecision::kFloat64; }
+};
+
+namespace {
+
+/// The values of one graph while it runs, in some of the lanes: all of them in the main graph, one in a
+/// subgraph, which the node that owns it runs lane by lane. A subgraph's frame looks outward for what it
+/// captures.
+class Frame {
+ public:
+  Frame(const Graph& graph, std::vector<size_t> lanes, const Frame* outer = nullptr)
+      : graph_(graph), lanes_(std::move(lanes)), outer_(outer) {}
+
+  const Graph& graph() const { return graph_; }
+  /// Numbers of the lanes that this frame carries; entry i of a value's Lanes is lane lanes()[i].
+  const std::vector<size_t>& lanes() const { return lanes_; }
+
+  bool has(const Value* v) const { return values_.contains(v); }
+  Lanes get(const Value* v) const {
+    if (const auto it = values_.find(v); it != values_.end()) return it->second;
+    require(outer_ != nullptr, ErrorCode::kInternal, "the value '{}' was used before it was computed",
+            v->name());
+    const Lanes captured = outer_->get(v);
+    Lanes own;
+    for (const size_t lane : lanes_)
+      own.push_back(captured[static_cast<size_t>(
+          std::find(outer_->lanes_.begin(), outer_->lanes_.end(), lane) - outer_->lanes_.begin())]);
+    return own;
+  }
+  void set(const Value* v, Lanes lanes) { values_[v] = std::move(lanes); }
+  void erase(const Value* v) { values_.erase(v); }
+
+ private:
+  const Graph& graph_;
+  std::vector<size_t> lanes_;
+  const Frame* outer_;
+  std::unordered_map<const Value*, Lanes> values_;
+};
+
+/// One walk over the model.
+class Walk {
+ public:
+  using Computed = std::function<void(const Value&)>;
+
+  explicit Walk(const Interpreter::Impl& interpreter) : impl_(interpreter) {}
+
+  /// Runs all nodes of a frame and forgets values after their last use; `computed` sees each node output
+  /// before that.
+  void nodes(Frame& frame, const Computed& computed);
+  std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
+  /// The lanes of a node input: a constant in every lane, or what was computed.
+  Lanes lanes_of(const Value* v, const Frame& frame) const;
+  /// A tensor of a stored type as the walk keeps it.
+  Tensor incoming(const Tensor& t) const {
+    return impl_.ideal() && is_float(t.dtype()) ? to_float64(t) : t.aligned();
+  }
+
+ private:
+  void evaluate(const Node& n, Frame& frame);
+  std::vector<Tensor> evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                    size_t lane);
+  void add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& frame, std::vector<Lanes>& outputs);
+
+  const Interpreter::Impl& impl_;
+};
+
+/// Runs the subgraphs of one node for one lane.
+class LaneSubgraphs final : public SubgraphRunner {
+ public:
+  LaneSubgraphs(Walk& walk, const Frame& frame, size_t lane) : walk_(walk), frame_(frame), lane_(lane) {}
+  std::vector<Tensor> run(const Graph& graph, std::vector<Tensor> inputs) override {
+    return walk_.subgraph(graph, std::move(inputs), frame_, lane_);
+  }
+
+ private:
+  Walk& walk_;
+  const Frame& frame_;
+  size_t lane_;
+};
+
+DType declared_dtype(const Value* v) {
+  return v != nullptr && v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
+}
+
+bool has_subgraph(const Node& n) {
+  return std::any_of(n.attributes.begin(), n.attributes.end(),
+                     [](const Attribute& a) { return a.get_if<std::shared_ptr<Graph>>() != nullptr; });
+}
+
+Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
+  if (v == nullptr) return Lanes(frame.lanes().size());
+  if (!v->is_constant() || frame.has(v)) return frame.get(v);
+  require(v->tensor().defined(), ErrorCode::kNotFound, "the data of initializer '{}' were not loaded",
+          v->name());
+  return Lanes(frame.lanes().size(), incoming(v->tensor()));
+}
+
+std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                        size_t lane) {
+  const auto& [op, key] = impl_.nodes.at(&n);
+  const bool widen = op.op->types == EvalTypes::kFloat64;
+  DType stored = DType::kFloat64;  // of a floating output that the model does not declare
+  for (Tensor& t : inputs) {
+    if (!t.defined() || !is_float(t.dtype())) continue;
+    if (stored == DType::kFloat64) stored = t.dtype();
+    if (widen) t = to_float64(t);
+  }
+  LaneSubgraphs subgraphs(*this, frame, lane);
+  EvalContext c(n, *op.op, *op.version, std::move(inputs), &subgraphs);
+  c.ideal = impl_.ideal();
+  c.seed = key;
+  op.version->eval(c);
+  std::vector<Tensor> y = std::move(c.outputs());
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (!y[i].defined() || !is_float(y[i].dtype())) continue;
+    const DType declared = declared_dtype(n.output(i));
+    if (impl_.ideal())
+      y[i] = to_float64(y[i]);
+    else if (widen)
+      y[i] = convert(y[i], is_float(declared) ? declared : stored);
+  }
+  return y;
+}
+
+void Walk::add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                     std::vector<Lanes>& outputs) {
+  const auto& [op, key] = impl_.nodes.at(&n);
+  std::vector<Tensor> y;
+  std::vector<double> u;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    y.push_back(outputs[i][0]);
+    // What is declared no type is computed in the field's default, float32.
+    const DType declared = declared_dtype(n.output(i));
+    u.push_back(unit_roundoff(declared == DType::kUndefined ? DType::kFloat32 : declared));
+  }
+  LaneSubgraphs subgraphs(*this, frame, frame.lanes()[0]);
+  EvalContext exact(n, *op.op, *op.version, std::move(inputs), &subgraphs);
+  exact.ideal = true;
+  const std::vector<Tensor> bounds = error_bounds(exact, y, u, BoundModel::kStatistical);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!bounds[i].defined()) continue;
+    for (size_t k = 0; k < outputs[i].size(); ++k)
+      if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bounds[i].shape())
+        outputs[i][k] = perturbed(outputs[i][k], bounds[i], key + frame.lanes()[k] * 64 + i);
+  }
+}
+
+void Walk::evaluate(const Node& n, Frame& frame) {
+  std::vector<Lanes> inputs;
+  // Lanes that agree on every input are evaluated once.
+  bool shared = !has_subgraph(n);
+  for (const Value* v : n.inputs()) {
+    inputs.push_back(lanes_of(v, frame));
+    shared = shared && all_shared(inputs.back());
+  }
+  const auto inputs_of = [&](size_t k) {
+    std::vector<Tensor> list;
+    for (const Lanes& l : inputs) list.push_back(l[k]);
+    return list;
+  };
+  std::vector<Lanes> outputs(n.outputs().size());
+  for (size_t k = 0; k < frame.lanes().size(); ++k) {
+    std::vector<Tensor> y;
+    if (k == 0 || !shared) y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k]);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      outputs[i].push_back(y.empty() ? outputs[i][0] : std::move(y[i]));
+  }
+  if (frame.lanes().back() != 0) add_noise(n, inputs_of(0), frame, outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (n.output(i) == nullptr) continue;
+    require(outputs[i][0].defined(), ErrorCode::kInternal, "output {} was not computed", i);
+    frame.set(n.output(i), std::move(outputs[i]));
+  }
+}
+
+void Walk::nodes(Frame& frame, const Computed& computed) {
+  const Graph& g = frame.graph();
+  std::unordered_map<const Value*, int> uses;
+  std::vector<std::vector<Value*>> used;
+  for (const auto& n : g.nodes()) {
+    used.push_back(used_values(*n));
+    for (const Value* v : used.back()) ++uses[v];
+  }
+  for (const Value* v : g.outputs) ++uses[v];
+  for (size_t i = 0; i < g.nodes().size(); ++i) {
+    const Node& n = *g.nodes()[i];
+    with_context([&] { return "at node " + n.label(); }, [&] { evaluate(n, frame); });
+    for (const Value* v : n.outputs()) {
+      if (v == nullptr) continue;
+      computed(*v);
+      if (uses[v] == 0) frame.erase(v);
+    }
+    for (const Value* v : used[i])
+      if (--uses[v] == 0) frame.erase(v);
+  }
+}
+
+std::vector<Tensor> Walk::subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer,
+                                   size_t lane) {
+  Frame frame(g, {lane}, &outer);
+  require(inputs.size() == g.inputs.size(), ErrorCode::kInvalidModel,
+          "the subgraph takes {} inputs, but {} are given", g.inputs.size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) frame.set(g.inputs[i], {incoming(inputs[i])});
+  nodes(frame, [](const Value&) {});
+  std::vector<Tensor> outputs;
+  for (const Value* v : g.outputs) outputs.push_back(lanes_of(v, frame)[0]);
+  return outputs;
+}
+
+}  // namespace
+
+Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterOptions& options)
+    : impl_(new Impl) {
+  impl_->model = std::move(model);
+  impl_->options = options;
+  require(options.noisy_lanes == 0 || impl_->ideal(), ErrorCode::kInternal,
+          "noisy lanes need the float64 reference");
+  impl_->bind(*impl_->model->graph);
+}
+
+Interpreter::~Interpreter() = default;
+
+void Interpreter::run(std::span<const Tensor> inputs, const Observer& observer,
+                      std::span<const Value* const> wanted) {
+  const Graph& g = *impl_->model->graph;
+  require(inputs.size() == g.inputs.size(), ErrorCode::kInvalidArgument,
+          "the model takes {} inputs, but {} are given", g.inputs.size(), inputs.size());
+  std::unordered_set<const Value*> watched(wanted.begin(), wanted.end());
+  if (wanted.empty()) watched.insert(g.outputs.begin(), g.outputs.end());
+  std::vector<size_t> lanes;
+  for (int i = 0; i <= impl_->options.noisy_lanes; ++i) lanes.push_back(static_cast<size_t>(i));
+  Walk walk(*impl_);
+  Frame frame(g, lanes);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    frame.set(g.inputs[i], Lanes(lanes.size(), walk.incoming(inputs[i])));
+  for (const auto& v : g.values())
+    if (watched.contains(v.get()) && v->producer() == nullptr) observer(*v, walk.lanes_of(v.get(), frame));
+  walk.nodes(frame, [&](const Value& v) {
+    if (watched.contains(&v)) observer(v, frame.get(&v));
+  });
+}
+
+}  // namespace assay

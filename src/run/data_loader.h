@@ -1,0 +1,69 @@
+// Makes input data: the same numbers, from the same seed, as Polygraphy's data loader draws with NumPy.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/backend.h"
+#include "assay/tensor.h"
+#include "run/python_value.h"
+
+namespace assay {
+
+/// A shape the user gave for an input, or for all inputs that a pattern (`*`, `?`, `[a-z]`) matches.
+struct InputShape {
+  std::string name;
+  Dims dims;
+};
+
+/// The smallest and largest value to draw. What is left out has the default of its place: 0 and 1, or the one of the
+/// deprecated options.
+struct ValueRange {
+  std::optional<PythonValue> low, high;
+};
+
+struct DataLoaderOptions {
+  int64_t seed = 1;        ///< iteration i draws with seed + i
+  int64_t iterations = 1;  ///< below 1: none
+  std::vector<InputShape> shapes;
+  /// Per input; the name "" stands for all others. The last entry of a name counts.
+  std::vector<std::pair<std::string, ValueRange>> ranges;
+  /// --int-min, --int-max and --float-min, --float-max, which win over `ranges`.
+  std::optional<ValueRange> integer_range, float_range;
+};
+
+/// `x [dtype=float32, shape=(1, 3)]`, joined as Polygraphy prints tensor metadata: {a [...],\n b [...]}.
+class MetadataText {
+ public:
+  void add(std::string_view name, std::optional<DType> dtype, const std::optional<Dims>& dims);
+  void add(std::string_view name, DType dtype, const Shape& shape) { add(name, dtype, to_dims(shape)); }
+  std::string str() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+/// Draws inputs for a model. The same index gives the same data.
+class DataLoader {
+ public:
+  /// Logs the shapes that it was given. Throws Error (kInvalidArgument) for a seed that NumPy refuses.
+  explicit DataLoader(DataLoaderOptions options);
+
+  int64_t size() const { return options_.iterations; }
+  /// The tensors of iteration `index` in the order of `inputs`. Extents that are not known become 1, with a warning
+  /// that says so. Throws Error for an input that no numbers can be drawn for.
+  TensorList load(int64_t index, const std::vector<TensorInfo>& inputs) const;
+
+ private:
+  void warn_about_unused(const std::vector<TensorInfo>& inputs) const;
+  /// The user's shape for an input: an exact name or a pattern, the last that matches; null when there is none.
+  const InputShape* user_shape(const std::string& input) const;
+  ValueRange range_for(const std::string& input, bool is_float) const;
+
+  DataLoaderOptions options_;
+};
+
+}  // namespace assay

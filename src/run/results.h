@@ -1,0 +1,76 @@
+// The JSON files of results and inputs, byte for byte as Polygraphy writes them, at any size.
+//
+// Arrays are NumPy's .npy streams in base64. Reading maps the file and only finds where each array lies:
+// elements are decoded, straight into their tensor, when a StoredTensor is loaded. Writing takes one tensor
+// at a time. So memory holds what the caller keeps and never a tensor twice. A file that is being read may be
+// replaced (as saving does) but not changed in place.
+//
+// NumPy has no bfloat16, no float8 and no packed types: np.save writes an array of ml_dtypes as raw bytes
+// whose type nobody can tell again ('<V2'). Saving such a tensor is refused, as it is upstream, and so is
+// reading one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "run/tensor_store.h"
+
+namespace assay {
+
+/// What one inference gave.
+struct IterationResult {
+  StoredTensorList outputs;       ///< in the runner's order
+  std::optional<double> runtime;  ///< seconds
+  std::string runner_name;
+};
+
+/// Results per runner, in the order they ran. A name may occur more than once.
+struct RunResults {
+  std::vector<std::pair<std::string, std::vector<IterationResult>>> runners;
+
+  /// The first runner of that name; null when there is none.
+  const std::vector<IterationResult>* find(std::string_view runner_name) const;
+};
+
+/// One set of tensors per iteration.
+using InputData = std::vector<StoredTensorList>;
+
+/// Either kind of file, told apart by its content (as `inspect data` and `data to-input` take both).
+using ResultsOrInputs = std::variant<RunResults, InputData>;
+
+/// Throws Error: kNotFound, kIo, or kInvalidArgument that says what is wrong and where; a file of another
+/// kind gives upstream's message `Provided JSON cannot be decoded into a RunResults.` and its note. Formats
+/// of older versions (marker keys, LazyNumpyArray, latin-1 payloads, npz payloads) are read too.
+RunResults load_run_results(const std::string& path);
+/// A list of feed dicts, or a single one. Same errors; results are refused, with upstream's hint to `data
+/// to-input`.
+InputData load_inputs(const std::string& path);
+ResultsOrInputs load_results_or_inputs(const std::string& path);
+
+/// The file appears whole or not at all. Throws Error (kIo), or kUnsupported naming the tensor whose type
+/// NumPy lacks.
+void save_run_results(const RunResults& results, const std::string& path);
+void save_inputs(const InputData& inputs, const std::string& path);
+void save_inputs(const std::vector<TensorList>& inputs, const std::string& path);
+
+/// save_inputs() one iteration at a time, for data that is made as it is fed.
+class InputsWriter {
+ public:
+  explicit InputsWriter(const std::string& path);
+  ~InputsWriter();
+  void add(const TensorList& iteration);
+  void add(const StoredTensorList& iteration);
+  /// Completes the file; without it nothing is left behind.
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assay

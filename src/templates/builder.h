@@ -1,0 +1,81 @@
+// What every template is built with: names, weights, constants and nodes of one model under construction.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/graph.h"
+#include "templates/templates.h"
+#include "templates/weights.h"
+
+namespace assay {
+
+/// A module of a PyTorch model: where its nodes stand in the exporter's naming (`/layer1/layer1.0/conv1`) and where its
+/// weights stand in the state_dict (`layer1.0.conv1`). The default is the model itself.
+class Scope {
+ public:
+  /// The submodule kept in an attribute. For an element of a ModuleList, which is no call of its own, the name is
+  /// `list.index`.
+  Scope child(std::string_view name) const;
+  /// The element of this Sequential.
+  Scope item(int index) const;
+
+  const std::string& path() const { return path_; }
+  /// The state_dict key of a weight of this module.
+  std::string key(std::string_view leaf) const;
+
+ private:
+  std::string path_, key_, leaf_;
+};
+
+/// Builds one model. Nodes are added in the order of the calls, which is topological.
+class Builder {
+ public:
+  Builder(const TemplateOptions& options, std::string graph_name);
+
+  int64_t opset() const { return options_.opset; }
+  bool is_dynamic() const { return !options_.batch.has_value(); }
+  /// False when weights are not to be computed.
+  bool has_weights() const { return options_.weights == TemplateWeights::kRandom; }
+  /// The extent of the first dimension in types: a number or the symbol `batch`.
+  Dim batch() const { return is_dynamic() ? Dim::symbol("batch") : Dim(*options_.batch); }
+
+  Value* input(std::string name, DType dtype, Dims dims);
+  /// Makes v a model output under this name.
+  void output(Value* v, std::string name, DType dtype, Dims dims);
+
+  /// Adds a node named `<path>/<op_type>`, with a counter from the second of that name on, and returns its output.
+  Value* node(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs, AttributeList attributes = {});
+  /// The same with several outputs.
+  std::vector<Value*> node_with_outputs(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs,
+                                        AttributeList attributes, int outputs);
+
+  /// A float32 entry of the state_dict, drawn from `init`.
+  Value* weight(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init);
+  /// The values that weight() would give, for a caller that changes them before it adds them by add_weight().
+  Tensor draw(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init) const;
+  Value* add_weight(const Scope& scope, std::string_view leaf, Tensor values);
+
+  /// A constant that belongs to the code, not to the state_dict; its name begins with the path.
+  Value* constant(const Scope& scope, Tensor values);
+  Value* ints(const Scope& scope, const std::vector<int64_t>& values);
+  Value* scalar(const Scope& scope, float value);
+
+  /// Ends the construction.
+  std::shared_ptr<Model> finish();
+
+ private:
+  std::string numbered(std::string name);
+
+  TemplateOptions options_;
+  std::shared_ptr<Model> model_ = std::make_shared<Model>();
+  std::map<std::string, int, std::less<>> uses_;
+};
+
+/// True for the name of a weight that PyTorch counts as a parameter: neither a constant() nor a running statistic.
+bool is_parameter_name(std::string_view name);
+
+}  // namespace assay

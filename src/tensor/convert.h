@@ -1,0 +1,26 @@
+// Conversion between element types, with ONNX's rules for Cast.
+#pragma once
+
+#include "assay/tensor.h"
+
+namespace assay {
+
+enum class E8M0Rounding : uint8_t;  // tensor/narrow_float.h
+
+/// Every element converted. Float to float rounds to nearest even; with `saturate`, float to the 8-bit and
+/// 4-bit float types clamps to the largest finite value, else overflow gives infinity or NaN as the type has
+/// them (ONNX Cast, attribute saturate); float4e2m1 has neither and always clamps. To float8e8m0 rounds away
+/// from zero, ONNX's default. Float to integer truncates towards zero; out of range it is what C++ on x86-64
+/// gives through int64 (ONNX leaves it undefined). Integer to integer keeps the low bits. Anything to bool:
+/// non-zero. Numbers to strings and back as Python and NumPy print and read them. Real to complex has no
+/// imaginary part; complex to any other type throws Error (kUnsupported), and so does complex to or from
+/// strings. Returns `t` itself when the type is already right.
+Tensor convert(const Tensor& t, DType to, bool saturate = true);
+
+/// To float8e8m0, with ONNX Cast's attributes saturate and round_mode.
+Tensor convert_to_e8m0(const Tensor& t, bool saturate, E8M0Rounding rounding);
+
+/// The same as convert into float64; the way the reference looks at any real type.
+inline Tensor to_float64(const Tensor& t) { return convert(t, DType::kFloat64); }
+
+}  // namespace assay
