@@ -19,8 +19,41 @@ constexpr size_t kProtobufLimit = (size_t{1} << 31) - 1;
 /// Offsets of external data are multiples of this, so that they can be mapped and read with wide loads.
 constexpr size_t kExternalAlignment = 64;
 
+/// Where an external initializer's data are, in the words of TensorProto.external_data.
+struct Place {
+  std::string location;
+  size_t offset, length;
+};
+
+/// Decides which initializers become external and puts their data somewhere.
+class DataPlacer {
+ public:
+  virtual ~DataPlacer() = default;
+  virtual bool takes(const Value& v) const = 0;
+  virtual Place add(const Value& v) = 0;
+};
+
+/// Keeps the data in memory and remembers whose they are.
+class Detacher final : public DataPlacer {
+ public:
+  explicit Detacher(int64_t threshold) : threshold_(threshold) {}
+  bool takes(const Value& v) const override {
+    // Only the main graph's initializers can be handed over by name.
+    return v.graph().parent() == nullptr && v.tensor().dtype() != DType::kString &&
+           static_cast<int64_t>(v.tensor().nbytes()) > threshold_;
+  }
+  Place add(const Value& v) override {
+    detached.push_back(&v);
+    return {"in-memory", 0, v.tensor().nbytes()};
+  }
+  std::vector<const Value*> detached;
+
+ private:
+  int64_t threshold_;
+};
+
 /// Writes initializers' data to files of their own.
-class ExternalWriter {
+class ExternalWriter final : public DataPlacer {
  public:
   ExternalWriter(const fs::path& model_path, const ExportOptions& options) : options_(options) {
     folder_ = model_path.parent_path();
@@ -32,19 +65,16 @@ class ExternalWriter {
             location_);
   }
 
-  bool takes(const Tensor& t) const {
+  bool takes(const Value& v) const override {
+    const Tensor& t = v.tensor();
     return t.dtype() != DType::kString && static_cast<int64_t>(t.nbytes()) > options_.external_data_threshold;
   }
 
-  /// Writes the data and returns location, offset and length.
-  struct Place {
-    std::string location;
-    size_t offset, length;
-  };
-  Place add(const std::string& name, const Tensor& t) {
+  Place add(const Value& v) override {
+    const Tensor& t = v.tensor();
     if (options_.one_file_per_tensor) {
       files_.clear_current();
-      location_ = unique_file_name(name);
+      location_ = unique_file_name(v.name());
     }
     AtomicFile& file = files_.current(folder_ / location_);
     static constexpr char kZeros[kExternalAlignment] = {};
@@ -97,7 +127,7 @@ class ExternalWriter {
 /// Turns the IR into messages. `external` is null when all data stay inside.
 class Exporter {
  public:
-  explicit Exporter(ExternalWriter* external) : external_(external) {}
+  explicit Exporter(DataPlacer* external) : external_(external) {}
   MessageWriter model(const Model& m);
 
  private:
@@ -110,7 +140,7 @@ class Exporter {
   MessageWriter initializer(const Value& v);
   MessageWriter sparse(const Attribute::Sparse& s);
 
-  ExternalWriter* external_;
+  DataPlacer* external_;
 };
 
 void metadata(MessageWriter& w, uint32_t field, const Metadata& list) {
@@ -198,8 +228,8 @@ MessageWriter Exporter::initializer(const Value& v) {
   const Tensor& t = v.tensor();
   require(t.defined(), ErrorCode::kInvalidArgument,
           "the data of initializer '{}' were not loaded and cannot be saved", v.name());
-  if (external_ == nullptr || !external_->takes(t)) return tensor(v.name(), v.doc_string, v.metadata, t);
-  const ExternalWriter::Place place = external_->add(v.name(), t);
+  if (external_ == nullptr || !external_->takes(v)) return tensor(v.name(), v.doc_string, v.metadata, t);
+  const Place place = external_->add(v);
   MessageWriter w;
   for (const int64_t d : t.shape()) w.integer(1, d);
   w.integer(2, static_cast<int64_t>(t.dtype()));
@@ -393,6 +423,15 @@ void save_model(const Model& model, const std::string& path, const ExportOptions
   file.commit();
 }
 
+DetachedModel detach_initializers(const Model& model, int64_t threshold) {
+  Detacher detacher(threshold);
+  const MessageWriter message = Exporter(&detacher).model(model);
+  DetachedModel out;
+  message.write_to([&](std::string_view piece) { out.bytes += piece; });
+  out.detached = std::move(detacher.detached);
+  return out;
+}
+
 std::string serialize_model(const Model& model) {
   const MessageWriter message = Exporter(nullptr).model(model);
   require(message.size() <= kProtobufLimit, ErrorCode::kInvalidArgument,
@@ -402,5 +441,7 @@ std::string serialize_model(const Model& model) {
   message.write_to([&](std::string_view piece) { bytes += piece; });
   return bytes;
 }
+
+size_t serialized_size(const Model& model) { return Exporter(nullptr).model(model).size(); }
 
 }  // namespace assay

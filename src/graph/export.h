@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "assay/graph.h"
 
@@ -25,5 +26,15 @@ void save_model(const Model& model, const std::string& path, const ExportOptions
 
 /// The model as one protobuf message, tensor data included. Throws Error beyond 2 GB.
 std::string serialize_model(const Model& model);
+/// Bytes of that message, beyond 2 GB too; the data of large tensors are not touched.
+size_t serialized_size(const Model& model);
+
+/// A model message whose large initializers are declared external but lie in memory: for a runtime that takes
+/// them as tensors, so that weights are never copied. The views hold as long as the model.
+struct DetachedModel {
+  std::string bytes;
+  std::vector<const Value*> detached;
+};
+DetachedModel detach_initializers(const Model& model, int64_t threshold);
 
 }  // namespace assay

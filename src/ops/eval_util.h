@@ -30,6 +30,10 @@ decltype(auto) visit_dtype(DType dtype, F&& f) {
     return result;
   }
 }
+template <typename F>
+decltype(auto) visit_integer(DType dtype, F&& f) {
+  return visit_dtype<int64_t, int32_t, int16_t, int8_t, uint64_t, uint32_t, uint16_t, uint8_t>(dtype, f);
+}
 /// The numeric types that eval sees under EvalTypes::kFloat64.
 template <typename F>
 decltype(auto) visit_numeric(DType dtype, F&& f) {

@@ -19,8 +19,8 @@ struct InputShape {
   Dims dims;
 };
 
-/// The smallest and largest value to draw. What is left out has the default of its place: 0 and 1, or the one of the
-/// deprecated options.
+/// The smallest and largest value to draw. What is left out has the default of its place: 0 and 1, or the one
+/// of the deprecated options.
 struct ValueRange {
   std::optional<PythonValue> low, high;
 };
@@ -35,17 +35,6 @@ struct DataLoaderOptions {
   std::optional<ValueRange> integer_range, float_range;
 };
 
-/// `x [dtype=float32, shape=(1, 3)]`, joined as Polygraphy prints tensor metadata: {a [...],\n b [...]}.
-class MetadataText {
- public:
-  void add(std::string_view name, std::optional<DType> dtype, const std::optional<Dims>& dims);
-  void add(std::string_view name, DType dtype, const Shape& shape) { add(name, dtype, to_dims(shape)); }
-  std::string str() const { return "{" + text_ + "}"; }
-
- private:
-  std::string text_;
-};
-
 /// Draws inputs for a model. The same index gives the same data.
 class DataLoader {
  public:
@@ -53,13 +42,14 @@ class DataLoader {
   explicit DataLoader(DataLoaderOptions options);
 
   int64_t size() const { return options_.iterations; }
-  /// The tensors of iteration `index` in the order of `inputs`. Extents that are not known become 1, with a warning
-  /// that says so. Throws Error for an input that no numbers can be drawn for.
+  /// The tensors of iteration `index` in the order of `inputs`. Extents that are not known become 1, with a
+  /// warning that says so. Throws Error for an input that no numbers can be drawn for.
   TensorList load(int64_t index, const std::vector<TensorInfo>& inputs) const;
 
  private:
   void warn_about_unused(const std::vector<TensorInfo>& inputs) const;
-  /// The user's shape for an input: an exact name or a pattern, the last that matches; null when there is none.
+  /// The user's shape for an input: an exact name or a pattern, the last that matches; null when there is
+  /// none.
   const InputShape* user_shape(const std::string& input) const;
   ValueRange range_for(const std::string& input, bool is_float) const;
 

@@ -32,6 +32,7 @@ class StoredTensor {
   StoredTensor() = default;
   /// A tensor in memory.
   StoredTensor(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT: a tensor is a stored tensor
+  /// One that lives elsewhere. Throws Error when the shape has more elements than 64 bits can count.
   StoredTensor(DType dtype, Shape shape, std::shared_ptr<const TensorSource> source);
 
   bool defined() const { return dtype() != DType::kUndefined; }
@@ -51,7 +52,9 @@ class StoredTensor {
   }
 
  private:
+  friend class TensorStore;
   Tensor tensor_;
+  std::shared_ptr<const void> reservation_;  // the tensor's part of a store's budget
   DType dtype_ = DType::kUndefined;
   Shape shape_;
   int64_t numel_ = 0;
@@ -92,7 +95,6 @@ class TensorStore {
  private:
   class Budget;
   class SpillFile;
-  class InMemory;
   class Spilled;
   std::shared_ptr<Budget> budget_;
   std::mutex mutex_;

@@ -12,7 +12,8 @@ int64_t ir_version_for(int64_t opset) {
   struct Release {
     int64_t opset, ir_version;
   };
-  constexpr Release kReleases[] = {{11, 6}, {14, 7}, {18, 8}, {20, 9}, {22, 10}, {23, 11}, {24, 12}, {27, 13}, {28, 14}};
+  constexpr Release kReleases[] = {{11, 6},  {14, 7},  {18, 8},  {20, 9}, {22, 10},
+                                   {23, 11}, {24, 12}, {27, 13}, {28, 14}};
   for (const Release& r : kReleases)
     if (opset <= r.opset) return r.ir_version;
   return kReleases[std::size(kReleases) - 1].ir_version;
@@ -63,11 +64,13 @@ std::string Builder::numbered(std::string name) {
   return n == 0 ? name : fmt::format("{}_{}", name, n);
 }
 
-std::vector<Value*> Builder::node_with_outputs(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs,
-                                               AttributeList attributes, int outputs) {
+std::vector<Value*> Builder::node_with_outputs(const Scope& scope, std::string_view op_type,
+                                               std::vector<Value*> inputs, AttributeList attributes,
+                                               int outputs) {
   const std::string name = numbered(fmt::format("{}/{}", scope.path(), op_type));
   std::vector<Value*> values;
-  for (int i = 0; i < outputs; ++i) values.push_back(model_->graph->add_value(fmt::format("{}_output_{}", name, i)));
+  for (int i = 0; i < outputs; ++i)
+    values.push_back(model_->graph->add_value(fmt::format("{}_output_{}", name, i)));
   model_->graph->add_node(std::string(op_type), std::move(inputs), values, std::move(attributes), name);
   return values;
 }

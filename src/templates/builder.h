@@ -13,12 +13,12 @@
 
 namespace assay {
 
-/// A module of a PyTorch model: where its nodes stand in the exporter's naming (`/layer1/layer1.0/conv1`) and where its
-/// weights stand in the state_dict (`layer1.0.conv1`). The default is the model itself.
+/// A module of a PyTorch model: where its nodes stand in the exporter's naming (`/layer1/layer1.0/conv1`) and
+/// where its weights stand in the state_dict (`layer1.0.conv1`). The default is the model itself.
 class Scope {
  public:
-  /// The submodule kept in an attribute. For an element of a ModuleList, which is no call of its own, the name is
-  /// `list.index`.
+  /// The submodule kept in an attribute. For an element of a ModuleList, which is no call of its own, the
+  /// name is `list.index`.
   Scope child(std::string_view name) const;
   /// The element of this Sequential.
   Scope item(int index) const;
@@ -47,11 +47,13 @@ class Builder {
   /// Makes v a model output under this name.
   void output(Value* v, std::string name, DType dtype, Dims dims);
 
-  /// Adds a node named `<path>/<op_type>`, with a counter from the second of that name on, and returns its output.
-  Value* node(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs, AttributeList attributes = {});
+  /// Adds a node named `<path>/<op_type>`, with a counter from the second of that name on, and returns its
+  /// output.
+  Value* node(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs,
+              AttributeList attributes = {});
   /// The same with several outputs.
-  std::vector<Value*> node_with_outputs(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs,
-                                        AttributeList attributes, int outputs);
+  std::vector<Value*> node_with_outputs(const Scope& scope, std::string_view op_type,
+                                        std::vector<Value*> inputs, AttributeList attributes, int outputs);
 
   /// A float32 entry of the state_dict, drawn from `init`.
   Value* weight(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init);
@@ -75,7 +77,8 @@ class Builder {
   std::map<std::string, int, std::less<>> uses_;
 };
 
-/// True for the name of a weight that PyTorch counts as a parameter: neither a constant() nor a running statistic.
+/// True for the name of a weight that PyTorch counts as a parameter: neither a constant() nor a running
+/// statistic.
 bool is_parameter_name(std::string_view name);
 
 }  // namespace assay

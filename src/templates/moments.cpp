@@ -8,7 +8,8 @@
 namespace assay {
 namespace {
 
-/// A normal distribution as the binomial distribution of 64 throws: mean 0, variance 1, points a quarter apart.
+/// A normal distribution as the binomial distribution of 64 throws: mean 0, variance 1, points a quarter
+/// apart.
 constexpr int kThrows = 64;
 constexpr int kPoints = kThrows + 1;
 
@@ -25,7 +26,8 @@ const std::array<double, kPoints>& point_weights() {
 }
 
 /// Mean and variance of f at the points mean + deviation * point(i), each with probability weights[i].
-void integrate(const std::array<double, kPoints>& weights, double (*f)(double), float& mean, float& variance) {
+void integrate(const std::array<double, kPoints>& weights, double (*f)(double), float& mean,
+               float& variance) {
   const auto deviation = static_cast<float>(std::sqrt(static_cast<double>(variance)));
   std::array<float, kPoints> y;
   double sum = 0;
@@ -74,21 +76,23 @@ std::vector<float> Window::tap_shares(int64_t extent) const {
   return shares;
 }
 
-ChannelMoments conv_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias, const Window& window,
-                            int64_t groups, int64_t height, int64_t width) {
+ChannelMoments conv_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias,
+                            const Window& window, int64_t groups, int64_t height, int64_t width) {
   if (x.empty()) return {};
   const int64_t outputs = weights.dim(0), per_group = weights.dim(1), taps = window.kernel * window.kernel;
   std::vector<float> shares;
   for (const float row : window.tap_shares(height))
     for (const float column : window.tap_shares(width)) shares.push_back(row * column);
-  ChannelMoments y{std::vector<float>(static_cast<size_t>(outputs)), std::vector<float>(static_cast<size_t>(outputs))};
+  ChannelMoments y{std::vector<float>(static_cast<size_t>(outputs)),
+                   std::vector<float>(static_cast<size_t>(outputs))};
   parallel_for(outputs, 8, [&](int64_t first, int64_t last) {
     for (int64_t m = first; m < last; ++m) {
       const float* w = weights.data<float>() + m * per_group * taps;
       const int64_t c0 = m / (outputs / groups) * per_group;
       double mean = at(bias, m), variance = 0;
       for (int64_t c = 0; c < per_group; ++c, w += taps) {
-        // A tap that falls on padding with probability 1 - share adds w^2 share (1 - share) mean^2 to the variance.
+        // A tap that falls on padding with probability 1 - share adds w^2 share (1 - share) mean^2 to the
+        // variance.
         double sum = 0, squares = 0, border = 0;
         for (int64_t k = 0; k < taps; ++k) {
           const float shared = w[k] * shares[static_cast<size_t>(k)];
@@ -113,7 +117,8 @@ ChannelMoments conv_moments(const ChannelMoments& x, const Tensor& weights, cons
 ChannelMoments conv_transpose_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias) {
   if (x.empty()) return {};
   const int64_t inputs = weights.dim(0), outputs = weights.dim(1), taps = weights.dim(2) * weights.dim(3);
-  ChannelMoments y{std::vector<float>(static_cast<size_t>(outputs)), std::vector<float>(static_cast<size_t>(outputs))};
+  ChannelMoments y{std::vector<float>(static_cast<size_t>(outputs)),
+                   std::vector<float>(static_cast<size_t>(outputs))};
   for (int64_t m = 0; m < outputs; ++m) {
     // Each output position sees one tap of every input channel; over positions all taps occur equally often.
     double total = 0, squares = 0, variance = 0;

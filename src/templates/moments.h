@@ -1,10 +1,10 @@
-// Mean and variance of activations, channel by channel, carried through a convolutional network while it is built, so
-// that batch normalisation gets the running statistics which inference would have gathered.
+// Mean and variance of activations, channel by channel, carried through a convolutional network while it is
+// built, so that batch normalisation gets the running statistics which inference would have gathered.
 //
-// The model is the usual mean-field one: values of a channel are normal and independent over positions and channels.
-// Random weights make the cross terms that it leaves out vanish on average. Arithmetic is arranged so that no result
-// depends on whether the compiler fuses a multiplication with an addition: summed products have float factors, whose
-// product is exact in double.
+// The model is the usual mean-field one: values of a channel are normal and independent over positions and
+// channels. Random weights make the cross terms that it leaves out vanish on average. Arithmetic is arranged
+// so that no result depends on whether the compiler fuses a multiplication with an addition: summed products
+// have float factors, whose product is exact in double.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Window {
 };
 
 /// Of a convolution with weights [M, C/groups, k, k] on a map of height x width. `bias` may be undefined.
-ChannelMoments conv_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias, const Window& window,
-                            int64_t groups, int64_t height, int64_t width);
+ChannelMoments conv_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias,
+                            const Window& window, int64_t groups, int64_t height, int64_t width);
 /// Of a transposed convolution with weights [C, M, k, k] whose stride is k.
 ChannelMoments conv_transpose_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias);
 /// Of f(x).

@@ -1,7 +1,9 @@
-// Generated models: well-known architectures, built layer by layer through the graph API, with seeded random weights.
+// Generated models: well-known architectures, built layer by layer through the graph API, with seeded random
+// weights.
 //
-// One line per model in templates.def, one file per model beside it. A model's nodes are named as PyTorch's exporter
-// names them and its weights by their state_dict keys, so reports read as they do for an exported checkpoint.
+// One line per model in templates.def, one file per model beside it. A model's nodes are named as PyTorch's
+// exporter names them and its weights by their state_dict keys, so reports read as they do for an exported
+// checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +30,8 @@ enum class TemplateWeights : uint8_t {
 struct TemplateOptions {
   /// Same seed, same bytes, on every machine and with any number of threads.
   uint64_t seed = 0;
-  /// Extent of the first dimension of every input; nothing: the symbol `batch`. Language models then get a symbolic
-  /// sequence length too.
+  /// Extent of the first dimension of every input; nothing: the symbol `batch`. Language models then get a
+  /// symbolic sequence length too.
   std::optional<int64_t> batch = 1;
   int64_t opset = kDefaultTemplateOpset;
   TemplateWeights weights = TemplateWeights::kRandom;
@@ -51,15 +53,17 @@ std::span<const ModelTemplate* const> all_templates();
 /// Throws Error (kNotFound) that names the templates whose names are nearest.
 const ModelTemplate& find_template(std::string_view name);
 
-/// Builds the model. Throws Error (kInvalidArgument) for a batch below 1 and for an opset that the template does not
-/// support.
+/// Builds the model. Throws Error (kInvalidArgument) for a batch below 1 and for an opset that the template
+/// does not support.
 std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOptions& options = {});
 
 /// What --list prints of a model, counted on the built graph.
 struct TemplateStatistics {
-  /// Elements of the weights as PyTorch counts parameters: running statistics and exporter constants left out.
+  /// Elements of the weights as PyTorch counts parameters: running statistics and exporter constants left
+  /// out.
   int64_t parameters = 0;
-  /// Multiply-accumulates of Conv, ConvTranspose, Gemm, MatMul and LSTM for one run; other operators are not counted.
+  /// Multiply-accumulates of Conv, ConvTranspose, Gemm, MatMul and LSTM for one run; other operators are not
+  /// counted.
   int64_t macs = 0;
   /// Bytes of the model as save_model() writes it.
   int64_t file_bytes = 0;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
 
-/// The output function of SplitMix64 (Steele, Lea and Flood, 2014): a bijection whose outputs for k, k + kGolden,
-/// k + 2 kGolden, ... are a full-period random sequence.
+/// The output function of SplitMix64 (Steele, Lea and Flood, 2014): a bijection whose outputs for k, k +
+/// kGolden, k + 2 kGolden, ... are a full-period random sequence.
 uint64_t mix(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
@@ -34,8 +34,8 @@ uint64_t sum_fields(uint64_t w) {
   return (pairs & 0xFFFFFFFF) + (pairs >> 32);
 }
 
-/// A normal number as an integer in units of 1/kNormalUnits standard deviations: eight uniform 16-bit numbers summed,
-/// with twelve more fraction bits so that the values do not lie on a coarse grid.
+/// A normal number as an integer in units of 1/kNormalUnits standard deviations: eight uniform 16-bit numbers
+/// summed, with twelve more fraction bits so that the values do not lie on a coarse grid.
 int64_t draw_normal(uint64_t key, uint64_t i) {
   const uint64_t a = mix(key + (2 * i + 1) * kGolden);
   const uint64_t b = mix(key + (2 * i + 2) * kGolden);
@@ -70,7 +70,9 @@ Tensor random_weights(uint64_t seed, std::string_view name, Shape shape, const I
   // Rounding to float before the mean is added leaves no product for the compiler to fuse with the addition.
   const double per_unit = init.spread / kNormalUnits;
   switch (init.kind) {
-    case Init::Kind::kConstant: fill(t, [&](uint64_t) { return mean; }); break;
+    case Init::Kind::kConstant:
+      fill(t, [&](uint64_t) { return mean; });
+      break;
     case Init::Kind::kNormal:
       fill(t, [&](uint64_t i) {
         return static_cast<float>(per_unit * static_cast<double>(draw_normal(key, i))) + mean;
@@ -97,10 +99,11 @@ Tensor random_weights(uint64_t seed, std::string_view name, Shape shape, const I
 Tensor weights_without_memory(Shape shape) {
   const size_t bytes = std::max<size_t>(storage_bytes(DType::kFloat32, shape.numel()), 1);
   void* zeros = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  require(zeros != MAP_FAILED, ErrorCode::kInvalidArgument, "cannot reserve {} bytes for a tensor of shape {}", bytes,
-          shape.str());
-  return Tensor::view(DType::kFloat32, std::move(shape), zeros,
-                      std::shared_ptr<const void>(zeros, [bytes](const void* p) { munmap(const_cast<void*>(p), bytes); }));
+  require(zeros != MAP_FAILED, ErrorCode::kInvalidArgument,
+          "cannot reserve {} bytes for a tensor of shape {}", bytes, shape.str());
+  return Tensor::view(
+      DType::kFloat32, std::move(shape), zeros,
+      std::shared_ptr<const void>(zeros, [bytes](const void* p) { munmap(const_cast<void*>(p), bytes); }));
 }
 
 }  // namespace assay

@@ -1,8 +1,8 @@
 // Seeded random weights: fast, and the same bytes on every machine.
 //
-// Element i of a tensor is a function of (seed, tensor name, i) alone, so tensors can be filled in any order and in
-// parallel. Only integer operations and single roundings are used, never a function of the mathematical library, whose
-// last bit differs between versions.
+// Element i of a tensor is a function of (seed, tensor name, i) alone, so tensors can be filled in any order
+// and in parallel. Only integer operations and single roundings are used, never a function of the
+// mathematical library, whose last bit differs between versions.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct Init {
   double spread = 0;
   double mean = 0;
 
-  static Init constant(double value) { return {Kind::kConstant, 0, value}; }
-  static Init normal(double deviation, double mean = 0) { return {Kind::kNormal, deviation, mean}; }
-  static Init truncated_normal(double deviation) { return {Kind::kTruncatedNormal, deviation, 0}; }
-  static Init uniform(double bound, double mean = 0) { return {Kind::kUniform, bound, mean}; }
+  static constexpr Init constant(double value) { return {Kind::kConstant, 0, value}; }
+  static constexpr Init normal(double deviation, double mean = 0) { return {Kind::kNormal, deviation, mean}; }
+  static constexpr Init truncated_normal(double deviation) { return {Kind::kTruncatedNormal, deviation, 0}; }
+  static constexpr Init uniform(double bound, double mean = 0) { return {Kind::kUniform, bound, mean}; }
   /// Variance 2/fan: keeps the scale of activations through ReLU (He et al., 2015).
   static Init he_normal(int64_t fan);
   /// Variance 1/fan: keeps the scale through linear layers (LeCun et al., 1998).
@@ -36,8 +36,8 @@ struct Init {
   static Init xavier_uniform(int64_t fan_in, int64_t fan_out);
 };
 
-/// A float32 tensor drawn from `init`. Normals are sums of eight uniforms: they reach 4.9 standard deviations, and
-/// their excess kurtosis is -0.15.
+/// A float32 tensor drawn from `init`. Normals are sums of eight uniforms: they reach 4.9 standard
+/// deviations, and their excess kurtosis is -0.15.
 Tensor random_weights(uint64_t seed, std::string_view name, Shape shape, const Init& init);
 
 /// A read-only float32 tensor of zeros that costs address space only.

@@ -1,5 +1,5 @@
-// Sequences of real numbers that are read block by block, so that what is computed on the way (a conversion, the
-// difference of two tensors) never exists as a whole.
+// Sequences of real numbers that are read block by block, so that what is computed on the way (a conversion,
+// the difference of two tensors) never exists as a whole.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class Numbers {
   int64_t block_count() const { return (size_ + kBlock - 1) / kBlock; }
   int64_t block_size(int64_t index) const { return std::min(kBlock, size_ - index * kBlock); }
 
-  /// The elements [index * kBlock, ...) of block `index`, block_size(index) of them, of type kind(). Valid while the
-  /// sequence and, until its next use, the scratch live.
+  /// The elements [index * kBlock, ...) of block `index`, block_size(index) of them, of type kind(). Valid
+  /// while the sequence and, until its next use, the scratch live.
   virtual const void* block(int64_t index, Scratch& scratch) const = 0;
 
  protected:
@@ -49,8 +49,8 @@ class Numbers {
   int64_t size_;
 };
 
-/// The kind that holds every value of a real type: float types up to 32 bits are kFloat32; bool and integers up to 32
-/// bits are kFloat64. Throws Error (kInvalidArgument) for strings and complex numbers.
+/// The kind that holds every value of a real type: float types up to 32 bits are kFloat32; bool and integers
+/// up to 32 bits are kFloat64. Throws Error (kInvalidArgument) for strings and complex numbers.
 DType number_kind(DType dtype);
 
 /// The elements of a tensor, exactly.
@@ -68,15 +68,19 @@ class TensorNumbers : public Numbers {
 template <typename F>
 decltype(auto) visit_kind(DType kind, F&& f) {
   switch (kind) {
-    case DType::kFloat32: return f.template operator()<float>();
-    case DType::kInt64: return f.template operator()<int64_t>();
-    case DType::kUInt64: return f.template operator()<uint64_t>();
-    default: return f.template operator()<double>();
+    case DType::kFloat32:
+      return f.template operator()<float>();
+    case DType::kInt64:
+      return f.template operator()<int64_t>();
+    case DType::kUInt64:
+      return f.template operator()<uint64_t>();
+    default:
+      return f.template operator()<double>();
   }
 }
 
-/// Calls body(pointer, count, first) for each block in [begin, end), with the elements as T and the index of the first.
-/// Stops early when body returns false.
+/// Calls body(pointer, count, first) for each block in [begin, end), with the elements as T and the index of
+/// the first. Stops early when body returns false.
 template <typename T, typename Body>
 void for_each_block(const Numbers& numbers, int64_t begin, int64_t end, Body&& body) {
   Numbers::Scratch scratch;

@@ -19,9 +19,7 @@ struct SortKey<float> {
     const auto bits = std::bit_cast<uint32_t>(x + 0.0f);
     return bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | 0x80000000u);
   }
-  static double value(Type key) {
-    return std::bit_cast<float>(key & 0x80000000u ? key ^ 0x80000000u : ~key);
-  }
+  static double value(Type key) { return std::bit_cast<float>(key & 0x80000000u ? key ^ 0x80000000u : ~key); }
 };
 template <>
 struct SortKey<double> {
@@ -38,7 +36,9 @@ template <>
 struct SortKey<int64_t> {
   using Type = uint64_t;
   static Type of(int64_t x) { return static_cast<uint64_t>(x) ^ (uint64_t{1} << 63); }
-  static double value(Type key) { return static_cast<double>(static_cast<int64_t>(key ^ (uint64_t{1} << 63))); }
+  static double value(Type key) {
+    return static_cast<double>(static_cast<int64_t>(key ^ (uint64_t{1} << 63)));
+  }
 };
 template <>
 struct SortKey<uint64_t> {
@@ -49,7 +49,8 @@ struct SortKey<uint64_t> {
 
 /// The first histogram counts the elements by this many leading bits of their keys.
 inline constexpr int kLeadingBits = 14;
-using KeyCounts = std::vector<int64_t>;
+/// Up to so many elements there is no first histogram.
+inline constexpr int64_t kSelectDirectly = 2048;
 
 template <typename T>
 uint32_t leading_bits(T x) {
@@ -58,10 +59,9 @@ uint32_t leading_bits(T x) {
 }
 
 /// The elements that stand at `ranks` (ascending, in [0, size)) when all are sorted. No element may be NaN.
-/// `leading` holds the counts by leading bits, or nothing when there are at most kSelectDirectly elements.
+/// `leading` counts the elements by their leading bits; it may be empty up to kSelectDirectly elements.
 /// `zero_count` elements are zero.
-inline constexpr int64_t kSelectDirectly = 1024;
-std::vector<double> order_statistics(const Numbers& numbers, const KeyCounts& leading, int64_t zero_count,
-                                     std::span<const int64_t> ranks);
+std::vector<double> order_statistics(const Numbers& numbers, const std::vector<int64_t>& leading,
+                                     int64_t zero_count, std::span<const int64_t> ranks);
 
 }  // namespace assay::internal

@@ -159,10 +159,10 @@ TEST(ConvShape, KeepsSymbols) {
       Type::tensor(DType::kFloat32, {Dim::symbol("batch"), Dim(3), Dim::symbol("h"), Dim::symbol("w")});
   const Type w = Type::tensor(DType::kFloat32, Shape{8, 3, 3, 3});
   EXPECT_EQ(infer_op("Conv", 11, {x, w}, {{"pads", Ints{1, 1, 1, 1}}}).str(),
-            "float32['batch', 8, 'h', 'w']");
+            "float32[batch, 8, h, w]");
   EXPECT_EQ(infer_op("Conv", 11, {x, w}, {{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}}).str(),
-            "float32['batch', 8, '(h+1)/2', '(w+1)/2']");
-  EXPECT_EQ(infer_op("Conv", 11, {x, Type::tensor(DType::kFloat32)}).str(), "float32['batch', ?, ?, ?]");
+            "float32[batch, 8, (h+1)/2, (w+1)/2]");
+  EXPECT_EQ(infer_op("Conv", 11, {x, Type::tensor(DType::kFloat32)}).str(), "float32[batch, ?, ?, ?]");
 }
 
 TEST(ConvErrors, NameTheBrokenRule) {

@@ -54,7 +54,7 @@ TEST(GemmOp, MagnitudeTakesEveryAbsoluteValue) {
 
 TEST(GemmOp, InfersAndRefuses) {
   const Type x = Type::tensor(DType::kFloat32, Dims{Dim::symbol("batch"), Dim(3)});
-  EXPECT_EQ(infer_op("Gemm", 13, {x, b(false)}).str(), "float32['batch', 2]");
+  EXPECT_EQ(infer_op("Gemm", 13, {x, b(false)}).str(), "float32[batch, 2]");
   EXPECT_THROW(infer_op("Gemm", 13, {x, b(true)}), Error);
   EXPECT_THROW(run_op("Gemm", 13, {a(false), b(true)}), Error);
   EXPECT_THROW(run_op("Gemm", 13, {a(false), b(false), Tensor::vector<double>({1, 2, 3})}), Error);

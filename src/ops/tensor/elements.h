@@ -12,7 +12,9 @@ namespace assay {
 /// The most memory that one output may take when its shape comes from the model's own numbers.
 inline constexpr int64_t kLargestOutputBytes = int64_t{64} << 30;
 
-/// Tensor::allocate, but a shape that needs more than kLargestOutputBytes throws Error (kInvalidModel) first.
+/// Throws Error (kInvalidModel) when a tensor needs more than kLargestOutputBytes.
+void check_output_size(DType dtype, const Shape& shape);
+/// Tensor::allocate after check_output_size.
 Tensor checked_allocation(DType dtype, Shape shape);
 
 /// The type of unpacked(): uint8 for types that share a byte, else the type itself.

@@ -2,6 +2,7 @@
 // clamped.
 #include <algorithm>
 
+#include "ops/op_context.h"
 #include "ops/op_list.h"
 
 namespace assay {

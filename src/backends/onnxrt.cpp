@@ -1,0 +1,292 @@
+// --onnxrt: ONNX Runtime through its C API, loaded at run time.
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "backends/backend_list.h"
+#include "backends/onnxrt_library.h"
+#include "backends/session_info.h"
+#include "base/log.h"
+#include "base/parallel.h"
+#include "graph/export.h"
+
+namespace assay {
+namespace {
+
+/// Initializers above this stay where they are; ONNX Runtime reads them in place.
+constexpr int64_t kDetachAbove = 1024;
+
+void check(const ort::Api* api, ort::Status* status) {
+  if (status == nullptr) return;
+  const std::string message = ort::get_error_message(api, status);
+  ort::release_status(api, status);
+  fail(ErrorCode::kUnsupported, "ONNX Runtime: {}", message);
+}
+
+/// An object of ONNX Runtime, released at the end of its life.
+template <typename T, auto kRelease>
+class Handle {
+ public:
+  explicit Handle(const ort::Api* api) : api_(api) {}
+  Handle(Handle&& o) noexcept : api_(o.api_), object_(std::exchange(o.object_, nullptr)) {}
+  Handle& operator=(Handle&& o) noexcept {
+    std::swap(api_, o.api_);
+    std::swap(object_, o.object_);
+    return *this;
+  }
+  ~Handle() {
+    if (object_ != nullptr) kRelease(api_, object_);
+  }
+  T* get() const { return object_; }
+  T** out() { return &object_; }
+
+ private:
+  const ort::Api* api_;
+  T* object_ = nullptr;
+};
+using ValueHandle = Handle<ort::Value, ort::release_value>;
+using SessionHandle = Handle<ort::SessionObject, ort::release_session>;
+using OptionsHandle = Handle<ort::SessionOptionsObject, ort::release_session_options>;
+using MemoryHandle = Handle<ort::MemoryInfo, ort::release_memory_info>;
+using TensorTypeHandle = Handle<ort::TensorTypeInfo, ort::release_tensor_type>;
+
+/// One environment per library, alive until the process ends: ONNX Runtime wants it so.
+const ort::Env* environment_of(const ort::Api* api) {
+  static auto* const environments = new std::unordered_map<const ort::Api*, ort::Env*>;
+  ort::Env*& env = (*environments)[api];
+  if (env == nullptr) check(api, ort::create_env(api, ort::kLogError, "assay", &env));
+  return env;
+}
+
+std::vector<std::string> available_providers(const ort::Api* api) {
+  char** names = nullptr;
+  int count = 0;
+  check(api, ort::available_providers(api, &names, &count));
+  std::vector<std::string> list(names, names + count);
+  check(api, ort::release_available_providers(api, names, count));
+  return list;
+}
+
+std::string lower(std::string s) {
+  for (char& ch : s) ch = static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+  return s;
+}
+
+/// Each wanted name becomes the provider that equals it, else the first that contains it, case ignored.
+std::vector<std::string> select_providers(const ort::Api* api, const std::vector<std::string>& wanted) {
+  const std::vector<std::string> available = available_providers(api);
+  const auto contains = [](const std::string& name, const std::string& part) {
+    return lower(name).find(lower(part)) != std::string::npos;
+  };
+  std::vector<std::string> selected;
+  for (const std::string& w : wanted.empty() ? std::vector<std::string>{"cpu"} : wanted) {
+    auto it = std::find(available.begin(), available.end(), w);
+    if (it == available.end())
+      it = std::find_if(available.begin(), available.end(),
+                        [&](const std::string& a) { return contains(a, w); });
+    if (it == available.end()) {
+      std::string list;
+      for (const std::string& a : available) list += (list.empty() ? "'" : ", '") + a + "'";
+      fail(ErrorCode::kUnsupported,
+           "Could not find specified ONNX-Runtime execution provider.\nNote: Requested provider was: {}, but "
+           "available "
+           "providers are: [{}]",
+           w, list);
+    }
+    selected.push_back(*it);
+  }
+  return selected;
+}
+
+std::string python_list(const std::vector<std::string>& list) {
+  std::string out = "[";
+  for (const std::string& s : list) out += (out.size() > 1 ? ", '" : "'") + s + "'";
+  return out + "]";
+}
+
+class OnnxrtSession final : public Session {
+ public:
+  OnnxrtSession(const ModelSource& source, const SessionOptions& options)
+      : api_(ort::load(options.library).api),
+        model_(source.model),
+        inputs_(tensor_infos(model_->graph->inputs)),
+        outputs_(tensor_infos(model_->graph->outputs)),
+        session_(api_),
+        memory_(api_) {
+    const std::vector<std::string> providers = select_providers(api_, options.providers);
+    log::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
+    check(api_,
+          ort::create_cpu_memory_info(api_, /*arena allocator*/ 1, /*default memory*/ 0, memory_.out()));
+    OptionsHandle session_options(api_);
+    configure(session_options, providers, options);
+    create(source, session_options.get());
+  }
+
+  const std::vector<TensorInfo>& inputs() const override { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const override { return outputs_; }
+  double last_run_seconds() const override { return seconds_; }
+  void run(std::span<const Tensor> feed, const Sink& sink) override;
+
+ private:
+  void configure(OptionsHandle& out, const std::vector<std::string>& providers,
+                 const SessionOptions& options);
+  void create(const ModelSource& source, ort::SessionOptionsObject* options);
+  ValueHandle to_value(const Tensor& t);
+  Tensor to_tensor(ValueHandle value);
+  Tensor strings_of(ort::Value* value, Shape shape);
+
+  const ort::Api* api_;
+  std::shared_ptr<const Model> model_;
+  std::vector<TensorInfo> inputs_, outputs_;
+  std::vector<Tensor> weights_;  ///< what the session reads in place
+  std::vector<ValueHandle> weight_values_;
+  SessionHandle session_;
+  MemoryHandle memory_;
+  double seconds_ = 0;
+};
+
+void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>& providers,
+                              const SessionOptions& options) {
+  check(api_, ort::create_session_options(api_, out.out()));
+  const int threads = options.threads > 0 ? options.threads : thread_count();
+  check(api_, ort::set_intra_op_threads(api_, out.get(), threads));
+  check(api_, ort::set_inter_op_threads(api_, out.get(), threads));
+  check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogError));
+  for (const std::string& p : providers) {
+    if (p == "CPUExecutionProvider") continue;  // always there, and last
+    std::string name = p;
+    if (constexpr std::string_view kSuffix = "ExecutionProvider"; name.ends_with(kSuffix))
+      name.resize(name.size() - kSuffix.size());
+    check(api_, ort::append_execution_provider(api_, out.get(), name.c_str(), nullptr, nullptr, 0));
+  }
+}
+
+void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject* options) {
+  const ort::Env* env = environment_of(api_);
+  if (!source.path.empty()) {
+    check(api_, ort::create_session(api_, env, source.path.c_str(), options, session_.out()));
+    return;
+  }
+  const DetachedModel detached = detach_initializers(*model_, kDetachAbove);
+  std::vector<const char*> names;
+  std::vector<const ort::Value*> values;
+  for (const Value* v : detached.detached) {
+    weights_.push_back(v->tensor().aligned());
+    weight_values_.push_back(to_value(weights_.back()));
+    names.push_back(v->name().c_str());
+    values.push_back(weight_values_.back().get());
+  }
+  if (!names.empty())
+    check(api_, ort::add_external_initializers(api_, options, names.data(), values.data(), names.size()));
+  check(api_, ort::create_session_from_array(api_, env, detached.bytes.data(), detached.bytes.size(), options,
+                                             session_.out()));
+}
+
+ValueHandle OnnxrtSession::to_value(const Tensor& t) {
+  ValueHandle value(api_);
+  const int type = static_cast<int>(t.dtype());
+  const int64_t* dims = t.shape().dims().data();
+  if (t.dtype() != DType::kString) {
+    // ONNX Runtime takes a mutable pointer but does not write to inputs.
+    check(api_, ort::create_tensor_with_data(api_, memory_.get(), const_cast<void*>(t.data()), t.nbytes(),
+                                             dims, t.shape().size(), type, value.out()));
+    return value;
+  }
+  ort::Allocator* allocator = nullptr;
+  check(api_, ort::default_allocator(api_, &allocator));
+  check(api_, ort::create_tensor(api_, allocator, dims, t.shape().size(), type, value.out()));
+  std::vector<const char*> strings;
+  for (const std::string& s : t.span<std::string>()) strings.push_back(s.c_str());
+  check(api_, ort::fill_string_tensor(api_, value.get(), strings.data(), strings.size()));
+  return value;
+}
+
+Tensor OnnxrtSession::strings_of(ort::Value* value, Shape shape) {
+  Tensor t = Tensor::allocate(DType::kString, std::move(shape));
+  const auto count = static_cast<size_t>(t.numel());
+  size_t bytes = 0;
+  check(api_, ort::string_tensor_length(api_, value, &bytes));
+  std::string content(bytes, '\0');
+  std::vector<size_t> offsets(count + 1, bytes);
+  check(api_, ort::string_tensor_content(api_, value, content.data(), bytes, offsets.data(), count));
+  auto* out = t.mutable_data<std::string>();
+  for (size_t i = 0; i < count; ++i) out[i] = content.substr(offsets[i], offsets[i + 1] - offsets[i]);
+  return t;
+}
+
+/// The tensor's storage is ONNX Runtime's own buffer, released with the last tensor that views it.
+Tensor OnnxrtSession::to_tensor(ValueHandle value) {
+  int is_tensor = 0;
+  check(api_, ort::is_tensor(api_, value.get(), &is_tensor));
+  require(is_tensor != 0, ErrorCode::kUnsupported,
+          "an output of ONNX Runtime is a sequence or map, which cannot be compared");
+  TensorTypeHandle type(api_);
+  check(api_, ort::tensor_type_and_shape(api_, value.get(), type.out()));
+  int dtype = 0;
+  size_t rank = 0;
+  check(api_, ort::tensor_element_type(api_, type.get(), &dtype));
+  check(api_, ort::dimensions_count(api_, type.get(), &rank));
+  std::vector<int64_t> dims(rank);
+  check(api_, ort::dimensions(api_, type.get(), dims.data(), rank));
+  require(is_known_dtype(dtype), ErrorCode::kUnsupported, "ONNX Runtime returned the unknown element type {}",
+          dtype);
+  if (static_cast<DType>(dtype) == DType::kString) return strings_of(value.get(), Shape(std::move(dims)));
+  void* data = nullptr;
+  check(api_, ort::tensor_data(api_, value.get(), &data));
+  auto owner = std::make_shared<ValueHandle>(std::move(value));
+  return Tensor::view(static_cast<DType>(dtype), Shape(std::move(dims)), data,
+                      std::shared_ptr<const void>(owner, owner->get()));
+}
+
+void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
+  std::vector<Tensor> aligned;
+  std::vector<ValueHandle> values;
+  std::vector<const ort::Value*> input_values;
+  std::vector<const char*> input_names, output_names;
+  for (size_t i = 0; i < feed.size(); ++i) {
+    aligned.push_back(feed[i].aligned());
+    values.push_back(to_value(aligned.back()));
+    input_values.push_back(values.back().get());
+    input_names.push_back(inputs_[i].name.c_str());
+  }
+  for (const TensorInfo& o : outputs_) output_names.push_back(o.name.c_str());
+  std::vector<ort::Value*> results(outputs_.size(), nullptr);
+  Stopwatch watch;
+  check(api_, ort::run(api_, session_.get(), nullptr, input_names.data(), input_values.data(), feed.size(),
+                       output_names.data(), outputs_.size(), results.data()));
+  watch.pause();
+  seconds_ = watch.seconds();
+  std::vector<ValueHandle> owned;
+  for (ort::Value* v : results) {
+    owned.emplace_back(api_);
+    *owned.back().out() = v;
+  }
+  for (size_t i = 0; i < owned.size(); ++i) sink(i, to_tensor(std::move(owned[i])));
+}
+
+std::string probe(const SessionOptions& options) {
+  try {
+    ort::load(options.library);
+    return {};
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
+  return std::make_unique<OnnxrtSession>(source, options);
+}
+
+}  // namespace
+
+constinit const Backend onnxrt_backend = {
+    .name = "onnxrt",
+    .option = "--onnxrt",
+    .runner_prefix = "onnxrt-runner",
+    .human_name = "ONNX-Runtime",
+    .summary = "ONNX Runtime, loaded from where it is installed",
+    .probe = probe,
+    .open = open,
+};
+
+}  // namespace assay

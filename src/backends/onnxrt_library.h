@@ -1,0 +1,28 @@
+// Finding and loading ONNX Runtime's shared library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/onnxrt_api.h"
+
+namespace assay::ort {
+
+/// A loaded library.
+struct Library {
+  const Api* api = nullptr;
+  std::string path, version;
+};
+
+/// The places that are searched, in order: the given path; the environment variable ASSAY_ONNXRUNTIME (a
+/// library, a folder with one, or a Python environment); the system's library path; the active Python or
+/// conda environment; the environment that `python3` on PATH belongs to; the user's and the system's Python
+/// packages.
+std::vector<std::string> candidates(const std::string& given);
+
+/// The first candidate that loads and is new enough; loaded once per path. A given path or environment
+/// variable that does not work is an error, not a reason to look further. Throws Error (kUnsupported) that
+/// says what was tried and how to get ONNX Runtime.
+const Library& load(const std::string& given);
+
+}  // namespace assay::ort

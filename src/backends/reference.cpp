@@ -1,0 +1,70 @@
+// --ref: the reference interpreter as a backend.
+#include "reference/interpreter.h"
+
+#include <unordered_map>
+
+#include "backends/backend_list.h"
+#include "backends/session_info.h"
+#include "base/parallel.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+class ReferenceSession final : public Session {
+ public:
+  ReferenceSession(const ModelSource& source, const SessionOptions& options)
+      : model_(source.model),
+        inputs_(tensor_infos(model_->graph->inputs)),
+        outputs_(tensor_infos(model_->graph->outputs)),
+        interpreter_(model_, {.precision = options.reference_precision}) {
+    for (size_t i = 0; i < outputs_.size(); ++i) index_[model_->graph->outputs[i]].push_back(i);
+  }
+
+  const std::vector<TensorInfo>& inputs() const override { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const override { return outputs_; }
+  double last_run_seconds() const override { return seconds_; }
+
+  void run(std::span<const Tensor> feed, const Sink& sink) override {
+    Stopwatch watch;
+    interpreter_.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
+      const Tensor& t = lanes[0];
+      const DType declared = v.type.is_tensor() ? v.type.dtype : DType::kUndefined;
+      const Tensor stored =
+          is_float(t.dtype()) ? convert(t, is_float(declared) ? declared : DType::kFloat32) : t;
+      watch.pause();
+      for (const size_t i : index_.at(&v)) sink(i, stored);
+      watch.resume();
+    });
+    watch.pause();
+    seconds_ = watch.seconds();
+  }
+
+ private:
+  std::shared_ptr<const Model> model_;
+  std::vector<TensorInfo> inputs_, outputs_;
+  Interpreter interpreter_;
+  std::unordered_map<const Value*, std::vector<size_t>> index_;
+  double seconds_ = 0;
+};
+
+std::string probe(const SessionOptions&) { return {}; }
+
+std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
+  if (options.threads > 0) set_thread_count(options.threads);
+  return std::make_unique<ReferenceSession>(source, options);
+}
+
+}  // namespace
+
+constinit const Backend reference_backend = {
+    .name = "reference",
+    .option = "--ref",
+    .runner_prefix = "ref-runner",
+    .human_name = "Reference",
+    .summary = "the reference interpreter: every floating-point operation in float64",
+    .probe = probe,
+    .open = open,
+};
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+// What every backend tells of a model's inputs and outputs.
+#pragma once
+
+#include <vector>
+
+#include "assay/backend.h"
+
+namespace assay {
+
+inline std::vector<TensorInfo> tensor_infos(const std::vector<Value*>& values) {
+  std::vector<TensorInfo> list;
+  for (const Value* v : values) list.push_back({v->name(), v->type});
+  return list;
+}
+
+/// Measures wall time, leaving out what is spent between pause() and resume().
+class Stopwatch {
+ public:
+  Stopwatch();
+  void pause();
+  void resume();
+  double seconds() const { return total_; }
+
+ private:
+  double started_ = 0;
+  double total_ = 0;
+};
+
+}  // namespace assay

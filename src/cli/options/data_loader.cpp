@@ -1,0 +1,86 @@
+#include "cli/options/data_loader.h"
+
+#include "base/log.h"
+#include "cli/values.h"
+
+namespace assay::cli {
+namespace {
+
+Option deprecated(const char* name, const char* what, ValueKind kind) {
+  return {.names = {name}, .help = std::string("Deprecated, use --val-range: ") + what, .metavar = "NUM", .kind = kind};
+}
+
+std::optional<ValueRange> deprecated_range(std::optional<PythonValue> low, std::optional<PythonValue> high) {
+  if (!low && !high) return std::nullopt;
+  return ValueRange{std::move(low), std::move(high)};
+}
+
+std::optional<PythonValue> integer(const ParsedArgs& args, const char* name) {
+  if (const auto v = args.integer(name)) return PythonValue(*v);
+  return std::nullopt;
+}
+
+std::optional<PythonValue> number(const ParsedArgs& args, const char* name) {
+  if (const auto v = args.number(name)) return PythonValue(*v);
+  return std::nullopt;
+}
+
+void warn_about_ignored(const ParsedArgs& args) {
+  for (const char* name : {"--seed", "--int-min", "--int-max", "--float-min", "--float-max", "--val-range", "--iterations"})
+    if (args.has(name))
+      log::warning(
+          "Argument: '{}' will be ignored since a custom data loader was provided.\n"
+          "This argument is only valid when using the default data loader.",
+          name);
+}
+
+}  // namespace
+
+void add_data_loader_options(ArgParser& parser) {
+  parser.add_group("Data Loader").options = {
+      {.names = {"--seed"}, .help = "Seed of random inputs; default: 1.", .metavar = "NUM", .kind = ValueKind::kInteger},
+      {.names = {"--val-range"},
+       .help = "Smallest and largest value to generate, for all inputs or for one; default: [0,1].",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "[INPUT:][MIN,MAX]"},
+      deprecated("--int-min", "smallest integer.", ValueKind::kInteger),
+      deprecated("--int-max", "largest integer.", ValueKind::kInteger),
+      deprecated("--float-min", "smallest number.", ValueKind::kNumber),
+      deprecated("--float-max", "largest number.", ValueKind::kNumber),
+      {.names = {"--iterations", "--iters"},
+       .help = "Sets of inputs to generate and to run; default: 1.",
+       .metavar = "NUM",
+       .kind = ValueKind::kInteger},
+      {.names = {"--data-loader-backend-module"},
+       .help = "Whose random generator to use. This build has NumPy's.",
+       .choices = {"numpy", "torch"}},
+      {.names = {"--load-inputs", "--load-input-data"},
+       .help = "Run on the inputs that these files hold, instead of random ones.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "FILE"},
+  };
+}
+
+DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes) {
+  DataOptions options;
+  DataLoaderOptions& random = options.random;
+  random.shapes = std::move(shapes);
+  random.seed = args.integer("--seed").value_or(1);
+  random.iterations = args.integer("--iterations").value_or(1);
+  random.integer_range = deprecated_range(integer(args, "--int-min"), integer(args, "--int-max"));
+  random.float_range = deprecated_range(number(args, "--float-min"), number(args, "--float-max"));
+  if (random.integer_range || random.float_range)
+    log::warning(
+        "--int-min/--int-max and --float-min/--float-max is deprecated and will be removed in Polygraphy 0.50.0. Use "
+        "--val-range, which allows you to specify per-input data ranges, instead.");
+  if (const auto ranges = args.list("--val-range")) random.ranges = parse_value_ranges(*ranges);
+  if (args.text("--data-loader-backend-module") == "torch")
+    log::critical(ErrorCode::kUnsupported,
+                  "--data-loader-backend-module torch is not available yet: this build has NumPy's random generator. "
+                  "Save the inputs elsewhere and load them with --load-inputs.");
+  options.load_inputs = args.list("--load-inputs").value_or(std::vector<std::string>{});
+  if (!options.load_inputs.empty()) warn_about_ignored(args);
+  return options;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,72 @@
+#include "cli/options/model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/log.h"
+#include "cli/values.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::pair<const char*, const char*> kTypeOfExtension[] = {
+    {".onnx", "onnx"},      {".hdf5", "keras"},     {".uff", "uff"},  {".prototxt", "caffe"},
+    {".engine", "engine"},  {".plan", "engine"},    {".py", "trt-network-script"}, {".graphdef", "frozen"},
+};
+
+/// `model.onnx:function` names the file before the colon, unless a file has the whole name.
+std::string path_of(const std::string& word) {
+  const size_t colon = word.rfind(':');
+  return colon == std::string::npos || fs::exists(word) ? word : word.substr(0, colon);
+}
+
+std::string type_of(const ParsedArgs& args, const std::string& path) {
+  if (const auto type = args.text("--model-type")) return *type;
+  if (fs::is_directory(path)) return "ckpt";
+  const std::string extension = fs::path(path).extension().string();
+  for (const auto& [known, type] : kTypeOfExtension)
+    if (extension == known) return type;
+  log::critical(ErrorCode::kInvalidArgument,
+                "Could not automatically determine model type for: {}\n"
+                "Please explicitly specify the type with the --model-type option",
+                path);
+}
+
+}  // namespace
+
+void add_model_options(ArgParser& parser, bool is_required) {
+  parser.add_group("Model").options = {
+      {.names = {"model_file"},
+       .help = "The ONNX model.",
+       .arity = is_required ? Arity::kOne : Arity::kOptional},
+      {.names = {"--model-type"},
+       .help = "What the file holds, if its name does not say so. This build reads onnx.",
+       .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"}},
+      {.names = {"--input-shapes", "--inputs"},
+       .help = "Shapes for the data to generate, as in image:[1,3,224,224]. Names may hold the wildcards *, ? and [].",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME:SHAPE"},
+  };
+}
+
+ModelOptions read_model_options(const ParsedArgs& args) {
+  ModelOptions options;
+  if (const auto shapes = args.list("--input-shapes")) options.input_shapes = parse_input_shapes("--input-shapes", *shapes);
+  const auto word = args.text("model_file");
+  if (!word) return options;
+  options.path = path_of(*word);
+  std::error_code ec;
+  if (fs::exists(options.path, ec)) options.path = fs::absolute(options.path).lexically_normal().string();
+  else log::warning("Model path does not exist: {}", options.path);
+  if (const std::string type = type_of(args, options.path); type != "onnx")
+    log::critical(ErrorCode::kUnsupported, "{} is a model of type {}, and this build reads ONNX models only. {}",
+                  options.path, type,
+                  type == "engine" ? "Give the ONNX model that the engine was built from."
+                                   : "Convert it to ONNX, or say --model-type onnx if it is one.");
+  return options;
+}
+
+}  // namespace assay::cli

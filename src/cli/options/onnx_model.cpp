@@ -1,0 +1,77 @@
+#include "cli/options/onnx_model.h"
+
+#include "cli/values.h"
+
+namespace assay::cli {
+
+void add_onnx_load_options(ArgParser& parser) {
+  parser.add_group("ONNX Model Loading").options = {
+      {.names = {"--external-data-dir", "--load-external-data", "--ext"},
+       .help = "Folder of the model's external data, if they are not beside the model.",
+       .metavar = "DIR"},
+      {.names = {"--ignore-external-data"},
+       .help = "Load the structure without external weights.",
+       .arity = Arity::kNone},
+      {.names = {"--onnx-outputs"},
+       .help = "Tensors to use as the model's outputs, or the two words `mark all` for every tensor that a node computes.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME"},
+      {.names = {"--onnx-exclude-outputs"},
+       .help = "Outputs to leave out.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME"},
+      {.names = {"--fp-to-fp16"},
+       .help = "Compute in float16; inputs and outputs keep their types.",
+       .arity = Arity::kNone},
+  };
+}
+
+void add_onnx_shape_inference_options(ArgParser& parser) {
+  parser.add_group("ONNX Shape Inference").options = {
+      {.names = {"--shape-inference", "--do-shape-inference"},
+       .help = "Infer shapes while loading, so that a model that is saved has them.",
+       .arity = Arity::kNone},
+      {.names = {"--no-onnxruntime-shape-inference"},
+       .help = "Accepted; shape inference is built in and never asks ONNX Runtime.",
+       .arity = Arity::kNone},
+  };
+}
+
+void add_onnx_save_options(ArgParser& parser, const std::string& path_option) {
+  parser.add_group("ONNX Model Saving").options = {
+      {.names = {path_option}, .help = "Save the model that is run, with all changes.", .metavar = "FILE"},
+      {.names = {"--save-external-data", "--external-data-path"},
+       .help = "Save weights in a file of their own, beside the model.",
+       .arity = Arity::kOptional,
+       .metavar = "FILE"},
+      {.names = {"--external-data-size-threshold"},
+       .help = "Tensors that are smaller stay in the model; default: 1024 bytes. K, M and G are understood.",
+       .metavar = "BYTES"},
+      {.names = {"--no-save-all-tensors-to-one-file"},
+       .help = "Save every external tensor in its own file.",
+       .arity = Arity::kNone},
+  };
+}
+
+ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,
+                                             const std::string& path_option) {
+  ModelLoaderOptions options;
+  options.path = model_path;
+  options.import.external_data_dir = args.text("--external-data-dir").value_or("");
+  options.import.ignore_external_data = args.has("--ignore-external-data");
+  options.outputs = args.list("--onnx-outputs");
+  options.mark_all = options.outputs == std::vector<std::string>{"mark", "all"};
+  if (options.mark_all) options.outputs.reset();
+  options.exclude_outputs = args.list("--onnx-exclude-outputs");
+  options.convert_to_fp16 = args.has("--fp-to-fp16");
+  options.infer_shapes = args.has("--shape-inference");
+  options.save_path = args.text(path_option).value_or("");
+  if (const auto occurrences = args.all("--save-external-data"); !occurrences.empty())
+    options.external_data_path = occurrences.front().empty() ? "" : occurrences.front().front();
+  if (const auto bytes = args.text("--external-data-size-threshold"))
+    options.external_data_threshold = parse_byte_count(*bytes);
+  options.one_file_per_tensor = args.has("--no-save-all-tensors-to-one-file");
+  return options;
+}
+
+}  // namespace assay::cli

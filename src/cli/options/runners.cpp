@@ -1,0 +1,79 @@
+#include "cli/options/runners.h"
+
+#include <fmt/format.h>
+
+#include "backends/backend_list.h"
+#include "base/log.h"
+#include "cli/values.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr const char* kTensorRtRole = "--trt";
+
+}  // namespace
+
+void add_runner_options(ArgParser& parser) {
+  OptionGroup& runners = parser.add_group("Runners", "May be repeated and mixed; they run in the order given.");
+  for (const Backend* backend : all_backends())
+    runners.options.push_back({.names = {std::string(backend->option)},
+                               .help = fmt::format("Run with {}: {}.", backend->human_name, backend->summary),
+                               .arity = Arity::kNone});
+  runners.options.push_back({.names = {kTensorRtRole},
+                             .help = "The role that TensorRT has in existing command lines: runs the engine of this build.",
+                             .arity = Arity::kNone});
+
+  parser.add_group("Backends").options = {
+      {.names = {"--threads"},
+       .help = "Threads of each backend; default: the CPUs this process may use.",
+       .metavar = "N",
+       .kind = ValueKind::kInteger},
+      {.names = {"--ref-precision"},
+       .help = "What --ref computes in: everything in float64 (default), or each result rounded to the type that the "
+               "model declares.",
+       .choices = {"float64", "stored"}},
+      {.names = {"--providers", "--execution-providers"},
+       .help = "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME"},
+      {.names = {"--onnxrt-library"},
+       .help = "The shared library of ONNX Runtime; default: the first one found.",
+       .metavar = "FILE"},
+      {.names = {"--planted-fault"}, .metavar = "NODE"},
+  };
+}
+
+std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args) {
+  std::vector<std::string> flags = {kTensorRtRole};
+  for (const Backend* backend : all_backends()) flags.emplace_back(backend->option);
+  std::vector<RunnerChoice> choices;
+  for (const std::string& flag : args.sequence(flags)) {
+    if (flag == kTensorRtRole) {
+      const Backend* engine = find_backend("engine");
+      require(engine != nullptr, ErrorCode::kUnsupported, "--trt needs the engine, which this build leaves out");
+      log::once(log::Severity::kWarning,
+                "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
+      choices.push_back({.backend = engine, .prefix = "trt-runner", .human_name = "TensorRT"});
+      continue;
+    }
+    for (const Backend* backend : all_backends())
+      if (backend->option == flag)
+        choices.push_back({.backend = backend,
+                           .prefix = std::string(backend->runner_prefix),
+                           .human_name = std::string(backend->human_name)});
+  }
+  return choices;
+}
+
+SessionOptions read_session_options(const ParsedArgs& args) {
+  SessionOptions options;
+  if (const auto threads = args.integer("--threads"))
+    options.threads = static_cast<int>(std::min<int64_t>(require_at_least("--threads", *threads, 1), 4096));
+  if (args.text("--ref-precision") == "stored") options.reference_precision = ReferencePrecision::kStored;
+  options.providers = args.list("--providers").value_or(std::vector<std::string>{});
+  options.library = args.text("--onnxrt-library").value_or("");
+  options.planted_fault = args.text("--planted-fault").value_or("");
+  return options;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,20 @@
+// Which backends run, and how they are set up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/backend.h"
+#include "cli/args.h"
+#include "run/runner.h"
+
+namespace assay::cli {
+
+/// One flag per backend of this build, --trt, and what concerns them all: --threads, --ref-precision, --providers,
+/// --onnxrt-library.
+void add_runner_options(ArgParser& parser);
+/// The runners in the order of the flags. Warns once when --trt is among them.
+std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args);
+SessionOptions read_session_options(const ParsedArgs& args);
+
+}  // namespace assay::cli

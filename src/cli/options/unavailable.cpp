@@ -1,0 +1,160 @@
+#include "cli/options/unavailable.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay::cli {
+namespace {
+
+struct Unavailable {
+  std::string_view names;  // separated by blanks
+  Arity arity;
+};
+
+constexpr auto kNone = Arity::kNone;
+constexpr auto kOne = Arity::kOne;
+constexpr auto kMany = Arity::kAtLeastOne;
+constexpr auto kAny = Arity::kAny;
+
+constexpr Unavailable kTensorFlow[] = {
+    {"--tf", kNone},
+    {"--tftrt --use-tftrt", kNone},
+    {"--minimum-segment-size", kOne},
+    {"--dynamic-op", kNone},
+    {"--ckpt", kOne},
+    {"--tf-outputs", kMany},
+    {"--save-pb", kOne},
+    {"--save-tensorboard", kOne},
+    {"--freeze-graph", kNone},
+    {"--gpu-memory-fraction", kOne},
+    {"--allow-growth", kNone},
+    {"--xla", kNone},
+    {"--save-timeline", kOne},
+    {"--opset", kOne},
+};
+
+constexpr Unavailable kPluginReference[] = {{"--pluginref", kNone}};
+
+constexpr Unavailable kPrecision[] = {
+    {"--tf32", kNone},
+    {"--fp16", kNone},
+    {"--bf16", kNone},
+    {"--fp8", kNone},
+    {"--int8", kNone},
+    {"--precision-constraints", kOne},
+    {"--layer-precisions", kMany},
+    {"--tensor-dtypes --tensor-datatypes", kMany},
+    {"--strongly-typed", kNone},
+    {"--quantization-flags", kAny},
+};
+
+constexpr Unavailable kCalibration[] = {
+    {"--calibration-cache", kOne},
+    {"--calib-base-cls --calibration-base-class", kOne},
+    {"--quantile", kOne},
+    {"--regression-cutoff", kOne},
+};
+
+constexpr Unavailable kProfiles[] = {
+    {"--trt-min-shapes", kMany},
+    {"--trt-opt-shapes", kMany},
+    {"--trt-max-shapes", kMany},
+    {"--optimization-profile", kOne},
+};
+
+constexpr Unavailable kBuilder[] = {
+    {"--sparse-weights", kNone},
+    {"--version-compatible", kNone},
+    {"--exclude-lean-runtime", kNone},
+    {"--trt-safety-restricted", kNone},
+    {"--refittable", kNone},
+    {"--strip-plan", kNone},
+    {"--use-dla", kNone},
+    {"--allow-gpu-fallback", kNone},
+    {"--pool-limit --memory-pool-limit", kMany},
+    {"--preview-features", kAny},
+    {"--builder-optimization-level", kOne},
+    {"--hardware-compatibility-level", kOne},
+    {"--max-aux-streams", kOne},
+    {"--profiling-verbosity", kOne},
+    {"--weight-streaming", kNone},
+    {"--weight-streaming-budget", kOne},
+    {"--runtime-platform", kOne},
+    {"--tiling-optimization-level", kOne},
+    {"--allocation-strategy", kOne},
+    {"--trt-outputs", kMany},
+    {"--trt-exclude-outputs", kMany},
+    {"--mark-debug", kMany},
+    {"--mark-unfused-tensors-as-debug-tensors", kNone},
+};
+
+constexpr Unavailable kTactics[] = {
+    {"--load-timing-cache", kOne},
+    {"--save-timing-cache", kOne},
+    {"--error-on-timing-cache-miss", kNone},
+    {"--disable-compilation-cache", kNone},
+    {"--save-tactics --save-tactic-replay", kOne},
+    {"--load-tactics --load-tactic-replay", kOne},
+    {"--tactic-sources", kAny},
+};
+
+constexpr Unavailable kPlans[] = {{"--save-engine", kOne}, {"--load-runtime", kOne}};
+
+constexpr Unavailable kPlugins[] = {
+    {"--plugins", kMany},
+    {"--onnx-flags", kMany},
+    {"--plugin-instancenorm", kNone},
+};
+
+constexpr Unavailable kScripts[] = {
+    {"--trt-config-script", kOne},
+    {"--trt-config-func-name", kOne},
+    {"--trt-config-postprocess-script --trt-cpps", kOne},
+    {"--trt-network-func-name", kOne},
+    {"--trt-network-postprocess-script --trt-npps", kMany},
+    {"--data-loader-script", kOne},
+    {"--data-loader-func-name", kOne},
+    {"--compare-func-script", kOne},
+    {"--gen --gen-script", kOne},
+};
+
+struct Reason {
+  std::span<const Unavailable> options;
+  std::string_view sentence;
+};
+
+constexpr Reason kReasons[] = {
+    {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
+    {kPluginReference, "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
+    {kPrecision, "the engine of this build computes in the types that the model declares."},
+    {kCalibration, "the engine of this build has no int8 calibration."},
+    {kProfiles, "the engine of this build plans for the shapes it is fed and needs no profiles. Use --input-shapes."},
+    {kBuilder, "the engine of this build has no such setting. Use --onnx-outputs to see inner tensors."},
+    {kTactics, "the engine of this build does not time tactics, so there is nothing to save or to load."},
+    {kPlans, "the engine of this build cannot save its plans."},
+    {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
+    {kScripts, "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
+};
+
+std::vector<std::string> split(std::string_view names) {
+  std::vector<std::string> parts;
+  while (!names.empty()) {
+    const size_t blank = names.find(' ');
+    parts.emplace_back(names.substr(0, blank));
+    names = blank == std::string_view::npos ? std::string_view() : names.substr(blank + 1);
+  }
+  return parts;
+}
+
+}  // namespace
+
+void add_unavailable_run_options(ArgParser& parser) {
+  OptionGroup& group = parser.add_group("Not available yet");
+  for (const Reason& reason : kReasons)
+    for (const Unavailable& option : reason.options)
+      group.options.push_back(
+          {.names = split(option.names), .arity = option.arity, .refusal = std::string(reason.sentence)});
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,126 @@
+#include "kernels/copy/strided_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "assay/error.h"
+#include "base/parallel.h"
+
+namespace assay::kernels {
+namespace {
+
+/// Elements that a thread should move at least.
+constexpr int64_t kGrain = 16384;
+/// Side of the square that a transposition keeps in the first-level cache.
+constexpr int64_t kSquare = 16;
+
+struct alignas(8) Pair {
+  uint64_t low, high;
+};
+
+}  // namespace
+
+StridedCopy::StridedCopy(const Shape& domain, const std::vector<int64_t>& in_strides,
+                         const std::vector<int64_t>& out_strides, size_t element_bytes)
+    : element_bytes_(element_bytes) {
+  require(domain.size() == in_strides.size() && domain.size() == out_strides.size(), ErrorCode::kInternal,
+          "a copy over {} was given {} and {} strides", domain.str(), in_strides.size(), out_strides.size());
+  require(element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8 || element_bytes == 16,
+          ErrorCode::kInternal, "elements of {} bytes cannot be copied", element_bytes);
+  std::vector<Dimension> dims;
+  for (size_t d = 0; d < domain.size(); ++d)
+    if (domain[d] != 1) dims.push_back({domain[d], in_strides[d], out_strides[d]});
+  // Writing in the order of memory; equal strides keep their order.
+  std::stable_sort(dims.begin(), dims.end(), [](const Dimension& a, const Dimension& b) { return a.out > b.out; });
+  for (const Dimension& d : dims) {
+    if (!outer_.empty() && outer_.back().in == d.in * d.extent && outer_.back().out == d.out * d.extent) {
+      outer_.back() = {outer_.back().extent * d.extent, d.in, d.out};
+    } else {
+      outer_.push_back(d);
+    }
+  }
+  choose_inner();
+  const int64_t wanted = transposes_ ? kSquare : std::max<int64_t>(1, 1024 / std::max<int64_t>(columns_.extent, 1));
+  row_block_ = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(rows_.extent, 1));
+  row_blocks_ = (rows_.extent + row_block_ - 1) / row_block_;
+  blocks_ = columns_.extent == 0 ? 0 : row_blocks_;
+  for (const Dimension& d : outer_) blocks_ *= d.extent;
+}
+
+void StridedCopy::choose_inner() {
+  if (outer_.empty()) return;
+  columns_ = outer_.back();
+  outer_.pop_back();
+  if (outer_.empty()) return;
+  // Reading along another dimension than writing: work on squares of the two.
+  auto contiguous = std::find_if(outer_.begin(), outer_.end(), [](const Dimension& d) { return d.in == 1; });
+  transposes_ = columns_.in != 1 && columns_.in != 0 && contiguous != outer_.end();
+  const auto chosen = transposes_ ? contiguous : std::prev(outer_.end());
+  rows_ = *chosen;
+  outer_.erase(chosen);
+}
+
+template <typename T>
+void StridedCopy::copy_block(const T* in, T* out, int64_t row, int64_t rows) const {
+  const int64_t n = columns_.extent, is = columns_.in, os = columns_.out;
+  if (transposes_) {
+    for (int64_t c0 = 0; c0 < n; c0 += kSquare) {
+      const int64_t c1 = std::min(n, c0 + kSquare);
+      for (int64_t r = row; r < row + rows; ++r) {
+        const T* from = in + r * rows_.in;
+        T* to = out + r * rows_.out;
+        for (int64_t c = c0; c < c1; ++c) to[c * os] = from[c * is];
+      }
+    }
+    return;
+  }
+  for (int64_t r = row; r < row + rows; ++r) {
+    const T* from = in + r * rows_.in;
+    T* to = out + r * rows_.out;
+    if (is == 1 && os == 1)
+      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+    else if (is == 0 && os == 1)
+      std::fill_n(to, n, from[0]);
+    else
+      for (int64_t c = 0; c < n; ++c) to[c * os] = from[c * is];
+  }
+}
+
+void StridedCopy::run_range(const char* in, char* out, int64_t first, int64_t last) const {
+  for (int64_t block = first; block < last; ++block) {
+    const int64_t row = block % row_blocks_ * row_block_, rows = std::min(row_block_, rows_.extent - row);
+    int64_t rest = block / row_blocks_, from = 0, to = 0;
+    for (size_t d = outer_.size(); d-- > 0; rest /= outer_[d].extent) {
+      from += rest % outer_[d].extent * outer_[d].in;
+      to += rest % outer_[d].extent * outer_[d].out;
+    }
+    const int64_t bytes = static_cast<int64_t>(element_bytes_);
+    const char* a = in + from * bytes;
+    char* b = out + to * bytes;
+    switch (element_bytes_) {
+      case 1: copy_block(reinterpret_cast<const uint8_t*>(a), reinterpret_cast<uint8_t*>(b), row, rows); break;
+      case 2: copy_block(reinterpret_cast<const uint16_t*>(a), reinterpret_cast<uint16_t*>(b), row, rows); break;
+      case 4: copy_block(reinterpret_cast<const uint32_t*>(a), reinterpret_cast<uint32_t*>(b), row, rows); break;
+      case 8: copy_block(reinterpret_cast<const uint64_t*>(a), reinterpret_cast<uint64_t*>(b), row, rows); break;
+      default: copy_block(reinterpret_cast<const Pair*>(a), reinterpret_cast<Pair*>(b), row, rows); break;
+    }
+  }
+}
+
+void StridedCopy::run(const void* in, void* out) const noexcept {
+  if (blocks_ <= 0) return;
+  // One long run has no blocks to share out: cut it into pieces.
+  if (blocks_ == 1 && rows_.extent == 1 && columns_.in == 1 && columns_.out == 1) {
+    const int64_t bytes = columns_.extent * static_cast<int64_t>(element_bytes_);
+    parallel_for(bytes, 4 * kGrain, [&](int64_t first, int64_t last) {
+      std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first, static_cast<size_t>(last - first));
+    });
+    return;
+  }
+  const int64_t work = std::max<int64_t>(row_block_ * columns_.extent, 1);
+  parallel_for(blocks_, std::max<int64_t>(1, kGrain / work), [&](int64_t first, int64_t last) {
+    run_range(static_cast<const char*>(in), static_cast<char*>(out), first, last);
+  });
+}
+
+}  // namespace assay::kernels

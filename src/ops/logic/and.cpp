@@ -1,0 +1,27 @@
+// And: y = a and b.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_broadcast<bool>(c.input(0), c.input(1), [](bool a, bool b) { return a && b; }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {7, R"(
+in  A: T
+in  B: T
+out C: T1
+type T: bool
+type T1: bool)",
+     infer_broadcast_bool, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_And = {.domain = "", .name = "And", .versions = kVersions};
+
+}  // namespace assay

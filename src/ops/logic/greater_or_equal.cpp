@@ -1,0 +1,37 @@
+// GreaterOrEqual: y = (a >= b); false where one is NaN.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  visit_numeric(c.input(0).dtype(), [&]<typename T>() {
+    c.set_output(0, map_broadcast<T, bool>(c.input(0), c.input(1), [](T a, T b) { return a >= b; }));
+  });
+}
+
+constexpr OpVersion kVersions[] = {
+    {12, R"(
+in  A: T
+in  B: T
+out C: T1
+type T: @numeric
+type T1: bool)",
+     infer_broadcast_bool, eval},
+    {16, R"(
+in  A: T
+in  B: T
+out C: T1
+type T: @numeric_ir4
+type T1: bool)",
+     infer_broadcast_bool, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_GreaterOrEqual = {
+    .domain = "", .name = "GreaterOrEqual", .versions = kVersions};
+
+}  // namespace assay

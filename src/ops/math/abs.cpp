@@ -1,0 +1,40 @@
+// Abs: y = |x|; the lowest integer stays itself.
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/wrapping.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  visit_numeric(c.input(0).dtype(), [&]<typename T>() {
+    c.set_output(0, map_elements<T>(c.input(0), [](T x) {
+                   if constexpr (std::is_floating_point_v<T>)
+                     return std::abs(x);
+                   else
+                     return x < T(0) ? wrap_negate(x) : x;
+                 }));
+  });
+}
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  X: T
+out Y: T
+type T: @numeric)",
+     infer_same_as_input, eval},
+    {13, R"(
+in  X: T
+out Y: T
+type T: @numeric_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Abs = {.domain = "", .name = "Abs", .versions = kVersions};
+
+}  // namespace assay

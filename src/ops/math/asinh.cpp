@@ -1,0 +1,38 @@
+// Asinh: the inverse hyperbolic sine.
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/rounding.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return std::asinh(x); }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {9, R"(
+in  input: T
+out output: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {22, R"(
+in  input: T
+out output: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Asinh = {
+    .domain = "",
+    .name = "Asinh",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
+};
+
+}  // namespace assay

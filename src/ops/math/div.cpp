@@ -1,0 +1,54 @@
+// Div: y = a / b. Integers truncate towards zero, and may not be divided by zero.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/extent_math.h"
+#include "ops/math/int_div.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) {
+  infer_broadcast(c);
+  propagate(c, div_elements);
+}
+
+void eval(EvalContext& c) {
+  visit_numeric(c.input(0).dtype(), [&]<typename T>() {
+    if constexpr (!std::is_floating_point_v<T>) check_divisors<T>(c);
+    c.set_output(
+        0, map_broadcast<T>(c.input(0), c.input(1), [](T a, T b) { return truncating_quotient(a, b); }));
+  });
+}
+
+constexpr OpVersion kVersions[] = {
+    {7, R"(
+in  A: T
+in  B: T
+out C: T
+type T: @float uint32 uint64 int32 int64)",
+     infer, eval},
+    {13, R"(
+in  A: T
+in  B: T
+out C: T
+type T: @float_ir4 uint32 uint64 int32 int64)",
+     infer, eval},
+    {14, R"(
+in  A: T
+in  B: T
+out C: T
+type T: @numeric_ir4)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Div = {
+    .domain = "",
+    .name = "Div",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kElementwise},
+};
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+// Erf: the error function. Version 9 also takes integers, whose result is truncated.
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/rounding.h"
+#include "ops/math/wrapping.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  visit_numeric(c.input(0).dtype(), [&]<typename T>() {
+    c.set_output(0, map_elements<T>(c.input(0), [](T x) {
+                   const double y = std::erf(static_cast<double>(x));
+                   if constexpr (std::is_same_v<T, double>)
+                     return y;
+                   else
+                     return truncate_to<T>(y);
+                 }));
+  });
+}
+
+/// Rational approximations leave an absolute error near 0.
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  return bound_elements(c, y, u, [](double, double y) { return erf_error(y); });
+}
+
+constexpr OpVersion kVersions[] = {
+    {9, R"(
+in  input: T
+out output: T
+type T: @numeric)",
+     infer_same_as_input, eval},
+    {13, R"(
+in  input: T
+out output: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Erf = {
+    .domain = "",
+    .name = "Erf",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+// Floor: the largest integer <= x.
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return std::floor(x); }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  X: T
+out Y: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {13, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Floor = {.domain = "", .name = "Floor", .versions = kVersions};
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+// Log: the natural logarithm; -infinity for 0, NaN for x < 0.
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/rounding.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return std::log(x); }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  input: T
+out output: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {13, R"(
+in  input: T
+out output: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Log = {
+    .domain = "",
+    .name = "Log",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
+};
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+// Max: the largest of all inputs, element by element; NaN if one is NaN.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/extent_math.h"
+#include "ops/math/wrapping.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) {
+  infer_broadcast(c);
+  propagate_variadic(c, max_elements);
+}
+
+void eval(EvalContext& c) {
+  visit_numeric(c.input(0).dtype(), [&]<typename T>() {
+    Tensor y = c.input(0);
+    for (size_t i = 1; i < c.input_count(); ++i)
+      y = map_broadcast<T>(y, c.input(i), [](T a, T b) { return larger(a, b); });
+    c.set_output(0, std::move(y));
+  });
+}
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  data_0: T ...
+out max: T
+type T: @float)",
+     infer, eval},
+    {8, R"(
+in  data_0: T ...
+out max: T
+type T: @float)",
+     infer, eval},
+    {12, R"(
+in  data_0: T ...
+out max: T
+type T: @numeric)",
+     infer, eval},
+    {13, R"(
+in  data_0: T ...
+out max: T
+type T: @numeric_ir4)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Max = {.domain = "", .name = "Max", .versions = kVersions};
+
+}  // namespace assay

@@ -1,0 +1,62 @@
+// PRelu: y = slope * x for x < 0, x otherwise; the slope is broadcast to the shape of x.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/wrapping.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) {
+  const Dims *x = c.input_dims(0), *slope = c.input_dims(1);
+  if (x != nullptr && slope != nullptr) {
+    bool fits = slope->size() <= x->size();
+    for (size_t i = 0; i < slope->size() && fits; ++i) {
+      const Dim &s = (*slope)[i], &d = (*x)[x->size() - slope->size() + i];
+      fits = !s.is_known() || s.value() == 1 || !d.is_known() || s.value() == d.value();
+    }
+    c.check(fits, "a slope of shape {} cannot be broadcast to {}", dims_str(*slope), dims_str(*x));
+  }
+  infer_same_as_input(c);
+}
+
+void eval(EvalContext& c) {
+  c.check(broadcast(c.shape(0), c.shape(1)) == c.shape(0), "a slope of shape {} cannot be broadcast to {}",
+          c.shape(1).str(), c.shape(0).str());
+  visit_dtype<double, int64_t, int32_t, uint64_t, uint32_t>(c.input(0).dtype(), [&]<typename T>() {
+    c.set_output(0, map_broadcast<T>(c.input(0), c.input(1),
+                                     [](T x, T slope) { return x < T(0) ? wrap_mul(slope, x) : x; }));
+  });
+}
+
+constexpr OpVersion kVersions[] = {
+    {7, R"(
+in  X: T
+in  slope: T
+out Y: T
+type T: @float)",
+     infer, eval},
+    {9, R"(
+in  X: T
+in  slope: T
+out Y: T
+type T: @float uint32 uint64 int32 int64)",
+     infer, eval},
+    {16, R"(
+in  X: T
+in  slope: T
+out Y: T
+type T: @float_ir4 uint32 uint64 int32 int64)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_PRelu = {
+    .domain = "",
+    .name = "PRelu",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kElementwise},
+};
+
+}  // namespace assay

@@ -1,0 +1,35 @@
+// Reciprocal: y = 1 / x. Libraries refine an estimate, which costs a second rounding.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return 1 / x; }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  X: T
+out Y: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {13, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Reciprocal = {
+    .domain = "",
+    .name = "Reciprocal",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 2},
+};
+
+}  // namespace assay

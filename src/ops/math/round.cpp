@@ -1,0 +1,32 @@
+// Round: the nearest integer; halves go to the even one. -0, infinities and NaN stay.
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return std::nearbyint(x); }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {11, R"(
+in  X: T
+out Y: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {22, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Round = {.domain = "", .name = "Round", .versions = kVersions};
+
+}  // namespace assay

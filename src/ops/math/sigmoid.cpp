@@ -1,0 +1,43 @@
+// Sigmoid: y = 1 / (1 + e^-x).
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/rounding.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return 1 / (1 + std::exp(-x)); }));
+}
+
+/// The value may also come from tanh, which leaves an absolute error of one rounding where y is small.
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  return bound_elements(c, y, u, [](double, double y) { return sigmoid_error(y); });
+}
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  X: T
+out Y: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {13, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Sigmoid = {
+    .domain = "",
+    .name = "Sigmoid",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

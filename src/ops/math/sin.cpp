@@ -1,0 +1,44 @@
+// Sin: the sine of x radians.
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/rounding.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return std::sin(x); }));
+}
+
+/// Range reduction leaves an absolute error near the zeros of the sine; a small x is not reduced.
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  return bound_elements(
+      c, y, u, [](double x, double y) { return kLibraryUlps * std::abs(y) + std::min(1.0, std::abs(x)); });
+}
+
+constexpr OpVersion kVersions[] = {
+    {7, R"(
+in  input: T
+out output: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {22, R"(
+in  input: T
+out output: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Sin = {
+    .domain = "",
+    .name = "Sin",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

@@ -1,0 +1,46 @@
+// Softplus: y = ln(e^x + 1).
+#include <algorithm>
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/rounding.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) {
+                 return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+               }));
+}
+
+/// The sum rounds near 1, so the error is absolute for negative x.
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  return bound_elements(c, y, u, [](double, double y) { return softplus_error(y); });
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {22, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Softplus = {
+    .domain = "",
+    .name = "Softplus",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

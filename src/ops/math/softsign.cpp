@@ -1,0 +1,37 @@
+// Softsign: y = x / (1 + |x|).
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  c.set_output(0, map_elements<double>(c.input(0), [](double x) { return x / (1 + std::abs(x)); }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  input: T
+out output: T
+type T: @float)",
+     infer_same_as_input, eval},
+    {22, R"(
+in  input: T
+out output: T
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Softsign = {
+    .domain = "",
+    .name = "Softsign",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 3},
+};
+
+}  // namespace assay

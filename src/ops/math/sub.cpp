@@ -1,0 +1,52 @@
+// Sub: y = a - b; integers wrap.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/extent_math.h"
+#include "ops/math/wrapping.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) {
+  infer_broadcast(c);
+  propagate(c, sub_elements);
+}
+
+void eval(EvalContext& c) {
+  visit_numeric(c.input(0).dtype(), [&]<typename T>() {
+    c.set_output(0, map_broadcast<T>(c.input(0), c.input(1), [](T a, T b) { return wrap_sub(a, b); }));
+  });
+}
+
+constexpr OpVersion kVersions[] = {
+    {7, R"(
+in  A: T
+in  B: T
+out C: T
+type T: @float uint32 uint64 int32 int64)",
+     infer, eval},
+    {13, R"(
+in  A: T
+in  B: T
+out C: T
+type T: @float_ir4 uint32 uint64 int32 int64)",
+     infer, eval},
+    {14, R"(
+in  A: T
+in  B: T
+out C: T
+type T: @numeric_ir4)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Sub = {
+    .domain = "",
+    .name = "Sub",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kElementwise},
+};
+
+}  // namespace assay

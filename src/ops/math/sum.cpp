@@ -1,0 +1,45 @@
+// Sum: the sum of all inputs, element by element.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  Tensor y = c.input(0);
+  for (size_t i = 1; i < c.input_count(); ++i)
+    y = map_broadcast<double>(y, c.input(i), [](double a, double b) { return a + b; });
+  c.set_output(0, std::move(y));
+}
+
+int64_t terms(EvalContext& c) { return static_cast<int64_t>(c.input_count()) - 1; }
+
+constexpr OpVersion kVersions[] = {
+    {6, R"(
+in  data_0: T ...
+out sum: T
+type T: @float)",
+     infer_broadcast, eval},
+    {8, R"(
+in  data_0: T ...
+out sum: T
+type T: @float)",
+     infer_broadcast, eval},
+    {13, R"(
+in  data_0: T ...
+out sum: T
+type T: @float_ir4)",
+     infer_broadcast, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Sum = {
+    .domain = "",
+    .name = "Sum",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
+};
+
+}  // namespace assay

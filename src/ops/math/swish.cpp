@@ -1,0 +1,39 @@
+// Swish: y = x * sigmoid(alpha * x).
+#include "ops/math/swish.h"
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/math/rounding.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  const double alpha = c.attr_float("alpha");
+  c.set_output(0, map_elements<double>(c.input(0), [=](double x) { return swish(x, alpha); }));
+}
+
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  const double alpha = c.attr_float("alpha");
+  return bound_elements(c, y, u, [=](double x, double) { return swish_error(x, alpha); });
+}
+
+constexpr OpVersion kVersions[] = {
+    {24, R"(
+in  X: T
+out Y: T
+attr alpha: float = 1
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Swish = {
+    .domain = "",
+    .name = "Swish",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+// ThresholdedRelu: y = x for x > alpha, 0 otherwise.
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  const double alpha = c.attr_float("alpha");
+  c.set_output(0, map_elements<double>(c.input(0), [=](double x) { return x > alpha || x != x ? x : 0.0; }));
+}
+
+constexpr OpVersion kVersions[] = {
+    {10, R"(
+in  X: T
+out Y: T
+attr alpha: float = 1
+type T: @float)",
+     infer_same_as_input, eval},
+    {22, R"(
+in  X: T
+out Y: T
+attr alpha: float = 1
+type T: @float_ir4)",
+     infer_same_as_input, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_ThresholdedRelu = {
+    .domain = "", .name = "ThresholdedRelu", .versions = kVersions};
+
+}  // namespace assay

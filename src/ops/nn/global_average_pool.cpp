@@ -1,0 +1,40 @@
+// GlobalAveragePool: the mean of each plane.
+#include "ops/nn/global_pool.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  reduce_planes(c, [](const double* x, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x[i];
+    return sum / static_cast<double>(n);
+  });
+}
+
+int64_t terms(EvalContext& c) { return plane_size(c); }
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+type T: @float)",
+     infer_global_pool, eval},
+    {22, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_global_pool, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_GlobalAveragePool = {
+    .domain = "",
+    .name = "GlobalAveragePool",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+};
+
+}  // namespace assay

@@ -1,0 +1,40 @@
+// GlobalMaxPool: the largest element of each plane; NaN if the plane has one.
+#include <cmath>
+
+#include "ops/nn/global_pool.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  reduce_planes(c, [](const double* x, int64_t n) {
+    double largest = x[0];
+    for (int64_t i = 1; i < n; ++i)
+      if (x[i] > largest || std::isnan(x[i])) largest = x[i];
+    return largest;
+  });
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+type T: @float)",
+     infer_global_pool, eval},
+    {22, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_global_pool, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_GlobalMaxPool = {
+    .domain = "",
+    .name = "GlobalMaxPool",
+    .versions = kVersions,
+};
+
+}  // namespace assay

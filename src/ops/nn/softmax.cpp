@@ -1,0 +1,65 @@
+// Softmax: exp(x - max) over the sum of these, in every slice.
+#include <cmath>
+
+#include "ops/nn/softmax_rows.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  const Slices s = softmax_slices(c);
+  Tensor y = Tensor::allocate(DType::kFloat64, c.shape(0));
+  const double* px = c.input(0).data<double>();
+  double* py = y.mutable_data<double>();
+  for_each_slice(s, [&](int64_t at) {
+    const double shift = largest(px + at, s);
+    double sum = 0;
+    for (int64_t i = at; i < at + s.count * s.inner; i += s.inner) sum += py[i] = std::exp(px[i] - shift);
+    for (int64_t i = at; i < at + s.count * s.inner; i += s.inner) py[i] /= sum;
+  });
+  c.set_output(0, std::move(y));
+}
+
+/// |error| <= u y (n + |x - max| + 8): the difference, rounded, moves its exponential by u |x - max|; the sum
+/// of n positive terms, the exponentials and the quotient add n + 8 roundings.
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  const Slices s = softmax_slices(c);
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  const double *px = c.input(0).data<double>(), *py = y.data<double>();
+  double* po = out.mutable_data<double>();
+  for_each_slice(s, [&](int64_t at) {
+    const double shift = largest(px + at, s);
+    for (int64_t i = at; i < at + s.count * s.inner; i += s.inner)
+      po[i] = py[i] == 0 ? 0 : u * py[i] * (static_cast<double>(s.count) + std::fabs(px[i] - shift) + 8);
+  });
+  return out;
+}
+
+constexpr std::string_view kSchema1 = R"(
+in  input: T
+out output: T
+attr axis: int = 1
+type T: @float)";
+
+constexpr OpVersion kVersions[] = {
+    {1, kSchema1, infer_slices, eval},
+    {11, kSchema1, infer_slices, eval},
+    {13, R"(
+in  input: T
+out output: T
+attr axis: int = -1
+type T: @float_ir4)",
+     infer_slices, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Softmax = {
+    .domain = "",
+    .name = "Softmax",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

@@ -1,0 +1,33 @@
+// What Softmax, LogSoftmax and Hardmax share: the slices that they normalise.
+#pragma once
+
+#include "ops/eval_util.h"
+#include "ops/op_context.h"
+
+namespace assay {
+
+/// A tensor as outer * inner slices of `count` elements that lie `inner` apart. Before opset 13 a slice is
+/// everything from the axis on; since then it runs along the axis.
+struct Slices {
+  int64_t outer, count, inner;
+};
+
+/// Output 0 is like input 0. Throws Error when the axis is out of range.
+void infer_slices(InferContext& c);
+Slices softmax_slices(const EvalContext& c);
+
+/// Calls f(offset of the first element) for every slice, in parallel.
+template <typename F>
+void for_each_slice(const Slices& s, F f) {
+  parallel_for(s.outer * s.inner, std::max<int64_t>(1, kElementGrain / 8 / std::max<int64_t>(s.count, 1)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) f(i / s.inner * s.count * s.inner + i % s.inner);
+               });
+}
+
+/// The largest of the elements of a slice; NaN if there is one.
+double largest(const double* x, const Slices& s);
+/// The sum of exp(x - shift) over a slice.
+double sum_of_exp(const double* x, const Slices& s, double shift);
+
+}  // namespace assay

@@ -1,0 +1,50 @@
+// ArgMax: the place of the largest element along an axis: the first of equals, or the last with
+// select_last_index. NaN counts as largest.
+#include "ops/op_list.h"
+#include "ops/reduce/arg_reduce.h"
+
+namespace assay {
+namespace {
+
+void eval(EvalContext& c) {
+  eval_arg(c, []<typename T>(T a, T b) { return a > b; });
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data: T
+out reduced: int64
+attr keepdims: int = 1
+attr axis: int = 0
+type T: @numeric)",
+     infer_arg, eval},
+    {11, R"(
+in  data: T
+out reduced: int64
+attr keepdims: int = 1
+attr axis: int = 0
+type T: @numeric)",
+     infer_arg, eval},
+    {12, R"(
+in  data: T
+out reduced: int64
+attr select_last_index: int = 0
+attr keepdims: int = 1
+attr axis: int = 0
+type T: @numeric)",
+     infer_arg, eval},
+    {13, R"(
+in  data: T
+out reduced: int64
+attr select_last_index: int = 0
+attr keepdims: int = 1
+attr axis: int = 0
+type T: @numeric_ir4)",
+     infer_arg, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_ArgMax = {.domain = "", .name = "ArgMax", .versions = kVersions};
+
+}  // namespace assay

@@ -1,0 +1,68 @@
+// ReduceMean: the mean of the elements. Integers are summed in 64 bits and the quotient truncated. The
+// mean of nothing is NaN, and an error for integers.
+// The bound counts the sums, the rounding of 1 / n and the product with it.
+#include "ops/math/wrapping.h"
+#include "ops/op_list.h"
+#include "ops/reduce/reduce_common.h"
+
+namespace assay {
+namespace {
+
+template <typename T>
+Tensor mean(const EvalContext& c, const Reduction& r) {
+  using Sum = std::conditional_t<std::is_floating_point_v<T>, double,
+                                 std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+  c.check(std::is_floating_point_v<T> || r.count > 0, "the mean of no integers is undefined");
+  const Sum n = static_cast<Sum>(r.count);
+  return reduce<T>(
+      c.input(0), r, Sum(0), [](T x) { return static_cast<Sum>(x); },
+      [](Sum a, Sum b) { return wrap_add(a, b); }, [n](Sum sum) { return static_cast<T>(sum / n); });
+}
+
+void eval(EvalContext& c) {
+  const Reduction r = plan_reduction(c);
+  visit_summable(c.input(0).dtype(), [&]<typename T>() { c.set_output(0, mean<T>(c, r)); });
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data: T
+out reduced: T
+attr keepdims: int = 1
+attr axes: ints
+type T: @float uint32 uint64 int32 int64)",
+     infer_reduce, eval},
+    {11, R"(
+in  data: T
+out reduced: T
+attr keepdims: int = 1
+attr axes: ints
+type T: @float uint32 uint64 int32 int64)",
+     infer_reduce, eval},
+    {13, R"(
+in  data: T
+out reduced: T
+attr axes: ints
+attr keepdims: int = 1
+type T: @float_ir4 uint32 uint64 int32 int64)",
+     infer_reduce, eval},
+    {18, R"(
+in  data: T
+in  axes: int64 ?
+out reduced: T
+attr noop_with_empty_axes: int = 0
+attr keepdims: int = 1
+type T: @float_ir4 uint32 uint64 int32 int64)",
+     infer_reduce, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_ReduceMean = {
+    .domain = "",
+    .name = "ReduceMean",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 2, .terms = reduced_count},
+};
+
+}  // namespace assay

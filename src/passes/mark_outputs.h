@@ -1,0 +1,22 @@
+// Choosing which tensors a model gives out.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// Makes the named tensors of the main graph (results of nodes, or inputs) the outputs, in the order given,
+/// each once. Throws Error (kNotFound) that names the tensors that do not exist and similar names that do.
+void mark_outputs(Model& model, std::span<const std::string> names);
+
+/// Makes every result of every node of the main graph an output, in node order; what Constant nodes give is
+/// left out.
+void mark_all_outputs(Model& model);
+
+/// Removes the named tensors from the outputs. Same errors as mark_outputs().
+void unmark_outputs(Model& model, std::span<const std::string> names);
+
+}  // namespace assay

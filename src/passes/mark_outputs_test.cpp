@@ -1,0 +1,65 @@
+#include "passes/mark_outputs.h"
+
+#include <gtest/gtest.h>
+
+#include "assay/error.h"
+
+namespace assay {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// x -> Relu -> a -> Split -> b, (left out), c -> ... with a Constant on the side; the output is c.
+struct Fixture : testing::Test {
+  Fixture() {
+    Graph& g = *model.graph;
+    Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{4}));
+    Value* a = g.add_value("a");
+    Value* k = g.add_value("k");
+    Value* b = g.add_value("b");
+    Value* c = g.add_value("c");
+    g.add_node("Relu", {x}, {a});
+    g.add_node("Constant", {}, {k});
+    g.add_node("Split", {a, k}, {b, nullptr, c});
+    g.outputs = {c};
+  }
+  Names outputs() const {
+    Names names;
+    for (const Value* v : model.graph->outputs) names.push_back(v->name());
+    return names;
+  }
+  Model model;
+};
+
+TEST_F(Fixture, AllMeansEveryNodeResultButConstants) {
+  mark_all_outputs(model);
+  EXPECT_EQ(outputs(), (Names{"a", "b", "c"}));
+}
+
+TEST_F(Fixture, NamesKeepTheirOrderAndCountOnce) {
+  mark_outputs(model, Names{"c", "x", "c", "a"});
+  EXPECT_EQ(outputs(), (Names{"c", "x", "a"}));
+}
+
+TEST_F(Fixture, ExcludedOutputsGo) {
+  mark_all_outputs(model);
+  unmark_outputs(model, Names{"b"});
+  EXPECT_EQ(outputs(), (Names{"a", "c"}));
+}
+
+TEST_F(Fixture, UnknownNamesAreAllNamed) {
+  try {
+    mark_outputs(model, Names{"a", "A1", "zz", "zz"});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.message(), "The following outputs were not found in the model: {'A1', 'zz'}");
+    EXPECT_STREQ(
+        e.what(),
+        "The following outputs were not found in the model: {'A1', 'zz'}. Similar names are: ['a'].");
+  }
+  EXPECT_EQ(outputs(), (Names{"c"})) << "a refused change changes nothing";
+  EXPECT_THROW(unmark_outputs(model, Names{"nope"}), Error);
+}
+
+}  // namespace
+}  // namespace assay

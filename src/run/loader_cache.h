@@ -1,0 +1,49 @@
+// Feeds every runner the same data, whatever its model calls the inputs and however it declares them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/backend.h"
+#include "run/data_loader.h"
+#include "run/results.h"
+
+namespace assay {
+
+/// Holds the data that the first runner gave rise to. Later runners get that data, matched by name, cast and reshaped
+/// where their models ask for it, with a warning for each such step.
+class LoaderCache {
+ public:
+  /// Data drawn for the first runner's inputs, and saved to `save_path` unless that is empty.
+  LoaderCache(DataLoader loader, std::string save_path);
+  /// Data read from files.
+  LoaderCache(InputData data, std::string save_path);
+
+  /// The inputs of the runner that is fed next. The first call fixes the data and saves them. Throws Error.
+  void set_inputs(std::vector<TensorInfo> inputs);
+  /// As the first call of set_inputs(), for data that another process has already fixed and saved.
+  void adopt_first_inputs(std::vector<TensorInfo> inputs);
+  /// The inputs that fixed the data; empty before that.
+  const std::vector<TensorInfo>& first_inputs() const { return first_inputs_; }
+
+  int64_t size() const;
+  /// The tensors for set_inputs()' inputs, in their order. Throws Error when the data cannot be made to fit.
+  std::vector<Tensor> feed(int64_t iteration) const;
+
+ private:
+  /// The data of one iteration under the first runner's names.
+  TensorList cached(int64_t iteration) const;
+  void save() const;
+
+  std::unique_ptr<DataLoader> loader_;  // null: loaded_ is the data
+  InputData loaded_;
+  std::string save_path_;
+  bool fixed_ = false;
+  std::vector<TensorInfo> first_inputs_, inputs_;
+  mutable int64_t drawn_iteration_ = -1;  // data are drawn again when another iteration is wanted
+  mutable TensorList drawn_;
+};
+
+}  // namespace assay

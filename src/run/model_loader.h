@@ -1,0 +1,55 @@
+// From the model options of a command line to the models that backends run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/backend.h"
+#include "graph/import.h"
+
+namespace assay {
+
+struct ModelLoaderOptions {
+  std::string path;
+  ImportOptions import;
+  bool infer_shapes = false;                               ///< a model that is saved has the inferred shapes
+  bool mark_all = false;                                   ///< every tensor becomes an output
+  std::optional<std::vector<std::string>> outputs;         ///< these tensors become the outputs
+  std::optional<std::vector<std::string>> exclude_outputs;
+  bool convert_to_fp16 = false;
+  std::string save_path;  ///< empty: the model is not saved
+  /// External data of the saved model: nothing keeps them in the model, "" uses the default name.
+  std::optional<std::string> external_data_path;
+  std::optional<int64_t> external_data_threshold;
+  bool one_file_per_tensor = false;
+};
+
+/// Loads the model when the first runner wants it and keeps it for the others.
+class ModelLoader {
+ public:
+  explicit ModelLoader(ModelLoaderOptions options) : options_(std::move(options)) {}
+
+  const ModelLoaderOptions& options() const { return options_; }
+  /// Whether any option asks for a model other than the one in the file, or for a file read in another way. If so,
+  /// load() says that it loads.
+  bool changes_model() const;
+
+  /// The model with all changes, saved the first time if that is asked for. Throws Error.
+  ModelSource load();
+  /// The same with the type and shape of every value that can be inferred, as backends that run the graph themselves
+  /// need it. What the rules of an operator forbid is an error that names the node.
+  ModelSource load_inferred();
+
+ private:
+  std::shared_ptr<Model> read() const;
+  void apply_changes(Model& model) const;
+  void save(const Model& model) const;
+
+  ModelLoaderOptions options_;
+  std::shared_ptr<const Model> model_, inferred_;
+};
+
+}  // namespace assay

@@ -1,0 +1,238 @@
+#include "templates/conv_net.h"
+
+#include <cmath>
+
+#include "templates/layers.h"
+
+namespace assay {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+constexpr double kBatchNormEpsilon = 1e-5;
+constexpr Init kSmallBias = Init::normal(0.05);
+
+/// x with another value and other moments that no activation function shaped.
+Feature shaped(const Feature& x, Value* value, ChannelMoments moments) {
+  Feature y{value, x.channels, x.height, x.width, moments, moments};
+  return y;
+}
+
+Feature activated(const Feature& x, Value* value, double (*f)(double)) {
+  Feature y{value, x.channels, x.height, x.width, activation_moments(x.moments, f), x.moments, f};
+  return y;
+}
+
+AttributeList conv_attributes(const ConvSpec& spec) {
+  const Ints kernel(2, spec.kernel), stride(2, spec.stride), pads(4, spec.pad);
+  return {{"dilations", Ints{1, 1}},
+          {"group", spec.groups},
+          {"kernel_shape", kernel},
+          {"pads", pads},
+          {"strides", stride}};
+}
+
+Shape conv_weight_shape(const Feature& x, const ConvSpec& spec) {
+  return {spec.outputs, x.channels / spec.groups, spec.kernel, spec.kernel};
+}
+
+int64_t fan_in(const Shape& weights) { return weights.numel(1, weights.size()); }
+
+/// Adds the Conv node for weights and bias (undefined: none).
+Feature convolve(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec, Tensor weights,
+                 Tensor bias, ChannelMoments moments) {
+  std::vector<Value*> inputs = {x.value, b.add_weight(s, "weight", std::move(weights))};
+  if (bias.defined()) inputs.push_back(b.add_weight(s, "bias", std::move(bias)));
+  const Window window = spec.window();
+  Value* y = b.node(s, "Conv", std::move(inputs), conv_attributes(spec));
+  return {y, spec.outputs, window.output_extent(x.height), window.output_extent(x.width), moments, moments};
+}
+
+}  // namespace
+
+Feature image_input(Builder& b, std::string name, int64_t channels, int64_t height, int64_t width) {
+  Value* v = b.input(std::move(name), DType::kFloat32, {b.batch(), channels, height, width});
+  ChannelMoments moments = b.has_weights() ? ChannelMoments::uniform_unit(channels) : ChannelMoments{};
+  return {v, channels, height, width, moments, moments};
+}
+
+Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec, const Init& init,
+             const Init& bias_init) {
+  Tensor weights = b.draw(s, "weight", conv_weight_shape(x, spec), init);
+  Tensor bias = spec.bias ? b.draw(s, "bias", {spec.outputs}, bias_init) : Tensor();
+  ChannelMoments moments =
+      conv_moments(x.moments, weights, bias, spec.window(), spec.groups, x.height, x.width);
+  return convolve(b, s, x, spec, std::move(weights), std::move(bias), std::move(moments));
+}
+
+Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
+  return conv(b, s, x, spec, Init::he_normal(fan_in(conv_weight_shape(x, spec))), kSmallBias);
+}
+
+Feature conv_transpose_2x(Builder& b, const Scope& s, const Feature& x, int64_t outputs) {
+  Tensor weights = b.draw(s, "weight", {x.channels, outputs, 2, 2}, Init::he_normal(x.channels));
+  Tensor bias = b.draw(s, "bias", {outputs}, kSmallBias);
+  ChannelMoments moments = conv_transpose_moments(x.moments, weights, bias);
+  Value* y = b.node(
+      s, "ConvTranspose",
+      {x.value, b.add_weight(s, "weight", std::move(weights)), b.add_weight(s, "bias", std::move(bias))},
+      {{"dilations", Ints{1, 1}},
+       {"group", int64_t{1}},
+       {"kernel_shape", Ints{2, 2}},
+       {"pads", Ints{0, 0, 0, 0}},
+       {"strides", Ints{2, 2}}});
+  return {y, outputs, 2 * x.height, 2 * x.width, moments, moments};
+}
+
+namespace {
+
+/// Scale, shift, mean and variance of a batch normalisation, and what comes out of it.
+struct NormParameters {
+  Tensor scale, shift, mean, variance;
+  ChannelMoments result;
+};
+
+NormParameters norm_parameters(const Builder& b, const Scope& s, const ChannelMoments& x, int64_t channels,
+                               double scale) {
+  NormParameters p;
+  p.scale = b.draw(s, "weight", {channels}, Init::normal(0.1 * scale, scale));
+  p.shift = b.draw(s, "bias", {channels}, Init::normal(0.1));
+  if (x.empty()) {
+    p.mean = p.variance = weights_without_memory({channels});
+    return p;
+  }
+  p.mean = Tensor::vector(x.mean);
+  p.variance = Tensor::vector(x.variance);
+  for (int64_t c = 0; c < channels; ++c) {
+    const float gain = p.scale.data<float>()[c];
+    p.result.mean.push_back(p.shift.data<float>()[c]);
+    p.result.variance.push_back(gain * gain);
+  }
+  return p;
+}
+
+}  // namespace
+
+Feature batch_norm(Builder& b, const Scope& s, const Feature& x, double scale) {
+  NormParameters p = norm_parameters(b, s, x.moments, x.channels, scale);
+  AttributeList attributes = {{"epsilon", static_cast<float>(kBatchNormEpsilon)}, {"momentum", 0.9F}};
+  if (b.opset() >= 14) attributes.emplace_back("training_mode", int64_t{0});
+  Value* y = b.node(s, "BatchNormalization",
+                    {x.value, b.add_weight(s, "weight", p.scale), b.add_weight(s, "bias", p.shift),
+                     b.add_weight(s, "running_mean", p.mean), b.add_weight(s, "running_var", p.variance)},
+                    std::move(attributes));
+  return shaped(x, y, std::move(p.result));
+}
+
+Feature conv_with_folded_norm(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
+  const Shape shape = conv_weight_shape(x, spec);
+  Tensor weights = b.draw(s, "weight", shape, Init::he_normal(fan_in(shape)));
+  const ChannelMoments raw =
+      conv_moments(x.moments, weights, {}, spec.window(), spec.groups, x.height, x.width);
+  NormParameters p = norm_parameters(b, s.child("bn"), raw, spec.outputs, kBatchNormScale);
+  Tensor bias = std::move(p.shift);
+  if (b.has_weights()) {
+    float* w = weights.mutable_data<float>();
+    float* shift = bias.mutable_data<float>();
+    for (size_t m = 0; m < raw.mean.size(); ++m) {
+      const double deviation = std::sqrt(raw.variance[m] + kBatchNormEpsilon);
+      const auto factor = static_cast<float>(p.scale.data<float>()[m] / deviation);
+      for (int64_t i = 0; i < fan_in(shape); ++i) *w++ *= factor;
+      shift[m] = static_cast<float>(shift[m] - double{factor} * raw.mean[m]);
+    }
+  }
+  return convolve(b, s, x, spec, std::move(weights), std::move(bias), std::move(p.result));
+}
+
+Feature relu(Builder& b, const Scope& s, const Feature& x) {
+  return activated(x, b.node(s, "Relu", {x.value}), relu);
+}
+
+Feature relu6(Builder& b, const Scope& s, const Feature& x) {
+  return activated(x, b.node(s, "Clip", {x.value, b.scalar(s, 0), b.scalar(s, 6)}), relu6);
+}
+
+Feature silu(Builder& b, const Scope& s, const Feature& x) {
+  Value* gate = b.node(s, "Sigmoid", {x.value});
+  return activated(x, b.node(s, "Mul", {x.value, gate}), silu);
+}
+
+Feature add(Builder& b, const Scope& s, const Feature& x, const Feature& y) {
+  return shaped(x, b.node(s, "Add", {x.value, y.value}), sum_moments(x.moments, y.moments));
+}
+
+Feature concat(Builder& b, const Scope& s, const std::vector<Feature>& parts) {
+  std::vector<Value*> values;
+  std::vector<const ChannelMoments*> moments;
+  Feature y = parts.front();
+  y.channels = 0;
+  for (const Feature& p : parts) {
+    values.push_back(p.value);
+    moments.push_back(&p.moments);
+    y.channels += p.channels;
+  }
+  return shaped(y, b.node(s, "Concat", std::move(values), {{"axis", int64_t{1}}}), concat_moments(moments));
+}
+
+std::vector<Feature> split_channels(Builder& b, const Scope& s, const Feature& x, int parts) {
+  const int64_t width = x.channels / parts;
+  const std::vector<Value*> values = split(b, s, x.value, 1, Ints(static_cast<size_t>(parts), width));
+  std::vector<Feature> result;
+  for (Value* v : values) {
+    const auto first = static_cast<std::ptrdiff_t>(width) * static_cast<std::ptrdiff_t>(result.size());
+    const auto cut = [&](const std::vector<float>& all) {
+      return all.empty() ? all : std::vector<float>(all.begin() + first, all.begin() + first + width);
+    };
+    Feature part = x;
+    part.value = v;
+    part.channels = width;
+    part.moments = {cut(x.moments.mean), cut(x.moments.variance)};
+    part.before_activation = {cut(x.before_activation.mean), cut(x.before_activation.variance)};
+    result.push_back(std::move(part));
+  }
+  return result;
+}
+
+Feature max_pool(Builder& b, const Scope& s, const Feature& x, const Window& window, int64_t reach) {
+  Feature y = x;
+  y.height = window.output_extent(x.height);
+  y.width = window.output_extent(x.width);
+  y.value = b.node(s, "MaxPool", {x.value},
+                   {{"ceil_mode", int64_t{0}},
+                    {"dilations", Ints{1, 1}},
+                    {"kernel_shape", Ints(2, window.kernel)},
+                    {"pads", Ints(4, window.pad)},
+                    {"strides", Ints(2, window.stride)}});
+  const int64_t seen = reach == 0 ? window.kernel : reach;
+  y.moments = max_moments(x.before_activation, static_cast<int>(seen * seen), x.activation);
+  return y;
+}
+
+Feature upsample_2x(Builder& b, const Scope& s, const Feature& x) {
+  // Until opset 12 the input `roi` was not optional.
+  Value* roi = b.opset() < 13 ? b.constant(s, Tensor::vector(std::vector<float>{})) : nullptr;
+  Value* scales = b.constant(s, Tensor::vector(std::vector<float>{1, 1, 2, 2}));
+  Feature y = x;
+  y.value = b.node(s, "Resize", {x.value, roi, scales},
+                   {{"coordinate_transformation_mode", std::string("asymmetric")},
+                    {"mode", std::string("nearest")},
+                    {"nearest_mode", std::string("floor")}});
+  y.height *= 2;
+  y.width *= 2;
+  return y;
+}
+
+Value* global_average(Builder& b, const Scope& pool, const Scope& flatten, const Feature& x) {
+  Value* mean = b.node(pool, "GlobalAveragePool", {x.value});
+  return b.node(flatten, "Flatten", {mean}, {{"axis", int64_t{1}}});
+}
+
+Value* fully_connected(Builder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
+                       const Init& init) {
+  return b.node(
+      s, "Gemm",
+      {x, b.weight(s, "weight", {outputs, inputs}, init), b.weight(s, "bias", {outputs}, Init::normal(0.02))},
+      {{"alpha", 1.0F}, {"beta", 1.0F}, {"transB", int64_t{1}}});
+}
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+// ResNet-50.
+#include "templates/resnet.h"
+#include "templates/template_list.h"
+
+namespace assay {
+namespace {
+
+std::shared_ptr<Model> build(const TemplateOptions& options) {
+  return build_resnet(options, "resnet_50", ResNetBlock::kBottleneck, {3, 4, 6, 3});
+}
+
+}  // namespace
+
+constinit const ModelTemplate template_resnet_50 = {
+    .name = "resnet-50",
+    .summary = "image classifier: bottleneck residual blocks, version 1.5 (He et al., 2016)",
+    .build = build};
+
+}  // namespace assay

@@ -1,0 +1,74 @@
+#include "templates/templates.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "templates/template_list.h"
+
+namespace assay {
+namespace {
+
+constexpr const ModelTemplate* kTemplates[] = {
+#define ASSAY_TEMPLATE(name) &template_##name,
+#include "templates/templates.def"
+#undef ASSAY_TEMPLATE
+};
+
+/// Insertions, deletions and substitutions that turn one text into the other (Levenshtein).
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The templates of the smallest distance, as 'a' or 'b'. Names that contain the text, or are contained in
+/// it, count as near.
+std::string nearest_names(std::string_view name) {
+  const auto distance = [&](std::string_view candidate) {
+    const bool contained = !name.empty() && (candidate.find(name) != std::string_view::npos ||
+                                             name.find(candidate) != std::string_view::npos);
+    return contained ? size_t{1} : edit_distance(candidate, name);
+  };
+  size_t least = SIZE_MAX;
+  for (const ModelTemplate* t : kTemplates) least = std::min(least, distance(t->name));
+  std::string text;
+  for (const ModelTemplate* t : kTemplates)
+    if (distance(t->name) == least) text += fmt::format("{}'{}'", text.empty() ? "" : " or ", t->name);
+  return text;
+}
+
+}  // namespace
+
+std::span<const ModelTemplate* const> all_templates() { return kTemplates; }
+
+const ModelTemplate& find_template(std::string_view name) {
+  for (const ModelTemplate* t : kTemplates)
+    if (t->name == name) return *t;
+  constexpr size_t kLongestName = 64;
+  Error error(ErrorCode::kNotFound, fmt::format("there is no model template named '{}'", name));
+  if (name.size() <= kLongestName) error.set_remedy(fmt::format("The nearest are {}.", nearest_names(name)));
+  throw error;
+}
+
+std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOptions& options) {
+  require(options.opset >= t.min_opset && options.opset <= t.max_opset, ErrorCode::kInvalidArgument,
+          "the model template '{}' exists for opsets {} to {}, not for opset {}", t.name, t.min_opset,
+          t.max_opset, options.opset);
+  require(!options.batch || *options.batch >= 1, ErrorCode::kInvalidArgument,
+          "the batch of a model template must be at least 1, not {}", options.batch.value_or(0));
+  return t.build(options);
+}
+
+}  // namespace assay
