@@ -67,6 +67,12 @@ struct Backend {
   std::string (*probe)(const SessionOptions&);
   /// Throws Error when the model cannot run on it.
   std::unique_ptr<Session> (*open)(const ModelSource&, const SessionOptions&);
+  /// Logs how sessions are made (ONNX Runtime: its providers), before the first model is read; null: nothing to say.
+  /// Throws Error when the options ask for what is not there.
+  void (*announce)(const SessionOptions&) = nullptr;
+  /// Reads ModelSource::path itself, so it gets the model as the file has it. The others get one with every shape
+  /// inferred.
+  bool reads_files = false;
 };
 
 }  // namespace assay

@@ -87,7 +87,7 @@ std::vector<std::string> select_providers(const ort::Api* api, const std::vector
     if (it == available.end()) {
       std::string list;
       for (const std::string& a : available) list += (list.empty() ? "'" : ", '") + a + "'";
-      fail(ErrorCode::kUnsupported,
+      log::critical(ErrorCode::kUnsupported,
            "Could not find specified ONNX-Runtime execution provider.\nNote: Requested provider was: {}, but "
            "available "
            "providers are: [{}]",
@@ -114,7 +114,6 @@ class OnnxrtSession final : public Session {
         session_(api_),
         memory_(api_) {
     const std::vector<std::string> providers = select_providers(api_, options.providers);
-    log::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
     check(api_,
           ort::create_cpu_memory_info(api_, /*arena allocator*/ 1, /*default memory*/ 0, memory_.out()));
     OptionsHandle session_options(api_);
@@ -273,6 +272,11 @@ std::string probe(const SessionOptions& options) {
   }
 }
 
+void announce(const SessionOptions& options) {
+  const std::vector<std::string> providers = select_providers(ort::load(options.library).api, options.providers);
+  log::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
+}
+
 std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
   return std::make_unique<OnnxrtSession>(source, options);
 }
@@ -287,6 +291,8 @@ constinit const Backend onnxrt_backend = {
     .summary = "ONNX Runtime, loaded from where it is installed",
     .probe = probe,
     .open = open,
+    .announce = announce,
+    .reads_files = true,
 };
 
 }  // namespace assay

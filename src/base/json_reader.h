@@ -72,6 +72,8 @@ class JsonReader {
   /// Within an array: true when an element follows, which next() then begins; false when the array has ended.
   bool next_element();
 
+  /// Where the last event began.
+  size_t event_offset() const { return event_at_; }
   /// Bytes of the document before the next character to read.
   size_t offset() const { return at_; }
   const std::string& name() const { return name_; }

@@ -10,23 +10,29 @@
 namespace assay {
 namespace {
 
+/// From what to_chars prints in scientific notation.
+Decimal parse_scientific(const char* text, const char* end, bool negative) {
+  Decimal d{.negative = negative};
+  const char* e = std::find(text, end, 'e');
+  std::copy_if(text, e, std::back_inserter(d.digits), [](char c) { return c != '.'; });
+  std::from_chars(e[1] == '+' ? e + 2 : e + 1, end, d.exponent);
+  return d;
+}
+
 template <typename Float>
 Decimal shortest(Float value) {
   std::array<char, 64> text;
-  const auto end =
+  const char* end =
       std::to_chars(text.begin(), text.end(), std::fabs(value), std::chars_format::scientific).ptr;
-  Decimal d{.negative = std::signbit(value)};
-  const char* e = std::find(text.data(), end, 'e');
-  std::copy_if<const char*>(text.data(), e, std::back_inserter(d.digits), [](char c) { return c != '.'; });
-  std::from_chars(e[1] == '+' ? e + 2 : e + 1, end, d.exponent);
-  return d;
+  return parse_scientific(text.data(), end, std::signbit(value));
 }
 
 template <typename Float>
 std::string float_repr(Float value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  return python_float_repr(shortest(value));
+  const Decimal d = shortest(value);
+  return d.exponent < -4 || d.exponent >= 16 ? scientific_text(d) : positional_text(d);
 }
 
 template <typename T, typename Repr>
@@ -57,22 +63,33 @@ size_t utf8_length(std::string_view text) {
 Decimal shortest_decimal(double value) { return shortest(value); }
 Decimal shortest_decimal(float value) { return shortest(value); }
 
+Decimal rounded_decimal(double value, int precision) {
+  std::string text(static_cast<size_t>(precision) + 16, '\0');
+  char* first = text.data();
+  const char* end =
+      std::to_chars(first, first + text.size(), std::fabs(value), std::chars_format::scientific, precision)
+          .ptr;
+  return parse_scientific(first, end, std::signbit(value));
+}
+
+std::string scientific_text(const Decimal& d) {
+  const std::string fraction = d.digits.size() > 1 ? "." + d.digits.substr(1) : "";
+  return fmt::format("{}{}{}e{}{:02}", d.negative ? "-" : "", d.digits[0], fraction,
+                     d.exponent < 0 ? '-' : '+', std::abs(d.exponent));
+}
+
+std::string positional_text(const Decimal& d) {
+  const std::string sign = d.negative ? "-" : "";
+  const int count = static_cast<int>(d.digits.size());
+  if (d.exponent < 0) return sign + "0." + std::string(static_cast<size_t>(-d.exponent - 1), '0') + d.digits;
+  if (count <= d.exponent + 1)
+    return sign + d.digits + std::string(static_cast<size_t>(d.exponent + 1 - count), '0') + ".0";
+  const auto point = static_cast<size_t>(d.exponent + 1);
+  return sign + d.digits.substr(0, point) + "." + d.digits.substr(point);
+}
+
 std::string python_float_repr(double value) { return float_repr(value); }
 std::string python_float_repr(float value) { return float_repr(value); }
-
-std::string python_float_repr(const Decimal& value) {
-  const std::string sign = value.negative ? "-" : "";
-  const std::string& d = value.digits;
-  const int count = static_cast<int>(d.size()), e = value.exponent;
-  if (e < -4 || e >= 16) {
-    const std::string fraction = count > 1 ? "." + d.substr(1) : "";
-    return fmt::format("{}{}{}e{}{:02}", sign, d[0], fraction, e < 0 ? '-' : '+', std::abs(e));
-  }
-  if (e < 0) return sign + "0." + std::string(static_cast<size_t>(-e - 1), '0') + d;
-  if (count <= e + 1) return sign + d + std::string(static_cast<size_t>(e + 1 - count), '0') + ".0";
-  const auto point = static_cast<size_t>(e + 1);
-  return sign + d.substr(0, point) + "." + d.substr(point);
-}
 
 std::string python_str_repr(std::string_view text) {
   const bool only_single = text.find('\'') != text.npos && text.find('"') == text.npos;

@@ -19,13 +19,18 @@ struct Decimal {
 /// The fewest digits that identify the number within its type. The number must be finite.
 Decimal shortest_decimal(double value);
 Decimal shortest_decimal(float value);
+/// Rounded to `precision` digits after the first, exactly, ties to even.
+Decimal rounded_decimal(double value, int precision);
+
+/// 1.5e-05, 1e+16: the exponent has at least two digits.
+std::string scientific_text(const Decimal& value);
+/// 0.000015, 10000000000000000.0: at least one digit on either side of the point.
+std::string positional_text(const Decimal& value);
 
 /// repr(float): 0.1, 33.33333333333333, 1e-05, 1e+16, inf, -inf, nan.
 std::string python_float_repr(double value);
-/// str() of NumPy's float32: as above, with the digits that identify a float.
+/// As above, with the digits that identify a float.
 std::string python_float_repr(float value);
-/// The same layout for digits found elsewhere.
-std::string python_float_repr(const Decimal& value);
 
 /// repr(str) of UTF-8 text: quotes chosen as Python does; control characters, quotes, backslashes and bytes
 /// that are not UTF-8 escaped.

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <new>
 
 #include "assay/error.h"
 #include "assay/version.h"
@@ -14,6 +13,7 @@
 #include "base/python_repr.h"
 #include "cli/command_list.h"
 #include "cli/options/logging.h"
+#include "run/failure.h"
 
 namespace assay::cli {
 namespace {
@@ -89,6 +89,7 @@ int report_unrecognized(const ParsedArgs& args, const Invocation& invocation) {
   log::error("Unrecognized Options: {}", python_list_repr(args.unrecognized()));
   log::flush();
   for (const std::string& word : args.unrecognized()) {
+    if (!word.starts_with("--")) continue;
     const std::string near = nearest_name(word.substr(0, word.find('=')), args.known_names());
     if (!near.empty())
       print(stderr, fmt::format("{}: {} is no option; did you mean {}?\n", invocation.program, word, near));
@@ -99,8 +100,7 @@ int report_unrecognized(const ParsedArgs& args, const Invocation& invocation) {
 void refuse_unavailable(const ParsedArgs& args) {
   for (const Option* option : args.given())
     if (!option->refusal.empty())
-      log::critical(ErrorCode::kUnsupported, "{} is not available yet: {}", option->names.front(),
-                    option->refusal);
+      log::critical(ErrorCode::kUnsupported, "{} is not available yet: {}", option->label(), option->refusal);
 }
 
 /// Whether the end line belongs to this failure: upstream prints it for failures that it expects, and lets
@@ -114,17 +114,9 @@ template <typename Body>
 Outcome guarded(Body&& body) {
   try {
     return {.status = body()};
-  } catch (const log::LoggedError&) {
-    return {};
-  } catch (const Error& e) {
-    log::report_critical("{}", e.what());
-  } catch (const std::bad_alloc&) {
-    log::report_critical(
-        "Out of memory: the system refused an allocation. Smaller inputs or fewer marked outputs need less.");
-  } catch (const std::exception& e) {
-    log::report_critical("Internal error: {}", e.what());
+  } catch (...) {
+    return {.expected = report_exception()};
   }
-  return {.expected = false};
 }
 
 int run_command(const ParsedArgs& args, const Invocation& invocation) {

@@ -116,6 +116,46 @@ void convolve_depthwise(const ConvSize& size, const Window& w, const double* x, 
   });
 }
 
+/// Adds one channel's rows of a column block back into its plane: the transpose of ImageColumns::pack.
+void scatter_plane(const Window& w, const std::vector<int64_t>& strides, const std::vector<Line>& lines,
+                   int64_t columns, const double* rows, double* plane) {
+  const size_t last = w.rank() - 1;
+  const int64_t taps = w.taps(), stride = w.strides[last];
+  std::vector<int64_t> tap(w.rank());
+  for (int64_t t = 0; t < taps; ++t) {
+    unravel(t, w.kernel, w.rank(), tap.data());
+    const int64_t shift = tap[last] * w.dilations[last] - w.begin[last];
+    const Range inside = positions_inside(w.in[last], w.out[last], stride, shift);
+    const double* from = rows + t * columns;
+    for (const Line& line : lines) {
+      const int64_t offset = line_offset(w, strides, line, tap.data());
+      const int64_t first = std::clamp<int64_t>(inside.first - line.first, 0, line.length);
+      const int64_t end =
+          offset < 0 ? first : std::clamp<int64_t>(inside.last - line.first, first, line.length);
+      double* to = plane + offset + line.first * stride + shift;
+      for (int64_t i = first; i < end; ++i) to[i * stride] += from[i];
+      from += line.length;
+    }
+  }
+}
+
+/// Elements of the column block that convolve_transposed works through.
+constexpr int64_t kColumnBlockSize = 1 << 19;
+
+/// Runs the items in parallel when that shares them out evenly; else one after the other, each in parallel by
+/// itself.
+template <typename F>
+void for_each_item(int64_t items, F one) {
+  const int64_t threads = thread_count();
+  if (items % threads == 0 || items > 8 * threads) {
+    parallel_for(items, 1, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) one(i);
+    });
+  } else {
+    for (int64_t i = 0; i < items; ++i) one(i);
+  }
+}
+
 void add_bias(int64_t channels, int64_t size, const double* bias, double* y) {
   for (int64_t o = 0; o < channels; ++o)
     for (int64_t j = 0; j < size; ++j) y[o * size + j] += bias[o];
@@ -183,14 +223,34 @@ void convolve(const ConvSize& size, const Window& w, const double* x, const doub
       gemm(kernels, out_size, depth, a, ImageColumns(image, w), to, out_size);
     if (bias != nullptr) add_bias(kernels, out_size, bias + group * kernels, to);
   };
-  const int64_t items = size.batch * size.groups, threads = thread_count();
-  if (items % threads == 0 || items > 8 * threads) {
-    parallel_for(items, 1, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) one(i);
-    });
-  } else {
-    for (int64_t i = 0; i < items; ++i) one(i);
-  }
+  for_each_item(size.batch * size.groups, one);
+}
+
+void convolve_transposed(const ConvSize& size, const Window& w, const double* x, const double* weights,
+                         const double* bias, double* y) {
+  const int64_t channels = size.in_channels / size.groups, kernels = size.out_channels / size.groups;
+  const int64_t positions = w.out_size(), plane = w.in_size(), taps = w.taps(), rows = kernels * taps;
+  for (int64_t i = 0; i < size.batch * size.out_channels; ++i)
+    std::fill_n(y + i * plane, plane, bias != nullptr ? bias[i % size.out_channels] : 0.0);
+  const std::vector<int64_t> strides = row_major_strides(w.in);
+  const int64_t block =
+      std::min(positions, std::max<int64_t>(16, kColumnBlockSize / std::max<int64_t>(rows, 1)));
+  const auto one = [&](int64_t item) {
+    const double* image = x + item * channels * positions;
+    const MatrixView a = {weights + item % size.groups * channels * rows, 1, rows};
+    std::vector<double> matrix(static_cast<size_t>(rows * block));
+    for (int64_t j = 0; j < positions; j += block) {
+      const int64_t columns = std::min(block, positions - j);
+      gemm(rows, columns, channels, a, MatrixView{image + j, positions, 1}, matrix.data(), columns);
+      const std::vector<Line> lines = lines_of(w, j, columns);
+      parallel_for(kernels, 1, [&](int64_t first, int64_t last) {
+        for (int64_t o = first; o < last; ++o)
+          scatter_plane(w, strides, lines, columns, matrix.data() + o * taps * columns,
+                        y + (item * kernels + o) * plane);
+      });
+    }
+  };
+  for_each_item(size.batch * size.groups, one);
 }
 
 }  // namespace assay::kernels

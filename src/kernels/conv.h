@@ -69,4 +69,12 @@ struct ConvSize {
 void convolve(const ConvSize& size, const Window& window, const double* x, const double* w,
               const double* bias, double* y);
 
+/// The transpose of convolve() as a linear map, with the bias added: every x[b, c, position] adds w[c, o, t]
+/// * x to y[b, o, position + t]. Here `window` slides over the output: window.in are the extents of y,
+/// window.out those of x. x: batch * in_channels images of window.out; w: in_channels * (out_channels /
+/// groups) kernels; y: batch * out_channels images of window.in. Parallel. At most in_channels / groups *
+/// taps + 1 roundings per element.
+void convolve_transposed(const ConvSize& size, const Window& window, const double* x, const double* w,
+                         const double* bias, double* y);
+
 }  // namespace assay::kernels

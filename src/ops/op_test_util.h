@@ -108,7 +108,7 @@ class TestInferContext : public InferContext {
   /// Small integer values are known as extents too; a negative number is no extent.
   static void derive_extents(InferInput& in) {
     const Tensor& t = in.value;
-    if (!t.defined() || !is_integer(t.dtype()) || t.rank() > 1 || t.numel() > 64) return;
+    if (!t.defined() || !is_integer(t.dtype()) || is_packed(t.dtype()) || t.rank() > 1 || t.numel() > 64) return;
     Dims extents;
     for (const int64_t v : t.to_int64()) extents.push_back(v >= 0 ? Dim(v) : Dim());
     in.extents = std::move(extents);

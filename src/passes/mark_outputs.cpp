@@ -1,10 +1,10 @@
 #include "passes/mark_outputs.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "assay/error.h"
 #include "base/python_repr.h"
+#include "base/similar_name.h"
 
 namespace assay {
 namespace {
@@ -18,21 +18,13 @@ bool may_be_output(const Graph& graph, const Value* v) {
          (is_node_result(*v) || std::find(graph.inputs.begin(), graph.inputs.end(), v) != graph.inputs.end());
 }
 
-std::string lower(std::string s) {
-  for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return s;
-}
-
 /// Names that contain a missing one, or the other way round, case ignored.
 std::vector<std::string> similar_names(const Graph& graph, const std::vector<std::string>& missing) {
   std::vector<std::string> hints;
   for (const auto& v : graph.values()) {
     if (!may_be_output(graph, v.get())) continue;
-    const std::string name = lower(v->name());
     const bool is_similar = std::any_of(missing.begin(), missing.end(), [&](const std::string& m) {
-      const std::string wanted = lower(m);
-      return !wanted.empty() &&
-             (name.find(wanted) != std::string::npos || wanted.find(name) != std::string::npos);
+      return !m.empty() && is_similar_name(v->name(), m);
     });
     if (is_similar && hints.size() < kMostHints) hints.push_back(v->name());
   }

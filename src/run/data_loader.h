@@ -13,6 +13,8 @@
 
 namespace assay {
 
+class RandomState;
+
 /// A shape the user gave for an input, or for all inputs that a pattern (`*`, `?`, `[a-z]`) matches.
 struct InputShape {
   std::string name;
@@ -42,16 +44,23 @@ class DataLoader {
   explicit DataLoader(DataLoaderOptions options);
 
   int64_t size() const { return options_.iterations; }
+  /// Whether to log what is guessed, and what the user gave that fits nothing.
+  enum class Report : uint8_t { kNo, kYes };
   /// The tensors of iteration `index` in the order of `inputs`. Extents that are not known become 1, with a
   /// warning that says so. Throws Error for an input that no numbers can be drawn for.
-  TensorList load(int64_t index, const std::vector<TensorInfo>& inputs) const;
+  TensorList load(int64_t index, const std::vector<TensorInfo>& inputs, Report report) const;
 
  private:
-  void warn_about_unused(const std::vector<TensorInfo>& inputs) const;
+  void warn_about_unused_shapes(const std::vector<TensorInfo>& inputs) const;
+  void warn_about_unused_ranges(const std::vector<TensorInfo>& inputs) const;
   /// The user's shape for an input: an exact name or a pattern, the last that matches; null when there is
   /// none.
   const InputShape* user_shape(const std::string& input) const;
   ValueRange range_for(const std::string& input, bool is_float) const;
+  /// The model's shape, or the user's where that may replace it.
+  Dims shape_for(const TensorInfo& input, Report report) const;
+  Shape closed_shape(const TensorInfo& input, const Dims& dims, Report report) const;
+  Tensor draw(RandomState& random, const TensorInfo& input, Report report) const;
 
   DataLoaderOptions options_;
 };

@@ -12,8 +12,8 @@
 
 namespace assay {
 
-/// Holds the data that the first runner gave rise to. Later runners get that data, matched by name, cast and reshaped
-/// where their models ask for it, with a warning for each such step.
+/// Holds the data that the first runner gave rise to. Later runners get that data, matched by name, cast and
+/// reshaped where their models ask for it, with a warning for each such step.
 class LoaderCache {
  public:
   /// Data drawn for the first runner's inputs, and saved to `save_path` unless that is empty.

@@ -1,5 +1,7 @@
 #include "run/model_loader.h"
 
+#include <cmath>
+
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "graph/export.h"
@@ -20,44 +22,39 @@ double constant_bytes(const Model& model) {
   return bytes;
 }
 
-void infer_for_saving(Model& model) {
-  log::verbose("Starting shape inference");
-  infer_shapes(model, {.on_problem = [](const Node& node, const std::string& reason) {
-                 log::warning("Shape inference does not know what node {} gives: {}", node.label(), reason);
+void infer_what_is_known(Model& model, bool report) {
+  if (report) log::verbose("Starting shape inference");
+  infer_shapes(model, {.on_problem = [&](const Node& node, const std::string& reason) {
+                 if (report) log::warning("Shape inference stops at node {}: {}", node.label(), reason);
                }});
-  log::verbose("Shape inference completed successfully");
+  if (report) log::verbose("Shape inference completed successfully");
 }
 
 }  // namespace
 
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
-  return o.mark_all || o.outputs || o.exclude_outputs || !o.import.external_data_dir.empty() || o.infer_shapes ||
-         !o.save_path.empty() || o.convert_to_fp16;
+  return o.mark_all || o.outputs || o.exclude_outputs || !o.import.external_data_dir.empty() ||
+         o.infer_shapes || !o.save_path.empty() || o.convert_to_fp16;
 }
 
-std::shared_ptr<Model> ModelLoader::read() const {
+std::shared_ptr<Model> ModelLoader::read(bool report) const {
   std::shared_ptr<Model> model = load_model(options_.path, options_.import);
-  apply_changes(*model);
+  if (options_.infer_shapes) infer_what_is_known(*model, report);
+  with_context([&] { return "in " + options_.path; }, [&] { change_outputs(*model); });
+  if (options_.convert_to_fp16) {
+    if (report) log::info("Converting float tensors to float16");
+    convert_to_float16(*model);
+  }
   return model;
 }
 
-void ModelLoader::apply_changes(Model& model) const {
-  if (options_.infer_shapes) infer_for_saving(model);
-  with_context([&] { return "in " + options_.path; },
-               [&] {
-                 if (options_.mark_all) {
-                   log::verbose("Marking all ONNX tensors as outputs");
-                   mark_all_outputs(model);
-                 } else if (options_.outputs) {
-                   mark_outputs(model, *options_.outputs);
-                 }
-                 if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
-               });
-  if (options_.convert_to_fp16) {
-    log::info("Converting float tensors to float16");
-    convert_to_float16(model);
-  }
+void ModelLoader::change_outputs(Model& model) const {
+  if (options_.mark_all)
+    mark_all_outputs(model);
+  else if (options_.outputs)
+    mark_outputs(model, *options_.outputs);
+  if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
 }
 
 void ModelLoader::save(const Model& model) const {
@@ -70,8 +67,10 @@ void ModelLoader::save(const Model& model) const {
   if (const double bytes = constant_bytes(model); !out.external_data && bytes >= kLargestMessage) {
     out.external_data = true;
     log::warning(
-        "Model size ({} MiB) exceeds protobuf size threshold ({} MiB). Will save weight data to an external file.\n"
-        "To control the location of this file, use the `external_data_path` parameter or the `--external-data-path` "
+        "Model size ({} MiB) exceeds protobuf size threshold ({} MiB). Will save weight data to an external "
+        "file.\n"
+        "To control the location of this file, use the `external_data_path` parameter or the "
+        "`--external-data-path` "
         "command-line option. ",
         python_float_repr(std::floor(bytes / kMiB)), static_cast<int64_t>(kLargestMessage / kMiB));
   }
@@ -80,33 +79,32 @@ void ModelLoader::save(const Model& model) const {
   } else {
     if (options_.external_data_threshold)
       log::warning(
-          "size_threshold is set, but external data path has not been set. No external data will be written.");
+          "size_threshold is set, but external data path has not been set. No external data will be "
+          "written.");
     if (options_.one_file_per_tensor)
       log::warning(
-          "all_tensors_to_one_file is set, but external data path has not been set. No external data will be written.");
+          "all_tensors_to_one_file is set, but external data path has not been set. No external data will be "
+          "written.");
   }
   save_model(model, options_.save_path, out);
 }
 
-ModelSource ModelLoader::load() {
-  const bool changes = changes_model();
-  if (changes) log::info("Loading model: {}", options_.path);
+ModelSource ModelLoader::load_for(const Backend& backend) {
+  const bool is_changed = changes_model();
+  const std::string path = is_changed ? "" : options_.path;
+  if (is_changed) log::info("Loading model: {}", options_.path);
   if (model_ == nullptr) {
-    const std::shared_ptr<Model> model = read();
+    const std::shared_ptr<Model> model = read(true);
     if (!options_.save_path.empty()) save(*model);
     model_ = model;
   }
-  return {.model = model_, .path = changes ? "" : options_.path};
-}
-
-ModelSource ModelLoader::load_inferred() {
-  const ModelSource plain = load();
+  if (backend.reads_files) return {.model = model_, .path = path};
   if (inferred_ == nullptr) {
-    const std::shared_ptr<Model> model = read();
+    const std::shared_ptr<Model> model = read(false);
     with_context([&] { return "in " + options_.path; }, [&] { infer_shapes(*model); });
     inferred_ = model;
   }
-  return {.model = inferred_, .path = plain.path};
+  return {.model = inferred_, .path = path};
 }
 
 }  // namespace assay

@@ -15,9 +15,9 @@ namespace assay {
 struct ModelLoaderOptions {
   std::string path;
   ImportOptions import;
-  bool infer_shapes = false;                               ///< a model that is saved has the inferred shapes
-  bool mark_all = false;                                   ///< every tensor becomes an output
-  std::optional<std::vector<std::string>> outputs;         ///< these tensors become the outputs
+  bool infer_shapes = false;                        ///< a model that is saved has the inferred shapes
+  bool mark_all = false;                            ///< every tensor becomes an output
+  std::optional<std::vector<std::string>> outputs;  ///< these tensors become the outputs
   std::optional<std::vector<std::string>> exclude_outputs;
   bool convert_to_fp16 = false;
   std::string save_path;  ///< empty: the model is not saved
@@ -33,19 +33,19 @@ class ModelLoader {
   explicit ModelLoader(ModelLoaderOptions options) : options_(std::move(options)) {}
 
   const ModelLoaderOptions& options() const { return options_; }
-  /// Whether any option asks for a model other than the one in the file, or for a file read in another way. If so,
-  /// load() says that it loads.
+  /// Whether any option asks for a model other than the one in the file, or for a file read in another way.
+  /// If so, load_for() logs that it loads.
   bool changes_model() const;
 
-  /// The model with all changes, saved the first time if that is asked for. Throws Error.
-  ModelSource load();
-  /// The same with the type and shape of every value that can be inferred, as backends that run the graph themselves
-  /// need it. What the rules of an operator forbid is an error that names the node.
-  ModelSource load_inferred();
+  /// The model with all changes, saved the first time if that is asked for. For a backend that runs the graph
+  /// itself it has the type and shape of every value that can be inferred. Throws Error; what the rules of an
+  /// operator forbid names the node.
+  ModelSource load_for(const Backend& backend);
 
  private:
-  std::shared_ptr<Model> read() const;
-  void apply_changes(Model& model) const;
+  /// The file's model with all changes; `report` says so in the log.
+  std::shared_ptr<Model> read(bool report) const;
+  void change_outputs(Model& model) const;
   void save(const Model& model) const;
 
   ModelLoaderOptions options_;

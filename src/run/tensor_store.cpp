@@ -22,10 +22,12 @@ size_t page_size() {
 
 size_t whole_pages(size_t bytes) { return (bytes + page_size() - 1) / page_size() * page_size(); }
 
-/// A mapped range of a file, unmapped when the last tensor that views it goes.
+/// A mapped range of a file, unmapped when the last tensor that views it goes; until then `range` keeps its
+/// content.
 class Mapping {
  public:
-  Mapping(int fd, size_t offset, size_t bytes) : bytes_(bytes) {
+  Mapping(int fd, size_t offset, size_t bytes, std::shared_ptr<const void> range)
+      : bytes_(bytes), range_(std::move(range)) {
     data_ = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(offset));
     if (data_ == MAP_FAILED) {
       const int e = errno;
@@ -42,6 +44,7 @@ class Mapping {
  private:
   void* data_;
   size_t bytes_;
+  std::shared_ptr<const void> range_;
 };
 
 std::string spill_folder() {
@@ -105,7 +108,7 @@ class TensorStore::Budget {
 class TensorStore::SpillFile {
  public:
   SpillFile() : folder_(spill_folder()), fd_(open_nameless(folder_)) {
-    if (fd_ < 0) write_error(errno, 0);
+    if (fd_ < 0) fail_with("make a temporary file for tensors", errno);
   }
   ~SpillFile() { ::close(fd_); }
   SpillFile(const SpillFile&) = delete;
@@ -125,7 +128,7 @@ class TensorStore::SpillFile {
       } else if (n == 0 || errno != EINTR) {
         const int e = n == 0 ? ENOSPC : errno;
         punch(offset, bytes);
-        write_error(e, bytes);
+        fail_with(fmt::format("keep {} bytes of tensors in a temporary file", bytes), e);
       }
     }
     return offset;
@@ -139,9 +142,8 @@ class TensorStore::SpillFile {
   }
 
  private:
-  [[noreturn]] void write_error(int error, size_t bytes) const {
-    Error e(ErrorCode::kIo, fmt::format("cannot keep {} bytes of tensors in a temporary file in {}: {}",
-                                        bytes, folder_, std::strerror(error)));
+  [[noreturn]] void fail_with(std::string_view what, int error) const {
+    Error e(ErrorCode::kIo, fmt::format("cannot {} in {}: {}", what, folder_, std::strerror(error)));
     e.set_remedy("Set TMPDIR to a folder with more room.");
     throw e;
   }
@@ -151,30 +153,43 @@ class TensorStore::SpillFile {
   std::atomic<size_t> end_{0};
 };
 
-/// A tensor in the file.
-class TensorStore::Spilled : public TensorSource {
+/// A part of the file with a tensor's bytes; freed with the object.
+class TensorStore::SpillRange {
  public:
-  Spilled(std::shared_ptr<SpillFile> file, std::shared_ptr<Budget> budget, const Tensor& t)
+  SpillRange(std::shared_ptr<SpillFile> file, std::shared_ptr<Budget> budget, const Tensor& t)
       : file_(std::move(file)),
         budget_(std::move(budget)),
-        dtype_(t.dtype()),
-        shape_(t.shape()),
-        bytes_(t.nbytes()) {
-    offset_ = file_->append(t.data(), bytes_);
+        bytes_(t.nbytes()),
+        offset_(file_->append(t.data(), bytes_)) {
     budget_->add_disk(bytes_);
   }
-  ~Spilled() override {
+  ~SpillRange() {
     file_->punch(offset_, bytes_);
     budget_->remove_disk(bytes_);
   }
+  SpillRange(const SpillRange&) = delete;
+  SpillRange& operator=(const SpillRange&) = delete;
+
+  static std::shared_ptr<Mapping> map(const std::shared_ptr<const SpillRange>& range) {
+    return std::make_shared<Mapping>(range->file_->fd(), range->offset_, range->bytes_, range);
+  }
+
+ private:
+  std::shared_ptr<SpillFile> file_;
+  std::shared_ptr<Budget> budget_;
+  size_t bytes_, offset_;
+};
+
+/// A tensor in the file.
+class TensorStore::Spilled : public TensorSource {
+ public:
+  Spilled(std::shared_ptr<const SpillRange> range, DType dtype, Shape shape)
+      : range_(std::move(range)), dtype_(dtype), shape_(std::move(shape)) {}
 
   Tensor load() const override {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Mapping> mapping = mapping_.lock();
-    if (!mapping) {
-      mapping = std::make_shared<Mapping>(file_->fd(), offset_, bytes_);
-      mapping_ = mapping;
-    }
+    if (!mapping) mapping_ = mapping = SpillRange::map(range_);
     const void* data = mapping->data();
     return Tensor::view(dtype_, shape_, data, std::move(mapping));
   }
@@ -185,11 +200,9 @@ class TensorStore::Spilled : public TensorSource {
   }
 
  private:
-  std::shared_ptr<SpillFile> file_;
-  std::shared_ptr<Budget> budget_;
+  std::shared_ptr<const SpillRange> range_;
   DType dtype_;
   Shape shape_;
-  size_t bytes_, offset_;
   mutable std::mutex mutex_;
   mutable std::weak_ptr<Mapping> mapping_;
 };
@@ -214,8 +227,9 @@ StoredTensor TensorStore::put(Tensor tensor) {
     if (!file_) file_ = std::make_shared<SpillFile>();
     file = file_;
   }
+  auto range = std::make_shared<const SpillRange>(std::move(file), budget_, tensor);
   return StoredTensor(tensor.dtype(), tensor.shape(),
-                      std::make_shared<Spilled>(std::move(file), budget_, tensor));
+                      std::make_shared<Spilled>(std::move(range), tensor.dtype(), tensor.shape()));
 }
 
 size_t TensorStore::bytes_in_memory() const { return budget_->memory(); }

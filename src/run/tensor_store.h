@@ -1,7 +1,6 @@
 // Tensors that a run keeps: in memory up to a budget, the rest on disk, with the resident memory bounded.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -95,6 +94,7 @@ class TensorStore {
  private:
   class Budget;
   class SpillFile;
+  class SpillRange;
   class Spilled;
   std::shared_ptr<Budget> budget_;
   std::mutex mutex_;

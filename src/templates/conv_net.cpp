@@ -93,10 +93,10 @@ struct NormParameters {
 };
 
 NormParameters norm_parameters(const Builder& b, const Scope& s, const ChannelMoments& x, int64_t channels,
-                               double scale) {
+                               const NormSpec& spec) {
   NormParameters p;
-  p.scale = b.draw(s, "weight", {channels}, Init::normal(0.1 * scale, scale));
-  p.shift = b.draw(s, "bias", {channels}, Init::normal(0.1));
+  p.scale = b.draw(s, "weight", {channels}, Init::normal(0.1 * spec.scale, spec.scale));
+  p.shift = b.draw(s, "bias", {channels}, Init::normal(0.1, spec.shift));
   if (x.empty()) {
     p.mean = p.variance = weights_without_memory({channels});
     return p;
@@ -113,8 +113,8 @@ NormParameters norm_parameters(const Builder& b, const Scope& s, const ChannelMo
 
 }  // namespace
 
-Feature batch_norm(Builder& b, const Scope& s, const Feature& x, double scale) {
-  NormParameters p = norm_parameters(b, s, x.moments, x.channels, scale);
+Feature batch_norm(Builder& b, const Scope& s, const Feature& x, const NormSpec& spec) {
+  NormParameters p = norm_parameters(b, s, x.moments, x.channels, spec);
   AttributeList attributes = {{"epsilon", static_cast<float>(kBatchNormEpsilon)}, {"momentum", 0.9F}};
   if (b.opset() >= 14) attributes.emplace_back("training_mode", int64_t{0});
   Value* y = b.node(s, "BatchNormalization",
@@ -129,15 +129,16 @@ Feature conv_with_folded_norm(Builder& b, const Scope& s, const Feature& x, cons
   Tensor weights = b.draw(s, "weight", shape, Init::he_normal(fan_in(shape)));
   const ChannelMoments raw =
       conv_moments(x.moments, weights, {}, spec.window(), spec.groups, x.height, x.width);
-  NormParameters p = norm_parameters(b, s.child("bn"), raw, spec.outputs, kBatchNormScale);
+  NormParameters p = norm_parameters(b, s.child("bn"), raw, spec.outputs, kActivatedNorm);
   Tensor bias = std::move(p.shift);
   if (b.has_weights()) {
     float* w = weights.mutable_data<float>();
+    const int64_t taps = fan_in(shape);
     float* shift = bias.mutable_data<float>();
     for (size_t m = 0; m < raw.mean.size(); ++m) {
       const double deviation = std::sqrt(raw.variance[m] + kBatchNormEpsilon);
       const auto factor = static_cast<float>(p.scale.data<float>()[m] / deviation);
-      for (int64_t i = 0; i < fan_in(shape); ++i) *w++ *= factor;
+      for (int64_t i = 0; i < taps; ++i) *w++ *= factor;
       shift[m] = static_cast<float>(shift[m] - double{factor} * raw.mean[m]);
     }
   }

@@ -31,10 +31,18 @@ struct ConvSpec {
   Window window() const { return {kernel, stride, pad}; }
 };
 
-/// The mean of batch normalisation's scales. Branches that are added to a residual stream get a smaller one,
-/// as they have in trained networks; the stream's variance would otherwise grow by one with every block.
-inline constexpr double kBatchNormScale = 1.0;
-inline constexpr double kResidualScale = 0.5;
+/// The means from which a batch normalisation's scales and shifts are drawn.
+struct NormSpec {
+  double scale, shift;
+};
+/// Before an activation function. The positive shift makes an error in the predicted statistics fade from
+/// layer to layer; without one ReLU carries it on as it is, and SiLU enlarges it.
+inline constexpr NormSpec kActivatedNorm = {1.0, 0.5};
+/// At the end of a block without activation function.
+inline constexpr NormSpec kLinearNorm = {1.0, 0.0};
+/// At the end of a branch that is added to a residual stream, whose variance would otherwise grow by one with
+/// every block. Trained networks have small scales there too.
+inline constexpr NormSpec kResidualNorm = {0.5, 0.0};
 
 /// A model input of pixels in [0, 1).
 Feature image_input(Builder& b, std::string name, int64_t channels, int64_t height, int64_t width);
@@ -46,9 +54,10 @@ Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec,
              const Init& bias);
 /// Doubles the extents: kernel 2, stride 2, with bias.
 Feature conv_transpose_2x(Builder& b, const Scope& s, const Feature& x, int64_t outputs);
-/// Running statistics are those that x has; scale and shift vary a little around `scale` and 0.
-Feature batch_norm(Builder& b, const Scope& s, const Feature& x, double scale = kBatchNormScale);
-/// A convolution and the batch normalisation behind it as the one Conv with bias that exporters make of them.
+/// Running statistics are those that x has.
+Feature batch_norm(Builder& b, const Scope& s, const Feature& x, const NormSpec& spec);
+/// A convolution and the batch normalisation (kActivatedNorm) behind it as the one Conv with bias that
+/// exporters make of them.
 Feature conv_with_folded_norm(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
 
 Feature relu(Builder& b, const Scope& s, const Feature& x);

@@ -17,7 +17,7 @@ constexpr int64_t kClasses = 1000;
 
 /// Conv2dNormActivation: convolution, batch normalisation, SiLU.
 Feature conv_norm_silu(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
-  Feature y = batch_norm(b, s.item(1), conv(b, s.item(0), x, spec));
+  Feature y = batch_norm(b, s.item(1), conv(b, s.item(0), x, spec), kActivatedNorm);
   return silu(b, s.item(2), y);
 }
 
@@ -70,7 +70,7 @@ Feature inverted_residual(Builder& b, const Scope& s, const Feature& x, const St
   y = squeeze_excite(b, layers.item(i++), y, std::max<int64_t>(1, x.channels / 4));
   const Scope project = layers.item(i);
   y = conv(b, project.item(0), y, {.outputs = stage.channels});
-  y = batch_norm(b, project.item(1), y, is_residual ? kResidualScale : kBatchNormScale);
+  y = batch_norm(b, project.item(1), y, is_residual ? kResidualNorm : kLinearNorm);
   return is_residual ? add(b, s, y, x) : y;
 }
 

@@ -18,7 +18,7 @@ constexpr int64_t kClasses = 1000;
 
 /// Conv2dNormActivation: convolution, batch normalisation, ReLU6.
 Feature conv_norm_relu6(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
-  Feature y = batch_norm(b, s.item(1), conv(b, s.item(0), x, spec));
+  Feature y = batch_norm(b, s.item(1), conv(b, s.item(0), x, spec), kActivatedNorm);
   return relu6(b, s.item(2), y);
 }
 
@@ -33,7 +33,7 @@ Feature inverted_residual(Builder& b, const Scope& s, const Feature& x, const St
       .outputs = y.channels, .kernel = 3, .stride = stride, .pad = 1, .groups = y.channels};
   y = conv_norm_relu6(b, layers.item(i++), y, depthwise);
   y = conv(b, layers.item(i++), y, {.outputs = stage.channels});
-  y = batch_norm(b, layers.item(i), y, is_residual ? kResidualScale : kBatchNormScale);
+  y = batch_norm(b, layers.item(i), y, is_residual ? kResidualNorm : kLinearNorm);
   return is_residual ? add(b, s, x, y) : y;
 }
 

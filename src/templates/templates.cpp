@@ -1,6 +1,6 @@
 #include "templates/templates.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -33,8 +33,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The templates of the smallest distance, as 'a' or 'b'. Names that contain the text, or are contained in
-/// it, count as near.
+/// `The nearest is 'a'.` or `The nearest are 'a' and 'b'.`: the templates of the smallest distance. Names
+/// that contain the text, or are contained in it, count as near.
 std::string nearest_names(std::string_view name) {
   const auto distance = [&](std::string_view candidate) {
     const bool contained = !name.empty() && (candidate.find(name) != std::string_view::npos ||
@@ -43,10 +43,10 @@ std::string nearest_names(std::string_view name) {
   };
   size_t least = SIZE_MAX;
   for (const ModelTemplate* t : kTemplates) least = std::min(least, distance(t->name));
-  std::string text;
+  std::vector<std::string> nearest;
   for (const ModelTemplate* t : kTemplates)
-    if (distance(t->name) == least) text += fmt::format("{}'{}'", text.empty() ? "" : " or ", t->name);
-  return text;
+    if (distance(t->name) == least) nearest.push_back(fmt::format("'{}'", t->name));
+  return fmt::format("The nearest {} {}.", nearest.size() == 1 ? "is" : "are", fmt::join(nearest, " and "));
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ const ModelTemplate& find_template(std::string_view name) {
     if (t->name == name) return *t;
   constexpr size_t kLongestName = 64;
   Error error(ErrorCode::kNotFound, fmt::format("there is no model template named '{}'", name));
-  if (name.size() <= kLongestName) error.set_remedy(fmt::format("The nearest are {}.", nearest_names(name)));
+  if (name.size() <= kLongestName) error.set_remedy(nearest_names(name));
   throw error;
 }
 
@@ -66,8 +66,9 @@ std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOpti
   require(options.opset >= t.min_opset && options.opset <= t.max_opset, ErrorCode::kInvalidArgument,
           "the model template '{}' exists for opsets {} to {}, not for opset {}", t.name, t.min_opset,
           t.max_opset, options.opset);
-  require(!options.batch || *options.batch >= 1, ErrorCode::kInvalidArgument,
-          "the batch of a model template must be at least 1, not {}", options.batch.value_or(0));
+  const int64_t batch = options.batch.value_or(1);
+  require(batch >= 1 && batch <= kLargestTemplateBatch, ErrorCode::kInvalidArgument,
+          "the batch of a model template must be from 1 to {}, not {}", kLargestTemplateBatch, batch);
   return t.build(options);
 }
 

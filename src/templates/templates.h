@@ -21,6 +21,9 @@ inline constexpr int64_t kOldestTemplateOpset = 11;
 inline constexpr int64_t kNewestTemplateOpset = 28;
 inline constexpr int64_t kDefaultTemplateOpset = 17;
 
+/// The largest batch that is a number; no count of elements or operations overflows with it.
+inline constexpr int64_t kLargestTemplateBatch = 1 << 20;
+
 /// What the weights of a generated model hold.
 enum class TemplateWeights : uint8_t {
   kRandom,      ///< seeded random values of the scale that the architecture's paper or reference code gives
@@ -53,8 +56,8 @@ std::span<const ModelTemplate* const> all_templates();
 /// Throws Error (kNotFound) that names the templates whose names are nearest.
 const ModelTemplate& find_template(std::string_view name);
 
-/// Builds the model. Throws Error (kInvalidArgument) for a batch below 1 and for an opset that the template
-/// does not support.
+/// Builds the model. Throws Error (kInvalidArgument) for a batch outside [1, kLargestTemplateBatch] and for an
+/// opset that the template does not support.
 std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOptions& options = {});
 
 /// What --list prints of a model, counted on the built graph.

@@ -15,9 +15,9 @@ constexpr int64_t kExtent = 256;
 Feature double_conv(Builder& b, const Scope& s, const Feature& x, int64_t outputs) {
   const Scope layers = s.child("double_conv");
   Feature y = conv(b, layers.item(0), x, {.outputs = outputs, .kernel = 3, .pad = 1});
-  y = relu(b, layers.item(2), batch_norm(b, layers.item(1), y));
+  y = relu(b, layers.item(2), batch_norm(b, layers.item(1), y, kActivatedNorm));
   y = conv(b, layers.item(3), y, {.outputs = outputs, .kernel = 3, .pad = 1});
-  return relu(b, layers.item(5), batch_norm(b, layers.item(4), y));
+  return relu(b, layers.item(5), batch_norm(b, layers.item(4), y, kActivatedNorm));
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {

@@ -7,7 +7,7 @@
 
 #include "base/python_repr.h"
 #include "tensor/convert.h"
-#include "tensor/narrow_decimal.h"
+#include "tensor/float_text.h"
 
 namespace assay::internal {
 namespace {
@@ -90,19 +90,16 @@ Tensor numbers_to_strings(const Tensor& t) {
     const Tensor wide = convert(t, DType::kInt64);
     each([p = wide.data<int64_t>()](int64_t i) { return std::to_string(p[i]); });
   } else if (dtype == DType::kFloat64) {
-    each([p = t.data<double>()](int64_t i) { return python_float_repr(p[i]); });
+    each([p = t.data<double>()](int64_t i) { return numpy_float_str(p[i]); });
   } else if (dtype == DType::kFloat32) {
-    each([p = t.data<float>()](int64_t i) { return python_float_repr(p[i]); });
+    each([p = t.data<float>()](int64_t i) { return numpy_float_str(p[i]); });
   } else if (dtype == DType::kFloat4E2M1) {
     const Tensor wide = convert(t, DType::kFloat32);
-    each([p = wide.data<float>()](int64_t i) { return python_float_repr(p[i]); });
+    each([p = wide.data<float>()](int64_t i) { return numpy_float_str(p[i]); });
   } else if (bit_width(dtype) == 16) {
-    each([&, p = static_cast<const uint16_t*>(t.data())](int64_t i) {
-      return narrow_float_repr(dtype, p[i]);
-    });
+    each([&, p = static_cast<const uint16_t*>(t.data())](int64_t i) { return numpy_float_str(dtype, p[i]); });
   } else {
-    each(
-        [&, p = static_cast<const uint8_t*>(t.data())](int64_t i) { return narrow_float_repr(dtype, p[i]); });
+    each([&, p = static_cast<const uint8_t*>(t.data())](int64_t i) { return numpy_float_str(dtype, p[i]); });
   }
   return out;
 }

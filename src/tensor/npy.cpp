@@ -205,8 +205,7 @@ void write_npy(const Tensor& t, const NpySink& sink) {
     if (t.nbytes() > 0) sink(t.data(), t.nbytes());
     return;
   }
-  size_t length = 0;  // code points per element, as the header says
-  length = parse_npy_header(header).element_bytes / 4;
+  const size_t length = npy_string_length(t);
   std::vector<uint32_t> points;
   const std::span<const std::string> strings = t.span<std::string>();
   const size_t at_once = std::max<size_t>(1, kPiece / (4 * length));

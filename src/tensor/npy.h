@@ -44,7 +44,8 @@ NpyHeader parse_npy_header(std::string_view bytes);
 
 /// Copies bytes [offset, offset + count) of the elements, as they are in the stream, to `out`.
 using NpyDataReader = std::function<void(size_t offset, size_t count, void* out)>;
-/// The tensor that follows a header. Native elements are read by one call, straight into the tensor.
+/// The tensor that follows a header. Native elements are read by one call, straight into the tensor; strings
+/// one by one. The caller has made sure that data_bytes are there.
 Tensor read_npy_data(const NpyHeader& header, const NpyDataReader& read);
 
 /// A whole stream in memory. With an owner that keeps the bytes alive, the tensor is a view where the
@@ -56,6 +57,8 @@ Tensor load_npy(const std::string& path);
 /// The header that NumPy's save writes, byte for byte. Throws Error (kUnsupported) for a type that NumPy
 /// lacks (bfloat16, float8, float4, packed integers).
 std::string npy_header(const Tensor& t);
+/// Code points of the longest string of a string tensor, at least 1: the length of its elements in a stream.
+size_t npy_string_length(const Tensor& t);
 /// False for the types npy_header() refuses.
 bool npy_can_hold(DType dtype);
 using NpySink = std::function<void(const void* data, size_t bytes)>;

@@ -11,6 +11,8 @@
 namespace assay {
 namespace {
 
+static_assert(std::endian::native == std::endian::little, "element bytes are written as they lie in memory");
+
 constexpr std::string_view kMagic = "\x93NUMPY";
 /// NumPy's own limit on a header it parses; ours guards against the same nonsense.
 constexpr size_t kMaxHeader = 1 << 20;
@@ -143,7 +145,7 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
   const char* first = rest.empty() ? rest.data() : rest.data() + 1;
   const auto [end, error] = std::from_chars(first, rest.data() + rest.size(), size);
   if (error != std::errc() || end != rest.data() + rest.size()) unsupported_descr(descr);
-  header.swapped = order == (std::endian::native == std::endian::little ? '>' : '<');
+  header.swapped = order == '>';
   if (kind == 'U' || kind == 'S' || kind == 'a') {
     header.dtype = DType::kString;
     header.element = kind == 'U' ? NpyElement::kUcs4 : NpyElement::kBytes;
@@ -159,7 +161,6 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
   header.swapped = header.swapped && size > 1;
 }
 
-/// Code points of UTF-8 text; throws Error when it is not.
 size_t count_code_points(const std::string& s) {
   return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
@@ -168,11 +169,8 @@ std::string descr_of(const Tensor& t) {
   switch (t.dtype()) {
     case DType::kBool:
       return "|b1";
-    case DType::kString: {
-      size_t longest = 1;
-      for (const std::string& s : t.span<std::string>()) longest = std::max(longest, count_code_points(s));
-      return fmt::format("<U{}", longest);
-    }
+    case DType::kString:
+      return fmt::format("<U{}", npy_string_length(t));
     default:
       break;
   }
@@ -233,6 +231,10 @@ NpyHeader parse_npy_header(std::string_view bytes) {
   if (!descr || !has_order || !has_shape) malformed("descr, fortran_order or shape is missing");
   parse_descr(*descr, header);
   const auto count = static_cast<size_t>(header.shape.numel());
+  // Strings without bytes are free in the file but not in memory.
+  constexpr size_t kMaxEmptyStrings = 1 << 16;
+  if (header.element_bytes == 0 && count > kMaxEmptyStrings)
+    malformed(fmt::format("{} strings of no length", count));
   if (__builtin_mul_overflow(count, header.element_bytes, &header.data_bytes) ||
       header.data_bytes > PTRDIFF_MAX)
     malformed(fmt::format("an array of shape {} does not fit in memory", header.shape.str()));
@@ -242,6 +244,12 @@ NpyHeader parse_npy_header(std::string_view bytes) {
 bool npy_can_hold(DType dtype) {
   return dtype == DType::kString || std::any_of(std::begin(kKnownTypes), std::end(kKnownTypes),
                                                 [&](const KnownType& k) { return k.dtype == dtype; });
+}
+
+size_t npy_string_length(const Tensor& t) {
+  size_t longest = 1;
+  for (const std::string& s : t.span<std::string>()) longest = std::max(longest, count_code_points(s));
+  return longest;
 }
 
 std::string npy_header(const Tensor& t) {

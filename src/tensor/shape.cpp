@@ -9,7 +9,7 @@ int64_t Shape::numel() const { return numel(0, dims_.size()); }
 int64_t Shape::numel(size_t first, size_t last) const {
   int64_t n = 1;
   for (size_t i = first; i < last; ++i) {
-    require(dims_[i] >= 0, ErrorCode::kInvalidArgument, "the shape {} has a negative extent", str());
+    if (dims_[i] < 0) fail(ErrorCode::kInvalidArgument, "the shape {} has a negative extent", str());
     if (__builtin_mul_overflow(n, dims_[i], &n))
       fail(ErrorCode::kInvalidArgument, "the shape {} has more elements than 64 bits can count", str());
   }

@@ -1,15 +1,14 @@
 #include "tensor/statistics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <mutex>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "base/parallel.h"
-#include "tensor/statistics_select.h"
+#include "tensor/statistics_brackets.h"
+#include "tensor/statistics_radix.h"
 
 namespace assay {
 namespace {
@@ -97,73 +96,42 @@ Moments moments_of_block(const T* p, int64_t n) {
   return {n, zeros, sum, magnitude, squares};
 }
 
-/// What the first pass learns.
+/// What one pass learns. Each thread has its own, made from the same brackets.
 template <typename T>
-struct FirstPass {
+struct Pass {
   Moments moments;
   Range<T> range;
   int64_t first_nan = -1;
-  std::vector<int64_t> leading;  ///< counts by leading bits; empty when there are few elements
+  internal::Brackets<T> brackets;
 
-  void add(const FirstPass& other) {
-    moments.add(other.moments);
-    range.add(other.range);
-    if (other.first_nan >= 0 && (first_nan < 0 || other.first_nan < first_nan)) first_nan = other.first_nan;
-    for (size_t i = 0; i < leading.size(); ++i) leading[i] += other.leading[i];
-  }
-};
-
-template <typename T>
-class FirstPassWorker {
- public:
-  explicit FirstPassWorker(bool count) : counts_(count ? size_t{1} << internal::kLeadingBits : 0) {
-    result_.leading.resize(counts_.size());
-  }
-
-  /// False once a NaN was found: nothing else matters then.
+  /// Takes a block in; false once a NaN was found: nothing else matters then.
   bool operator()(const T* p, int64_t n, int64_t first) {
-    Range<T> range;
-    if (!range_of_block(p, n, first / Numbers::kBlock, range)) {
-      result_.first_nan = first + (std::find_if(p, p + n, [](T x) { return x != x; }) - p);
+    Range<T> of_block;
+    if (!range_of_block(p, n, first / Numbers::kBlock, of_block)) {
+      first_nan = first + (std::find_if(p, p + n, [](T x) { return x != x; }) - p);
       return false;
     }
-    result_.range.add(range);
-    result_.moments.add(moments_of_block(p, n));
-    if (!counts_.empty()) {
-      for (int64_t i = 0; i < n; ++i) ++counts_[internal::leading_bits(p[i])];
-      counted_ += n;
-      if (counted_ > INT32_MAX) spill();
-    }
+    range.add(of_block);
+    moments.add(moments_of_block(p, n));
+    brackets.scan(p, n);
     return true;
   }
 
-  FirstPass<T>& finish() {
-    spill();
-    return result_;
+  void add(const Pass& other) {
+    moments.add(other.moments);
+    range.add(other.range);
+    if (other.first_nan >= 0 && (first_nan < 0 || other.first_nan < first_nan)) first_nan = other.first_nan;
+    brackets.merge(other.brackets);
   }
-
- private:
-  /// Narrow counters stay in the cache; before they overflow their counts move on.
-  void spill() {
-    for (size_t i = 0; i < counts_.size(); ++i) result_.leading[i] += std::exchange(counts_[i], 0);
-    counted_ = 0;
-  }
-
-  FirstPass<T> result_;
-  std::vector<uint32_t> counts_;
-  int64_t counted_ = 0;
 };
 
 template <typename T>
-FirstPass<T> first_pass(const Numbers& numbers) {
-  const bool count = numbers.size() > internal::kSelectDirectly;
-  FirstPass<T> total;
-  if (count) total.leading.resize(size_t{1} << internal::kLeadingBits);
+Pass<T> run_pass(const Numbers& numbers, const internal::Brackets<T>& brackets) {
+  Pass<T> total{.brackets = brackets};
   std::mutex mutex;
   parallel_for(numbers.block_count(), kGrain, [&](int64_t begin, int64_t end) {
-    FirstPassWorker<T> worker(count);
-    for_each_block<T>(numbers, begin, end, worker);
-    const FirstPass<T>& mine = worker.finish();
+    Pass<T> mine{.brackets = brackets};
+    for_each_block<T>(numbers, begin, end, mine);
     const std::lock_guard lock(mutex);
     total.add(mine);
   });
@@ -180,47 +148,47 @@ std::pair<int64_t, double> locate(const Numbers& numbers, int64_t block, T value
   return {block * Numbers::kBlock + (at - p), static_cast<double>(*at)};
 }
 
-/// Two neighbours in the sorted order and the weight of the second.
-struct Interpolation {
-  int64_t below, above;
-  double weight;
+/// A quantile: two neighbours in the sorted order and the weight of the second.
+struct Quantile {
+  internal::RankPair ranks;
+  double weight = 0;
 
-  static Interpolation at(int64_t count, double quantile) {
+  static Quantile at(int64_t count, double quantile) {
     const double position = static_cast<double>(count - 1) * quantile;
     const auto below = std::min(count - 1, static_cast<int64_t>(position));
-    return {below, std::min(count - 1, below + 1), position - static_cast<double>(below)};
+    return {{below, std::min(count - 1, below + 1)}, position - static_cast<double>(below)};
   }
   /// NumPy's formula, which decides what becomes of infinities.
-  double between(double a, double b) const {
-    const double difference = b - a;
-    return weight >= 0.5 ? b - difference * (1 - weight) : a + difference * weight;
+  double of(const internal::ValuePair& v) const {
+    const double difference = v.above - v.below;
+    return weight >= 0.5 ? v.above - difference * (1 - weight) : v.below + difference * weight;
   }
 };
 
-void add_quantiles(const Numbers& numbers, const std::vector<int64_t>& leading, std::optional<double> extra,
-                   Statistics& s) {
-  const std::array<Interpolation, 5> wanted = {
-      Interpolation{(s.count - 1) / 2, s.count / 2, 0}, Interpolation::at(s.count, 0.9),
-      Interpolation::at(s.count, 0.95), Interpolation::at(s.count, 0.99),
-      Interpolation::at(s.count, extra.value_or(0.5))};
-  std::vector<int64_t> ranks;
-  for (const Interpolation& w : wanted) ranks.insert(ranks.end(), {w.below, w.above});
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  const std::vector<double> values = internal::order_statistics(numbers, leading, s.zero_count, ranks);
-  const auto value_at = [&](int64_t rank) {
-    return values[static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin())];
-  };
-  const auto quantile = [&](size_t i) {
-    return wanted[i].between(value_at(wanted[i].below), value_at(wanted[i].above));
-  };
-  const double low = value_at(wanted[0].below), high = value_at(wanted[0].above);
-  s.median = wanted[0].below == wanted[0].above ? low : (low + high) / 2;
-  s.p90 = quantile(1);
-  s.p95 = quantile(2);
-  s.p99 = quantile(3);
-  if (extra) s.quantile = quantile(4);
-}
+/// The median's ranks, then those of p90, p95, p99 and, if asked for, one more quantile.
+struct Quantiles {
+  std::vector<Quantile> quantiles;
+  std::vector<internal::RankPair> ranks;
+
+  Quantiles(int64_t count, std::optional<double> extra) {
+    ranks.push_back({(count - 1) / 2, count / 2});
+    std::vector<double> wanted = {0.9, 0.95, 0.99};
+    if (extra) wanted.push_back(*extra);
+    for (const double q : wanted) {
+      quantiles.push_back(Quantile::at(count, q));
+      ranks.push_back(quantiles.back().ranks);
+    }
+  }
+
+  void store(const std::vector<internal::ValuePair>& values, Statistics& s) const {
+    const internal::ValuePair& middle = values[0];
+    s.median = ranks[0].below == ranks[0].above ? middle.below : (middle.below + middle.above) / 2;
+    s.p90 = quantiles[0].of(values[1]);
+    s.p95 = quantiles[1].of(values[2]);
+    s.p99 = quantiles[2].of(values[3]);
+    if (quantiles.size() > 3) s.quantile = quantiles[3].of(values[4]);
+  }
+};
 
 Statistics all_nan(int64_t count, int64_t first) {
   Statistics s = constant_statistics(count, kNan);
@@ -231,7 +199,8 @@ Statistics all_nan(int64_t count, int64_t first) {
 
 template <typename T>
 Statistics statistics_of(const Numbers& numbers, std::optional<double> quantile) {
-  const FirstPass<T> pass = first_pass<T>(numbers);
+  const Quantiles wanted(numbers.size(), quantile);
+  const Pass<T> pass = run_pass(numbers, internal::Brackets<T>::from_sample(numbers, wanted.ranks));
   if (pass.first_nan >= 0) return all_nan(numbers.size(), pass.first_nan);
 
   const auto count = static_cast<double>(numbers.size());
@@ -245,7 +214,8 @@ Statistics statistics_of(const Numbers& numbers, std::optional<double> quantile)
   if (pass.range.min == pass.range.max && s.all_finite()) return constant_statistics(s.count, s.min);
   s.variance = s.all_finite() ? pass.moments.squares / count : kNan;
   s.std_dev = std::sqrt(s.variance);
-  add_quantiles(numbers, pass.leading, quantile, s);
+  const auto values = pass.brackets.values(wanted.ranks);
+  wanted.store(values ? *values : internal::select_by_radix(numbers, wanted.ranks), s);
   return s;
 }
 

@@ -35,8 +35,8 @@ struct Statistics {
 };
 
 /// Statistics of all elements; the default values above when there are none. `quantile` in [0, 1] asks for
-/// one more quantile; throws Error (kInvalidArgument) outside. Reads the numbers two times in parallel,
-/// rarely a few times more.
+/// one more quantile; throws Error (kInvalidArgument) outside. Reads the numbers once in parallel, after a
+/// sample of them; a few times more when the sample is misleading.
 Statistics statistics(const Numbers& numbers, std::optional<double> quantile = {});
 /// Throws Error (kInvalidArgument) for strings and complex numbers.
 Statistics statistics(const Tensor& tensor, std::optional<double> quantile = {});

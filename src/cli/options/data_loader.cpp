@@ -7,7 +7,10 @@ namespace assay::cli {
 namespace {
 
 Option deprecated(const char* name, const char* what, ValueKind kind) {
-  return {.names = {name}, .help = std::string("Deprecated, use --val-range: ") + what, .metavar = "NUM", .kind = kind};
+  return {.names = {name},
+          .help = std::string("Deprecated, use --val-range: ") + what,
+          .metavar = "NUM",
+          .kind = kind};
 }
 
 std::optional<ValueRange> deprecated_range(std::optional<PythonValue> low, std::optional<PythonValue> high) {
@@ -26,7 +29,8 @@ std::optional<PythonValue> number(const ParsedArgs& args, const char* name) {
 }
 
 void warn_about_ignored(const ParsedArgs& args) {
-  for (const char* name : {"--seed", "--int-min", "--int-max", "--float-min", "--float-max", "--val-range", "--iterations"})
+  for (const char* name :
+       {"--seed", "--int-min", "--int-max", "--float-min", "--float-max", "--val-range", "--iterations"})
     if (args.has(name))
       log::warning(
           "Argument: '{}' will be ignored since a custom data loader was provided.\n"
@@ -38,7 +42,10 @@ void warn_about_ignored(const ParsedArgs& args) {
 
 void add_data_loader_options(ArgParser& parser) {
   parser.add_group("Data Loader").options = {
-      {.names = {"--seed"}, .help = "Seed of random inputs; default: 1.", .metavar = "NUM", .kind = ValueKind::kInteger},
+      {.names = {"--seed"},
+       .help = "Seed of random inputs; default: 1.",
+       .metavar = "NUM",
+       .kind = ValueKind::kInteger},
       {.names = {"--val-range"},
        .help = "Smallest and largest value to generate, for all inputs or for one; default: [0,1].",
        .arity = Arity::kAtLeastOne,
@@ -71,13 +78,15 @@ DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> sh
   random.float_range = deprecated_range(number(args, "--float-min"), number(args, "--float-max"));
   if (random.integer_range || random.float_range)
     log::warning(
-        "--int-min/--int-max and --float-min/--float-max is deprecated and will be removed in Polygraphy 0.50.0. Use "
+        "--int-min/--int-max and --float-min/--float-max is deprecated and will be removed in Polygraphy "
+        "0.50.0. Use "
         "--val-range, which allows you to specify per-input data ranges, instead.");
   if (const auto ranges = args.list("--val-range")) random.ranges = parse_value_ranges(*ranges);
   if (args.text("--data-loader-backend-module") == "torch")
-    log::critical(ErrorCode::kUnsupported,
-                  "--data-loader-backend-module torch is not available yet: this build has NumPy's random generator. "
-                  "Save the inputs elsewhere and load them with --load-inputs.");
+    log::critical(
+        ErrorCode::kUnsupported,
+        "--data-loader-backend-module torch is not available yet: this build has NumPy's random generator. "
+        "Save the inputs elsewhere and load them with --load-inputs.");
   options.load_inputs = args.list("--load-inputs").value_or(std::vector<std::string>{});
   if (!options.load_inputs.empty()) warn_about_ignored(args);
   return options;

@@ -11,7 +11,8 @@ void add_logging_options(ArgParser& parser) {
       {.names = {"-v", "--verbose"}, .help = "Say more. May be repeated.", .arity = Arity::kNone},
       {.names = {"-q", "--quiet"}, .help = "Say less. May be repeated.", .arity = Arity::kNone},
       {.names = {"--verbosity"},
-       .help = "Level of everything, or of one source folder or file: ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, "
+       .help = "Level of everything, or of one source folder or file: ULTRA_VERBOSE, SUPER_VERBOSE, "
+               "EXTRA_VERBOSE, "
                "VERBOSE, INFO, START, FINISH, WARNING, ERROR or CRITICAL. Wins over -v and -q.",
        .arity = Arity::kAtLeastOne,
        .metavar = "[PATH:]LEVEL"},
@@ -35,7 +36,9 @@ void apply_logging_options(const ParsedArgs& args) {
     config.path_thresholds.clear();
   }
   const auto formats = args.list("--log-format").value_or(std::vector<std::string>{});
-  const auto wants = [&](const char* name) { return std::find(formats.begin(), formats.end(), name) != formats.end(); };
+  const auto wants = [&](const char* name) {
+    return std::find(formats.begin(), formats.end(), name) != formats.end();
+  };
   config.timestamp = wants("timestamp");
   config.line_info = wants("line-info");
   config.colors = !wants("no-colors");

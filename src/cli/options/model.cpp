@@ -13,8 +13,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::pair<const char*, const char*> kTypeOfExtension[] = {
-    {".onnx", "onnx"},      {".hdf5", "keras"},     {".uff", "uff"},  {".prototxt", "caffe"},
-    {".engine", "engine"},  {".plan", "engine"},    {".py", "trt-network-script"}, {".graphdef", "frozen"},
+    {".onnx", "onnx"},
+    {".hdf5", "keras"},
+    {".uff", "uff"},
+    {".prototxt", "caffe"},
+    {".engine", "engine"},
+    {".plan", "engine"},
+    {".py", "trt-network-script"},
+    {".graphdef", "frozen"},
 };
 
 /// `model.onnx:function` names the file before the colon, unless a file has the whole name.
@@ -46,7 +52,8 @@ void add_model_options(ArgParser& parser, bool is_required) {
        .help = "What the file holds, if its name does not say so. This build reads onnx.",
        .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"}},
       {.names = {"--input-shapes", "--inputs"},
-       .help = "Shapes for the data to generate, as in image:[1,3,224,224]. Names may hold the wildcards *, ? and [].",
+       .help = "Shapes for the data to generate, as in image:[1,3,224,224]. Names may hold the wildcards *, "
+               "? and [].",
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME:SHAPE"},
   };
@@ -54,16 +61,19 @@ void add_model_options(ArgParser& parser, bool is_required) {
 
 ModelOptions read_model_options(const ParsedArgs& args) {
   ModelOptions options;
-  if (const auto shapes = args.list("--input-shapes")) options.input_shapes = parse_input_shapes("--input-shapes", *shapes);
+  if (const auto shapes = args.list("--input-shapes"))
+    options.input_shapes = parse_input_shapes("--input-shapes", *shapes);
   const auto word = args.text("model_file");
   if (!word) return options;
   options.path = path_of(*word);
   std::error_code ec;
-  if (fs::exists(options.path, ec)) options.path = fs::absolute(options.path).lexically_normal().string();
-  else log::warning("Model path does not exist: {}", options.path);
+  if (fs::exists(options.path, ec))
+    options.path = fs::absolute(options.path).lexically_normal().string();
+  else
+    log::warning("Model path does not exist: {}", options.path);
   if (const std::string type = type_of(args, options.path); type != "onnx")
-    log::critical(ErrorCode::kUnsupported, "{} is a model of type {}, and this build reads ONNX models only. {}",
-                  options.path, type,
+    log::critical(ErrorCode::kUnsupported,
+                  "{} is a model of type {}, and this build reads ONNX models only. {}", options.path, type,
                   type == "engine" ? "Give the ONNX model that the engine was built from."
                                    : "Convert it to ONNX, or say --model-type onnx if it is one.");
   return options;

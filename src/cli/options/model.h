@@ -16,7 +16,8 @@ struct ModelOptions {
 
 /// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required.
 void add_model_options(ArgParser& parser, bool is_required);
-/// Warns when the file does not exist. Throws Error when it is no ONNX model by its name, unless --model-type says so.
+/// Warns when the file does not exist. Throws Error when it is no ONNX model by its name, unless --model-type
+/// says so.
 ModelOptions read_model_options(const ParsedArgs& args);
 
 }  // namespace assay::cli

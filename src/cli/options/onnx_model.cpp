@@ -13,7 +13,8 @@ void add_onnx_load_options(ArgParser& parser) {
        .help = "Load the structure without external weights.",
        .arity = Arity::kNone},
       {.names = {"--onnx-outputs"},
-       .help = "Tensors to use as the model's outputs, or the two words `mark all` for every tensor that a node computes.",
+       .help = "Tensors to use as the model's outputs, or the two words `mark all` for every tensor that a "
+               "node computes.",
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME"},
       {.names = {"--onnx-exclude-outputs"},

@@ -14,14 +14,16 @@ constexpr const char* kTensorRtRole = "--trt";
 }  // namespace
 
 void add_runner_options(ArgParser& parser) {
-  OptionGroup& runners = parser.add_group("Runners", "May be repeated and mixed; they run in the order given.");
+  OptionGroup& runners =
+      parser.add_group("Runners", "May be repeated and mixed; they run in the order given.");
   for (const Backend* backend : all_backends())
     runners.options.push_back({.names = {std::string(backend->option)},
                                .help = fmt::format("Run with {}: {}.", backend->human_name, backend->summary),
                                .arity = Arity::kNone});
-  runners.options.push_back({.names = {kTensorRtRole},
-                             .help = "The role that TensorRT has in existing command lines: runs the engine of this build.",
-                             .arity = Arity::kNone});
+  runners.options.push_back(
+      {.names = {kTensorRtRole},
+       .help = "The role that TensorRT has in existing command lines: runs the engine of this build.",
+       .arity = Arity::kNone});
 
   parser.add_group("Backends").options = {
       {.names = {"--threads"},
@@ -29,11 +31,13 @@ void add_runner_options(ArgParser& parser) {
        .metavar = "N",
        .kind = ValueKind::kInteger},
       {.names = {"--ref-precision"},
-       .help = "What --ref computes in: everything in float64 (default), or each result rounded to the type that the "
+       .help = "What --ref computes in: everything in float64 (default), or each result rounded to the type "
+               "that the "
                "model declares.",
        .choices = {"float64", "stored"}},
       {.names = {"--providers", "--execution-providers"},
-       .help = "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
+       .help =
+           "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME"},
       {.names = {"--onnxrt-library"},
@@ -50,7 +54,8 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args) {
   for (const std::string& flag : args.sequence(flags)) {
     if (flag == kTensorRtRole) {
       const Backend* engine = find_backend("engine");
-      require(engine != nullptr, ErrorCode::kUnsupported, "--trt needs the engine, which this build leaves out");
+      require(engine != nullptr, ErrorCode::kUnsupported,
+              "--trt needs the engine, which this build leaves out");
       log::once(log::Severity::kWarning,
                 "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
       choices.push_back({.backend = engine, .prefix = "trt-runner", .human_name = "TensorRT"});

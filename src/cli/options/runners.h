@@ -10,7 +10,8 @@
 
 namespace assay::cli {
 
-/// One flag per backend of this build, --trt, and what concerns them all: --threads, --ref-precision, --providers,
+/// One flag per backend of this build, --trt, and what concerns them all: --threads, --ref-precision,
+/// --providers,
 /// --onnxrt-library.
 void add_runner_options(ArgParser& parser);
 /// The runners in the order of the flags. Warns once when --trt is among them.

@@ -107,6 +107,13 @@ constexpr Unavailable kPlugins[] = {
     {"--plugin-instancenorm", kNone},
 };
 
+constexpr Unavailable kPictures[] = {
+    {"--save-heatmaps", kOne},
+    {"--show-heatmaps", kNone},
+    {"--save-error-metrics-plot", kOne},
+    {"--show-error-metrics-plot", kNone},
+};
+
 constexpr Unavailable kScripts[] = {
     {"--trt-config-script", kOne},
     {"--trt-config-func-name", kOne},
@@ -126,15 +133,19 @@ struct Reason {
 
 constexpr Reason kReasons[] = {
     {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
-    {kPluginReference, "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
+    {kPluginReference,
+     "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
     {kPrecision, "the engine of this build computes in the types that the model declares."},
     {kCalibration, "the engine of this build has no int8 calibration."},
-    {kProfiles, "the engine of this build plans for the shapes it is fed and needs no profiles. Use --input-shapes."},
+    {kProfiles,
+     "the engine of this build plans for the shapes it is fed and needs no profiles. Use --input-shapes."},
     {kBuilder, "the engine of this build has no such setting. Use --onnx-outputs to see inner tensors."},
     {kTactics, "the engine of this build does not time tactics, so there is nothing to save or to load."},
     {kPlans, "the engine of this build cannot save its plans."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
-    {kScripts, "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
+    {kPictures, "this build draws no pictures. The histograms in the log show how the errors are spread."},
+    {kScripts,
+     "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
 };
 
 std::vector<std::string> split(std::string_view names) {

@@ -1,5 +1,5 @@
-// Upstream's options for things that this build does not have. They are known, so that a line that uses one gets the
-// reason and not a guess, and they are always refused.
+// Upstream's options for things that this build does not have. They are known, so that a line that uses one
+// gets the reason and not a guess, and they are always refused.
 #pragma once
 
 #include "cli/args.h"

@@ -25,13 +25,15 @@ StridedCopy::StridedCopy(const Shape& domain, const std::vector<int64_t>& in_str
     : element_bytes_(element_bytes) {
   require(domain.size() == in_strides.size() && domain.size() == out_strides.size(), ErrorCode::kInternal,
           "a copy over {} was given {} and {} strides", domain.str(), in_strides.size(), out_strides.size());
-  require(element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8 || element_bytes == 16,
+  require(element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8 ||
+              element_bytes == 16,
           ErrorCode::kInternal, "elements of {} bytes cannot be copied", element_bytes);
   std::vector<Dimension> dims;
   for (size_t d = 0; d < domain.size(); ++d)
     if (domain[d] != 1) dims.push_back({domain[d], in_strides[d], out_strides[d]});
   // Writing in the order of memory; equal strides keep their order.
-  std::stable_sort(dims.begin(), dims.end(), [](const Dimension& a, const Dimension& b) { return a.out > b.out; });
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const Dimension& a, const Dimension& b) { return a.out > b.out; });
   for (const Dimension& d : dims) {
     if (!outer_.empty() && outer_.back().in == d.in * d.extent && outer_.back().out == d.out * d.extent) {
       outer_.back() = {outer_.back().extent * d.extent, d.in, d.out};
@@ -40,7 +42,8 @@ StridedCopy::StridedCopy(const Shape& domain, const std::vector<int64_t>& in_str
     }
   }
   choose_inner();
-  const int64_t wanted = transposes_ ? kSquare : std::max<int64_t>(1, 1024 / std::max<int64_t>(columns_.extent, 1));
+  const int64_t wanted =
+      transposes_ ? kSquare : std::max<int64_t>(1, 1024 / std::max<int64_t>(columns_.extent, 1));
   row_block_ = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(rows_.extent, 1));
   row_blocks_ = (rows_.extent + row_block_ - 1) / row_block_;
   blocks_ = columns_.extent == 0 ? 0 : row_blocks_;
@@ -98,11 +101,21 @@ void StridedCopy::run_range(const char* in, char* out, int64_t first, int64_t la
     const char* a = in + from * bytes;
     char* b = out + to * bytes;
     switch (element_bytes_) {
-      case 1: copy_block(reinterpret_cast<const uint8_t*>(a), reinterpret_cast<uint8_t*>(b), row, rows); break;
-      case 2: copy_block(reinterpret_cast<const uint16_t*>(a), reinterpret_cast<uint16_t*>(b), row, rows); break;
-      case 4: copy_block(reinterpret_cast<const uint32_t*>(a), reinterpret_cast<uint32_t*>(b), row, rows); break;
-      case 8: copy_block(reinterpret_cast<const uint64_t*>(a), reinterpret_cast<uint64_t*>(b), row, rows); break;
-      default: copy_block(reinterpret_cast<const Pair*>(a), reinterpret_cast<Pair*>(b), row, rows); break;
+      case 1:
+        copy_block(reinterpret_cast<const uint8_t*>(a), reinterpret_cast<uint8_t*>(b), row, rows);
+        break;
+      case 2:
+        copy_block(reinterpret_cast<const uint16_t*>(a), reinterpret_cast<uint16_t*>(b), row, rows);
+        break;
+      case 4:
+        copy_block(reinterpret_cast<const uint32_t*>(a), reinterpret_cast<uint32_t*>(b), row, rows);
+        break;
+      case 8:
+        copy_block(reinterpret_cast<const uint64_t*>(a), reinterpret_cast<uint64_t*>(b), row, rows);
+        break;
+      default:
+        copy_block(reinterpret_cast<const Pair*>(a), reinterpret_cast<Pair*>(b), row, rows);
+        break;
     }
   }
 }
@@ -113,7 +126,8 @@ void StridedCopy::run(const void* in, void* out) const noexcept {
   if (blocks_ == 1 && rows_.extent == 1 && columns_.in == 1 && columns_.out == 1) {
     const int64_t bytes = columns_.extent * static_cast<int64_t>(element_bytes_);
     parallel_for(bytes, 4 * kGrain, [&](int64_t first, int64_t last) {
-      std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first, static_cast<size_t>(last - first));
+      std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first,
+                  static_cast<size_t>(last - first));
     });
     return;
   }

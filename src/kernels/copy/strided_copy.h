@@ -1,4 +1,5 @@
-// Moves elements between two strided views of memory: the core of Transpose, Slice, Concat, Expand, Pad and their like.
+// Moves elements between two strided views of memory: the core of Transpose, Slice, Concat, Expand, Pad and
+// their like.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,17 @@
 
 namespace assay::kernels {
 
-/// Copies every point of a domain. Strides are in elements; an input stride of 0 repeats, a negative one walks
-/// backwards. Immutable: may be shared.
+/// Copies every point of a domain. Strides are in elements; an input stride of 0 repeats, a negative one
+/// walks backwards. Immutable: may be shared.
 class StridedCopy {
  public:
-  /// element_bytes is 1, 2, 4, 8 or 16; throws Error (kInternal) otherwise, or when the numbers of extents and strides
-  /// differ.
-  StridedCopy(const Shape& domain, const std::vector<int64_t>& in_strides, const std::vector<int64_t>& out_strides,
-              size_t element_bytes);
+  /// element_bytes is 1, 2, 4, 8 or 16; throws Error (kInternal) otherwise, or when the numbers of extents
+  /// and strides differ.
+  StridedCopy(const Shape& domain, const std::vector<int64_t>& in_strides,
+              const std::vector<int64_t>& out_strides, size_t element_bytes);
 
-  /// `in` and `out` point to the elements of index 0 and must not overlap. Parallel when there is enough to move.
+  /// `in` and `out` point to the elements of index 0 and must not overlap. Parallel when there is enough to
+  /// move.
   void run(const void* in, void* out) const noexcept;
 
  private:

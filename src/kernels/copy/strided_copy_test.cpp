@@ -11,7 +11,8 @@ namespace assay::kernels {
 namespace {
 
 template <typename T>
-void check(const Shape& domain, const std::vector<int64_t>& in_strides, const std::vector<int64_t>& out_strides) {
+void check(const Shape& domain, const std::vector<int64_t>& in_strides,
+           const std::vector<int64_t>& out_strides) {
   int64_t in_low = 0, in_high = 0, out_high = 0;
   for (size_t d = 0; d < domain.size(); ++d) {
     (in_strides[d] < 0 ? in_low : in_high) += (domain[d] - 1) * in_strides[d];

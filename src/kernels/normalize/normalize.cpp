@@ -44,26 +44,31 @@ HWY_INLINE void map_row(const float* x, float* out, int64_t n, Fn fn) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(f));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    hn::StoreU(fn(hn::LoadU(f, x + i), [&](const float* p) HWY_ATTR { return hn::LoadU(F(), p + i); }), f, out + i);
+    hn::StoreU(fn(hn::LoadU(f, x + i), [&](const float* p) HWY_ATTR { return hn::LoadU(F(), p + i); }), f,
+               out + i);
   if (i < n) {
     const size_t left = static_cast<size_t>(n - i);
-    store_first(fn(load_first(x + i, left), [&](const float* p) HWY_ATTR { return load_first(p + i, left); }), out + i, left);
+    store_first(fn(load_first(x + i, left), [&](const float* p) HWY_ATTR { return load_first(p + i, left); }),
+                out + i, left);
   }
 }
 
-void apply_row(const Normalization& n, const float* x, float mean, float factor, const float* scale, const float* shift,
-               int64_t row, float* out) {
+void apply_row(const Normalization& n, const float* x, float mean, float factor, const float* scale,
+               const float* shift, int64_t row, float* out) {
   const VF m = constant(mean), k = constant(factor);
   if (n.per == Normalization::Per::kRow) {
     const int64_t at = row % n.period;
-    const VF s = constant(factor * (scale != nullptr ? scale[at] : 1.0f)), b = constant(shift != nullptr ? shift[at] : 0.0f);
+    const VF s = constant(factor * (scale != nullptr ? scale[at] : 1.0f)),
+             b = constant(shift != nullptr ? shift[at] : 0.0f);
     map_row(x, out, n.columns, [=](VF v, auto) HWY_ATTR { return hn::MulAdd(hn::Sub(v, m), s, b); });
   } else if (scale == nullptr && shift == nullptr) {
     map_row(x, out, n.columns, [=](VF v, auto) HWY_ATTR { return hn::Mul(hn::Sub(v, m), k); });
   } else if (shift == nullptr) {
-    map_row(x, out, n.columns, [=](VF v, auto load) HWY_ATTR { return hn::Mul(hn::Mul(hn::Sub(v, m), k), load(scale)); });
+    map_row(x, out, n.columns,
+            [=](VF v, auto load) HWY_ATTR { return hn::Mul(hn::Mul(hn::Sub(v, m), k), load(scale)); });
   } else if (scale == nullptr) {
-    map_row(x, out, n.columns, [=](VF v, auto load) HWY_ATTR { return hn::MulAdd(hn::Sub(v, m), k, load(shift)); });
+    map_row(x, out, n.columns,
+            [=](VF v, auto load) HWY_ATTR { return hn::MulAdd(hn::Sub(v, m), k, load(shift)); });
   } else {
     map_row(x, out, n.columns, [=](VF v, auto load) HWY_ATTR {
       return hn::MulAdd(hn::Mul(hn::Sub(v, m), k), load(scale), load(shift));
@@ -71,8 +76,8 @@ void apply_row(const Normalization& n, const float* x, float mean, float factor,
   }
 }
 
-void normalize_part(const Normalization& n, const float* in, const float* addend, const float* scale, const float* shift,
-                    float* out, float* sum_out, int64_t first, int64_t last) {
+void normalize_part(const Normalization& n, const float* in, const float* addend, const float* scale,
+                    const float* shift, float* out, float* sum_out, int64_t first, int64_t last) {
   const float count = static_cast<float>(n.columns);
   for (int64_t row = first; row < last; ++row) {
     const float* x = in + row * n.columns;
@@ -107,8 +112,8 @@ namespace assay::kernels {
 
 HWY_EXPORT(normalize_part);
 
-void normalize_rows(const Normalization& n, const float* in, const float* addend, const float* scale, const float* shift,
-                    float* out, float* sum_out) noexcept {
+void normalize_rows(const Normalization& n, const float* in, const float* addend, const float* scale,
+                    const float* shift, float* out, float* sum_out) noexcept {
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(n.columns, 1));
   parallel_for(n.rows, grain, [&](int64_t first, int64_t last) {
     HWY_DYNAMIC_DISPATCH(normalize_part)(n, in, addend, scale, shift, out, sum_out, first, last);

@@ -14,10 +14,10 @@ struct Normalization {
   int64_t period = 1;
 };
 
-/// out = (in - mean) / sqrt(variance + epsilon) * scale + shift for each row; scale and shift may be null. The variance
-/// is taken about the computed mean. `addend`, when not null, is added to `in` first; the sum also goes to `sum_out`
-/// when that is not null. out may be in or addend.
-void normalize_rows(const Normalization& n, const float* in, const float* addend, const float* scale, const float* shift,
-                    float* out, float* sum_out) noexcept;
+/// out = (in - mean) / sqrt(variance + epsilon) * scale + shift for each row; scale and shift may be null.
+/// The variance is taken about the computed mean. `addend`, when not null, is added to `in` first; the sum
+/// also goes to `sum_out` when that is not null. out may be in or addend.
+void normalize_rows(const Normalization& n, const float* in, const float* addend, const float* scale,
+                    const float* shift, float* out, float* sum_out) noexcept;
 
 }  // namespace assay::kernels

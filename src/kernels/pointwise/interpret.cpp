@@ -130,9 +130,12 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Sqrt, hn::Sqrt(v));
     ASSAY_UNARY(Square, hn::Mul(v, v));
     ASSAY_UNARY(Tanh, tanh(v));
-    case PointwiseOp::kCos: return map_scalar1(x, out, count, [](float v) { return std::cos(v); });
-    case PointwiseOp::kSin: return map_scalar1(x, out, count, [](float v) { return std::sin(v); });
-    default: HWY_ASSERT(false);
+    case PointwiseOp::kCos:
+      return map_scalar1(x, out, count, [](float v) { return std::cos(v); });
+    case PointwiseOp::kSin:
+      return map_scalar1(x, out, count, [](float v) { return std::sin(v); });
+    default:
+      HWY_ASSERT(false);
   }
 }
 
@@ -156,7 +159,8 @@ void binary(PointwiseOp op, const float* x, const float* y, float* out, size_t c
     case PointwiseOp::kPow:
       for (size_t i = 0; i < count; ++i) out[i] = std::pow(x[i], y[i]);
       return;
-    default: HWY_ASSERT(false);
+    default:
+      HWY_ASSERT(false);
   }
 }
 
@@ -168,7 +172,8 @@ void select(const float* x, const float* y, const float* z, float* out, size_t c
   const size_t lanes = hn::Lanes(f);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::IfThenElse(is_true(hn::LoadU(f, x + i)), hn::LoadU(f, y + i), hn::LoadU(f, z + i)), f, out + i);
+    hn::StoreU(hn::IfThenElse(is_true(hn::LoadU(f, x + i)), hn::LoadU(f, y + i), hn::LoadU(f, z + i)), f,
+               out + i);
   for (; i < count; ++i) out[i] = x[i] != 0 ? y[i] : z[i];
 }
 

@@ -25,7 +25,8 @@ void load_row(const T* from, int64_t stride, float* to, int64_t n) {
 
 /// Brings rows x columns elements into a dense float32 buffer.
 template <typename T>
-void load_block(const T* from, int64_t row_stride, int64_t column_stride, float* to, int64_t rows, int64_t columns) {
+void load_block(const T* from, int64_t row_stride, int64_t column_stride, float* to, int64_t rows,
+                int64_t columns) {
   for (int64_t r = 0; r < rows; ++r) {
     if (r > 0 && row_stride == 0)
       std::memcpy(to + r * columns, to, static_cast<size_t>(columns) * sizeof(float));
@@ -38,14 +39,17 @@ void load_block(const T* from, int64_t row_stride, int64_t column_stride, float*
 
 size_t size_of(PointwiseType type) {
   switch (type) {
-    case PointwiseType::kBool: return 1;
-    case PointwiseType::kInt64: return 8;
-    default: return 4;
+    case PointwiseType::kBool:
+      return 1;
+    case PointwiseType::kInt64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
-void load(PointwiseType type, const void* from, int64_t row_stride, int64_t column_stride, float* to, int64_t rows,
-          int64_t columns) {
+void load(PointwiseType type, const void* from, int64_t row_stride, int64_t column_stride, float* to,
+          int64_t rows, int64_t columns) {
   switch (type) {
     case PointwiseType::kFloat32:
       return load_block(static_cast<const float*>(from), row_stride, column_stride, to, rows, columns);
@@ -67,15 +71,16 @@ struct PointwiseLoop::Tile {
   int64_t column, columns;
 };
 
-PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain, std::vector<PointwiseOperand> operands,
-                             std::vector<PointwiseType> results)
+PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
+                             std::vector<PointwiseOperand> operands, std::vector<PointwiseType> results)
     : program_(std::move(program)), operands_(std::move(operands)), results_(std::move(results)) {
-  require(static_cast<int>(operands_.size()) == program_.operands() && results_.size() == program_.results().size(),
+  require(static_cast<int>(operands_.size()) == program_.operands() &&
+              results_.size() == program_.results().size(),
           ErrorCode::kInternal, "a pointwise program of {} operands and {} results was given {} and {}",
           program_.operands(), program_.results().size(), operands_.size(), results_.size());
   for (const PointwiseOperand& o : operands_)
-    require(o.strides.size() == domain.size(), ErrorCode::kInternal, "{} strides for a pointwise domain of rank {}",
-            o.strides.size(), domain.size());
+    require(o.strides.size() == domain.size(), ErrorCode::kInternal,
+            "{} strides for a pointwise domain of rank {}", o.strides.size(), domain.size());
   // A result leaves through a register of its own, so that it can be computed in place.
   PointwiseProgram separate = program_;
   program_ = PointwiseProgram(separate.operands());
@@ -90,7 +95,8 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain, std:
   }
   program_.allocate_registers();
   require(program_.registers() <= kMaxPointwiseRegisters, ErrorCode::kInternal,
-          "a pointwise program needs {} registers, more than {}", program_.registers(), kMaxPointwiseRegisters);
+          "a pointwise program needs {} registers, more than {}", program_.registers(),
+          kMaxPointwiseRegisters);
   collapse(domain);
 }
 
@@ -140,8 +146,8 @@ PointwiseLoop::Tile PointwiseLoop::locate(int64_t index) const {
   return t;
 }
 
-void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<void* const> results, int64_t first,
-                              int64_t last) const {
+void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<void* const> results,
+                              int64_t first, int64_t last) const {
   alignas(64) float buffers[kMaxPointwiseRegisters][kTile];
   float* registers[kMaxPointwiseRegisters];
   // What an operand's buffer holds: the block that starts here, of so many rows.
@@ -155,7 +161,8 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
       const int64_t row_stride = operand.strides[inner], column_stride = operand.strides[inner + 1];
       int64_t offset = t.row * row_stride + t.column * column_stride, rest = t.outer;
       for (size_t d = inner; d-- > 0; rest /= outer_[d]) offset += rest % outer_[d] * operand.strides[d];
-      const char* at = static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(size_of(operand.type));
+      const char* at =
+          static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(size_of(operand.type));
       const bool dense = column_stride == 1 && (t.rows == 1 || row_stride == t.columns);
       if (operand.type == PointwiseType::kFloat32 && dense) {
         registers[o] = const_cast<float*>(reinterpret_cast<const float*>(at));  // operands are only read
@@ -185,7 +192,8 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
   }
 }
 
-void PointwiseLoop::run(std::span<const void* const> operands, std::span<void* const> results) const noexcept {
+void PointwiseLoop::run(std::span<const void* const> operands,
+                        std::span<void* const> results) const noexcept {
   const int64_t work = tile_rows_ * tile_columns_ * static_cast<int64_t>(program_.code().size() + 1);
   parallel_for(tiles_, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)),
                [&](int64_t first, int64_t last) { run_tiles(operands, results, first, last); });

@@ -10,7 +10,8 @@
 
 namespace assay::kernels {
 
-/// Element types that operands may have; a result is kFloat32 or kBool. Integers are rounded to float32 when loaded.
+/// Element types that operands may have; a result is kFloat32 or kBool. Integers are rounded to float32 when
+/// loaded.
 enum class PointwiseType : uint8_t { kFloat32, kBool, kInt32, kInt64 };
 
 /// How an operand covers the domain: strides in elements, one per dimension, 0 where it repeats.
@@ -22,28 +23,31 @@ struct PointwiseOperand {
 /// Temporaries, operands and results of one program together.
 inline constexpr int kMaxPointwiseRegisters = 24;
 
-/// Evaluates a program for every point of a domain. Results are row-major over the domain. Immutable: may be shared.
+/// Evaluates a program for every point of a domain. Results are row-major over the domain. Immutable: may be
+/// shared.
 class PointwiseLoop {
  public:
-  /// Throws Error (kInternal) when the numbers of operands and strides do not match, or the program needs more than
-  /// kMaxPointwiseRegisters registers.
+  /// Throws Error (kInternal) when the numbers of operands and strides do not match, or the program needs
+  /// more than kMaxPointwiseRegisters registers.
   PointwiseLoop(PointwiseProgram program, const Shape& domain, std::vector<PointwiseOperand> operands,
                 std::vector<PointwiseType> results);
 
-  /// The only result of a program may be the very buffer of an operand that is float32 and covers the domain densely.
+  /// The only result of a program may be the very buffer of an operand that is float32 and covers the domain
+  /// densely.
   void run(std::span<const void* const> operands, std::span<void* const> results) const noexcept;
 
  private:
   struct Tile;
   void collapse(const Shape& domain);
-  void run_tiles(std::span<const void* const> operands, std::span<void* const> results, int64_t first, int64_t last) const;
+  void run_tiles(std::span<const void* const> operands, std::span<void* const> results, int64_t first,
+                 int64_t last) const;
   Tile locate(int64_t index) const;
 
   PointwiseProgram program_;
   std::vector<PointwiseOperand> operands_;
   std::vector<PointwiseType> results_;
-  std::vector<int64_t> outer_;            // extents outside the two inner dimensions
-  int64_t rows_ = 1, columns_ = 1;        // the two inner dimensions
+  std::vector<int64_t> outer_;      // extents outside the two inner dimensions
+  int64_t rows_ = 1, columns_ = 1;  // the two inner dimensions
   int64_t tile_rows_ = 1, tile_columns_ = 1;
   int64_t row_tiles_ = 1, column_tiles_ = 1, tiles_ = 0;
 };

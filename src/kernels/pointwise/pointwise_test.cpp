@@ -14,7 +14,8 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// float32 arguments that cover the range: special values, a fine grid near 0, and powers of ten of both signs.
+/// float32 arguments that cover the range: special values, a fine grid near 0, and powers of ten of both
+/// signs.
 std::vector<float> arguments() {
   std::vector<float> x = {0.0f, -0.0f, kInf, -kInf, kNan, 1e-40f, 3.4e38f, -3.4e38f};
   for (int i = -4000; i <= 4000; ++i) x.push_back(static_cast<float>(i) * 0.0051f);
@@ -63,22 +64,38 @@ double worst_ulps(PointwiseOp op, double (*exact)(double), double absolute, floa
 constexpr double kTiny = 1.2e-38;
 
 TEST(PointwiseMath, IsNearTheTrueValueEverywhere) {
-  EXPECT_LT(worst_ulps(PointwiseOp::kExp, [](double x) { return std::exp(x); }, kTiny), 2);
-  EXPECT_LT(worst_ulps(PointwiseOp::kLog, [](double x) { return std::log(x); }, 1e-9), 2);
-  EXPECT_LT(worst_ulps(PointwiseOp::kTanh, [](double x) { return std::tanh(x); }, kTiny), 2);
-  EXPECT_LT(worst_ulps(PointwiseOp::kErf, [](double x) { return std::erf(x); }, kTiny), 2);
-  EXPECT_LT(worst_ulps(PointwiseOp::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, kTiny), 3);
-  EXPECT_LT(worst_ulps(PointwiseOp::kSoftplus, [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); },
-                       kTiny),
+  EXPECT_LT(worst_ulps(
+                PointwiseOp::kExp, [](double x) { return std::exp(x); }, kTiny),
+            2);
+  EXPECT_LT(worst_ulps(
+                PointwiseOp::kLog, [](double x) { return std::log(x); }, 1e-9),
+            2);
+  EXPECT_LT(worst_ulps(
+                PointwiseOp::kTanh, [](double x) { return std::tanh(x); }, kTiny),
+            2);
+  EXPECT_LT(worst_ulps(
+                PointwiseOp::kErf, [](double x) { return std::erf(x); }, kTiny),
+            2);
+  EXPECT_LT(worst_ulps(
+                PointwiseOp::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, kTiny),
+            3);
+  EXPECT_LT(worst_ulps(
+                PointwiseOp::kSoftplus,
+                [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }, kTiny),
             4);
-  EXPECT_LT(worst_ulps(PointwiseOp::kSqrt, [](double x) { return std::sqrt(x); }, kTiny), 1);
+  EXPECT_LT(worst_ulps(
+                PointwiseOp::kSqrt, [](double x) { return std::sqrt(x); }, kTiny),
+            1);
 }
 
 TEST(PointwiseMath, ActivationsKeepAbsoluteAccuracyWhereTermsCancel) {
-  const auto gelu = [](double x) { return std::isinf(x) && x < 0 ? NAN : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); };
+  const auto gelu = [](double x) {
+    return std::isinf(x) && x < 0 ? NAN : 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  };
   // For x < 0 the factor 1 + erf cancels: the error is that of float32 in 1, times x / 2.
-  const std::vector<float> x = arguments(), y = apply(PointwiseOp::kGelu, x), z = apply(PointwiseOp::kGeluTanh, x),
-                           s = apply(PointwiseOp::kSilu, x), e = apply(PointwiseOp::kElu, x, 1.5f);
+  const std::vector<float> x = arguments(), y = apply(PointwiseOp::kGelu, x),
+                           z = apply(PointwiseOp::kGeluTanh, x), s = apply(PointwiseOp::kSilu, x),
+                           e = apply(PointwiseOp::kElu, x, 1.5f);
   for (size_t i = 0; i < x.size(); ++i) {
     if (!std::isfinite(x[i]) || std::abs(x[i]) > 1e18f) continue;
     const double v = x[i];
@@ -88,7 +105,9 @@ TEST(PointwiseMath, ActivationsKeepAbsoluteAccuracyWhereTermsCancel) {
       EXPECT_NEAR(z[i], t, 3e-7 * std::max(std::abs(v), 1e-30)) << v;
     }
     EXPECT_NEAR(s[i], v / (1 + std::exp(-v)), 4e-7 * std::abs(v / (1 + std::exp(-v))) + 2e-36) << v;
-    EXPECT_NEAR(e[i], v < 0 ? 1.5 * std::expm1(v) : v, 5e-7 * std::abs(v < 0 ? 1.5 * std::expm1(v) : v) + 1e-44) << v;
+    EXPECT_NEAR(e[i], v < 0 ? 1.5 * std::expm1(v) : v,
+                5e-7 * std::abs(v < 0 ? 1.5 * std::expm1(v) : v) + 1e-44)
+        << v;
   }
 }
 
@@ -176,7 +195,8 @@ TEST(PointwiseLoop, AnEmptyDomainWritesNothing) {
   for (const Shape& domain : {Shape{0}, Shape{3, 0}, Shape{0, 4}}) {
     PointwiseProgram p(1);
     p.add_result(p.append(PointwiseOp::kNeg, {0, -1, -1}));
-    const PointwiseLoop loop(p, domain, {{PointwiseType::kFloat32, domain.strides()}}, {PointwiseType::kFloat32});
+    const PointwiseLoop loop(p, domain, {{PointwiseType::kFloat32, domain.strides()}},
+                             {PointwiseType::kFloat32});
     float untouched = 3;
     const void* in[] = {&untouched};
     void* out[] = {&untouched};
@@ -190,9 +210,9 @@ TEST(PointwiseLoop, ConvertsIntegersAndWritesTruth) {
   const int less = p.append(PointwiseOp::kLess, {0, 1, -1});
   p.add_result(less);
   p.add_result(p.append(PointwiseOp::kSelect, {2, 0, 1}));
-  const PointwiseLoop loop(p, {4},
-                           {{PointwiseType::kInt64, {1}}, {PointwiseType::kInt32, {1}}, {PointwiseType::kBool, {1}}},
-                           {PointwiseType::kBool, PointwiseType::kFloat32});
+  const PointwiseLoop loop(
+      p, {4}, {{PointwiseType::kInt64, {1}}, {PointwiseType::kInt32, {1}}, {PointwiseType::kBool, {1}}},
+      {PointwiseType::kBool, PointwiseType::kFloat32});
   const int64_t x[] = {1, 5, -7, 1 << 20};
   const int32_t y[] = {2, 5, -9, 3};
   const bool z[] = {true, false, true, false};
@@ -212,7 +232,8 @@ TEST(PointwiseLoop, MayWriteOverItsOperand) {
   const int a = p.append(PointwiseOp::kAdd, {0, 1, -1});
   const int b = p.append(PointwiseOp::kMul, {0, a, -1});
   p.add_result(p.append(PointwiseOp::kSub, {b, 0, -1}));
-  const PointwiseLoop loop(p, {3000}, {{PointwiseType::kFloat32, {1}}, {PointwiseType::kFloat32, {1}}}, {PointwiseType::kFloat32});
+  const PointwiseLoop loop(p, {3000}, {{PointwiseType::kFloat32, {1}}, {PointwiseType::kFloat32, {1}}},
+                           {PointwiseType::kFloat32});
   const void* in[] = {x.data(), y.data()};
   void* out[] = {x.data()};
   loop.run(in, out);

@@ -1,5 +1,5 @@
-// A straight-line program on float32 registers, applied to every element: the form that chains of pointwise operators
-// take before they run.
+// A straight-line program on float32 registers, applied to every element: the form that chains of pointwise
+// operators take before they run.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ struct PointwiseInstruction {
   float a = 0, b = 0;
 };
 
-/// Registers 0 .. operands-1 hold the operands and are never written; the others are temporaries. Each instruction
-/// writes one temporary. Results name the registers whose values leave the program.
+/// Registers 0 .. operands-1 hold the operands and are never written; the others are temporaries. Each
+/// instruction writes one temporary. Results name the registers whose values leave the program.
 class PointwiseProgram {
  public:
   explicit PointwiseProgram(int operands) : operands_(operands), registers_(operands) {}
@@ -38,8 +38,8 @@ class PointwiseProgram {
   /// Appends an instruction that writes a fresh register; returns that register.
   int append(PointwiseOp op, std::array<int, 3> args, float a = 0, float b = 0);
   void add_result(int reg) { results_.push_back(static_cast<int16_t>(reg)); }
-  /// Drops instructions that no result needs and lets temporaries share registers once their values are dead; a result
-  /// shares its register with nothing. Call once, after the last append().
+  /// Drops instructions that no result needs and lets temporaries share registers once their values are dead;
+  /// a result shares its register with nothing. Call once, after the last append().
   void allocate_registers();
 
   int operands() const { return operands_; }

@@ -91,7 +91,8 @@ void reduce_columns(const float* x, float* out, int64_t count, int64_t inner, in
     VF total = S::start(hn::LoadU(f, x + i));
     for (int64_t r = 0; r < count;) {
       VF part = S::start(hn::LoadU(f, x + r * inner + i));
-      for (const int64_t end = std::min(count, r + 64); r < end; ++r) part = S::step(part, hn::LoadU(f, x + r * inner + i));
+      for (const int64_t end = std::min(count, r + 64); r < end; ++r)
+        part = S::step(part, hn::LoadU(f, x + r * inner + i));
       total = S::join(total, part);
     }
     hn::StoreU(total, f, out + i);
@@ -117,15 +118,26 @@ void reduce_range(const float* in, float* out, int64_t count, int64_t inner, int
   }
 }
 
-void reduce_part(Reduction kind, const float* in, float* out, int64_t count, int64_t inner, int64_t first, int64_t last) {
+void reduce_part(Reduction kind, const float* in, float* out, int64_t count, int64_t inner, int64_t first,
+                 int64_t last) {
   switch (kind) {
     case Reduction::kSum:
-    case Reduction::kMean: reduce_range<SumStep>(in, out, count, inner, first, last); break;
-    case Reduction::kMax: reduce_range<MaxStep>(in, out, count, inner, first, last); break;
-    case Reduction::kMin: reduce_range<MinStep>(in, out, count, inner, first, last); break;
+    case Reduction::kMean:
+      reduce_range<SumStep>(in, out, count, inner, first, last);
+      break;
+    case Reduction::kMax:
+      reduce_range<MaxStep>(in, out, count, inner, first, last);
+      break;
+    case Reduction::kMin:
+      reduce_range<MinStep>(in, out, count, inner, first, last);
+      break;
     case Reduction::kSumSquare:
-    case Reduction::kL2: reduce_range<SquareStep>(in, out, count, inner, first, last); break;
-    case Reduction::kL1: reduce_range<AbsStep>(in, out, count, inner, first, last); break;
+    case Reduction::kL2:
+      reduce_range<SquareStep>(in, out, count, inner, first, last);
+      break;
+    case Reduction::kL1:
+      reduce_range<AbsStep>(in, out, count, inner, first, last);
+      break;
   }
   if (kind == Reduction::kMean)
     for (int64_t i = first; i < last; ++i) out[i] /= static_cast<float>(count);
@@ -142,7 +154,8 @@ namespace assay::kernels {
 
 HWY_EXPORT(reduce_part);
 
-void reduce(Reduction kind, const float* in, float* out, int64_t outer, int64_t count, int64_t inner) noexcept {
+void reduce(Reduction kind, const float* in, float* out, int64_t outer, int64_t count,
+            int64_t inner) noexcept {
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(count, 1));
   parallel_for(outer * inner, grain, [&](int64_t first, int64_t last) {
     HWY_DYNAMIC_DISPATCH(reduce_part)(kind, in, out, count, inner, first, last);

@@ -82,11 +82,13 @@ void scale_row(float* x, float factor, int64_t n) {
   for (; i < n; ++i) x[i] *= factor;
 }
 
-void softmax_rows(const float* in, float* out, int64_t n, float scale, const SoftmaxMask& mask, int64_t first, int64_t last) {
+void softmax_rows(const float* in, float* out, int64_t n, float scale, const SoftmaxMask& mask, int64_t first,
+                  int64_t last) {
   for (int64_t r = first; r < last; ++r) {
     Row row{in + r * n, nullptr, mask.key_stride, scale};
     if (mask.data != nullptr) {
-      const int64_t q = r % mask.queries, h = r / mask.queries % mask.heads, b = r / mask.queries / mask.heads;
+      const int64_t q = r % mask.queries, h = r / mask.queries % mask.heads,
+                    b = r / mask.queries / mask.heads;
       row.mask = mask.data + b * mask.batch_stride + h * mask.head_stride + q * mask.query_stride;
     }
     const float sum = exp_row(row, row_max(row, n), out + r * n, n);
@@ -111,11 +113,14 @@ void log_softmax_rows(const float* in, float* out, int64_t n, int64_t first, int
 }
 
 /// `columns` neighbouring columns (up to one vector) of `count` rows that are `stride` apart.
-void softmax_columns(const float* x, float* y, int64_t count, int64_t stride, size_t columns, float scale, bool logarithm) {
+void softmax_columns(const float* x, float* y, int64_t count, int64_t stride, size_t columns, float scale,
+                     bool logarithm) {
   const bool whole = columns == hn::Lanes(F());
   const VF k = constant(scale);
-  const auto load = [&](const float* p) HWY_ATTR { return whole ? hn::LoadU(F(), p) : load_first(p, columns); };
-  const auto store = [&](VF v, float* p) HWY_ATTR { whole ? hn::StoreU(v, F(), p) : store_first(v, p, columns); };
+  const auto load = [&](const float* p)
+                        HWY_ATTR { return whole ? hn::LoadU(F(), p) : load_first(p, columns); };
+  const auto store = [&](VF v, float* p)
+                         HWY_ATTR { whole ? hn::StoreU(v, F(), p) : store_first(v, p, columns); };
   VF m = hn::Neg(hn::Inf(F()));
   for (int64_t r = 0; r < count; ++r) m = max_nan(m, hn::Mul(load(x + r * stride), k));
   VF sum = hn::Zero(F());
@@ -132,8 +137,8 @@ void softmax_columns(const float* x, float* y, int64_t count, int64_t stride, si
   }
 }
 
-void softmax_inner(const float* in, float* out, int64_t count, int64_t inner, float scale, bool logarithm, int64_t first,
-                   int64_t last) {
+void softmax_inner(const float* in, float* out, int64_t count, int64_t inner, float scale, bool logarithm,
+                   int64_t first, int64_t last) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(F())), vectors = (inner + lanes - 1) / lanes;
   for (int64_t v = first; v < last; ++v) {
     const int64_t at = v / vectors * count * inner + v % vectors * lanes;
@@ -162,9 +167,12 @@ HWY_EXPORT(vectors_across);
 namespace {
 
 /// Elements that a thread should handle at least.
-int64_t grain(int64_t elements_per_item) { return std::max<int64_t>(1, 4096 / std::max<int64_t>(elements_per_item, 1)); }
+int64_t grain(int64_t elements_per_item) {
+  return std::max<int64_t>(1, 4096 / std::max<int64_t>(elements_per_item, 1));
+}
 
-void by_columns(const float* in, float* out, int64_t outer, int64_t count, int64_t inner, float scale, bool logarithm) {
+void by_columns(const float* in, float* out, int64_t outer, int64_t count, int64_t inner, float scale,
+                bool logarithm) {
   const int64_t items = outer * HWY_DYNAMIC_DISPATCH(vectors_across)(inner);
   parallel_for(items, grain(count * 16), [&](int64_t first, int64_t last) {
     HWY_DYNAMIC_DISPATCH(softmax_inner)(in, out, count, inner, scale, logarithm, first, last);
@@ -185,7 +193,8 @@ void log_softmax(const float* in, float* out, int64_t outer, int64_t count, int6
   });
 }
 
-void masked_softmax(const float* in, float* out, int64_t rows, int64_t keys, float scale, const SoftmaxMask& mask) noexcept {
+void masked_softmax(const float* in, float* out, int64_t rows, int64_t keys, float scale,
+                    const SoftmaxMask& mask) noexcept {
   parallel_for(rows, grain(keys), [&](int64_t first, int64_t last) {
     HWY_DYNAMIC_DISPATCH(softmax_rows)(in, out, keys, scale, mask, first, last);
   });

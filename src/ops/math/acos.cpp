@@ -15,7 +15,7 @@ void eval(EvalContext& c) {
 
 /// Libraries subtract from pi / 2, whose rounding stays where the result is small.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
-  return bound_elements(c, y, u, [](double, double y) { return kLibraryUlps * y + 2; });
+  return bound_elements(c, y, u, [](double, double y) { return kInverseUlps * y + 2; });
 }
 
 constexpr OpVersion kVersions[] = {

@@ -32,7 +32,7 @@ constinit const OpDef op_onnx_Asin = {
     .domain = "",
     .name = "Asin",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
+    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps},
 };
 
 }  // namespace assay

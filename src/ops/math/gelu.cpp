@@ -45,7 +45,7 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
     return bound_elements(c, y, u, [](double x, double y) {
       const double t = tanh_argument(x), value = std::tanh(t);
       const double argument = 7 * std::abs(t) * (1 - value * value);
-      return 0.5 * std::abs(x) * (kLibraryUlps * std::abs(value) + argument) + 3 * std::abs(y);
+      return 0.5 * std::abs(x) * (kInverseUlps * std::abs(value) + argument) + 3 * std::abs(y);
     });
   return bound_elements(c, y, u, [](double x, double y) {
     const double z = x / std::numbers::sqrt2;

@@ -20,7 +20,7 @@ void eval(EvalContext& c) {
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return bound_elements(c, y, u, [](double x, double y) {
     const double s = softplus(x), slope = 1 - std::tanh(s) * std::tanh(s);
-    return std::abs(x) * slope * softplus_error(s) + (kLibraryUlps + 1) * std::abs(y);
+    return std::abs(x) * slope * softplus_error(s) + (kInverseUlps + 1) * std::abs(y);
   });
 }
 

@@ -13,7 +13,7 @@ void eval(EvalContext& c) {
   c.set_output(0, map_elements<double>(c.input(0), [](double x) { return 1 / (1 + std::exp(-x)); }));
 }
 
-/// The value may also come from tanh, which leaves an absolute error of one rounding where y is small.
+/// The value may also come from tanh, which leaves an absolute error where y is small.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return bound_elements(c, y, u, [](double, double y) { return sigmoid_error(y); });
 }

@@ -16,7 +16,7 @@ void eval(EvalContext& c) {
 /// The absolute error of range reduction, times the tangent's slope 1 + y^2.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return bound_elements(c, y, u, [](double x, double y) {
-    return kLibraryUlps * std::abs(y) + (1 + y * y) * std::min(1.0, std::abs(x));
+    return kInverseUlps * std::abs(y) + (1 + y * y) * std::min(1.0, std::abs(x));
   });
 }
 

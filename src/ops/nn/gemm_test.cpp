@@ -1,13 +1,7 @@
-#include <gtest/gtest.h>
-
-#include "ops/op_test_util.h"
+#include "ops/nn/test_tensors.h"
 
 namespace assay {
 namespace {
-
-using Values = std::vector<double>;
-
-Values values(const Tensor& t) { return Values(t.span<double>().begin(), t.span<double>().end()); }
 
 /// A' = [[1, 2, 3], [4, 5, 6]], B' = [[1, 0], [0, 1], [1, 1]]; the product is [[4, 5], [10, 11]].
 Tensor a(bool transposed) {

@@ -55,15 +55,28 @@ void eval(EvalContext& c) {
       0, map_broadcast<double>(c.input(0), base, [=](double x, double b) { return x / std::pow(b, beta); }));
 }
 
-/// |error| <= u |y| (beta (size + 4) + beta |log base| + 4): the base's relative error times beta, the
-/// power's own error as exp(beta log base), and the quotient. Sound for bias >= 0 and alpha >= 0, where the
-/// base is a sum of positive terms.
+/// The base errs by u ((size + 4) base + 2 R), where R sums the bases of the channels so far: that covers
+/// implementations that move the sum of squares along the channels by adding and subtracting. Then |error| <=
+/// |y| (beta * that / base + u (beta |log base| + 4)), for a power as exp(beta log base) and the quotient.
+/// Sound for bias >= 0 and alpha >= 0.
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  const Shape& shape = c.shape(0);
   const double beta = std::fabs(c.attr_float("beta")), terms = static_cast<double>(c.attr_int("size")) + 4;
   const Tensor base = bases(c);
-  return map_broadcast<double>(y, base, [=](double v, double b) {
-    return u * std::fabs(v) * (beta * (terms + std::fabs(std::log(b))) + 4);
-  });
+  Tensor out = Tensor::allocate(DType::kFloat64, shape);
+  const int64_t channels = shape[1], inner = shape.numel(2, shape.size());
+  const double *pb = base.data<double>(), *py = y.data<double>();
+  double* po = out.mutable_data<double>();
+  std::vector<double> running(static_cast<size_t>(inner));
+  for (int64_t row = 0; row < shape[0] * channels; ++row) {
+    if (row % channels == 0) std::fill(running.begin(), running.end(), 0.0);
+    for (int64_t i = 0; i < inner; ++i) {
+      const double b = pb[row * inner + i], so_far = running[static_cast<size_t>(i)] += b;
+      const double relative = beta * (terms + 2 * so_far / b + std::fabs(std::log(b))) + 4;
+      po[row * inner + i] = u * std::fabs(py[row * inner + i]) * relative;
+    }
+  }
+  return out;
 }
 
 constexpr OpVersion kVersions[] = {

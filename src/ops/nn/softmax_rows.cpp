@@ -40,10 +40,30 @@ double largest(const double* x, const Slices& s) {
   return found;
 }
 
-double sum_of_exp(const double* x, const Slices& s, double shift) {
-  double sum = 0;
-  for (int64_t i = 0; i < s.count; ++i) sum += std::exp(x[i * s.inner] - shift);
-  return sum;
+Tensor log_softmax(const Tensor& x, const Slices& s) {
+  Tensor y = Tensor::allocate(DType::kFloat64, x.shape());
+  const double* px = x.data<double>();
+  double* py = y.mutable_data<double>();
+  for_each_slice(s, [&](int64_t at) {
+    const double shift = largest(px + at, s);
+    double sum = 0;
+    for (int64_t i = at; i < at + s.count * s.inner; i += s.inner) sum += std::exp(px[i] - shift);
+    const double log_sum = std::log(sum);
+    for (int64_t i = at; i < at + s.count * s.inner; i += s.inner) py[i] = px[i] - shift - log_sum;
+  });
+  return y;
+}
+
+Tensor log_softmax_errors(const Tensor& x, const Tensor& y, const Slices& s, double u) {
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  const double *px = x.data<double>(), *py = y.data<double>();
+  double* po = out.mutable_data<double>();
+  for_each_slice(s, [&](int64_t at) {
+    const double shift = largest(px + at, s);
+    for (int64_t i = at; i < at + s.count * s.inner; i += s.inner)
+      po[i] = u * (2 * std::fabs(py[i]) + 2 * std::fabs(px[i] - shift) + static_cast<double>(s.count) + 8);
+  });
+  return out;
 }
 
 }  // namespace assay

@@ -14,8 +14,6 @@ Dim plus(const Dim& d, int64_t offset) {
   return offset < 0 ? dim_sub(d, Dim(-offset)) : dim_add(d, Dim(offset));
 }
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 bool knows_attr(const OpContext& c, std::string_view name) {
@@ -73,18 +71,19 @@ Dim WindowAttributes::output_extent(size_t i, const Dim& in) const {
     return dim_floor_div(plus(in, stride - 1), Dim(stride));
   if (kernel.empty()) return {};
   const int64_t reach = (kernel[i] - 1) * dilations[i] + 1, slack = begin[i] + end[i] - reach;
-  require(!in.is_known() || in.value() + slack >= 0, ErrorCode::kInvalidModel,
+  // With ceil_mode and VALID the specification's formula is that of floor mode.
+  const bool round_up = ceil_mode && auto_pad == AutoPad::kNotSet;
+  const int64_t rest = slack + (round_up ? 2 * stride - 1 : stride);
+  if (!in.is_known()) {
+    // A last window that starts in the padding after the input is dropped; it cannot occur when the window is
+    // long enough.
+    return round_up && end[i] + stride > reach ? Dim() : dim_floor_div(plus(in, rest), Dim(stride));
+  }
+  require(in.value() + rest >= stride, ErrorCode::kInvalidModel,
           "a window that spans {} does not fit in an extent of {} with padding {} and {}", reach, in.value(),
           begin[i], end[i]);
-  // With ceil_mode and VALID the specification's formula is that of floor mode.
-  if (!ceil_mode || auto_pad == AutoPad::kValid) return dim_floor_div(plus(in, slack + stride), Dim(stride));
-  if (in.is_known()) {
-    const int64_t out = ceil_div(in.value() + slack, stride) + 1;
-    return (out - 1) * stride >= in.value() + begin[i] ? Dim(out - 1) : Dim(out);
-  }
-  // A last window that starts in the padding after the input is dropped; it cannot occur when the window is
-  // long enough.
-  return end[i] + stride <= reach ? dim_floor_div(plus(in, slack + 2 * stride - 1), Dim(stride)) : Dim();
+  const int64_t out = (in.value() + rest) / stride;
+  return round_up && (out - 1) * stride >= in.value() + begin[i] ? Dim(out - 1) : Dim(out);
 }
 
 Dims WindowAttributes::output_extents(const Dims& in) const {

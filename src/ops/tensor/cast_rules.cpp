@@ -1,5 +1,8 @@
 #include "ops/tensor/cast_rules.h"
 
+#include <cmath>
+
+#include "ops/eval_util.h"
 #include "ops/tensor/axes.h"
 #include "tensor/convert.h"
 #include "tensor/narrow_float.h"
@@ -15,6 +18,20 @@ E8M0Rounding e8m0_rounding(const OpContext& c) {
   return mode == "down" ? E8M0Rounding::kDown : E8M0Rounding::kNearest;
 }
 
+Tensor cast(const OpContext& c, const Tensor& x, DType to) {
+  const bool saturate = c.since() < 19 || c.attr_int("saturate") != 0;
+  if (to == DType::kFloat8E8M0) return convert_to_e8m0(x, saturate, e8m0_rounding(c));
+  return convert(x, to, saturate);
+}
+
+/// The values themselves, except those that the type cannot hold.
+Tensor keep_in_range(const Tensor& x, const Tensor& rounded, double u) {
+  return map_broadcast<double>(x, rounded, [u](double v, double r) {
+    const bool overflows = std::abs(v) > 1 && !(std::abs(r) >= std::abs(v) * (1 - 2 * u) && std::isfinite(r));
+    return overflows ? r : v;
+  });
+}
+
 }  // namespace
 
 void infer_cast(InferContext& c, DType to) {
@@ -27,12 +44,10 @@ void infer_cast(InferContext& c, DType to) {
 }
 
 void eval_cast(EvalContext& c, DType to) {
-  if (c.ideal && is_float(to)) to = DType::kFloat64;
-  const bool saturate = c.since() < 19 || c.attr_int("saturate") != 0;
-  if (to == DType::kFloat8E8M0)
-    c.set_output(0, convert_to_e8m0(c.input(0), saturate, e8m0_rounding(c)));
-  else
-    c.set_output(0, convert(c.input(0), to, saturate));
+  Tensor y = cast(c, c.input(0), to);
+  if (c.ideal && is_float(to) && to != DType::kFloat64)
+    y = keep_in_range(to_float64(c.input(0)), to_float64(y), unit_roundoff(to));
+  c.set_output(0, std::move(y));
 }
 
 }  // namespace assay

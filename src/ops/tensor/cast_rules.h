@@ -9,8 +9,8 @@ namespace assay {
 void infer_cast(InferContext& c, DType to);
 
 /// Input 0 converted under the attributes saturate and round_mode of the version in force. In the float64
-/// reference (EvalContext::ideal) floats stay float64, so only casts between floats and other types change
-/// values.
+/// reference (EvalContext::ideal) a cast to a float type keeps the value unrounded, but what overflows the
+/// type still becomes what the type has for it: its largest value, infinity or NaN.
 void eval_cast(EvalContext& c, DType to);
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/eval_util.h"
+#include "ops/infer_util.h"
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
@@ -136,6 +137,31 @@ int64_t most_updates(std::vector<int64_t> positions) {
     at = next;
   }
   return most;
+}
+
+void infer_scatter_elements(InferContext& c) {
+  const Dims *data = c.input_dims(0), *indices = c.input_dims(1), *updates = c.input_dims(2);
+  scatter_reduction(c);
+  if (data != nullptr) normalize_axis(c.attr_int("axis"), static_cast<int>(data->size()));
+  if (indices != nullptr && updates != nullptr) {
+    c.check(indices->size() == updates->size(), "indices has rank {}, updates has rank {}", indices->size(),
+            updates->size());
+    for (size_t d = 0; d < indices->size(); ++d) merge_dim((*indices)[d], (*updates)[d]);
+  }
+  infer_same_as_input(c);
+}
+
+std::vector<int64_t> scatter_positions(const EvalContext& c) {
+  const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis"), c.input(0).rank()));
+  return element_positions(c.shape(0), c.input(1), axis);
+}
+
+void eval_scatter_elements(EvalContext& c) {
+  c.check(c.shape(1) == c.shape(2), "indices has shape {}, updates has shape {}", c.shape(1).str(),
+          c.shape(2).str());
+  Tensor y = c.input(0);
+  scatter_slices(y, scatter_positions(c), 1, c.input(2), scatter_reduction(c));
+  c.set_output(0, std::move(y));
 }
 
 }  // namespace assay

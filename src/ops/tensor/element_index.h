@@ -35,6 +35,12 @@ ScatterReduction scatter_reduction(const OpContext& c);
 void scatter_slices(Tensor& data, const std::vector<int64_t>& positions, int64_t slice, const Tensor& updates,
                     ScatterReduction reduction);
 
+/// ScatterElements, which was first called Scatter.
+void infer_scatter_elements(InferContext& c);
+void eval_scatter_elements(EvalContext& c);
+/// Where its updates go.
+std::vector<int64_t> scatter_positions(const EvalContext& c);
+
 /// How many updates meet at most in one element: the length of the longest chain of additions or products.
 int64_t most_updates(std::vector<int64_t> positions);
 

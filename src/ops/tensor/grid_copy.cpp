@@ -15,7 +15,8 @@ bool is_identity(const std::vector<int64_t>& table, int64_t extent) {
   return true;
 }
 
-/// The grid as rows of blocks: dimensions that are copied whole at the end form the block, the last other one the row.
+/// The grid as rows of blocks: dimensions that are copied whole at the end form the block, the last other one
+/// the row.
 struct Grid {
   Grid(const Shape& in, const std::vector<std::vector<int64_t>>& tables_in) : tables(tables_in) {
     size_t last = tables.size();
@@ -53,21 +54,22 @@ void copy_rows(const Grid& grid, const E* from, E* to, int64_t count, const E* f
   const std::vector<int64_t>& row = grid.tables.back();
   const auto length = static_cast<int64_t>(row.size());
   const int64_t block = grid.block, rows = count / (length * block);
-  parallel_for(rows, std::max<int64_t>(1, kElementGrain / (length * block)), [&](int64_t first, int64_t last) {
-    for (int64_t r = first; r < last; ++r) {
-      const int64_t start = grid.row_start(r);
-      E* out = to + r * length * block;
-      for (const int64_t at : row) {
-        if (start == kOutside || at == kOutside)
-          std::fill_n(out, block, *fill);
-        else if (block == 1)
-          *out = from[start + at];
-        else
-          std::copy_n(from + (start + at) * block, block, out);
-        out += block;
-      }
-    }
-  });
+  parallel_for(rows, std::max<int64_t>(1, kElementGrain / (length * block)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t r = first; r < last; ++r) {
+                   const int64_t start = grid.row_start(r);
+                   E* out = to + r * length * block;
+                   for (const int64_t at : row) {
+                     if (start == kOutside || at == kOutside)
+                       std::fill_n(out, block, *fill);
+                     else if (block == 1)
+                       *out = from[start + at];
+                     else
+                       std::copy_n(from + (start + at) * block, block, out);
+                     out += block;
+                   }
+                 }
+               });
 }
 
 }  // namespace
@@ -81,7 +83,8 @@ Tensor copy_grid(const Tensor& src, const std::vector<std::vector<int64_t>>& tab
     const Grid grid(src.shape(), tables);
     const Tensor element = fill.defined() ? unpacked(fill) : fill;
     require(!fill.defined() || element.dtype() == bytes.dtype(), ErrorCode::kInvalidModel,
-            "the data are {}, the value to fill with is {}", dtype_name(src.dtype()), dtype_name(fill.dtype()));
+            "the data are {}, the value to fill with is {}", dtype_name(src.dtype()),
+            dtype_name(fill.dtype()));
     visit_elements(bytes.dtype(), [&]<typename E>() {
       copy_rows(grid, elements<E>(bytes), mutable_elements<E>(out), out.numel(),
                 fill.defined() ? elements<E>(element) : nullptr);

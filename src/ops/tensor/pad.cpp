@@ -1,13 +1,14 @@
-// Pad: adds to the ends of each dimension: a constant, the mirrored data (reflect), the last element (edge), or the data
-// again as on a torus (wrap). A negative number cuts instead. The numbers are an attribute before opset 11.
+// Pad: adds to the ends of each dimension: a constant, the mirrored data (reflect), the last element (edge),
+// or the data again as on a torus (wrap). A negative number cuts instead. The numbers are an attribute before
+// opset 11.
 #include <algorithm>
 
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
+#include "ops/tensor/constant_pad.h"
 #include "ops/tensor/elements.h"
 #include "ops/tensor/grid_copy.h"
-#include "ops/tensor/strided_copy.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -24,11 +25,6 @@ Mode mode_of(const OpContext& c) {
   fail(ErrorCode::kInvalidModel, "the mode '{}' is unknown", name);
 }
 
-/// What is added at both ends of every dimension.
-struct Pads {
-  std::vector<int64_t> begin, end;
-};
-
 /// `numbers` holds the begins of the axes, then their ends; without `axes` all are meant.
 Pads spread(const std::vector<int64_t>& numbers, const std::vector<int64_t>* axes, size_t rank) {
   std::vector<size_t> where;
@@ -36,8 +32,8 @@ Pads spread(const std::vector<int64_t>& numbers, const std::vector<int64_t>* axe
     where = normalize_axes(*axes, rank);
   else
     for (size_t d = 0; d < rank; ++d) where.push_back(d);
-  require(numbers.size() == 2 * where.size(), ErrorCode::kInvalidModel, "pads has {} entries for {} axes", numbers.size(),
-          where.size());
+  require(numbers.size() == 2 * where.size(), ErrorCode::kInvalidModel, "pads has {} entries for {} axes",
+          numbers.size(), where.size());
   Pads pads{std::vector<int64_t>(rank), std::vector<int64_t>(rank)};
   for (size_t i = 0; i < where.size(); ++i) {
     pads.begin[where[i]] = numbers[i];
@@ -52,8 +48,8 @@ Dim padded(const Dim& in, int64_t begin, int64_t end) {
           "the pads {} and {} are out of range", begin, end);
   const int64_t added = begin + end;
   if (in.is_known())
-    require(in.value() >= -added, ErrorCode::kInvalidModel, "the pads {} and {} cut more than the extent {}", begin, end,
-            in.value());
+    require(in.value() >= -added, ErrorCode::kInvalidModel, "the pads {} and {} cut more than the extent {}",
+            begin, end, in.value());
   return added >= 0 ? dim_add(in, Dim(added)) : dim_sub(in, Dim(-added));
 }
 
@@ -75,12 +71,14 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
-/// The source index of each output index along one axis; the mirrored and repeated data are those left after a cut.
+/// The source index of each output index along one axis; the mirrored and repeated data are those left after
+/// a cut.
 std::vector<int64_t> index_table(int64_t extent, int64_t begin, int64_t end, Mode mode) {
   const int64_t cut_begin = std::max<int64_t>(-begin, 0), cut_end = std::max<int64_t>(-end, 0);
   const int64_t n = extent - cut_begin - cut_end;
   const int64_t before = std::max<int64_t>(begin, 0), out = before + n + std::max<int64_t>(end, 0);
-  require(n > 0 || out == 0, ErrorCode::kInvalidModel, "an axis without elements cannot be padded from itself");
+  require(n > 0 || out == 0, ErrorCode::kInvalidModel,
+          "an axis without elements cannot be padded from itself");
   std::vector<int64_t> table(static_cast<size_t>(out));
   for (int64_t i = 0; i < out; ++i) {
     int64_t j = i - before;
@@ -96,23 +94,6 @@ std::vector<int64_t> index_table(int64_t extent, int64_t begin, int64_t end, Mod
   return table;
 }
 
-Tensor pad_constant(const Tensor& x, const Pads& pads, const Shape& out, const Tensor& value) {
-  Tensor y = checked_allocation(unpacked_dtype(x.dtype()), out);
-  require(value.dtype() == x.dtype() && value.numel() == 1, ErrorCode::kInvalidModel,
-          "the data are {}, constant_value is {} of shape {}", dtype_name(x.dtype()), dtype_name(value.dtype()),
-          value.shape().str());
-  fill_elements(y, unpacked(value));
-  Region from{0, x.shape().strides()}, to{0, out.strides()};
-  Shape core;
-  for (size_t d = 0; d < out.size(); ++d) {
-    const int64_t begin = pads.begin[d], cut_end = std::max<int64_t>(-pads.end[d], 0);
-    (begin < 0 ? from : to).offset += std::abs(begin) * (begin < 0 ? from : to).strides[d];
-    core.push_back(std::max<int64_t>(x.shape()[d] - std::max<int64_t>(-begin, 0) - cut_end, 0));
-  }
-  strided_copy(unpacked(x), from, y, to, core);
-  return repacked(std::move(y), x.dtype());
-}
-
 /// What constant mode fills with: zero, false or the empty string unless the node says.
 Tensor fill_value(const EvalContext& c) {
   const DType dtype = c.input(0).dtype();
@@ -124,8 +105,8 @@ void eval(EvalContext& c) {
   const Shape& in = c.shape(0);
   const bool has_axes = c.since() >= 18 && c.has_input(3);
   const std::vector<int64_t> axes = has_axes ? integer_list(c, 3) : std::vector<int64_t>();
-  const Pads pads =
-      spread(c.since() < 11 ? c.attr_ints("pads") : integer_list(c, 1), has_axes ? &axes : nullptr, in.size());
+  const Pads pads = spread(c.since() < 11 ? c.attr_ints("pads") : integer_list(c, 1),
+                           has_axes ? &axes : nullptr, in.size());
   Shape out;
   for (size_t d = 0; d < in.size(); ++d) {
     const Dim extent = padded(Dim(in[d]), pads.begin[d], pads.end[d]);
@@ -133,14 +114,100 @@ void eval(EvalContext& c) {
     out.push_back(extent.value());
   }
   const Mode mode = mode_of(c);
-  if (mode == Mode::kConstant) return c.set_output(0, pad_constant(c.input(0), pads, out, fill_value(c)));
+  if (mode == Mode::kConstant) return c.set_output(0, pad_constant(c.input(0), pads, fill_value(c)));
   check_output_size(unpacked_dtype(c.input(0).dtype()), out);
   std::vector<std::vector<int64_t>> tables;
-  for (size_t d = 0; d < in.size(); ++d) tables.push_back(index_table(in[d], pads.begin[d], pads.end[d], mode));
+  for (size_t d = 0; d < in.size(); ++d)
+    tables.push_back(index_table(in[d], pads.begin[d], pads.end[d], mode));
   c.set_output(0, copy_grid(c.input(0), tables));
 }
 
-@VERSIONS Pad infer eval
+constexpr OpVersion kVersions[] = {
+    {2, R"(
+in  data: T
+out output: T
+attr value: float = 0
+attr mode: string = "constant"
+attr pads: ints required
+type T: @float)",
+     infer, eval},
+    {11, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+out output: T
+attr mode: string = "constant"
+type T: @numeric)",
+     infer, eval},
+    {13, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+out output: T
+attr mode: string = "constant"
+type T: @all_ir4)",
+     infer, eval},
+    {18, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+in  axes: Tind ?
+out output: T
+attr mode: string = "constant"
+type T: @all_ir4
+type Tind: int32 int64)",
+     infer, eval},
+    {19, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+in  axes: Tind ?
+out output: T
+attr mode: string = "constant"
+type T: @all_ir4
+type Tind: int32 int64)",
+     infer, eval},
+    {21, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+in  axes: Tind ?
+out output: T
+attr mode: string = "constant"
+type T: @all_ir10
+type Tind: int32 int64)",
+     infer, eval},
+    {23, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+in  axes: Tind ?
+out output: T
+attr mode: string = "constant"
+type T: @all_ir11
+type Tind: int32 int64)",
+     infer, eval},
+    {24, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+in  axes: Tind ?
+out output: T
+attr mode: string = "constant"
+type T: @all_ir12
+type Tind: int32 int64)",
+     infer, eval},
+    {25, R"(
+in  data: T
+in  pads: int64
+in  constant_value: T ?
+in  axes: Tind ?
+out output: T
+attr mode: string = "constant"
+type T: @all_ir13
+type Tind: int32 int64)",
+     infer, eval},
+};
 
 }  // namespace
 

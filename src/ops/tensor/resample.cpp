@@ -31,7 +31,8 @@ double kernel(const ResizePlan& plan, double t) {
 /// The steepest slope of the kernel.
 double kernel_slope(const ResizePlan& plan) {
   if (plan.interpolation == Interpolation::kLinear) return 1;
-  // |kernel'| is largest at 1 or where the second derivative of the inner piece vanishes, if that lies inside.
+  // |kernel'| is largest at 1 or where the second derivative of the inner piece vanishes, if that lies
+  // inside.
   const double a = plan.cubic_a, vertex = (a + 3) / (3 * (a + 2));
   const double inner = vertex > 0 && vertex < 1 ? std::abs((a + 3) * vertex) : 0;
   return std::max(std::abs(a), inner);
@@ -42,8 +43,8 @@ double kernel_roundings(const ResizePlan& plan) {
   return plan.interpolation == Interpolation::kLinear ? 2 : 200 * (1 + std::abs(plan.cubic_a));
 }
 
-/// `slack` > 0 adds that much to the magnitude of every weight, also of the neighbours just outside the kernel: the taps
-/// of an upper bound. The weights are then magnitudes.
+/// `slack` > 0 adds that much to the magnitude of every weight, also of the neighbours just outside the
+/// kernel: the taps of an upper bound. The weights are then magnitudes.
 Taps make_taps(const ResizePlan& plan, const ResizeAxis& axis, double u) {
   const bool bound = u > 0;
   const double stretch = plan.antialias ? std::min(axis.scale(), 1.0) : 1.0;
@@ -68,8 +69,9 @@ Taps make_taps(const ResizePlan& plan, const ResizeAxis& axis, double u) {
     const double norm = (plan.antialias || plan.exclude_outside) && sum != 0 ? sum : 1;
     for (size_t i = first; i < taps.weight.size(); ++i) {
       const double w = taps.weight[i] / norm;
-      taps.weight[i] =
-          bound ? std::abs(w) + u * static_cast<double>(taps.width + 2) * std::abs(w) + 2 * slip / std::abs(norm) : w;
+      taps.weight[i] = bound ? std::abs(w) + u * static_cast<double>(taps.width + 2) * std::abs(w) +
+                                   2 * slip / std::abs(norm)
+                             : w;
     }
   }
   return taps;
@@ -116,30 +118,53 @@ int64_t nearest_index(const ResizePlan& plan, const ResizeAxis& axis, double x) 
   if (mode == NearestMode::kByScale) mode = axis.scale() < 1 ? NearestMode::kCeil : NearestMode::kFloor;
   double at = 0;
   switch (mode) {
-    case NearestMode::kFloor: at = std::floor(x); break;
-    case NearestMode::kCeil: at = std::ceil(x); break;
-    case NearestMode::kRoundPreferCeil: at = std::floor(x + 0.5); break;
-    default: at = std::ceil(x - 0.5); break;
+    case NearestMode::kFloor:
+      at = std::floor(x);
+      break;
+    case NearestMode::kCeil:
+      at = std::ceil(x);
+      break;
+    case NearestMode::kRoundPreferCeil:
+      at = std::floor(x + 0.5);
+      break;
+    default:
+      at = std::ceil(x - 0.5);
+      break;
   }
   return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(axis.in - 1)));
 }
 
-/// The source index of each element; `nudge` moves the coordinates.
+/// True when a coordinate at an integer or half an integer is computed without error: the scale is a float32
+/// number, so that the one division gives such a quotient exactly.
+bool has_exact_ties(const ResizePlan& plan, const ResizeAxis& axis) {
+  const double scale = axis.scale();
+  const bool by_scale = plan.coordinates == CoordinateMode::kAsymmetric ||
+                        plan.coordinates == CoordinateMode::kHalfPixel ||
+                        plan.coordinates == CoordinateMode::kPytorchHalfPixel;
+  return by_scale && scale * axis.scale_den == axis.scale_num &&
+         static_cast<double>(static_cast<float>(scale)) == scale;
+}
+
+/// The source index of each element; `nudge` moves the coordinates that may be off.
 std::vector<int64_t> nearest_table(const ResizePlan& plan, const ResizeAxis& axis, double nudge) {
+  const bool exact_ties = has_exact_ties(plan, axis);
   std::vector<int64_t> table;
   for (int64_t at = 0; at < axis.out; ++at) {
-    const double x = plan.source(axis, at);
+    double x = plan.source(axis, at);
     const bool outside = plan.is_extrapolated(axis, x);
-    table.push_back(outside ? kOutside : plan.resizes(axis) ? nearest_index(plan, axis, x + nudge) : at);
+    if (!exact_ties || 2 * x != std::floor(2 * x)) x += nudge;
+    table.push_back(outside ? kOutside : plan.resizes(axis) ? nearest_index(plan, axis, x) : at);
   }
   return table;
 }
 
 Tensor resize_nearest(const Tensor& x, const ResizePlan& plan, const std::vector<double>& nudges) {
   std::vector<std::vector<int64_t>> tables;
-  for (size_t d = 0; d < plan.axes.size(); ++d) tables.push_back(nearest_table(plan, plan.axes[d], nudges[d]));
+  for (size_t d = 0; d < plan.axes.size(); ++d)
+    tables.push_back(nearest_table(plan, plan.axes[d], nudges[d]));
   const bool numeric = is_float(x.dtype()) || is_integer(x.dtype()) || x.dtype() == DType::kBool;
-  const Tensor fill = numeric ? convert(Tensor::scalar(plan.extrapolation_value), x.dtype()) : Tensor::zeros(x.dtype(), {});
+  const Tensor fill =
+      numeric ? convert(Tensor::scalar(plan.extrapolation_value), x.dtype()) : Tensor::zeros(x.dtype(), {});
   return copy_grid(x, tables, fill);
 }
 
@@ -149,7 +174,8 @@ Tensor nearest_error_bound(const Tensor& x, const ResizePlan& plan, double u, co
   std::vector<size_t> open;
   for (size_t d = 0; d < plan.axes.size(); ++d) {
     const double slip = plan.source_error(plan.axes[d], u);
-    if (nearest_table(plan, plan.axes[d], -slip) != nearest_table(plan, plan.axes[d], slip)) open.push_back(d);
+    if (nearest_table(plan, plan.axes[d], -slip) != nearest_table(plan, plan.axes[d], slip))
+      open.push_back(d);
   }
   double* b = bound.mutable_data<double>();
   for (size_t choice = 0; choice < (size_t{1} << open.size()); ++choice) {
@@ -170,7 +196,9 @@ Tensor to_integers(const Tensor& x) {
     constexpr auto kMin = static_cast<double>(std::numeric_limits<T>::min());
     constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
     v = std::nearbyint(v);
-    return v >= kMax ? std::numeric_limits<T>::max() : v > kMin ? static_cast<T>(v) : std::numeric_limits<T>::min();
+    return v >= kMax  ? std::numeric_limits<T>::max()
+           : v > kMin ? static_cast<T>(v)
+                      : std::numeric_limits<T>::min();
   });
 }
 
@@ -179,7 +207,8 @@ Tensor to_integers(const Tensor& x) {
 Tensor resize(const Tensor& x, const ResizePlan& plan) {
   check_output_size(unpacked_dtype(x.dtype()), plan.output_shape());
   for (const ResizeAxis& a : plan.axes)
-    require(a.in > 0 || a.out == 0, ErrorCode::kInvalidModel, "an axis without elements cannot be resized to {}", a.out);
+    require(a.in > 0 || a.out == 0, ErrorCode::kInvalidModel,
+            "an axis without elements cannot be resized to {}", a.out);
   if (plan.interpolation == Interpolation::kNearest)
     return resize_nearest(x, plan, std::vector<double>(plan.axes.size(), 0.0));
   Tensor y = interpolate(to_float64(x), plan);
@@ -190,14 +219,17 @@ Tensor resize(const Tensor& x, const ResizePlan& plan) {
   return y;
 }
 
-Tensor resize_error_bound(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y) {
-  if (plan.interpolation == Interpolation::kNearest) return nearest_error_bound(x, plan, u, y);
+Tensor resize_error_bound(const Tensor& input, const ResizePlan& plan, double u, const Tensor& y) {
+  const Tensor x = to_float64(input);
+  if (plan.interpolation == Interpolation::kNearest) return nearest_error_bound(x, plan, u, to_float64(y));
   const Tensor magnitudes = map_elements<double>(x, [](double v) { return std::abs(v); });
   // The same sums with widened weights, less the sums themselves, is what the weights can be off by.
   Tensor wide = interpolate(magnitudes, plan, u);
   const Tensor narrow = interpolate(magnitudes, plan, 1e-300);
   double* b = wide.mutable_data<double>();
-  for (int64_t i = 0; i < wide.numel(); ++i) b[i] -= narrow.data<double>()[i];
+  // ONNX does not say how integers are rounded.
+  const double rounding = is_float(input.dtype()) ? 0 : 1;
+  for (int64_t i = 0; i < wide.numel(); ++i) b[i] += rounding - narrow.data<double>()[i];
   return wide;
 }
 

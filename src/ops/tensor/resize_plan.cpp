@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/infer_util.h"
+
 namespace assay {
 
 Shape ResizePlan::output_shape() const {
@@ -21,14 +23,21 @@ double ResizePlan::source(const ResizeAxis& a, int64_t at) const {
   const auto last = static_cast<double>(a.in - 1);
   const double half_pixel = (x + 0.5) * a.scale_den / a.scale_num - 0.5;
   switch (coordinates) {
-    case CoordinateMode::kHalfPixel: return half_pixel;
+    case CoordinateMode::kHalfPixel:
+      return half_pixel;
     case CoordinateMode::kHalfPixelSymmetric:
       // The centre of the axis stays the centre when its fractional width is cut to whole elements.
       return static_cast<double>(a.in) / 2 * (1 - static_cast<double>(a.out) / a.width) + half_pixel;
-    case CoordinateMode::kPytorchHalfPixel: return a.width > 1 ? half_pixel : 0;
-    case CoordinateMode::kAlignCorners: return a.width == 1 ? 0 : x * last / (a.width - 1);
-    case CoordinateMode::kAsymmetric: return x * a.scale_den / a.scale_num;
-    case CoordinateMode::kTfCropAndResize: break;
+    case CoordinateMode::kPytorchHalfPixel:
+      return a.width > 1 ? half_pixel : 0;
+    case CoordinateMode::kAlignCorners:
+      return a.width == 1 ? 0 : x * last / (a.width - 1);
+    case CoordinateMode::kAsymmetric:
+      return x * a.scale_den / a.scale_num;
+    case CoordinateMode::kTfHalfPixelForNn:
+      return half_pixel + 0.5;
+    case CoordinateMode::kTfCropAndResize:
+      break;
   }
   if (a.width <= 1) return 0.5 * (a.roi_start + a.roi_end) * last;
   return a.roi_start * last + x * (a.roi_end - a.roi_start) * last / (a.width - 1);
@@ -39,8 +48,14 @@ bool ResizePlan::is_extrapolated(const ResizeAxis& a, double x) const {
 }
 
 double ResizePlan::source_error(const ResizeAxis& a, double u) const {
+  int exponent = 0;
+  const bool by_scale = coordinates == CoordinateMode::kAsymmetric ||
+                        coordinates == CoordinateMode::kHalfPixel ||
+                        coordinates == CoordinateMode::kPytorchHalfPixel;
+  if (by_scale && std::frexp(a.scale(), &exponent) == 0.5) return 0;  // a power of two: every step is exact
   // At most eight roundings, each of a term no larger than the coordinates at the ends of the axis.
-  const double crop = coordinates == CoordinateMode::kTfCropAndResize ? std::abs(a.roi_start) + std::abs(a.roi_end) : 0;
+  const double crop =
+      coordinates == CoordinateMode::kTfCropAndResize ? std::abs(a.roi_start) + std::abs(a.roi_end) : 0;
   return 8 * u * (static_cast<double>(a.in) + 1) * (1 + crop);
 }
 
@@ -55,6 +70,12 @@ ResizeAxis axis_from_scale(int64_t in, double scale) {
   ResizeAxis a{.in = in, .out = scaled_extent(in, scale), .width = scale * static_cast<double>(in)};
   a.scale_num = scale;
   return a;
+}
+
+Dim infer_scaled(const Dim& in, double scale) {
+  if (in.is_known()) return Dim(axis_from_scale(in.value(), scale).out);
+  const bool whole = scale >= 1 && scale == std::floor(scale) && scale < 1e6;
+  return whole ? dim_mul(in, Dim(static_cast<int64_t>(scale))) : Dim();
 }
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/tensor.h"
+#include "assay/type.h"
 
 namespace assay {
 
@@ -15,6 +16,7 @@ enum class CoordinateMode : uint8_t {
   kPytorchHalfPixel,
   kAlignCorners,
   kAsymmetric,
+  kTfHalfPixelForNn,  ///< opsets 11 and 12
   kTfCropAndResize,
 };
 
@@ -64,12 +66,15 @@ int64_t scaled_extent(int64_t in, double scale);
 /// An axis resized by a scale; throws Error unless the scale is positive and the extent representable.
 ResizeAxis axis_from_scale(int64_t in, double scale);
 
-/// The resized tensor. Linear and cubic interpolation take float64 and integers, nearest takes every type; integers are
-/// rounded to nearest even and clamped to their range.
+/// The extent that a known scale makes of one that may be symbolic; unknown when that is not certain.
+Dim infer_scaled(const Dim& in, double scale);
+
+/// The resized tensor. Linear and cubic interpolation take float64 and integers, nearest takes every type;
+/// integers are rounded to nearest even and clamped to their range.
 Tensor resize(const Tensor& x, const ResizePlan& plan);
 
-/// An upper bound of the error of resize(x, plan) = y in an arithmetic with unit roundoff u, whose coordinates and
-/// weights are computed in it too: to first order in u. Float64 of y's shape.
+/// An upper bound of the error of resize(x, plan) = y in an arithmetic with unit roundoff u, whose
+/// coordinates and weights are computed in it too: to first order in u. Float64 of y's shape.
 Tensor resize_error_bound(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y);
 
 }  // namespace assay

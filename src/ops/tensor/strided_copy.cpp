@@ -209,4 +209,15 @@ Tensor copy_region(const Tensor& src, const Region& from, const Shape& extents) 
   return repacked(std::move(out), src.dtype());
 }
 
+Tensor permuted(const Tensor& src, const std::vector<size_t>& order) {
+  const std::vector<int64_t> strides = src.shape().strides();
+  Shape out;
+  Region from;
+  for (const size_t d : order) {
+    out.push_back(src.shape()[d]);
+    from.strides.push_back(strides[d]);
+  }
+  return copy_region(src, from, out);
+}
+
 }  // namespace assay

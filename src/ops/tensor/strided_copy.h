@@ -25,4 +25,7 @@ void strided_copy(const Tensor& src, const Region& from, Tensor& dst, const Regi
 /// it is larger than checked_allocation allows.
 Tensor copy_region(const Tensor& src, const Region& from, const Shape& extents);
 
+/// The tensor with its dimensions in another order: output dimension i is input dimension order[i].
+Tensor permuted(const Tensor& src, const std::vector<size_t>& order);
+
 }  // namespace assay

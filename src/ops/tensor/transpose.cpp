@@ -32,17 +32,7 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
-void eval(EvalContext& c) {
-  const Shape& in = c.shape(0);
-  const std::vector<int64_t> strides = in.strides();
-  Shape out;
-  Region from;
-  for (const size_t axis : permutation(c, in.size())) {
-    out.push_back(in[axis]);
-    from.strides.push_back(strides[axis]);
-  }
-  c.set_output(0, copy_region(c.input(0), from, out));
-}
+void eval(EvalContext& c) { c.set_output(0, permuted(c.input(0), permutation(c, c.shape(0).size()))); }
 
 constexpr OpVersion kVersions[] = {
     {1, R"(

@@ -1,0 +1,59 @@
+// assay run: inference on several backends, and whether they agree.
+#include "cli/command.h"
+#include "cli/options/comparator.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "cli/options/runners.h"
+#include "cli/options/unavailable.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr const char* kSavePath = "--save-onnx";
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_runner_options(parser);
+  add_model_options(parser, /*is_required=*/false);
+  add_onnx_save_options(parser, kSavePath);
+  add_onnx_shape_inference_options(parser);
+  add_onnx_load_options(parser);
+  add_data_loader_options(parser);
+  add_comparator_options(parser);
+  add_unavailable_run_options(parser);
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  RunOptions options;
+  options.runners = read_runner_choices(args);
+  options.session = read_session_options(args);
+  ModelOptions model = read_model_options(args);
+  options.model = read_model_loader_options(args, model.path, kSavePath);
+  DataOptions data = read_data_options(args, std::move(model.input_shapes));
+  options.data = std::move(data.random);
+  options.load_inputs = std::move(data.load_inputs);
+  read_comparator_options(args, options);
+  for (const RunnerChoice& runner : options.runners)
+    options.arbitrate = options.arbitrate || runner.backend->name == "reference";
+  context.announce();
+  return run_and_compare(options) ? 0 : 1;
+}
+
+}  // namespace
+
+extern constinit const Command kRunCommand;
+constinit const Command kRunCommand = {
+    .name = "run",
+    .summary = "Run a model on several backends and compare what they give.",
+    .description =
+        "Runs inference on the model with each runner, on the same inputs, and compares the outputs of each "
+        "runner with "
+        "those of the next. With --ref, the float64 reference tells which of them is wrong.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,329 @@
+// What `run` makes of its options.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "base/log.h"
+#include "cli/command_list.h"
+#include "cli/options/comparator.h"
+#include "cli/options/compare_functions.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "compare/indices.h"
+#include "compare/simple.h"
+
+namespace assay::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+ArgParser run_parser() {
+  ArgParser parser("assay run", "");
+  all_commands().front()->add_options(parser);
+  return parser;
+}
+
+ParsedArgs parse(const Words& words) { return run_parser().parse(words); }
+
+/// Every option of upstream's `run` (version 0.49), as its own parser lists them, with what it takes: 0 for a
+/// flag, 1 for a value, ? + * as in argparse.
+const std::map<std::string, char> kUpstream = {{"-v", '0'},
+                                               {"--verbose", '0'},
+                                               {"-q", '0'},
+                                               {"--quiet", '0'},
+                                               {"--verbosity", '+'},
+                                               {"--silent", '0'},
+                                               {"--log-format", '+'},
+                                               {"--log-file", '1'},
+                                               {"--tf", '0'},
+                                               {"--onnxrt", '0'},
+                                               {"--pluginref", '0'},
+                                               {"--trt", '0'},
+                                               {"--model-type", '1'},
+                                               {"--input-shapes", '+'},
+                                               {"--inputs", '+'},
+                                               {"--tftrt", '0'},
+                                               {"--use-tftrt", '0'},
+                                               {"--minimum-segment-size", '1'},
+                                               {"--dynamic-op", '0'},
+                                               {"--ckpt", '1'},
+                                               {"--tf-outputs", '+'},
+                                               {"--save-pb", '1'},
+                                               {"--save-tensorboard", '1'},
+                                               {"--freeze-graph", '0'},
+                                               {"--gpu-memory-fraction", '1'},
+                                               {"--allow-growth", '0'},
+                                               {"--xla", '0'},
+                                               {"--save-timeline", '1'},
+                                               {"--opset", '1'},
+                                               {"--save-onnx", '1'},
+                                               {"--save-external-data", '?'},
+                                               {"--external-data-path", '?'},
+                                               {"--external-data-size-threshold", '1'},
+                                               {"--no-save-all-tensors-to-one-file", '0'},
+                                               {"--shape-inference", '0'},
+                                               {"--do-shape-inference", '0'},
+                                               {"--no-onnxruntime-shape-inference", '0'},
+                                               {"--external-data-dir", '1'},
+                                               {"--load-external-data", '1'},
+                                               {"--ext", '1'},
+                                               {"--ignore-external-data", '0'},
+                                               {"--onnx-outputs", '+'},
+                                               {"--onnx-exclude-outputs", '+'},
+                                               {"--fp-to-fp16", '0'},
+                                               {"--providers", '+'},
+                                               {"--execution-providers", '+'},
+                                               {"--trt-min-shapes", '+'},
+                                               {"--trt-opt-shapes", '+'},
+                                               {"--trt-max-shapes", '+'},
+                                               {"--tf32", '0'},
+                                               {"--fp16", '0'},
+                                               {"--bf16", '0'},
+                                               {"--fp8", '0'},
+                                               {"--int8", '0'},
+                                               {"--precision-constraints", '1'},
+                                               {"--sparse-weights", '0'},
+                                               {"--version-compatible", '0'},
+                                               {"--exclude-lean-runtime", '0'},
+                                               {"--calibration-cache", '1'},
+                                               {"--calib-base-cls", '1'},
+                                               {"--calibration-base-class", '1'},
+                                               {"--quantile", '1'},
+                                               {"--regression-cutoff", '1'},
+                                               {"--load-timing-cache", '1'},
+                                               {"--error-on-timing-cache-miss", '0'},
+                                               {"--disable-compilation-cache", '0'},
+                                               {"--save-tactics", '1'},
+                                               {"--save-tactic-replay", '1'},
+                                               {"--load-tactics", '1'},
+                                               {"--load-tactic-replay", '1'},
+                                               {"--tactic-sources", '*'},
+                                               {"--trt-config-script", '1'},
+                                               {"--trt-config-func-name", '1'},
+                                               {"--trt-config-postprocess-script", '1'},
+                                               {"--trt-cpps", '1'},
+                                               {"--trt-safety-restricted", '0'},
+                                               {"--refittable", '0'},
+                                               {"--strip-plan", '0'},
+                                               {"--use-dla", '0'},
+                                               {"--allow-gpu-fallback", '0'},
+                                               {"--pool-limit", '+'},
+                                               {"--memory-pool-limit", '+'},
+                                               {"--preview-features", '*'},
+                                               {"--builder-optimization-level", '1'},
+                                               {"--hardware-compatibility-level", '1'},
+                                               {"--max-aux-streams", '1'},
+                                               {"--quantization-flags", '*'},
+                                               {"--profiling-verbosity", '1'},
+                                               {"--weight-streaming", '0'},
+                                               {"--runtime-platform", '1'},
+                                               {"--tiling-optimization-level", '1'},
+                                               {"--plugins", '+'},
+                                               {"--onnx-flags", '+'},
+                                               {"--plugin-instancenorm", '0'},
+                                               {"--trt-outputs", '+'},
+                                               {"--trt-exclude-outputs", '+'},
+                                               {"--layer-precisions", '+'},
+                                               {"--tensor-dtypes", '+'},
+                                               {"--tensor-datatypes", '+'},
+                                               {"--trt-network-func-name", '1'},
+                                               {"--trt-network-postprocess-script", '+'},
+                                               {"--trt-npps", '+'},
+                                               {"--strongly-typed", '0'},
+                                               {"--mark-debug", '+'},
+                                               {"--mark-unfused-tensors-as-debug-tensors", '0'},
+                                               {"--save-engine", '1'},
+                                               {"--save-timing-cache", '1'},
+                                               {"--load-runtime", '1'},
+                                               {"--optimization-profile", '1'},
+                                               {"--allocation-strategy", '1'},
+                                               {"--weight-streaming-budget", '1'},
+                                               {"--seed", '1'},
+                                               {"--val-range", '+'},
+                                               {"--int-min", '1'},
+                                               {"--int-max", '1'},
+                                               {"--float-min", '1'},
+                                               {"--float-max", '1'},
+                                               {"--iterations", '1'},
+                                               {"--iters", '1'},
+                                               {"--data-loader-backend-module", '1'},
+                                               {"--load-inputs", '+'},
+                                               {"--load-input-data", '+'},
+                                               {"--data-loader-script", '1'},
+                                               {"--data-loader-func-name", '1'},
+                                               {"--warm-up", '1'},
+                                               {"--use-subprocess", '0'},
+                                               {"--save-inputs", '1'},
+                                               {"--save-input-data", '1'},
+                                               {"--save-outputs", '1'},
+                                               {"--save-results", '1'},
+                                               {"--postprocess", '+'},
+                                               {"--postprocess-func", '+'},
+                                               {"--validate", '0'},
+                                               {"--fail-fast", '0'},
+                                               {"--compare", '1'},
+                                               {"--compare-func", '1'},
+                                               {"--compare-func-script", '1'},
+                                               {"--load-outputs", '+'},
+                                               {"--load-results", '+'},
+                                               {"--no-shape-check", '0'},
+                                               {"--rtol", '+'},
+                                               {"--rel-tol", '+'},
+                                               {"--atol", '+'},
+                                               {"--abs-tol", '+'},
+                                               {"--check-error-stat", '+'},
+                                               {"--infinities-compare-equal", '0'},
+                                               {"--save-heatmaps", '1'},
+                                               {"--show-heatmaps", '0'},
+                                               {"--save-error-metrics-plot", '1'},
+                                               {"--show-error-metrics-plot", '0'},
+                                               {"--error-quantile", '+'},
+                                               {"--index-tolerance", '+'},
+                                               {"--gen", '1'},
+                                               {"--gen-script", '1'}};
+
+/// Enough words for the option, of a kind it takes.
+Words sample(const std::string& name, char arity) {
+  static const std::map<std::string, std::string> kSpecial = {{"--log-format", "no-colors"},
+                                                              {"--model-type", "onnx"},
+                                                              {"--data-loader-backend-module", "numpy"},
+                                                              {"--compare", "simple"},
+                                                              {"--compare-func", "simple"}};
+  const auto it = kSpecial.find(name);
+  if (arity == '0' || arity == '*') return {name};
+  return {name, it == kSpecial.end() ? "1" : it->second};
+}
+
+TEST(RunOptions, EveryUpstreamOptionIsKnownWithItsArity) {
+  for (const auto& [name, arity] : kUpstream) {
+    const ParsedArgs one = parse(sample(name, arity));
+    ASSERT_EQ(one.given().size(), 1U) << name;
+    EXPECT_TRUE(one.unrecognized().empty()) << name;
+    Words two = sample(name, arity);
+    two.emplace_back("more");
+    const bool takes_many = arity == '+' || arity == '*';
+    if (name == "--log-format") continue;  // its words are checked
+    EXPECT_EQ(parse(two).text("model_file"), takes_many ? std::nullopt : std::optional<std::string>("more"))
+        << name;
+    if (arity == '1' || arity == '+') {
+      EXPECT_THROW(parse({name}), UsageError) << name;
+    }
+  }
+}
+
+TEST(RunOptions, RefusedOnesHaveAReason) {
+  std::set<std::string> refused;
+  for (const auto& [name, arity] : kUpstream) {
+    const std::string refusal = parse(sample(name, arity)).given().front()->refusal;
+    if (refusal.empty()) continue;
+    refused.insert(name);
+    EXPECT_EQ(refusal.back(), '.') << name;
+  }
+  for (const char* name :
+       {"--fp16", "--save-engine", "--data-loader-script", "--tf", "--pluginref", "--pool-limit"})
+    EXPECT_TRUE(refused.contains(name)) << name;
+  for (const char* name :
+       {"--onnxrt", "--trt", "--fp-to-fp16", "--providers", "--rtol", "--use-subprocess", "--iters"})
+    EXPECT_FALSE(refused.contains(name)) << name;
+}
+
+TEST(RunOptions, Model) {
+  const log::Capture capture;
+  const ModelOptions options = read_model_options(parse({"nowhere.onnx", "--inputs", "x:[1,2]"}));
+  EXPECT_EQ(options.path, "nowhere.onnx");
+  EXPECT_EQ(options.input_shapes.size(), 1U);
+  EXPECT_EQ(capture.out(), "[W] Model path does not exist: nowhere.onnx\n");
+  EXPECT_EQ(read_model_options(parse({"nowhere.onnx:ignored"})).path, "nowhere.onnx");
+  EXPECT_EQ(read_model_options(parse({})).path, "");
+  EXPECT_EQ(read_model_options(parse({"nowhere.bin", "--model-type", "onnx"})).path, "nowhere.bin");
+  EXPECT_THROW(read_model_options(parse({"nowhere.bin"})), log::LoggedError);
+  EXPECT_THROW(read_model_options(parse({"nowhere.engine"})), log::LoggedError);
+  EXPECT_THROW(read_model_options(parse({"/"})), log::LoggedError);
+}
+
+TEST(RunOptions, ModelLoader) {
+  const auto read = [](const Words& words) {
+    return read_model_loader_options(parse(words), "m.onnx", "--save-onnx");
+  };
+  EXPECT_TRUE(read({"--onnx-outputs", "mark", "all"}).mark_all);
+  EXPECT_EQ(read({"--onnx-outputs", "mark"}).outputs, (Words{"mark"}));
+  EXPECT_EQ(read({"--onnx-outputs", "mark", "all", "y"}).outputs, (Words{"mark", "all", "y"}));
+  EXPECT_EQ(read({"--save-external-data"}).external_data_path, "");
+  EXPECT_EQ(read({"--save-external-data", "w", "--external-data-path", "v"}).external_data_path, "w");
+  EXPECT_EQ(read({}).external_data_path, std::nullopt);
+  EXPECT_EQ(read({"--external-data-size-threshold", "1K"}).external_data_threshold, 1024);
+  EXPECT_EQ(read({"--ext", "d"}).import.external_data_dir, "d");
+}
+
+TEST(RunOptions, Data) {
+  const log::Capture capture;
+  const DataOptions options = read_data_options(
+      parse({"--seed", "3", "--iters", "2", "--val-range", "[0,2]", "x:[1,5]", "--int-min", "4"}), {});
+  EXPECT_EQ(options.random.seed, 3);
+  EXPECT_EQ(options.random.iterations, 2);
+  EXPECT_EQ(options.random.ranges.size(), 2U);
+  EXPECT_EQ(options.random.integer_range->low->repr(), "4");
+  EXPECT_FALSE(options.random.integer_range->high.has_value());
+  EXPECT_FALSE(options.random.float_range.has_value());
+  EXPECT_EQ(capture.out(),
+            "[W] --int-min/--int-max and --float-min/--float-max is deprecated and will be removed in "
+            "Polygraphy 0.50.0. "
+            "Use --val-range, which allows you to specify per-input data ranges, instead.\n");
+}
+
+TEST(RunOptions, LoadedDataMakeOthersPointless) {
+  const log::Capture capture;
+  read_data_options(parse({"--load-inputs", "a.json", "--seed", "3"}), {});
+  EXPECT_EQ(capture.out(),
+            "[W] Argument: '--seed' will be ignored since a custom data loader was provided.\n"
+            "    This argument is only valid when using the default data loader.\n");
+}
+
+TEST(RunOptions, Postprocessing) {
+  const auto top_k = [](const char* text) {
+    RunOptions options;
+    read_comparator_options(parse({"--postprocess", text}), options);
+    return options.top_k.get("y", TopK{.k = -99});
+  };
+  EXPECT_EQ(top_k("top-5").k, 5);
+  EXPECT_EQ(top_k("top-5").axis, -1);
+  EXPECT_EQ(top_k("top-3,axis=-2").axis, -2);
+  EXPECT_EQ(top_k("y:top-2,1").axis, 1);
+  EXPECT_EQ(top_k("top--5").k, 5) << "upstream drops any of the characters of `top-`";
+  EXPECT_EQ(top_k("z:top-2").k, -99);
+  for (const char* bad : {"foo", "y:max", "top-", "top-x", "top-5,axis=", "top-5,axis=x"}) {
+    const log::Capture capture;
+    EXPECT_THROW(top_k(bad), log::LoggedError) << bad;
+  }
+}
+
+TEST(RunOptions, ComparisonFunctions) {
+  const log::Capture capture;
+  EXPECT_NE(dynamic_cast<const SimpleComparison*>(read_comparison(parse({"--rtol", "1"})).get()), nullptr);
+  EXPECT_EQ(capture.out(), "");
+  EXPECT_NE(dynamic_cast<const IndicesComparison*>(
+                read_comparison(parse({"--compare", "indices", "--rel-tol", "1"})).get()),
+            nullptr);
+  read_comparison(parse({"--index-tolerance", "1"}));
+  EXPECT_EQ(
+      capture.out(),
+      "[W] Option: --rtol/--rel-tol is only valid for comparison function: 'simple'. The selected comparison "
+      "function is: 'indices', so this option will be ignored.\n"
+      "[W] Option: --index-tolerance is only valid for comparison function: 'indices'. The selected "
+      "comparison "
+      "function is: 'simple', so this option will be ignored.\n");
+}
+
+TEST(RunOptions, ComparisonValuesAreCheckedBeforeAnythingRuns) {
+  for (const Words& bad : {Words{"--rtol", "y:abc"}, Words{"--atol", "[1]"},
+                           Words{"--check-error-stat", "y:min"}, Words{"--error-quantile", "1.5"},
+                           Words{"--error-quantile", "nan"}, Words{"--index-tolerance", "0.5"}}) {
+    const log::Capture capture;
+    EXPECT_THROW(read_comparison(parse(bad)), log::LoggedError) << bad[0];
+  }
+}
+
+}  // namespace
+}  // namespace assay::cli

@@ -1,0 +1,21 @@
+// Brings a tensor into a wanted shape, as far as that can be done without losing elements.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "assay/tensor.h"
+
+namespace assay {
+
+/// The tensor itself when it has the shape; else permuted when the extents are the same in another order,
+/// else reshaped. A negative extent is open: a single one follows from the number of elements, several take
+/// the tensor's own extents when the ranks agree. When the number of elements differs, the tensor comes back
+/// as it was. Logs what it does, and a warning when it can do nothing.
+Tensor try_match_shape(const Tensor& tensor, std::span<const int64_t> dims);
+
+/// Axis i of the result is axis permutation[i] of the tensor. Throws Error (kInvalidArgument) unless
+/// `permutation` names every axis once. Packed types come back unpacked (see tensor/half.h).
+Tensor transpose(const Tensor& tensor, std::span<const int64_t> permutation);
+
+}  // namespace assay

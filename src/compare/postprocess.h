@@ -1,0 +1,44 @@
+// Post-processing of outputs before they are compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "assay/tensor.h"
+#include "compare/outputs.h"
+#include "compare/tolerance.h"
+
+namespace assay {
+
+/// The k largest values along an axis.
+struct TopK {
+  int64_t k = 10;
+  int64_t axis = -1;
+};
+
+/// The int64 indices of the k largest elements along an axis, largest first; of equal elements the one with
+/// the lower index comes first, NaN comes last. Fewer than k when the axis is shorter. Throws Error
+/// (kInvalidArgument) for k < 0, an axis that does not exist, strings and complex numbers. NumPy's negation
+/// wraps unsigned integers around, which puts a zero on top; here a zero is the smallest.
+Tensor top_k_indices(const Tensor& tensor, int64_t k, int64_t axis = -1);
+
+/// The outputs of a source, each replaced by its top-k indices when it is loaded; as they are where no k, or
+/// k = 0, is given. An axis given for one output does not affect another. Error messages name the output.
+class TopKOutputs : public OutputSource {
+ public:
+  TopKOutputs(std::shared_ptr<const OutputSource> source, PerOutput<TopK> top_k)
+      : source_(std::move(source)), top_k_(std::move(top_k)) {}
+  const std::string& runner_name() const override { return source_->runner_name(); }
+  const std::vector<std::string>& names() const override { return source_->names(); }
+  Tensor load(size_t index) const override;
+
+ private:
+  std::shared_ptr<const OutputSource> source_;
+  PerOutput<TopK> top_k_;
+};
+
+/// Replaces all outputs of all runners by their top-k indices, lazily, and logs that it does.
+void apply_top_k(std::vector<RunnerOutputs>& results, const PerOutput<TopK>& top_k);
+
+}  // namespace assay

@@ -1,0 +1,67 @@
+// Options that differ between outputs, and the numbers in them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/python_repr.h"
+
+namespace assay {
+
+/// A number that reports repeat as it was written: 1 and 1.0 are told apart.
+struct Tolerance {
+  Tolerance(double value) : value(value) {}               // NOLINT: numbers are tolerances
+  Tolerance(int value) : value(value), integral(true) {}  // NOLINT
+  Tolerance(int64_t value) : value(static_cast<double>(value)), integral(true) {}  // NOLINT
+
+  double value;
+  bool integral = false;
+
+  /// As Python prints the number: 1, 1.0, 1e-05.
+  std::string str() const {
+    return integral ? std::to_string(static_cast<int64_t>(value)) : python_float_repr(value);
+  }
+};
+
+/// A value per output name. The name "" stands for all outputs that have no entry.
+template <typename T>
+class PerOutput {
+ public:
+  PerOutput() = default;
+  /// One value for all outputs.
+  PerOutput(T value) { set("", std::move(value)); }  // NOLINT: converts on purpose
+
+  /// A later value of a name replaces the earlier one.
+  void set(std::string_view name, T value) {
+    for (auto& [known, old] : entries_)
+      if (known == name) {
+        old = std::move(value);
+        return;
+      }
+    entries_.emplace_back(name, std::move(value));
+  }
+
+  /// The value for an output; null when neither it nor "" has one.
+  const T* find(std::string_view name) const {
+    const T* everywhere = nullptr;
+    for (const auto& [known, value] : entries_) {
+      if (known == name) return &value;
+      if (known.empty()) everywhere = &value;
+    }
+    return everywhere;
+  }
+  T get(std::string_view name, T otherwise) const {
+    const T* found = find(name);
+    return found ? *found : otherwise;
+  }
+
+  bool empty() const { return entries_.empty(); }
+  const std::vector<std::pair<std::string, T>>& entries() const { return entries_; }
+
+ private:
+  std::vector<std::pair<std::string, T>> entries_;
+};
+
+}  // namespace assay

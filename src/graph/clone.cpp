@@ -1,0 +1,102 @@
+#include "graph/clone.h"
+
+namespace assay {
+namespace {
+
+void clone_into(const Graph& from, Graph& to, ValueMap& map);
+
+std::shared_ptr<Graph> clone_subgraph(const Graph& from, Graph& parent, ValueMap& map) {
+  auto copy = std::make_shared<Graph>();
+  copy->set_parent(&parent);
+  clone_into(from, *copy, map);
+  return copy;
+}
+
+Attribute clone_attribute(const Attribute& a, Graph& parent, ValueMap& map) {
+  Attribute copy = a;
+  if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) copy.data = clone_subgraph(**g, parent, map);
+  if (const auto* list = a.get_if<Attribute::Graphs>()) {
+    Attribute::Graphs graphs;
+    for (const auto& g : *list) graphs.push_back(clone_subgraph(*g, parent, map));
+    copy.data = std::move(graphs);
+  }
+  return copy;
+}
+
+void clone_into(const Graph& from, Graph& to, ValueMap& map) {
+  to.name = from.name;
+  to.doc_string = from.doc_string;
+  to.metadata = from.metadata;
+  to.quantization_annotations = from.quantization_annotations;
+  for (const auto& v : from.values()) map[v.get()] = clone_value(*v, to);
+  for (const auto& n : from.nodes()) clone_node(*n, to, map);
+  for (const Value* v : from.inputs) to.inputs.push_back(map.at(v));
+  // An output of a subgraph may be a value of an enclosing graph.
+  for (const Value* v : from.outputs) to.outputs.push_back(map.at(v));
+}
+
+}  // namespace
+
+Value* clone_value(const Value& v, Graph& into) {
+  Value* copy = into.add_value(v.name(), v.type);
+  if (v.tensor().defined())
+    copy->set_tensor(v.tensor());
+  else if (v.is_constant())
+    copy->set_missing();
+  copy->type = v.type;
+  copy->doc_string = v.doc_string;
+  copy->metadata = v.metadata;
+  copy->is_overridable = v.is_overridable;
+  return copy;
+}
+
+Node* clone_node(const Node& n, Graph& into, ValueMap& map) {
+  const auto mapped = [&](const std::vector<Value*>& values) {
+    std::vector<Value*> list;
+    for (const Value* v : values) {
+      if (v != nullptr && !map.contains(v)) map[v] = clone_value(*v, into);
+      list.push_back(v == nullptr ? nullptr : map[v]);
+    }
+    return list;
+  };
+  Node* copy = into.add_node(n.op_type, mapped(n.inputs()), mapped(n.outputs()), {}, n.name, n.domain);
+  copy->overload = n.overload;
+  copy->doc_string = n.doc_string;
+  copy->metadata = n.metadata;
+  for (const Attribute& a : n.attributes) copy->attributes.push_back(clone_attribute(a, into, map));
+  return copy;
+}
+
+std::shared_ptr<Model> clone_model(const Model& model) {
+  auto copy = std::make_shared<Model>();
+  copy->opsets = model.opsets;
+  copy->ir_version = model.ir_version;
+  copy->model_version = model.model_version;
+  copy->producer_name = model.producer_name;
+  copy->producer_version = model.producer_version;
+  copy->domain = model.domain;
+  copy->doc_string = model.doc_string;
+  copy->metadata = model.metadata;
+  copy->path = model.path;
+  for (const Function& f : model.functions) {
+    Function& g = copy->functions.emplace_back();
+    g.domain = f.domain;
+    g.name = f.name;
+    g.overload = f.overload;
+    g.doc_string = f.doc_string;
+    g.attribute_names = f.attribute_names;
+    for (const Attribute& a : f.attribute_defaults) {
+      ValueMap none;
+      g.attribute_defaults.push_back(clone_attribute(a, *g.body, none));
+    }
+    g.opsets = f.opsets;
+    g.metadata = f.metadata;
+    ValueMap map;
+    clone_into(*f.body, *g.body, map);
+  }
+  ValueMap map;
+  clone_into(*model.graph, *copy->graph, map);
+  return copy;
+}
+
+}  // namespace assay

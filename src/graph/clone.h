@@ -1,0 +1,25 @@
+// Copies of graphs and models, to be edited apart from the original.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// From values of the original to those that stand for them in the copy.
+using ValueMap = std::unordered_map<const Value*, Value*>;
+
+/// A copy of one value in another graph: name, type, constant data (shared), metadata. Throws Error when the
+/// name is taken there.
+Value* clone_value(const Value& v, Graph& into);
+
+/// A copy of one node at the end of another graph, subgraphs included. Its inputs and outputs are looked up
+/// in `map`; values that the map does not have are copied into the graph and added to it.
+Node* clone_node(const Node& n, Graph& into, ValueMap& map);
+
+/// The whole model. Tensor data are shared with the original.
+std::shared_ptr<Model> clone_model(const Model& model);
+
+}  // namespace assay

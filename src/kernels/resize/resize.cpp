@@ -1,0 +1,96 @@
+#include "kernels/resize/resize.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/parallel.h"
+#include "kernels/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/resize/resize.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "kernels/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::kernels {
+namespace HWY_NAMESPACE {
+
+/// One output row: every position mixes `row_taps` input rows at the positions of the axis.
+void resample_row(const float* const* rows, const float* row_weight, int64_t row_taps, float* out,
+                  int64_t inner, const ResizeAxis& axis) {
+  const F f;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(f)), taps = axis.taps, width = axis.extent();
+  for (int64_t p = 0; p < width; ++p) {
+    const int32_t* index = &axis.index[p * taps];
+    const float* weight = &axis.weight[p * taps];
+    float* to = out + p * inner;
+    int64_t i = 0;
+    for (; i + lanes <= inner; i += lanes) {
+      VF sum = hn::Zero(f);
+      for (int64_t r = 0; r < row_taps; ++r)
+        for (int64_t t = 0; t < taps; ++t)
+          sum = hn::MulAdd(constant(row_weight[r] * weight[t]), hn::LoadU(f, rows[r] + index[t] * inner + i),
+                           sum);
+      hn::StoreU(sum, f, to + i);
+    }
+    for (; i < inner; ++i) {
+      float sum = 0;
+      for (int64_t r = 0; r < row_taps; ++r)
+        for (int64_t t = 0; t < taps; ++t) sum += row_weight[r] * weight[t] * rows[r][index[t] * inner + i];
+      to[i] = sum;
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::kernels {
+
+HWY_EXPORT(resample_row);
+
+namespace {
+
+void select_row(const float* row, float* out, int64_t inner, const ResizeAxis& axis) {
+  const int64_t width = axis.extent();
+  if (inner == 1) {
+    for (int64_t p = 0; p < width; ++p) out[p] = row[axis.index[p]];
+    return;
+  }
+  for (int64_t p = 0; p < width; ++p)
+    std::memcpy(out + p * inner, row + axis.index[p] * inner, static_cast<size_t>(inner) * sizeof(float));
+}
+
+}  // namespace
+
+bool ResizeAxis::selects() const {
+  return taps == 1 && std::all_of(weight.begin(), weight.end(), [](float w) { return w == 1.0f; });
+}
+
+void resize(const float* in, float* out, int64_t planes, int64_t in_height, int64_t in_width, int64_t inner,
+            const ResizeAxis& rows, const ResizeAxis& columns) noexcept {
+  const int64_t height = rows.extent(), row_size = in_width * inner, out_row = columns.extent() * inner;
+  const bool selects = rows.selects() && columns.selects();
+  parallel_for(planes * height, std::max<int64_t>(1, 8192 / std::max<int64_t>(out_row, 1)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t at = first; at < last; ++at) {
+                   const int64_t y = at % height;
+                   const float* image = in + at / height * in_height * row_size;
+                   const int32_t* index = &rows.index[y * rows.taps];
+                   if (selects) {
+                     select_row(image + index[0] * row_size, out + at * out_row, inner, columns);
+                     continue;
+                   }
+                   const float* sources[kMaxResizeTaps];
+                   for (int64_t t = 0; t < rows.taps; ++t) sources[t] = image + index[t] * row_size;
+                   HWY_DYNAMIC_DISPATCH(resample_row)
+                   (sources, &rows.weight[y * rows.taps], rows.taps, out + at * out_row, inner, columns);
+                 }
+               });
+}
+
+}  // namespace assay::kernels
+#endif

@@ -1,0 +1,172 @@
+// Loop: runs a subgraph up to M times, as long as its condition holds. Values are carried from one iteration
+// to the next; what else the subgraph gives is stacked. Without the input `cond` the subgraph's condition is
+// ignored.
+#include "ops/control/stack.h"
+#include "ops/op_context.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+/// The inputs before the carried values: M and cond, of which the subgraph gets the iteration's number and
+/// condition.
+constexpr size_t kLeadingInputs = 2;
+
+size_t carried_count(const OpContext& c) {
+  return c.input_count() > kLeadingInputs ? c.input_count() - kLeadingInputs : 0;
+}
+
+void infer(InferContext& c) {
+  const size_t carried = carried_count(c);
+  std::vector<Type> inputs = {Type::tensor(DType::kInt64, Dims()), Type::tensor(DType::kBool, Dims())};
+  for (size_t i = 0; i < carried; ++i) inputs.push_back(without_dims(c.input_type(kLeadingInputs + i)));
+  const std::vector<Type> body = c.infer_subgraph("body", inputs);
+  c.check(body.size() == c.output_count() + 1 && carried <= c.output_count(),
+          "the body has {} outputs; {} carried values and {} outputs of the node need {}", body.size(),
+          carried, c.output_count(), c.output_count() + 1);
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    Type type = body[i + 1];
+    if (i < carried) {
+      // It may run no iteration at all.
+      type = common_type(type, c.input_type(kLeadingInputs + i));
+    } else if (type.is_tensor() && type.dims) {
+      type.dims->insert(type.dims->begin(), Dim());
+    }
+    c.set_output_type(i, std::move(type));
+  }
+}
+
+/// The type that inference gave to entry i of the body's outputs.
+Type body_type(const Graph& body, size_t i) {
+  return i < body.outputs.size() ? body.outputs[i]->type : Type();
+}
+
+void eval(EvalContext& c) {
+  const bool counts = c.has_input(0), asks = c.has_input(1);
+  c.check(counts || asks, "a Loop with neither trip count nor condition never ends");
+  const int64_t trips = counts ? single(c.input(0), "M").to_int64()[0] : INT64_MAX;
+  bool condition = !asks || single(c.input(1), "cond").data<bool>()[0];
+  const Graph& body = c.attr_graph("body");
+  const size_t carried = carried_count(c);
+  c.check(body.outputs.size() == c.output_count() + 1 && carried <= c.output_count(),
+          "the body has {} outputs, the node has {}", body.outputs.size(), c.output_count());
+  std::vector<Tensor> values(c.inputs().begin() + static_cast<std::ptrdiff_t>(c.input_count() - carried),
+                             c.inputs().end());
+  std::vector<Stack> stacks;
+  for (size_t i = carried; i < c.output_count(); ++i) stacks.emplace_back(body_type(body, i + 1));
+  for (int64_t trip = 0; trip < trips && condition; ++trip) {
+    std::vector<Tensor> inputs = {Tensor::scalar(trip), Tensor::scalar(condition)};
+    inputs.insert(inputs.end(), values.begin(), values.end());
+    std::vector<Tensor> outputs = c.subgraphs().run(body, std::move(inputs));
+    if (asks) condition = single(outputs[0], "the body's condition").data<bool>()[0];
+    for (size_t i = 0; i < carried; ++i) values[i] = std::move(outputs[i + 1]);
+    for (size_t i = 0; i < stacks.size(); ++i) stacks[i].push(std::move(outputs[carried + 1 + i]));
+  }
+  for (size_t i = 0; i < carried; ++i) c.set_output(i, std::move(values[i]));
+  for (size_t i = 0; i < stacks.size(); ++i)
+    if (c.wants_output(carried + i)) c.set_output(carried + i, stacks[i].joined());
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all
+type I: int64
+type B: bool)",
+     infer, eval},
+    {11, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all
+type I: int64
+type B: bool)",
+     infer, eval},
+    {13, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all seq(tensor(@all))
+type I: int64
+type B: bool)",
+     infer, eval},
+    {16, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all_ir4 seq(tensor(@all_ir4)) optional(tensor(@all_ir4)) optional(seq(tensor(@all_ir4)))
+type I: int64
+type B: bool)",
+     infer, eval},
+    {19, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all_ir9 seq(tensor(@all_ir9)) optional(tensor(@all_ir9)) optional(seq(tensor(@all_ir4)))
+type I: int64
+type B: bool)",
+     infer, eval},
+    {21, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all_ir10 seq(tensor(@all_ir10)) optional(tensor(@all_ir10)) optional(seq(tensor(@all_ir4)))
+type I: int64
+type B: bool)",
+     infer, eval},
+    {23, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all_ir11 seq(tensor(@all_ir11)) optional(tensor(@all_ir11)) optional(seq(tensor(@all_ir4)))
+type I: int64
+type B: bool)",
+     infer, eval},
+    {24, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all_ir12 seq(tensor(@all_ir12)) optional(tensor(@all_ir12)) optional(seq(tensor(@all_ir4)))
+type I: int64
+type B: bool)",
+     infer, eval},
+    {25, R"(
+in  M: I ?
+in  cond: B ?
+in  v_initial: V ...any0
+out v_final_and_scan_outputs: V ...any
+attr body: graph required
+type V: @all_ir13 seq(tensor(@all_ir13)) optional(tensor(@all_ir13)) optional(seq(tensor(@all_ir4)))
+type I: int64
+type B: bool)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Loop = {
+    .domain = "",
+    .name = "Loop",
+    .versions = kVersions,
+    .types = EvalTypes::kAsStored,
+};
+
+}  // namespace assay

@@ -1,0 +1,318 @@
+// Scan: runs a subgraph for each entry of its scan inputs along an axis. States are carried from one
+// iteration to the next; what else the subgraph gives is stacked along an axis. Before opset 9 all of that
+// happens for every entry of a batch (axis 0, with the sequence on axis 1 and lengths of its own).
+#include <algorithm>
+
+#include "ops/control/stack.h"
+#include "ops/op_context.h"
+#include "ops/op_list.h"
+#include "ops/tensor/axes.h"
+
+namespace assay {
+namespace {
+
+bool is_batched(const OpContext& c) { return c.since() < 9; }
+
+/// How the inputs and outputs divide.
+struct Layout {
+  size_t first = 0;  ///< of the states among the inputs: 1 after sequence_lens
+  size_t states = 0, scan_inputs = 0, scan_outputs = 0;
+};
+
+Layout layout_of(const OpContext& c) {
+  Layout l{.first = is_batched(c) ? size_t{1} : 0};
+  const int64_t scans = c.attr_int("num_scan_inputs");
+  c.check(scans > 0 && scans <= static_cast<int64_t>(c.input_count() - l.first),
+          "num_scan_inputs is {} of {} inputs", scans, c.input_count() - l.first);
+  l.scan_inputs = static_cast<size_t>(scans);
+  l.states = c.input_count() - l.first - l.scan_inputs;
+  c.check(l.states <= c.output_count(), "{} states, but {} outputs", l.states, c.output_count());
+  l.scan_outputs = c.output_count() - l.states;
+  return l;
+}
+
+/// One entry for each scan input or output; zeros when the node leaves the attribute out.
+std::vector<int64_t> numbers(const OpContext& c, const char* name, size_t count) {
+  std::vector<int64_t> list = c.attr_ints(name);
+  if (list.empty()) list.assign(count, 0);
+  c.check(list.size() == count, "{} has {} entries for {} tensors", name, list.size(), count);
+  return list;
+}
+
+std::vector<int64_t> directions(const OpContext& c, const char* name, size_t count) {
+  std::vector<int64_t> list = numbers(c, name, count);
+  for (const int64_t d : list) c.check(d == 0 || d == 1, "{} has the entry {}", name, d);
+  return list;
+}
+
+/// The axis of every scan input along which it is taken apart, in the tensor without batch.
+std::vector<int64_t> input_axes(const OpContext& c, const Layout& l) {
+  return is_batched(c) ? std::vector<int64_t>(l.scan_inputs, 0)
+                       : numbers(c, "scan_input_axes", l.scan_inputs);
+}
+std::vector<int64_t> output_axes(const OpContext& c, const Layout& l) {
+  return is_batched(c) ? std::vector<int64_t>(l.scan_outputs, 0)
+                       : numbers(c, "scan_output_axes", l.scan_outputs);
+}
+
+Type drop_dim(Type type, size_t axis) {
+  if (type.has_shape() && axis < type.dims->size())
+    type.dims->erase(type.dims->begin() + static_cast<std::ptrdiff_t>(axis));
+  return type;
+}
+
+Type insert_dim(Type type, int64_t axis, const Dim& dim) {
+  if (type.has_shape())
+    type.dims->insert(type.dims->begin() + normalize_axis(axis, static_cast<int>(type.dims->size()) + 1),
+                      dim);
+  return type;
+}
+
+void infer(InferContext& c) {
+  const Layout l = layout_of(c);
+  const bool batched = is_batched(c);
+  const std::vector<int64_t> in_axes = input_axes(c, l), out_axes = output_axes(c, l);
+  std::vector<Type> inputs;
+  Dim batch, length;
+  for (size_t i = 0; i < l.states; ++i) inputs.push_back(without_dims(c.input_type(l.first + i)));
+  for (size_t i = 0; i < l.scan_inputs; ++i) {
+    Type type = c.input_type(l.first + l.states + i);
+    if (type.has_shape()) {
+      if (batched && !type.dims->empty()) batch = merge_dim(batch, type.dims->front());
+      if (batched) type = drop_dim(std::move(type), 0);
+      const auto axis = static_cast<size_t>(normalize_axis(in_axes[i], static_cast<int>(type.dims->size())));
+      length = merge_dim(length, (*type.dims)[axis]);
+      type = drop_dim(std::move(type), axis);
+    }
+    inputs.push_back(std::move(type));
+  }
+  const std::vector<Type> body = c.infer_subgraph("body", inputs);
+  c.check(body.size() == c.output_count(), "the body has {} outputs, the node has {}", body.size(),
+          c.output_count());
+  for (size_t i = 0; i < body.size(); ++i) {
+    Type type = i < l.states ? body[i] : insert_dim(body[i], out_axes[i - l.states], length);
+    if (batched) type = insert_dim(std::move(type), 0, batch);
+    if (i < l.states) type = common_type(type, c.input_type(l.first + i));
+    c.set_output_type(i, std::move(type));
+  }
+}
+
+/// One run over a sequence: states in, states and stacks out.
+struct Run {
+  std::vector<Tensor> states;
+  std::vector<Stack> stacks;
+};
+
+class Scanner {
+ public:
+  explicit Scanner(EvalContext& c)
+      : c_(c),
+        layout_(layout_of(c)),
+        body_(c.attr_graph("body")),
+        axes_(input_axes(c, layout_)),
+        backwards_(
+            directions(c, is_batched(c) ? "directions" : "scan_input_directions", layout_.scan_inputs)) {
+    c.check(body_.outputs.size() == c.output_count(), "the body has {} outputs, the node has {}",
+            body_.outputs.size(), c.output_count());
+  }
+
+  const Layout& layout() const { return layout_; }
+
+  /// The extent of all scan inputs along their axes.
+  int64_t length(const std::vector<Tensor>& scans) const {
+    int64_t length = -1;
+    for (size_t i = 0; i < scans.size(); ++i) {
+      const int64_t extent = scans[i].dim(axis(scans[i], i));
+      c_.check(length < 0 || extent == length, "the scan inputs have {} and {} entries", length, extent);
+      length = extent;
+    }
+    return length;
+  }
+
+  Run run(std::vector<Tensor> states, const std::vector<Tensor>& scans, int64_t length) {
+    Run r{std::move(states), {}};
+    for (size_t i = 0; i < layout_.scan_outputs; ++i)
+      r.stacks.emplace_back(body_.outputs[layout_.states + i]->type);
+    for (int64_t t = 0; t < length; ++t) {
+      std::vector<Tensor> inputs = r.states;
+      for (size_t i = 0; i < scans.size(); ++i)
+        inputs.push_back(slice_at(scans[i], axis(scans[i], i), backwards_[i] != 0 ? length - 1 - t : t));
+      std::vector<Tensor> outputs = c_.subgraphs().run(body_, std::move(inputs));
+      for (size_t i = 0; i < layout_.states; ++i) r.states[i] = std::move(outputs[i]);
+      for (size_t i = 0; i < r.stacks.size(); ++i) r.stacks[i].push(std::move(outputs[layout_.states + i]));
+    }
+    return r;
+  }
+
+ private:
+  size_t axis(const Tensor& t, size_t i) const {
+    return static_cast<size_t>(normalize_axis(axes_[i], t.rank()));
+  }
+
+  EvalContext& c_;
+  Layout layout_;
+  const Graph& body_;
+  std::vector<int64_t> axes_, backwards_;
+};
+
+void eval(EvalContext& c) {
+  Scanner scanner(c);
+  const Layout& l = scanner.layout();
+  const auto scans_at = c.inputs().begin() + static_cast<std::ptrdiff_t>(l.states);
+  const std::vector<Tensor> scans(scans_at, c.inputs().end());
+  const std::vector<int64_t> axes = output_axes(c, l);
+  const std::vector<int64_t> reversed = directions(c, "scan_output_directions", l.scan_outputs);
+  Run r = scanner.run({c.inputs().begin(), scans_at}, scans, scanner.length(scans));
+  for (size_t i = 0; i < l.states; ++i) c.set_output(i, std::move(r.states[i]));
+  for (size_t i = 0; i < l.scan_outputs; ++i)
+    c.set_output(l.states + i, r.stacks[i].joined(axes[i], reversed[i] != 0));
+}
+
+/// Entry `batch` of some inputs.
+std::vector<Tensor> batch_entry(const EvalContext& c, size_t first, size_t count, int64_t batch) {
+  std::vector<Tensor> entries;
+  for (size_t i = first; i < first + count; ++i) {
+    c.check(c.input(i).rank() > 0 && batch < c.input(i).dim(0),
+            "input {} of shape {} has no entry {} of the batch", i, c.shape(i).str(), batch);
+    entries.push_back(slice_at(c.input(i), 0, batch));
+  }
+  return entries;
+}
+
+void eval_batched(EvalContext& c) {
+  Scanner scanner(c);
+  const Layout& l = scanner.layout();
+  const size_t first_scan = l.first + l.states;
+  c.check(c.input(first_scan).rank() >= 2, "a scan input must have rank 2 or more, it has shape {}",
+          c.shape(first_scan).str());
+  const int64_t batches = c.input(first_scan).dim(0), longest = c.input(first_scan).dim(1);
+  std::vector<int64_t> lengths(static_cast<size_t>(batches), longest);
+  if (c.has_input(0)) lengths = integer_list(c, 0);
+  c.check(static_cast<int64_t>(lengths.size()) == batches, "{} sequence_lens for a batch of {}",
+          lengths.size(), batches);
+  std::vector<Stack> outputs;
+  for (size_t i = 0; i < c.output_count(); ++i) outputs.emplace_back(Type());
+  for (int64_t b = 0; b < batches; ++b) {
+    const std::vector<Tensor> scans = batch_entry(c, first_scan, l.scan_inputs, b);
+    const int64_t length = lengths[static_cast<size_t>(b)];
+    c.check(length >= 0 && length <= scanner.length(scans),
+            "a sequence length is {}, the sequences have {} entries", length, longest);
+    Run r = scanner.run(batch_entry(c, l.first, l.states, b), scans, length);
+    for (size_t i = 0; i < l.states; ++i) outputs[i].push(std::move(r.states[i]));
+    for (size_t i = 0; i < l.scan_outputs; ++i)
+      outputs[l.states + i].push(r.stacks[i].joined(0, false, longest));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) c.set_output(i, outputs[i].joined());
+}
+
+constexpr OpVersion kVersions[] = {
+    {8, R"(
+in  sequence_lens: I ?
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type I: int64
+type V: @all)",
+     infer, eval_batched},
+    {9, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all)",
+     infer, eval},
+    {11, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all)",
+     infer, eval},
+    {16, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all_ir4)",
+     infer, eval},
+    {19, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all_ir9)",
+     infer, eval},
+    {21, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all_ir10)",
+     infer, eval},
+    {23, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all_ir11)",
+     infer, eval},
+    {24, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all_ir12)",
+     infer, eval},
+    {25, R"(
+in  initial_state_and_scan_inputs: V ...any
+out final_state_and_scan_outputs: V ...any
+attr scan_input_axes: ints
+attr scan_output_axes: ints
+attr scan_output_directions: ints
+attr scan_input_directions: ints
+attr num_scan_inputs: int required
+attr body: graph required
+type V: @all_ir13)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Scan = {
+    .domain = "",
+    .name = "Scan",
+    .versions = kVersions,
+    .types = EvalTypes::kAsStored,
+};
+
+}  // namespace assay

@@ -1,0 +1,41 @@
+// Slices and stacks: how Loop and Scan take their inputs apart and put their outputs together.
+#pragma once
+
+#include <vector>
+
+#include "assay/tensor.h"
+#include "assay/type.h"
+
+namespace assay {
+
+/// Entry `index` of a tensor along an axis; the result has one dimension less.
+Tensor slice_at(const Tensor& t, size_t axis, int64_t index);
+
+/// The results of the iterations of a loop, put together along a new axis.
+class Stack {
+ public:
+  /// `type` is what is known of one entry; it decides type and shape when there are none (an unknown extent
+  /// is 0 then).
+  explicit Stack(Type type) : type_(std::move(type)) {}
+
+  /// Throws Error when the entry's type or shape differ from the others', or the stack grows beyond what an
+  /// output may take.
+  void push(Tensor entry);
+  /// The stack with its entries along `axis` in [-rank, rank) of the result, the last first when `reversed`.
+  /// With `length` above the number of entries the rest is zero. Throws Error when there are no entries and
+  /// neither type nor rank is known.
+  Tensor joined(int64_t axis = 0, bool reversed = false, int64_t length = 0) const;
+
+ private:
+  Type type_;
+  std::vector<Tensor> entries_;
+};
+
+/// What is known of a value that is either of two: equal parts stay. Throws Error when element types differ.
+Type common_type(const Type& a, const Type& b);
+/// The type without its extents: what a loop knows of a value that may change from one iteration to the next.
+Type without_dims(Type type);
+/// One element of a condition or count; throws Error naming `what` unless the tensor has exactly one.
+const Tensor& single(const Tensor& t, const char* what);
+
+}  // namespace assay

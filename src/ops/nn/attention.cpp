@@ -1,0 +1,264 @@
+// Attention: softmax(scale * Q K^T, capped, plus masks) V for every head. Past keys and values come before
+// the new ones. A query that may attend to nothing gives zeros.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ops/eval_util.h"
+#include "ops/nn/attention_plan.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+/// Scores that are worked on at a time.
+constexpr int64_t kBlockScores = 1 << 18;
+
+/// What the fourth output shows.
+enum Stage { kProduct, kCapped, kBiased, kProbabilities };
+
+int64_t read_stage(const OpContext& c) {
+  const int64_t stage = c.attr_int("qk_matmul_output_mode");
+  c.check(stage >= kProduct && stage <= kProbabilities,
+          "attribute 'qk_matmul_output_mode' is {}; it must be 0 to 3", stage);
+  return stage;
+}
+
+/// Calls f(b, head, first query, number of queries) for blocks of rows, in parallel.
+template <typename F>
+void for_each_block(const AttentionPlan& p, F f) {
+  const int64_t rows =
+      std::clamp<int64_t>(kBlockScores / std::max<int64_t>(p.keys, 1), 1, std::max<int64_t>(p.queries, 1));
+  const int64_t blocks = (p.queries + rows - 1) / rows;
+  parallel_for(p.batch * p.heads * blocks, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t at = i % blocks * rows, head = i / blocks % p.heads;
+      f(i / blocks / p.heads, head, at, std::min(rows, p.queries - at));
+    }
+  });
+}
+
+/// scale * Q K^T of a block of queries, row by row.
+std::vector<double> products(const AttentionPlan& p, int64_t b, int64_t head, int64_t first, int64_t rows) {
+  std::vector<double> scores(static_cast<size_t>(rows * p.keys));
+  kernels::gemm(rows, p.keys, p.head_size, p.query_rows(b, head, first), p.key_columns(b, head),
+                scores.data(), p.keys);
+  for (double& s : scores) s *= p.scale;
+  return scores;
+}
+
+double cap(const AttentionPlan& p, double score) {
+  return p.softcap > 0 ? p.softcap * std::tanh(score / p.softcap) : score;
+}
+
+/// Turns scores into probabilities, in place.
+void softmax(double* scores, int64_t count) {
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (int64_t j = 0; j < count; ++j)
+    if (scores[j] > largest || std::isnan(scores[j])) largest = scores[j];
+  for (int64_t j = 0; j < count; ++j) sum += scores[j] = std::exp(scores[j] - largest);
+  for (int64_t j = 0; j < count; ++j) scores[j] /= sum;
+}
+
+/// One query's scores up to its probabilities; `show` gets the chosen stage unless it is null.
+void finish_row(const AttentionPlan& p, int64_t b, int64_t head, int64_t query, double* scores, int64_t stage,
+                double* show) {
+  const auto reveal = [&](Stage s) {
+    if (show != nullptr && stage == s) std::copy_n(scores, p.keys, show);
+  };
+  reveal(kProduct);
+  for (int64_t j = 0; j < p.keys; ++j) scores[j] = cap(p, scores[j]);
+  reveal(kCapped);
+  std::vector<double> bias(static_cast<size_t>(p.keys));
+  const bool any = p.bias(b, head, query, bias.data());
+  for (int64_t j = 0; j < p.keys; ++j) scores[j] += bias[static_cast<size_t>(j)];
+  reveal(kBiased);
+  if (any)
+    softmax(scores, p.keys);
+  else
+    std::fill_n(scores, p.keys, 0.0);
+  reveal(kProbabilities);
+}
+
+void eval(EvalContext& c) {
+  const AttentionPlan p(c);
+  const int64_t stage = read_stage(c);
+  Tensor y = Tensor::allocate(DType::kFloat64, p.output_shape()), shown;
+  if (c.wants_output(3)) shown = Tensor::allocate(DType::kFloat64, {p.batch, p.heads, p.queries, p.keys});
+  double* py = y.mutable_data<double>();
+  double* show = shown.defined() ? shown.mutable_data<double>() : nullptr;
+  for_each_block(p, [&](int64_t b, int64_t head, int64_t first, int64_t rows) {
+    std::vector<double> scores = products(p, b, head, first, rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t row = ((b * p.heads + head) * p.queries + first + i) * p.keys;
+      finish_row(p, b, head, first + i, scores.data() + i * p.keys, stage, show ? show + row : nullptr);
+    }
+    kernels::gemm(rows, p.value_size, p.keys, {scores.data(), p.keys, 1}, p.values(b, head),
+                  py + p.output_offset(b, head, first), p.output_stride());
+  });
+  c.set_output(0, std::move(y));
+  c.set_output(1, p.present_key);
+  c.set_output(2, p.present_value);
+  if (shown.defined()) c.set_output(3, std::move(shown));
+}
+
+std::vector<double> absolute(kernels::MatrixView m, int64_t rows, int64_t columns) {
+  std::vector<double> out(static_cast<size_t>(rows * columns));
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t k = 0; k < columns; ++k)
+      out[static_cast<size_t>(r * columns + k)] = std::fabs(m.data[r * m.row_stride + k * m.column_stride]);
+  return out;
+}
+
+/// Errors of one query's scores, in: those of the products. Out: those of its probabilities, as they act on
+/// Y, where `weights` gets the probabilities. `show` as in finish_row.
+void row_errors(const AttentionPlan& p, double u, double u_softmax, const double* bias, bool any,
+                double* scores, double* errors, int64_t stage, double* show) {
+  const auto reveal = [&](Stage s) {
+    if (show != nullptr && stage == s) std::copy_n(errors, p.keys, show);
+  };
+  reveal(kProduct);
+  double largest = -std::numeric_limits<double>::infinity(), mean = 0;
+  for (int64_t j = 0; j < p.keys; ++j) {
+    scores[j] = cap(p, scores[j]);
+    if (p.softcap > 0) errors[j] += 6 * u * std::fabs(scores[j]);
+  }
+  reveal(kCapped);
+  for (int64_t j = 0; j < p.keys; ++j) {
+    scores[j] += bias[j];
+    errors[j] = std::isfinite(scores[j]) ? errors[j] + u * std::fabs(scores[j]) : 0;
+    largest = std::max(largest, scores[j]);
+  }
+  reveal(kBiased);
+  std::vector<double> distance(scores, scores + p.keys);
+  if (any)
+    softmax(scores, p.keys);
+  else
+    std::fill_n(scores, p.keys, 0.0);
+  for (int64_t j = 0; j < p.keys; ++j) mean += scores[j] * errors[j];
+  for (int64_t j = 0; j < p.keys; ++j) {
+    const double apart = largest - distance[static_cast<size_t>(j)];
+    errors[j] = scores[j] == 0
+                    ? 0
+                    : scores[j] * (errors[j] + mean + u_softmax * (static_cast<double>(p.keys) + apart + 10));
+  }
+  reveal(kProbabilities);
+}
+
+/// First-order bound. A score errs by u (d + 3) |scale| |Q||K|^T, its cap by 6 u more, its sum with the mask
+/// by one rounding; a probability, relatively, by its score's error, the mean of these, and u (n + |x - max|
+/// + 10) for the softmax itself; Y by the probabilities' errors times |V| and n u P |V|.
+Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
+  if (i == 1 || i == 2) return {};
+  const AttentionPlan p(c);
+  const int64_t precision = c.attr_int("softmax_precision", 0);
+  const double u_softmax =
+      std::max(u, is_known_dtype(precision) ? unit_roundoff(static_cast<DType>(precision)) : 0.0);
+  const int64_t stage = read_stage(c);
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  double* po = out.mutable_data<double>();
+  for_each_block(p, [&](int64_t b, int64_t head, int64_t first, int64_t rows) {
+    std::vector<double> scores = products(p, b, head, first, rows), errors(scores.size());
+    std::vector<double> bias(static_cast<size_t>(p.keys));
+    const std::vector<double> q = absolute(p.query_rows(b, head, first), rows, p.head_size);
+    const std::vector<double> k = absolute(p.key_columns(b, head), p.head_size, p.keys);
+    kernels::gemm(rows, p.keys, p.head_size, q.data(), p.head_size, k.data(), p.keys, errors.data(), p.keys);
+    for (double& e : errors) e *= u * static_cast<double>(p.head_size + 3) * std::fabs(p.scale);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t row = ((b * p.heads + head) * p.queries + first + r) * p.keys;
+      double *score = scores.data() + r * p.keys, *error = errors.data() + r * p.keys;
+      const bool any = p.bias(b, head, first + r, bias.data());
+      row_errors(p, u, u_softmax, bias.data(), any, score, error, stage, i == 3 ? po + row : nullptr);
+      for (int64_t j = 0; j < p.keys; ++j) error[j] += u * static_cast<double>(p.keys + 1) * score[j];
+    }
+    if (i == 3) return;
+    const std::vector<double> v = absolute(p.values(b, head), p.keys, p.value_size);
+    kernels::gemm(rows, p.value_size, p.keys, {errors.data(), p.keys, 1}, {v.data(), p.value_size, 1},
+                  po + p.output_offset(b, head, first), p.output_stride());
+  });
+  return out;
+}
+
+constexpr OpVersion kVersions[] = {
+    {23, R"(
+in  Q: T1
+in  K: T1
+in  V: T2
+in  attn_mask: U ?
+in  past_key: T1 ?
+in  past_value: T2 ?
+out Y: T1
+out present_key: T1 ?
+out present_value: T2 ?
+out qk_matmul_output: T1 ?
+attr qk_matmul_output_mode: int = 0
+attr softcap: float = 0
+attr softmax_precision: int
+attr kv_num_heads: int
+attr q_num_heads: int
+attr scale: float
+attr is_causal: int = 0
+type T1: @float_ir4
+type T2: @float_ir4
+type U: @numeric_ir4 bool)",
+     infer_attention, eval},
+    {24, R"(
+in  Q: T1
+in  K: T1
+in  V: T2
+in  attn_mask: U ?
+in  past_key: T1 ?
+in  past_value: T2 ?
+in  nonpad_kv_seqlen: int64 ?
+out Y: T1
+out present_key: T1 ?
+out present_value: T2 ?
+out qk_matmul_output: T1 ?
+attr qk_matmul_output_mode: int = 0
+attr softcap: float = 0
+attr softmax_precision: int
+attr kv_num_heads: int
+attr q_num_heads: int
+attr scale: float
+attr is_causal: int = 0
+type T1: @float_ir4
+type T2: @float_ir4
+type U: @numeric_ir4 bool)",
+     infer_attention, eval},
+    {25, R"(
+in  Q: T1
+in  K: T1
+in  V: T2
+in  attn_mask: U ?
+in  past_key: T1 ?
+in  past_value: T2 ?
+in  nonpad_kv_seqlen: int64 ?
+out Y: T1
+out present_key: T1 ?
+out present_value: T2 ?
+out qk_matmul_output: T1 ?
+attr right_window_size: int = -1
+attr left_window_size: int = -1
+attr qk_matmul_output_mode: int = 0
+attr softcap: float = 0
+attr softmax_precision: int
+attr kv_num_heads: int
+attr q_num_heads: int
+attr scale: float
+attr is_causal: int = 0
+type T1: @float_ir4
+type T2: @float_ir4
+type U: @numeric_ir4 bool)",
+     infer_attention, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_Attention = {
+    .domain = "",
+    .name = "Attention",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

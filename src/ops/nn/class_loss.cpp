@@ -1,0 +1,102 @@
+#include "ops/nn/class_loss.h"
+
+#include <cmath>
+
+namespace assay {
+namespace {
+
+enum class Reduction : uint8_t { kNone, kSum, kMean };
+
+Reduction read_reduction(const OpContext& c) {
+  const std::string& name = c.attr_string("reduction");
+  if (name == "none") return Reduction::kNone;
+  if (name == "sum") return Reduction::kSum;
+  c.check(name == "mean", "reduction '{}' is none of none, sum, mean", name);
+  return Reduction::kMean;
+}
+
+/// One sample: which log-probability counts, and with what weight (0: ignored).
+struct Pick {
+  int64_t index;
+  double weight;
+};
+
+std::vector<Pick> picks(const EvalContext& c) {
+  const Shape &in = c.shape(0), &target = c.shape(1);
+  c.check(in.size() >= 2, "the scores have shape {}; they need batch and classes", in.str());
+  Shape wanted = in;
+  wanted.erase_at(1);
+  c.check(target == wanted, "the targets have shape {} where {} is needed", target.str(), wanted.str());
+  const bool weighted = c.has_input(2);
+  if (weighted)
+    c.check(c.shape(2) == Shape{in[1]}, "the weights have shape {} for {} classes", c.shape(2).str(), in[1]);
+  const bool ignores = c.has_attr("ignore_index");
+  const int64_t ignored = ignores ? c.attr_int("ignore_index") : 0;
+  const int64_t classes = in[1], inner = in.numel(2, in.size());
+  std::vector<Pick> out;
+  const std::vector<int64_t> targets = c.input(1).to_int64();
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const auto sample = static_cast<int64_t>(i);
+    if (ignores && targets[i] == ignored) {
+      out.push_back({sample / inner * classes * inner + sample % inner, 0});
+      continue;
+    }
+    c.check(targets[i] >= 0 && targets[i] < classes, "target {} is outside the {} classes", targets[i],
+            classes);
+    out.push_back({(sample / inner * classes + targets[i]) * inner + sample % inner,
+                   weighted ? c.input(2).data<double>()[targets[i]] : 1.0});
+  }
+  return out;
+}
+
+}  // namespace
+
+void infer_class_loss(InferContext& c) {
+  const Dims *in = c.input_dims(0), *target = c.input_dims(1);
+  c.check(in == nullptr || in->size() >= 2, "the scores have {} dimensions; they need batch and classes",
+          in ? in->size() : 0);
+  c.check(in == nullptr || target == nullptr || target->size() + 1 == in->size(),
+          "targets of {} dimensions do not go with scores of {}", target ? target->size() : 0,
+          in ? in->size() : 0);
+  if (read_reduction(c) != Reduction::kNone) return c.set_output(0, c.input_dtype(0), Dims());
+  if (target != nullptr) return c.set_output(0, c.input_dtype(0), *target);
+  c.set_output(0, c.input_dtype(0));
+}
+
+Tensor class_loss(const EvalContext& c, const Tensor& log_probabilities) {
+  const Reduction reduction = read_reduction(c);
+  const double* p = log_probabilities.data<double>();
+  Tensor each = Tensor::allocate(DType::kFloat64, c.shape(1));
+  double* out = each.mutable_data<double>();
+  double sum = 0, weights = 0;
+  for (const Pick& pick : picks(c)) {
+    *out = pick.weight == 0 ? 0.0 : -p[pick.index] * pick.weight;
+    sum += *out++;
+    weights += pick.weight;
+  }
+  if (reduction == Reduction::kNone) return each;
+  return Tensor::scalar<double>(reduction == Reduction::kSum ? sum : sum / weights);
+}
+
+Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, const Tensor& errors,
+                         double u) {
+  const Reduction reduction = read_reduction(c);
+  const double *p = log_probabilities.data<double>(), *e = errors.data<double>();
+  Tensor each = Tensor::allocate(DType::kFloat64, c.shape(1));
+  double* out = each.mutable_data<double>();
+  double sum = 0, magnitude = 0, weights = 0;
+  for (const Pick& pick : picks(c)) {
+    const double loss = std::fabs(p[pick.index] * pick.weight);
+    *out = pick.weight == 0 ? 0.0 : std::fabs(pick.weight) * e[pick.index] + u * loss;
+    sum += *out++;
+    magnitude += pick.weight == 0 ? 0.0 : loss;
+    weights += std::fabs(pick.weight);
+  }
+  if (reduction == Reduction::kNone) return each;
+  const double count = static_cast<double>(each.numel()) + 2;
+  const double total = sum + count * u * magnitude;
+  return Tensor::scalar<double>(reduction == Reduction::kSum ? total
+                                                             : (total + count * u * magnitude) / weights);
+}
+
+}  // namespace assay

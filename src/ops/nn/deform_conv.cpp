@@ -1,0 +1,200 @@
+// DeformConv: a convolution whose taps are moved by offsets that are inputs, read by linear interpolation
+// (zeros outside the image), and weighted by a mask.
+#include <cmath>
+
+#include "kernels/gemm.h"
+#include "ops/eval_util.h"
+#include "ops/nn/conv_rules.h"
+#include "ops/nn/window.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+enum Input { kX, kW, kOffset, kBias, kMask };
+
+void infer(InferContext& c) {
+  infer_conv(c, c.input_dtype(kX), kX, kW, kBias);
+  const int64_t groups = c.attr_int("offset_group");
+  c.check(groups >= 1, "attribute 'offset_group' is {}; it must be at least 1", groups);
+}
+
+/// One image with its offsets and mask, as the matrix that the weights multiply: row (channel, tap), column
+/// output position.
+class DeformedColumns final : public kernels::PanelSource {
+ public:
+  struct Parts {
+    const kernels::Window& window;
+    const double* image;           ///< all channels
+    const double* offset;          ///< [offset groups, taps, rank, positions]
+    const double* mask;            ///< [offset groups, taps, positions], or null
+    int64_t first_channel;         ///< of the convolution's group
+    int64_t channels_per_offsets;  ///< channels that share their offsets
+    bool magnitude;                ///< neighbours with their whole magnitude instead of their weight
+  };
+  explicit DeformedColumns(const Parts& parts)
+      : p_(parts),
+        strides_(Shape(parts.window.in).strides()),
+        taps_(parts.window.taps()),
+        positions_(parts.window.out_size()) {}
+
+  void pack(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
+            double* out) const override {
+    std::vector<double> at(p_.window.rank());
+    for (int64_t first = 0; first < columns; first += width, out += rows * width) {
+      std::fill_n(out, rows * width, 0.0);
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t j = 0; j < std::min(width, columns - first); ++j)
+          out[r * width + j] = element(row + r, column + first + j, at);
+    }
+  }
+
+ private:
+  double element(int64_t row, int64_t position, std::vector<double>& at) const {
+    const kernels::Window& w = p_.window;
+    const int64_t channel = p_.first_channel + row / taps_, tap = row % taps_;
+    const int64_t group = channel / p_.channels_per_offsets, rank = static_cast<int64_t>(w.rank());
+    const double* offsets = p_.offset + (group * taps_ + tap) * rank * positions_ + position;
+    int64_t tap_rest = tap, position_rest = position;
+    for (int64_t d = rank - 1; d >= 0; --d) {
+      const auto i = static_cast<size_t>(d);
+      const int64_t corner =
+          position_rest % w.out[i] * w.strides[i] + tap_rest % w.kernel[i] * w.dilations[i] - w.begin[i];
+      at[i] = static_cast<double>(corner) + offsets[d * positions_];
+      tap_rest /= w.kernel[i];
+      position_rest /= w.out[i];
+    }
+    const double mask = p_.mask != nullptr ? p_.mask[(group * taps_ + tap) * positions_ + position] : 1.0;
+    return (p_.magnitude ? std::fabs(mask) : mask) * interpolate(p_.image + channel * w.in_size(), at);
+  }
+
+  /// The weighted sum of the 2^rank neighbours that lie in the image.
+  double interpolate(const double* plane, const std::vector<double>& at) const {
+    const size_t rank = at.size();
+    double sum = 0;
+    for (size_t corner = 0; corner < (size_t{1} << rank); ++corner) {
+      double weight = 1;
+      int64_t index = 0;
+      for (size_t d = 0; d < rank && weight != 0; ++d) {
+        const double low = std::floor(at[d]), rest = at[d] - low,
+                     neighbour = low + static_cast<double>(corner >> d & 1);
+        const bool inside = neighbour >= 0 && neighbour < static_cast<double>(p_.window.in[d]);
+        weight *= !inside ? 0.0 : (corner >> d & 1) != 0 ? rest : 1 - rest;
+        if (inside) index += static_cast<int64_t>(neighbour) * strides_[d];
+      }
+      if (weight != 0) sum += p_.magnitude ? std::fabs(plane[index]) : weight * plane[index];
+    }
+    return sum;
+  }
+
+  Parts p_;
+  std::vector<int64_t> strides_;
+  int64_t taps_, positions_;
+};
+
+/// Throws Error unless an input has `channels` channels of the output's extents.
+void check_field(const EvalContext& c, size_t i, const char* name, const ConvPlan& plan, int64_t channels) {
+  Shape wanted = plan.output;
+  wanted[1] = channels;
+  c.check(c.shape(i) == wanted, "{} has shape {} where {} is needed", name, c.shape(i).str(), wanted.str());
+}
+
+std::vector<double> absolute(const Tensor& t) {
+  std::vector<double> out(t.span<double>().begin(), t.span<double>().end());
+  for (double& x : out) x = std::fabs(x);
+  return out;
+}
+
+void compute(EvalContext& c, bool magnitude) {
+  const ConvPlan plan = plan_conv(c, c.shape(kX), c.shape(kW));
+  const kernels::Window& w = plan.window;
+  const int64_t groups = c.attr_int("offset_group"), in_channels = plan.size.in_channels;
+  c.check(groups >= 1 && in_channels % groups == 0, "{} offset groups do not divide {} channels", groups,
+          in_channels);
+  const int64_t taps = w.taps(), positions = w.out_size(), rank = static_cast<int64_t>(w.rank());
+  check_field(c, kOffset, "offset", plan, groups * taps * rank);
+  if (c.has_input(kMask)) check_field(c, kMask, "mask", plan, groups * taps);
+  const double* bias = conv_bias(c, kBias, plan.size.out_channels);
+  const int64_t channels = in_channels / plan.size.groups,
+                kernels = plan.size.out_channels / plan.size.groups;
+  const std::vector<double> weights = magnitude ? absolute(c.input(kW)) : std::vector<double>();
+  const double* pw = magnitude ? weights.data() : c.input(kW).data<double>();
+  Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
+  double* py = y.mutable_data<double>();
+  for (int64_t i = 0; i < plan.size.batch * plan.size.groups; ++i) {
+    const int64_t image = i / plan.size.groups, group = i % plan.size.groups;
+    const DeformedColumns columns(
+        {.window = w,
+         .image = c.input(kX).data<double>() + image * in_channels * w.in_size(),
+         .offset = c.input(kOffset).data<double>() + image * groups * taps * rank * positions,
+         .mask =
+             c.has_input(kMask) ? c.input(kMask).data<double>() + image * groups * taps * positions : nullptr,
+         .first_channel = group * channels,
+         .channels_per_offsets = in_channels / groups,
+         .magnitude = magnitude});
+    const int64_t depth = channels * taps;
+    double* to = py + i * kernels * positions;
+    kernels::gemm(kernels, positions, depth, {pw + group * kernels * depth, depth, 1}, columns, to,
+                  positions);
+    for (int64_t o = 0; bias != nullptr && o < kernels; ++o) {
+      const double add = magnitude ? std::fabs(bias[group * kernels + o]) : bias[group * kernels + o];
+      for (int64_t j = 0; j < positions; ++j) to[o * positions + j] += add;
+    }
+  }
+  c.set_output(0, std::move(y));
+}
+
+void eval(EvalContext& c) { compute(c, false); }
+void magnitude(EvalContext& c) { compute(c, true); }
+
+/// The products of a convolution, and the weights of the interpolation: they err by u times the coordinates,
+/// at most about the image's extents.
+int64_t terms(EvalContext& c) {
+  int64_t extents = 0;
+  for (size_t d = 2; d < c.shape(kX).size(); ++d) extents += c.shape(kX)[d];
+  return c.shape(kW).numel(1, c.shape(kW).size()) + 2 * extents + 8;
+}
+
+constexpr OpVersion kVersions[] = {
+    {19, R"(
+in  X: T
+in  W: T
+in  offset: T
+in  B: T ?
+in  mask: T ?
+out Y: T
+attr strides: ints
+attr pads: ints
+attr offset_group: int = 1
+attr kernel_shape: ints
+attr group: int = 1
+attr dilations: ints
+type T: @float)",
+     infer, eval},
+    {22, R"(
+in  X: T
+in  W: T
+in  offset: T
+in  B: T ?
+in  mask: T ?
+out Y: T
+attr strides: ints
+attr pads: ints
+attr offset_group: int = 1
+attr kernel_shape: ints
+attr group: int = 1
+attr dilations: ints
+type T: @float_ir4)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_DeformConv = {
+    .domain = "",
+    .name = "DeformConv",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+};
+
+}  // namespace assay

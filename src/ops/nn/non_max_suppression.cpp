@@ -1,0 +1,124 @@
+// NonMaxSuppression: for every image and class, boxes by falling score, each kept unless it overlaps a kept
+// one by more than a threshold. Rows of the result are [image, class, box].
+#include <algorithm>
+
+#include "ops/op_context.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+enum Input { kBoxes, kScores, kMostBoxes, kIouThreshold, kScoreThreshold };
+
+void check_shapes(const OpContext& c, const Dims* boxes, const Dims* scores) {
+  c.check(boxes == nullptr || (boxes->size() == 3 && (!(*boxes)[2].is_known() || (*boxes)[2].value() == 4)),
+          "the boxes have shape {} where (images, boxes, 4) is needed", boxes ? dims_str(*boxes) : "");
+  c.check(scores == nullptr || scores->size() == 3, "the scores have {} dimensions where 3 are needed",
+          scores ? scores->size() : 0);
+  if (boxes == nullptr || scores == nullptr) return;
+  const auto differ = [](const Dim& a, const Dim& b) {
+    return a.is_known() && b.is_known() && a.value() != b.value();
+  };
+  c.check(!differ((*boxes)[0], (*scores)[0]) && !differ((*boxes)[1], (*scores)[2]),
+          "boxes of shape {} do not go with scores of shape {}", dims_str(*boxes), dims_str(*scores));
+}
+
+void infer(InferContext& c) {
+  check_shapes(c, c.input_dims(kBoxes), c.input_dims(kScores));
+  c.set_output(0, DType::kInt64, {Dim(), Dim(3)});
+}
+
+struct Box {
+  double x1, y1, x2, y2;
+  double area() const { return (x2 - x1) * (y2 - y1); }
+};
+
+Box read_box(const double* p, bool by_center) {
+  if (by_center) return {p[0] - p[2] / 2, p[1] - p[3] / 2, p[0] + p[2] / 2, p[1] + p[3] / 2};
+  return {std::min(p[1], p[3]), std::min(p[0], p[2]), std::max(p[1], p[3]), std::max(p[0], p[2])};
+}
+
+bool overlap(const Box& a, const Box& b, double threshold) {
+  const double width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1),
+               height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
+  if (width <= 0 || height <= 0 || a.area() <= 0 || b.area() <= 0) return false;
+  const double shared = width * height, all = a.area() + b.area() - shared;
+  return all > 0 && shared / all > threshold;
+}
+
+/// The kept boxes of one image and class, in the order in which they were chosen.
+std::vector<int64_t> select(const std::vector<Box>& boxes, const double* scores, int64_t most, double iou,
+                            const double* least_score) {
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i)
+    if (least_score == nullptr ? scores[i] == scores[i] : scores[i] > *least_score) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+  std::vector<int64_t> kept;
+  for (const int64_t i : order) {
+    if (static_cast<int64_t>(kept.size()) >= most) break;
+    const auto clashes = [&](int64_t k) {
+      return overlap(boxes[static_cast<size_t>(i)], boxes[static_cast<size_t>(k)], iou);
+    };
+    if (std::none_of(kept.begin(), kept.end(), clashes)) kept.push_back(i);
+  }
+  return kept;
+}
+
+/// The number in an optional input: a scalar or one element; null when it is left out.
+template <typename T>
+const T* optional_scalar(const EvalContext& c, size_t i) {
+  if (!c.has_input(i) || c.input(i).numel() == 0) return nullptr;
+  c.check(c.input(i).numel() == 1, "input {} has shape {} where a scalar is needed", i, c.shape(i).str());
+  return c.input(i).data<T>();
+}
+
+void eval(EvalContext& c) {
+  const Dims box_dims = to_dims(c.shape(kBoxes)), score_dims = to_dims(c.shape(kScores));
+  check_shapes(c, &box_dims, &score_dims);
+  const int64_t images = c.shape(kBoxes)[0], count = c.shape(kBoxes)[1], classes = c.shape(kScores)[1];
+  const int64_t by_center = c.attr_int("center_point_box");
+  c.check(by_center == 0 || by_center == 1, "attribute 'center_point_box' is {}; it must be 0 or 1",
+          by_center);
+  const int64_t* most = optional_scalar<int64_t>(c, kMostBoxes);
+  const double* iou = optional_scalar<double>(c, kIouThreshold);
+  const double* least_score = optional_scalar<double>(c, kScoreThreshold);
+  std::vector<int64_t> rows;
+  for (int64_t image = 0; most != nullptr && image < images; ++image) {
+    std::vector<Box> boxes;
+    for (int64_t i = 0; i < count; ++i)
+      boxes.push_back(read_box(c.input(kBoxes).data<double>() + (image * count + i) * 4, by_center == 1));
+    for (int64_t k = 0; k < classes; ++k) {
+      const double* scores = c.input(kScores).data<double>() + (image * classes + k) * count;
+      for (const int64_t box : select(boxes, scores, *most, iou ? *iou : 0.0, least_score)) {
+        rows.push_back(image);
+        rows.push_back(k);
+        rows.push_back(box);
+      }
+    }
+  }
+  c.set_output(0, Tensor::from<int64_t>({static_cast<int64_t>(rows.size()) / 3, 3}, rows));
+}
+
+constexpr std::string_view kSchema10 = R"(
+in  boxes: float
+in  scores: float
+in  max_output_boxes_per_class: int64 ?
+in  iou_threshold: float ?
+in  score_threshold: float ?
+out selected_indices: int64
+attr center_point_box: int = 0)";
+
+constexpr OpVersion kVersions[] = {
+    {10, kSchema10, infer, eval},
+    {11, kSchema10, infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_NonMaxSuppression = {
+    .domain = "",
+    .name = "NonMaxSuppression",
+    .versions = kVersions,
+};
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+// Integer operands of products: levels less their zero points, as float64, in which their products and sums
+// are exact.
+#pragma once
+
+#include "ops/op_context.h"
+
+namespace assay {
+
+/// The matrices of input i less the zero point in input z (none: 0): a scalar; a vector with one element per
+/// row or, with `by_column`, per column; or a tensor of the matrices' rank that broadcasts to them. Throws
+/// Error for other shapes.
+Tensor matrix_levels(const EvalContext& c, size_t i, size_t z, bool by_column);
+/// A parameter in input z (scale or zero point) in a shape that broadcasts to the matrices of input i, by the
+/// same rules.
+Tensor matrix_parameter(const EvalContext& c, size_t i, size_t z, bool by_column);
+
+/// The data of input i less the scalar in input z.
+Tensor data_levels(const EvalContext& c, size_t i, size_t z);
+/// The weights [M, ...] of input i less the scalar, or the vector of M elements, in input z.
+Tensor weight_levels(const EvalContext& c, size_t i, size_t z);
+
+/// Sums, exact in float64, as the 32-bit integers that an accumulator holds; they wrap.
+Tensor to_int32(const Tensor& sums);
+
+}  // namespace assay

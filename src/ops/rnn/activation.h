@@ -1,0 +1,41 @@
+// The activation functions of RNN, GRU and LSTM.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ops/op_context.h"
+
+namespace assay {
+
+/// One of ONNX's recurrent activation functions with its parameters.
+struct Activation {
+  enum class Kind : uint8_t {
+    kAffine,
+    kElu,
+    kHardSigmoid,
+    kLeakyRelu,
+    kRelu,
+    kScaledTanh,
+    kSigmoid,
+    kSoftplus,
+    kSoftsign,
+    kTanh,
+    kThresholdedRelu
+  };
+  Kind kind;
+  double alpha = 0, beta = 0;
+
+  double operator()(double x) const;
+  /// The magnitude of the derivative; of functions with a corner the larger one.
+  double slope(double x) const;
+};
+
+/// The functions of all directions in order: the attribute activations, or `defaults` for every direction,
+/// with activation_alpha and activation_beta handed out to the functions that take them. Throws Error for an
+/// unknown name or a wrong number of functions.
+std::vector<Activation> read_activations(const OpContext& c, size_t directions,
+                                         const std::vector<std::string>& defaults);
+
+}  // namespace assay

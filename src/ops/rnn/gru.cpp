@@ -1,0 +1,157 @@
+// GRU: z, r = f(X W^T + H R^T + b), h = g(X W^T + (r (.) H) R^T + b), H = (1 - z) (.) h + z (.) H; with
+// linear_before_reset h = g(X W^T + r (.) (H R^T + Rb) + Wb).
+#include "ops/op_list.h"
+#include "ops/rnn/recurrent.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) { infer_recurrent(c, 3, 1); }
+
+/// One step of the whole batch; gates lie `hidden` apart in the order z, r, h.
+template <typename A>
+class Cell {
+ public:
+  using Number = typename A::Number;
+  Cell(const A& arithmetic, const Recurrence& r, bool linear_first)
+      : a_(arithmetic), r_(r), linear_first_(linear_first) {}
+
+  void operator()(int64_t direction, const std::vector<const Number*>& active,
+                  std::vector<State<A>>& states) const {
+    State<A>& hidden = states[0];
+    const int64_t n = r_.hidden;
+    const double* weights = r_.r + direction * 3 * n * n;
+    const State<A> recurrent = a_.product(hidden, r_.batch, n, weights, 2 * n);
+    State<A> update(hidden.size()), reset(hidden.size()), old = hidden;
+    for (int64_t b = 0; b < r_.batch; ++b) {
+      const Number* inputs = active[static_cast<size_t>(b)];
+      for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
+        const auto at = static_cast<size_t>(b * n + j);
+        const Number* sums = recurrent.data() + b * 2 * n;
+        const Activation& f = r_.activations[static_cast<size_t>(direction * 2)];
+        update[at] = gate(f, inputs[j], sums[j], r_.gate_bias(direction, j));
+        reset[at] = gate(f, inputs[n + j], sums[n + j], r_.gate_bias(direction, n + j));
+        if (!linear_first_) old[at] = a_.multiply(reset[at], old[at]);
+      }
+    }
+    const State<A> candidates = a_.product(old, r_.batch, n, weights + 2 * n * n, n);
+    for (int64_t b = 0; b < r_.batch; ++b) {
+      const Number* inputs = active[static_cast<size_t>(b)];
+      for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
+        const auto at = static_cast<size_t>(b * n + j);
+        const Number h = candidate(direction, j, inputs[2 * n + j], candidates[at], reset[at]);
+        hidden[at] = a_.add(a_.multiply(a_.one_minus(update[at]), h), a_.multiply(update[at], hidden[at]));
+      }
+    }
+  }
+
+ private:
+  Number gate(const Activation& f, Number input, Number recurrent, double bias) const {
+    return a_.apply(f, a_.clip(a_.add(a_.add(input, recurrent), a_.given(bias)), r_.clip));
+  }
+
+  Number candidate(int64_t direction, int64_t j, Number input, Number recurrent, Number reset) const {
+    const Activation& g = r_.activations[static_cast<size_t>(direction * 2 + 1)];
+    const int64_t n = r_.hidden;
+    if (!linear_first_) return gate(g, input, recurrent, r_.gate_bias(direction, 2 * n + j));
+    const double* bias = r_.bias == nullptr ? nullptr : r_.bias + direction * 6 * n;
+    const double of_input = bias ? bias[2 * n + j] : 0.0, of_recurrent = bias ? bias[5 * n + j] : 0.0;
+    return gate(g, input, a_.multiply(reset, a_.add(recurrent, a_.given(of_recurrent))), of_input);
+  }
+
+  const A& a_;
+  const Recurrence& r_;
+  bool linear_first_;
+};
+
+template <typename A>
+RecurrentOutputs<A> run(const EvalContext& c, const Recurrence& r, const A& arithmetic) {
+  return walk(arithmetic, r, {c.has_input(5) ? c.input(5) : Tensor()},
+              Cell<A>(arithmetic, r, c.attr_int("linear_before_reset") != 0));
+}
+
+Recurrence read(const EvalContext& c) { return read_recurrence(c, 3, {"Sigmoid", "Tanh"}); }
+
+void eval(EvalContext& c) {
+  const Recurrence r = read(c);
+  set_recurrent_outputs(c, r, run(c, r, Exact()));
+}
+
+/// The recurrence with every number's error carried along (arithmetic.h).
+Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
+  const Recurrence r = read(c);
+  return recurrent_errors(r, run(c, r, Tracked(u)), i);
+}
+
+constexpr OpVersion kVersions[] = {
+    {7, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr activation_alpha: floats
+attr hidden_size: int
+attr direction: string = "forward"
+attr linear_before_reset: int = 0
+attr activations: strings
+type T: @float
+type T1: int32)",
+     infer, eval},
+    {14, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr activation_alpha: floats
+attr hidden_size: int
+attr layout: int = 0
+attr direction: string = "forward"
+attr linear_before_reset: int = 0
+attr activations: strings
+type T: @float
+type T1: int32)",
+     infer, eval},
+    {22, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr activation_alpha: floats
+attr hidden_size: int
+attr layout: int = 0
+attr direction: string = "forward"
+attr linear_before_reset: int = 0
+attr activations: strings
+type T: @float_ir4
+type T1: int32)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_GRU = {
+    .domain = "",
+    .name = "GRU",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

@@ -1,0 +1,122 @@
+// RNN: H = f(X W^T + H R^T + b).
+#include "ops/op_list.h"
+#include "ops/rnn/recurrent.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) { infer_recurrent(c, 1, 1); }
+
+template <typename A>
+class Cell {
+ public:
+  using Number = typename A::Number;
+  Cell(const A& arithmetic, const Recurrence& r) : a_(arithmetic), r_(r) {}
+
+  void operator()(int64_t direction, const std::vector<const Number*>& active,
+                  std::vector<State<A>>& states) const {
+    const int64_t n = r_.hidden;
+    const State<A> recurrent = a_.product(states[0], r_.batch, n, r_.r + direction * n * n, n);
+    const Activation& f = r_.activations[static_cast<size_t>(direction)];
+    for (int64_t b = 0; b < r_.batch; ++b) {
+      const Number* inputs = active[static_cast<size_t>(b)];
+      for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
+        const auto at = static_cast<size_t>(b * n + j);
+        const Number sum = a_.add(a_.add(inputs[j], recurrent[at]), a_.given(r_.gate_bias(direction, j)));
+        states[0][at] = a_.apply(f, a_.clip(sum, r_.clip));
+      }
+    }
+  }
+
+ private:
+  const A& a_;
+  const Recurrence& r_;
+};
+
+template <typename A>
+RecurrentOutputs<A> run(const EvalContext& c, const Recurrence& r, const A& arithmetic) {
+  return walk(arithmetic, r, {c.has_input(5) ? c.input(5) : Tensor()}, Cell<A>(arithmetic, r));
+}
+
+Recurrence read(const EvalContext& c) { return read_recurrence(c, 1, {"Tanh"}); }
+
+void eval(EvalContext& c) {
+  const Recurrence r = read(c);
+  set_recurrent_outputs(c, r, run(c, r, Exact()));
+}
+
+/// The recurrence with every number's error carried along (arithmetic.h).
+Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
+  const Recurrence r = read(c);
+  return recurrent_errors(r, run(c, r, Tracked(u)), i);
+}
+
+constexpr OpVersion kVersions[] = {
+    {7, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr activation_alpha: floats
+attr hidden_size: int
+attr direction: string = "forward"
+attr activations: strings = ["Tanh", "Tanh"]
+type T: @float
+type T1: int32)",
+     infer, eval},
+    {14, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr activation_alpha: floats
+attr hidden_size: int
+attr layout: int = 0
+attr direction: string = "forward"
+attr activations: strings = ["Tanh", "Tanh"]
+type T: @float
+type T1: int32)",
+     infer, eval},
+    {22, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr activation_alpha: floats
+attr hidden_size: int
+attr layout: int = 0
+attr direction: string = "forward"
+attr activations: strings = ["Tanh", "Tanh"]
+type T: @float_ir4
+type T1: int32)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_onnx_RNN = {
+    .domain = "",
+    .name = "RNN",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

@@ -1,0 +1,62 @@
+// Which elements of an image GridSample mixes for one place of the grid.
+#pragma once
+
+#include <vector>
+
+#include "ops/op_context.h"
+#include "ops/tensor/resize_plan.h"
+
+namespace assay {
+
+enum class GridPadding : uint8_t { kZeros, kBorder, kReflection };
+
+/// Positions in a plane of the image and the weight of each.
+struct GridSample {
+  std::vector<int64_t> position;
+  std::vector<double> weight;
+  /// Only for a bound: what each weight may be off by.
+  std::vector<double> weight_error;
+};
+
+class GridSampler {
+ public:
+  /// Reads the attributes and checks that image (N, C, spatial...) and grid (N, out..., r) fit together.
+  GridSampler(const OpContext& c, const Shape& image, const Shape& grid);
+
+  Interpolation interpolation() const { return interpolation_; }
+  Shape output_shape() const { return output_; }
+  /// Elements of one plane of the image.
+  int64_t plane() const { return plane_; }
+  /// Places of the grid in one entry of the batch.
+  int64_t points() const { return points_; }
+  size_t rank() const { return extents_.size(); }
+
+  /// The sample for the place `point` of rank() numbers, innermost dimension first. With u > 0 the weights
+  /// are magnitudes, and weight_error bounds the effect of computing coordinates and weights with unit
+  /// roundoff u.
+  void sample(const double* point, double u, GridSample& out) const;
+  /// Positions that the nearest element may be when coordinates are off by what u explains; -1 for the
+  /// padding.
+  std::vector<int64_t> nearest_candidates(const double* point, double u) const;
+
+ private:
+  struct Tap {
+    int64_t index;  ///< -1 in zero padding
+    double weight, error;
+  };
+  double coordinate(double normalized, int64_t extent) const;
+  double coordinate_error(double normalized, int64_t extent, double u) const;
+  double reflected(double x, int64_t extent) const;
+  double moved_inside(double x, int64_t extent) const;
+  int64_t padded_index(double at, int64_t extent) const;
+  std::vector<Tap> axis_taps(double normalized, int64_t extent, double u) const;
+
+  Interpolation interpolation_ = Interpolation::kLinear;
+  GridPadding padding_ = GridPadding::kZeros;
+  bool align_corners_ = false;
+  std::vector<int64_t> extents_;
+  Shape output_;
+  int64_t plane_ = 1, points_ = 1;
+};
+
+}  // namespace assay

@@ -1,0 +1,61 @@
+// Flatten, Squeeze, Unsqueeze and Reshape with known results become Reshape to a constant shape, and a
+// Reshape of a Reshape becomes one. A transposition that only moves dimensions of extent 1 is such a view
+// too.
+#include "passes/match.h"
+#include "passes/pass_list.h"
+
+namespace assay {
+namespace {
+
+bool is_view(const Node& n) {
+  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
+    if (is_op(n, op)) return true;
+  return false;
+}
+
+/// True when the dimensions of extent above 1 keep their order.
+bool moves_only_ones(const Node& n, const Shape& in) {
+  std::vector<int64_t> perm = ints_attribute(n, "perm");
+  if (perm.empty())
+    for (int64_t axis = in.rank(); axis-- > 0;) perm.push_back(axis);
+  int64_t last = -1;
+  for (const int64_t axis : perm) {
+    if (in[static_cast<size_t>(axis)] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+/// True for a Reshape whose shape input is exactly the shape of its output.
+bool is_canonical(const Node& n, const Shape& out) {
+  if (!is_op(n, "Reshape")) return false;
+  const std::optional<std::vector<int64_t>> shape = integers_of(n.input(1));
+  return shape && Shape(*shape) == out;
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (n.output(0) == nullptr || context.model.opset() < 5) return std::nullopt;
+  const std::optional<Shape> in = shape_of(n.input(0)), out = shape_of(n.output(0));
+  // A shape with 0 would be read as "keep the extent".
+  if (!in || !out || in->numel() == 0) return std::nullopt;
+  if (!is_view(n) && !(is_op(n, "Transpose") && moves_only_ones(n, *in))) return std::nullopt;
+  const Node* before = producer_of(n.input(0), "Reshape");
+  if (before == nullptr && is_canonical(n, *out)) return std::nullopt;
+  Patch patch(n);
+  patch.remove(n);
+  Value* source = before != nullptr ? before->input(0) : n.input(0);
+  patch.add("Reshape", {source, patch.constant(n.output(0)->name() + "/shape", Tensor::vector(out->dims()))},
+            {}, n.output(0));
+  return patch;
+}
+
+}  // namespace
+
+constinit const PassDef pass_canonicalize_views = {
+    .name = "canonicalize_views",
+    .summary = "Flatten, Squeeze, Unsqueeze and chains of them become one Reshape",
+    .match = match,
+};
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+#include "passes/channel_constants.h"
+
+#include "passes/match.h"
+#include "tensor/convert.h"
+
+namespace assay {
+
+std::optional<std::vector<double>> channel_constant(const Value* v, int rank, int64_t channels) {
+  const Tensor* t = constant_of(v);
+  if (t == nullptr || !is_float(t->dtype()) || t->rank() > rank || rank < 2) return std::nullopt;
+  std::vector<double> numbers = to_doubles(*t);
+  if (numbers.size() == 1) return std::vector<double>(static_cast<size_t>(channels), numbers[0]);
+  // The channel axis, counted from the end; every other extent must be 1.
+  const int from_end = rank - 1;
+  if (t->rank() < from_end || static_cast<int64_t>(numbers.size()) != channels) return std::nullopt;
+  if (t->dim(static_cast<size_t>(t->rank() - from_end)) != channels) return std::nullopt;
+  return numbers;
+}
+
+std::vector<double> to_doubles(const Tensor& t) {
+  const Tensor wide = to_float64(t);
+  return std::vector<double>(wide.span<double>().begin(), wide.span<double>().end());
+}
+
+Tensor float_vector(const std::vector<double>& values, DType dtype) {
+  return convert(Tensor::vector(values), dtype);
+}
+
+Tensor scale_axis(const Tensor& t, size_t axis, const std::vector<double>& factors) {
+  Tensor wide = to_float64(t);
+  const int64_t inner = t.shape().numel(axis + 1, t.shape().size()), extent = t.dim(axis);
+  double* x = wide.mutable_data<double>();
+  for (int64_t i = 0; i < wide.numel(); ++i) x[i] *= factors[static_cast<size_t>(i / inner % extent)];
+  return convert(wide, t.dtype());
+}
+
+std::optional<LinearNode> linear_node(const Node& n) {
+  const bool conv = is_op(n, "Conv"), transposed = is_op(n, "ConvTranspose"), gemm = is_op(n, "Gemm");
+  if (!conv && !transposed && !gemm) return std::nullopt;
+  const Tensor* weight = constant_of(n.input(1));
+  const Tensor* bias = constant_of(n.input(2));
+  if (weight == nullptr || !is_float(weight->dtype()) || (n.input(2) != nullptr && bias == nullptr))
+    return std::nullopt;
+  LinearNode linear{&n, weight, 0, 0, bias};
+  if (gemm) {
+    if (weight->rank() != 2 || float_attribute(n, "alpha", 1) != 1 || float_attribute(n, "beta", 1) != 1)
+      return std::nullopt;
+    linear.channel_axis = int_attribute(n, "transB", 0) != 0 ? 0 : 1;
+  } else {
+    if (weight->rank() < 3) return std::nullopt;
+    if (transposed && int_attribute(n, "group", 1) != 1) return std::nullopt;
+    linear.channel_axis = transposed ? 1 : 0;
+  }
+  linear.channels = weight->dim(linear.channel_axis);
+  const bool usable = bias == nullptr || (bias->rank() == 1 && bias->numel() == linear.channels &&
+                                          bias->dtype() == weight->dtype());
+  return usable ? std::optional(linear) : std::nullopt;
+}
+
+}  // namespace assay

@@ -1,0 +1,270 @@
+#include "passes/convert_to_float16.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "assay/error.h"
+#include "base/log.h"
+#include "ops/infer.h"
+#include "ops/op_list.h"
+#include "ops/schema.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+constexpr float kLargestHalf = 65504;
+constexpr float kSmallestHalf = 5.9604644775390625e-08F;  // 2^-24, subnormal
+constexpr auto kFloat = static_cast<int64_t>(DType::kFloat32);
+constexpr auto kHalf = static_cast<int64_t>(DType::kFloat16);
+/// Attributes that name an output's element type.
+constexpr const char* kTypeAttributes[] = {"to", "dtype", "output_datatype", "output_dtype"};
+
+bool is_float32(const Type& type) { return type.is_tensor() && type.dtype == DType::kFloat32; }
+
+/// The type with float32 replaced, also inside sequences and optionals.
+Type halved(const Type& type) {
+  Type result = type;
+  if (result.is_tensor() && result.dtype == DType::kFloat32) result.dtype = DType::kFloat16;
+  if (result.element != nullptr) result.element = std::make_shared<const Type>(halved(*result.element));
+  return result;
+}
+
+class Converter {
+ public:
+  explicit Converter(Model& model) : model_(model) {}
+
+  void run() {
+    // What inference cannot tell shows below, as a tensor without type.
+    infer_shapes(model_, {.on_problem = [](const Node&, const std::string&) {}});
+    require_known_types(*model_.graph);
+    std::vector<Value*> outputs = model_.graph->outputs;
+    std::erase_if(outputs, [](const Value* v) { return !is_float32(v->type); });
+    convert_graph(*model_.graph);
+    restore_interface(outputs);
+    adopt_names();
+    report();
+  }
+
+ private:
+  const Schema* schema_for(const Node& node) const {
+    if (model_.find_function(node.domain, node.op_type, node.overload) != nullptr) return nullptr;
+    const OpDef* op = find_op(node.domain, node.op_type);
+    const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
+    return version == nullptr ? nullptr : &schema_of(*version);
+  }
+  static bool allows_half(const Schema* schema, const Parameter* parameter) {
+    if (schema == nullptr || parameter == nullptr) return false;
+    const std::vector<std::string> types = schema->allowed_types(*parameter);
+    return std::find(types.begin(), types.end(), "float16") != types.end();
+  }
+
+  void require_known_types(const Graph& graph) const;
+  void convert_graph(Graph& graph);
+  void convert_node(Graph& graph, Node& node, Node* next);
+  /// Sets attributes that decide the outputs' type. False when the node gives float32 whatever is asked for.
+  static bool set_output_type(Node& node, const Schema& schema);
+  Value* as_half(Value* value);
+  Value* as_float(Graph& graph, Node& user, Value* value);
+  Value* half_constant(Value* constant);
+  void restore_interface(const std::vector<Value*>& outputs);
+  void adopt_names();
+  void report() const;
+
+  Model& model_;
+  std::unordered_map<Value*, Value*> half_of_;   ///< of float32 constants and model inputs
+  std::unordered_map<Value*, Value*> float_of_;  ///< of values that are float16 now
+  int64_t clipped_ = 0, raised_ = 0;
+};
+
+void Converter::require_known_types(const Graph& graph) const {
+  for (const Value* input : graph.inputs)
+    require(graph.parent() != nullptr || input->type.element == nullptr, ErrorCode::kUnsupported,
+            "input '{}' is of type {}, and only tensors can be converted to float16", input->name(),
+            input->type.str());
+  for (const auto& v : graph.values())
+    require(v->type.kind != Type::Kind::kUnknown || v->consumers().empty(), ErrorCode::kUnsupported,
+            "the type of '{}' is not known, so the model cannot be converted to float16", v->name());
+  for (const auto& node : graph.nodes())
+    for (const Attribute& a : node->attributes) {
+      if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) require_known_types(**g);
+      if (const auto* list = a.get_if<Attribute::Graphs>())
+        for (const auto& g : *list) require_known_types(*g);
+    }
+}
+
+Value* Converter::half_constant(Value* constant) {
+  Tensor tensor = constant->tensor();
+  const auto needs_care = [](float v) {
+    const float magnitude = std::abs(v);
+    return (magnitude > kLargestHalf && !std::isinf(v)) || (magnitude > 0 && magnitude < kSmallestHalf / 2);
+  };
+  const auto values = tensor.span<float>();
+  if (std::any_of(values.begin(), values.end(), needs_care))
+    for (float& v : tensor.mutable_span<float>()) {
+      if (!needs_care(v)) continue;
+      const bool is_large = std::abs(v) > 1;
+      ++(is_large ? clipped_ : raised_);
+      v = std::copysign(is_large ? kLargestHalf : kSmallestHalf, v);
+    }
+  Graph& graph = constant->graph();
+  return graph.add_constant(graph.unique_name(constant->name() + "_float16"),
+                            convert(tensor, DType::kFloat16));
+}
+
+/// The float16 form of a value that a node reads.
+Value* Converter::as_half(Value* value) {
+  if (!is_float32(value->type)) return value;
+  if (const auto it = half_of_.find(value); it != half_of_.end()) return it->second;
+  Value* half = nullptr;
+  if (value->is_constant()) {
+    require(value->tensor().defined(), ErrorCode::kUnsupported,
+            "the data of '{}' were not loaded, so they cannot be converted to float16", value->name());
+    half = half_constant(value);
+  } else {  // an input of the model
+    Graph& graph = value->graph();
+    half = graph.add_value(graph.unique_name(value->name() + "_float16"), halved(value->type));
+    Node* first = graph.nodes().empty() ? nullptr : graph.nodes().front().get();
+    graph.insert_node(first, "Cast", {value}, {half}, {{"to", kHalf}}, half->name() + "_cast");
+    float_of_.emplace(half, value);
+  }
+  half_of_.emplace(value, half);
+  return half;
+}
+
+/// The float32 form of a value for a node that has no float16.
+Value* Converter::as_float(Graph& graph, Node& user, Value* value) {
+  if (!value->type.is_tensor() || value->type.dtype != DType::kFloat16) return value;
+  const auto it = float_of_.find(value);
+  if (it != float_of_.end() && &it->second->graph() == &graph) return it->second;
+  Type type = value->type;
+  type.dtype = DType::kFloat32;
+  Value* wide = graph.add_value(graph.unique_name(value->name() + "_float32"), type);
+  graph.insert_node(&user, "Cast", {value}, {wide}, {{"to", kFloat}}, wide->name() + "_cast");
+  float_of_[value] = wide;
+  return wide;
+}
+
+bool Converter::set_output_type(Node& node, const Schema& schema) {
+  for (const char* name : kTypeAttributes) {
+    const AttributeDef* def = schema.attribute(name);
+    if (def == nullptr) continue;
+    const Attribute* given = node.find_attribute(name);
+    const int64_t* type = given != nullptr ? given->get_if<int64_t>()
+                          : def->fallback  ? std::get_if<int64_t>(&*def->fallback)
+                                           : nullptr;
+    if (type != nullptr && *type == kFloat) node.set_attribute(name, kHalf);
+  }
+  if (node.op_type == "SequenceEmpty" && node.find_attribute("dtype") == nullptr)
+    node.set_attribute("dtype", kHalf);
+  if (node.op_type == "ConstantOfShape" && node.find_attribute("value") == nullptr)
+    node.set_attribute("value", Tensor::zeros(DType::kFloat16, Shape{1}));
+  if (node.op_type != "Constant" && node.op_type != "ConstantOfShape") return true;
+  if (node.attributes.empty()) return false;
+  const Attribute& a = node.attributes.front();
+  std::optional<Tensor> value;
+  if (const auto* t = a.get_if<Tensor>()) value = *t;
+  if (const auto* f = a.get_if<float>()) value = Tensor::scalar(*f);
+  if (const auto* list = a.get_if<std::vector<float>>()) value = Tensor::vector(*list);
+  if (!value) return false;  // sparse
+  if (value->dtype() != DType::kFloat32) return true;
+  node.remove_attribute(std::string(a.name));
+  node.set_attribute("value", convert(*value, DType::kFloat16));
+  return true;
+}
+
+void Converter::convert_node(Graph& graph, Node& node, Node* next) {
+  const Schema* schema = schema_for(node);
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    Value* value = node.input(i);
+    if (value == nullptr) continue;
+    const bool half = allows_half(schema, schema == nullptr ? nullptr : schema->input(i));
+    if (is_float32(value->type) && half)
+      node.set_input(i, as_half(value));
+    else if (!half)
+      node.set_input(i, as_float(graph, node, value));
+  }
+  bool gives_half = schema != nullptr;
+  for (size_t i = 0; i < node.outputs().size() && gives_half; ++i)
+    gives_half = node.output(i) == nullptr || !is_float32(node.output(i)->type) ||
+                 allows_half(schema, schema->output(i));
+  if (gives_half) gives_half = set_output_type(node, *schema);
+
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    Value* value = node.output(i);
+    if (value == nullptr) continue;
+    const bool slot_is_half =
+        gives_half || allows_half(schema, schema == nullptr ? nullptr : schema->output(i));
+    if (is_float32(value->type) && !slot_is_half) {
+      Value* wide = graph.add_value(graph.unique_name(value->name() + "_float32"), value->type);
+      node.set_output(i, wide);
+      graph.insert_node(next, "Cast", {wide}, {value}, {{"to", kHalf}}, wide->name() + "_cast");
+    }
+    value->type = halved(value->type);
+  }
+}
+
+void Converter::convert_graph(Graph& graph) {
+  if (graph.parent() != nullptr)
+    for (Value* input : graph.inputs) input->type = halved(input->type);
+  std::vector<Node*> nodes;
+  for (const auto& n : graph.nodes()) nodes.push_back(n.get());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (Attribute& a : nodes[i]->attributes) {
+      if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) convert_graph(**g);
+      if (const auto* list = a.get_if<Attribute::Graphs>())
+        for (const auto& g : *list) convert_graph(*g);
+    }
+    convert_node(graph, *nodes[i], i + 1 < nodes.size() ? nodes[i + 1] : nullptr);
+  }
+  if (graph.parent() == nullptr) return;
+  for (Value*& output : graph.outputs) output = as_half(output);
+}
+
+/// The model's float32 outputs get their name and type back through a Cast at the end.
+void Converter::restore_interface(const std::vector<Value*>& outputs) {
+  Graph& graph = *model_.graph;
+  for (Value* output : outputs) {
+    Node* producer = output->producer();
+    if (producer == nullptr || is_float32(output->type)) continue;  // an input, a constant, or done already
+    Value* half = graph.add_value(graph.unique_name(output->name() + "_float16"), output->type);
+    for (size_t i = 0; i < producer->outputs().size(); ++i)
+      if (producer->output(i) == output) producer->set_output(i, half);
+    graph.replace_uses(output, half);
+    std::replace(graph.outputs.begin(), graph.outputs.end(), half, output);
+    output->type.dtype = DType::kFloat32;
+    graph.add_node("Cast", {half}, {output}, {{"to", kFloat}}, output->name() + "_cast");
+  }
+}
+
+/// A float16 constant takes the name of the float32 one that nobody needs any more.
+void Converter::adopt_names() {
+  std::set<Graph*> changed;
+  for (const auto& [constant, half] : half_of_) {
+    if (!constant->is_constant() || !constant->consumers().empty()) continue;
+    Graph& graph = constant->graph();
+    if (std::find(graph.outputs.begin(), graph.outputs.end(), constant) != graph.outputs.end()) continue;
+    const std::string name = constant->name();
+    constant->rename(graph.unique_name(name + "_unused"));
+    half->rename(name);
+    changed.insert(&graph);
+  }
+  for (Graph* graph : changed) graph->remove_unused_values();
+}
+
+void Converter::report() const {
+  if (clipped_ > 0)
+    log::warning("{} weight(s) are beyond float16's range and became its largest number, {}.", clipped_,
+                 kLargestHalf);
+  if (raised_ > 0)
+    log::warning("{} weight(s) are too small for float16 and became its smallest number, {}.", raised_,
+                 kSmallestHalf);
+}
+
+}  // namespace
+
+void convert_to_float16(Model& model) { Converter(model).run(); }
+
+}  // namespace assay

@@ -1,0 +1,103 @@
+// Of nodes that compute the same from the same inputs, the first is kept.
+#include <algorithm>
+#include <unordered_map>
+
+#include "passes/match.h"
+#include "passes/origins.h"
+#include "passes/pass_list.h"
+#include "reference/evaluate.h"
+
+namespace assay {
+namespace {
+
+/// Constants of at most so many bytes are compared by their contents.
+constexpr size_t kMaxCompared = 64;
+
+void append_bytes(std::string& key, const void* data, size_t bytes) {
+  key.append(static_cast<const char*>(data), bytes);
+  key += ';';
+}
+
+void append_value(std::string& key, const Value* v) {
+  const Tensor* t = constant_of(v);
+  if (t == nullptr || t->dtype() == DType::kString || t->nbytes() > kMaxCompared) {
+    append_bytes(key, &v, sizeof v);
+    return;
+  }
+  key += fmt::format("{}{}:", static_cast<int>(t->dtype()), t->shape().str());
+  append_bytes(key, t->data(), t->nbytes());
+}
+
+/// False when the attribute is of a kind that is not compared.
+bool append_attribute(std::string& key, const Attribute& a) {
+  key += a.name + '=';
+  if (const auto* f = a.get_if<float>())
+    append_bytes(key, f, sizeof *f);
+  else if (const auto* i = a.get_if<int64_t>())
+    key += fmt::format("{};", *i);
+  else if (const auto* s = a.get_if<std::string>())
+    key += *s + ';';
+  else if (const auto* list = a.get_if<std::vector<int64_t>>())
+    append_bytes(key, list->data(), list->size() * sizeof(int64_t));
+  else if (const auto* floats = a.get_if<std::vector<float>>())
+    append_bytes(key, floats->data(), floats->size() * sizeof(float));
+  else
+    return false;
+  return true;
+}
+
+/// Equal keys, equal results. Nothing for nodes that must not be merged.
+std::optional<std::string> key_of(const Node& n, const Model& model) {
+  const BoundOp op = bind_op(n, model);
+  if (!op || op.op->random || !n.domain.empty()) return std::nullopt;
+  std::string key = n.op_type + '/' + std::to_string(n.outputs().size()) + '/';
+  for (const Value* v : n.inputs()) append_value(key, v);
+  std::vector<const Attribute*> sorted;
+  for (const Attribute& a : n.attributes) sorted.push_back(&a);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Attribute* a, const Attribute* b) { return a->name < b->name; });
+  for (const Attribute* a : sorted)
+    if (!append_attribute(key, *a)) return std::nullopt;
+  return key;
+}
+
+bool run(Model& model) {
+  const PassContext context(model);
+  std::unordered_map<std::string, Node*> first;
+  std::vector<Node*> duplicates;
+  Graph& g = *model.graph;
+  for (const auto& n : g.nodes()) {
+    const std::optional<std::string> key = key_of(*n, model);
+    if (!key) continue;
+    Node*& kept = first[*key];
+    if (kept == nullptr) {
+      kept = n.get();
+      continue;
+    }
+    bool replaceable = true;
+    for (size_t i = 0; i < n->outputs().size(); ++i) {
+      const Value *from = n->output(i), *to = kept->output(i);
+      replaceable = replaceable && (from == nullptr || (to != nullptr && !context.is_pinned(from)));
+    }
+    if (!replaceable) continue;
+    for (size_t i = 0; i < n->outputs().size(); ++i)
+      if (n->output(i) != nullptr) g.replace_uses(n->output(i), kept->output(i));
+    std::vector<std::string> origins = origins_of(*kept);
+    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
+    set_origins(*kept, origins);
+    duplicates.push_back(n.get());
+  }
+  g.remove_nodes_if(
+      [&](const Node& n) { return std::find(duplicates.begin(), duplicates.end(), &n) != duplicates.end(); });
+  return !duplicates.empty();
+}
+
+}  // namespace
+
+constinit const PassDef pass_eliminate_common_subexpressions = {
+    .name = "eliminate_common_subexpressions",
+    .summary = "nodes that compute the same from the same inputs are merged",
+    .run = run,
+};
+
+}  // namespace assay

@@ -1,0 +1,109 @@
+// Nodes whose results do not depend on the inputs are computed now, by their operators' plain evaluation.
+#include <algorithm>
+#include <unordered_set>
+
+#include "passes/match.h"
+#include "passes/origins.h"
+#include "passes/pass_list.h"
+#include "reference/evaluate.h"
+
+namespace assay {
+namespace {
+
+/// A result larger than this stays a node unless its inputs are about as large.
+constexpr int64_t kMaxBytes = int64_t{1} << 30;
+/// Where the size of a result is not known before, only small inputs are evaluated.
+constexpr int64_t kMaxUnknownInput = 1 << 16;
+
+bool has_subgraph(const Node& n) {
+  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
+    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
+  });
+}
+
+/// Operators whose results may be much larger than their inputs.
+bool may_blow_up(const Node& n) {
+  for (const char* op :
+       {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "Pad", "EyeLike", "OneHot"})
+    if (n.op_type == op) return true;
+  return false;
+}
+
+bool is_small_enough(const Node& n) {
+  int64_t in = 0;
+  for (const Value* v : n.inputs())
+    if (v != nullptr) in += static_cast<int64_t>(v->tensor().nbytes());
+  for (const Value* v : n.outputs()) {
+    if (v == nullptr) continue;
+    const std::optional<Shape> shape = shape_of(v);
+    if (!shape) {
+      if (may_blow_up(n) || in > kMaxUnknownInput) return false;
+    } else if (static_cast<int64_t>(storage_bytes(dtype_of(v), shape->numel())) >
+               std::max(kMaxBytes, 2 * in)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Shape and Size need only the extents of their input.
+std::optional<Tensor> extents_of(const Node& n) {
+  const std::optional<Shape> shape = shape_of(n.input(0));
+  if (!shape) return std::nullopt;
+  if (is_op(n, "Size")) return Tensor::scalar(shape->numel());
+  const int64_t rank = shape->rank();
+  const auto bound = [&](std::string_view name, int64_t fallback) {
+    const int64_t i = int_attribute(n, name, fallback);
+    return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank);
+  };
+  const int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
+  return Tensor::vector(std::vector<int64_t>(shape->begin() + start, shape->begin() + end));
+}
+
+std::optional<std::vector<Tensor>> fold(const Node& n, const Model& model) {
+  if ((is_op(n, "Shape") || is_op(n, "Size")) && n.output(0) != nullptr)
+    if (std::optional<Tensor> t = extents_of(n)) return std::vector<Tensor>{*t};
+  const bool constant = std::all_of(n.inputs().begin(), n.inputs().end(),
+                                    [](const Value* v) { return v == nullptr || v->tensor().defined(); });
+  if (!constant || has_subgraph(n)) return std::nullopt;
+  const BoundOp op = bind_op(n, model);
+  if (!op || op.op->random || !is_small_enough(n)) return std::nullopt;
+  std::vector<Tensor> inputs;
+  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->tensor() : Tensor());
+  return evaluate_node(n, op, std::move(inputs));
+}
+
+bool run(Model& model) {
+  Graph& g = *model.graph;
+  std::unordered_set<const Node*> folded;
+  for (const auto& n : g.nodes()) {
+    std::optional<std::vector<Tensor>> results = fold(*n, model);
+    if (!results) continue;
+    const std::vector<Value*> outputs = n->outputs();
+    std::vector<std::string> origins;
+    for (const Value* v : n->inputs())
+      if (v != nullptr)
+        for (std::string& name : origins_of(*v)) origins.push_back(std::move(name));
+    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
+    n->set_inputs({});
+    n->set_outputs({});
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i] == nullptr) continue;
+      outputs[i]->set_tensor(std::move((*results)[i]));
+      add_origins(outputs[i]->metadata, origins);
+    }
+    folded.insert(n.get());
+  }
+  g.remove_nodes_if([&](const Node& n) { return folded.contains(&n); });
+  return !folded.empty();
+}
+
+}  // namespace
+
+constinit const PassDef pass_fold_constants = {
+    .name = "fold_constants",
+    .summary = "what does not depend on the inputs is computed at build time",
+    .run = run,
+};
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+// x * Tanh(Softplus(x)) becomes a Mish region.
+#include "passes/match.h"
+#include "passes/pass_list.h"
+#include "passes/region.h"
+
+namespace assay {
+namespace {
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (!is_op(n, "Mul") || dtype_of(n.output(0)) != DType::kFloat32) return std::nullopt;
+  for (Value* t : n.inputs()) {
+    const Node* tanh = producer_of(t, "Tanh");
+    if (tanh == nullptr || context.sole_consumer(t) != &n) continue;
+    const Node* softplus = producer_of(tanh->input(0), "Softplus");
+    if (softplus == nullptr || context.sole_consumer(tanh->input(0)) != tanh) continue;
+    Value* x = softplus->input(0);
+    if (other_input(n, t) != x) continue;
+    const Node* const nodes[] = {softplus, tanh, &n};
+    return make_region(kMish, nodes, context, std::span(&x, 1));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+constinit const PassDef pass_fuse_mish = {
+    .name = "fuse_mish",
+    .summary = "x * Tanh(Softplus(x)) becomes one activation",
+    .match = match,
+};
+
+}  // namespace assay

@@ -1,0 +1,115 @@
+// Calls of the model's own functions are replaced by the functions' bodies.
+#include <algorithm>
+
+#include "graph/clone.h"
+#include "passes/origins.h"
+#include "passes/pass_list.h"
+
+namespace assay {
+namespace {
+
+/// How deep functions may call each other, and how many calls a model may come to.
+constexpr int kMaxDepth = 64;
+constexpr size_t kMaxCalls = 100000;
+
+/// The opsets that the body relies on are those of the model; imports that only the body has are added.
+bool imports_agree(const Function& f, Model& model) {
+  for (const OpsetImport& o : f.opsets) {
+    const int64_t version = model.opset(o.domain);
+    if (version == 0)
+      model.opsets.push_back(o);
+    else if (version != o.version)
+      return false;
+  }
+  return true;
+}
+
+/// A call's attribute, else the function's default for it; null when there is neither.
+const Attribute* actual_attribute(const Node& call, const Function& f, std::string_view name) {
+  if (const Attribute* a = call.find_attribute(name)) return a;
+  for (const Attribute& a : f.attribute_defaults)
+    if (a.name == name) return &a;
+  return nullptr;
+}
+
+/// Attributes that refer to the function's parameters get the call's values, in subgraphs too.
+void substitute(Node& n, const Node& call, const Function& f) {
+  std::vector<Attribute> attributes;
+  for (Attribute& a : n.attributes) {
+    if (a.ref_attr_name.empty()) {
+      if (auto* sub = std::get_if<std::shared_ptr<Graph>>(&a.data))
+        for (const auto& inner : (*sub)->nodes()) substitute(*inner, call, f);
+      attributes.push_back(std::move(a));
+    } else if (const Attribute* actual = actual_attribute(call, f, a.ref_attr_name)) {
+      attributes.push_back({.name = a.name, .data = actual->data, .doc_string = a.doc_string});
+    }
+  }
+  n.attributes = std::move(attributes);
+}
+
+void inline_call(Node& call, const Function& f) {
+  Graph& g = call.graph();
+  const std::string prefix = call.name.empty() ? f.name : call.name;
+  ValueMap map;
+  const std::vector<Value*> inputs = call.inputs(), outputs = call.outputs();
+  for (size_t i = 0; i < f.body->inputs.size(); ++i)
+    map[f.body->inputs[i]] = i < inputs.size() ? inputs[i] : nullptr;
+  const std::vector<std::string> origins = origins_of(call);
+  call.set_outputs({});
+  for (size_t i = 0; i < f.body->outputs.size() && i < outputs.size(); ++i)
+    if (outputs[i] != nullptr && !map.contains(f.body->outputs[i])) map[f.body->outputs[i]] = outputs[i];
+  for (const auto& v : f.body->values()) {
+    if (map.contains(v.get())) continue;
+    Value* copy = g.add_value(g.unique_name(prefix + "/" + v->name()), v->type);
+    if (v->tensor().defined()) copy->set_tensor(v->tensor());
+    map[v.get()] = copy;
+  }
+  std::vector<Node*> order;
+  for (const auto& n : g.nodes()) order.push_back(n.get());
+  const auto place = std::find(order.begin(), order.end(), &call);
+  std::vector<Node*> body;
+  for (const auto& n : f.body->nodes()) {
+    Node* copy = clone_node(*n, g, map);
+    copy->name = prefix + "/" + (n->name.empty() ? n->op_type : n->name);
+    substitute(*copy, call, f);
+    set_origins(*copy, origins);
+    body.push_back(copy);
+  }
+  // A parameter handed straight through, or given out twice.
+  for (size_t i = 0; i < f.body->outputs.size() && i < outputs.size(); ++i) {
+    Value* given = map[f.body->outputs[i]];
+    if (outputs[i] == nullptr || given == outputs[i]) continue;
+    body.push_back(g.add_node("Identity", {given}, {outputs[i]}, {}, prefix + "/output"));
+    set_origins(*body.back(), origins);
+  }
+  order.insert(place, body.begin(), body.end());
+  g.reorder_nodes(order);
+  g.remove_node(&call);
+}
+
+bool run(Model& model) {
+  Graph& g = *model.graph;
+  size_t total = 0;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    std::vector<std::pair<Node*, const Function*>> calls;
+    for (const auto& n : g.nodes()) {
+      const Function* f = model.find_function(n->domain, n->op_type, n->overload);
+      if (f != nullptr && imports_agree(*f, model)) calls.emplace_back(n.get(), f);
+    }
+    if (calls.empty()) return total > 0;
+    total += calls.size();
+    require(total <= kMaxCalls, ErrorCode::kInvalidModel, "more than {} calls of local functions", kMaxCalls);
+    for (const auto& [call, function] : calls) inline_call(*call, *function);
+  }
+  fail(ErrorCode::kInvalidModel, "local functions call each other deeper than {}", kMaxDepth);
+}
+
+}  // namespace
+
+constinit const PassDef pass_inline_functions = {
+    .name = "inline_functions",
+    .summary = "calls of the model's own functions are replaced by their bodies",
+    .run = run,
+};
+
+}  // namespace assay

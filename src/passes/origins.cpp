@@ -1,0 +1,61 @@
+#include "passes/origins.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string* find_record(Metadata& metadata) {
+  for (auto& [key, text] : metadata)
+    if (key == kOriginsKey) return &text;
+  return nullptr;
+}
+
+const std::string* find_record(const Metadata& metadata) {
+  return find_record(const_cast<Metadata&>(metadata));
+}
+
+}  // namespace
+
+std::vector<std::string> origins_of(const Node& node) {
+  if (const std::string* text = find_record(node.metadata)) return split_lines(*text);
+  if (!node.name.empty()) return {node.name};
+  for (const Value* v : node.outputs())
+    if (v != nullptr) return {v->name()};
+  return {};
+}
+
+std::vector<std::string> origins_of(const Value& constant) {
+  const std::string* text = find_record(constant.metadata);
+  return text != nullptr ? split_lines(*text) : std::vector<std::string>{};
+}
+
+void add_origins(Metadata& metadata, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  std::string* text = find_record(metadata);
+  if (text == nullptr) text = &metadata.emplace_back(std::string(kOriginsKey), std::string()).second;
+  std::vector<std::string> known = split_lines(*text);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    known.push_back(name);
+    if (!text->empty()) *text += '\n';
+    *text += name;
+  }
+}
+
+void set_origins(Node& node, const std::vector<std::string>& names) {
+  if (std::string* text = find_record(node.metadata)) text->clear();
+  add_origins(node.metadata, names);
+}
+
+}  // namespace assay

@@ -1,0 +1,26 @@
+// What a graph pass is: one PassDef per pass, in one file src/passes/<name>.cpp, named once in passes.def.
+//
+// A pass keeps what the model computes (up to rounding) and the names and types of its inputs and outputs.
+// The pass manager owns everything around it: order, repetition, timing, verification, disabling, stopping
+// early.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "assay/graph.h"
+#include "passes/patch.h"
+
+namespace assay {
+
+/// One line of passes.def. Exactly one of match and run is set.
+struct PassDef {
+  std::string_view name;  ///< snake_case, as the file
+  std::string_view summary;
+  /// Looks at one node and returns the edit that it allows, if any. Called until no node gives an edit.
+  std::optional<Patch> (*match)(const Node&, const PassContext&) = nullptr;
+  /// Works on the whole model; true when it changed something.
+  bool (*run)(Model&) = nullptr;
+};
+
+}  // namespace assay

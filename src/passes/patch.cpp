@@ -1,0 +1,115 @@
+#include "passes/patch.h"
+
+#include <algorithm>
+
+#include "passes/origins.h"
+
+namespace assay {
+namespace {
+
+void pin_outputs(const Graph& g, std::unordered_set<const Value*>& pinned) {
+  pinned.insert(g.outputs.begin(), g.outputs.end());
+  for (const auto& n : g.nodes())
+    for (const Attribute& a : n->attributes) {
+      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) pin_outputs(**sub, pinned);
+      if (const auto* list = a.get_if<Attribute::Graphs>())
+        for (const auto& sub : *list) pin_outputs(*sub, pinned);
+    }
+}
+
+}  // namespace
+
+PassContext::PassContext(const Model& m) : model(m) { pin_outputs(*m.graph, pinned); }
+
+const Node* PassContext::sole_consumer(const Value* v) const {
+  if (v == nullptr || v->consumers().size() != 1 || is_pinned(v)) return nullptr;
+  const Node* n = v->consumers()[0];
+  return &n->graph() == model.graph.get() ? n : nullptr;
+}
+
+bool PassContext::can_replace(const Value* from, const Value* to) const {
+  if (!is_pinned(from)) return true;
+  return to->producer() != nullptr && &to->producer()->graph() == &from->graph() && !is_pinned(to);
+}
+
+Patch::Ref Patch::constant(std::string hint, Tensor tensor, std::vector<std::string> origins) {
+  made_.push_back(nullptr);
+  const int index = static_cast<int>(made_.size()) - 1;
+  constants_.push_back({std::move(hint), std::move(tensor), std::move(origins), index});
+  return Ref::to_made(index);
+}
+
+Patch::Ref Patch::add(std::string op_type, std::vector<Ref> inputs, AttributeList attributes, Value* output,
+                      Type type, std::string domain) {
+  NewNode n{std::move(op_type),
+            std::move(domain),
+            std::move(inputs),
+            std::move(attributes),
+            {},
+            std::move(type),
+            -1};
+  if (output != nullptr) {
+    n.outputs = {output};
+    nodes_.push_back(std::move(n));
+    return output;
+  }
+  made_.push_back(nullptr);
+  n.index = static_cast<int>(made_.size()) - 1;
+  nodes_.push_back(std::move(n));
+  return Ref::to_made(nodes_.back().index);
+}
+
+void Patch::add_multi(std::string op_type, std::vector<Ref> inputs, AttributeList attributes,
+                      std::vector<Value*> outputs, std::string domain) {
+  nodes_.push_back({std::move(op_type),
+                    std::move(domain),
+                    std::move(inputs),
+                    std::move(attributes),
+                    std::move(outputs),
+                    {},
+                    -1});
+}
+
+void Patch::apply(const PassContext& context) {
+  Graph& g = anchor_->graph();
+  std::vector<std::string> origins;
+  for (const Node* n : removed_)
+    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
+  if (name_.empty() && !removed_.empty()) name_ = removed_.front()->name;
+  for (NewConstant& c : constants_) {
+    Value* v = g.add_constant(g.unique_name(c.hint), std::move(c.tensor));
+    add_origins(v->metadata, c.origins);
+    made_[static_cast<size_t>(c.index)] = v;
+  }
+  // Removed nodes let go of their outputs first, so that new nodes can take them over.
+  for (Node* n : removed_) n->set_outputs({});
+  for (NewNode& n : nodes_) {
+    std::vector<Value*> inputs;
+    for (const Ref& r : n.inputs) inputs.push_back(resolve(r));
+    std::vector<Value*> outputs = n.outputs;
+    if (n.index >= 0) {
+      const std::string hint = name_.empty() ? n.op_type : name_ + "/" + n.op_type;
+      outputs = {g.add_value(g.unique_name(hint), std::move(n.type))};
+      made_[static_cast<size_t>(n.index)] = outputs[0];
+    }
+    Node* added = g.insert_node(anchor_, std::move(n.op_type), std::move(inputs), std::move(outputs),
+                                std::move(n.attributes), name_, std::move(n.domain));
+    set_origins(*added, origins);
+  }
+  g.remove_nodes_if(
+      [&](const Node& n) { return std::find(removed_.begin(), removed_.end(), &n) != removed_.end(); });
+  for (const Replacement& r : replaced_) {
+    Value* to = resolve(r.to);
+    if (!context.is_pinned(r.from)) {
+      g.replace_uses(r.from, to);
+      continue;
+    }
+    Node* producer = to->producer();
+    const auto& outputs = producer->outputs();
+    const size_t slot = static_cast<size_t>(std::find(outputs.begin(), outputs.end(), to) - outputs.begin());
+    producer->set_output(slot, r.from);
+    g.replace_uses(to, r.from);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,98 @@
+// An edit of a graph, described before it is made.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// What a pass may look at besides the node.
+struct PassContext {
+  const Model& model;
+  /// Values that must keep their names: graph outputs and outputs of subgraphs.
+  std::unordered_set<const Value*> pinned;
+
+  explicit PassContext(const Model& m);
+  bool is_pinned(const Value* v) const { return pinned.contains(v); }
+  /// The only node that uses the value, in the main graph; null when there are more uses, none, or it is
+  /// pinned.
+  const Node* sole_consumer(const Value* v) const;
+  /// True when uses of `from` may become uses of `to`: what is pinned keeps its name, so then the producer of
+  /// `to` takes the name over, which needs a producer and a name that nobody else depends on.
+  bool can_replace(const Value* from, const Value* to) const;
+};
+
+/// Nodes to add, nodes to remove, values to replace. Built on a const graph; apply() makes the edit. Every
+/// new node gets the origins of all removed nodes.
+class Patch {
+ public:
+  /// A value of the graph or one that the patch makes; null for an input that is left out.
+  struct Ref {
+    Value* value = nullptr;
+    int made = -1;
+    Ref() = default;
+    Ref(Value* v) : value(v) {}  // NOLINT: values are refs
+    static Ref to_made(int index) {
+      Ref r;
+      r.made = index;
+      return r;
+    }
+  };
+
+  /// New nodes go to the place of `anchor`, so everything they use must come before it.
+  explicit Patch(const Node& anchor) : anchor_(const_cast<Node*>(&anchor)) {}
+
+  /// A new initializer. `origins`: nodes whose work it holds.
+  Ref constant(std::string hint, Tensor tensor, std::vector<std::string> origins = {});
+  /// A new node with one output: the given value, taken over from a removed node, or a fresh one of the given
+  /// type.
+  Ref add(std::string op_type, std::vector<Ref> inputs, AttributeList attributes = {},
+          Value* output = nullptr, Type type = {}, std::string domain = {});
+  /// A new node whose outputs are taken over from removed nodes.
+  void add_multi(std::string op_type, std::vector<Ref> inputs, AttributeList attributes,
+                 std::vector<Value*> outputs, std::string domain = {});
+  void remove(const Node& node) { removed_.push_back(const_cast<Node*>(&node)); }
+  /// All uses of `from` become uses of `to`; see PassContext::can_replace.
+  void replace(const Value* from, Ref to) { replaced_.push_back({const_cast<Value*>(from), to}); }
+  /// The name of the new nodes; by default that of the first removed node.
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  size_t removed_count() const { return removed_.size(); }
+  void apply(const PassContext& context);
+
+ private:
+  struct NewConstant {
+    std::string hint;
+    Tensor tensor;
+    std::vector<std::string> origins;
+    int index;
+  };
+  struct NewNode {
+    std::string op_type, domain;
+    std::vector<Ref> inputs;
+    AttributeList attributes;
+    std::vector<Value*> outputs;  // empty: one fresh value
+    Type type;
+    int index = -1;
+  };
+  struct Replacement {
+    Value* from;
+    Ref to;
+  };
+  Value* resolve(const Ref& ref) const {
+    return ref.made >= 0 ? made_[static_cast<size_t>(ref.made)] : ref.value;
+  }
+
+  Node* anchor_;
+  std::string name_;
+  std::vector<NewConstant> constants_;
+  std::vector<NewNode> nodes_;
+  std::vector<Node*> removed_;
+  std::vector<Replacement> replaced_;
+  std::vector<Value*> made_;
+};
+
+}  // namespace assay

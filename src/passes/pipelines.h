@@ -1,0 +1,20 @@
+// The order in which passes run.
+#pragma once
+
+#include <span>
+
+#include "passes/pass.h"
+
+namespace assay {
+
+/// What holds whatever the input shapes are: functions inlined, constants folded, weights final. Run once per
+/// model.
+std::span<const PassDef* const> canonical_pipeline();
+
+/// For a model whose input shapes are numbers and whose types have been inferred: first everything that folds
+/// because shapes are known (infer again after it) ...
+std::span<const PassDef* const> specialize_pipeline();
+/// ... then the regions that the engine runs as one.
+std::span<const PassDef* const> fusion_pipeline();
+
+}  // namespace assay

@@ -1,0 +1,87 @@
+#include "passes/randomize_weights.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "passes/match.h"
+#include "reference/evaluate.h"
+#include "templates/weights.h"
+
+namespace assay {
+namespace {
+
+bool is_uniform(const Tensor& t) {
+  if (t.dtype() != DType::kFloat32 || t.numel() < 2) return false;
+  const auto x = t.span<float>();
+  return std::all_of(x.begin(), x.end(), [&](float v) { return v == x[0]; });
+}
+
+/// ConstantOfShape of a constant shape becomes an initializer.
+void fold_generated(Model& model) {
+  Graph& g = *model.graph;
+  std::vector<std::pair<Value*, Tensor>> found;
+  std::unordered_set<const Node*> folded;
+  for (const auto& n : g.nodes()) {
+    if (!is_op(*n, "ConstantOfShape") || constant_of(n->input(0)) == nullptr) continue;
+    if (const BoundOp op = bind_op(*n, model)) {
+      found.emplace_back(n->output(0), evaluate_node(*n, op, {n->input(0)->tensor()})[0]);
+      folded.insert(n.get());
+    }
+  }
+  g.remove_nodes_if([&](const Node& n) { return folded.contains(&n); });
+  for (auto& [v, t] : found) v->set_tensor(std::move(t));
+}
+
+Init linear_init(const Node& n, const Shape& shape) {
+  int64_t fan = shape.numel(1, shape.size());
+  if (is_op(n, "ConvTranspose")) fan = shape[0] * shape.numel(2, shape.size());
+  if (is_op(n, "MatMul") || (is_op(n, "Gemm") && int_attribute(n, "transB", 0) == 0))
+    fan = shape[shape.size() - 2];
+  return Init::he_normal(std::max<int64_t>(fan, 1));
+}
+
+/// What a constant in input `i` of a node should look like; nothing when the node does not treat it as a
+/// weight.
+std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape) {
+  constexpr double kSmall = 0.05, kSpread = 0.25;
+  if (is_op(n, "Conv") || is_op(n, "ConvTranspose") || is_op(n, "Gemm"))
+    return i == 1 && shape.rank() >= 2 ? linear_init(n, shape) : Init::normal(kSmall);
+  if (is_op(n, "MatMul") && shape.rank() >= 2) return linear_init(n, shape);
+  if (is_op(n, "BatchNormalization"))
+    return i == 1 || i == 4 ? Init::uniform(kSpread, 1) : Init::normal(kSmall);
+  if (is_op(n, "Mul") || is_op(n, "Div") || is_op(n, "PRelu")) return Init::uniform(kSpread, 1);
+  if (is_op(n, "Add") || is_op(n, "Sub")) return Init::normal(kSmall);
+  return std::nullopt;
+}
+
+/// Looks through nodes that only rearrange: the first use that counts.
+std::optional<Init> init_by_use(const Value& v, const Shape& shape, int depth = 0) {
+  for (const Node* n : v.consumers())
+    for (size_t i = 0; i < n->inputs().size(); ++i) {
+      if (n->input(i) != &v) continue;
+      if (const std::optional<Init> init = init_for(*n, i, shape)) return init;
+      const bool moves = is_op(*n, "Unsqueeze") || is_op(*n, "Reshape") || is_op(*n, "Identity");
+      if (moves && i == 0 && depth < 4 && n->output(0) != nullptr)
+        if (const std::optional<Init> init = init_by_use(*n->output(0), shape, depth + 1)) return init;
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int64_t randomize_weights(Model& model, uint64_t seed) {
+  fold_generated(model);
+  int64_t replaced = 0;
+  for (const auto& v : model.graph->values()) {
+    if (!v->tensor().defined() || !is_uniform(v->tensor())) continue;
+    const Shape shape = v->tensor().shape();
+    const std::optional<Init> init = init_by_use(*v, shape);
+    if (!init) continue;
+    v->set_tensor(random_weights(seed, v->name(), shape, *init));
+    ++replaced;
+  }
+  return replaced;
+}
+
+}  // namespace assay

@@ -1,0 +1,16 @@
+// Random weights for models that come with constant ones.
+#pragma once
+
+#include <cstdint>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// Replaces every float32 weight whose elements are all equal (initializers, and results of ConstantOfShape)
+/// by seeded random numbers of a scale that keeps activations sane: He-normal for convolutions and products,
+/// about 1 for scales and variances, small for biases and means. With constant weights all channels are
+/// equal, which hides errors. Same model and seed, same weights. Returns how many tensors were replaced.
+int64_t randomize_weights(Model& model, uint64_t seed);
+
+}  // namespace assay

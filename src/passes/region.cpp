@@ -1,0 +1,117 @@
+#include "passes/region.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "graph/clone.h"
+#include "passes/match.h"
+#include "passes/origins.h"
+
+namespace assay {
+namespace {
+
+bool is_small_constant(const Value* v) { return constant_of(v) != nullptr && v->tensor().numel() == 1; }
+
+/// A value of the body under a name that is free there.
+Value* add_formal(Graph& body, const Value& v) { return body.add_value(body.unique_name(v.name()), v.type); }
+
+}  // namespace
+
+bool is_region(const Node& n) { return n.domain == kRegionDomain; }
+bool is_region(const Node& n, std::string_view kind) { return is_region(n) && n.op_type == kind; }
+
+const Graph& body_of(const Node& region) {
+  return **region.find_attribute("body")->get_if<std::shared_ptr<Graph>>();
+}
+
+Value* actual_input(const Node& region, const Value* v) {
+  const std::vector<Value*>& formal = body_of(region).inputs;
+  const auto it = std::find(formal.begin(), formal.end(), v);
+  return it == formal.end() ? nullptr : region.input(static_cast<size_t>(it - formal.begin()));
+}
+
+Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
+                  std::span<Value* const> first_inputs, AttributeList attributes) {
+  auto body = std::make_shared<Graph>();
+  const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
+  std::unordered_set<const Value*> made;
+  for (const Node* n : nodes)
+    for (const Value* v : n->outputs())
+      if (v != nullptr) made.insert(v);
+  ValueMap map;
+  std::vector<Patch::Ref> inputs;
+  const auto add_input = [&](Value* v) {
+    if (v == nullptr || map.contains(v)) return;
+    map[v] = add_formal(*body, *v);
+    body->inputs.push_back(map[v]);
+    inputs.emplace_back(v);
+  };
+  for (Value* v : first_inputs) add_input(v);
+  for (const Node* n : nodes)
+    for (Value* v : n->inputs()) {
+      if (v == nullptr || map.contains(v) || made.contains(v)) continue;
+      if (is_small_constant(v)) {
+        map[v] = add_formal(*body, *v);
+        map[v]->set_tensor(v->tensor());
+      } else {
+        add_input(v);
+      }
+    }
+  for (const Value* v : made) map[v] = add_formal(*body, *v);
+  std::vector<Value*> outputs;
+  for (const Node* n : nodes) {
+    set_origins(*clone_node(*n, *body, map), origins_of(*n));
+    for (Value* v : n->outputs()) {
+      if (v == nullptr) continue;
+      const bool used_outside = std::any_of(v->consumers().begin(), v->consumers().end(),
+                                            [&](const Node* c) { return !inside.contains(c); });
+      if (!used_outside && !context.is_pinned(v)) continue;
+      body->outputs.push_back(map[v]);
+      outputs.push_back(v);
+    }
+  }
+  Patch patch(*nodes.back());
+  for (const Node* n : nodes) patch.remove(*n);
+  patch.set_name(nodes.front()->name);
+  attributes.emplace_back("body", std::move(body));
+  patch.add_multi(std::string(kind), std::move(inputs), std::move(attributes), std::move(outputs),
+                  std::string(kRegionDomain));
+  return patch;
+}
+
+std::vector<Node*> dissolve_region(Node& region) {
+  Graph& g = region.graph();
+  const Graph& body = body_of(region);
+  ValueMap map;
+  for (size_t i = 0; i < body.inputs.size(); ++i) map[body.inputs[i]] = region.input(i);
+  const std::vector<Value*> outputs = region.outputs();
+  region.set_outputs({});
+  for (size_t i = 0; i < body.outputs.size(); ++i) map[body.outputs[i]] = outputs[i];
+  for (const auto& v : body.values()) {
+    if (map.contains(v.get())) continue;
+    Value* copy = g.add_value(g.unique_name(v->name()), v->type);
+    if (v->tensor().defined()) copy->set_tensor(v->tensor());
+    map[v.get()] = copy;
+  }
+  std::vector<Node*> order, nodes;
+  for (const auto& n : g.nodes()) order.push_back(n.get());
+  for (const auto& n : body.nodes()) nodes.push_back(clone_node(*n, g, map));
+  order.insert(std::find(order.begin(), order.end(), &region), nodes.begin(), nodes.end());
+  g.reorder_nodes(order);
+  g.remove_node(&region);
+  return nodes;
+}
+
+void dissolve_all_regions(Model& model) {
+  for (bool found = true; found;) {
+    found = false;
+    for (const auto& n : model.graph->nodes())
+      if (is_region(*n)) {
+        dissolve_region(*n);
+        found = true;
+        break;
+      }
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+// Regions: nodes that the engine runs as one. A region is a node of the private domain whose attribute `body`
+// holds the nodes it stands for, so every region can be taken apart again and none needs an evaluation of its
+// own.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/graph.h"
+#include "passes/patch.h"
+
+namespace assay {
+
+/// The domain of regions. It never leaves the engine.
+inline constexpr std::string_view kRegionDomain = "assay";
+
+/// Kinds of regions: the op_type of their nodes.
+inline constexpr std::string_view kSilu = "Silu";
+inline constexpr std::string_view kHardSwish = "HardSwish";
+inline constexpr std::string_view kMish = "Mish";
+inline constexpr std::string_view kGelu = "Gelu";
+inline constexpr std::string_view kGeluTanh = "GeluTanh";
+inline constexpr std::string_view kLayerNorm = "LayerNorm";
+inline constexpr std::string_view kSoftmax = "Softmax";
+/// Main node (convolution, matrix product, ...) with what runs on its inputs and results.
+inline constexpr std::string_view kFused = "Fused";
+/// Pointwise operators only.
+inline constexpr std::string_view kPointwise = "Pointwise";
+
+bool is_region(const Node& n);
+bool is_region(const Node& n, std::string_view kind);
+
+/// The nodes inside, in topological order; regions among them are not opened. body().inputs and outputs are
+/// the formal values of the region's inputs and outputs, in order.
+const Graph& body_of(const Node& region);
+/// What stands in the region's input list for a formal input; null when `v` is none.
+Value* actual_input(const Node& region, const Value* v);
+
+/// A patch that replaces `nodes` (topological order, the last one the anchor) by a region. `first_inputs`:
+/// values that become the first inputs, in this order; the rest follows as it is used. Constants of one
+/// element go into the body. Values that are used outside or pinned become outputs.
+Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
+                  std::span<Value* const> first_inputs = {}, AttributeList attributes = {});
+
+/// Puts the body's nodes in the place of the region; returns them in order. Values inside get fresh names.
+std::vector<Node*> dissolve_region(Node& region);
+/// Every region of the main graph, nested ones included, is dissolved.
+void dissolve_all_regions(Model& model);
+
+}  // namespace assay

@@ -1,0 +1,162 @@
+#include "run/comparator.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backends/backend_list.h"
+#include "backends/session_info.h"
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "compare/accuracy.h"
+#include "compare/validate.h"
+#include "run/arbiter.h"
+#include "run/stored_outputs.h"
+#include "run/subprocess.h"
+
+namespace assay {
+namespace {
+
+/// Results beyond this go to disk. Small, because the page cache holds what is read again soon in any case,
+/// and because a model's own memory is what should decide whether it fits.
+constexpr size_t kResultMemory = size_t{64} << 20;
+
+/// Keeps what a runner gives as the results of its iterations.
+class Recorder final : public InferenceObserver {
+ public:
+  Recorder(const std::string& runner_name, TensorStore& store) : runner_name_(runner_name), store_(store) {}
+
+  void on_active(const std::vector<TensorInfo>& outputs) override {
+    for (const TensorInfo& o : outputs) blank_.push_back({o.name, StoredTensor()});
+    current_ = blank_;
+  }
+  void on_output(size_t output, Tensor tensor) override {
+    current_.at(output).tensor = store_.put(std::move(tensor));
+  }
+  void on_iteration_end(double seconds) override {
+    iterations.push_back({std::exchange(current_, blank_), seconds, runner_name_});
+  }
+
+  std::vector<IterationResult> iterations;
+
+ private:
+  const std::string& runner_name_;
+  TensorStore& store_;
+  StoredTensorList blank_, current_;
+};
+
+class Comparator {
+ public:
+  explicit Comparator(const RunOptions& options)
+      : options_(options), loader_(options.model), store_(kResultMemory) {}
+
+  bool run() {
+    run_inference();
+    if (!options_.save_outputs.empty()) {
+      log::info("Saving inference results to {}", options_.save_outputs);
+      save_run_results(results_, options_.save_outputs);
+    }
+    load_outputs();
+    bool success = judge_outputs();
+    if (options_.arbitrate) success &= report_verdict();
+    return success;
+  }
+
+ private:
+  LoaderCache make_cache() const;
+  void run_inference();
+  void load_outputs();
+  bool judge_outputs();
+  /// Judges every result, saved ones included, against the float64 reference. False when one is wrong.
+  bool report_verdict();
+
+  const RunOptions& options_;
+  ModelLoader loader_;
+  TensorStore store_;
+  RunResults results_;
+  std::optional<LoaderCache> cache_;
+};
+
+LoaderCache Comparator::make_cache() const {
+  if (options_.load_inputs.empty()) return LoaderCache(DataLoader(options_.data), options_.save_inputs);
+  InputData data;
+  for (const std::string& path : options_.load_inputs) {
+    log::info("Loading input data from {}", path);
+    InputData part = load_inputs(path);
+    data.insert(data.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+  }
+  return LoaderCache(std::move(data), options_.save_inputs);
+}
+
+void Comparator::run_inference() {
+  if (options_.runners.empty()) log::warning("No runners have been selected. Inference will not be run!");
+  std::vector<Runner> runners = make_runners(options_.runners, options_.session);
+  cache_.emplace(make_cache());
+  if (runners.empty())
+    log::warning(
+        "No runners were provided to Comparator.run(). Inference will not be run, and run results will be "
+        "empty.");
+  const auto execute = options_.use_subprocess ? execute_runner_in_subprocess : execute_runner;
+  std::vector<std::string> names;
+  for (Runner& runner : runners) {
+    log::start("{:35} | Activating and starting inference", runner.name());
+    Recorder recorder(runner.name(), store_);
+    execute(runner, loader_, *cache_, options_.warm_up, recorder);
+    results_.runners.emplace_back(runner.name(), std::move(recorder.iterations));
+    names.push_back(runner.name());
+  }
+  log::verbose("Successfully ran: {}", python_list_repr(names));
+}
+
+void Comparator::load_outputs() {
+  for (const std::string& path : options_.load_outputs) {
+    log::info("Loading inference results from {}", path);
+    RunResults loaded = load_run_results(path);
+    for (auto& runner : loaded.runners) results_.runners.push_back(std::move(runner));
+  }
+}
+
+bool Comparator::judge_outputs() {
+  std::vector<RunnerOutputs> outputs = as_outputs(results_);
+  if (!options_.top_k.empty()) apply_top_k(outputs, options_.top_k);
+  bool success = true;
+  if (options_.runners.size() > 1 || !options_.load_outputs.empty()) {
+    const auto compare = [&](const OutputSource& a, const OutputSource& b) {
+      return compare_outputs(*options_.comparison, a, b, options_.fail_fast);
+    };
+    success &= compare_accuracy(outputs, compare, {.fail_fast = options_.fail_fast}).passed();
+  }
+  if (options_.validate) success &= validate_outputs(outputs, {.check_inf = true, .check_nan = true});
+  return success;
+}
+
+bool Comparator::report_verdict() {
+  const std::shared_ptr<const Model> model = loader_.load_for(reference_backend).model;
+  cache_->set_inputs(tensor_infos(model->graph->inputs));
+  size_t iterations = 0;
+  for (const auto& [name, list] : results_.runners) iterations = std::max(iterations, list.size());
+  bool success = true;
+  for (size_t i = 0; i < std::min(iterations, static_cast<size_t>(cache_->size())); ++i) {
+    if (iterations > 1) log::info("Iteration: {}", i);
+    std::vector<ArbiterCase> cases;
+    for (const auto& [name, list] : results_.runners)
+      if (i < list.size()) cases.push_back({name, &list[i].outputs});
+    const ArbiterOptions options;
+    const Arbitration arbitration = arbitrate(model, cache_->feed(static_cast<int64_t>(i)), cases, options);
+    report(arbitration, options);
+    success &= arbitration.all_right();
+  }
+  return success;
+}
+
+}  // namespace
+
+bool run_and_compare(const RunOptions& options) {
+  if (options.model.path.empty() && !options.runners.empty())
+    log::critical(
+        ErrorCode::kInvalidArgument,
+        "One or more runners was specified, but no model file was provided. Make sure you've specified the "
+        "model path, and also that it's not being consumed as an argument for another parameter");
+  return Comparator(options).run();
+}
+
+}  // namespace assay

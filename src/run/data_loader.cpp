@@ -1,0 +1,249 @@
+#include "run/data_loader.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "base/similar_name.h"
+#include "run/metadata_text.h"
+#include "tensor/convert.h"
+#include "tensor/random.h"
+
+namespace assay {
+namespace {
+
+constexpr int64_t kLargestSeed = 0xffffffff;
+
+bool is_dynamic(const Dims& dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d.is_known(); });
+}
+
+/// Polygraphy's rule for a shape that the user gives: the same rank, and equal extents where the model has
+/// numbers.
+bool may_override(const Dims& user, const Dims& model) {
+  if (user.size() != model.size()) return false;
+  for (size_t i = 0; i < user.size(); ++i)
+    if (model[i].is_known() && !model[i].same_as(user[i])) return false;
+  return true;
+}
+
+bool matches(const std::string& name, const std::string& pattern) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+}
+
+bool has_wildcard(const std::string& name) { return name.find_first_of("*?[]!") != std::string::npos; }
+
+std::string list_text(const Shape& shape) { return python_list_repr(std::span<const int64_t>(shape.dims())); }
+
+std::string set_text(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& n : names) out += (out.empty() ? "" : ", ") + python_str_repr(n);
+  return "{" + out + "}";
+}
+
+/// An input that stands for a shape: Polygraphy takes the user's extents as its values when there are as many
+/// as it has elements.
+bool is_shape_tensor(const TensorInfo& input, const Dims& user) {
+  const std::optional<Dims>& dims = input.type.dims;
+  if (!is_integer(input.type.dtype) || !dims || dims->size() != 1 || is_dynamic(*dims) || is_dynamic(user))
+    return false;
+  return static_cast<int64_t>(user.size()) == (*dims)[0].value();
+}
+
+/// The type to draw in: NumPy's own where it has the type, else one that holds every value of it.
+DType drawing_type(DType t) {
+  switch (t) {
+    case DType::kInt4:
+    case DType::kInt2:
+      return DType::kInt8;
+    case DType::kUInt4:
+    case DType::kUInt2:
+      return DType::kUInt8;
+    default:
+      return t;
+  }
+}
+
+/// A bound as Python prints it once it is of the input's kind.
+std::string bound_text(const PythonValue& bound, DType type) {
+  if (type == DType::kBool) return bound.as_double() != 0 ? "True" : "False";
+  return is_integer(type) ? std::to_string(bound.as_int()) : python_float_repr(bound.as_double());
+}
+
+Tensor draw_integers(RandomState& random, const TensorInfo& input, const Shape& shape,
+                     const ValueRange& range) {
+  const DType type = input.type.dtype;
+  const bool is_bool = type == DType::kBool;
+  const int64_t low = is_bool ? range.low->as_double() != 0 : range.low->as_int();
+  const int64_t high = is_bool ? range.high->as_double() != 0 : range.high->as_int();
+  try {
+    return convert(random.integers(drawing_type(type), shape, low, high), type);
+  } catch (Error& e) {
+    e.add_context(fmt::format("for input '{}' of type {}", input.name, dtype_name(type)));
+    e.set_remedy("Give --val-range a range that the type holds, the smaller bound first.");
+    throw;
+  }
+}
+
+Tensor draw_numbers(RandomState& random, DType type, const Shape& shape, const ValueRange& range) {
+  const double low = range.low->as_double();
+  const double high = range.high->as_double();
+  // Infinite bounds give infinities of their sign rather than NaN.
+  const double scale = std::isinf(high) ? high : std::isinf(low) ? low : high - low;
+  const double shift = std::isinf(low) ? 0 : low;
+  Tensor numbers = random.doubles(shape);
+  for (double& v : numbers.mutable_span<double>()) v = v * scale + shift;
+  return convert(numbers, type, /*saturate=*/false);
+}
+
+}  // namespace
+
+DataLoader::DataLoader(DataLoaderOptions options) : options_(std::move(options)) {
+  const int64_t last = options_.seed + std::max<int64_t>(options_.iterations - 1, 0);
+  require(options_.seed >= 0 && last <= kLargestSeed, ErrorCode::kInvalidArgument,
+          "--seed {}: a seed lies between 0 and {}, counted up by one for each iteration", options_.seed,
+          kLargestSeed);
+  if (options_.shapes.empty()) return;
+  MetadataText text;
+  for (const InputShape& s : options_.shapes) text.add(s.name, DType::kUndefined, s.dims);
+  log::info("Will generate inference input data according to provided TensorMetadata: {}", text.str());
+}
+
+const InputShape* DataLoader::user_shape(const std::string& input) const {
+  const auto it = std::find_if(options_.shapes.rbegin(), options_.shapes.rend(),
+                               [&](const InputShape& s) { return matches(input, s.name); });
+  return it == options_.shapes.rend() ? nullptr : &*it;
+}
+
+ValueRange DataLoader::range_for(const std::string& input, bool is_float) const {
+  const auto complete = [](const ValueRange& range, PythonValue low, PythonValue high) {
+    return ValueRange{range.low.value_or(std::move(low)), range.high.value_or(std::move(high))};
+  };
+  if (is_float && options_.float_range) return complete(*options_.float_range, -1.0, 1.0);
+  if (!is_float && options_.integer_range) return complete(*options_.integer_range, int64_t{1}, int64_t{25});
+  const ValueRange* everywhere = nullptr;
+  for (const auto& [name, range] : options_.ranges) {
+    if (name == input) return complete(range, 0.0, 1.0);
+    if (name.empty()) everywhere = &range;
+  }
+  return complete(everywhere == nullptr ? ValueRange{} : *everywhere, 0.0, 1.0);
+}
+
+void DataLoader::warn_about_unused_shapes(const std::vector<TensorInfo>& inputs) const {
+  for (const InputShape& s : options_.shapes) {
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [&](const TensorInfo& i) { return matches(i.name, s.name); }))
+      continue;
+    if (has_wildcard(s.name)) {
+      log::warning(
+          "Input tensor wildcard: {} | Metadata was provided, but none of the matched inputs exist in one or "
+          "more "
+          "runners.",
+          s.name);
+      continue;
+    }
+    const auto near = std::find_if(inputs.begin(), inputs.end(),
+                                   [&](const TensorInfo& i) { return is_similar_name(s.name, i.name); });
+    log::warning(
+        "Input tensor: {} | Metadata was provided, but the input does not exist in one or more runners.{}",
+        s.name, near == inputs.end() ? "" : "\nMaybe you meant to set: " + near->name + "?");
+  }
+}
+
+void DataLoader::warn_about_unused_ranges(const std::vector<TensorInfo>& inputs) const {
+  std::vector<std::string> extra, known, given;
+  for (const TensorInfo& i : inputs) known.push_back(i.name);
+  known.emplace_back();
+  for (const auto& [name, range] : options_.ranges) {
+    given.push_back(name);
+    if (std::find(known.begin(), known.end(), name) == known.end()) extra.push_back(name);
+  }
+  if (!extra.empty())
+    log::warning("Extra items in val_range: {}.\nNote: items requested were: {}, but all items are: {}",
+                 set_text(extra), set_text(known), set_text(given));
+}
+
+Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
+  const Dims& model = *input.type.dims;
+  const InputShape* user = user_shape(input.name);
+  if (user == nullptr) return model;
+  if (is_dynamic(user->dims)) {
+    if (report == Report::kYes)
+      log::warning(
+          "Input tensor: {} [shape={}] | Provided input shape: {} is dynamic.\n"
+          "Dynamic shapes cannot be used to generate inference data. Will use default shape instead.\n"
+          "To avoid this, please provide a fixed shape to the data loader. ",
+          input.name, bounded_shape_text(model), bounded_shape_text(user->dims));
+    return model;
+  }
+  if (may_override(user->dims, model)) return user->dims;
+  if (report == Report::kYes)
+    log::once(log::Severity::kWarning,
+              "Input tensor: {} [shape={}] | Cannot use provided custom shape: {} to override tensor shape. "
+              "Will use "
+              "default shape instead.",
+              input.name, bounded_shape_text(model), bounded_shape_text(user->dims));
+  return model;
+}
+
+Shape DataLoader::closed_shape(const TensorInfo& input, const Dims& dims, Report report) const {
+  if (const auto known = known_shape(dims)) return *known;
+  Shape shape;
+  for (const Dim& d : dims) shape.push_back(d.is_known() ? d.value() : 1);
+  if (report == Report::kYes)
+    log::once(log::Severity::kWarning,
+              "Input tensor: {} [shape={}] | Will generate data of shape: {}.\n"
+              "If this is incorrect, please provide a custom data loader.",
+              input.name, bounded_shape_text(dims), list_text(shape));
+  return shape;
+}
+
+Tensor DataLoader::draw(RandomState& random, const TensorInfo& input, Report report) const {
+  const DType type = input.type.dtype;
+  const bool is_whole = is_integer(type) || type == DType::kBool;
+  require(!is_complex(type), ErrorCode::kUnsupported,
+          "input '{}' is of type {}, which cannot be drawn at random; load it with --load-inputs", input.name,
+          dtype_name(type));
+  require(input.type.dims.has_value(), ErrorCode::kUnsupported,
+          "input '{}' is of unknown rank, so no data can be drawn for it; load it with --load-inputs",
+          input.name);
+  const InputShape* user = user_shape(input.name);
+  if (user != nullptr && user->name == input.name && is_shape_tensor(input, user->dims)) {
+    const Tensor values = Tensor::vector(known_shape(user->dims)->dims());
+    std::string text;
+    for (const int64_t v : values.span<int64_t>()) text += (text.empty() ? "" : " ") + std::to_string(v);
+    if (report == Report::kYes)
+      log::once(log::Severity::kInfo,
+                "Assuming {} is a shape tensor. Setting input values to: [{}]. If these values are not "
+                "correct, please "
+                "set it correctly in 'input_metadata' or by providing --input-shapes",
+                input.name, text);
+    return convert(values, type);
+  }
+  const Shape shape = closed_shape(input, shape_for(input, report), report);
+  const ValueRange range = range_for(input.name, !is_whole);
+  if (report == Report::kYes)
+    log::once(log::Severity::kVerbose, "Input tensor: {} | Generating input data in range: [{}, {}]",
+              input.name, bound_text(*range.low, type), bound_text(*range.high, type));
+  return is_whole ? draw_integers(random, input, shape, range) : draw_numbers(random, type, shape, range);
+}
+
+TensorList DataLoader::load(int64_t index, const std::vector<TensorInfo>& inputs, Report report) const {
+  const int64_t seed = options_.seed + index;
+  if (report == Report::kYes) {
+    log::verbose("Generating data using numpy seed: {}", seed);
+    warn_about_unused_shapes(inputs);
+  }
+  // One generator for all inputs, in their order.
+  RandomState random(static_cast<uint32_t>(seed));
+  TensorList tensors;
+  for (const TensorInfo& input : inputs) tensors.push_back({input.name, draw(random, input, report)});
+  if (report == Report::kYes) warn_about_unused_ranges(inputs);
+  return tensors;
+}
+
+}  // namespace assay

@@ -1,0 +1,26 @@
+#include "run/failure.h"
+
+#include <exception>
+#include <new>
+
+#include "base/log.h"
+
+namespace assay {
+
+bool report_exception() {
+  try {
+    throw;
+  } catch (const log::LoggedError&) {
+    return true;
+  } catch (const Error& e) {
+    log::report_critical("{}", e.what());
+  } catch (const std::bad_alloc&) {
+    log::report_critical(
+        "Out of memory: the system refused an allocation. Smaller inputs or fewer marked outputs need less.");
+  } catch (const std::exception& e) {
+    log::report_critical("Internal error: {}", e.what());
+  }
+  return false;
+}
+
+}  // namespace assay

@@ -1,0 +1,14 @@
+// Arrays of a result file; run/results_read.cpp is the only user.
+#pragma once
+
+#include "run/results_json.h"
+#include "run/tensor_store.h"
+
+namespace assay::internal {
+
+/// The tensor of an ndarray object: base64 of an .npy stream, decoded when it is loaded, or what old versions
+/// wrote: an .npz archive, or the raw bytes as latin-1 text. `place` names it in errors that loading throws
+/// later. Throws Error when it is none of these, when its type has no counterpart, or when it is cut off.
+StoredTensor decode_ndarray(const JsonNode& object, const JsonDocument& document, const std::string& place);
+
+}  // namespace assay::internal

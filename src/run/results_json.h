@@ -1,0 +1,42 @@
+// The structure of a result or input file, with its long strings left in the file; run/results_read.cpp is
+// the only user.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mapped_file.h"
+
+namespace assay::internal {
+
+struct JsonNode {
+  enum class Kind : uint8_t { kNull, kTruth, kNumber, kString, kList, kDict };
+
+  Kind kind = Kind::kNull;
+  std::string_view key;            ///< within a dict
+  std::string_view text;           ///< of a string or a number; of a container its text in the file
+  std::vector<JsonNode> children;  ///< of a list or a dict
+
+  bool is_dict() const { return kind == Kind::kDict; }
+  bool is_list() const { return kind == Kind::kList; }
+  bool is_string() const { return kind == Kind::kString; }
+  /// The last member of that key, as Python keeps it; null when there is none.
+  const JsonNode* member(std::string_view name) const;
+  /// The value of polygraphy_class or of the marker key of old versions; empty for a plain dict.
+  std::string_view class_name() const;
+};
+
+/// A parsed file. Views of its nodes point into the mapping or into `unescaped`.
+struct JsonDocument {
+  std::shared_ptr<const MappedFile> file;
+  std::deque<std::string> unescaped;
+  JsonNode root;
+};
+
+/// Throws Error: kNotFound, kIo, or kInvalidArgument with line and column.
+JsonDocument parse_json_file(const std::string& path);
+
+}  // namespace assay::internal

@@ -1,0 +1,75 @@
+// One backend's turn in a run.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/backend.h"
+#include "run/loader_cache.h"
+#include "run/model_loader.h"
+#include "run/results.h"
+
+namespace assay {
+
+/// What a runner flag of the command line stands for.
+struct RunnerChoice {
+  const Backend* backend = nullptr;
+  std::string prefix;      ///< of the runner's name: onnxrt-runner
+  std::string human_name;  ///< ONNX-Runtime
+};
+
+/// A backend, the name it has in this run, and its session while it is active.
+class Runner {
+ public:
+  /// `name` is unique within the run.
+  Runner(RunnerChoice choice, SessionOptions options, std::string name)
+      : choice_(std::move(choice)), options_(std::move(options)), name_(std::move(name)) {}
+
+  const std::string& name() const { return name_; }
+  const Backend& backend() const { return *choice_.backend; }
+
+  /// Opens the session. Throws Error when the backend is missing or cannot run the model.
+  void activate(ModelLoader& loader);
+  void deactivate() { session_.reset(); }
+
+  /// Only while active.
+  const std::vector<TensorInfo>& inputs() const { return session_->inputs(); }
+  const std::vector<TensorInfo>& outputs() const { return session_->outputs(); }
+  /// Runs once; `feed` in the order of inputs(). Throws Error when a tensor has another type or shape than
+  /// its input, or when the backend fails. Returns the seconds that the backend spent.
+  double infer(std::span<const Tensor> feed, const Session::Sink& sink);
+
+ private:
+  RunnerChoice choice_;
+  SessionOptions options_;
+  std::string name_;
+  std::unique_ptr<Session> session_;
+};
+
+/// Names the runners as Polygraphy does: prefix, count within the prefix, date and time, as in
+/// onnxrt-runner-N0-11/20/26-08:02:18.
+std::vector<Runner> make_runners(const std::vector<RunnerChoice>& choices, const SessionOptions& options);
+
+/// Whether a tensor of this shape may stand where `dims` are declared: equal rank, and equal extents where
+/// they are known.
+bool shape_fits(const Shape& shape, const std::optional<Dims>& dims);
+
+/// Receives what a runner gives, as soon as it is there.
+class InferenceObserver {
+ public:
+  virtual ~InferenceObserver() = default;
+  /// Once, before anything else.
+  virtual void on_active(const std::vector<TensorInfo>& outputs) = 0;
+  /// `output` counts in the list of on_active().
+  virtual void on_output(size_t output, Tensor tensor) = 0;
+  virtual void on_iteration_end(double seconds) = 0;
+};
+
+/// Activates the runner, feeds it every iteration after `warm_up` runs that do not count, and logs what it
+/// does. `cache` learns the runner's inputs. Throws Error.
+void execute_runner(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
+                    InferenceObserver& observer);
+
+}  // namespace assay

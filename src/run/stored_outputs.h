@@ -1,0 +1,39 @@
+// Stored results in the form that comparisons read.
+#pragma once
+
+#include <vector>
+
+#include "compare/outputs.h"
+#include "run/results.h"
+
+namespace assay {
+
+/// The outputs of one iteration, fetched when they are compared. Shares the stored tensors.
+class StoredOutputs : public OutputSource {
+ public:
+  explicit StoredOutputs(const IterationResult& result)
+      : runner_name_(result.runner_name), outputs_(result.outputs) {
+    for (const NamedStoredTensor& o : outputs_) names_.push_back(o.name);
+  }
+  const std::string& runner_name() const override { return runner_name_; }
+  const std::vector<std::string>& names() const override { return names_; }
+  Tensor load(size_t index) const override { return outputs_[index].tensor.load(); }
+
+ private:
+  std::string runner_name_;
+  StoredTensorList outputs_;
+  std::vector<std::string> names_;
+};
+
+/// All results, in order.
+inline std::vector<RunnerOutputs> as_outputs(const RunResults& results) {
+  std::vector<RunnerOutputs> list;
+  for (const auto& [name, iterations] : results.runners) {
+    RunnerOutputs& runner = list.emplace_back(RunnerOutputs{name, {}});
+    for (const IterationResult& i : iterations)
+      runner.iterations.push_back(std::make_shared<StoredOutputs>(i));
+  }
+  return list;
+}
+
+}  // namespace assay

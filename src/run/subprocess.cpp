@@ -1,0 +1,239 @@
+#include "run/subprocess.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "run/failure.h"
+
+namespace assay {
+namespace {
+
+/// What the child tells the parent. Both are the same program, so numbers travel as they lie in memory.
+enum class Message : uint8_t { kActive, kFirstInputs, kOutput, kIterationEnd, kDone };
+
+class PipeWriter {
+ public:
+  explicit PipeWriter(int fd) : fd_(fd) {}
+
+  void bytes(const void* data, size_t size) {
+    const char* next = static_cast<const char*>(data);
+    while (size > 0) {
+      const ssize_t n = ::write(fd_, next, std::min<size_t>(size, 1 << 30));
+      if (n < 0 && errno == EINTR) continue;
+      require(n > 0, ErrorCode::kIo, "cannot send results to the parent process: {}", std::strerror(errno));
+      next += n;
+      size -= static_cast<size_t>(n);
+    }
+  }
+  template <typename T>
+  void value(T v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    bytes(&v, sizeof v);
+  }
+  void text(const std::string& s) {
+    value(s.size());
+    bytes(s.data(), s.size());
+  }
+
+ private:
+  int fd_;
+};
+
+class PipeReader {
+ public:
+  explicit PipeReader(int fd) : fd_(fd) {}
+
+  /// False at the end of the stream.
+  bool bytes(void* data, size_t size) {
+    char* next = static_cast<char*>(data);
+    while (size > 0) {
+      const ssize_t n = ::read(fd_, next, std::min<size_t>(size, 1 << 30));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return false;
+      next += n;
+      size -= static_cast<size_t>(n);
+    }
+    return true;
+  }
+  /// A stream that ends inside a message is a child that died.
+  template <typename T>
+  T value() {
+    T v{};
+    if (!bytes(&v, sizeof v)) throw EndOfStream{};
+    return v;
+  }
+  std::string text() {
+    std::string s(value<size_t>(), '\0');
+    if (!bytes(s.data(), s.size())) throw EndOfStream{};
+    return s;
+  }
+  struct EndOfStream {};
+
+ private:
+  int fd_;
+};
+
+void write_infos(PipeWriter& out, const std::vector<TensorInfo>& infos) {
+  out.value(infos.size());
+  for (const TensorInfo& info : infos) {
+    out.text(info.name);
+    out.value(info.type.kind);
+    out.value(info.type.dtype);
+    out.value(info.type.dims.has_value());
+    if (!info.type.dims) continue;
+    out.value(info.type.dims->size());
+    for (const Dim& d : *info.type.dims) {
+      out.value(d.value());
+      out.text(d.symbol());
+    }
+  }
+}
+
+std::vector<TensorInfo> read_infos(PipeReader& in) {
+  std::vector<TensorInfo> infos(in.value<size_t>());
+  for (TensorInfo& info : infos) {
+    info.name = in.text();
+    info.type.kind = in.value<Type::Kind>();
+    info.type.dtype = in.value<DType>();
+    if (!in.value<bool>()) continue;
+    info.type.dims.emplace(in.value<size_t>());
+    for (Dim& d : *info.type.dims) {
+      const auto extent = in.value<int64_t>();
+      std::string symbol = in.text();
+      d = extent >= 0 ? Dim(extent) : symbol.empty() ? Dim() : Dim::symbol(std::move(symbol));
+    }
+  }
+  return infos;
+}
+
+void write_tensor(PipeWriter& out, const Tensor& t) {
+  out.value(t.dtype());
+  out.value(t.shape().size());
+  for (const int64_t d : t.shape()) out.value(d);
+  if (t.dtype() == DType::kString)
+    for (const std::string& s : t.span<std::string>()) out.text(s);
+  else
+    out.bytes(t.data(), t.nbytes());
+}
+
+Tensor read_tensor(PipeReader& in) {
+  const auto dtype = in.value<DType>();
+  std::vector<int64_t> dims(in.value<size_t>());
+  for (int64_t& d : dims) d = in.value<int64_t>();
+  Tensor t = Tensor::allocate(dtype, Shape(std::move(dims)));
+  if (dtype == DType::kString) {
+    for (std::string& s : t.mutable_span<std::string>()) s = in.text();
+  } else if (!in.bytes(t.mutable_data(), t.nbytes())) {
+    throw PipeReader::EndOfStream{};
+  }
+  return t;
+}
+
+class SendingObserver final : public InferenceObserver {
+ public:
+  explicit SendingObserver(PipeWriter& out) : out_(out) {}
+  void on_active(const std::vector<TensorInfo>& outputs) override {
+    out_.value(Message::kActive);
+    write_infos(out_, outputs);
+  }
+  void on_output(size_t output, Tensor tensor) override {
+    out_.value(Message::kOutput);
+    out_.value(output);
+    write_tensor(out_, tensor);
+  }
+  void on_iteration_end(double seconds) override {
+    out_.value(Message::kIterationEnd);
+    out_.value(seconds);
+  }
+
+ private:
+  PipeWriter& out_;
+};
+
+[[noreturn]] void run_child(int fd, Runner& runner, ModelLoader& loader, LoaderCache& cache,
+                            int64_t warm_up) {
+  int status = 1;
+  try {
+    PipeWriter out(fd);
+    SendingObserver observer(out);
+    execute_runner(runner, loader, cache, warm_up, observer);
+    out.value(Message::kFirstInputs);
+    write_infos(out, cache.first_inputs());
+    out.value(Message::kDone);
+    status = 0;
+  } catch (...) {
+    report_exception();
+  }
+  log::flush();
+  ::_exit(status);  // what the parent set up is the parent's to end
+}
+
+/// True when the child said that it is done.
+bool receive(PipeReader& in, LoaderCache& cache, InferenceObserver& observer) {
+  try {
+    for (;;) {
+      switch (in.value<Message>()) {
+        case Message::kActive:
+          observer.on_active(read_infos(in));
+          break;
+        case Message::kFirstInputs:
+          cache.adopt_first_inputs(read_infos(in));
+          break;
+        case Message::kOutput: {
+          const auto output = in.value<size_t>();
+          observer.on_output(output, read_tensor(in));
+          break;
+        }
+        case Message::kIterationEnd:
+          observer.on_iteration_end(in.value<double>());
+          break;
+        case Message::kDone:
+          return true;
+      }
+    }
+  } catch (const PipeReader::EndOfStream&) {
+    return false;
+  }
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("It was killed by signal {} ({}).", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  return "Check the message logged above.";
+}
+
+}  // namespace
+
+void execute_runner_in_subprocess(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
+                                  InferenceObserver& observer) {
+  int ends[2];
+  require(::pipe(ends) == 0, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
+  log::flush();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    run_child(ends[1], runner, loader, cache, warm_up);
+  }
+  ::close(ends[1]);
+  bool done = false;
+  int status = 0;
+  if (child > 0) {
+    PipeReader in(ends[0]);
+    done = receive(in, cache, observer);
+  }
+  ::close(ends[0]);
+  require(child > 0, ErrorCode::kIo, "cannot start a process for {}: {}", runner.name(),
+          std::strerror(errno));
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!done)
+    log::critical(ErrorCode::kInternal, "{:35} | Terminated prematurely. {}", runner.name(),
+                  how_it_ended(status));
+}
+
+}  // namespace assay

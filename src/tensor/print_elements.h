@@ -1,0 +1,17 @@
+// How the elements of one array are printed; tensor/print.cpp is the only user.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tensor/print.h"
+
+namespace assay::internal {
+
+/// The texts of a tensor's elements in their order. All of them together decide widths and notation.
+std::vector<std::string> element_texts(const Tensor& t, const PrintOptions& options);
+
+/// str() of the only element of a tensor of rank 0.
+std::string scalar_text(const Tensor& t);
+
+}  // namespace assay::internal

@@ -1,0 +1,20 @@
+// A small dot font, so that pictures can carry text without any font file.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace assay {
+
+inline constexpr int kGlyphColumns = 5, kGlyphRows = 7;
+
+/// One character: `#` is a dot.
+struct Glyph {
+  char character;
+  std::array<std::string_view, kGlyphRows> rows;
+};
+
+/// The glyph of a printable ASCII character; that of `?` for any other.
+const Glyph& glyph_of(char character);
+
+}  // namespace assay

@@ -1,0 +1,237 @@
+// The engine against ONNX Runtime in one process: blocks of runs in turn, with pauses in between so that the
+// idle threads of one do not take time from the other.
+//
+// usage: engine_bench [--threads N] [--seconds S] [--profile] [--explain] [--no-onnxrt] MODEL...
+// A MODEL is a file (weights that are constant are randomised) or the name of a template. The table shows
+// medians and minima in milliseconds, the ratio of the medians (above 1: the engine is faster), the times to
+// create the sessions, and the largest difference relative to the largest magnitude of an output.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "backends/backend_list.h"
+#include "engine/build/builder.h"
+#include "engine/runtime/context.h"
+#include "engine/tactics/tactic_list.h"
+#include "graph/import.h"
+#include "ops/infer.h"
+#include "passes/randomize_weights.h"
+#include "templates/templates.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  int threads = 2;
+  double seconds = 2;
+  bool profile = false, explain = false, onnxrt = true;
+  std::vector<std::string> models;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments a;
+  for (int i = 1; i < argc; ++i) {
+    const std::string s = argv[i];
+    if (s == "--threads" && i + 1 < argc)
+      a.threads = std::stoi(argv[++i]);
+    else if (s == "--seconds" && i + 1 < argc)
+      a.seconds = std::stod(argv[++i]);
+    else if (s == "--profile")
+      a.profile = true;
+    else if (s == "--explain")
+      a.explain = true;
+    else if (s == "--no-onnxrt")
+      a.onnxrt = false;
+    else
+      a.models.push_back(s);
+  }
+  return a;
+}
+
+double elapsed(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::shared_ptr<Model> load(const std::string& name) {
+  std::shared_ptr<Model> model;
+  if (std::filesystem::exists(name)) {
+    model = load_model(name);
+    randomize_weights(*model, 1);
+  } else {
+    model = build_template(find_template(name));
+  }
+  infer_shapes(*model);
+  return model;
+}
+
+/// Uniform numbers in [0, 1), or 0 and 1 for integers; the same for every backend. Symbolic extents become 1.
+std::vector<Tensor> make_feed(const Model& model) {
+  std::vector<Tensor> feed;
+  uint64_t state = 1;
+  for (const Value* v : model.graph->inputs) {
+    Shape shape;
+    for (const Dim& d : *v->type.dims) shape.push_back(d.is_known() ? d.value() : 1);
+    Tensor t = Tensor::allocate(DType::kFloat32, shape);
+    for (float& x : t.mutable_span<float>()) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      x = static_cast<float>(state >> 40) * 0x1p-24F;
+      if (is_integer(v->type.dtype)) x = x < 0.5F ? 0 : 1;
+    }
+    feed.push_back(convert(t, v->type.dtype));
+  }
+  return feed;
+}
+
+struct Runner {
+  std::unique_ptr<Session> session;
+  double created = 0;
+  std::vector<double> times;
+  std::vector<Tensor> outputs;
+
+  Runner(const Backend& backend, const std::shared_ptr<Model>& model, const std::string& name, int threads) {
+    const ModelSource source{model, {}};
+    const auto start = Clock::now();
+    session = backend.open(source, {.threads = threads});
+    created = elapsed(start);
+    outputs.resize(session->outputs().size());
+    (void)name;
+  }
+  void run(const std::vector<Tensor>& feed, bool timed) {
+    const auto start = Clock::now();
+    session->run(feed, [&](size_t i, Tensor t) { outputs[i] = std::move(t); });
+    if (timed) times.push_back(elapsed(start));
+  }
+  double median() {
+    std::sort(times.begin(), times.end());
+    return times.empty() ? 0 : times[times.size() / 2];
+  }
+};
+
+double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  double worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].dtype() != DType::kFloat32 || a[i].shape() != b[i].shape()) continue;
+    double top = 1e-30, gap = 0;
+    for (int64_t e = 0; e < a[i].numel(); ++e) {
+      const double x = a[i].data<float>()[e], y = b[i].data<float>()[e];
+      top = std::max(top, std::abs(y));
+      gap = std::isnan(x) != std::isnan(y) ? INFINITY : std::max(gap, std::abs(x - y));
+    }
+    worst = std::max(worst, gap / top);
+  }
+  return worst;
+}
+
+void print_profile(const Model& model, const std::vector<Tensor>& feed, const Arguments& a) {
+  engine::Builder builder(model, engine::default_config(a.threads));
+  std::vector<Shape> shapes;
+  for (const Tensor& t : feed) shapes.push_back(t.shape());
+  const auto plan = builder.build(shapes);
+  if (a.explain) fmt::print("{}", engine::plan_text(*plan));
+  if (!a.profile) return;
+  class Binding final : public engine::OutputBinding {
+   public:
+    void* memory(size_t i, size_t bytes) noexcept override {
+      if (memory_[i] == nullptr) memory_[i] = std::make_unique<engine::Arena>(bytes + 1);
+      return memory_[i]->data();
+    }
+    void finished(size_t) noexcept override {}
+    void released(size_t) noexcept override {}
+    void computed(size_t, const Tensor&) noexcept override {}
+
+   private:
+    std::map<size_t, std::unique_ptr<engine::Arena>> memory_;
+  } binding;
+  engine::Context context(plan, engine::find_kernel);
+  std::vector<double> seconds(plan->steps.size());
+  for (int i = 0; i < 5; ++i) context.run(feed, binding);
+  context.set_profile(&seconds);
+  const int runs = 30;
+  double total = 0;
+  for (int i = 0; i < runs; ++i) context.run(feed, binding);
+  std::map<std::string, double> by_tactic;
+  for (size_t s = 0; s < seconds.size(); ++s) {
+    const engine::Step& step = plan->steps[s];
+    const double us = seconds[s] / runs * 1e6;
+    total += us;
+    by_tactic[step.tactic] += us;
+    std::string shapes_text;
+    for (const int32_t id : step.outputs)
+      if (id >= 0)
+        shapes_text += plan->values[static_cast<size_t>(id)].shape.str() +
+                       plan->values[static_cast<size_t>(id)].layout.str();
+    fmt::print("{:9.1f} us  {:14} {:36} {}\n", us, step.tactic, shapes_text,
+               step.origins.empty() ? "" : step.origins.front());
+  }
+  for (const auto& [tactic, us] : by_tactic)
+    fmt::print("{:9.1f} us  {:4.1f} %  {}\n", us, 100 * us / total, tactic);
+  fmt::print("{:9.1f} us in all\n", total);
+}
+
+double bench(const std::string& name, const Arguments& a) {
+  const std::shared_ptr<Model> model = load(name);
+  const std::vector<Tensor> feed = make_feed(*model);
+  if (a.profile || a.explain) {
+    print_profile(*model, feed, a);
+    return 1;
+  }
+  std::vector<Runner> runners;
+  runners.emplace_back(*find_backend("engine"), model, name, a.threads);
+  if (a.onnxrt) runners.emplace_back(*find_backend("onnxrt"), model, name, a.threads);
+  for (Runner& r : runners)
+    for (int i = 0; i < 3; ++i) r.run(feed, false);
+  const auto start = Clock::now();
+  while (elapsed(start) < a.seconds || runners[0].times.size() < 15) {
+    for (Runner& r : runners) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(40));
+      r.run(feed, false);
+      const auto block = Clock::now();
+      for (int i = 0; i < 10 && (i < 3 || elapsed(block) < 0.15); ++i) r.run(feed, true);
+    }
+  }
+  Runner& ours = runners[0];
+  const double ours_median = ours.median();
+  if (!a.onnxrt) {
+    fmt::print("{:28} engine {:9.3f} ({:9.3f}) ms, created in {:7.1f} ms\n", name, 1e3 * ours_median,
+               1e3 * ours.times[0], 1e3 * ours.created);
+    return 1;
+  }
+  Runner& theirs = runners[1];
+  const double theirs_median = theirs.median(), ratio = theirs_median / ours_median;
+  fmt::print(
+      "{:28} engine {:9.3f} ({:9.3f})  onnxrt {:9.3f} ({:9.3f})  ratio {:5.2f} ({:5.2f})  created {:7.1f} / "
+      "{:7.1f}  differs {:.1e}\n",
+      std::filesystem::path(name).stem().string(), 1e3 * ours_median, 1e3 * ours.times[0],
+      1e3 * theirs_median, 1e3 * theirs.times[0], ratio, theirs.times[0] / ours.times[0], 1e3 * ours.created,
+      1e3 * theirs.created, difference(ours.outputs, theirs.outputs));
+  std::fflush(stdout);
+  return ratio;
+}
+
+int run(int argc, char** argv) {
+  const Arguments a = parse(argc, argv);
+  double log_sum = 0;
+  for (const std::string& name : a.models) {
+    try {
+      log_sum += std::log(bench(name, a));
+    } catch (const std::exception& e) {
+      fmt::print("{:28} {}\n", name, e.what());
+    }
+  }
+  if (a.models.size() > 1)
+    fmt::print("geometric mean {:.3f}\n", std::exp(log_sum / static_cast<double>(a.models.size())));
+  return 0;
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) { return assay::run(argc, argv); }

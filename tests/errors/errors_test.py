@@ -1,0 +1,109 @@
+"""Runs every case of cases.py, and a few that need more than a command line.
+
+usage: errors_test.py BINARY
+"""
+
+import glob
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import cases
+import fixtures
+
+TIMEOUT = 60
+
+
+def run(binary, command, **options):
+    return subprocess.run(["assay"] + shlex.split(command), executable=binary, capture_output=True, text=True,
+                          timeout=TIMEOUT, **options)
+
+
+def check_case(binary, folder, command, status, stream, message):
+    """Returns what is wrong; nothing when the case holds."""
+    result = run(binary, command)
+    if result.returncode < 0:
+        return f"died of signal {-result.returncode}\n{result.stderr}"
+    if result.returncode != status:
+        return f"exit code {result.returncode} instead of {status}\n{result.stderr}"
+    text = "\n" + getattr(result, stream).replace(folder, "$DIR") + "\n"
+    if "\n" + message + "\n" not in text:
+        return f"{stream} lacks the message\n  {message}\nand has\n{text}"
+    return None
+
+
+def check_reader_that_leaves(binary, folder):
+    """A closed pipe on stdout does not stop a run that saves."""
+    process = subprocess.Popen([binary, *shlex.split("run identity.onnx --ref -v --iterations 300 --save-outputs piped.json")],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    errors = process.stderr.read()
+    status = process.wait(TIMEOUT)
+    if status != 0 or not os.path.exists("piped.json"):
+        return f"exit code {status}; {errors}"
+    return None
+
+
+def check_closed_stdout(binary, folder):
+    """With stdout closed, the log does not end up in the file that is opened next."""
+    status = os.spawnvp(os.P_WAIT, "sh", ["sh", "-c", f"exec '{binary}' run identity.onnx --ref --save-outputs closed.json >&-"])
+    with open("closed.json") as file:
+        if status != 0 or not file.read().startswith("{"):
+            return f"exit code {status}, or a damaged file"
+    return None
+
+
+def check_interrupt(binary, folder):
+    """An interrupt while a file is being written leaves neither the file nor a part of it."""
+    command = "run dynamic.onnx --ref --input-shapes x:[20000000,2] --save-outputs big.json"
+    process = subprocess.Popen([binary, *shlex.split(command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + TIMEOUT
+    while not glob.glob("big.json*") and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    status = process.wait(TIMEOUT)
+    left = glob.glob("big.json*")
+    if status != -signal.SIGINT or left:
+        return f"status {status}, left behind: {left}"
+    return None
+
+
+def check_version_speed(binary, folder):
+    """--version starts and ends within 5 ms (the best of many, as the machine may be busy)."""
+    best = 1.0
+    for _ in range(200):
+        start = time.perf_counter()
+        subprocess.run([binary, "--version"], stdout=subprocess.DEVNULL)
+        best = min(best, time.perf_counter() - start)
+    return None if best < 0.005 else f"{best * 1000:.1f} ms at best"
+
+
+CHECKS = [check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
+
+
+def main():
+    binary = os.path.abspath(sys.argv[1])
+    failures = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        os.chdir(folder)
+        fixtures.write_all()
+        for case in cases.CASES:
+            if problem := check_case(binary, folder, *case):
+                failures.append(f"assay {case[0]}\n{problem}")
+        for check in CHECKS:
+            if problem := check(binary, folder):
+                failures.append(f"{check.__name__}\n{problem}")
+        os.chdir("/")
+    for failure in failures:
+        print(f"FAILED  {failure}\n")
+    print(f"{len(cases.CASES) + len(CHECKS) - len(failures)} cases hold, {len(failures)} do not")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""Makes the files that the error cases refer to, in the folder where they run."""
+
+import json
+import os
+import random
+
+from onnx_bytes import chunk, model, node, tensor, value_info
+
+X, Y = value_info("x", [1, 2]), value_info("y", [1, 2])
+IDENTITY = model([node("Identity", ["x"], ["y"], "id")], [X], [Y])
+
+
+def write(path, data):
+    with open(path, "wb") as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def write_models():
+    write("identity.onnx", IDENTITY)
+    write("dynamic.onnx", model([node("Identity", ["x"], ["y"])], [value_info("x", ["n", 2])], [value_info("y", ["n", 2])]))
+    write("two.onnx", model([node("Relu", ["x"], ["h"], "first"), node("Neg", ["h"], ["y"], "second")], [X], [Y]))
+    write("cast.onnx", model([node("Identity", ["i"], ["j"])], [value_info("i", [3], 6)], [value_info("j", [3], 6)]))
+    write("no_extension", IDENTITY)
+    write("model.engine", b"\0")
+
+
+def write_damaged_models():
+    write("empty.onnx", b"")
+    write("truncated.onnx", IDENTITY[: len(IDENTITY) // 2])
+    write("text.onnx", "this is no model\n")
+    random.seed(1)
+    write("random.onnx", bytes(random.randrange(256) for _ in range(500)))
+    write("long_length.onnx", chunk(7, b"abc")[:1] + b"\xff\xff\xff\xff\x7f" + b"abc")
+    write("cycle.onnx", model([node("Relu", ["b"], ["a"], "n0"), node("Relu", ["a"], ["b"], "n1")], [X], [value_info("b", [1, 2])]))
+    write("duplicate.onnx", model([node("Relu", ["x"], ["y"], "n0"), node("Neg", ["x"], ["y"], "n1")], [X], [Y]))
+    write("dangling.onnx", model([node("Relu", ["nowhere"], ["y"], "n0")], [X], [Y]))
+    write("unknown_op.onnx", model([node("Frobnicate", ["x"], ["y"], "n0")], [X], [Y]))
+    write("unknown_domain.onnx", model([node("Relu", ["x"], ["y"], "n0", "com.nobody")], [X], [Y]))
+    write("unknown_opset.onnx", model([node("Relu", ["x"], ["y"], "n0")], [X], [Y], opset=9999))
+    write("unknown_type.onnx", model([node("Relu", ["x"], ["y"])], [value_info("x", [1], 99)], [value_info("y", [1], 99)]))
+    add = [node("Add", ["x", "w"], ["y"], "n0")]
+    write("short_weight.onnx", model(add, [X], [Y], [tensor("w", [1, 2], b"\0\0\0\0")]))
+
+    def external(location, **more):
+        entries = [("location", location)] + list(more.items())
+        return model(add, [X], [Y], [tensor("w", [1, 2], b"", external=entries)])
+
+    write("external_missing.onnx", external("gone.bin"))
+    write("external_short.onnx", external("short.bin"))
+    write("short.bin", b"\0\0\0\0")
+    write("external_parent.onnx", external("../outside.bin"))
+    write("external_absolute.onnx", external("/etc/hostname"))
+    write("external_link.onnx", external("link.bin"))
+    os.symlink("/etc/hostname", "link.bin")
+
+
+def write_data():
+    write("not.json", "{ this is not JSON")
+    write("other.json", json.dumps({"a": 1}))
+    write("empty_list.json", "[]")
+    write("no_array.json", json.dumps([{"x": {"array": "!!!", "polygraphy_class": "ndarray"}}]))
+    os.mkdir("folder")
+    os.mkdir("read_only", 0o555)
+
+
+def write_all():
+    write_models()
+    write_damaged_models()
+    write_data()

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Installs what a build needs and is missing. Usage: setup.sh build|demo|test
+#   build  compilers and libraries
+#   demo   also a Python environment (.venv) with ONNX Runtime
+#   test   also the packages that the tests compare with
+set -eu
+cd "$(dirname "$0")/.."
+what=${1:-build}
+
+packages="g++ cmake ninja-build libfmt-dev libprotozero-dev libdnnl-dev libhwy-dev zlib1g-dev libpng-dev libgtest-dev"
+[ "$what" = build ] || packages="$packages python3 python3-venv ca-certificates"
+
+missing=""
+for p in $packages; do
+  case "$(dpkg-query -W -f='${Status}' "$p" 2>/dev/null || true)" in
+    *"install ok installed"*) ;;
+    *) missing="$missing $p" ;;
+  esac
+done
+
+if [ -n "$missing" ]; then
+  command -v apt-get >/dev/null || { echo "setup: these packages are missing, and there is no apt-get to install them:$missing" >&2; exit 1; }
+  if [ "$(id -u)" = 0 ]; then
+    sudo=""
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    sudo="sudo"
+  else
+    echo "setup: packages are missing. Run this line, then try again:" >&2
+    echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends$missing" >&2
+    exit 1
+  fi
+  echo "setup: installing$missing"
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+# The Python environment is made again when the list of its packages changes.
+[ "$what" = build ] && exit 0
+requirements="tools/requirements-$what.txt"
+stamp=".venv/.installed-$what"
+if ! cmp -s "$requirements" "$stamp"; then
+  echo "setup: installing Python packages of $requirements into .venv"
+  [ -x .venv/bin/python ] || /usr/bin/python3 -m venv .venv
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements"
+  cp "$requirements" "$stamp"
+fi
