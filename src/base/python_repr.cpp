@@ -58,6 +58,49 @@ size_t utf8_length(std::string_view text) {
   return n;
 }
 
+uint32_t code_point(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence[0]);
+  uint32_t point = sequence.size() == 1 ? lead : lead & (0x7fu >> sequence.size());
+  for (const char c : sequence.substr(1)) point = point << 6 | (static_cast<unsigned char>(c) & 0x3f);
+  return point;
+}
+
+/// False for controls, formats, separators and private use, all of which Python escapes.
+bool is_printable(uint32_t point) {
+  struct Range {
+    uint32_t first, last;
+  };
+  constexpr Range kHidden[] = {{0x00, 0x1f},       {0x7f, 0xa0},       {0xad, 0xad},       {0x600, 0x605},
+                               {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},
+                               {0x8e2, 0x8e2},     {0x1680, 0x1680},   {0x180e, 0x180e},   {0x2000, 0x200f},
+                               {0x2028, 0x202f},   {0x205f, 0x206f},   {0x3000, 0x3000},   {0xe000, 0xf8ff},
+                               {0xfeff, 0xfeff},   {0xfff0, 0xfffb},   {0xfffe, 0xffff},   {0x110bd, 0x110bd},
+                               {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+                               {0xe0000, 0xe00ff}, {0xf0000, 0x10ffff}};
+  return std::none_of(std::begin(kHidden), std::end(kHidden),
+                      [&](const Range& r) { return point >= r.first && point <= r.last; });
+}
+
+std::string hex_escape(uint32_t point) {
+  if (point < 0x100) return fmt::format("\\x{:02x}", point);
+  return point < 0x10000 ? fmt::format("\\u{:04x}", point) : fmt::format("\\U{:08x}", point);
+}
+
+std::string escape(uint32_t point) {
+  switch (point) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    case '\\':
+      return "\\\\";
+    default:
+      return hex_escape(point);
+  }
+}
+
 }  // namespace
 
 Decimal shortest_decimal(double value) { return shortest(value); }
@@ -97,22 +140,15 @@ std::string python_str_repr(std::string_view text) {
   std::string out(1, quote);
   while (!text.empty()) {
     const size_t n = utf8_length(text);
-    const auto c = static_cast<unsigned char>(text[0]);
-    if (n > 1)
-      out += text.substr(0, n);
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\r')
-      out += "\\r";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\\' || c == static_cast<unsigned char>(quote))
-      (out += '\\') += text[0];
-    else if (c < 0x20 || c >= 0x7f)
-      out += fmt::format("\\x{:02x}", c);
+    const std::string_view character = text.substr(0, std::max<size_t>(n, 1));
+    const uint32_t point = n == 0 ? static_cast<unsigned char>(text[0]) : code_point(character);
+    if (text[0] == quote)
+      (out += '\\') += quote;
+    else if (n == 0 || point == '\\' || !is_printable(point))
+      out += escape(point);
     else
-      out += text[0];
-    text.remove_prefix(std::max<size_t>(n, 1));
+      out += character;
+    text.remove_prefix(character.size());
   }
   return out + quote;
 }

@@ -32,8 +32,8 @@ std::string python_float_repr(double value);
 /// As above, with the digits that identify a float.
 std::string python_float_repr(float value);
 
-/// repr(str) of UTF-8 text: quotes chosen as Python does; control characters, quotes, backslashes and bytes
-/// that are not UTF-8 escaped.
+/// repr(str) of UTF-8 text: quotes chosen as Python does; quotes, backslashes, what is not printable and
+/// bytes that are not UTF-8 escaped. (Code points that no Unicode version assigns are taken to be printable.)
 std::string python_str_repr(std::string_view text);
 
 /// repr(list): [], [1, 2], [0.5, 1.0], ['a', "it's"].

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdio>
+#include <random>
 
 namespace assay {
 namespace {
@@ -29,6 +33,7 @@ TEST(PythonRepr, Strings) {
   EXPECT_EQ(python_str_repr("it's \"x\""), "'it\\'s \"x\"'");
   EXPECT_EQ(python_str_repr("a\n\t\\\x01"), "'a\\n\\t\\\\\\x01'");
   EXPECT_EQ(python_str_repr("日\xff"), "'日\\xff'");
+  EXPECT_EQ(python_str_repr("\u00a0\u00e9\u200b\u3000😀\U000e0041"), "'\\xa0é\\u200b\\u3000😀\\U000e0041'");
 }
 
 TEST(PythonRepr, Lists) {
@@ -46,6 +51,23 @@ TEST(PythonRepr, FormatG) {
   EXPECT_EQ(format_g(100, 3), "100");
   EXPECT_EQ(format_g(-NAN, 5), "nan");
   EXPECT_EQ(format_g(-INFINITY, 5), "-inf");
+}
+
+TEST(PythonRepr, FormatGIsThatOfC) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t bits = random();
+    const double exponent = static_cast<double>(bits % 40) - 20;
+    const double values[] = {std::bit_cast<double>(bits),
+                             static_cast<double>(bits % 100000) * std::pow(10, exponent)};
+    for (const double v : values) {
+      if (std::isnan(v)) continue;
+      std::array<char, 64> expected;
+      const int precision = 1 + i % 17;
+      std::snprintf(expected.data(), expected.size(), "%.*g", precision, v);
+      ASSERT_EQ(format_g(v, precision), expected.data());
+    }
+  }
 }
 
 TEST(PythonRepr, RoundedDecimalsAreExact) {

@@ -41,11 +41,16 @@ Invocation invocation_of(std::span<const std::string> words, std::chrono::steady
   return result;
 }
 
-std::string version_text(const Invocation& invocation) {
-  if (!invocation.as_polygraphy()) return fmt::format("assay {}\n", kVersion);
+/// Name, version and place of the program, as upstream writes them.
+std::string module_text(const Invocation& invocation, const char* name) {
   const std::string directory[] = {binary_directory()};
-  return fmt::format("Polygraphy | Version: {} | Path: {}\n", kPolygraphyVersion,
-                     python_list_repr(directory));
+  return fmt::format("{} | Version: {} | Path: {}", name,
+                     invocation.as_polygraphy() ? kPolygraphyVersion : kVersion, python_list_repr(directory));
+}
+
+std::string version_text(const Invocation& invocation) {
+  if (invocation.as_polygraphy()) return module_text(invocation, "Polygraphy") + "\n";
+  return fmt::format("assay {}\n", kVersion);
 }
 
 void add_command(ArgParser& parser, const Command& command) {
@@ -156,6 +161,9 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
 void CommandContext::announce() {
   announced_ = true;
   log::start("RUNNING | Command: {}", invocation_.command_line);
+  if (log::enabled(log::Severity::kVerbose))
+    log::verbose("Loaded Module: {}",
+                 module_text(invocation_, invocation_.as_polygraphy() ? "polygraphy" : "assay"));
 }
 
 int run_command_line(std::span<const std::string> words) {

@@ -1,4 +1,5 @@
 // assay run: inference on several backends, and whether they agree.
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/comparator.h"
 #include "cli/options/data_loader.h"
@@ -39,6 +40,7 @@ int run(CommandContext& context) {
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
   context.announce();
+  log::verbose("Loaded extension modules: []");
   return run_and_compare(options) ? 0 : 1;
 }
 

@@ -14,7 +14,6 @@ namespace assay::cli {
 struct Invocation {
   std::string program;       ///< the name it was started under, without folders: assay, polygraphy
   std::string command_line;  ///< the words as they came, joined by single spaces
-  std::string directory;     ///< the folder of the binary
   std::chrono::steady_clock::time_point start;
 
   /// Started through a link named `polygraphy`, so version and wording are upstream's.

@@ -40,7 +40,7 @@ const Node* foldable_transpose(const Value* v, const Node& user, const PassConte
 /// Absorbs what follows; the nodes in order.
 std::vector<const Node*> following(const Node& main, const Shape& out, const PassContext& context) {
   std::vector<const Node*> nodes;
-  const bool conv = main.op_type.starts_with("Conv");
+  const bool conv = is_op(main, "Conv");
   const Value* running = main.output(0);
   while (nodes.size() < kMaxSteps) {
     const Node* next = context.sole_consumer(running);

@@ -30,7 +30,7 @@ const Node* only_consumer(const Value* v) { return v->consumers().size() == 1 ? 
 }  // namespace
 
 bool is_main_operator(const Node& n) {
-  for (const char* op : {"Conv", "ConvTranspose", "Gemm", "MatMul"})
+  for (const char* op : {"Conv", "Gemm", "MatMul"})
     if (is_op(n, op)) return true;
   return false;
 }

@@ -125,8 +125,10 @@ void LoaderCache::adopt_first_inputs(std::vector<TensorInfo> inputs) {
 void LoaderCache::set_inputs(std::vector<TensorInfo> inputs) {
   require_tensors(inputs);
   inputs_ = std::move(inputs);
-  if (fixed_) return;
-  adopt_first_inputs(inputs_);
+  // As upstream does, a loader that gave nothing is asked again.
+  if (fixed_ && size() > 0) return;
+  first_inputs_ = inputs_;
+  fixed_ = true;
   log::verbose("Loading inputs from data loader");
   std::optional<InputsWriter> writer;
   if (!save_path_.empty()) writer.emplace(save_path_);

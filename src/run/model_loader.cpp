@@ -41,7 +41,7 @@ bool ModelLoader::changes_model() const {
 std::shared_ptr<Model> ModelLoader::read(bool report) const {
   std::shared_ptr<Model> model = load_model(options_.path, options_.import);
   if (options_.infer_shapes) infer_what_is_known(*model, report);
-  with_context([&] { return "in " + options_.path; }, [&] { change_outputs(*model); });
+  change_outputs(*model);
   if (options_.convert_to_fp16) {
     if (report) log::info("Converting float tensors to float16");
     convert_to_float16(*model);
@@ -50,11 +50,16 @@ std::shared_ptr<Model> ModelLoader::read(bool report) const {
 }
 
 void ModelLoader::change_outputs(Model& model) const {
-  if (options_.mark_all)
-    mark_all_outputs(model);
-  else if (options_.outputs)
-    mark_outputs(model, *options_.outputs);
-  if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
+  try {
+    if (options_.mark_all)
+      mark_all_outputs(model);
+    else if (options_.outputs)
+      mark_outputs(model, *options_.outputs);
+    if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
+  } catch (Error& e) {
+    e.add_context("in " + options_.path);
+    log::critical(e.code(), "{}", e.what());
+  }
 }
 
 void ModelLoader::save(const Model& model) const {

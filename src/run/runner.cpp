@@ -6,7 +6,9 @@
 #include <map>
 
 #include "base/log.h"
+#include "compare/report.h"
 #include "run/metadata_text.h"
+#include "tensor/print.h"
 
 namespace assay {
 namespace {
@@ -53,23 +55,38 @@ void warm_up_runner(Runner& runner, const LoaderCache& cache, int64_t count) {
   log::finish("{:35} | Finished {} warm-up run(s)", runner.name(), count);
 }
 
+/// The values of tensors, for -vv.
+std::string values_text(const std::vector<TensorInfo>& infos, std::span<const Tensor> tensors) {
+  std::string text;
+  for (size_t i = 0; i < infos.size(); ++i)
+    text += "\n" + infos[i].name + ":\n" + indent_block(array_str(tensors[i]));
+  return indent_block(text.substr(std::min<size_t>(text.size(), 1)));
+}
+
 double run_iteration(Runner& runner, std::span<const Tensor> feed, InferenceObserver& observer) {
   log::once(log::Severity::kInfo, "{:35}\n---- Inference Input(s) ----\n{}", runner.name(),
             inputs_text(runner.inputs(), feed));
+  const bool shows_values = log::enabled(log::Severity::kExtraVerbose);
+  if (shows_values)
+    log::extra_verbose("{:35} | Feeding inputs:\n{}", runner.name(), values_text(runner.inputs(), feed));
   struct Seen {
     DType dtype = DType::kUndefined;
     Shape shape;
   };
   std::vector<Seen> seen(runner.outputs().size());
+  std::vector<Tensor> kept(shows_values ? seen.size() : 0);
   const double seconds = runner.infer(feed, [&](size_t output, Tensor tensor) {
     seen.at(output) = {tensor.dtype(), tensor.shape()};
+    if (shows_values) kept[output] = tensor;
     observer.on_output(output, std::move(tensor));
   });
   observer.on_iteration_end(seconds);
   MetadataText text;
   for (size_t i = 0; i < seen.size(); ++i) text.add(runner.outputs()[i].name, seen[i].dtype, seen[i].shape);
   log::once(log::Severity::kInfo, "{:35}\n---- Inference Output(s) ----\n{}", runner.name(), text.str());
-  log::extra_verbose("{:35} | Inference Time: {:.3f} ms", runner.name(), seconds * 1000);
+  if (shows_values)
+    log::extra_verbose("{:35} | Inference Time: {:.3f} ms | Received outputs:\n{}", runner.name(),
+                       seconds * 1000, values_text(runner.outputs(), kept));
   return seconds;
 }
 
@@ -98,6 +115,11 @@ void Runner::activate(ModelLoader& loader) {
 
 double Runner::infer(std::span<const Tensor> feed, const Session::Sink& sink) {
   const std::vector<TensorInfo>& expected = inputs();
+  if (log::enabled(log::Severity::kVerbose)) {
+    MetadataText text;
+    for (const TensorInfo& i : expected) text.add(i.name, i.type.dtype, i.type.dims);
+    log::once(log::Severity::kVerbose, "{:35} | Input metadata is: {}", name_, text.str());
+  }
   for (size_t i = 0; i < expected.size(); ++i) {
     const TensorInfo& info = expected[i];
     if (info.type.dtype != feed[i].dtype())
@@ -128,11 +150,6 @@ void execute_runner(Runner& runner, ModelLoader& loader, LoaderCache& cache, int
   const Active active(runner, loader);
   observer.on_active(runner.outputs());
   cache.set_inputs(runner.inputs());
-  if (log::enabled(log::Severity::kVerbose) && cache.size() > 0) {
-    MetadataText text;
-    for (const TensorInfo& i : runner.inputs()) text.add(i.name, i.type.dtype, i.type.dims);
-    log::verbose("{:35} | Input metadata is: {}", runner.name(), text.str());
-  }
   warm_up_runner(runner, cache, warm_up);
   double total_ms = 0;
   for (int64_t i = 0; i < cache.size(); ++i)

@@ -1,5 +1,7 @@
 // BERT base, uncased (Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019), named as
 // in Hugging Face's BertModel.
+#include <fmt/core.h>
+
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,7 @@
 // EfficientNet-B0 (Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks",
 // 2019), as torchvision builds it.
+#include <algorithm>
+
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
 

@@ -1,5 +1,7 @@
 #include "templates/gpt2_layers.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <limits>
 

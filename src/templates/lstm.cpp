@@ -1,6 +1,8 @@
 // A bidirectional LSTM acoustic model (after Graves et al., "Speech Recognition with Deep Recurrent Neural
 // Networks", 2013, without peepholes): 64 frames of 80 log-mel energies to log-probabilities of 28 characters
 // and CTC's blank.
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "templates/layers.h"

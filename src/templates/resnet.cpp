@@ -1,5 +1,7 @@
 #include "templates/resnet.h"
 
+#include <fmt/core.h>
+
 #include "templates/conv_net.h"
 
 namespace assay {

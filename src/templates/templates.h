@@ -56,8 +56,8 @@ std::span<const ModelTemplate* const> all_templates();
 /// Throws Error (kNotFound) that names the templates whose names are nearest.
 const ModelTemplate& find_template(std::string_view name);
 
-/// Builds the model. Throws Error (kInvalidArgument) for a batch outside [1, kLargestTemplateBatch] and for an
-/// opset that the template does not support.
+/// Builds the model. Throws Error (kInvalidArgument) for a batch outside [1, kLargestTemplateBatch] and for
+/// an opset that the template does not support.
 std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOptions& options = {});
 
 /// What --list prints of a model, counted on the built graph.

@@ -1,5 +1,7 @@
 // YOLOv8n (Jocher et al., Ultralytics, 2023) with its detection head, as it is exported: batch normalisation
 // folded into the convolutions, boxes decoded to pixels.
+#include <fmt/core.h>
+
 #include "templates/conv_net.h"
 #include "templates/layers.h"
 #include "templates/template_list.h"

@@ -6,9 +6,9 @@
 
 namespace assay {
 
-inline constexpr int kGlyphColumns = 5, kGlyphRows = 7;
+inline constexpr int kGlyphColumns = 5, kGlyphRows = 9;
 
-/// One character: `#` is a dot.
+/// One character: `#` is a dot. The last two rows lie below the line.
 struct Glyph {
   char character;
   std::array<std::string_view, kGlyphRows> rows;

@@ -17,6 +17,8 @@ constexpr int64_t kMostRows = 14, kMostColumns = 7, kMostFigures = 4;
 constexpr double kGridWidth = 1100, kGridHeight = 800, kTop = 40, kMargin = 16, kTitleSize = 9,
                  kBarWidth = 18, kGap = 6;
 
+constexpr double kNothing = -INFINITY;  ///< where the last of several rows has no elements
+
 /// A rectangle of values, row by row.
 struct Plane {
   int64_t height, width;
@@ -44,7 +46,7 @@ struct Reduction {
 /// The elements [first, first + count) of a plane; of merged elements the greatest, NaN above all.
 Plane read_plane(const Numbers& numbers, int64_t first, int64_t count, const Reduction& r) {
   Plane plane{r.height, r.width, {}};
-  plane.values.assign(static_cast<size_t>(r.height * r.width), -INFINITY);
+  plane.values.assign(static_cast<size_t>(r.height * r.width), kNothing);
   for_each_number(numbers, first, count, [&](int64_t i, double value) {
     const int64_t y = i / r.row_length / r.down, x = i % r.row_length / r.across;
     double& merged = plane.values[static_cast<size_t>(y * r.width + x)];
@@ -60,6 +62,7 @@ struct Scale {
 
   Color color(double value) const {
     if (std::isnan(value)) return kGrey;
+    if (value == kNothing) return kWhite;
     if (std::isinf(value)) return kBlack;
     const double place = logarithmic ? (value > 0 ? std::log10(value) : low) : value;
     return plasma(high > low ? (place - low) / (high - low) : 0);
@@ -70,19 +73,24 @@ struct Scale {
   }
 };
 
-void paint(Image& image, int64_t left, int64_t top, const Plane& plane, const Scale& scale) {
+/// The plane in colours; every element `dots_x` x `dots_y` pixels, so that a viewer that smooths pictures
+/// blurs little.
+Image paint(const Plane& plane, const Scale& scale, int dots_x, int dots_y) {
+  Image image(static_cast<int>(plane.width) * dots_x, static_cast<int>(plane.height) * dots_y);
   for (int64_t y = 0; y < plane.height; ++y)
     for (int64_t x = 0; x < plane.width; ++x)
-      image.set(static_cast<int>(left + x), static_cast<int>(top + y),
-                scale.color(plane.values[static_cast<size_t>(y * plane.width + x)]));
+      image.fill(static_cast<int>(x) * dots_x, static_cast<int>(y) * dots_y, dots_x, dots_y,
+                 scale.color(plane.values[static_cast<size_t>(y * plane.width + x)]));
+  return image;
 }
 
 void draw_color_bar(Svg& svg, double x, double y, double height, const Scale& scale) {
   constexpr int kSteps = 256, kTicks = 4;
-  Image gradient(1, kSteps);
-  for (int i = 0; i < kSteps; ++i) gradient.set(0, i, plasma(1 - i / double{kSteps - 1}));
+  Image gradient(static_cast<int>(kBarWidth), kSteps);
+  for (int i = 0; i < kSteps; ++i)
+    gradient.fill(0, i, gradient.width(), 1, plasma(1 - i / double{kSteps - 1}));
   svg.image(x, y, kBarWidth, height, gradient, "");
-  for (int i = 0; i <= kTicks; ++i) {
+  for (int i = 0; i <= (scale.low < scale.high ? kTicks : 0); ++i) {
     const double t = i / double{kTicks}, at = y + height * (1 - t);
     svg.line(x + kBarWidth, at, x + kBarWidth + 4, at);
     svg.text(x + kBarWidth + 7, at + 4, 11, Svg::Anchor::kStart, format_g(scale.value_at(t), 4));
@@ -142,6 +150,7 @@ std::string HeatmapFigures::position_text(int64_t plane) const {
 /// Where the images of a figure stand.
 struct HeatmapFigures::Geometry {
   bool separate;         ///< each image with its position above it; else all side by side
+  int dots_x, dots_y;    ///< pixels of an element
   double width, height;  ///< of an image
   double title_height, cell_width, cell_height;
   double grid_width, grid_height;
@@ -149,10 +158,14 @@ struct HeatmapFigures::Geometry {
   Geometry(const HeatmapLayout& layout, const Reduction& image) {
     const auto columns = static_cast<double>(layout.columns), rows = static_cast<double>(layout.rows);
     const auto across = static_cast<double>(image.width), down = static_cast<double>(image.height);
-    const double zoom = std::min({kGridWidth / (columns * across), kGridHeight / (rows * down), 48.0});
+    double zoom = std::min({kGridWidth / (columns * across), kGridHeight / (rows * down), 48.0});
+    if (zoom >= 1) zoom = std::floor(zoom);
+    const double zoom_y = layout.rows == 1 ? std::max(zoom, std::ceil(24 / down)) : zoom;
     separate = layout.per_figure() <= kMostRows * kMostColumns;
+    dots_x = std::max(1, static_cast<int>(zoom));
+    dots_y = std::max(1, static_cast<int>(zoom_y));
     width = zoom * across;
-    height = std::max(zoom * down, layout.rows == 1 ? 24.0 : 2.0);
+    height = zoom_y * down;
     title_height = separate ? kTitleSize + 4 : 0;
     cell_width = separate ? std::max(width, 64.0) + kGap : width;
     cell_height = height + title_height + (separate ? kGap : 0);
@@ -168,10 +181,10 @@ void HeatmapFigures::draw_separately(Svg& svg, const Geometry& g, int64_t first,
     const double x = kMargin + g.cell_width * static_cast<double>((i - first) % layout_.columns);
     const double y = kTop + g.cell_height * static_cast<double>((i - first) / layout_.columns);
     const Plane plane = read_plane(numbers_, i * elements, elements, reduction);
-    Image image(static_cast<int>(plane.width), static_cast<int>(plane.height));
-    paint(image, 0, 0, plane, {low_, high_, log_scale_});
-    svg.text(x, y + kTitleSize, kTitleSize, Svg::Anchor::kStart, position_text(i));
-    svg.image(x, y + g.title_height, g.width, g.height, image, position_text(i));
+    const std::string position = position_text(i);
+    svg.text(x, y + kTitleSize, kTitleSize, Svg::Anchor::kStart, position);
+    svg.image(x, y + g.title_height, g.width, g.height,
+              paint(plane, {low_, high_, log_scale_}, g.dots_x, g.dots_y), position);
   }
 }
 
@@ -179,11 +192,13 @@ void HeatmapFigures::draw_mosaic(Svg& svg, const Geometry& g, int64_t first, int
                                  const std::string& title) const {
   const int64_t height = layout_.height, width = layout_.width, elements = height * width;
   const Scale scale{low_, high_, log_scale_};
-  Image mosaic(static_cast<int>(layout_.columns * width), static_cast<int>(layout_.rows * height));
+  Image mosaic(static_cast<int>(layout_.columns * width) * g.dots_x,
+               static_cast<int>(layout_.rows * height) * g.dots_y);
   for_each_number(numbers_, first * elements, (last - first) * elements, [&](int64_t i, double value) {
     const int64_t plane = i / elements, inside = i % elements;
-    mosaic.set(static_cast<int>(plane % layout_.columns * width + inside % width),
-               static_cast<int>(plane / layout_.columns * height + inside / width), scale.color(value));
+    const auto x = static_cast<int>(plane % layout_.columns * width + inside % width);
+    const auto y = static_cast<int>(plane / layout_.columns * height + inside / width);
+    mosaic.fill(x * g.dots_x, y * g.dots_y, g.dots_x, g.dots_y, scale.color(value));
   });
   svg.image(kMargin, kTop, g.cell_width * static_cast<double>(layout_.columns),
             g.cell_height * static_cast<double>(layout_.rows), mosaic, title);

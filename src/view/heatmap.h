@@ -30,16 +30,18 @@ struct HeatmapFigure {
   std::string svg;
 };
 
-/// Draws figure `index` of the layout. Colours run from the least to the greatest finite value; with
-/// `log_scale`, and if values differ, on a logarithmic scale from the least positive one, and zeros have its
+/// Figures of numbers that are not negative. Colours run from the least to the greatest finite one; with
+/// `log_scale`, and if they differ, on a logarithmic scale from the least positive one, and zeros have its
 /// colour. NaN is grey, infinity black. A plane of more than 1080 x 1920 elements is drawn with the greatest
-/// value of each group of elements, one of a single row broken into several. `name`: `Absolute Error | y`.
+/// of each group of elements, a single row of more than 1920 broken into several. `name`: `Absolute Error |
+/// y`. The numbers must outlive the figures.
 class HeatmapFigures {
  public:
   HeatmapFigures(std::string name, const Numbers& numbers, bool log_scale);
   int64_t count() const { return layout_.figures(); }
   /// The name, with ` (Log Scale)` if that is what it has.
   const std::string& name() const { return name_; }
+  /// Figure `index` of count().
   HeatmapFigure draw(int64_t index) const;
 
  private:

@@ -26,7 +26,7 @@ REFUSED = [
     ("run identity.onnx --pluginref", 1, ERR, "[!] --pluginref is not available yet: the plugin reference runner is replaced by --ref, which knows every operator of this build."),
     ("run identity.onnx --ref --gen-script x.py", 1, ERR, "[!] --gen/--gen-script is not available yet: this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."),
     ("run identity.onnx --ref --save-engine x.plan", 1, ERR, "[!] --save-engine is not available yet: the engine of this build cannot save its plans."),
-    ("run identity.onnx --ref --save-heatmaps d", 1, ERR, "[!] --save-heatmaps is not available yet: this build draws no pictures. The histograms in the log show how the errors are spread."),
+    ("run identity.onnx --ref --show-heatmaps", 1, ERR, "[!] --show-heatmaps is not available yet: this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."),
     ("run identity.onnx --ref --data-loader-backend-module torch", 1, ERR, "[!] --data-loader-backend-module torch is not available yet: this build has NumPy's random generator. Save the inputs elsewhere and load them with --load-inputs."),
 ]
 

@@ -9,6 +9,7 @@
 #include "cli/values.h"
 #include "compare/indices.h"
 #include "compare/simple.h"
+#include "view/error_pictures.h"
 
 namespace assay::cli {
 namespace {
@@ -34,6 +35,12 @@ std::vector<Option> simple_options() {
       {.names = {"--infinities-compare-equal"},
        .help = "Infinities of one sign are equal. Otherwise their difference is NaN, which fails.",
        .arity = Arity::kNone},
+      {.names = {"--save-heatmaps"},
+       .help = "Folder for heatmaps of the absolute and the relative error of each output, as SVG.",
+       .metavar = "DIR"},
+      {.names = {"--save-error-metrics-plot"},
+       .help = "Folder for plots of the errors over the magnitude of each output, as PNG.",
+       .metavar = "DIR"},
       {.names = {"--error-quantile"},
        .help = "The quantile that --check-error-stat quantile checks, in [0, 1]; default: 0.99.",
        .arity = Arity::kAtLeastOne,
@@ -127,6 +134,9 @@ std::shared_ptr<const Comparison> read_comparison(const ParsedArgs& args) {
                        .check_error_stat = error_stats(args),
                        .error_quantile = quantiles(args),
                        .infinities_compare_equal = args.has("--infinities-compare-equal")};
+  const std::string heatmaps = args.text("--save-heatmaps").value_or("");
+  const std::string plots = args.text("--save-error-metrics-plot").value_or("");
+  if (!heatmaps.empty() || !plots.empty()) simple.pictures = error_pictures(heatmaps, plots);
   PerOutput<int64_t> index_tolerance = index_tolerances(args);
   if (selected == "simple") {
     warn_about_others(args, indices_options(), "indices", selected);

@@ -107,12 +107,7 @@ constexpr Unavailable kPlugins[] = {
     {"--plugin-instancenorm", kNone},
 };
 
-constexpr Unavailable kPictures[] = {
-    {"--save-heatmaps", kOne},
-    {"--show-heatmaps", kNone},
-    {"--save-error-metrics-plot", kOne},
-    {"--show-error-metrics-plot", kNone},
-};
+constexpr Unavailable kWindows[] = {{"--show-heatmaps", kNone}, {"--show-error-metrics-plot", kNone}};
 
 constexpr Unavailable kScripts[] = {
     {"--trt-config-script", kOne},
@@ -143,7 +138,8 @@ constexpr Reason kReasons[] = {
     {kTactics, "the engine of this build does not time tactics, so there is nothing to save or to load."},
     {kPlans, "the engine of this build cannot save its plans."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
-    {kPictures, "this build draws no pictures. The histograms in the log show how the errors are spread."},
+    {kWindows,
+     "this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."},
     {kScripts,
      "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
 };

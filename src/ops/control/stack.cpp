@@ -57,8 +57,7 @@ Tensor Stack::joined(int64_t axis, bool reversed, int64_t length) const {
 }
 
 Type common_type(const Type& a, const Type& b) {
-  if (a.kind == Type::Kind::kUnknown || b.kind == Type::Kind::kUnknown) return {};
-  require(a.kind == b.kind, ErrorCode::kInvalidModel, "the types {} and {} differ", a.str(), b.str());
+  if (a.kind != b.kind) return {};
   if (!a.is_tensor()) return a == b ? a : Type();
   require(a.dtype == b.dtype || a.dtype == DType::kUndefined || b.dtype == DType::kUndefined,
           ErrorCode::kInvalidModel, "the types {} and {} differ", a.str(), b.str());

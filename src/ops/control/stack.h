@@ -31,7 +31,8 @@ class Stack {
   std::vector<Tensor> entries_;
 };
 
-/// What is known of a value that is either of two: equal parts stay. Throws Error when element types differ.
+/// What is known of a value that is either of two: equal parts stay. Throws Error when the element types of
+/// two tensors differ.
 Type common_type(const Type& a, const Type& b);
 /// The type without its extents: what a loop knows of a value that may change from one iteration to the next.
 Type without_dims(Type type);

@@ -25,13 +25,15 @@ Attributes read_attributes(const OpContext& c, size_t rank, std::vector<int64_t>
   return a;
 }
 
-/// What strides, kernel and output padding add up to before pads are taken off: stride * (in - 1) + output
-/// padding + reach.
-Dim full_extent(const Attributes& a, size_t i, const Dim& in) {
+/// stride * (in - 1) + output padding + reach - pads: what there is before padding is chosen, for pads of 0.
+Dim extent_without(const Attributes& a, size_t i, const Dim& in, int64_t pads) {
   const int64_t reach = (a.window.kernel[i] - 1) * a.window.dilations[i] + 1;
-  const int64_t rest = a.output_padding[i] + reach - a.window.strides[i];
+  const int64_t rest = a.output_padding[i] + reach - a.window.strides[i] - pads;
   const Dim scaled = dim_mul(Dim(a.window.strides[i]), in);
-  return rest < 0 ? dim_sub(scaled, Dim(-rest)) : dim_add(scaled, Dim(rest));
+  if (!scaled.is_known() || scaled.value() + rest >= 0)
+    return rest < 0 ? dim_sub(scaled, Dim(-rest)) : dim_add(scaled, Dim(rest));
+  fail(ErrorCode::kInvalidModel, "pads {} and {} take more than the extent of {} that there is",
+       a.window.begin[i], a.window.end[i], scaled.value() + rest + pads);
 }
 
 Dim output_extent(const Attributes& a, size_t i, const Dim& in) {
@@ -39,12 +41,7 @@ Dim output_extent(const Attributes& a, size_t i, const Dim& in) {
   if (a.window.auto_pad == AutoPad::kSameUpper || a.window.auto_pad == AutoPad::kSameLower)
     return dim_mul(Dim(a.window.strides[i]), in);
   if (a.window.kernel.empty()) return {};
-  const Dim full = full_extent(a, i, in);
-  const int64_t pads = a.window.begin[i] + a.window.end[i];
-  require(!full.is_known() || full.value() >= pads, ErrorCode::kInvalidModel,
-          "pads {} and {} take more than the extent of {} that there is", a.window.begin[i], a.window.end[i],
-          full.value());
-  return dim_sub(full, Dim(pads));
+  return extent_without(a, i, in, a.window.begin[i] + a.window.end[i]);
 }
 
 std::vector<int64_t> known_kernel(const Dims& weights) {
@@ -86,7 +83,7 @@ kernels::Window make_window(const OpContext& c, const Attributes& a, const Shape
                     .begin = a.window.begin,
                     .end = a.window.end};
   for (size_t i = 0; i < spatial.size(); ++i) {
-    const Dim out = output_extent(a, i, Dim(spatial[i])), full = full_extent(a, i, Dim(spatial[i]));
+    const Dim out = output_extent(a, i, Dim(spatial[i])), full = extent_without(a, i, Dim(spatial[i]), 0);
     c.check(out.is_known() && full.is_known(), "the output of an extent of {} at stride {} is too large",
             spatial[i], a.window.strides[i]);
     w.in.push_back(out.value());

@@ -13,9 +13,12 @@ namespace {
 
 using Complex = std::complex<double>;
 
-size_t normalize_signal_axis(const OpContext& c, int64_t axis, int rank) {
+void check_rank(const OpContext& c, size_t rank) {
   c.check(rank >= 2, "the input has {} dimensions; it needs a signal axis and the last one for complex parts",
           rank);
+}
+
+size_t normalize_signal_axis(const OpContext& c, int64_t axis, int rank) {
   const int at = normalize_axis(axis, rank);
   c.check(at != rank - 1, "axis {} is the one that holds the complex parts", axis);
   return static_cast<size_t>(at);
@@ -36,6 +39,7 @@ void check_parts(const OpContext& c, Flags f, int64_t parts) {
 void infer(InferContext& c) {
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
+  check_rank(c, in->size());
   const Flags f = read_flags(c);
   Dims out = *in;
   if (in->back().is_known()) check_parts(c, f, in->back().value());
@@ -73,6 +77,7 @@ struct Plan {
 
 Plan make_plan(const EvalContext& c) {
   const Shape& in = c.shape(0);
+  check_rank(c, in.size());
   Plan p{.flags = read_flags(c)};
   const int64_t wanted = c.since() < 20   ? c.attr_int("axis")
                          : c.has_input(2) ? integer_scalar(c, 2, "axis")

@@ -1,6 +1,7 @@
 #include "ops/tensor/axes.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace assay {
 
@@ -13,6 +14,13 @@ std::vector<size_t> normalize_axes(const std::vector<int64_t>& axes, size_t rank
     out.push_back(at);
   }
   return out;
+}
+
+std::vector<size_t> axes_or_all(const OpContext& c, size_t rank) {
+  if (c.has_attr("axes")) return normalize_axes(c.attr_ints("axes"), rank);
+  std::vector<size_t> all(rank);
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
 }
 
 void index_out_of_range(int64_t index, int64_t extent, size_t axis) {

@@ -11,6 +11,9 @@ namespace assay {
 /// Each axis in [0, rank), in the order given; throws Error for one outside [-rank, rank) or named twice.
 std::vector<size_t> normalize_axes(const std::vector<int64_t>& axes, size_t rank);
 
+/// The attribute `axes`, normalized, or every axis when the node leaves it out.
+std::vector<size_t> axes_or_all(const OpContext& c, size_t rank);
+
 [[noreturn]] void index_out_of_range(int64_t index, int64_t extent, size_t axis);
 
 /// Turns an index in [-extent, extent) into [0, extent); throws Error naming index, axis and extent

@@ -8,18 +8,11 @@
 namespace assay {
 namespace {
 
-std::vector<size_t> axes_of(const OpContext& c, size_t rank) {
-  if (c.has_attr("axes")) return normalize_axes(c.attr_ints("axes"), rank);
-  std::vector<size_t> all;
-  for (size_t d = 0; d < rank; ++d) all.push_back(d);
-  return all;
-}
-
 void infer(InferContext& c) {
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   const Dims* wanted = c.input_extents(1);
-  const std::vector<size_t> axes = axes_of(c, in->size());
+  const std::vector<size_t> axes = axes_or_all(c, in->size());
   c.check(wanted == nullptr || wanted->size() == axes.size(), "shape has {} entries for {} axes",
           wanted ? wanted->size() : 0, axes.size());
   Dims out = *in;
@@ -29,7 +22,7 @@ void infer(InferContext& c) {
 
 void eval(EvalContext& c) {
   const Shape& in = c.shape(0);
-  const std::vector<size_t> axes = axes_of(c, in.size());
+  const std::vector<size_t> axes = axes_or_all(c, in.size());
   const std::vector<int64_t> wanted = integer_list(c, 1);
   c.check(wanted.size() == axes.size(), "shape has {} entries for {} axes", wanted.size(), axes.size());
   Pads pads{std::vector<int64_t>(in.size()), std::vector<int64_t>(in.size())};

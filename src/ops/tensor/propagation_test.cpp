@@ -188,6 +188,34 @@ const Case kCases[] = {
      floats({kUnknown, kUnknown, Dim(3)}),
      {}},
     {"Tile", "Tile", 13, {floats({kBatch, Dim(3)}), ints({1, 2})}, {}, floats({kBatch, Dim(6)}), {}},
+    {"ReshapeByValue",
+     "Reshape",
+     13,
+     {floats({kBatch, Dim(4), Dim(6)}), ints({0, -1, 8})},
+     {},
+     floats({kBatch, Dim(3), Dim(8)}),
+     {}},
+    {"ReshapeFindsTheUnknown",
+     "Reshape",
+     13,
+     {floats({kBatch, Dim(4), Dim(6)}), InferInput(Dims{kBatch, kUnknown})},
+     {},
+     floats({kBatch, Dim(24)}),
+     {}},
+    {"ReshapeOfTwoUnknowns",
+     "Reshape",
+     13,
+     {floats({kBatch, Dim(4)}), InferInput(Dims{kUnknown, kUnknown})},
+     {},
+     floats({kUnknown, kUnknown}),
+     {}},
+    {"ReshapeOfUnknownData",
+     "Reshape",
+     13,
+     {Type::tensor(DType::kFloat32), InferInput(Dims{kBatch, Dim(0), kUnknown})},
+     {},
+     floats({kBatch, kUnknown, kUnknown}),
+     {}},
     {"Transpose", "Transpose", 13, {floats({kBatch, Dim(3)})}, {}, floats({Dim(3), kBatch}), {}},
     {"TransposeOfUnknown",
      "Transpose",
@@ -262,6 +290,10 @@ TEST(Propagation, BrokenRulesThatAreKnownAreErrors) {
     EXPECT_THROW(infer_op(op, opset, std::move(inputs), std::move(attributes)), Error) << op;
   };
   refuses("Concat", 13, {floats({Dim(2), Dim(1)}), floats({Dim(3), Dim(1)})}, {{"axis", int64_t{1}}});
+  refuses("Reshape", 13, {floats({Dim(4)}), ints({3})});
+  refuses("Reshape", 13, {floats({Dim(4)}), ints({3, -1})});
+  refuses("Reshape", 13, {floats({Dim(4)}), ints({-1, -1})});
+  refuses("Reshape", 13, {floats({Dim(4)}), ints({4, 0})});
   refuses("Squeeze", 13, {floats({Dim(2)}), ints({0})});
   refuses("Split", 13, {floats({Dim(5)}), ints({1})});
   refuses("Pad", 13, {floats({Dim(2)}), ints({-2, -1})});

@@ -1,69 +1,74 @@
-// Reshape: the same elements under another shape. In the shape input, 0 copies the input's extent (unless allowzero),
-// and one -1 takes what remains.
+// Reshape: the same elements under another shape. In the shape input, 0 copies the input's extent (unless
+// allowzero), and one -1 takes what remains.
 #include <algorithm>
 
-#include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/tensor/axes.h"
 
 namespace assay {
 namespace {
+
+/// The one extent that the others and the size of the input decide: the -1, or the only one that is not known
+/// (a Dim cannot hold -1, and whatever stands there must make the sizes equal). `size()` when there is none.
+size_t open_extent(const InferContext& c, const Dims& wanted) {
+  size_t open = wanted.size();
+  const Tensor* value = c.input_value(1);
+  const std::vector<int64_t> numbers = value ? value->to_int64() : std::vector<int64_t>();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const bool is_open = value ? numbers[i] == -1 : !wanted[i].is_known() && !wanted[i].is_symbol();
+    if (!is_open) continue;
+    c.check(open == wanted.size() || value == nullptr, "the shape has more than one -1");
+    if (open != wanted.size()) return wanted.size();
+    open = i;
+  }
+  return open;
+}
+
+/// What the other extents of the output leave of the input. Extents that stand in both cancel, symbols too.
+Dim remaining_extent(const InferContext& c, const Dims& in, const Dims& out, size_t open) {
+  Dims left = in;
+  Dim rest(1);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (i == open) continue;
+    const auto same = std::find_if(left.begin(), left.end(), [&](const Dim& d) { return d.same_as(out[i]); });
+    if (same != left.end())
+      left.erase(same);
+    else
+      rest = dim_mul(rest, out[i]);
+  }
+  const Dim remaining = dim_product(left, 0, left.size());
+  if (!remaining.is_known() || !rest.is_known()) return dim_floor_div(remaining, rest);
+  if (rest.value() == 0) return {};
+  c.check(remaining.value() % rest.value() == 0, "cannot reshape {} to {}", dims_str(in), dims_str(out));
+  return Dim(remaining.value() / rest.value());
+}
 
 void infer(InferContext& c) {
   const Dims* wanted = c.input_extents(1);
   const DType dtype = c.input_dtype(0);
   if (wanted == nullptr) {
     // The rank may still be known: the length of the shape input.
-    const Dims* shape_dims = c.input_dims(1);
-    if (shape_dims == nullptr || shape_dims->size() != 1 || !(*shape_dims)[0].is_known()) return c.set_output(0, dtype);
-    return c.set_output(0, dtype, Dims(static_cast<size_t>((*shape_dims)[0].value())));
+    const int64_t rank = known_length(c, 1);
+    if (rank < 0 || rank > static_cast<int64_t>(kLongestExtents)) return c.set_output(0, dtype);
+    return c.set_output(0, dtype, Dims(static_cast<size_t>(rank)));
   }
   const bool allow_zero = c.since() >= 14 && c.attr_int("allowzero") != 0;
   const Dims* in = c.input_dims(0);
   Dims out = *wanted;
-  // Extents that stand in both shapes cancel in the search for the -1; so symbols may be divided out.
-  Dim total = in ? dim_product(*in, 0, in->size()) : Dim();
-  Dim rest(1);
-  int inferred = -1;
+  const size_t open = open_extent(c, out);
   for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i].is_known() && out[i].value() == 0 && !allow_zero) {
-      c.check(in == nullptr || i < in->size(), "the shape copies extent {} of an input of rank {}", i, in ? in->size() : 0);
-      out[i] = in ? (*in)[i] : Dim();
-    }
+    if (!out[i].is_known() || out[i].value() != 0 || allow_zero) continue;
+    c.check(in == nullptr || i < in->size(), "the shape copies extent {} of an input of rank {}", i,
+            in ? in->size() : 0);
+    out[i] = in ? (*in)[i] : Dim();
   }
-  // A Dim cannot hold -1, so it arrives through the value; symbolic extents are never -1.
-  const Tensor* value = c.input_value(1);
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (value != nullptr && value->to_int64()[i] == -1) {
-      c.check(inferred < 0, "the shape has more than one -1");
-      inferred = static_cast<int>(i);
-    }
-  }
-  if (inferred >= 0) {
-    Dims left = in ? *in : Dims();
-    for (size_t i = 0; i < out.size(); ++i) {
-      if (static_cast<int>(i) == inferred) continue;
-      const auto same = std::find_if(left.begin(), left.end(), [&](const Dim& d) { return d.same_as(out[i]); });
-      if (same != left.end())
-        left.erase(same);
-      else
-        rest = dim_mul(rest, out[i]);
-    }
-    out[static_cast<size_t>(inferred)] = Dim();
-    if (in != nullptr) {
-      const Dim remaining = dim_product(left, 0, left.size());
-      if (remaining.is_known() && rest.is_known()) {
-        c.check(rest.value() == 0 || remaining.value() % rest.value() == 0, "cannot reshape {} to {}", dims_str(*in),
-                dims_str(out));
-        if (rest.value() != 0) out[static_cast<size_t>(inferred)] = Dim(remaining.value() / rest.value());
-      } else {
-        out[static_cast<size_t>(inferred)] = dim_floor_div(remaining, rest);
-      }
-    }
-  } else if (total.is_known()) {
-    const Dim product = dim_product(out, 0, out.size());
-    c.check(!product.is_known() || product.value() == total.value(), "cannot reshape {} to {}", in ? dims_str(*in) : "?",
-            dims_str(out));
+  if (open < out.size()) {
+    out[open] = in ? remaining_extent(c, *in, out, open) : Dim();
+  } else if (in != nullptr) {
+    const Dim before = dim_product(*in, 0, in->size()), after = dim_product(out, 0, out.size());
+    c.check(!before.is_known() || !after.is_known() || before.value() == after.value(),
+            "cannot reshape {} to {}", dims_str(*in), dims_str(out));
   }
   c.set_output(0, dtype, std::move(out));
 }
@@ -75,7 +80,8 @@ Shape resolve(const Shape& in, const std::vector<int64_t>& wanted, bool allow_ze
   for (size_t i = 0; i < wanted.size(); ++i) {
     int64_t d = wanted[i];
     if (d == 0 && !allow_zero) {
-      require(i < in.size(), ErrorCode::kInvalidModel, "the shape copies extent {} of an input of rank {}", i, in.rank());
+      require(i < in.size(), ErrorCode::kInvalidModel, "the shape copies extent {} of an input of rank {}", i,
+              in.rank());
       d = in[i];
     }
     require(d >= -1, ErrorCode::kInvalidModel, "the shape has the negative extent {}", d);
@@ -83,12 +89,14 @@ Shape resolve(const Shape& in, const std::vector<int64_t>& wanted, bool allow_ze
       require(inferred < 0, ErrorCode::kInvalidModel, "the shape has more than one -1");
       inferred = static_cast<int>(i);
     } else {
-      require(!__builtin_mul_overflow(known, d, &known), ErrorCode::kInvalidModel, "the shape's product overflows");
+      require(!__builtin_mul_overflow(known, d, &known), ErrorCode::kInvalidModel,
+              "the shape's product overflows");
     }
     out.push_back(d);
   }
   if (inferred >= 0) {
-    require(known != 0 && in.numel() % known == 0, ErrorCode::kInvalidModel, "cannot reshape {} to {}", in.str(), out.str());
+    require(known != 0 && in.numel() % known == 0, ErrorCode::kInvalidModel, "cannot reshape {} to {}",
+            in.str(), out.str());
     out[static_cast<size_t>(inferred)] = in.numel() / known;
   }
   return out;

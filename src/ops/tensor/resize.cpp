@@ -15,14 +15,6 @@ namespace {
 size_t scales_input(const OpContext& c) { return c.since() < 11 ? 1 : 2; }
 constexpr size_t kSizesInput = 3;
 
-/// The axes that scales, sizes and roi speak of.
-std::vector<size_t> axes_of(const OpContext& c, size_t rank) {
-  if (c.since() >= 18 && c.has_attr("axes")) return normalize_axes(c.attr_ints("axes"), rank);
-  std::vector<size_t> all;
-  for (size_t d = 0; d < rank; ++d) all.push_back(d);
-  return all;
-}
-
 bool is_stretched(const OpContext& c) {
   return c.since() < 18 || c.attr_string("keep_aspect_ratio_policy") == "stretch";
 }
@@ -30,7 +22,7 @@ bool is_stretched(const OpContext& c) {
 void infer(InferContext& c) {
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
-  const std::vector<size_t> axes = axes_of(c, in->size());
+  const std::vector<size_t> axes = axes_or_all(c, in->size());
   Dims out = *in;
   for (const size_t axis : axes) out[axis] = Dim();
   const Tensor* scales = c.has_input(scales_input(c)) ? c.input_value(scales_input(c)) : nullptr;
@@ -155,11 +147,13 @@ void set_roi(const EvalContext& c, ResizePlan& plan, const std::vector<size_t>& 
   }
 }
 
-ResizePlan plan_of(const EvalContext& c) {
+}  // namespace
+
+ResizePlan plan_resize(const EvalContext& c) {
   ResizePlan plan = mode_plan(c);
   for (const int64_t d : c.shape(0))
     plan.axes.push_back({.in = d, .out = d, .width = static_cast<double>(d)});
-  const std::vector<size_t> axes = axes_of(c, plan.axes.size());
+  const std::vector<size_t> axes = axes_or_all(c, plan.axes.size());
   const auto given = [&](size_t i) { return c.has_input(i) && c.input(i).numel() > 0; };
   const bool by_sizes = c.since() >= 11 && given(kSizesInput), by_scales = given(scales_input(c));
   c.check(by_sizes != by_scales || axes.empty(), "exactly one of scales and sizes must be given");
@@ -169,10 +163,12 @@ ResizePlan plan_of(const EvalContext& c) {
   return plan;
 }
 
-void eval(EvalContext& c) { c.set_output(0, resize(c.input(0), plan_of(c))); }
+namespace {
+
+void eval(EvalContext& c) { c.set_output(0, resize(c.input(0), plan_resize(c))); }
 
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
-  return resize_error_bound(c.input(0), plan_of(c), u, y);
+  return resize_error_bound(c.input(0), plan_resize(c), u, y);
 }
 
 constexpr OpVersion kVersions[] = {

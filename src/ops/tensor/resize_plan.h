@@ -8,6 +8,8 @@
 
 namespace assay {
 
+class EvalContext;
+
 enum class Interpolation : uint8_t { kNearest, kLinear, kCubic };
 
 enum class CoordinateMode : uint8_t {
@@ -59,6 +61,10 @@ struct ResizePlan {
   /// The largest error of a source coordinate that is computed in an arithmetic with unit roundoff u.
   double source_error(const ResizeAxis& axis, double u) const;
 };
+
+/// The plan of a Resize or Upsample node. Of input 0 only the shape is read.
+ResizePlan plan_resize(const EvalContext& c);
+ResizePlan plan_upsample(const EvalContext& c);
 
 /// What `scale` makes of an extent: the floor of the product in float32, as ONNX computes it.
 int64_t scaled_extent(int64_t in, double scale);

@@ -38,14 +38,18 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
-ResizePlan plan_of(const EvalContext& c) {
+}  // namespace
+
+ResizePlan plan_upsample(const EvalContext& c) {
   return plan_of(c, c.shape(0).dims(), c.since() < 9 ? c.attr_floats("scales") : numbers(c.input(1)));
 }
 
-void eval(EvalContext& c) { c.set_output(0, resize(c.input(0), plan_of(c))); }
+namespace {
+
+void eval(EvalContext& c) { c.set_output(0, resize(c.input(0), plan_upsample(c))); }
 
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
-  return resize_error_bound(c.input(0), plan_of(c), u, y);
+  return resize_error_bound(c.input(0), plan_upsample(c), u, y);
 }
 
 void withdrawn(const OpContext& c) {

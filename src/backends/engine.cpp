@@ -1,0 +1,179 @@
+// --engine: our own engine as a backend.
+#include <algorithm>
+#include <exception>
+#include <list>
+
+#include "backends/backend_list.h"
+#include "backends/session_info.h"
+#include "engine/build/builder.h"
+#include "engine/runtime/context.h"
+#include "engine/tactics/tactic_list.h"
+
+namespace assay {
+namespace {
+
+/// Plans for so many sets of input shapes are kept.
+constexpr size_t kMaxContexts = 8;
+
+/// Memory for outputs. A tensor handed out keeps its block; a block that nobody holds any more is given out
+/// again.
+class BlockPool {
+ public:
+  /// Null when memory is refused.
+  std::shared_ptr<engine::Arena> take(size_t bytes) noexcept {
+    std::shared_ptr<engine::Arena>* best = nullptr;
+    for (auto& block : blocks_) {
+      if (block.use_count() > 1 || block->size() < bytes || block->size() > 2 * bytes + 4096) continue;
+      if (best == nullptr || block->size() < (*best)->size()) best = &block;
+    }
+    if (best != nullptr) return *best;
+    try {
+      // What did not fit this time is unlikely to fit again.
+      std::erase_if(blocks_, [](const auto& block) { return block.use_count() == 1; });
+      blocks_.push_back(std::make_shared<engine::Arena>(std::max<size_t>(bytes, 1)));
+      return blocks_.back();
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }
+
+ private:
+  std::vector<std::shared_ptr<engine::Arena>> blocks_;
+};
+
+/// Hands outputs to a session's sink as soon as they are final.
+class SinkBinding final : public engine::OutputBinding {
+ public:
+  SinkBinding(const engine::Plan& plan, BlockPool& pool, const Session::Sink& sink, Stopwatch& watch)
+      : plan_(plan), pool_(pool), sink_(sink), watch_(watch), blocks_(plan.outputs.size()) {}
+
+  void* memory(size_t i, size_t bytes) noexcept override {
+    blocks_[i] = pool_.take(bytes);
+    return blocks_[i] != nullptr ? blocks_[i]->data() : nullptr;
+  }
+  void finished(size_t i) noexcept override {
+    const engine::PlanValue& v = plan_.values[static_cast<size_t>(plan_.outputs[i])];
+    deliver(i, [&] { return Tensor::view(v.dtype, v.shape, blocks_[i]->data(), blocks_[i]); });
+  }
+  void released(size_t i) noexcept override { blocks_[i].reset(); }
+  void computed(size_t i, const Tensor& tensor) noexcept override {
+    deliver(i, [&] { return tensor; });
+  }
+  /// What the sink threw, if anything.
+  std::exception_ptr failure() const { return failure_; }
+
+ private:
+  template <typename Make>
+  void deliver(size_t i, Make make) noexcept {
+    if (failure_) return;
+    watch_.pause();
+    try {
+      sink_(i, make());
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    watch_.resume();
+  }
+
+  const engine::Plan& plan_;
+  BlockPool& pool_;
+  const Session::Sink& sink_;
+  Stopwatch& watch_;
+  std::vector<std::shared_ptr<engine::Arena>> blocks_;
+  std::exception_ptr failure_;
+};
+
+engine::BuildConfig config_of(const SessionOptions& options) {
+  engine::BuildConfig config = engine::default_config(options.threads);
+  config.planted_fault = options.planted_fault;
+  return config;
+}
+
+class EngineSession final : public Session {
+ public:
+  EngineSession(const ModelSource& source, const SessionOptions& options)
+      : inputs_(tensor_infos(source.model->graph->inputs)),
+        outputs_(tensor_infos(source.model->graph->outputs)),
+        builder_(*source.model, config_of(options)) {
+    std::vector<Shape> shapes;
+    for (const TensorInfo& info : inputs_)
+      if (const auto shape = info.type.has_shape() ? known_shape(*info.type.dims) : std::nullopt)
+        shapes.push_back(*shape);
+    if (shapes.size() == inputs_.size()) context_for(shapes);
+  }
+
+  const std::vector<TensorInfo>& inputs() const override { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const override { return outputs_; }
+  double last_run_seconds() const override { return seconds_; }
+
+  void run(std::span<const Tensor> feed, const Sink& sink) override {
+    std::vector<Shape> shapes;
+    for (const Tensor& t : feed) shapes.push_back(t.shape());
+    engine::Context& context = context_for(shapes);
+    Stopwatch watch;
+    SinkBinding binding(context.plan(), pool_, sink, watch);
+    const engine::Status status = context.run(feed, binding);
+    watch.pause();
+    seconds_ = watch.seconds();
+    if (binding.failure()) std::rethrow_exception(binding.failure());
+    if (status != engine::Status::kOk) report(context, status);
+  }
+
+ private:
+  struct Entry {
+    std::vector<Shape> shapes;
+    std::unique_ptr<engine::Context> context;
+  };
+
+  /// The context for these input shapes, built when it is not there; the least recently used one is dropped.
+  engine::Context& context_for(const std::vector<Shape>& shapes) {
+    const auto it =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.shapes == shapes; });
+    if (it != entries_.end()) {
+      entries_.splice(entries_.begin(), entries_, it);
+    } else {
+      auto context = std::make_unique<engine::Context>(builder_.build(shapes), engine::find_kernel);
+      entries_.push_front({shapes, std::move(context)});
+      if (entries_.size() > kMaxContexts) entries_.pop_back();
+    }
+    return *entries_.front().context;
+  }
+
+  [[noreturn]] static void report(const engine::Context& context, engine::Status status) {
+    const engine::Step& step = context.plan().steps[context.failed_step()];
+    std::string origins;
+    for (const std::string& name : step.origins) origins += (origins.empty() ? "" : ", ") + name;
+    const std::string reason =
+        context.error().empty() ? std::string(engine::status_text(status)) : context.error();
+    Error error(ErrorCode::kInvalidModel, reason);
+    error.add_context(fmt::format("in the engine's step {} ({}) for {}", context.failed_step(), step.tactic,
+                                  origins.empty() ? "an output" : origins));
+    throw error;
+  }
+
+  std::vector<TensorInfo> inputs_, outputs_;
+  engine::Builder builder_;
+  std::list<Entry> entries_;  // the most recently used first
+  BlockPool pool_;
+  double seconds_ = 0;
+};
+
+std::string probe(const SessionOptions&) { return {}; }
+
+std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
+  return std::make_unique<EngineSession>(source, options);
+}
+
+}  // namespace
+
+constinit const Backend engine_backend = {
+    .name = "engine",
+    .option = "--engine",
+    .runner_prefix = "engine-runner",
+    .human_name = "Engine",
+    .summary = "our engine: the network optimised for this CPU, with a static memory plan",
+    .probe = probe,
+    .open = open,
+};
+
+}  // namespace assay

@@ -1,0 +1,106 @@
+// What the builder decides and the runtime carries out: values with their places in memory, constants, and
+// steps in order. Plain data: it can be printed, and written to a file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/graph.h"
+#include "assay/tensor.h"
+#include "engine/plan/parameters.h"
+
+namespace assay::engine {
+
+/// How the elements of a value lie in memory.
+struct Layout {
+  /// 0: row-major. Else axis 1 is cut into blocks of so many channels and the place inside the block is the
+  /// innermost dimension: [N, ceil(C / block), spatial..., block]. Channels that fill up the last block are
+  /// 0.
+  int32_t block = 0;
+
+  bool is_blocked() const { return block != 0; }
+  bool operator==(const Layout&) const = default;
+  /// row or blocked16.
+  std::string str() const;
+};
+
+/// Bytes of a value of a fixed-size type.
+size_t layout_bytes(DType dtype, const Shape& shape, Layout layout);
+/// True when both layouts put every element of the shape at the same place.
+bool same_memory(const Shape& shape, Layout a, Layout b);
+
+/// Where the bytes of a value are while a context runs.
+enum class Storage : uint8_t {
+  kUnused,    ///< nothing refers to it
+  kArena,     ///< in the context's arena, from `offset`
+  kConstant,  ///< in constant `slot`
+  kInput,     ///< in the tensor fed as input `slot`, from `offset`
+  kOutput,    ///< in the memory given for output `slot`, from `offset`
+  kTensor,  ///< in a tensor of its own, made when the step runs: its shape (or its type's size) is not known
+            ///< before
+};
+
+/// A value of the lowered network. One ONNX value may have several, in different layouts.
+struct PlanValue {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  bool has_shape = false;
+  Shape shape;
+  Layout layout;
+  Storage storage = Storage::kUnused;
+  int32_t slot = -1;
+  int64_t offset = 0;
+
+  size_t bytes() const { return has_shape && bit_width(dtype) != 0 ? layout_bytes(dtype, shape, layout) : 0; }
+};
+
+struct PlanConstant {
+  std::string name;
+  Tensor tensor;  ///< packed weights: uint8
+  std::vector<std::string> origins;
+};
+
+/// A tactic that was asked before the chosen one and why it could not be used.
+struct Refusal {
+  std::string tactic;
+  std::string reason;
+};
+
+/// One kernel call.
+struct Step {
+  std::string tactic;
+  std::vector<int32_t> inputs, outputs;  ///< values; -1 where one is left out
+  Parameters parameters;
+  int64_t scratch_bytes = 0;   ///< memory that the kernel needs only while it runs
+  int64_t scratch_offset = 0;  ///< its place in the arena
+  /// Values that the planner may put into the place of an input that dies here: pairs (output, input) of
+  /// positions.
+  std::vector<std::pair<int32_t, int32_t>> in_place;
+  /// Inputs that the step copies byte by byte into output 0, from `offset` on. What already lies there is not
+  /// copied.
+  struct Placement {
+    int32_t input = 0;
+    int64_t offset = 0;
+  };
+  std::vector<Placement> placements;
+  std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
+  std::vector<Refusal> refusals;
+  /// The plain evaluation only: the node as a model of its own, inputs and outputs in the order of the
+  /// step's.
+  std::shared_ptr<const Model> fragment;
+};
+
+struct Plan {
+  std::vector<PlanValue> values;
+  std::vector<PlanConstant> constants;
+  std::vector<Step> steps;
+  std::vector<int32_t> inputs, outputs;  ///< values, in the order of the model's inputs and outputs
+  int64_t arena_bytes = 0;
+  int threads = 1;
+};
+
+/// For --explain: every step with its tactic, values, memory, origins, and the refusals.
+std::string plan_text(const Plan& plan);
+
+}  // namespace assay::engine

@@ -1,0 +1,226 @@
+#include "engine/runtime/context.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "base/parallel.h"
+
+namespace assay::engine {
+
+std::string_view status_text(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "done";
+    case Status::kOutOfMemory:
+      return "memory for an output was refused";
+    case Status::kBadIndex:
+      return "an index points outside what it indexes";
+    case Status::kBadShape:
+      return "a result has another type or shape than was inferred";
+    case Status::kKernelFailed:
+      return "the kernel failed";
+  }
+  return {};
+}
+
+/// One step, ready to run.
+struct Context::Call {
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<TensorKernel> tensor_kernel;
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  void* scratch = nullptr;
+  std::vector<size_t> acquired, finished, released;  // outputs of the model before, after and after this step
+  std::vector<int32_t> dropped;                      // tensors that no later step reads
+};
+
+Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup)
+    : plan_(std::move(plan)), arena_(static_cast<size_t>(plan_->arena_bytes)) {
+  input_arguments_.resize(plan_->inputs.size());
+  output_arguments_.resize(plan_->outputs.size());
+  tensors_.resize(plan_->values.size());
+  for (size_t i = 0; i < plan_->steps.size(); ++i) prepare_call(i, lookup);
+  schedule_outputs();
+}
+
+Context::~Context() = default;
+
+void Context::bind_argument(int32_t id, const void** place) {
+  *place = nullptr;
+  if (id < 0) return;
+  const PlanValue& v = plan_->values[static_cast<size_t>(id)];
+  switch (v.storage) {
+    case Storage::kArena:
+      *place = arena_.data() + v.offset;
+      break;
+    case Storage::kConstant: {
+      const Tensor& t = plan_->constants[static_cast<size_t>(v.slot)].tensor;
+      *place = t.dtype() == DType::kString ? nullptr : static_cast<const char*>(t.data()) + v.offset;
+      break;
+    }
+    case Storage::kInput:
+      input_arguments_[static_cast<size_t>(v.slot)].push_back({place, v.offset});
+      break;
+    case Storage::kOutput:
+      output_arguments_[static_cast<size_t>(v.slot)].push_back({place, v.offset});
+      break;
+    case Storage::kTensor:
+    case Storage::kUnused:
+      break;
+  }
+}
+
+void Context::prepare_call(size_t index, KernelLookup lookup) {
+  const Step& step = plan_->steps[index];
+  auto call = std::make_unique<Call>();
+  const KernelFactory* factory = lookup(step.tactic);
+  require(factory != nullptr, ErrorCode::kUnsupported, "this build has no tactic named '{}'", step.tactic);
+  with_context([&] { return fmt::format("in step {} ({})", index, step.tactic); },
+               [&] {
+                 if (factory->create != nullptr)
+                   call->kernel = factory->create(*plan_, step);
+                 else
+                   call->tensor_kernel = factory->create_tensor(*plan_, step);
+               });
+  call->inputs.resize(step.inputs.size());
+  call->outputs.resize(step.outputs.size());
+  for (size_t i = 0; i < step.inputs.size(); ++i) bind_argument(step.inputs[i], &call->inputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    bind_argument(step.outputs[i], const_cast<const void**>(&call->outputs[i]));
+  if (step.scratch_bytes > 0) call->scratch = arena_.data() + step.scratch_offset;
+  calls_.push_back(std::move(call));
+}
+
+void Context::schedule_outputs() {
+  const auto unset = calls_.size();
+  struct Use {
+    size_t first_write, last_write, last_read;
+  };
+  std::vector<Use> uses(plan_->outputs.size(), {unset, unset, unset});
+  std::vector<size_t> last_use(plan_->values.size(), unset), written(plan_->values.size(), unset);
+  for (size_t s = 0; s < plan_->steps.size(); ++s) {
+    const auto visit = [&](int32_t id, bool writes) {
+      if (id < 0) return;
+      last_use[static_cast<size_t>(id)] = s;
+      if (writes) written[static_cast<size_t>(id)] = s;
+      const PlanValue& v = plan_->values[static_cast<size_t>(id)];
+      if (v.storage != Storage::kOutput) return;
+      Use& use = uses[static_cast<size_t>(v.slot)];
+      if (writes) {
+        if (use.first_write == unset) use.first_write = s;
+        use.last_write = s;
+      }
+      use.last_read = s;
+    };
+    for (const int32_t id : plan_->steps[s].inputs) visit(id, false);
+    for (const int32_t id : plan_->steps[s].outputs) visit(id, true);
+  }
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const int32_t id = plan_->outputs[i];
+    if (plan_->values[static_cast<size_t>(id)].storage == Storage::kTensor) {
+      require(written[static_cast<size_t>(id)] != unset, ErrorCode::kInternal, "no step gives output {}", i);
+      calls_[written[static_cast<size_t>(id)]]->finished.push_back(i);
+      continue;
+    }
+    require(uses[i].first_write != unset, ErrorCode::kInternal, "no step writes output {}", i);
+    calls_[uses[i].first_write]->acquired.push_back(i);
+    calls_[uses[i].last_write]->finished.push_back(i);
+    calls_[uses[i].last_read]->released.push_back(i);
+  }
+  for (size_t id = 0; id < last_use.size(); ++id)
+    if (plan_->values[id].storage == Storage::kTensor && last_use[id] != unset)
+      calls_[last_use[id]]->dropped.push_back(static_cast<int32_t>(id));
+}
+
+bool Context::acquire_outputs(const Call& call, OutputBinding& outputs) noexcept {
+  for (const size_t i : call.acquired) {
+    const PlanValue& v = plan_->values[static_cast<size_t>(plan_->outputs[i])];
+    const auto* memory = static_cast<const char*>(outputs.memory(i, v.bytes()));
+    if (memory == nullptr) return false;
+    for (const Argument& a : output_arguments_[i]) *a.place = memory + a.offset;
+  }
+  return true;
+}
+
+Tensor Context::tensor_of(int32_t id, std::span<const Tensor> inputs, const void* place) const {
+  if (id < 0) return {};
+  const PlanValue& v = plan_->values[static_cast<size_t>(id)];
+  if (v.storage == Storage::kTensor) return tensors_[static_cast<size_t>(id)];
+  if (v.storage == Storage::kConstant &&
+      plan_->constants[static_cast<size_t>(v.slot)].tensor.dtype() == v.dtype)
+    return plan_->constants[static_cast<size_t>(v.slot)].tensor.reshaped(v.shape);
+  if (v.storage == Storage::kInput && v.offset == 0 &&
+      inputs[static_cast<size_t>(v.slot)].numel() == v.shape.numel())
+    return inputs[static_cast<size_t>(v.slot)].reshaped(v.shape);
+  return Tensor::view(v.dtype, v.shape, place, nullptr);
+}
+
+Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexcept {
+  const Step& step = plan_->steps[index];
+  Call& call = *calls_[index];
+  try {
+    std::vector<Tensor> arguments, results;
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      arguments.push_back(tensor_of(step.inputs[i], inputs, call.inputs[i]));
+    const Status status = call.tensor_kernel->run(arguments, results, error_);
+    if (status != Status::kOk) return status;
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      if (step.outputs[i] < 0) continue;
+      const auto id = static_cast<size_t>(step.outputs[i]);
+      const PlanValue& v = plan_->values[id];
+      if (i >= results.size() || !results[i].defined()) return Status::kBadShape;
+      if (v.storage == Storage::kTensor) {
+        tensors_[id] = std::move(results[i]);
+        continue;
+      }
+      if (results[i].dtype() != v.dtype || results[i].shape() != v.shape) {
+        error_ = fmt::format("'{}' came out as {}{} instead of {}{}", v.name, dtype_name(results[i].dtype()),
+                             results[i].shape().str(), dtype_name(v.dtype), v.shape.str());
+        return Status::kBadShape;
+      }
+      if (v.bytes() > 0 && v.storage != Storage::kUnused)
+        std::memcpy(call.outputs[i], results[i].data(), v.bytes());
+    }
+    return Status::kOk;
+  } catch (const std::exception& e) {
+    error_ = e.what();
+    return Status::kKernelFailed;
+  }
+}
+
+Status Context::run(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept {
+  if (thread_count() != plan_->threads) set_thread_count(plan_->threads);
+  error_.clear();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (const Argument& a : input_arguments_[i])
+      *a.place = static_cast<const char*>(inputs[i].data()) + a.offset;
+  using Clock = std::chrono::steady_clock;
+  for (size_t s = 0; s < calls_.size(); ++s) {
+    Call& call = *calls_[s];
+    if (!call.acquired.empty() && !acquire_outputs(call, outputs)) {
+      failed_step_ = s;
+      return Status::kOutOfMemory;
+    }
+    const Clock::time_point start = profile_ != nullptr ? Clock::now() : Clock::time_point();
+    const Status status = call.kernel != nullptr ? call.kernel->run({call.inputs, call.outputs, call.scratch})
+                                                 : run_tensors(s, inputs);
+    if (profile_ != nullptr) (*profile_)[s] += std::chrono::duration<double>(Clock::now() - start).count();
+    if (status != Status::kOk) {
+      failed_step_ = s;
+      return status;
+    }
+    for (const size_t i : call.finished) {
+      const auto id = static_cast<size_t>(plan_->outputs[i]);
+      if (plan_->values[id].storage == Storage::kTensor)
+        outputs.computed(i, tensors_[id]);
+      else
+        outputs.finished(i);
+    }
+    for (const size_t i : call.released) outputs.released(i);
+    for (const int32_t id : call.dropped) tensors_[static_cast<size_t>(id)] = {};
+  }
+  return Status::kOk;
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,76 @@
+// Runs a plan. Many contexts may share one plan; each has its own memory and kernels.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/plan/plan.h"
+#include "engine/runtime/arena.h"
+#include "engine/runtime/kernel.h"
+
+namespace assay::engine {
+
+/// Where the outputs of a run go. Every output gets either memory() and then finished(), or computed().
+class OutputBinding {
+ public:
+  virtual ~OutputBinding() = default;
+  /// Memory for output i, aligned to kAlignment, asked for once in a run, before the first step that writes
+  /// it. Null ends the run.
+  virtual void* memory(size_t i, size_t bytes) noexcept = 0;
+  /// Output i is final. Later steps may still read it.
+  virtual void finished(size_t i) noexcept = 0;
+  /// No later step reads output i.
+  virtual void released(size_t i) noexcept = 0;
+  /// Output i, whose shape the plan did not know.
+  virtual void computed(size_t i, const Tensor& tensor) noexcept = 0;
+};
+
+/// Not thread-safe. run() neither throws, nor locks, nor allocates of its own, as long as the plan has no
+/// tensor kernels.
+class Context {
+ public:
+  /// Throws Error when memory is refused or a step's tactic is unknown.
+  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Plan& plan() const { return *plan_; }
+
+  /// `inputs` have the types and shapes of the plan's inputs; they must stay alive and unchanged during the
+  /// call.
+  Status run(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept;
+  /// After a run that failed: the step that did, and what it said.
+  size_t failed_step() const { return failed_step_; }
+  const std::string& error() const { return error_; }
+
+  /// From now on the seconds of every step are added to `seconds`, one entry a step; null stops it.
+  void set_profile(std::vector<double>* seconds) { profile_ = seconds; }
+
+ private:
+  struct Call;
+  /// An argument that changes from run to run: points into the memory of input or output `slot`.
+  struct Argument {
+    const void** place;
+    int64_t offset;
+  };
+  void prepare_call(size_t step, KernelLookup lookup);
+  void bind_argument(int32_t value, const void** place);
+  void schedule_outputs();
+  bool acquire_outputs(const Call& call, OutputBinding& outputs) noexcept;
+  Status run_tensors(size_t step, std::span<const Tensor> inputs) noexcept;
+  Tensor tensor_of(int32_t value, std::span<const Tensor> inputs, const void* place) const;
+
+  std::shared_ptr<const Plan> plan_;
+  Arena arena_;
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::vector<Argument>> input_arguments_, output_arguments_;
+  std::vector<Tensor> tensors_;  // of values with Storage::kTensor
+  std::vector<double>* profile_ = nullptr;
+  size_t failed_step_ = 0;
+  std::string error_;
+};
+
+}  // namespace assay::engine

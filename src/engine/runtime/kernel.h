@@ -1,0 +1,61 @@
+// What runs one step. Tactics provide kernels; the runtime knows them only through this interface and a
+// look-up.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/tensor.h"
+#include "engine/plan/plan.h"
+
+namespace assay::engine {
+
+/// How a run or a step of it ended.
+enum class Status : uint8_t {
+  kOk,
+  kOutOfMemory,
+  kBadIndex,      ///< an index tensor points outside what it indexes
+  kBadShape,      ///< a computed tensor has another type or shape than the plan says
+  kKernelFailed,  ///< the kernel's library or the plain evaluation refused
+};
+std::string_view status_text(Status status);
+
+/// Memory of one call. Null where the step leaves an input or output out.
+struct KernelArgs {
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
+  void* scratch = nullptr;
+};
+
+/// Runs a step whose values all have places in memory. Belongs to one context, so it may keep state between
+/// calls.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual Status run(const KernelArgs& args) noexcept = 0;
+};
+
+/// Runs a step on whole tensors, for operators without a kernel of their own and for shapes not known before.
+/// It may allocate.
+class TensorKernel {
+ public:
+  virtual ~TensorKernel() = default;
+  /// `inputs[i]` is undefined where the step leaves an input out. On failure the reason is put into `error`.
+  virtual Status run(std::span<const Tensor> inputs, std::vector<Tensor>& outputs,
+                     std::string& error) noexcept = 0;
+};
+
+/// How a tactic's kernels are made. Exactly one function is set. Both throw Error when the step is not one
+/// that the tactic can have made.
+struct KernelFactory {
+  std::unique_ptr<Kernel> (*create)(const Plan&, const Step&) = nullptr;
+  std::unique_ptr<TensorKernel> (*create_tensor)(const Plan&, const Step&) = nullptr;
+};
+
+/// The factory of a tactic; null when the build has none of that name.
+using KernelLookup = const KernelFactory* (*)(std::string_view tactic);
+
+}  // namespace assay::engine

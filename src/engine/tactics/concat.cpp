@@ -1,0 +1,120 @@
+// Concatenation. Inputs that the planner could place inside the result are there already; the others are
+// copied.
+#include "kernels/copy/strided_copy.h"
+
+#include "engine/tactics/tactic_list.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kOperators[] = {"Concat"};
+
+std::string supports(const Problem& p) {
+  const Shape* out = p.output_shape(0);
+  if (out == nullptr) return "the shape is not known before the run";
+  if (bit_width(p.output_dtype(0)) < 8) return "elements that are not whole bytes cannot be copied";
+  for (size_t i = 0; i < p.input_count(); ++i)
+    if (p.input_shape(i) == nullptr) return "the shape of an input is not known before the run";
+  return {};
+}
+
+/// Blocked when some input is and every part begins and ends with a block of channels.
+Layout choose_layout(const Problem& p, size_t axis) {
+  Layout wanted;
+  for (size_t i = 0; i < p.input_count(); ++i)
+    if (p.input_layout(i).is_blocked()) wanted = p.input_layout(i);
+  if (!wanted.is_blocked()) return {};
+  for (size_t i = 0; i + 1 < p.input_count() && axis == 1; ++i)
+    if ((*p.input_shape(i))[1] % wanted.block != 0) return {};
+  return wanted;
+}
+
+/// Extents in memory order.
+Shape memory_extents(const Shape& shape, Layout layout) {
+  if (!layout.is_blocked()) return shape;
+  Shape s = shape;
+  s[1] = (shape[1] + layout.block - 1) / layout.block;
+  s.push_back(layout.block);
+  return s;
+}
+
+std::string lower(const Problem& p, StepBuilder& b) {
+  const Shape& out = *p.output_shape(0);
+  const auto axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), out.rank()));
+  const Layout layout = choose_layout(p, axis);
+  const Shape memory = memory_extents(out, layout);
+  const auto width = static_cast<int64_t>(storage_bytes(p.output_dtype(0), 1));
+  const int64_t inner = memory.numel(axis + 1, memory.size());
+  std::vector<int64_t> offsets;
+  int64_t at = 0;
+  size_t inputs = 0;
+  for (size_t i = 0; i < p.input_count(); ++i) {
+    const int64_t extent = memory_extents(*p.input_shape(i), layout)[axis];
+    if (p.input_shape(i)->numel() == 0) continue;
+    b.add_input(p.node().input(i), layout);
+    offsets.push_back(at * inner);
+    if (memory.numel(0, axis) == 1)
+      b.step().placements.push_back({static_cast<int32_t>(inputs), at * inner * width});
+    ++inputs;
+    at += extent;
+  }
+  b.add_output(p.node().output(0), layout);
+  b.step().parameters.set("axis", static_cast<int64_t>(axis));
+  b.step().parameters.set("offsets", offsets);
+  return {};
+}
+
+class ConcatKernel final : public Kernel {
+ public:
+  explicit ConcatKernel(size_t width) : width_(width) {}
+  void add_part(kernels::StridedCopy copy, int64_t offset, bool in_place) {
+    parts_.push_back({std::move(copy), offset * static_cast<int64_t>(width_), in_place});
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    for (size_t i = 0; i < parts_.size(); ++i)
+      if (!parts_[i].in_place)
+        parts_[i].copy.run(args.inputs[i], static_cast<char*>(args.outputs[0]) + parts_[i].offset);
+    return Status::kOk;
+  }
+
+ private:
+  struct Part {
+    kernels::StridedCopy copy;
+    int64_t offset;
+    bool in_place;
+  };
+  size_t width_;
+  std::vector<Part> parts_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
+  const auto axis = static_cast<size_t>(step.parameters.number("axis"));
+  const auto& offsets = step.parameters.numbers("offsets");
+  const size_t width = storage_bytes(out.dtype, 1);
+  const std::vector<int64_t> strides = memory_extents(out.shape, out.layout).strides();
+  auto kernel = std::make_unique<ConcatKernel>(width);
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const PlanValue& in = plan.values[static_cast<size_t>(step.inputs[i])];
+    const Shape extents = memory_extents(in.shape, in.layout);
+    const int64_t bytes = offsets[i] * static_cast<int64_t>(width);
+    const bool same_block =
+        in.storage == out.storage && in.slot == out.slot && in.offset == out.offset + bytes;
+    const bool placed = same_block && out.storage != Storage::kConstant && extents.numel(0, axis) == 1;
+    kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed);
+  }
+  return kernel;
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_concat = {
+    .name = "concat",
+    .operators = kOperators,
+    .numerics = NumericsClass::kExact,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,186 @@
+#include "engine/tactics/dnnl_epilogue.h"
+
+#include "passes/region.h"
+
+namespace assay::engine {
+namespace {
+
+using dnnl::algorithm;
+using kernels::PointwiseOp;
+
+struct Eltwise {
+  PointwiseOp op;
+  algorithm algo;
+};
+constexpr Eltwise kEltwise[] = {
+    {PointwiseOp::kAbs, algorithm::eltwise_abs},
+    {PointwiseOp::kAffine, algorithm::eltwise_linear},
+    {PointwiseOp::kClip, algorithm::eltwise_clip},
+    {PointwiseOp::kElu, algorithm::eltwise_elu},
+    {PointwiseOp::kGelu, algorithm::eltwise_gelu_erf},
+    {PointwiseOp::kGeluTanh, algorithm::eltwise_gelu_tanh},
+    {PointwiseOp::kHardSwish, algorithm::eltwise_hardswish},
+    {PointwiseOp::kLeakyRelu, algorithm::eltwise_relu},
+    {PointwiseOp::kMish, algorithm::eltwise_mish},
+    {PointwiseOp::kRelu, algorithm::eltwise_relu},
+    {PointwiseOp::kSigmoid, algorithm::eltwise_logistic},
+    {PointwiseOp::kSquare, algorithm::eltwise_square},
+    {PointwiseOp::kSqrt, algorithm::eltwise_sqrt},
+    {PointwiseOp::kTanh, algorithm::eltwise_tanh},
+};
+constexpr Eltwise kBinary[] = {
+    {PointwiseOp::kAdd, algorithm::binary_add}, {PointwiseOp::kMul, algorithm::binary_mul},
+    {PointwiseOp::kMax, algorithm::binary_max}, {PointwiseOp::kMin, algorithm::binary_min},
+    {PointwiseOp::kSub, algorithm::binary_sub}, {PointwiseOp::kDiv, algorithm::binary_div},
+};
+
+template <size_t N>
+const Eltwise* find(const Eltwise (&table)[N], PointwiseOp op) {
+  for (const Eltwise& e : table)
+    if (e.op == op) return &e;
+  return nullptr;
+}
+
+/// Runs of operations that oneDNN has as two.
+bool is_composed(PointwiseOp op) { return op == PointwiseOp::kHardSigmoid || op == PointwiseOp::kSilu; }
+
+void append_unary(dnnl::post_ops& ops, PointwiseOp op, float a, float b) {
+  if (op == PointwiseOp::kHardSigmoid) {
+    ops.append_eltwise(1, algorithm::eltwise_linear, a, b);
+    ops.append_eltwise(1, algorithm::eltwise_clip, 0, 1);
+  } else if (op == PointwiseOp::kSilu) {
+    ops.append_eltwise(1, algorithm::eltwise_swish, 1, 0);
+  } else {
+    ops.append_eltwise(1, find(kEltwise, op)->algo, a, b);
+  }
+}
+
+/// An operand as oneDNN sees it beside a result of these extents: whole, or extents of 1 where it repeats.
+dnnl::memory::desc operand_desc(const EpilogueSpec::Entry& e, const Shape& extents) {
+  if (e.shape.numel() == extents.numel()) return memory_desc(extents, e.layout);
+  Shape aligned(std::vector<int64_t>(extents.size(), 1));
+  for (size_t k = 0; k < std::min(extents.size(), e.shape.size()); ++k)
+    aligned[extents.size() - 1 - k] = e.shape[e.shape.size() - 1 - k];
+  return memory_desc(aligned, {});
+}
+
+bool same_place(const PlanValue& a, const PlanValue& b) {
+  return a.storage == Storage::kArena && b.storage == Storage::kArena && a.offset == b.offset;
+}
+
+}  // namespace
+
+const Value* outer_value(const Node& n, const Value* v) {
+  if (v == nullptr || !is_region(n)) return v;
+  const Value* actual = actual_input(n, v);
+  return actual != nullptr ? actual : v;
+}
+
+std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
+  for (const EpilogueStep& s : epilogue) {
+    const bool known = s.operand != nullptr ? find(kBinary, s.form.op) != nullptr
+                                            : is_composed(s.form.op) || find(kEltwise, s.form.op) != nullptr;
+    if (!known) return fmt::format("oneDNN has no post-op for {}", kernels::pointwise_name(s.form.op));
+  }
+  return {};
+}
+
+EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
+                           size_t inputs) {
+  EpilogueSpec spec;
+  const Shape& out = *p.output_shape(0);
+  for (const EpilogueStep& s : epilogue) {
+    EpilogueSpec::Entry entry{.op = s.form.op, .a = s.form.a, .b = s.form.b};
+    if (s.operand != nullptr) {
+      entry.shape = *p.shape(outer_value(p.node(), s.operand));
+      entry.position = static_cast<int32_t>(inputs++);
+      const bool whole = entry.shape.numel() == out.numel();
+      if (whole && entry.shape.rank() == out.rank()) entry.layout = layout;
+      entry.may_accumulate = whole && s.form.op == PointwiseOp::kAdd;
+    }
+    spec.entries.push_back(std::move(entry));
+  }
+  return spec;
+}
+
+void lower_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec,
+                    StepBuilder& b) {
+  if (epilogue.empty()) return;
+  std::vector<std::string> names;
+  std::vector<double> as, bs;
+  std::vector<int64_t> operands;
+  for (size_t i = 0; i < epilogue.size(); ++i) {
+    const EpilogueSpec::Entry& e = spec.entries[i];
+    names.emplace_back(kernels::pointwise_name(e.op));
+    as.push_back(e.a);
+    bs.push_back(e.b);
+    operands.push_back(e.position);
+    if (e.position >= 0) b.add_input(outer_value(p.node(), epilogue[i].operand), e.layout);
+    if (e.may_accumulate) b.step().in_place.emplace_back(0, e.position);
+  }
+  b.step().parameters.set("epilogue", std::move(names));
+  b.step().parameters.set("epilogue_a", std::move(as));
+  b.step().parameters.set("epilogue_b", std::move(bs));
+  b.step().parameters.set("epilogue_operands", std::move(operands));
+}
+
+EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
+  EpilogueSpec spec;
+  const auto* names = step.parameters.find<std::vector<std::string>>("epilogue");
+  if (names == nullptr) return spec;
+  const auto& as = step.parameters.get<std::vector<double>>("epilogue_a");
+  const auto& bs = step.parameters.get<std::vector<double>>("epilogue_b");
+  const auto& operands = step.parameters.numbers("epilogue_operands");
+  for (size_t i = 0; i < names->size(); ++i) {
+    const std::optional<PointwiseOp> op = kernels::find_pointwise((*names)[i]);
+    require(op.has_value(), ErrorCode::kInternal, "'{}' is no pointwise instruction", (*names)[i]);
+    EpilogueSpec::Entry entry{.op = *op, .a = static_cast<float>(as[i]), .b = static_cast<float>(bs[i])};
+    if (operands[i] >= 0) {
+      entry.position = static_cast<int32_t>(operands[i]);
+      const PlanValue& v = plan.values[static_cast<size_t>(step.inputs[static_cast<size_t>(entry.position)])];
+      entry.shape = v.shape;
+      entry.layout = v.layout;
+      entry.may_accumulate = *op == PointwiseOp::kAdd;
+    }
+    spec.entries.push_back(std::move(entry));
+  }
+  return spec;
+}
+
+int accumulating_entry(const EpilogueSpec& spec, const Plan& plan, const Step& step) {
+  const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
+  for (size_t i = 0; i < spec.entries.size(); ++i) {
+    const EpilogueSpec::Entry& e = spec.entries[i];
+    if (e.position < 0 || !e.may_accumulate) continue;
+    if (same_place(plan.values[static_cast<size_t>(step.inputs[static_cast<size_t>(e.position)])], out))
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+PostOps make_post_ops(const EpilogueSpec& spec, const Shape& extents, int accumulate) {
+  PostOps result;
+  for (size_t i = 0; i < spec.entries.size(); ++i) {
+    const EpilogueSpec::Entry& e = spec.entries[i];
+    if (e.position < 0) {
+      append_unary(result.ops, e.op, e.a, e.b);
+    } else if (static_cast<int>(i) == accumulate) {
+      result.ops.append_sum(1);
+    } else {
+      const dnnl::memory::desc desc = operand_desc(e, extents);
+      const int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(result.ops.len()) | DNNL_ARG_SRC_1;
+      result.bindings.push_back({arg, desc, static_cast<size_t>(e.position)});
+      result.ops.append_binary(find(kBinary, e.op)->algo, desc);
+    }
+  }
+  return result;
+}
+
+dnnl::primitive_attr make_attributes(const PostOps& post_ops) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (post_ops.ops.len() > 0) attributes.set_post_ops(post_ops.ops);
+  return attributes;
+}
+
+}  // namespace assay::engine

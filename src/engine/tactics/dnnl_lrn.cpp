@@ -1,0 +1,71 @@
+// Local response normalisation through oneDNN.
+#include "engine/tactics/dnnl_util.h"
+#include "engine/tactics/tactic_list.h"
+
+namespace assay::engine {
+namespace {
+
+using Lrn = dnnl::lrn_forward;
+
+constexpr std::string_view kOperators[] = {"LRN"};
+
+std::string supports(const Problem& p) {
+  if (p.input_shape(0) == nullptr) return "the shape is not known before the run";
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (p.input_shape(0)->rank() != 4) return "only images are supported";
+  if (p.input_shape(0)->numel() == 0) return "the result is empty";
+  if (p.attributes().attr_int("size") % 2 == 0) return "the window is not centred";
+  return {};
+}
+
+Lrn::primitive_desc describe(const Shape& shape, Layout layout, const Parameters& p) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return {Lrn::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::lrn_across_channels,
+                    memory_desc(shape, layout), p.number("size"), static_cast<float>(p.real("alpha")),
+                    static_cast<float>(p.real("beta")), static_cast<float>(p.real("bias"))),
+          attributes, dnnl_engine()};
+}
+
+std::string lower(const Problem& p, StepBuilder& b) {
+  const OpContext c = p.attributes();
+  Parameters parameters;
+  parameters.set("size", c.attr_int("size"));
+  parameters.set("alpha", c.attr_float("alpha"));
+  parameters.set("beta", c.attr_float("beta"));
+  parameters.set("bias", c.attr_float("bias"));
+  const Layout layout = p.input_layout(0);
+  try {
+    const Lrn::primitive_desc pd = describe(*p.input_shape(0), layout, parameters);
+    b.step().scratch_bytes = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+    parameters.set("implementation", std::string(pd.impl_info_str()));
+  } catch (const dnnl::error& e) {
+    return fmt::format("oneDNN has no implementation ({})", e.what());
+  }
+  b.add_input(p.node().input(0), layout);
+  b.add_output(p.node().output(0), layout);
+  b.step().parameters = std::move(parameters);
+  return {};
+}
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  const PlanValue& in = plan.values[static_cast<size_t>(step.inputs[0])];
+  const Lrn::primitive_desc pd = describe(in.shape, in.layout, step.parameters);
+  auto kernel = std::make_unique<DnnlKernel>(Lrn(pd));
+  kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
+  kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0);
+  kernel->add_scratch(pd.scratchpad_desc());
+  return kernel;
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_dnnl_lrn = {
+    .name = "dnnl_lrn",
+    .operators = kOperators,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

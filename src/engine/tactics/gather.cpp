@@ -1,0 +1,71 @@
+// Gather along one axis: rows picked by index.
+#include "kernels/copy/gather.h"
+
+#include "engine/tactics/tactic_list.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kOperators[] = {"Gather"};
+
+std::string supports(const Problem& p) {
+  if (p.input_shape(0) == nullptr || p.input_shape(1) == nullptr || p.output_shape(0) == nullptr)
+    return "the shape is not known before the run";
+  if (bit_width(p.input_dtype(0)) < 8) return "elements that are not whole bytes cannot be copied";
+  if (p.input_dtype(1) != DType::kInt64 && p.input_dtype(1) != DType::kInt32)
+    return "the indices are neither int32 nor int64";
+  return {};
+}
+
+std::string lower(const Problem& p, StepBuilder& b) {
+  const Shape& in = *p.input_shape(0);
+  const auto axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), in.rank()));
+  const auto width = static_cast<int64_t>(storage_bytes(p.input_dtype(0), 1));
+  b.add_input(p.node().input(0));
+  b.add_input(p.node().input(1));
+  b.add_output(p.node().output(0));
+  Parameters& parameters = b.step().parameters;
+  parameters.set("outer", in.numel(0, axis));
+  parameters.set("extent", in[axis]);
+  parameters.set("count", p.input_shape(1)->numel());
+  parameters.set("row_bytes", in.numel(axis + 1, in.size()) * width);
+  return {};
+}
+
+template <typename Index>
+class GatherKernel final : public Kernel {
+ public:
+  explicit GatherKernel(const Parameters& p)
+      : outer_(p.number("outer")),
+        extent_(p.number("extent")),
+        count_(p.number("count")),
+        row_bytes_(static_cast<size_t>(p.number("row_bytes"))) {}
+  Status run(const KernelArgs& args) noexcept override {
+    const bool in_range = kernels::gather(args.inputs[0], static_cast<const Index*>(args.inputs[1]),
+                                          args.outputs[0], outer_, extent_, count_, row_bytes_);
+    return in_range ? Status::kOk : Status::kBadIndex;
+  }
+
+ private:
+  int64_t outer_, extent_, count_;
+  size_t row_bytes_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  if (plan.values[static_cast<size_t>(step.inputs[1])].dtype == DType::kInt32)
+    return std::make_unique<GatherKernel<int32_t>>(step.parameters);
+  return std::make_unique<GatherKernel<int64_t>>(step.parameters);
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_gather = {
+    .name = "gather",
+    .operators = kOperators,
+    .numerics = NumericsClass::kExact,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

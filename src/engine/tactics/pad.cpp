@@ -1,0 +1,96 @@
+// Pad with a constant: the frame is filled and the inside copied.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/tactics/tactic_list.h"
+#include "kernels/copy/strided_copy.h"
+#include "passes/match.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kOperators[] = {"Pad"};
+
+/// Elements added before and after each axis, negative where they are cut off; nothing when not constant.
+std::optional<std::vector<int64_t>> pads_of(const Problem& p) {
+  const Node& n = p.node();
+  const auto given = ints_parameter(n, n.find_attribute("paddings") != nullptr ? "paddings" : "pads", 1);
+  const size_t rank = p.input_shape(0)->size();
+  if (!given) return std::nullopt;
+  std::vector<int64_t> pads(2 * rank);
+  if (n.input(3) == nullptr) return given->size() == 2 * rank ? given : std::nullopt;
+  const auto axes = integers_of(n.input(3));
+  if (!axes || given->size() != 2 * axes->size()) return std::nullopt;
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const auto axis = static_cast<size_t>(normalize_axis((*axes)[i], static_cast<int>(rank)));
+    pads[axis] = (*given)[i];
+    pads[rank + axis] = (*given)[axes->size() + i];
+  }
+  return pads;
+}
+
+std::string supports(const Problem& p) {
+  if (p.input_shape(0) == nullptr || p.output_shape(0) == nullptr)
+    return "the shape is not known before the run";
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (string_attribute(p.node(), "mode", "constant") != "constant")
+    return "only constant padding is supported";
+  if (p.node().input(2) != nullptr && !scalar_of(p.node().input(2)))
+    return "the padding value is no constant";
+  const auto pads = pads_of(p);
+  if (!pads) return "the padding is no constant";
+  if (std::any_of(pads->begin(), pads->end(), [](int64_t n) { return n < 0; })) return "elements are cut off";
+  return {};
+}
+
+std::string lower(const Problem& p, StepBuilder& b) {
+  const Shape& out = *p.output_shape(0);
+  const std::vector<int64_t> pads = *pads_of(p), strides = out.strides();
+  int64_t offset = 0;
+  for (size_t d = 0; d < out.size(); ++d) offset += pads[d] * strides[d];
+  const double value =
+      p.node().input(2) != nullptr ? *scalar_of(p.node().input(2)) : float_attribute(p.node(), "value", 0);
+  b.add_input(p.node().input(0));
+  b.add_output(p.node().output(0));
+  b.step().parameters.set("offset", offset);
+  b.step().parameters.set("value", value);
+  return {};
+}
+
+class PadKernel final : public Kernel {
+ public:
+  PadKernel(kernels::StridedCopy copy, int64_t elements, int64_t offset, float value)
+      : copy_(std::move(copy)), elements_(elements), offset_(offset), value_(value) {}
+  Status run(const KernelArgs& args) noexcept override {
+    auto* out = static_cast<float*>(args.outputs[0]);
+    std::fill_n(out, elements_, value_);
+    copy_.run(args.inputs[0], out + offset_);
+    return Status::kOk;
+  }
+
+ private:
+  kernels::StridedCopy copy_;
+  int64_t elements_, offset_;
+  float value_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
+                  &out = plan.values[static_cast<size_t>(step.outputs[0])];
+  return std::make_unique<PadKernel>(
+      kernels::StridedCopy(in.shape, in.shape.strides(), out.shape.strides(), sizeof(float)),
+      out.shape.numel(), step.parameters.number("offset"), static_cast<float>(step.parameters.real("value")));
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_pad = {
+    .name = "pad",
+    .operators = kOperators,
+    .numerics = NumericsClass::kExact,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,323 @@
+// Pointwise operators and chains of them through the vector interpreter, in whatever layout the largest
+// operand has.
+#include "kernels/pointwise/pointwise.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "engine/tactics/dnnl_epilogue.h"
+#include "engine/tactics/tactic_list.h"
+#include "ops/eval_util.h"
+#include "passes/pointwise_form.h"
+#include "passes/region.h"
+
+namespace assay::engine {
+namespace {
+
+using kernels::PointwiseProgram;
+using kernels::PointwiseType;
+
+constexpr std::string_view kOperators[] = {"Abs",
+                                           "Add",
+                                           "And",
+                                           "Cast",
+                                           "Ceil",
+                                           "Clip",
+                                           "Cos",
+                                           "Div",
+                                           "Elu",
+                                           "Equal",
+                                           "Erf",
+                                           "Exp",
+                                           "Floor",
+                                           "Gelu",
+                                           "Greater",
+                                           "GreaterOrEqual",
+                                           "HardSigmoid",
+                                           "HardSwish",
+                                           "LeakyRelu",
+                                           "Less",
+                                           "LessOrEqual",
+                                           "Log",
+                                           "Max",
+                                           "Min",
+                                           "Mish",
+                                           "Mul",
+                                           "Neg",
+                                           "Not",
+                                           "Or",
+                                           "PRelu",
+                                           "Pow",
+                                           "Reciprocal",
+                                           "Relu",
+                                           "Round",
+                                           "Sigmoid",
+                                           "Sign",
+                                           "Sin",
+                                           "Softplus",
+                                           "Softsign",
+                                           "Sqrt",
+                                           "Sub",
+                                           "Sum",
+                                           "Swish",
+                                           "Tanh",
+                                           "Where",
+                                           "Xor",
+                                           "assay.Silu",
+                                           "assay.HardSwish",
+                                           "assay.Mish",
+                                           "assay.Gelu",
+                                           "assay.GeluTanh",
+                                           "assay.Pointwise"};
+
+/// A program under construction: registers of operands and results.
+struct Chain {
+  std::vector<const Value*> operands;  // of the graph, in register order
+  std::vector<PointwiseForm> forms;
+  std::vector<const Value*> made;  // what each form computes
+  std::vector<const Value*> results;
+};
+
+/// The chain of a node or region; nothing when a node in it has no form.
+std::optional<Chain> chain_of(const Node& n) {
+  Chain chain;
+  std::vector<const Node*> nodes;
+  if (is_region(n, kPointwise)) {
+    for (const auto& inner : body_of(n).nodes()) nodes.push_back(inner.get());
+    for (const Value* v : body_of(n).outputs) chain.results.push_back(v);
+  } else {
+    nodes.push_back(&n);
+    chain.results.push_back(n.output(0));
+  }
+  for (const Node* inner : nodes) {
+    std::optional<PointwiseForm> form = pointwise_form(*inner);
+    if (!form) return std::nullopt;
+    for (const Value* v : form->operands) {
+      const bool known = std::find(chain.made.begin(), chain.made.end(), v) != chain.made.end() ||
+                         std::find(chain.operands.begin(), chain.operands.end(), v) != chain.operands.end();
+      if (!known) chain.operands.push_back(v);
+    }
+    chain.made.push_back(inner->output(0));
+    chain.forms.push_back(std::move(*form));
+  }
+  return chain;
+}
+
+PointwiseProgram program_of(const Chain& chain) {
+  PointwiseProgram program(static_cast<int>(chain.operands.size()));
+  std::unordered_map<const Value*, int> registers;
+  for (size_t i = 0; i < chain.operands.size(); ++i) registers[chain.operands[i]] = static_cast<int>(i);
+  for (size_t i = 0; i < chain.forms.size(); ++i) {
+    const PointwiseForm& f = chain.forms[i];
+    std::array<int, 3> args = {-1, -1, -1};
+    for (size_t k = 0; k < f.operands.size(); ++k) args[k] = registers.at(f.operands[k]);
+    registers[chain.made[i]] = program.append(f.op, args, f.a, f.b);
+  }
+  for (const Value* v : chain.results) program.add_result(registers.at(v));
+  return program;
+}
+
+std::optional<PointwiseType> type_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return PointwiseType::kFloat32;
+    case DType::kBool:
+      return PointwiseType::kBool;
+    case DType::kInt32:
+      return PointwiseType::kInt32;
+    case DType::kInt64:
+      return PointwiseType::kInt64;
+    default:
+      return std::nullopt;
+  }
+}
+
+DType dtype_of_value(const Value* v) { return v->type.is_tensor() ? v->type.dtype : DType::kUndefined; }
+
+std::string supports(const Problem& p) {
+  const Shape* domain = p.output_shape(0);
+  if (domain == nullptr) return "the shape is not known before the run";
+  const std::optional<Chain> chain = chain_of(p.node());
+  if (!chain) return "there is no vector form for these types or attributes";
+  for (const Value* v : chain->operands) {
+    const Value* outer = outer_value(p.node(), v);
+    if (p.shape(outer) == nullptr) return "the shape of an operand is not known before the run";
+    if (!type_of(dtype_of_value(outer)))
+      return fmt::format("operands of {} are not supported", dtype_name(dtype_of_value(outer)));
+  }
+  for (size_t i = 0; i < p.output_count(); ++i)
+    if (p.output_shape(i) == nullptr || *p.output_shape(i) != *domain) return "the results differ in shape";
+  PointwiseProgram program = program_of(*chain);
+  program.allocate_registers();
+  // Results may need a register of their own besides.
+  if (program.registers() + static_cast<int>(chain->results.size()) > kernels::kMaxPointwiseRegisters)
+    return "it needs too many registers";
+  return {};
+}
+
+/// The domain in memory order: blocked channels are an axis pair of their own.
+Shape memory_domain(const Shape& domain, Layout layout) {
+  if (!layout.is_blocked()) return domain;
+  Shape d = domain;
+  d[1] = (domain[1] + layout.block - 1) / layout.block;
+  d.push_back(layout.block);
+  return d;
+}
+
+/// Strides that walk a value over the memory domain.
+std::vector<int64_t> memory_strides(const Shape& shape, const Shape& domain, Layout layout) {
+  Shape aligned = shape;
+  while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
+  if (!layout.is_blocked()) return broadcast_strides(aligned, domain);
+  // [N, C / block, spatial..., block] of the value itself, then broadcast axis by axis.
+  Shape own = memory_domain(aligned, layout);
+  if (aligned[1] == 1) own[own.size() - 1] = 1;
+  std::vector<int64_t> strides = own.strides();
+  const Shape whole = memory_domain(domain, layout);
+  for (size_t a = 0; a < strides.size(); ++a)
+    if (own[a] == 1 && whole[a] != 1) strides[a] = 0;
+  return strides;
+}
+
+/// The layout to work in: that of an operand which covers the domain, if all others can follow.
+Layout choose_layout(const Problem& p, const Chain& chain, const Shape& domain) {
+  if (domain.rank() < 3 || domain.rank() > 5) return {};
+  Layout wanted;
+  for (const Value* v : chain.operands) {
+    const Value* outer = outer_value(p.node(), v);
+    if (*p.shape(outer) == domain && p.layout(outer).is_blocked()) wanted = p.layout(outer);
+  }
+  if (!wanted.is_blocked()) return {};
+  for (const Value* v : chain.operands) {
+    const Value* outer = outer_value(p.node(), v);
+    const Shape& s = *p.shape(outer);
+    if (s.numel() == 1) continue;
+    // Other types, and channel vectors that end inside a block, need row-major memory.
+    if (dtype_of_value(outer) != DType::kFloat32) return {};
+    const bool vector = s.rank() == domain.rank() - 1 && s[0] != 1;
+    if (vector && domain[1] % wanted.block != 0) return {};
+  }
+  for (size_t i = 0; i < p.output_count(); ++i)
+    if (p.output_dtype(i) != DType::kFloat32) return {};
+  return wanted;
+}
+
+/// The layout in which an operand is wanted when the work is done in `layout`.
+Layout operand_layout(const Shape& shape, const Shape& domain, Layout layout) {
+  if (!layout.is_blocked() || shape.numel() == 1 || shape.rank() < domain.rank()) return {};
+  // A single channel repeats over the block: it is read row-major.
+  return shape[1] == 1 ? Layout() : layout;
+}
+
+std::string lower(const Problem& p, StepBuilder& b) {
+  const Chain chain = *chain_of(p.node());
+  const Shape& domain = *p.output_shape(0);
+  Layout layout = choose_layout(p, chain, domain);
+  std::vector<int64_t> strides;
+  for (size_t i = 0; i < chain.operands.size(); ++i) {
+    const Value* outer = outer_value(p.node(), chain.operands[i]);
+    const Shape& shape = *p.shape(outer);
+    const Layout own = operand_layout(shape, domain, layout);
+    b.add_input(outer, own);
+    Shape aligned = shape;
+    while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
+    // A channel vector [C, 1, 1] lies the same way in both layouts when its blocks are full.
+    const std::vector<int64_t> s = memory_strides(aligned, domain, layout);
+    strides.insert(strides.end(), s.begin(), s.end());
+    if (shape == domain && dtype_of_value(outer) == DType::kFloat32 && chain.results.size() == 1)
+      b.step().in_place.emplace_back(0, static_cast<int32_t>(i));
+  }
+  for (const Value* v : p.node().outputs()) b.add_output(v, layout);
+  const PointwiseProgram program = program_of(chain);
+  std::vector<std::string> names;
+  std::vector<int64_t> arguments, results;
+  std::vector<double> numbers;
+  for (const kernels::PointwiseInstruction& in : program.code()) {
+    names.emplace_back(kernels::pointwise_name(in.op));
+    for (const int16_t r : in.args) arguments.push_back(r);
+    numbers.push_back(in.a);
+    numbers.push_back(in.b);
+  }
+  for (const int16_t r : program.results()) results.push_back(r);
+  Parameters& parameters = b.step().parameters;
+  parameters.set("program", names);
+  parameters.set("arguments", arguments);
+  parameters.set("numbers", numbers);
+  parameters.set("results", results);
+  parameters.set("domain", memory_domain(domain, layout).dims());
+  parameters.set("operand_strides", strides);
+  return {};
+}
+
+class PointwiseKernel final : public Kernel {
+ public:
+  PointwiseKernel(kernels::PointwiseLoop loop, const PlanValue& out) : loop_(std::move(loop)) {
+    if (!out.layout.is_blocked()) return;
+    block_ = out.layout.block;
+    tail_ = out.shape[1] % block_;
+    blocks_ = (out.shape[1] + block_ - 1) / block_;
+    inner_ = out.shape.numel(2, out.shape.size());
+    images_ = out.shape[0];
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    loop_.run(args.inputs, args.outputs);
+    if (tail_ != 0)
+      for (void* out : args.outputs) clear_tail(static_cast<float*>(out));
+    return Status::kOk;
+  }
+
+ private:
+  /// The channels that fill up the last block stay 0 whatever the function gives there.
+  void clear_tail(float* out) const {
+    for (int64_t n = 0; n < images_; ++n) {
+      float* last = out + ((n + 1) * blocks_ - 1) * inner_ * block_;
+      for (int64_t i = 0; i < inner_; ++i)
+        std::fill(last + i * block_ + tail_, last + (i + 1) * block_, 0.0F);
+    }
+  }
+
+  kernels::PointwiseLoop loop_;
+  int64_t block_ = 0, tail_ = 0, blocks_ = 0, inner_ = 0, images_ = 0;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  const auto& names = step.parameters.get<std::vector<std::string>>("program");
+  const auto& arguments = step.parameters.numbers("arguments");
+  const auto& numbers = step.parameters.get<std::vector<double>>("numbers");
+  PointwiseProgram program(static_cast<int>(step.inputs.size()));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(names[i]);
+    require(op.has_value(), ErrorCode::kInternal, "'{}' is no pointwise instruction", names[i]);
+    program.append(*op,
+                   {static_cast<int>(arguments[3 * i]), static_cast<int>(arguments[3 * i + 1]),
+                    static_cast<int>(arguments[3 * i + 2])},
+                   static_cast<float>(numbers[2 * i]), static_cast<float>(numbers[2 * i + 1]));
+  }
+  for (const int64_t r : step.parameters.numbers("results")) program.add_result(static_cast<int>(r));
+  const Shape domain(step.parameters.numbers("domain"));
+  const auto& strides = step.parameters.numbers("operand_strides");
+  std::vector<kernels::PointwiseOperand> operands;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const PlanValue& v = plan.values[static_cast<size_t>(step.inputs[i])];
+    const auto at = strides.begin() + static_cast<std::ptrdiff_t>(i * domain.size());
+    operands.push_back({*type_of(v.dtype), {at, at + static_cast<std::ptrdiff_t>(domain.size())}});
+  }
+  std::vector<PointwiseType> results;
+  for (const int32_t id : step.outputs)
+    results.push_back(*type_of(plan.values[static_cast<size_t>(id)].dtype));
+  return std::make_unique<PointwiseKernel>(
+      kernels::PointwiseLoop(std::move(program), domain, std::move(operands), std::move(results)),
+      plan.values[static_cast<size_t>(step.outputs[0])]);
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_pointwise = {
+    .name = "pointwise",
+    .operators = kOperators,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,126 @@
+// Resize and Upsample of the two inner axes as a table of taps per output row and column. The tables are what
+// the operator's plain evaluation makes of the identity, so every mode is right by construction.
+#include "kernels/resize/resize.h"
+
+#include "engine/tactics/tactic_list.h"
+#include "ops/tensor/resize_plan.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kOperators[] = {"Resize", "Upsample"};
+
+/// The node's plan; its inputs besides the image must be constants.
+ResizePlan plan_of(const Problem& p) {
+  std::vector<Tensor> inputs = {Tensor::view(DType::kFloat64, *p.input_shape(0), nullptr, nullptr)};
+  for (size_t i = 1; i < p.input_count(); ++i)
+    inputs.push_back(p.has_input(i) ? *p.input_constant(i) : Tensor());
+  const EvalContext c(p.node(), *p.op().op, *p.op().version, std::move(inputs));
+  return p.node().op_type == "Resize" ? plan_resize(c) : plan_upsample(c);
+}
+
+/// The table of one axis: columns of the resized identity.
+kernels::ResizeAxis taps_of(const ResizePlan& plan, size_t axis) {
+  ResizePlan single = plan;
+  const int64_t in = plan.axes[axis].in, out = plan.axes[axis].out;
+  assay::ResizeAxis kept{.in = in, .out = in, .width = static_cast<double>(in)};
+  single.axes = {kept, plan.axes[axis]};
+  Tensor identity = Tensor::zeros(DType::kFloat64, {in, in});
+  for (int64_t i = 0; i < in; ++i) identity.mutable_data<double>()[i * in + i] = 1;
+  const Tensor weights = assay::resize(identity, single);  // [in, out]
+  std::vector<std::vector<std::pair<int32_t, float>>> taps(static_cast<size_t>(out));
+  kernels::ResizeAxis table;
+  for (int64_t o = 0; o < out; ++o) {
+    for (int64_t i = 0; i < in; ++i)
+      if (const double w = weights.data<double>()[i * out + o]; w != 0)
+        taps[static_cast<size_t>(o)].emplace_back(static_cast<int32_t>(i), static_cast<float>(w));
+    table.taps = std::max(table.taps, static_cast<int64_t>(taps[static_cast<size_t>(o)].size()));
+  }
+  for (auto& t : taps) {
+    t.resize(static_cast<size_t>(table.taps), {t.empty() ? 0 : t.front().first, 0.0F});
+    for (const auto& [index, weight] : t) {
+      table.index.push_back(index);
+      table.weight.push_back(weight);
+    }
+  }
+  return table;
+}
+
+std::string supports(const Problem& p) {
+  const Shape *in = p.input_shape(0), *out = p.output_shape(0);
+  if (in == nullptr || out == nullptr) return "the shape is not known before the run";
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (in->rank() < 2 || in->numel() == 0 || out->numel() == 0) return "there are no two axes of elements";
+  for (size_t i = 1; i < p.input_count(); ++i)
+    if (p.has_input(i) && p.input_constant(i) == nullptr) return "scales or sizes are not constant";
+  const ResizePlan plan = plan_of(p);
+  if (plan.coordinates == CoordinateMode::kTfCropAndResize) return "a cropped region is resized";
+  for (size_t a = 0; a + 2 < plan.axes.size(); ++a)
+    if (plan.resizes(plan.axes[a])) return "more than the two inner axes are resized";
+  for (size_t a = plan.axes.size() - 2; a < plan.axes.size(); ++a)
+    if (plan.axes[a].in > 4096 || taps_of(plan, a).taps > kernels::kMaxResizeTaps)
+      return "too many inputs are mixed into one output";
+  return {};
+}
+
+std::string lower(const Problem& p, StepBuilder& b) {
+  const ResizePlan plan = plan_of(p);
+  const Layout layout = p.input_shape(0)->rank() == 4 ? p.input_layout(0) : Layout();
+  b.add_input(p.node().input(0), layout);
+  b.add_output(p.node().output(0), layout);
+  for (const auto& [name, axis] :
+       {std::pair{"rows", plan.axes.size() - 2}, std::pair{"columns", plan.axes.size() - 1}}) {
+    const kernels::ResizeAxis table = taps_of(plan, axis);
+    b.step().parameters.set(std::string(name) + "_taps", table.taps);
+    b.step().parameters.set(std::string(name) + "_index",
+                            std::vector<int64_t>(table.index.begin(), table.index.end()));
+    b.step().parameters.set(std::string(name) + "_weight",
+                            std::vector<double>(table.weight.begin(), table.weight.end()));
+  }
+  return {};
+}
+
+class ResizeKernel final : public Kernel {
+ public:
+  ResizeKernel(const PlanValue& in, const Parameters& p)
+      : rows_(table(p, "rows")), columns_(table(p, "columns")) {
+    const size_t rank = in.shape.size();
+    height_ = in.shape[rank - 2];
+    width_ = in.shape[rank - 1];
+    inner_ = in.layout.is_blocked() ? in.layout.block : 1;
+    planes_ = static_cast<int64_t>(in.bytes() / sizeof(float)) / (height_ * width_ * inner_);
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    kernels::resize(static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]), planes_,
+                    height_, width_, inner_, rows_, columns_);
+    return Status::kOk;
+  }
+
+ private:
+  static kernels::ResizeAxis table(const Parameters& p, const std::string& name) {
+    const auto& index = p.numbers(name + "_index");
+    const auto& weight = p.get<std::vector<double>>(name + "_weight");
+    return {.taps = p.number(name + "_taps"),
+            .index = {index.begin(), index.end()},
+            .weight = {weight.begin(), weight.end()}};
+  }
+
+  kernels::ResizeAxis rows_, columns_;
+  int64_t planes_, height_, width_, inner_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<ResizeKernel>(plan.values[static_cast<size_t>(step.inputs[0])], step.parameters);
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_resize = {
+    .name = "resize",
+    .operators = kOperators,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

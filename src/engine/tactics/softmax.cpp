@@ -1,0 +1,111 @@
+// Softmax and LogSoftmax through vector kernels, with the scale and mask of attention scores.
+#include "kernels/softmax/softmax.h"
+
+#include "engine/tactics/dnnl_epilogue.h"
+#include "engine/tactics/tactic_list.h"
+#include "passes/match.h"
+#include "passes/region.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kOperators[] = {"Softmax", "LogSoftmax", "assay.Softmax"};
+
+std::string supports(const Problem& p) {
+  if (p.output_shape(0) == nullptr) return "the shape is not known before the run";
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (p.output_shape(0)->numel() == 0 || p.output_shape(0)->empty()) return "the result is empty or a scalar";
+  return {};
+}
+
+std::string lower(const Problem& p, StepBuilder& b) {
+  const Shape& shape = *p.output_shape(0);
+  Parameters parameters;
+  size_t axis = shape.size() - 1;
+  bool coerced = false;
+  const bool region = is_region(p.node());
+  if (!region) {
+    axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), shape.rank()));
+    // Before opset 13 everything from the axis on is one dimension.
+    coerced = p.attributes().since() < 13;
+  }
+  parameters.set("outer", shape.numel(0, axis));
+  parameters.set("count", coerced ? shape.numel(axis, shape.size()) : shape[axis]);
+  parameters.set("inner", coerced ? int64_t{1} : shape.numel(axis + 1, shape.size()));
+  parameters.set("logarithm", int64_t{p.node().op_type == "LogSoftmax"});
+  parameters.set("scale", region ? float_attribute(p.node(), "scale", 1) : 1.0);
+  b.add_input(p.node().input(0));
+  if (region && int_attribute(p.node(), "has_mask", 0) != 0) {
+    // The mask's strides over [batch, heads, queries, keys].
+    const Value* mask = p.node().input(1);
+    Shape scores = shape, own = *p.shape(mask);
+    while (scores.size() < 4) scores.insert_at(0, 1);
+    while (own.size() < 4) own.insert_at(0, 1);
+    const std::vector<int64_t> dense = own.strides();
+    std::vector<int64_t> strides;
+    for (size_t d = 0; d < 4; ++d) strides.push_back(own[d] == 1 ? 0 : dense[d]);
+    b.add_input(mask);
+    parameters.set("mask_strides", strides);
+    parameters.set("heads", scores[1]);
+    parameters.set("queries", scores[2]);
+  }
+  b.add_output(p.node().output(0));
+  b.step().in_place.emplace_back(0, 0);
+  b.step().parameters = std::move(parameters);
+  return {};
+}
+
+class SoftmaxKernel final : public Kernel {
+ public:
+  explicit SoftmaxKernel(const Parameters& p)
+      : outer_(p.number("outer")),
+        count_(p.number("count")),
+        inner_(p.number("inner")),
+        scale_(static_cast<float>(p.real("scale"))),
+        logarithm_(p.number("logarithm") != 0) {
+    const auto* strides = p.find<std::vector<int64_t>>("mask_strides");
+    if (strides == nullptr) return;
+    masked_ = true;
+    mask_ = {.heads = p.number("heads"),
+             .queries = p.number("queries"),
+             .batch_stride = (*strides)[0],
+             .head_stride = (*strides)[1],
+             .query_stride = (*strides)[2],
+             .key_stride = (*strides)[3]};
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    const auto* in = static_cast<const float*>(args.inputs[0]);
+    auto* out = static_cast<float*>(args.outputs[0]);
+    if (masked_) {
+      mask_.data = static_cast<const float*>(args.inputs[1]);
+      kernels::masked_softmax(in, out, outer_, count_, scale_, mask_);
+    } else if (logarithm_) {
+      kernels::log_softmax(in, out, outer_, count_, inner_);
+    } else {
+      kernels::softmax(in, out, outer_, count_, inner_, scale_);
+    }
+    return Status::kOk;
+  }
+
+ private:
+  int64_t outer_, count_, inner_;
+  float scale_;
+  bool logarithm_, masked_ = false;
+  kernels::SoftmaxMask mask_;
+};
+
+std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
+  return std::make_unique<SoftmaxKernel>(step.parameters);
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_softmax = {
+    .name = "softmax",
+    .operators = kOperators,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

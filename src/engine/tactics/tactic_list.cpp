@@ -1,0 +1,43 @@
+#include "engine/tactics/tactic_list.h"
+
+#include <algorithm>
+
+#include "passes/region.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr const TacticDef* kTactics[] = {
+#define ASSAY_TACTIC(name) &tactic_##name,
+#include "engine/tactics/tactics.def"
+#undef ASSAY_TACTIC
+};
+
+}  // namespace
+
+std::span<const TacticDef* const> all_tactics() { return kTactics; }
+
+const TacticDef* find_tactic(std::string_view name) {
+  for (const TacticDef* t : kTactics)
+    if (t->name == name) return t;
+  return nullptr;
+}
+
+std::vector<const TacticDef*> tactics_for(const Node& node) {
+  std::string key = node.op_type;
+  if (is_region(node)) key = "assay." + key;
+  std::vector<const TacticDef*> list;
+  const bool known_domain = is_region(node) || node.domain.empty() || node.domain == "ai.onnx";
+  for (const TacticDef* t : kTactics)
+    if (known_domain && std::find(t->operators.begin(), t->operators.end(), key) != t->operators.end())
+      list.push_back(t);
+  list.push_back(&tactic_evaluate);
+  return list;
+}
+
+const KernelFactory* find_kernel(std::string_view tactic) {
+  const TacticDef* t = find_tactic(tactic);
+  return t != nullptr ? &t->factory : nullptr;
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,172 @@
+#include "passes/convert_to_float16.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "assay/error.h"
+#include "base/log.h"
+#include "ops/infer.h"
+#include "reference/interpreter.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+constexpr DType kF32 = DType::kFloat32;
+constexpr DType kF16 = DType::kFloat16;
+
+/// A model with one float32 input x and room for nodes.
+struct Fixture : testing::Test {
+  Fixture() : model(std::make_shared<Model>()), g(*model->graph) {
+    model->opsets = {{"", 17}};
+    g.name = "g";
+    x = g.add_input("x", Type::tensor(kF32, Dims{1, 2, 4}));
+  }
+  Value* constant(const char* name, Shape shape, std::vector<float> values) {
+    return g.add_constant(name, Tensor::from<float>(std::move(shape), values));
+  }
+  Value* node(const char* op, std::vector<Value*> inputs, const char* output, AttributeList attributes = {}) {
+    Value* y = g.add_value(output);
+    g.add_node(op, std::move(inputs), {y}, std::move(attributes), op);
+    return y;
+  }
+  void convert(Value* output) {
+    output->type = Type::tensor(kF32);
+    g.outputs = {output};
+    before = evaluate();
+    convert_to_float16(*model);
+    infer_shapes(*model);  // throws when types do not fit
+    after = evaluate();
+  }
+  Tensor evaluate() {
+    infer_shapes(*model);
+    Interpreter interpreter(model, {.precision = ReferencePrecision::kStored});
+    std::vector<float> values;
+    for (int i = 0; i < 8; ++i) values.push_back(static_cast<float>(i) / 8 - 0.25F);
+    const Tensor feed[] = {Tensor::from<float>({1, 2, 4}, values)};
+    Tensor result;
+    interpreter.run(feed,
+                    [&](const Value&, std::span<const Tensor> lanes) { result = to_float64(lanes[0]); });
+    return result;
+  }
+  double distance() const {
+    double most = 0;
+    for (int64_t i = 0; i < before.numel(); ++i)
+      most = std::max(most, std::abs(before.data<double>()[i] - after.data<double>()[i]));
+    return before.shape() == after.shape() ? most : INFINITY;
+  }
+  DType type_of(const char* name) const {
+    const Value* v = g.find_value(name);
+    return v == nullptr ? DType::kUndefined : v->type.dtype;
+  }
+  int count(const char* op) const {
+    int n = 0;
+    for (const auto& node : g.nodes()) n += node->op_type == op;
+    return n;
+  }
+
+  std::shared_ptr<Model> model;
+  Graph& g;
+  Value* x;
+  Tensor before, after;
+};
+
+TEST_F(Fixture, EverythingBetweenInputsAndOutputsBecomesHalf) {
+  Value* h = node("Mul", {x, constant("w", {4}, {1.5F, -2, 0.1F, 3})}, "h");
+  convert(node("Relu", {h}, "y"));
+  EXPECT_EQ(type_of("x"), kF32);
+  EXPECT_EQ(type_of("w"), kF16);
+  EXPECT_EQ(type_of("h"), kF16);
+  EXPECT_EQ(type_of("y"), kF32);
+  EXPECT_EQ(count("Cast"), 2);
+  EXPECT_GT(distance(), 0);
+  EXPECT_LT(distance(), 1e-3);
+}
+
+TEST_F(Fixture, OutputsThatAreAlsoUsedInside) {
+  Value* h = node("Neg", {x}, "h");
+  Value* y = node("Relu", {h}, "y");
+  h->type = Type::tensor(kF32);
+  convert(y);
+  g.outputs = {y, h};
+  EXPECT_LT(distance(), 1e-3);
+}
+
+TEST_F(Fixture, WhatTheSchemaKeepsInFloat32StaysExact) {
+  // Resize: X is any type, scales are float32.
+  Value* scales = constant("scales", {3}, {1, 1, 2.1F});
+  convert(node("Resize", {x, nullptr, scales}, "y", {{"mode", std::string("nearest")}}));
+  EXPECT_EQ(type_of("scales"), kF32);
+  EXPECT_EQ(g.find_value("scales")->tensor().span<float>()[2], 2.1F);
+  EXPECT_EQ(after.shape(), (Shape{1, 2, 8}));
+  EXPECT_LT(distance(), 1e-3);
+}
+
+TEST_F(Fixture, AConstantInBothRolesKeepsBothForms) {
+  Value* c = constant("c", {3}, {1, 1, 2.1F});
+  Value* resized = node("Resize", {x, nullptr, c}, "r", {{"mode", std::string("nearest")}});
+  Value* part = node("Slice",
+                     {resized, g.add_constant("starts", Tensor::vector<int64_t>({0})),
+                      g.add_constant("ends", Tensor::vector<int64_t>({3})),
+                      g.add_constant("axes", Tensor::vector<int64_t>({2}))},
+                     "p");
+  convert(node("Add", {part, c}, "y"));
+  EXPECT_EQ(type_of("c"), kF32);
+  EXPECT_EQ(type_of("c_float16"), kF16);
+  EXPECT_LT(distance(), 5e-3);
+}
+
+TEST_F(Fixture, NodesWithoutHalfComputeBetweenCasts) {
+  Value* h = node("Neg", {x}, "h");
+  Value* quantized = node("QuantizeLinear", {h, constant("scale", {}, {0.05F})}, "q");
+  Value* back = node("DequantizeLinear", {quantized, g.find_value("scale")}, "d");
+  model->opsets = {{"", 13}};  // both know only float32 there
+  convert(node("Relu", {back}, "y"));
+  EXPECT_EQ(type_of("scale"), kF32);
+  EXPECT_EQ(type_of("d"), kF16);
+  EXPECT_LE(distance(), 0.0501);
+}
+
+TEST_F(Fixture, TypesThatAttributesName) {
+  Value* shape = node("Shape", {x}, "shape");
+  Value* zeros = node("ConstantOfShape", {shape}, "zeros");
+  Value* ints = node("Cast", {x}, "ints", {{"to", static_cast<int64_t>(DType::kInt32)}});
+  Value* floats = node("Cast", {ints}, "floats", {{"to", static_cast<int64_t>(kF32)}});
+  Value* half = node("Constant", {}, "half", {{"value_float", 0.5F}});
+  Value* list = node("Constant", {}, "list", {{"value", Tensor::vector<float>({1, 2, 3, 4})}});
+  convert(node("Sum", {x, zeros, floats, half, list}, "y"));
+  for (const char* name : {"zeros", "floats", "half", "list"}) EXPECT_EQ(type_of(name), kF16) << name;
+  EXPECT_EQ(type_of("ints"), DType::kInt32);
+  EXPECT_LT(distance(), 1e-2);
+}
+
+TEST_F(Fixture, ExtremeWeightsStayFiniteAndPositive) {
+  log::Capture capture;
+  Value* w = constant("w", {4}, {-1e9F, 1e-12F, INFINITY, 70000});
+  convert(node("Min", {x, w}, "y"));
+  const Tensor half = assay::convert(g.find_value("w")->tensor(), kF32);
+  EXPECT_EQ(half.span<float>()[0], -65504);
+  EXPECT_EQ(half.span<float>()[1], 0x1p-24F);
+  EXPECT_EQ(half.span<float>()[2], INFINITY);
+  EXPECT_EQ(half.span<float>()[3], 65504);
+  EXPECT_EQ(capture.out(),
+            "[W] 2 weight(s) are beyond float16's range and became its largest number, 65504.\n"
+            "[W] 1 weight(s) are too small for float16 and became its smallest number, 5.9604645e-08.\n");
+}
+
+TEST_F(Fixture, WhatCannotBeConvertedIsNamed) {
+  Value* y = g.add_value("mystery");
+  g.add_node("Frobnicate", {x}, {y}, {}, "n", "com.nobody");
+  Value* z = node("Relu", {y}, "z");
+  g.outputs = {z};
+  try {
+    convert_to_float16(*model);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "the type of 'mystery' is not known, so the model cannot be converted to float16");
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,60 @@
+#include "view/error_pictures.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/log.h"
+#include "compare/simple.h"
+
+namespace assay {
+namespace {
+
+class ErrorPicturesTest : public testing::Test {
+ protected:
+  ErrorPicturesTest() {
+    std::string name = testing::TempDir() + "pictures_XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~ErrorPicturesTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string compare(std::string heatmaps, std::string plots) {
+    const log::Capture capture;
+    const SimpleComparison comparison({.pictures = error_pictures(std::move(heatmaps), std::move(plots))});
+    comparison.compare(
+        {"A", "B", "a/y", "a/y", Tensor::vector<float>({1, 2}), Tensor::vector<float>({1, 3})});
+    return capture.out();
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ErrorPicturesTest, WritesFilesAndSaysSo) {
+  const std::string log = compare(folder_ + "/new/heat", folder_ + "/plots/");
+  const auto expect_file = [&](const std::string& path) {
+    EXPECT_GT(std::filesystem::file_size(path), 500u) << path;
+    EXPECT_NE(log.find("to: '" + path + "'\n"), log.npos) << path << "\n" << log;
+  };
+  expect_file(folder_ + "/new/heat/Absolute Error | a_y: (0,0:1,0:2) to (0,0:1,0:2).svg");
+  expect_file(folder_ + "/new/heat/Relative Error | a_y (Log Scale): (0,0:1,0:2) to (0,0:1,0:2).svg");
+  expect_file(folder_ + "/plots/error_metrics_a_y.png");
+  EXPECT_NE(log.find("[I]         Building error metrics plot for a/y. This may take a while...\n"), log.npos)
+      << log;
+  EXPECT_NE(log.find("[I]         Building heatmaps for Absolute Error | a/y. This may take a while...\n"
+                     "[I]             Saving 'Absolute Error | a/y' heatmap to: "),
+            log.npos)
+      << log;
+  EXPECT_NE(log.find("[I]             Saving 'Relative Error | a/y (Log Scale)' heatmap to: "), log.npos)
+      << log;
+}
+
+TEST_F(ErrorPicturesTest, EachKindCanBeLeftOut) {
+  EXPECT_EQ(compare("", folder_).find("heatmap"), std::string::npos);
+  EXPECT_EQ(compare(folder_, "").find("plot"), std::string::npos);
+  EXPECT_EQ(compare("", "").find("Building"), std::string::npos);
+}
+
+TEST_F(ErrorPicturesTest, AnUnwritablePlaceIsAnError) { EXPECT_THROW(compare("/dev/null/x", ""), Error); }
+
+}  // namespace
+}  // namespace assay
