@@ -80,13 +80,13 @@ void add_plane(const Window& w, const std::vector<int64_t>& strides, const std::
       if (offset < 0) continue;
       const int64_t shift = tap[last] * w.dilations[last] - w.begin[last];
       const Range inside = positions_inside(w.in[last], row, stride, shift);
-      const double* from = x + offset + shift;
+      const int64_t begin = offset + shift;
       const double weight = kernel[t];
       if (stride == 1) {
 #pragma omp simd
-        for (int64_t i = inside.first; i < inside.last; ++i) y[i] += weight * from[i];
+        for (int64_t i = inside.first; i < inside.last; ++i) y[i] += weight * x[begin + i];
       } else {
-        for (int64_t i = inside.first; i < inside.last; ++i) y[i] += weight * from[i * stride];
+        for (int64_t i = inside.first; i < inside.last; ++i) y[i] += weight * x[begin + i * stride];
       }
     }
     y += row;
@@ -132,8 +132,8 @@ void scatter_plane(const Window& w, const std::vector<int64_t>& strides, const s
       const int64_t first = std::clamp<int64_t>(inside.first - line.first, 0, line.length);
       const int64_t end =
           offset < 0 ? first : std::clamp<int64_t>(inside.last - line.first, first, line.length);
-      double* to = plane + offset + line.first * stride + shift;
-      for (int64_t i = first; i < end; ++i) to[i * stride] += from[i];
+      const int64_t begin = offset + line.first * stride + shift;
+      for (int64_t i = first; i < end; ++i) plane[begin + i * stride] += from[i];
       from += line.length;
     }
   }

@@ -60,15 +60,34 @@ class MatrixPanels final : public PanelSource {
   MatrixView b_;
 };
 
+/// One tile of A, N rows that are all there: element (r, p) to out[p * N + r].
+template <int64_t N>
+void pack_tile(MatrixView a, int64_t depth, double* out) {
+  for (int64_t p = 0; p < depth; ++p) {
+    const double* from = a.data + p * a.column_stride;
+#pragma GCC unroll 8
+    for (int64_t r = 0; r < N; ++r) out[p * N + r] = from[r * a.row_stride];
+  }
+}
+
+/// The last tile of A: `valid` rows, filled up with zeros to `padded`.
+void pack_partial_tile(MatrixView a, int64_t valid, int64_t padded, int64_t depth, double* out) {
+  for (int64_t p = 0; p < depth; ++p)
+    for (int64_t r = 0; r < padded; ++r)
+      out[p * padded + r] = r < valid ? a.data[r * a.row_stride + p * a.column_stride] : 0.0;
+}
+
 /// Packs rows x depth elements of A as tiles of `tile_rows` rows, the last one padded to padded_rows().
 void pack_rows(MatrixView a, int64_t rows, int64_t depth, int64_t tile_rows, double* out) {
   for (int64_t i = 0; i < rows; i += tile_rows) {
     const int64_t valid = std::min(tile_rows, rows - i), padded = padded_rows(valid);
-    if (valid < padded) std::fill_n(out, depth * padded, 0.0);
-    for (int64_t r = 0; r < valid; ++r) {
-      const double* from = a.data + (i + r) * a.row_stride;
-      for (int64_t p = 0; p < depth; ++p) out[p * padded + r] = from[p * a.column_stride];
-    }
+    const MatrixView tile = {a.data + i * a.row_stride, a.row_stride, a.column_stride};
+    if (valid == 8)
+      pack_tile<8>(tile, depth, out);
+    else if (valid == 4)
+      pack_tile<4>(tile, depth, out);
+    else
+      pack_partial_tile(tile, valid, padded, depth, out);
     out += depth * padded;
   }
 }

@@ -17,8 +17,8 @@ constexpr DType kF32 = DType::kFloat32;
 constexpr DType kF16 = DType::kFloat16;
 
 /// A model with one float32 input x and room for nodes.
-struct Fixture : testing::Test {
-  Fixture() : model(std::make_shared<Model>()), g(*model->graph) {
+struct ConvertToFloat16 : testing::Test {
+  ConvertToFloat16() : model(std::make_shared<Model>()), g(*model->graph) {
     model->opsets = {{"", 17}};
     g.name = "g";
     x = g.add_input("x", Type::tensor(kF32, Dims{1, 2, 4}));
@@ -72,7 +72,7 @@ struct Fixture : testing::Test {
   Tensor before, after;
 };
 
-TEST_F(Fixture, EverythingBetweenInputsAndOutputsBecomesHalf) {
+TEST_F(ConvertToFloat16, EverythingBetweenInputsAndOutputsBecomesHalf) {
   Value* h = node("Mul", {x, constant("w", {4}, {1.5F, -2, 0.1F, 3})}, "h");
   convert(node("Relu", {h}, "y"));
   EXPECT_EQ(type_of("x"), kF32);
@@ -84,7 +84,7 @@ TEST_F(Fixture, EverythingBetweenInputsAndOutputsBecomesHalf) {
   EXPECT_LT(distance(), 1e-3);
 }
 
-TEST_F(Fixture, OutputsThatAreAlsoUsedInside) {
+TEST_F(ConvertToFloat16, OutputsThatAreAlsoUsedInside) {
   Value* h = node("Neg", {x}, "h");
   Value* y = node("Relu", {h}, "y");
   h->type = Type::tensor(kF32);
@@ -93,7 +93,7 @@ TEST_F(Fixture, OutputsThatAreAlsoUsedInside) {
   EXPECT_LT(distance(), 1e-3);
 }
 
-TEST_F(Fixture, WhatTheSchemaKeepsInFloat32StaysExact) {
+TEST_F(ConvertToFloat16, WhatTheSchemaKeepsInFloat32StaysExact) {
   // Resize: X is any type, scales are float32.
   Value* scales = constant("scales", {3}, {1, 1, 2.1F});
   convert(node("Resize", {x, nullptr, scales}, "y", {{"mode", std::string("nearest")}}));
@@ -103,7 +103,7 @@ TEST_F(Fixture, WhatTheSchemaKeepsInFloat32StaysExact) {
   EXPECT_LT(distance(), 1e-3);
 }
 
-TEST_F(Fixture, AConstantInBothRolesKeepsBothForms) {
+TEST_F(ConvertToFloat16, AConstantInBothRolesKeepsBothForms) {
   Value* c = constant("c", {3}, {1, 1, 2.1F});
   Value* resized = node("Resize", {x, nullptr, c}, "r", {{"mode", std::string("nearest")}});
   Value* part = node("Slice",
@@ -117,7 +117,7 @@ TEST_F(Fixture, AConstantInBothRolesKeepsBothForms) {
   EXPECT_LT(distance(), 5e-3);
 }
 
-TEST_F(Fixture, NodesWithoutHalfComputeBetweenCasts) {
+TEST_F(ConvertToFloat16, NodesWithoutHalfComputeBetweenCasts) {
   Value* h = node("Neg", {x}, "h");
   Value* quantized = node("QuantizeLinear", {h, constant("scale", {}, {0.05F})}, "q");
   Value* back = node("DequantizeLinear", {quantized, g.find_value("scale")}, "d");
@@ -128,7 +128,7 @@ TEST_F(Fixture, NodesWithoutHalfComputeBetweenCasts) {
   EXPECT_LE(distance(), 0.0501);
 }
 
-TEST_F(Fixture, TypesThatAttributesName) {
+TEST_F(ConvertToFloat16, TypesThatAttributesName) {
   Value* shape = node("Shape", {x}, "shape");
   Value* zeros = node("ConstantOfShape", {shape}, "zeros");
   Value* ints = node("Cast", {x}, "ints", {{"to", static_cast<int64_t>(DType::kInt32)}});
@@ -141,7 +141,7 @@ TEST_F(Fixture, TypesThatAttributesName) {
   EXPECT_LT(distance(), 1e-2);
 }
 
-TEST_F(Fixture, ExtremeWeightsStayFiniteAndPositive) {
+TEST_F(ConvertToFloat16, ExtremeWeightsStayFiniteAndPositive) {
   log::Capture capture;
   Value* w = constant("w", {4}, {-1e9F, 1e-12F, INFINITY, 70000});
   convert(node("Min", {x, w}, "y"));
@@ -155,7 +155,7 @@ TEST_F(Fixture, ExtremeWeightsStayFiniteAndPositive) {
             "[W] 1 weight(s) are too small for float16 and became its smallest number, 5.9604645e-08.\n");
 }
 
-TEST_F(Fixture, WhatCannotBeConvertedIsNamed) {
+TEST_F(ConvertToFloat16, WhatCannotBeConvertedIsNamed) {
   Value* y = g.add_value("mystery");
   g.add_node("Frobnicate", {x}, {y}, {}, "n", "com.nobody");
   Value* z = node("Relu", {y}, "z");

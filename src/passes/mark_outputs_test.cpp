@@ -10,8 +10,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// x -> Relu -> a -> Split -> b, (left out), c -> ... with a Constant on the side; the output is c.
-struct Fixture : testing::Test {
-  Fixture() {
+struct MarkOutputs : testing::Test {
+  MarkOutputs() {
     Graph& g = *model.graph;
     Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{4}));
     Value* a = g.add_value("a");
@@ -31,23 +31,23 @@ struct Fixture : testing::Test {
   Model model;
 };
 
-TEST_F(Fixture, AllMeansEveryNodeResultButConstants) {
+TEST_F(MarkOutputs, AllMeansEveryNodeResultButConstants) {
   mark_all_outputs(model);
   EXPECT_EQ(outputs(), (Names{"a", "b", "c"}));
 }
 
-TEST_F(Fixture, NamesKeepTheirOrderAndCountOnce) {
+TEST_F(MarkOutputs, NamesKeepTheirOrderAndCountOnce) {
   mark_outputs(model, Names{"c", "x", "c", "a"});
   EXPECT_EQ(outputs(), (Names{"c", "x", "a"}));
 }
 
-TEST_F(Fixture, ExcludedOutputsGo) {
+TEST_F(MarkOutputs, ExcludedOutputsGo) {
   mark_all_outputs(model);
   unmark_outputs(model, Names{"b"});
   EXPECT_EQ(outputs(), (Names{"a", "c"}));
 }
 
-TEST_F(Fixture, UnknownNamesAreAllNamed) {
+TEST_F(MarkOutputs, UnknownNamesAreAllNamed) {
   try {
     mark_outputs(model, Names{"a", "A1", "zz", "zz"});
     FAIL();

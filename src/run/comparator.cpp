@@ -18,7 +18,7 @@ namespace {
 
 /// Results beyond this go to disk. Small, because the page cache holds what is read again soon in any case,
 /// and because a model's own memory is what should decide whether it fits.
-constexpr size_t kResultMemory = size_t{64} << 20;
+constexpr size_t kResultMemory = size_t{16} << 20;
 
 /// Keeps what a runner gives as the results of its iterations.
 class Recorder final : public InferenceObserver {
@@ -30,6 +30,10 @@ class Recorder final : public InferenceObserver {
     current_ = blank_;
   }
   void on_output(size_t output, Tensor tensor) override {
+    // A view of a backend's buffer can keep all memory of its session alive, so what stays in memory is
+    // copied.
+    if (store_.bytes_in_memory() + tensor.nbytes() <= kResultMemory && tensor.dtype() != DType::kString)
+      tensor.mutable_data();
     current_.at(output).tensor = store_.put(std::move(tensor));
   }
   void on_iteration_end(double seconds) override {

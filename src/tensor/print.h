@@ -1,4 +1,5 @@
-// The text of an array, as NumPy prints it.
+// The text of an array, as NumPy 2.3 and later print it (before, float32 and float16 turned scientific at
+// 1e8, now at 1e6 and 1e3).
 #pragma once
 
 #include <cstdint>

@@ -62,6 +62,7 @@ Brackets<T> Brackets<T>::from_sample(const Numbers& numbers, std::span<const Ran
 }
 
 template <typename T>
+template <bool kGathers>
 void Brackets<T>::count(Bracket& bracket, const T* p, int64_t n, Mask* inside) const {
   const T low = bracket.low, high = bracket.high;
   Mask below_low = 0, upto_low = 0, below_high = 0, upto_high = 0;
@@ -72,19 +73,25 @@ void Brackets<T>::count(Bracket& bracket, const T* p, int64_t n, Mask* inside) c
     upto_low += is_upto_low;
     below_high += is_below_high;
     upto_high += p[i] <= high ? 1 : 0;
-    inside[i] |= is_below_high & ~is_upto_low;
+    if constexpr (kGathers) inside[i] += is_below_high - is_upto_low;
   }
-  bracket.below_low += below_low;
-  bracket.upto_low += upto_low;
-  bracket.below_high += below_high;
-  bracket.upto_high += upto_high;
+  bracket.below_low += static_cast<int64_t>(below_low);
+  bracket.upto_low += static_cast<int64_t>(upto_low);
+  bracket.below_high += static_cast<int64_t>(below_high);
+  bracket.upto_high += static_cast<int64_t>(upto_high);
 }
 
 template <typename T>
 void Brackets<T>::scan(const T* p, int64_t n) {
   if (brackets_.empty() || overflowed_) return;
   std::array<Mask, Numbers::kBlock> inside{};
-  for (Bracket& b : brackets_) count(b, p, n, inside.data());
+  for (Bracket& b : brackets_) {
+    if (b.low < b.high) {
+      count<true>(b, p, n, inside.data());
+    } else {
+      count<false>(b, p, n, inside.data());
+    }
+  }
   gather(p, inside.data(), n);
 }
 
@@ -101,7 +108,7 @@ void Brackets<T>::gather(const T* p, const Mask* inside, int64_t n) {
   size_t count = 0;
   for (int64_t i = 0; i < n; ++i) {
     out[count] = p[i];
-    count += static_cast<size_t>(inside[i]);
+    count += inside[i] != 0 ? 1 : 0;
   }
   gathered_.resize(old + count);
 }

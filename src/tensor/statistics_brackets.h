@@ -36,8 +36,10 @@ class Brackets {
   std::optional<std::vector<ValuePair>> values(std::span<const RankPair> ranks) const;
 
  private:
-  /// As wide as T, so that comparison masks need no conversion.
-  using Mask = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  /// As wide as T, and of a kind that SSE2 can select by comparing T: counts within a block, and for each
+  /// element in how many brackets it lies.
+  using Mask = std::conditional_t<std::is_same_v<T, double>, double,
+                                  std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
   /// Counts of elements on either side of the limits. Those that equal a limit are only counted: a sample
   /// puts its limits on values that occur in masses.
   struct Bracket {
@@ -46,6 +48,7 @@ class Brackets {
     int64_t below_high = 0, upto_high = 0;  ///< x < high, x <= high
   };
 
+  template <bool kGathers>
   void count(Bracket& bracket, const T* p, int64_t n, Mask* inside) const;
   void gather(const T* p, const Mask* inside, int64_t n);
 

@@ -81,13 +81,13 @@ MODELS = [
 ]
 
 DATA = [
-    ("run identity.onnx --ref --load-inputs gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory [in gone.json]"),
-    ("run identity.onnx --ref --load-inputs not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3] [in not.json]"),
+    ("run identity.onnx --ref --load-inputs gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("run identity.onnx --ref --load-inputs not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
     ("run identity.onnx --ref --load-inputs other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
     ("run identity.onnx --ref --load-inputs empty_list.json", 0, OUT, "[W] Data loader did not yield any input data."),
     ("run identity.onnx --ref --load-inputs no_array.json", 1, ERR, "[!] base64 text has 3 characters, which is no multiple of 4 [in input 'x'] [at iteration 0] [in no_array.json]"),
-    ("run identity.onnx --ref --load-outputs gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory [in gone.json]"),
-    ("run identity.onnx --ref --load-outputs not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3] [in not.json]"),
+    ("run identity.onnx --ref --load-outputs gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("run identity.onnx --ref --load-outputs not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
     ("run identity.onnx --ref --save-outputs identity.onnx/out.json", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
     ("run identity.onnx --ref --save-outputs folder", 1, ERR, "[!] cannot write folder: it is a folder"),
     ("run identity.onnx --ref --save-outputs /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),

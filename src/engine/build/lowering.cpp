@@ -227,6 +227,17 @@ void Lowering::plant_fault(const Node& n) {
   }
 }
 
+/// Also takes an error of a tactic's library for a refusal.
+std::string try_lower(const TacticDef& tactic, const Problem& problem, Draft& draft) {
+  try {
+    return tactic.lower(problem, draft);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    return fmt::format("its library refuses ({})", e.what());
+  }
+}
+
 void Lowering::lower(Node& n) {
   std::vector<Refusal> refusals;
   if (const auto it = dissolved_.find(&n); it != dissolved_.end()) refusals = it->second;
@@ -235,7 +246,7 @@ void Lowering::lower(Node& n) {
     std::string reason = tactic->supports(problem);
     if (reason.empty()) {
       Draft draft;
-      reason = tactic->lower(problem, draft);
+      reason = try_lower(*tactic, problem, draft);
       if (reason.empty()) {
         commit(draft, *tactic, n, std::move(refusals));
         if (!config_.planted_fault.empty()) plant_fault(n);

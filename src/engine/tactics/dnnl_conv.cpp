@@ -141,7 +141,9 @@ std::string lower(const Problem& p, StepBuilder& b) {
   const memory::desc packed = pd->weights_desc();
   const std::string key = fmt::format("conv {} {} {}{} {}{}", w->tensor().data(), c.weights.str(),
                                       c.input.str(), chosen->in.str(), c.output.str(), chosen->out.str());
-  b.add_constant(key, w->name(), [&] { return pack(w->tensor().aligned(), dense_weights(c), packed); });
+  b.add_constant(key, w->name(), [tensor = w->tensor(), given = dense_weights(c), packed] {
+    return pack(tensor.aligned(), given, packed);
+  });
   bias != nullptr ? b.add_input(bias) : b.skip_input();
   b.add_output(n.output(0), chosen->out);
   Parameters& parameters = b.step().parameters;

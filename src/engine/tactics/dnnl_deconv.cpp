@@ -93,7 +93,7 @@ std::string lower(const Problem& p, StepBuilder& b) {
   parameters.set("implementation", std::string(pd->impl_info_str()));
   b.add_input(p.node().input(0), layout);
   b.add_constant(fmt::format("deconv {} {} {}", w.data(), in.str(), out.str()), p.node().input(1)->name(),
-                 [&] { return pack(w.aligned(), given, pd->weights_desc()); });
+                 [w, given, packed = pd->weights_desc()] { return pack(w.aligned(), given, packed); });
   p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
   b.add_output(p.node().output(0), layout);
   b.step().parameters = std::move(parameters);

@@ -201,13 +201,14 @@ std::string lower(const Problem& problem, StepBuilder& b) {
     const std::string key = fmt::format("matmul {} {}{} {} {}", weights->data(), p.b.shape.str(),
                                         p.b.strides[0], p.weight_scale, p.a.shape.str());
     b.add_constant(key, p.right->name(),
-                   [&] { return pack(scaled(*weights, p.weight_scale), desc_of(p.b), pd->weights_desc()); });
+                   [tensor = *weights, scale = p.weight_scale, given = desc_of(p.b),
+                    packed = pd->weights_desc()] { return pack(scaled(tensor, scale), given, packed); });
   } else {
     b.add_input(p.right);
   }
   if (p.bias != nullptr)
     b.add_constant(fmt::format("bias {} {}", p.bias->tensor().data(), p.bias_scale), p.bias->name(),
-                   [&] { return scaled(p.bias->tensor(), p.bias_scale); });
+                   [tensor = p.bias->tensor(), scale = p.bias_scale] { return scaled(tensor, scale); });
   else
     b.skip_input();
   b.add_output(problem.node().output(0));

@@ -68,11 +68,11 @@ dnnl::matmul::primitive_desc describe(const Sizes& s) {
           attributes, dnnl_engine()};
 }
 
-/// Input and recurrent biases of a direction added up; zeros when there are none.
-Tensor bias_of(const Tensor* b, const Sizes& s, int64_t direction) {
+/// Input and recurrent biases of a direction added up; zeros when `b` is undefined.
+Tensor bias_of(const Tensor& b, const Sizes& s, int64_t direction) {
   Tensor sum = Tensor::zeros(DType::kFloat32, {s.gates()});
-  if (b == nullptr) return sum;
-  const float* from = b->data<float>() + direction * 2 * s.gates();
+  if (!b.defined()) return sum;
+  const float* from = b.data<float>() + direction * 2 * s.gates();
   float* to = sum.mutable_data<float>();
   for (int64_t i = 0; i < s.gates(); ++i) to[i] = from[i] + from[s.gates() + i];
   return sum;
@@ -97,10 +97,10 @@ std::string lower(const Problem& p, StepBuilder& b) {
   const Tensor &w = *p.input_constant(1), *bias = p.input_constant(3);
   for (int64_t d = 0; d < s.directions; ++d) {
     b.add_constant(fmt::format("lstm {} {} {}", w.data(), d, s.steps * s.batch), n.input(1)->name(),
-                   [&] { return weights_of(w, s, d, pd.weights_desc()); });
+                   [w, s, d, packed = pd.weights_desc()] { return weights_of(w, s, d, packed); });
     b.add_constant(
         fmt::format("lstm bias {} {} {}", bias != nullptr ? bias->data() : w.data(), bias != nullptr, d),
-        "bias", [&] { return bias_of(bias, s, d); });
+        "bias", [given = bias != nullptr ? *bias : Tensor(), s, d] { return bias_of(given, s, d); });
   }
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
   Parameters& parameters = b.step().parameters;

@@ -85,7 +85,8 @@ class StepBuilder {
   virtual void add_input(const Value* v, Layout layout = {}) = 0;
   /// Appends an input that is left out.
   virtual void skip_input() = 0;
-  /// Appends a constant of the step's own. `make` is called unless a constant of that key exists.
+  /// Appends a constant of the step's own. `make` is called when lower() has returned, unless a constant of
+  /// that key exists, so it must hold what it needs.
   virtual void add_constant(const std::string& key, const std::string& name,
                             const std::function<Tensor()>& make) = 0;
   /// Appends a step output: value `v` will have this layout.

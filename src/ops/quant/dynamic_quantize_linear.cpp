@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr double kHighest = 255;
+constexpr float kHighest = 255;
 
 void infer(InferContext& c) {
   if (const Dims* in = c.input_dims(0))
@@ -23,27 +23,23 @@ void infer(InferContext& c) {
   c.set_output(2, DType::kUInt8, Dims());
 }
 
-/// F is the type of the arithmetic: float for stored values, double for ideal ones.
-template <typename F>
-void quantize(EvalContext& c) {
-  const Tensor& x = c.input(0);
+/// In float32, the type of x and the scale, also where the reference works with ideal values: the range of
+/// data that was chosen with care often makes exact ties.
+void eval(EvalContext& c) {
+  const Tensor x = convert(c.input(0), DType::kFloat32);
   c.check(x.numel() > 0, "there is nothing to take the range of");
-  const F* px = x.data<F>();
-  const F low = std::min(F(0), *std::min_element(px, px + x.numel()));
-  const F high = std::max(F(0), *std::max_element(px, px + x.numel()));
-  const F scale = high == low ? F(1) : (high - low) / static_cast<F>(kHighest);
-  const double zero = level_of(static_cast<double>(F(0) - low / scale), 0, DType::kUInt8);
+  const float* px = x.data<float>();
+  const float low = std::min(0.0F, *std::min_element(px, px + x.numel()));
+  const float high = std::max(0.0F, *std::max_element(px, px + x.numel()));
+  const float scale = high == low ? 1.0F : (high - low) / kHighest;
+  const double zero = level_of(static_cast<double>(0.0F - low / scale), 0, DType::kUInt8);
   Tensor y = Tensor::allocate(DType::kUInt8, x.shape());
   uint8_t* py = y.mutable_data<uint8_t>();
   for (int64_t i = 0; i < x.numel(); ++i)
     py[i] = static_cast<uint8_t>(level_of(static_cast<double>(px[i] / scale), zero, DType::kUInt8));
   c.set_output(0, std::move(y));
-  c.set_output(1, Tensor::scalar<F>(scale));
+  c.set_output(1, Tensor::scalar<float>(scale));
   c.set_output(2, Tensor::scalar<uint8_t>(static_cast<uint8_t>(zero)));
-}
-
-void eval(EvalContext& c) {
-  visit_dtype<float, double>(c.input(0).dtype(), [&]<typename T>() { quantize<T>(c); });
 }
 
 constexpr OpVersion kVersions[] = {

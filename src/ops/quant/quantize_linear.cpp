@@ -31,13 +31,16 @@ void infer(InferContext& c) {
   c.set_output(0, to);
 }
 
-/// The type in which x is divided: the attribute precision, else that of the scale. float64 where the
-/// reference works with ideal values, float32 where the scale has no arithmetic of its own.
+/// The type in which x is divided: the attribute precision, else that of the scale as the model declares it,
+/// also where the reference works with ideal values; the specification makes this rounding part of the
+/// operator. float32 where the scale has no arithmetic of its own.
 DType division_type(const EvalContext& c) {
-  if (c.input(0).dtype() == DType::kFloat64) return DType::kFloat64;
   const int64_t asked = knows_attr(c, "precision") ? c.attr_int("precision") : 0;
-  const DType type = asked != 0 ? static_cast<DType>(asked) : c.input(1).dtype();
-  return type == DType::kFloat16 || type == DType::kBFloat16 ? type : DType::kFloat32;
+  const Type& declared = c.node().input(1)->type;
+  const DType scale = declared.is_tensor() ? declared.dtype : c.input(1).dtype();
+  const DType type = asked != 0 ? static_cast<DType>(asked) : scale;
+  return type == DType::kFloat16 || type == DType::kBFloat16 || type == DType::kFloat64 ? type
+                                                                                        : DType::kFloat32;
 }
 
 /// x / s rounded as the type does. Quotients of 16-bit floats rounded to float first round to the same.

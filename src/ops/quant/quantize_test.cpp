@@ -27,8 +27,8 @@ TEST(QuantizeLinear, DividesInThePrecisionOfTheScale) {
   ASSERT_EQ(x / scale, 3.5F);
   ASSERT_LT(static_cast<double>(x) / static_cast<double>(scale), 3.5);
   EXPECT_EQ(run_op("QuantizeLinear", 21, {floats({x}), Tensor::scalar(scale)})[0].to_int64(), (Ints{4}));
-  const Tensor ideal = Tensor::vector<double>({static_cast<double>(x)});
-  EXPECT_EQ(run_op("QuantizeLinear", 21, {ideal, Tensor::scalar(static_cast<double>(scale))})[0].to_int64(),
+  const Tensor wide = Tensor::vector<double>({static_cast<double>(x)});
+  EXPECT_EQ(run_op("QuantizeLinear", 21, {wide, Tensor::scalar(static_cast<double>(scale))})[0].to_int64(),
             (Ints{3}));
 }
 
