@@ -139,9 +139,12 @@ void Inference::problem(const Node& n, const Error& e) {
   options_.on_problem(n, e.what());
 }
 
-/// Evaluates a small integer node whose inputs are all known, so that the arithmetic of shapes is exact.
+/// Evaluates a small integer node whose inputs are all known, so that the arithmetic of shapes is exact. A
+/// Constant counts like an initializer: any type and size, for nothing is computed.
 void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
-  if (v.eval == nullptr || op.random || n.outputs().size() != 1 || n.inputs().empty()) return;
+  const bool is_constant = &op == &op_onnx_Constant;
+  if (v.eval == nullptr || op.random || n.outputs().size() != 1 || (n.inputs().empty() && !is_constant))
+    return;
   std::vector<Tensor> inputs;
   for (const Value* in : n.inputs()) {
     const Tensor* t = in != nullptr ? value_of(in) : nullptr;
@@ -153,7 +156,8 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
   const Value* out = n.output(0);
   const std::optional<Shape> shape =
       out && out->type.has_shape() ? known_shape(*out->type.dims) : std::nullopt;
-  if (!shape || shape->numel() > kMaxExtents || is_float(out->type.dtype)) return;
+  const bool holds_tensor = is_constant && n.find_attribute("sparse_value") == nullptr;
+  if (!shape || (!holds_tensor && (shape->numel() > kMaxExtents || is_float(out->type.dtype)))) return;
   EvalContext c(n, op, v, std::move(inputs));
   v.eval(c);
   if (c.outputs()[0].defined()) known_.tensors[out] = std::move(c.outputs()[0]);

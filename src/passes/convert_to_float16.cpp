@@ -96,7 +96,7 @@ void Converter::require_known_types(const Graph& graph) const {
 }
 
 Value* Converter::half_constant(Value* constant) {
-  Tensor tensor = constant->tensor();
+  Tensor tensor = constant->tensor().aligned();
   const auto needs_care = [](float v) {
     const float magnitude = std::abs(v);
     return (magnitude > kLargestHalf && !std::isinf(v)) || (magnitude > 0 && magnitude < kSmallestHalf / 2);
@@ -110,8 +110,10 @@ Value* Converter::half_constant(Value* constant) {
       v = std::copysign(is_large ? kLargestHalf : kSmallestHalf, v);
     }
   Graph& graph = constant->graph();
-  return graph.add_constant(graph.unique_name(constant->name() + "_float16"),
-                            convert(tensor, DType::kFloat16));
+  Value* half =
+      graph.add_constant(graph.unique_name(constant->name() + "_float16"), convert(tensor, DType::kFloat16));
+  half->is_overridable = constant->is_overridable;
+  return half;
 }
 
 /// The float16 form of a value that a node reads.

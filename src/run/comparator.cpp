@@ -48,12 +48,27 @@ class Recorder final : public InferenceObserver {
   StoredTensorList blank_, current_;
 };
 
+/// Loads a file of results or inputs. One of the wrong kind is explained here, as upstream does; what else
+/// may go wrong ends the run.
+template <typename Load>
+auto load_file(const char* kind, const std::string& path, Load&& load) {
+  log::info("Loading {} from {}", kind, path);
+  try {
+    return load(path);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kInvalidArgument) throw;
+    log::critical(e.code(), "{}", e.what());
+  }
+}
+
 class Comparator {
  public:
   explicit Comparator(const RunOptions& options)
       : options_(options), loader_(options.model), store_(kResultMemory) {}
 
   bool run() {
+    if (!options_.save_outputs.empty())
+      log::verbose("Will save runner results to: {}", options_.save_outputs);
     run_inference();
     if (!options_.save_outputs.empty()) {
       log::info("Saving inference results to {}", options_.save_outputs);
@@ -84,8 +99,7 @@ LoaderCache Comparator::make_cache() const {
   if (options_.load_inputs.empty()) return LoaderCache(DataLoader(options_.data), options_.save_inputs);
   InputData data;
   for (const std::string& path : options_.load_inputs) {
-    log::info("Loading input data from {}", path);
-    InputData part = load_inputs(path);
+    InputData part = load_file("input data", path, load_inputs);
     data.insert(data.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
   }
   return LoaderCache(std::move(data), options_.save_inputs);
@@ -113,8 +127,7 @@ void Comparator::run_inference() {
 
 void Comparator::load_outputs() {
   for (const std::string& path : options_.load_outputs) {
-    log::info("Loading inference results from {}", path);
-    RunResults loaded = load_run_results(path);
+    RunResults loaded = load_file("inference results", path, load_run_results);
     for (auto& runner : loaded.runners) results_.runners.push_back(std::move(runner));
   }
 }
@@ -160,6 +173,10 @@ bool run_and_compare(const RunOptions& options) {
         ErrorCode::kInvalidArgument,
         "One or more runners was specified, but no model file was provided. Make sure you've specified the "
         "model path, and also that it's not being consumed as an argument for another parameter");
+  if (options.model.path.empty() && options.arbitrate)
+    log::critical(
+        ErrorCode::kInvalidArgument,
+        "--arbiter needs the model, to evaluate it in float64. Give its path before or between the options.");
   return Comparator(options).run();
 }
 

@@ -136,6 +136,29 @@ TEST_F(ComparatorTest, ValidationFailsTheRun) {
   EXPECT_TRUE(logged("[E]         NaN Detected"));
 }
 
+TEST_F(ComparatorTest, TheVerdictDecidesToo) {
+  options.runners.resize(1);
+  options.arbitrate = true;
+  EXPECT_FALSE(run()) << "the input itself is not what Relu and Neg give";
+  EXPECT_TRUE(logged("fake-runner-N0-T | 0 output(s) agree, 0 differ by rounding only, 1 wrong"));
+  fake_output = [](const std::string&, std::span<const Tensor> feed) {
+    Tensor t = feed[0];
+    for (float& v : t.mutable_span<float>()) v = -std::max(v, 0.0F);
+    return t;
+  };
+  options.data.iterations = 2;
+  EXPECT_TRUE(run());
+  EXPECT_TRUE(logged("[I] Iteration: 1\n"));
+  EXPECT_TRUE(logged("fake-runner-N0-T | 1 output(s) agree, 0 differ by rounding only, 0 wrong"));
+}
+
+TEST_F(ComparatorTest, TheVerdictNeedsTheModel) {
+  options.runners.clear();
+  options.model.path.clear();
+  options.arbitrate = true;
+  EXPECT_NE(error_of([&] { run(); }).find("--arbiter needs the model"), std::string::npos);
+}
+
 TEST_F(ComparatorTest, ARunnerNeedsAModel) {
   options.model.path.clear();
   EXPECT_THROW(run(), log::LoggedError);

@@ -68,11 +68,13 @@ void Brackets<T>::count(Bracket& bracket, const T* p, int64_t n, Mask* inside) c
   Mask below_low = 0, upto_low = 0, below_high = 0, upto_high = 0;
 #pragma omp simd reduction(+ : below_low, upto_low, below_high, upto_high)
   for (int64_t i = 0; i < n; ++i) {
-    const Mask is_upto_low = p[i] <= low ? 1 : 0, is_below_high = p[i] < high ? 1 : 0;
-    below_low += p[i] < low ? 1 : 0;
+    const T x = p[i];
+    const Mask is_upto_low = x <= low ? Mask{1} : Mask{0}, is_below_high = x < high ? Mask{1} : Mask{0};
+    const Mask is_below_low = x < low ? Mask{1} : Mask{0}, is_upto_high = x <= high ? Mask{1} : Mask{0};
+    below_low += is_below_low;
     upto_low += is_upto_low;
     below_high += is_below_high;
-    upto_high += p[i] <= high ? 1 : 0;
+    upto_high += is_upto_high;
     if constexpr (kGathers) inside[i] += is_below_high - is_upto_low;
   }
   bracket.below_low += static_cast<int64_t>(below_low);

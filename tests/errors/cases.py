@@ -54,6 +54,7 @@ VALUES = [
 
 MODELS = [
     ("run --ref", 1, ERR, "[!] One or more runners was specified, but no model file was provided. Make sure you've specified the model path, and also that it's not being consumed as an argument for another parameter"),
+    ("run --load-outputs other.json --arbiter", 1, ERR, "[!] --arbiter needs the model, to evaluate it in float64. Give its path before or between the options."),
     ("run nothing.onnx --ref", 1, OUT, "[W] Model path does not exist: nothing.onnx"),
     ("run nothing.onnx --ref", 1, ERR, "[!] cannot open nothing.onnx: No such file or directory"),
     ("run no_extension --ref", 1, ERR, "[!] Could not automatically determine model type for: $DIR/no_extension\n    Please explicitly specify the type with the --model-type option"),

@@ -82,7 +82,25 @@ def check_version_speed(binary, folder):
     return None if best < 0.005 else f"{best * 1000:.1f} ms at best"
 
 
-CHECKS = [check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
+def check_names(binary, folder):
+    """The name it is started under decides how it names itself; --help and --version succeed."""
+    answers = {
+        "assay": f"assay {run(binary, '--version').stdout.split()[-1]}\n",
+        "polygraphy": f"Polygraphy | Version: 0.49.27 | Path: ['{os.path.dirname(binary)}']\n",
+    }
+    for name, answer in answers.items():
+        for option in ["-v", "--version"]:
+            result = subprocess.run([name, option], executable=binary, capture_output=True, text=True)
+            if result.returncode != 0 or result.stdout != answer:
+                return f"{name} {option}: {result.returncode} {result.stdout}"
+        for command in ["--help", "run --help", "template -h", "template model --help"]:
+            result = subprocess.run([name, *command.split()], executable=binary, capture_output=True, text=True)
+            if result.returncode != 0 or not result.stdout.startswith(f"usage: {name} ") or result.stderr:
+                return f"{name} {command}: {result.returncode} {result.stdout} {result.stderr}"
+    return None
+
+
+CHECKS = [check_names, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
 
 
 def main():

@@ -1,6 +1,6 @@
 #include "cli/options/runners.h"
 
-#include <fmt/format.h>
+#include <cctype>
 
 #include "backends/backend_list.h"
 #include "base/log.h"
@@ -16,10 +16,12 @@ constexpr const char* kTensorRtRole = "--trt";
 void add_runner_options(ArgParser& parser) {
   OptionGroup& runners =
       parser.add_group("Runners", "May be repeated and mixed; they run in the order given.");
-  for (const Backend* backend : all_backends())
-    runners.options.push_back({.names = {std::string(backend->option)},
-                               .help = fmt::format("Run with {}: {}.", backend->human_name, backend->summary),
-                               .arity = Arity::kNone});
+  for (const Backend* backend : all_backends()) {
+    std::string help(backend->summary);
+    help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+    runners.options.push_back(
+        {.names = {std::string(backend->option)}, .help = help + ".", .arity = Arity::kNone});
+  }
   runners.options.push_back(
       {.names = {kTensorRtRole},
        .help = "The role that TensorRT has in existing command lines: runs the engine of this build.",

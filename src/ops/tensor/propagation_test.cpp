@@ -2,6 +2,7 @@
 // followed.
 #include <gtest/gtest.h>
 
+#include "ops/infer.h"
 #include "ops/op_test_util.h"
 
 namespace assay {
@@ -282,6 +283,21 @@ TEST(Propagation, SplitGivesEachOutputItsExtents) {
   const InferResult even = infer_op("Split", 18, {floats({kBatch, Dim(5)})},
                                     {{"axis", int64_t{1}}, {"num_outputs", int64_t{2}}}, 2);
   EXPECT_EQ(even.types[1].str(), floats({kBatch, Dim(2)}).str());
+}
+
+TEST(Propagation, FollowsTheShapesOfAnExportedModel) {
+  // x[batch, 4, 6] -> Shape -> Slice(0 : -2) -> Concat with [-1] -> Reshape, with Constant nodes for the
+  // numbers.
+  Model model;
+  model.opsets = {{"", 13}};
+  Graph& g = *model.graph;
+  Value* x = g.add_input("x", floats({kBatch, Dim(4), Dim(6)}));
+  const auto constant = [&](Ints v) { return g.layer("Constant", {}, {{"value", ints(std::move(v))}}); };
+  Value* head = g.layer("Slice", {g.layer("Shape", {x}), constant({0}), constant({-2}), constant({0})});
+  Value* shape = g.layer("Concat", {head, constant({-1})}, {{"axis", int64_t{0}}});
+  Value* y = g.layer("Reshape", {x, shape});
+  infer_shapes(model);
+  EXPECT_EQ(y->type.str(), floats({kBatch, Dim(24)}).str());
 }
 
 TEST(Propagation, BrokenRulesThatAreKnownAreErrors) {
