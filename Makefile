@@ -4,7 +4,7 @@
 BUILD := build
 JOBS := $(shell nproc)
 
-.PHONY: all demo test test-long setup-build setup-demo setup-test clean
+.PHONY: all demo test test-long clean setup-build setup-demo setup-test
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -12,7 +12,7 @@ all: setup-build $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
 
-setup-%:
+setup-build setup-demo setup-test: setup-%:
 	@tools/setup.sh $*
 
 demo: setup-demo $(BUILD)/build.ninja

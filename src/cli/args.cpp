@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "assay/error.h"
 #include "base/python_repr.h"
@@ -107,13 +106,13 @@ class ArgScanner {
           positionals_.push_back(&option);
         else
           for (const std::string& name : option.names) {
-            by_name_.emplace(name, &option);
+            by_name_.emplace_back(name, &option);
             if (!option.help.empty()) result_.known_names_.push_back(name);
           }
       }
     result_.parsers_.push_back(parser.contents_);
-    by_name_.emplace("-h", nullptr);
-    by_name_.emplace("--help", nullptr);
+    by_name_.emplace_back("-h", nullptr);
+    by_name_.emplace_back("--help", nullptr);
   }
 
   ParsedArgs scan();
@@ -128,6 +127,10 @@ class ArgScanner {
     std::optional<std::string> value;
   };
 
+  std::vector<std::pair<std::string, const Option*>>::const_iterator find_name(std::string_view name) const {
+    return std::find_if(by_name_.begin(), by_name_.end(),
+                        [&](const auto& entry) { return entry.first == name; });
+  }
   Word classify(const std::string& word) const;
   std::vector<Word> prefix_matches(const std::string& word) const;
   /// Positional words from `start` that follow each other.
@@ -148,8 +151,8 @@ class ArgScanner {
 
   const ArgParser& parser_;
   std::span<const std::string> words_;
-  std::map<std::string, const Option*, std::less<>> by_name_;
-  std::vector<const Option*> positionals_;  // still without words
+  std::vector<std::pair<std::string, const Option*>> by_name_;  // every spelling, as declared; null for help
+  std::vector<const Option*> positionals_;                      // still without words
   std::vector<Word> meaning_;
   ParsedArgs result_;
 };
@@ -178,9 +181,9 @@ std::vector<ArgScanner::Word> ArgScanner::prefix_matches(const std::string& word
     const std::string prefix = word.substr(0, equals);
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
-    for (auto it = by_name_.lower_bound(prefix); it != by_name_.end() && it->first.starts_with(prefix); ++it)
-      matches.push_back({Word::Kind::kOption, it->second, it->first, value});
-  } else if (const auto it = by_name_.find(word.substr(0, 2)); it != by_name_.end()) {
+    for (const auto& [name, option] : by_name_)
+      if (name.starts_with(prefix)) matches.push_back({Word::Kind::kOption, option, name, value});
+  } else if (const auto it = find_name(word.substr(0, 2)); it != by_name_.end()) {
     matches.push_back({Word::Kind::kOption, it->second, it->first, word.substr(2)});
   }
   return matches;
@@ -188,10 +191,10 @@ std::vector<ArgScanner::Word> ArgScanner::prefix_matches(const std::string& word
 
 ArgScanner::Word ArgScanner::classify(const std::string& word) const {
   if (word.size() < 2 || word[0] != '-') return {};
-  if (const auto it = by_name_.find(word); it != by_name_.end())
+  if (const auto it = find_name(word); it != by_name_.end())
     return {Word::Kind::kOption, it->second, word, std::nullopt};
   if (const size_t equals = word.find('='); equals != std::string::npos)
-    if (const auto it = by_name_.find(word.substr(0, equals)); it != by_name_.end())
+    if (const auto it = find_name(word.substr(0, equals)); it != by_name_.end())
       return {Word::Kind::kOption, it->second, it->first, word.substr(equals + 1)};
 
   const std::vector<Word> matches = prefix_matches(word);
@@ -274,7 +277,7 @@ size_t ArgScanner::take_option(size_t index) {
     const std::string rest = *word.value;
     const bool joined =
         !word.name.starts_with("--") && !rest.empty() && words_[index].find('=') == std::string::npos;
-    const auto it = joined ? by_name_.find(std::string("-") + rest[0]) : by_name_.end();
+    const auto it = joined ? find_name(std::string("-") + rest[0]) : by_name_.end();
     if (it == by_name_.end())
       option_error(option, fmt::format("ignored explicit argument {}", python_str_repr(rest)));
     record(option, {});

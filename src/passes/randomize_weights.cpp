@@ -41,6 +41,13 @@ Init linear_init(const Node& n, const Shape& shape) {
   return Init::he_normal(std::max<int64_t>(fan, 1));
 }
 
+/// True when the node's result goes into a sum: the end of a residual branch.
+bool ends_branch(const Node& n) {
+  const Value* y = n.output(0);
+  return y != nullptr && std::any_of(y->consumers().begin(), y->consumers().end(),
+                                     [](const Node* c) { return is_op(*c, "Add") || is_op(*c, "Sum"); });
+}
+
 /// What a constant in input `i` of a node should look like; nothing when the node does not treat it as a
 /// weight.
 std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape) {
@@ -48,8 +55,11 @@ std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape) {
   if (is_op(n, "Conv") || is_op(n, "ConvTranspose") || is_op(n, "Gemm"))
     return i == 1 && shape.rank() >= 2 ? linear_init(n, shape) : Init::normal(kSmall);
   if (is_op(n, "MatMul") && shape.rank() >= 2) return linear_init(n, shape);
-  if (is_op(n, "BatchNormalization"))
+  if (is_op(n, "BatchNormalization")) {
+    // A sum of branches of full size would grow with every block.
+    if (i == 1 && ends_branch(n)) return Init::uniform(0.1, 0.3);
     return i == 1 || i == 4 ? Init::uniform(kSpread, 1) : Init::normal(kSmall);
+  }
   if (is_op(n, "Mul") || is_op(n, "Div") || is_op(n, "PRelu")) return Init::uniform(kSpread, 1);
   if (is_op(n, "Add") || is_op(n, "Sub")) return Init::normal(kSmall);
   return std::nullopt;

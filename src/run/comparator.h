@@ -8,6 +8,7 @@
 
 #include "compare/outputs.h"
 #include "compare/postprocess.h"
+#include "run/arbiter.h"
 #include "run/data_loader.h"
 #include "run/model_loader.h"
 #include "run/runner.h"
@@ -34,6 +35,10 @@ struct RunOptions {
   bool validate = false;
 
   bool arbitrate = false;  ///< tell who is right, against the float64 reference
+  ArbiterOptions arbiter;
+  /// The user chose how outputs are compared. If not, and with `arbitrate`, the verdict alone decides: the
+  /// built-in tolerances know nothing of the network.
+  bool comparison_chosen = false;
 };
 
 /// Does it and logs it. False when outputs differ, are invalid or are wrong. Throws Error for what ends the

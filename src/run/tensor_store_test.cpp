@@ -114,12 +114,14 @@ TEST(TensorStore, MemoryStaysBounded) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer keeps freed memory back";
 #endif
+  // 384 MiB in pieces of 4 MiB. The allocator may keep a handful of freed pieces for itself.
+  constexpr int kPieces = 96;
   TensorStore store(0);
   const size_t before = anonymous_memory();
   std::vector<StoredTensor> all;
-  for (int i = 0; i < 32; ++i) all.push_back(store.put(filled(1 << 20, static_cast<float>(i))));
-  EXPECT_LT(anonymous_memory(), before + (size_t{24} << 20));
-  for (int i = 0; i < 32; ++i)
+  for (int i = 0; i < kPieces; ++i) all.push_back(store.put(filled(1 << 20, static_cast<float>(i))));
+  EXPECT_LT(anonymous_memory(), before + (size_t{64} << 20));
+  for (int i = 0; i < kPieces; ++i)
     EXPECT_EQ(all[static_cast<size_t>(i)].load().data<float>()[77], static_cast<float>(i));
 }
 

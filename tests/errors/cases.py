@@ -82,6 +82,14 @@ MODELS = [
 ]
 
 DATA = [
+    ("run identity.onnx --ref --load-inputs name.json", 0, OUT, "[W] Input tensor: x | Buffer name (z) does not match expected input name (x)."),
+    ("run identity.onnx --ref --load-inputs type.json", 0, OUT, "[W] Input tensor: x | Buffer dtype (int64) does not match expected input dtype (float32), attempting to cast. "),
+    ("run cast.onnx --ref --load-inputs range.json", 0, OUT, "[W] Some values in this input are out of range of int32. Unexpected behavior may ensue!"),
+    ("run identity.onnx --ref --load-inputs shape.json", 0, OUT, "[W] Input tensor: x | Buffer shape ((2, 1)) does not match expected input shape (BoundedShape([1, 2], min=None, max=None)). Attempting to transpose/reshape. "),
+    ("run identity.onnx --ref --load-inputs rank.json", 1, ERR, "[!] Input tensor: x | Cannot reuse input data due to mismatch in shape or data type.\n    Note: Cached input: [dtype=float32, shape=(3,)], Requested input: [dtype=float32, shape=BoundedShape([1, 2], min=None, max=None)]"),
+    ("run identity.onnx --ref --load-inputs nan.json", 0, OUT, "[I] Loading input data from nan.json"),
+    ("run identity.onnx --ref --load-inputs nan.json --validate", 1, OUT, "[E]         NaN Detected | One or more NaNs were encountered in this output"),
+    ("run identity.onnx --ref --load-inputs inf.json --validate", 1, OUT, "[E]         Inf Detected | One or more non-finite values were encountered in this output"),
     ("run identity.onnx --ref --load-inputs gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
     ("run identity.onnx --ref --load-inputs not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
     ("run identity.onnx --ref --load-inputs other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),

@@ -1,8 +1,10 @@
 """Makes the files that the error cases refer to, in the folder where they run."""
 
+import base64
 import json
 import os
 import random
+import struct
 
 from onnx_bytes import chunk, model, node, tensor, value_info
 
@@ -54,7 +56,23 @@ def write_damaged_models():
     os.symlink("/etc/hostname", "link.bin")
 
 
+def write_inputs(path, name, descr, shape, raw):
+    """A file for --load-inputs with one array."""
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    npy = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + raw
+    array = {"array": base64.b64encode(npy).decode(), "polygraphy_class": "ndarray"}
+    write(path, json.dumps([{name: array}]))
+
+
 def write_data():
+    write_inputs("name.json", "z", "<f4", (1, 2), struct.pack("<2f", 1, 2))
+    write_inputs("type.json", "x", "<i8", (1, 2), struct.pack("<2q", 1, 2))
+    write_inputs("shape.json", "x", "<f4", (2, 1), struct.pack("<2f", 1, 2))
+    write_inputs("rank.json", "x", "<f4", (3,), struct.pack("<3f", 1, 2, 3))
+    write_inputs("nan.json", "x", "<f4", (1, 2), struct.pack("<2f", 1, float("nan")))
+    write_inputs("inf.json", "x", "<f4", (1, 2), struct.pack("<2f", 1, float("inf")))
+    write_inputs("range.json", "i", "<f8", (3,), struct.pack("<3d", 1, 1e12, 2))
     write("not.json", "{ this is not JSON")
     write("other.json", json.dumps({"a": 1}))
     write("empty_list.json", "[]")

@@ -70,8 +70,13 @@ void add_comparator_options(ArgParser& parser) {
       {.names = {"--arbiter"},
        .help = "Tell which outputs are wrong, against the float64 reference and the error that rounding "
                "explains. On by "
-               "itself when --ref runs.",
+               "itself when --ref runs. Decides whether the run passes, together with tolerances that "
+               "are given.",
        .arity = Arity::kNone},
+      {.names = {"--arbiter-samples"},
+       .help = "Noisy evaluations that measure what rounding explains; default: 3.",
+       .metavar = "NUM",
+       .kind = ValueKind::kInteger},
   };
   add_simple_compare_options(parser);
   add_indices_compare_options(parser);
@@ -89,7 +94,11 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
   options.validate = args.has("--validate");
   options.fail_fast = args.has("--fail-fast");
   options.comparison = read_comparison(args);
-  options.arbitrate = args.has("--arbiter");
+  options.arbiter.samples = static_cast<int>(
+      require_at_least("--arbiter-samples", args.integer("--arbiter-samples").value_or(3), 1));
+  options.arbitrate = args.has("--arbiter") || args.has("--arbiter-samples");
+  for (const char* chosen : {"--compare", "--atol", "--rtol", "--check-error-stat", "--error-quantile"})
+    options.comparison_chosen = options.comparison_chosen || args.has(chosen);
 }
 
 }  // namespace assay::cli

@@ -118,18 +118,20 @@ std::string lower(const Problem& p, StepBuilder& b) {
   const ConvShape c = shape_of(p, view);
   std::optional<Choice> chosen;
   std::optional<ConvForward::primitive_desc> pd;
+  ImplementationRank rank = ImplementationRank::kPlain;
   EpilogueSpec spec;
   for (const Choice& choice : choices(c, p.config().block)) {
     try {
       EpilogueSpec wanted = epilogue_spec(p, view.epilogue, choice.out, 3);
       ConvForward::primitive_desc candidate =
           describe(c, choice.in, choice.out, make_attributes(make_post_ops(wanted, c.output)));
-      const bool slow = is_slow_implementation(candidate.impl_info_str());
-      if (slow && pd) continue;
+      const ImplementationRank candidate_rank = rank_implementation(candidate.impl_info_str());
+      if (pd && candidate_rank >= rank) continue;
       pd = candidate;
+      rank = candidate_rank;
       chosen = choice;
       spec = std::move(wanted);
-      if (!slow) break;
+      if (rank == ImplementationRank::kTailored) break;
     } catch (const dnnl::error&) {
       continue;
     }

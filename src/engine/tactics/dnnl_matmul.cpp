@@ -193,7 +193,7 @@ std::string lower(const Problem& problem, StepBuilder& b) {
   } catch (const dnnl::error& e) {
     return fmt::format("oneDNN has no implementation ({})", e.what());
   }
-  if (std::string_view(pd->impl_info_str()).find("ref") != std::string_view::npos)
+  if (rank_implementation(pd->impl_info_str()) == ImplementationRank::kPlain)
     return fmt::format("oneDNN has only its plain implementation ({})", pd->impl_info_str());
   const Tensor* weights = p.packed ? &p.right->tensor() : nullptr;
   b.add_input(p.left);

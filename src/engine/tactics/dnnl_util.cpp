@@ -1,7 +1,5 @@
 #include "engine/tactics/dnnl_util.h"
 
-#include <cstring>
-
 namespace assay::engine {
 
 using dnnl::memory;
@@ -47,9 +45,10 @@ memory::desc any_desc(const Shape& shape) {
   return {to_dnnl(shape.dims()), memory::data_type::f32, memory::format_tag::any};
 }
 
-bool is_slow_implementation(const char* info) {
-  return std::strstr(info, "ref") != nullptr || std::strstr(info, "gemm:") == info ||
-         std::strstr(info, "x64:gemm") != nullptr;
+ImplementationRank rank_implementation(std::string_view info) {
+  if (info.find("ref") != std::string_view::npos) return ImplementationRank::kPlain;
+  return info.find("gemm:") != std::string_view::npos ? ImplementationRank::kProducts
+                                                      : ImplementationRank::kTailored;
 }
 
 Tensor pack(const Tensor& tensor, const memory::desc& from, const memory::desc& to) {

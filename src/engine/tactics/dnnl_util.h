@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dnnl.hpp>
+#include <string_view>
 #include <vector>
 
 #include "engine/plan/plan.h"
@@ -18,9 +19,10 @@ dnnl::memory::desc memory_desc(const Plan& plan, int32_t value);
 dnnl::memory::desc any_desc(const Shape& shape);
 dnnl::memory::dims to_dnnl(const std::vector<int64_t>& v);
 
-/// True for an implementation that is a plain loop or works on unpacked columns: another tactic will be
-/// faster.
-bool is_slow_implementation(const char* info);
+/// How good an implementation is by its name: kernels made for the shape, products of unpacked columns, plain
+/// loops.
+enum class ImplementationRank : uint8_t { kTailored, kProducts, kPlain };
+ImplementationRank rank_implementation(std::string_view info);
 
 /// Brings a row-major float32 tensor into the memory format of a descriptor; the result is uint8.
 Tensor pack(const Tensor& tensor, const dnnl::memory::desc& from, const dnnl::memory::desc& to);

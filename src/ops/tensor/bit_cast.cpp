@@ -1,7 +1,7 @@
 // BitCast: the same bits as another type of the same width.
 #include "ops/op_context.h"
 #include "ops/op_list.h"
-#include "tensor/convert.h"
+#include "ops/tensor/cast_rules.h"
 
 namespace assay {
 namespace {
@@ -29,13 +29,7 @@ void infer(InferContext& c) {
 
 void eval(EvalContext& c) {
   const DType to = target(c);
-  Tensor x = c.input(0);
-  if (c.ideal && is_float(x.dtype())) {
-    // The float64 reference hands over float64: the bits are those of the declared type.
-    const Type& declared = c.node().input(0)->type;
-    c.check(declared.is_tensor(), "the element type of the input is not known");
-    x = convert(x, declared.dtype);
-  }
+  const Tensor x = stored_input(c);
   check_width(c, x.dtype(), to);
   c.set_output(0, x.bitcast(to));
 }

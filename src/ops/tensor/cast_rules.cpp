@@ -43,8 +43,17 @@ void infer_cast(InferContext& c, DType to) {
   if (is_integer(to) && bit_width(to) >= 32) propagate_integers(c);
 }
 
+Tensor stored_input(const EvalContext& c) {
+  const Tensor& x = c.input(0);
+  if (!c.ideal || !is_float(x.dtype())) return x;
+  const Value* declared = c.node().input(0);
+  c.check(declared != nullptr && declared->type.is_tensor() && declared->type.dtype != DType::kUndefined,
+          "the element type of the input is not known");
+  return convert(x, declared->type.dtype);
+}
+
 void eval_cast(EvalContext& c, DType to) {
-  Tensor y = cast(c, c.input(0), to);
+  Tensor y = cast(c, to == DType::kString ? stored_input(c) : c.input(0), to);
   if (c.ideal && is_float(to) && to != DType::kFloat64)
     y = keep_in_range(to_float64(c.input(0)), to_float64(y), unit_roundoff(to));
   c.set_output(0, std::move(y));

@@ -74,6 +74,27 @@ TEST(Cast, ConvertsUnlessTheReferenceIsIdeal) {
   EXPECT_EQ(cast(true, 7).item<int64_t>(), 0);
 }
 
+TEST(Cast, KeepsTheRangeOfTheTypeInTheIdealReference) {
+  const OpTestNode n("Cast", 19, {true}, {{"to", int64_t{10}}}, 1, "");
+  EvalContext c(n.node(), n.op(), n.version(), {Tensor::vector<double>({65519, 65520, 1e-9, -1e9})});
+  c.ideal = true;
+  n.version().eval(c);
+  const double* y = c.outputs()[0].data<double>();
+  EXPECT_EQ(y[0], 65519) << "float16 would round it to 65504";
+  EXPECT_EQ(y[1], INFINITY);
+  EXPECT_EQ(y[2], 1e-9);
+  EXPECT_EQ(y[3], -INFINITY);
+}
+
+TEST(Cast, PrintsTheDeclaredTypeInTheIdealReference) {
+  const OpTestNode n("Cast", 13, {true}, {{"to", int64_t{8}}}, 1, "");
+  n.node().input(0)->type = Type::tensor(DType::kFloat32);
+  EvalContext c(n.node(), n.op(), n.version(), {Tensor::scalar(static_cast<double>(0.1f))});
+  c.ideal = true;
+  n.version().eval(c);
+  EXPECT_EQ(c.outputs()[0].item<std::string>(), "0.1");
+}
+
 TEST(Cast, HonoursSaturateAndRoundMode) {
   const Tensor x = Tensor::vector<float>({3, 1e9f});
   const auto as_float = [](const Tensor& t) { return convert(t, DType::kFloat32); };

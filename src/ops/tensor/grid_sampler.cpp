@@ -60,7 +60,7 @@ double GridSampler::coordinate(double normalized, int64_t extent) const {
 }
 
 double GridSampler::coordinate_error(double normalized, int64_t extent, double u) const {
-  return 8 * u * ((std::abs(normalized) + 1) * static_cast<double>(extent) + 1);
+  return 3 * u * ((std::abs(normalized) + 1) * static_cast<double>(extent) + 1);
 }
 
 double GridSampler::reflected(double x, int64_t extent) const {

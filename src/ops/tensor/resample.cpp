@@ -51,9 +51,10 @@ Taps make_taps(const ResizePlan& plan, const ResizeAxis& axis, double u) {
   const double radius = (plan.interpolation == Interpolation::kLinear ? 1.0 : 2.0) / stretch;
   const int64_t reach = static_cast<int64_t>(std::ceil(radius)) + (bound ? 1 : 0);
   Taps taps{.width = 2 * reach + 1, .index = {}, .weight = {}, .extrapolated = {}};
-  const double slip = kernel_slope(plan) * stretch * plan.source_error(axis, u) + kernel_roundings(plan) * u;
   for (int64_t at = 0; at < axis.out; ++at) {
     const double x = plan.source(axis, at);
+    const double slip =
+        kernel_slope(plan) * stretch * plan.source_error(axis, x, u) + kernel_roundings(plan) * u;
     taps.extrapolated.push_back(plan.is_extrapolated(axis, x));
     const double centre = std::clamp(std::floor(x), -1e15, 1e15);
     const size_t first = taps.weight.size();
@@ -145,23 +146,25 @@ bool has_exact_ties(const ResizePlan& plan, const ResizeAxis& axis) {
          static_cast<double>(static_cast<float>(scale)) == scale;
 }
 
-/// The source index of each element; `nudge` moves the coordinates that may be off.
-std::vector<int64_t> nearest_table(const ResizePlan& plan, const ResizeAxis& axis, double nudge) {
+/// The source index of each element. With u != 0 the coordinates are as far off as an arithmetic with unit
+/// roundoff |u| may bring them, downwards when u < 0.
+std::vector<int64_t> nearest_table(const ResizePlan& plan, const ResizeAxis& axis, double u) {
   const bool exact_ties = has_exact_ties(plan, axis);
   std::vector<int64_t> table;
   for (int64_t at = 0; at < axis.out; ++at) {
     double x = plan.source(axis, at);
     const bool outside = plan.is_extrapolated(axis, x);
-    if (!exact_ties || 2 * x != std::floor(2 * x)) x += nudge;
+    if (!exact_ties || 2 * x != std::floor(2 * x))
+      x += std::copysign(plan.source_error(axis, x, std::abs(u)), u);
     table.push_back(outside ? kOutside : plan.resizes(axis) ? nearest_index(plan, axis, x) : at);
   }
   return table;
 }
 
-Tensor resize_nearest(const Tensor& x, const ResizePlan& plan, const std::vector<double>& nudges) {
+/// One u for each axis, as in nearest_table.
+Tensor resize_nearest(const Tensor& x, const ResizePlan& plan, const std::vector<double>& u) {
   std::vector<std::vector<int64_t>> tables;
-  for (size_t d = 0; d < plan.axes.size(); ++d)
-    tables.push_back(nearest_table(plan, plan.axes[d], nudges[d]));
+  for (size_t d = 0; d < plan.axes.size(); ++d) tables.push_back(nearest_table(plan, plan.axes[d], u[d]));
   const bool numeric = is_float(x.dtype()) || is_integer(x.dtype()) || x.dtype() == DType::kBool;
   const Tensor fill =
       numeric ? convert(Tensor::scalar(plan.extrapolation_value), x.dtype()) : Tensor::zeros(x.dtype(), {});
@@ -172,17 +175,14 @@ Tensor resize_nearest(const Tensor& x, const ResizePlan& plan, const std::vector
 Tensor nearest_error_bound(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y) {
   Tensor bound = Tensor::zeros(DType::kFloat64, y.shape());
   std::vector<size_t> open;
-  for (size_t d = 0; d < plan.axes.size(); ++d) {
-    const double slip = plan.source_error(plan.axes[d], u);
-    if (nearest_table(plan, plan.axes[d], -slip) != nearest_table(plan, plan.axes[d], slip))
-      open.push_back(d);
-  }
+  for (size_t d = 0; d < plan.axes.size(); ++d)
+    if (nearest_table(plan, plan.axes[d], -u) != nearest_table(plan, plan.axes[d], u)) open.push_back(d);
+  if (open.empty()) return bound;
   double* b = bound.mutable_data<double>();
   for (size_t choice = 0; choice < (size_t{1} << open.size()); ++choice) {
-    std::vector<double> nudges(plan.axes.size(), 0.0);
-    for (size_t i = 0; i < open.size(); ++i)
-      nudges[open[i]] = (choice >> i & 1 ? 1 : -1) * plan.source_error(plan.axes[open[i]], u);
-    const Tensor other = resize_nearest(x, plan, nudges);
+    std::vector<double> signs(plan.axes.size(), 0.0);
+    for (size_t i = 0; i < open.size(); ++i) signs[open[i]] = choice >> i & 1 ? u : -u;
+    const Tensor other = resize_nearest(x, plan, signs);
     const double* o = other.data<double>();
     for (int64_t i = 0; i < y.numel(); ++i) b[i] = std::max(b[i], std::abs(o[i] - y.data<double>()[i]));
   }

@@ -47,16 +47,19 @@ bool ResizePlan::is_extrapolated(const ResizeAxis& a, double x) const {
   return coordinates == CoordinateMode::kTfCropAndResize && (x < 0 || x > static_cast<double>(a.in - 1));
 }
 
-double ResizePlan::source_error(const ResizeAxis& a, double u) const {
+double ResizePlan::source_error(const ResizeAxis& a, double x, double u) const {
   int exponent = 0;
   const bool by_scale = coordinates == CoordinateMode::kAsymmetric ||
                         coordinates == CoordinateMode::kHalfPixel ||
                         coordinates == CoordinateMode::kPytorchHalfPixel;
   if (by_scale && std::frexp(a.scale(), &exponent) == 0.5) return 0;  // a power of two: every step is exact
-  // At most eight roundings, each of a term no larger than the coordinates at the ends of the axis.
-  const double crop =
-      coordinates == CoordinateMode::kTfCropAndResize ? std::abs(a.roi_start) + std::abs(a.roi_end) : 0;
-  return 8 * u * (static_cast<double>(a.in) + 1) * (1 + crop);
+  // Four roundings of what grows with x; the offsets of two modes are differences of terms as large as the
+  // axis.
+  double roundings = 4 * (std::abs(x) + 1);
+  if (coordinates == CoordinateMode::kHalfPixelSymmetric) roundings += 2 * static_cast<double>(a.in);
+  if (coordinates == CoordinateMode::kTfCropAndResize)
+    roundings += 6 * static_cast<double>(a.in) * (std::abs(a.roi_start) + std::abs(a.roi_end));
+  return roundings * u;
 }
 
 int64_t scaled_extent(int64_t in, double scale) {

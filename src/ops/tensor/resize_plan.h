@@ -58,8 +58,8 @@ struct ResizePlan {
   double source(const ResizeAxis& axis, int64_t at) const;
   /// True when source coordinate x is replaced by extrapolation_value.
   bool is_extrapolated(const ResizeAxis& axis, double x) const;
-  /// The largest error of a source coordinate that is computed in an arithmetic with unit roundoff u.
-  double source_error(const ResizeAxis& axis, double u) const;
+  /// What source coordinate x may be off by when it is computed in an arithmetic with unit roundoff u.
+  double source_error(const ResizeAxis& axis, double x, double u) const;
 };
 
 /// The plan of a Resize or Upsample node. Of input 0 only the shape is read.
