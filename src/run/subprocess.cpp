@@ -16,6 +16,31 @@ namespace {
 /// What the child tells the parent. Both are the same program, so numbers travel as they lie in memory.
 enum class Message : uint8_t { kActive, kFirstInputs, kOutput, kIterationEnd, kDone };
 
+/// Both ends of a pipe, closed at the end of its life at the latest. A child whose reader is gone ends with
+/// an error.
+class Pipe {
+ public:
+  Pipe() { require(::pipe(ends_) == 0, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno)); }
+  ~Pipe() {
+    close_reading_end();
+    close_writing_end();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  int reading_end() const { return ends_[0]; }
+  int writing_end() const { return ends_[1]; }
+  void close_reading_end() { close(ends_[0]); }
+  void close_writing_end() { close(ends_[1]); }
+
+ private:
+  static void close(int& fd) {
+    if (fd >= 0) ::close(fd);
+    fd = -1;
+  }
+  int ends_[2] = {-1, -1};
+};
+
 class PipeWriter {
  public:
   explicit PipeWriter(int fd) : fd_(fd) {}
@@ -211,24 +236,19 @@ std::string how_it_ended(int status) {
 
 void execute_runner_in_subprocess(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
                                   InferenceObserver& observer) {
-  int ends[2];
-  require(::pipe(ends) == 0, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
+  Pipe pipe;
   log::flush();
   const pid_t child = ::fork();
-  if (child == 0) {
-    ::close(ends[0]);
-    run_child(ends[1], runner, loader, cache, warm_up);
-  }
-  ::close(ends[1]);
-  bool done = false;
-  int status = 0;
-  if (child > 0) {
-    PipeReader in(ends[0]);
-    done = receive(in, cache, observer);
-  }
-  ::close(ends[0]);
-  require(child > 0, ErrorCode::kIo, "cannot start a process for {}: {}", runner.name(),
+  require(child >= 0, ErrorCode::kIo, "cannot start a process for {}: {}", runner.name(),
           std::strerror(errno));
+  if (child == 0) {
+    pipe.close_reading_end();
+    run_child(pipe.writing_end(), runner, loader, cache, warm_up);
+  }
+  pipe.close_writing_end();
+  PipeReader in(pipe.reading_end());
+  const bool done = receive(in, cache, observer);
+  int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!done)

@@ -12,7 +12,7 @@ USAGE = [
     ("run identity.onnx --ref --fail-fst", 1, OUT, "[E] Unrecognized Options: ['--fail-fst']"),
     ("run identity.onnx --ref --fail-fst", 1, ERR, "assay: --fail-fst is no option; did you mean --fail-fast?"),
     ("run identity.onnx extra --ref more", 1, OUT, "[E] Unrecognized Options: ['extra', 'more']"),
-    ("run identity.onnx --ref --onnx x", 2, ERR, "assay run: error: ambiguous option: --onnx could match --onnx-exclude-outputs, --onnx-flags, --onnx-outputs, --onnxrt, --onnxrt-library"),
+    ("run identity.onnx --ref --onnx x", 2, ERR, "assay run: error: ambiguous option: --onnx could match --onnxrt, --onnxrt-library, --onnx-outputs, --onnx-exclude-outputs, --onnx-flags"),
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
