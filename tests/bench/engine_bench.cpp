@@ -1,11 +1,12 @@
 // The engine against ONNX Runtime in one process: blocks of runs in turn, with pauses in between so that the
 // idle threads of one do not take time from the other.
 //
-// usage: engine_bench [--threads N] [--seconds S] [--profile] [--explain] [--no-onnxrt] MODEL...
+// usage: engine_bench [--threads N] [--seconds S] [--profile] [--explain] [--no-onnxrt] [--cpu-time] MODEL...
 // A MODEL is a file (weights that are constant are randomised) or the name of a template. The table shows
 // medians and minima in milliseconds, the ratio of the medians (above 1: the engine is faster), the times to
 // create the sessions, and the largest difference relative to the largest magnitude of an output.
 #include <fmt/core.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 struct Arguments {
   int threads = 2;
   double seconds = 2;
-  bool profile = false, explain = false, onnxrt = true;
+  bool profile = false, explain = false, onnxrt = true, cpu_time = false;
   std::vector<std::string> models;
 };
 
@@ -50,10 +51,18 @@ Arguments parse(int argc, char** argv) {
       a.explain = true;
     else if (s == "--no-onnxrt")
       a.onnxrt = false;
+    else if (s == "--cpu-time")
+      a.cpu_time = true;
     else
       a.models.push_back(s);
   }
   return a;
+}
+
+double now(bool cpu_time) {
+  timespec t;
+  clock_gettime(cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 double elapsed(Clock::time_point start) {
@@ -96,18 +105,17 @@ struct Runner {
   std::vector<double> times;
   std::vector<Tensor> outputs;
 
-  Runner(const Backend& backend, const std::shared_ptr<Model>& model, const std::string& name, int threads) {
+  Runner(const Backend& backend, const std::shared_ptr<Model>& model, int threads) {
     const ModelSource source{model, {}};
     const auto start = Clock::now();
     session = backend.open(source, {.threads = threads});
     created = elapsed(start);
     outputs.resize(session->outputs().size());
-    (void)name;
   }
-  void run(const std::vector<Tensor>& feed, bool timed) {
-    const auto start = Clock::now();
+  void run(const std::vector<Tensor>& feed, bool timed, bool cpu_time) {
+    const double start = now(cpu_time);
     session->run(feed, [&](size_t i, Tensor t) { outputs[i] = std::move(t); });
-    if (timed) times.push_back(elapsed(start));
+    if (timed) times.push_back(now(cpu_time) - start);
   }
   double median() {
     std::sort(times.begin(), times.end());
@@ -184,17 +192,17 @@ double bench(const std::string& name, const Arguments& a) {
     return 1;
   }
   std::vector<Runner> runners;
-  runners.emplace_back(*find_backend("engine"), model, name, a.threads);
-  if (a.onnxrt) runners.emplace_back(*find_backend("onnxrt"), model, name, a.threads);
+  runners.emplace_back(*find_backend("engine"), model, a.threads);
+  if (a.onnxrt) runners.emplace_back(*find_backend("onnxrt"), model, a.threads);
   for (Runner& r : runners)
-    for (int i = 0; i < 3; ++i) r.run(feed, false);
+    for (int i = 0; i < 3; ++i) r.run(feed, false, a.cpu_time);
   const auto start = Clock::now();
   while (elapsed(start) < a.seconds || runners[0].times.size() < 15) {
     for (Runner& r : runners) {
       std::this_thread::sleep_for(std::chrono::milliseconds(40));
-      r.run(feed, false);
+      r.run(feed, false, a.cpu_time);
       const auto block = Clock::now();
-      for (int i = 0; i < 10 && (i < 3 || elapsed(block) < 0.15); ++i) r.run(feed, true);
+      for (int i = 0; i < 10 && (i < 3 || elapsed(block) < 0.15); ++i) r.run(feed, true, a.cpu_time);
     }
   }
   Runner& ours = runners[0];

@@ -110,40 +110,51 @@ std::vector<double> absolute(kernels::MatrixView m, int64_t rows, int64_t column
   return out;
 }
 
-/// Errors of one query's scores, in: those of the products. Out: those of its probabilities, as they act on
-/// Y, where `weights` gets the probabilities. `show` as in finish_row.
-void row_errors(const AttentionPlan& p, double u, double u_softmax, const double* bias, bool any,
-                double* scores, double* errors, int64_t stage, double* show) {
-  const auto reveal = [&](Stage s) {
-    if (show != nullptr && stage == s) std::copy_n(errors, p.keys, show);
-  };
-  reveal(kProduct);
-  double largest = -std::numeric_limits<double>::infinity(), mean = 0;
-  for (int64_t j = 0; j < p.keys; ++j) {
-    scores[j] = cap(p, scores[j]);
-    if (p.softcap > 0) errors[j] += 6 * u * std::fabs(scores[j]);
+/// Errors along the stages of one query's row.
+struct RowErrors {
+  const AttentionPlan& plan;
+  double u, u_softmax;
+  int64_t stage;  ///< the stage that the fourth output shows
+
+  /// `scores` come as products and leave as probabilities, `errors` likewise. `bias` is the plan's for this
+  /// query, `any` its result. `show`, unless it is null, gets the errors of the stage.
+  void carry(const double* bias, bool any, double* scores, double* errors, double* show) const {
+    const int64_t keys = plan.keys;
+    const auto reveal = [&](Stage s) {
+      if (show != nullptr && stage == s) std::copy_n(errors, keys, show);
+    };
+    reveal(kProduct);
+    for (int64_t j = 0; j < keys; ++j) {
+      scores[j] = cap(plan, scores[j]);
+      if (plan.softcap > 0) errors[j] += 6 * u * std::fabs(scores[j]);
+    }
+    reveal(kCapped);
+    for (int64_t j = 0; j < keys; ++j) {
+      scores[j] += bias[j];
+      errors[j] = std::isfinite(scores[j]) ? errors[j] + u * std::fabs(scores[j]) : 0;
+    }
+    reveal(kBiased);
+    to_probabilities(any, scores, errors);
+    reveal(kProbabilities);
   }
-  reveal(kCapped);
-  for (int64_t j = 0; j < p.keys; ++j) {
-    scores[j] += bias[j];
-    errors[j] = std::isfinite(scores[j]) ? errors[j] + u * std::fabs(scores[j]) : 0;
-    largest = std::max(largest, scores[j]);
+
+ private:
+  void to_probabilities(bool any, double* scores, double* errors) const {
+    const int64_t keys = plan.keys;
+    const std::vector<double> before(scores, scores + keys);
+    const double largest = keys == 0 ? 0 : *std::max_element(before.begin(), before.end());
+    if (any)
+      softmax(scores, keys);
+    else
+      std::fill_n(scores, keys, 0.0);
+    double mean = 0;
+    for (int64_t j = 0; j < keys; ++j) mean += scores[j] * errors[j];
+    for (int64_t j = 0; j < keys; ++j) {
+      const double roundings = static_cast<double>(keys) + largest - before[static_cast<size_t>(j)] + 10;
+      errors[j] = scores[j] == 0 ? 0 : scores[j] * (errors[j] + mean + u_softmax * roundings);
+    }
   }
-  reveal(kBiased);
-  std::vector<double> distance(scores, scores + p.keys);
-  if (any)
-    softmax(scores, p.keys);
-  else
-    std::fill_n(scores, p.keys, 0.0);
-  for (int64_t j = 0; j < p.keys; ++j) mean += scores[j] * errors[j];
-  for (int64_t j = 0; j < p.keys; ++j) {
-    const double apart = largest - distance[static_cast<size_t>(j)];
-    errors[j] = scores[j] == 0
-                    ? 0
-                    : scores[j] * (errors[j] + mean + u_softmax * (static_cast<double>(p.keys) + apart + 10));
-  }
-  reveal(kProbabilities);
-}
+};
 
 /// First-order bound. A score errs by u (d + 3) |scale| |Q||K|^T, its cap by 6 u more, its sum with the mask
 /// by one rounding; a probability, relatively, by its score's error, the mean of these, and u (n + |x - max|
@@ -153,8 +164,8 @@ Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
   const AttentionPlan p(c);
   const int64_t precision = c.attr_int("softmax_precision", 0);
   const double u_softmax =
-      std::max(u, is_known_dtype(precision) ? unit_roundoff(static_cast<DType>(precision)) : 0.0);
-  const int64_t stage = read_stage(c);
+      is_known_dtype(precision) ? std::max(u, unit_roundoff(static_cast<DType>(precision))) : u;
+  const RowErrors row_errors{.plan = p, .u = u, .u_softmax = u_softmax, .stage = read_stage(c)};
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   double* po = out.mutable_data<double>();
   for_each_block(p, [&](int64_t b, int64_t head, int64_t first, int64_t rows) {
@@ -168,7 +179,7 @@ Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
       const int64_t row = ((b * p.heads + head) * p.queries + first + r) * p.keys;
       double *score = scores.data() + r * p.keys, *error = errors.data() + r * p.keys;
       const bool any = p.bias(b, head, first + r, bias.data());
-      row_errors(p, u, u_softmax, bias.data(), any, score, error, stage, i == 3 ? po + row : nullptr);
+      row_errors.carry(bias.data(), any, score, error, i == 3 ? po + row : nullptr);
       for (int64_t j = 0; j < p.keys; ++j) error[j] += u * static_cast<double>(p.keys + 1) * score[j];
     }
     if (i == 3) return;

@@ -8,7 +8,10 @@
 namespace assay {
 namespace {
 
-void infer(InferContext& c) { infer_conv(c, c.input_dtype(0), 0, 1, 2); }
+void infer(InferContext& c) {
+  infer_conv(c, c.input_dtype(0), 0, 1);
+  check_conv_bias(c, 1, 2);
+}
 
 void eval(EvalContext& c) {
   const ConvPlan plan = plan_conv(c, c.shape(0), c.shape(1));

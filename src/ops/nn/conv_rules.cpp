@@ -13,15 +13,6 @@ void check_channels(const OpContext& c, const Dim& data, const Dim& weights) {
           group);
 }
 
-std::vector<int64_t> known_kernel(const Dims& weights) {
-  std::vector<int64_t> kernel;
-  for (size_t i = 2; i < weights.size(); ++i) {
-    if (!weights[i].is_known()) return {};
-    kernel.push_back(weights[i].value());
-  }
-  return kernel;
-}
-
 }  // namespace
 
 int64_t read_group(const OpContext& c, int64_t in_channels, int64_t out_channels) {
@@ -34,12 +25,11 @@ int64_t read_group(const OpContext& c, int64_t in_channels, int64_t out_channels
   return group;
 }
 
-void infer_conv(InferContext& c, DType dtype, size_t x, size_t w, size_t b) {
+void infer_conv(InferContext& c, DType dtype, size_t x, size_t w) {
   const Dims *data = c.input_dims(x), *weights = c.input_dims(w);
   if (data == nullptr) return c.set_output(0, dtype);
   c.check(data->size() >= 3, "the input has {} dimensions; it needs batch, channels and at least one more",
           data->size());
-  const size_t rank = data->size() - 2;
   std::vector<int64_t> kernel;
   Dim out_channels;
   if (weights != nullptr) {
@@ -50,16 +40,20 @@ void infer_conv(InferContext& c, DType dtype, size_t x, size_t w, size_t b) {
     if (out_channels.is_known()) read_group(c, -1, out_channels.value());
     kernel = known_kernel(*weights);
   }
-  const Dims* bias = c.has_input(b) ? c.input_dims(b) : nullptr;
-  if (bias != nullptr) {
-    c.check(bias->size() == 1, "the bias has {} dimensions where 1 is needed", bias->size());
-    c.check(!(*bias)[0].is_known() || !out_channels.is_known() || (*bias)[0].value() == out_channels.value(),
-            "the bias has {} elements for {} output channels", (*bias)[0].str(), out_channels.str());
-  }
   Dims out = {(*data)[0], out_channels};
-  for (const Dim& d : read_window(c, rank, std::move(kernel)).output_extents(spatial_dims(*data)))
+  for (const Dim& d : read_window(c, data->size() - 2, std::move(kernel)).output_extents(spatial_dims(*data)))
     out.push_back(d);
   c.set_output(0, dtype, std::move(out));
+}
+
+void check_conv_bias(const InferContext& c, size_t w, size_t b) {
+  const Dims *weights = c.input_dims(w), *bias = c.has_input(b) ? c.input_dims(b) : nullptr;
+  if (bias == nullptr) return;
+  c.check(bias->size() == 1, "the bias has {} dimensions where 1 is needed", bias->size());
+  if (weights == nullptr || weights->empty()) return;
+  const Dim &given = (*bias)[0], &needed = (*weights)[0];
+  c.check(!given.is_known() || !needed.is_known() || given.value() == needed.value(),
+          "the bias has {} elements for {} output channels", given.str(), needed.str());
 }
 
 ConvPlan plan_conv(const OpContext& c, const Shape& x, const Shape& w) {

@@ -6,9 +6,11 @@
 
 namespace assay {
 
-/// Sets the shape of output 0 for data input x, weight input w and bias input b, as far as it is known.
-/// Throws Error when a rule is broken.
-void infer_conv(InferContext& c, DType dtype, size_t x, size_t w, size_t b);
+/// Sets the type and shape of output 0 for data input x and weight input w, as far as it is known. Throws
+/// Error when a rule is broken.
+void infer_conv(InferContext& c, DType dtype, size_t x, size_t w);
+/// Throws Error when bias input b, if it is given, has not one element per kernel of weight input w.
+void check_conv_bias(const InferContext& c, size_t w, size_t b);
 
 struct ConvPlan {
   kernels::ConvSize size;

@@ -44,15 +44,6 @@ Dim output_extent(const Attributes& a, size_t i, const Dim& in) {
   return extent_without(a, i, in, a.window.begin[i] + a.window.end[i]);
 }
 
-std::vector<int64_t> known_kernel(const Dims& weights) {
-  std::vector<int64_t> kernel;
-  for (size_t i = 2; i < weights.size(); ++i) {
-    if (!weights[i].is_known()) return {};
-    kernel.push_back(weights[i].value());
-  }
-  return kernel;
-}
-
 void infer(InferContext& c) {
   const Dims *x = c.input_dims(0), *w = c.input_dims(1);
   if (x == nullptr) return c.set_output(0, c.input_dtype(0));

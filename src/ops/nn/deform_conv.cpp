@@ -14,7 +14,8 @@ namespace {
 enum Input { kX, kW, kOffset, kBias, kMask };
 
 void infer(InferContext& c) {
-  infer_conv(c, c.input_dtype(kX), kX, kW, kBias);
+  infer_conv(c, c.input_dtype(kX), kX, kW);
+  check_conv_bias(c, kW, kBias);
   const int64_t groups = c.attr_int("offset_group");
   c.check(groups >= 1, "attribute 'offset_group' is {}; it must be at least 1", groups);
 }

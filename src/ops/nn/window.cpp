@@ -110,6 +110,15 @@ kernels::Window WindowAttributes::over(const Shape& spatial) const {
   return w;
 }
 
+std::vector<int64_t> known_kernel(const Dims& weights) {
+  std::vector<int64_t> kernel;
+  for (size_t i = 2; i < weights.size(); ++i) {
+    if (!weights[i].is_known()) return {};
+    kernel.push_back(weights[i].value());
+  }
+  return kernel;
+}
+
 Dims spatial_dims(const Dims& dims) { return dims.size() < 2 ? Dims() : Dims(dims.begin() + 2, dims.end()); }
 
 Shape spatial_shape(const Shape& shape) {

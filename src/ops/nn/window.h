@@ -34,6 +34,9 @@ struct WindowAttributes {
 /// lacks have their defaults. Throws Error when one has the wrong length or is out of range.
 WindowAttributes read_window(const OpContext& c, size_t rank, std::vector<int64_t> kernel = {});
 
+/// The kernel's extents in a shape of weights [M, C, kernel...]; empty when one is not known.
+std::vector<int64_t> known_kernel(const Dims& weights);
+
 /// The spatial extents of a shape [N, C, spatial...].
 Dims spatial_dims(const Dims& dims);
 Shape spatial_shape(const Shape& shape);

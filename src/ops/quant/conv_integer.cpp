@@ -7,10 +7,7 @@
 namespace assay {
 namespace {
 
-/// ConvInteger has no bias.
-constexpr size_t kNoInput = 99;
-
-void infer(InferContext& c) { infer_conv(c, DType::kInt32, 0, 1, kNoInput); }
+void infer(InferContext& c) { infer_conv(c, DType::kInt32, 0, 1); }
 
 void eval(EvalContext& c) {
   const ConvPlan plan = plan_conv(c, c.shape(0), c.shape(1));

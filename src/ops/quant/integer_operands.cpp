@@ -32,9 +32,7 @@ Tensor matrix_levels(const EvalContext& c, size_t i, size_t z, bool by_column) {
 
 Tensor data_levels(const EvalContext& c, size_t i, size_t z) {
   Tensor levels = to_float64(c.input(i));
-  if (!given(c, z)) return levels;
-  c.check(c.input(z).numel() == 1, "input {} has shape {} where a scalar is needed", z, c.shape(z).str());
-  return subtract(levels, to_float64(c.input(z)).reshaped({}));
+  return given(c, z) ? subtract(levels, Tensor::scalar(scalar_parameter(c, z))) : levels;
 }
 
 Tensor weight_levels(const EvalContext& c, size_t i, size_t z) {
@@ -47,6 +45,11 @@ Tensor weight_levels(const EvalContext& c, size_t i, size_t z) {
   Shape columns(std::vector<int64_t>(levels.shape().size(), 1));
   columns[0] = levels.dim(0);
   return subtract(levels, zero.reshaped(columns));
+}
+
+double scalar_parameter(const EvalContext& c, size_t i) {
+  c.check(c.input(i).numel() == 1, "input {} has shape {} where a scalar is needed", i, c.shape(i).str());
+  return to_float64(c.input(i)).data<double>()[0];
 }
 
 Tensor to_int32(const Tensor& sums) {

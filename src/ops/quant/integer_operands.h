@@ -19,6 +19,9 @@ Tensor data_levels(const EvalContext& c, size_t i, size_t z);
 /// The weights [M, ...] of input i less the scalar, or the vector of M elements, in input z.
 Tensor weight_levels(const EvalContext& c, size_t i, size_t z);
 
+/// The one number in input i, a scale or zero point of the whole tensor. Throws Error when there are more.
+double scalar_parameter(const EvalContext& c, size_t i);
+
 /// Sums, exact in float64, as the 32-bit integers that an accumulator holds; they wrap.
 Tensor to_int32(const Tensor& sums);
 

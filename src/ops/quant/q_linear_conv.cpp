@@ -13,11 +13,9 @@ namespace {
 
 enum Input { kX, kXScale, kXZero, kW, kWScale, kWZero, kYScale, kYZero, kBias };
 
-void infer(InferContext& c) { infer_conv(c, c.input_dtype(kYZero), kX, kW, kBias); }
-
-double scalar(const EvalContext& c, size_t i) {
-  c.check(c.input(i).numel() == 1, "input {} has shape {} where a scalar is needed", i, c.shape(i).str());
-  return to_float64(c.input(i)).reshaped({}).item<double>();
+void infer(InferContext& c) {
+  infer_conv(c, c.input_dtype(kYZero), kX, kW);
+  check_conv_bias(c, kW, kBias);
 }
 
 void eval(EvalContext& c) {
@@ -37,7 +35,8 @@ void eval(EvalContext& c) {
   double* p = sums.mutable_data<double>();
   kernels::convolve(plan.size, plan.window, x.data<double>(), w.data<double>(),
                     bias.defined() ? bias.data<double>() : nullptr, p);
-  const double x_scale = scalar(c, kXScale), y_scale = scalar(c, kYScale), zero = scalar(c, kYZero);
+  const double x_scale = scalar_parameter(c, kXScale), y_scale = scalar_parameter(c, kYScale),
+               zero = scalar_parameter(c, kYZero);
   const DType to = c.input(kYZero).dtype();
   for (int64_t row = 0; row < plan.size.batch * channels; ++row) {
     const double factor = x_scale * scales.data<double>()[scales.numel() == 1 ? 0 : row % channels] / y_scale;

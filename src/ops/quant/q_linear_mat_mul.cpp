@@ -19,17 +19,12 @@ void infer(InferContext& c) {
     c.set_output(0, c.input_dtype(7));
 }
 
-double scalar(const EvalContext& c, size_t i) {
-  c.check(c.input(i).numel() == 1, "input {} has shape {} where a scalar is needed", i, c.shape(i).str());
-  return to_float64(c.input(i)).reshaped({}).item<double>();
-}
-
 void eval(EvalContext& c) {
   const auto times = [](double x, double y) { return x * y; };
   Tensor product = matrix_product(matrix_levels(c, 0, 2, false), matrix_levels(c, 3, 5, true));
   product = map_broadcast<double>(product, matrix_parameter(c, 0, 1, false), times);
   product = map_broadcast<double>(product, matrix_parameter(c, 3, 4, true), times);
-  const double scale = scalar(c, 6), zero = scalar(c, 7);
+  const double scale = scalar_parameter(c, 6), zero = scalar_parameter(c, 7);
   const DType declared = c.declared_dtype(0),
               to = declared != DType::kUndefined ? declared : c.input(7).dtype();
   c.set_output(

@@ -1,7 +1,5 @@
 // DFT: the discrete Fourier transform along an axis, forward or inverse, of real ([..., 1]) or complex ([...,
 // 2]) numbers; one-sided from real numbers to half a spectrum, or back.
-#include <cmath>
-
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
@@ -149,14 +147,7 @@ void eval(EvalContext& c) {
 
 /// The sum of the line's magnitudes: sound for sums in any order, and for fast transforms, whose error is far
 /// smaller.
-void magnitude(EvalContext& c) {
-  const Plan p = make_plan(c);
-  c.set_output(0, for_each_line(c, p, [](const std::vector<Complex>& in, std::vector<Complex>& out) {
-                 double sum = 0;
-                 for (const Complex& x : in) sum += std::fabs(x.real()) + std::fabs(x.imag());
-                 std::fill(out.begin(), out.end(), Complex(sum, sum));
-               }));
-}
+void magnitude(EvalContext& c) { c.set_output(0, for_each_line(c, make_plan(c), fill_with_magnitude)); }
 
 /// n additions, and angles of up to 2 pi n that err by u times their size where they are computed as they
 /// stand.

@@ -28,4 +28,8 @@ class Fourier {
   std::vector<std::complex<double>> roots_;  ///< exp(-2 pi i k / n)
 };
 
+/// Every element of `out` gets the sum of the magnitudes of the parts of `in`, in both parts: what bounds
+/// each element of the transform and, times (its roundings) u, its error.
+void fill_with_magnitude(const std::vector<std::complex<double>>& in, std::vector<std::complex<double>>& out);
+
 }  // namespace assay

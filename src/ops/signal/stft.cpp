@@ -1,7 +1,5 @@
 // STFT: Fourier transforms of windowed frames of a signal: [batch, samples, parts] to [batch, frames, bins,
 // 2].
-#include <cmath>
-
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
@@ -99,14 +97,7 @@ void eval(EvalContext& c) {
 }
 
 /// The sum of the windowed frame's magnitudes, as for DFT.
-void magnitude(EvalContext& c) {
-  const Plan p = make_plan(c);
-  c.set_output(0, for_each_frame(c, p, [](const std::vector<Complex>& in, std::vector<Complex>& out) {
-                 double sum = 0;
-                 for (const Complex& x : in) sum += std::fabs(x.real()) + std::fabs(x.imag());
-                 std::fill(out.begin(), out.end(), Complex(sum, sum));
-               }));
-}
+void magnitude(EvalContext& c) { c.set_output(0, for_each_frame(c, make_plan(c), fill_with_magnitude)); }
 
 /// As for DFT, and the window.
 int64_t terms(EvalContext& c) { return 8 * make_plan(c).length + 9; }
