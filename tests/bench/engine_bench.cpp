@@ -159,16 +159,20 @@ void print_profile(const Model& model, const std::vector<Tensor>& feed, const Ar
     std::map<size_t, std::unique_ptr<engine::Arena>> memory_;
   } binding;
   engine::Context context(plan, engine::find_kernel);
-  std::vector<double> seconds(plan->steps.size());
-  for (int i = 0; i < 5; ++i) context.run(feed, binding);
-  context.set_profile(&seconds);
-  const int runs = 30;
+  std::vector<double> run_seconds(plan->steps.size()), seconds(plan->steps.size(), 1e9);
+  for (int i = 0; i < 3; ++i) context.run(feed, binding);
+  context.set_profile(&run_seconds, a.cpu_time ? +[] { return now(true); } : +[] { return now(false); });
   double total = 0;
-  for (int i = 0; i < runs; ++i) context.run(feed, binding);
+  const auto start = Clock::now();
+  for (int i = 0; i < 10 || elapsed(start) < a.seconds; ++i) {
+    std::fill(run_seconds.begin(), run_seconds.end(), 0.0);
+    context.run(feed, binding);
+    for (size_t s = 0; s < seconds.size(); ++s) seconds[s] = std::min(seconds[s], run_seconds[s]);
+  }
   std::map<std::string, double> by_tactic;
   for (size_t s = 0; s < seconds.size(); ++s) {
     const engine::Step& step = plan->steps[s];
-    const double us = seconds[s] / runs * 1e6;
+    const double us = seconds[s] * 1e6;
     total += us;
     by_tactic[step.tactic] += us;
     std::string shapes_text;

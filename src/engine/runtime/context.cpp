@@ -1,7 +1,6 @@
 #include "engine/runtime/context.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -195,17 +194,16 @@ Status Context::run(std::span<const Tensor> inputs, OutputBinding& outputs) noex
   for (size_t i = 0; i < inputs.size(); ++i)
     for (const Argument& a : input_arguments_[i])
       *a.place = static_cast<const char*>(inputs[i].data()) + a.offset;
-  using Clock = std::chrono::steady_clock;
   for (size_t s = 0; s < calls_.size(); ++s) {
     Call& call = *calls_[s];
     if (!call.acquired.empty() && !acquire_outputs(call, outputs)) {
       failed_step_ = s;
       return Status::kOutOfMemory;
     }
-    const Clock::time_point start = profile_ != nullptr ? Clock::now() : Clock::time_point();
+    const double start = profile_ != nullptr ? clock_() : 0;
     const Status status = call.kernel != nullptr ? call.kernel->run({call.inputs, call.outputs, call.scratch})
                                                  : run_tensors(s, inputs);
-    if (profile_ != nullptr) (*profile_)[s] += std::chrono::duration<double>(Clock::now() - start).count();
+    if (profile_ != nullptr) (*profile_)[s] += clock_() - start;
     if (status != Status::kOk) {
       failed_step_ = s;
       return status;

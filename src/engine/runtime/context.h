@@ -46,8 +46,11 @@ class Context {
   size_t failed_step() const { return failed_step_; }
   const std::string& error() const { return error_; }
 
-  /// From now on the seconds of every step are added to `seconds`, one entry a step; null stops it.
-  void set_profile(std::vector<double>* seconds) { profile_ = seconds; }
+  /// From now on the seconds of every step, by the given clock, are added to `seconds`, one entry a step; null stops it.
+  void set_profile(std::vector<double>* seconds, double (*clock)()) {
+    profile_ = seconds;
+    clock_ = clock;
+  }
 
  private:
   struct Call;
@@ -69,6 +72,7 @@ class Context {
   std::vector<std::vector<Argument>> input_arguments_, output_arguments_;
   std::vector<Tensor> tensors_;  // of values with Storage::kTensor
   std::vector<double>* profile_ = nullptr;
+  double (*clock_)() = nullptr;
   size_t failed_step_ = 0;
   std::string error_;
 };

@@ -43,8 +43,8 @@ double kernel_roundings(const ResizePlan& plan) {
   return plan.interpolation == Interpolation::kLinear ? 2 : 200 * (1 + std::abs(plan.cubic_a));
 }
 
-/// `slack` > 0 adds that much to the magnitude of every weight, also of the neighbours just outside the
-/// kernel: the taps of an upper bound. The weights are then magnitudes.
+/// With u > 0 the taps of an upper bound: magnitudes of the weights, and of the neighbours just outside the
+/// kernel, enlarged by all that coordinates and weights may be off by in an arithmetic with unit roundoff u.
 Taps make_taps(const ResizePlan& plan, const ResizeAxis& axis, double u) {
   const bool bound = u > 0;
   const double stretch = plan.antialias ? std::min(axis.scale(), 1.0) : 1.0;

@@ -1,0 +1,171 @@
+#include "kernels/gemv/gemv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/parallel.h"
+#include "kernels/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/gemv/gemv.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "kernels/vector_math-inl.h"
+
+#ifndef ASSAY_KERNELS_GEMV_PRODUCT_
+#define ASSAY_KERNELS_GEMV_PRODUCT_
+namespace assay::kernels {
+
+/// The product as the vector code sees it.
+struct Product {
+  int64_t n, k;
+  const float *x, *b;
+  float* y;
+};
+
+}  // namespace assay::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::kernels {
+namespace HWY_NAMESPACE {
+
+/// Adds S rows of the matrix, weighted, to M rows of sums, for one vector of columns.
+template <int64_t M, int64_t S, typename Load, typename Store>
+HWY_INLINE void add_streams(const Product& p, int64_t k, int64_t column, Load load, Store store) {
+  VF sums[M];
+  for (int64_t m = 0; m < M; ++m) sums[m] = load(p.y + m * p.n + column);
+  for (int64_t s = 0; s < S; ++s) {
+    const VF row = load(p.b + (k + s) * p.n + column);
+    for (int64_t m = 0; m < M; ++m) sums[m] = hn::MulAdd(constant(p.x[m * p.k + k + s]), row, sums[m]);
+  }
+  for (int64_t m = 0; m < M; ++m) store(sums[m], p.y + m * p.n + column);
+}
+
+template <int64_t M, int64_t S>
+HWY_INLINE void add_rows(const Product& p, int64_t k, int64_t first, int64_t last) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  int64_t j = first;
+  for (; j + lanes <= last; j += lanes)
+    add_streams<M, S>(
+        p, k, j, [](const float* q) HWY_ATTR { return hn::LoadU(F(), q); },
+        [](VF v, float* q) HWY_ATTR { hn::StoreU(v, F(), q); });
+  if (j == last) return;
+  const auto left = static_cast<size_t>(last - j);
+  add_streams<M, S>(
+      p, k, j, [=](const float* q) HWY_ATTR { return load_first(q, left); },
+      [=](VF v, float* q) HWY_ATTR { store_first(v, q, left); });
+}
+
+/// Columns [first, last), which stay in the first-level cache while the matrix streams by, eight rows side by
+/// side.
+template <int64_t M>
+void sum_columns(const Product& p, int64_t first, int64_t last) {
+  int64_t k = 0;
+  for (; k + 8 <= p.k; k += 8) add_rows<M, 8>(p, k, first, last);
+  for (; k < p.k; ++k) add_rows<M, 1>(p, k, first, last);
+}
+
+/// R rows of the transposed matrix times M rows of x.
+template <int64_t M, int64_t R>
+HWY_INLINE void dot_rows(const Product& p, int64_t row) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  VF sums[R][M];
+  for (int64_t r = 0; r < R; ++r)
+    for (int64_t m = 0; m < M; ++m) sums[r][m] = hn::Zero(f);
+  const float* b = p.b + row * p.k;
+  const auto step = [&](auto load, int64_t k) HWY_ATTR {
+    VF x[M];
+    for (int64_t m = 0; m < M; ++m) x[m] = load(p.x + m * p.k + k);
+    for (int64_t r = 0; r < R; ++r) {
+      const VF v = load(b + r * p.k + k);
+      for (int64_t m = 0; m < M; ++m) sums[r][m] = hn::MulAdd(v, x[m], sums[r][m]);
+    }
+  };
+  int64_t k = 0;
+  for (; k + lanes <= p.k; k += lanes) step([](const float* q) HWY_ATTR { return hn::LoadU(F(), q); }, k);
+  if (k < p.k) {
+    const auto left = static_cast<size_t>(p.k - k);
+    step([=](const float* q) HWY_ATTR { return load_first(q, left); }, k);
+  }
+  for (int64_t r = 0; r < R; ++r)
+    for (int64_t m = 0; m < M; ++m) p.y[m * p.n + row + r] += hn::GetLane(hn::SumOfLanes(f, sums[r][m]));
+}
+
+template <int64_t M>
+void dot_range(const Product& p, int64_t first, int64_t last) {
+  constexpr int64_t kRows = M == 1 ? 8 : 4;
+  int64_t row = first;
+  for (; row + kRows <= last; row += kRows) dot_rows<M, kRows>(p, row);
+  for (; row < last; ++row) dot_rows<M, 1>(p, row);
+}
+
+void sum_columns_of(int64_t m, const Product& p, int64_t first, int64_t last) {
+  if (m == 1) return sum_columns<1>(p, first, last);
+  if (m == 2) return sum_columns<2>(p, first, last);
+  if (m == 3) return sum_columns<3>(p, first, last);
+  sum_columns<4>(p, first, last);
+}
+
+void dot_range_of(int64_t m, const Product& p, int64_t first, int64_t last) {
+  if (m == 1) return dot_range<1>(p, first, last);
+  if (m == 2) return dot_range<2>(p, first, last);
+  if (m == 3) return dot_range<3>(p, first, last);
+  dot_range<4>(p, first, last);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::kernels {
+
+HWY_EXPORT(sum_columns_of);
+HWY_EXPORT(dot_range_of);
+
+namespace {
+
+/// Products that a thread should handle at least.
+constexpr int64_t kGrain = 1 << 15;
+/// Columns whose sums stay in the first-level cache; also what one stream reads in one piece.
+constexpr int64_t kColumns = 2048;
+/// Columns are shared out in whole cache lines.
+constexpr int64_t kLine = 16;
+
+void set_bias(int64_t m, int64_t n, const float* bias, float* y) {
+  for (int64_t i = 0; i < m; ++i) {
+    if (bias != nullptr)
+      std::memcpy(y + i * n, bias, static_cast<size_t>(n) * sizeof(float));
+    else
+      std::memset(y + i * n, 0, static_cast<size_t>(n) * sizeof(float));
+  }
+}
+
+}  // namespace
+
+void gemv_columns(int64_t m, int64_t n, int64_t k, const float* x, const float* b, const float* bias,
+                  float* y) noexcept {
+  set_bias(m, n, bias, y);
+  const auto run = HWY_DYNAMIC_DISPATCH(sum_columns_of);
+  const Product p{n, k, x, b, y};
+  const int64_t lines = (n + kLine - 1) / kLine;
+  parallel_for(lines, std::max<int64_t>(1, kGrain / (kLine * std::max<int64_t>(k, 1))),
+               [&](int64_t first, int64_t last) {
+                 const int64_t end = std::min(n, last * kLine);
+                 for (int64_t j = first * kLine; j < end; j += kColumns)
+                   run(m, p, j, std::min(end, j + kColumns));
+               });
+}
+
+void gemv_rows(int64_t m, int64_t n, int64_t k, const float* x, const float* b, const float* bias,
+               float* y) noexcept {
+  set_bias(m, n, bias, y);
+  parallel_for(n, std::max<int64_t>(1, kGrain / std::max<int64_t>(k, 1)), [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(dot_range_of)(m, Product{n, k, x, b, y}, first, last);
+  });
+}
+
+}  // namespace assay::kernels
+#endif

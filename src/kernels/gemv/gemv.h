@@ -1,0 +1,19 @@
+// Products of a few rows with a large matrix: bound by memory, so the matrix is read once, where it lies.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::kernels {
+
+/// Most rows that the functions below take.
+inline constexpr int64_t kMaxGemvRows = 4;
+
+/// y[m, n] = bias[n] + sum over k of x[m, k] * b[k, n], everything row-major; bias may be null.
+void gemv_columns(int64_t m, int64_t n, int64_t k, const float* x, const float* b, const float* bias,
+                  float* y) noexcept;
+
+/// The same for a matrix stored transposed: y[m, n] = bias[n] + sum over k of x[m, k] * b[n, k].
+void gemv_rows(int64_t m, int64_t n, int64_t k, const float* x, const float* b, const float* bias,
+               float* y) noexcept;
+
+}  // namespace assay::kernels

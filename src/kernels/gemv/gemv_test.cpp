@@ -1,0 +1,47 @@
+#include "kernels/gemv/gemv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace assay::kernels {
+namespace {
+
+TEST(Gemv, MatchesFloat64Products) {
+  std::mt19937 random(2);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const auto fill = [&](int64_t n) {
+    std::vector<float> v(static_cast<size_t>(n));
+    for (float& x : v) x = uniform(random);
+    return v;
+  };
+  for (int64_t m = 1; m <= kMaxGemvRows; ++m)
+    for (const int64_t n : {1, 5, 16, 33, 1000, 4100})
+      for (const int64_t k : {1, 7, 16, 100, 130})
+        for (const bool with_bias : {false, true}) {
+          const std::vector<float> x = fill(m * k), b = fill(k * n), bias = fill(n);
+          std::vector<float> transposed(b.size()), y(static_cast<size_t>(m * n) + 1, 7), z = y;
+          for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = 0; j < n; ++j) transposed[j * k + i] = b[i * n + j];
+          gemv_columns(m, n, k, x.data(), b.data(), with_bias ? bias.data() : nullptr, y.data());
+          gemv_rows(m, n, k, x.data(), transposed.data(), with_bias ? bias.data() : nullptr, z.data());
+          for (int64_t i = 0; i < m; ++i)
+            for (int64_t j = 0; j < n; ++j) {
+              double t = with_bias ? bias[j] : 0, magnitude = std::abs(t);
+              for (int64_t p = 0; p < k; ++p) {
+                t += static_cast<double>(x[i * k + p]) * b[p * n + j];
+                magnitude += std::abs(static_cast<double>(x[i * k + p]) * b[p * n + j]);
+              }
+              const double bound = magnitude * 0x1p-24 * static_cast<double>(k + 2);
+              ASSERT_NEAR(y[i * n + j], t, bound) << m << "x" << n << "x" << k;
+              ASSERT_NEAR(z[i * n + j], t, bound) << m << "x" << n << "x" << k;
+            }
+          EXPECT_EQ(y.back(), 7);
+          EXPECT_EQ(z.back(), 7);
+        }
+}
+
+}  // namespace
+}  // namespace assay::kernels
