@@ -6,3 +6,6 @@
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
+
+/// Before a loop over registers of a tile: without it their array stays in memory.
+#define ASSAY_UNROLL _Pragma("GCC unroll 8")

@@ -1,7 +1,5 @@
 #include "engine/tactics/dnnl_epilogue.h"
 
-#include "passes/region.h"
-
 namespace assay::engine {
 namespace {
 
@@ -70,12 +68,6 @@ bool same_place(const PlanValue& a, const PlanValue& b) {
 
 }  // namespace
 
-const Value* outer_value(const Node& n, const Value* v) {
-  if (v == nullptr || !is_region(n)) return v;
-  const Value* actual = actual_input(n, v);
-  return actual != nullptr ? actual : v;
-}
-
 std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
   for (const EpilogueStep& s : epilogue) {
     const bool known = s.operand != nullptr ? find(kBinary, s.form.op) != nullptr
@@ -83,68 +75,6 @@ std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
     if (!known) return fmt::format("oneDNN has no post-op for {}", kernels::pointwise_name(s.form.op));
   }
   return {};
-}
-
-EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
-                           size_t inputs) {
-  EpilogueSpec spec;
-  const Shape& out = *p.output_shape(0);
-  for (const EpilogueStep& s : epilogue) {
-    EpilogueSpec::Entry entry{.op = s.form.op, .a = s.form.a, .b = s.form.b};
-    if (s.operand != nullptr) {
-      entry.shape = *p.shape(outer_value(p.node(), s.operand));
-      entry.position = static_cast<int32_t>(inputs++);
-      const bool whole = entry.shape.numel() == out.numel();
-      if (whole && entry.shape.rank() == out.rank()) entry.layout = layout;
-      entry.may_accumulate = whole && s.form.op == PointwiseOp::kAdd;
-    }
-    spec.entries.push_back(std::move(entry));
-  }
-  return spec;
-}
-
-void lower_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec,
-                    StepBuilder& b) {
-  if (epilogue.empty()) return;
-  std::vector<std::string> names;
-  std::vector<double> as, bs;
-  std::vector<int64_t> operands;
-  for (size_t i = 0; i < epilogue.size(); ++i) {
-    const EpilogueSpec::Entry& e = spec.entries[i];
-    names.emplace_back(kernels::pointwise_name(e.op));
-    as.push_back(e.a);
-    bs.push_back(e.b);
-    operands.push_back(e.position);
-    if (e.position >= 0) b.add_input(outer_value(p.node(), epilogue[i].operand), e.layout);
-    if (e.may_accumulate) b.step().in_place.emplace_back(0, e.position);
-  }
-  b.step().parameters.set("epilogue", std::move(names));
-  b.step().parameters.set("epilogue_a", std::move(as));
-  b.step().parameters.set("epilogue_b", std::move(bs));
-  b.step().parameters.set("epilogue_operands", std::move(operands));
-}
-
-EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
-  EpilogueSpec spec;
-  const auto* names = step.parameters.find<std::vector<std::string>>("epilogue");
-  if (names == nullptr) return spec;
-  const auto& as = step.parameters.get<std::vector<double>>("epilogue_a");
-  const auto& bs = step.parameters.get<std::vector<double>>("epilogue_b");
-  const auto& operands = step.parameters.numbers("epilogue_operands");
-  for (size_t i = 0; i < names->size(); ++i) {
-    const std::optional<PointwiseOp> op = kernels::find_pointwise((*names)[i]);
-    require(op.has_value(), ErrorCode::kInternal, "'{}' is no pointwise instruction", (*names)[i]);
-    EpilogueSpec::Entry entry{.op = *op, .a = static_cast<float>(as[i]), .b = static_cast<float>(bs[i])};
-    if (operands[i] >= 0) {
-      entry.position = static_cast<int32_t>(operands[i]);
-      const PlanValue& v = plan.values[static_cast<size_t>(step.inputs[static_cast<size_t>(entry.position)])];
-      entry.shape = v.shape;
-      entry.layout = v.layout;
-      entry.may_accumulate = *op == PointwiseOp::kAdd;
-    }
-    spec.entries.push_back(std::move(entry));
-  }
-  return spec;
 }
 
 int accumulating_entry(const EpilogueSpec& spec, const Plan& plan, const Step& step) {

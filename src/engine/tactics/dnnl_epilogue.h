@@ -8,39 +8,12 @@
 #include <vector>
 
 #include "engine/tactics/dnnl_util.h"
-#include "engine/tactics/tactic.h"
-#include "passes/fused_view.h"
+#include "engine/tactics/epilogue.h"
 
 namespace assay::engine {
 
-/// The value of the graph that a value of a node or of a region's body stands for; a constant inside a body
-/// stands for itself.
-const Value* outer_value(const Node& n, const Value* v);
-
 /// Empty when oneDNN has post-ops for all steps; else the sentence that names the one it lacks.
 std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue);
-
-/// Instructions on a result, with the step inputs that are their operands.
-struct EpilogueSpec {
-  struct Entry {
-    kernels::PointwiseOp op;
-    float a = 0, b = 0;
-    int32_t position = -1;  ///< of the operand among the step's inputs; -1: none
-    Shape shape;            ///< of the operand
-    Layout layout;
-    bool may_accumulate = false;  ///< an addition of a whole operand
-  };
-  std::vector<Entry> entries;
-};
-
-/// The spec of a problem. Operands follow `inputs` other step inputs; whole ones are wanted in `layout`.
-EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
-                           size_t inputs);
-/// Writes it down: parameters, operands as inputs, and that additions may be done in an operand's memory.
-void lower_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec,
-                    StepBuilder& b);
-/// The spec that was written down.
-EpilogueSpec epilogue_spec(const Plan& plan, const Step& step);
 
 /// oneDNN's form of a spec, and the operands it binds.
 struct PostOps {

@@ -16,6 +16,9 @@
 #define ASSAY_KERNELS_GEMV_PRODUCT_
 namespace assay::kernels {
 
+/// Columns whose sums stay in the first-level cache.
+inline constexpr int64_t kBand = 2048;
+
 /// The product as the vector code sees it.
 struct Product {
   int64_t n, k;
@@ -34,11 +37,15 @@ namespace HWY_NAMESPACE {
 template <int64_t M, int64_t S, typename Load, typename Store>
 HWY_INLINE void add_streams(const Product& p, int64_t k, int64_t column, Load load, Store store) {
   VF sums[M];
+  ASSAY_UNROLL
   for (int64_t m = 0; m < M; ++m) sums[m] = load(p.y + m * p.n + column);
+  ASSAY_UNROLL
   for (int64_t s = 0; s < S; ++s) {
     const VF row = load(p.b + (k + s) * p.n + column);
+    ASSAY_UNROLL
     for (int64_t m = 0; m < M; ++m) sums[m] = hn::MulAdd(constant(p.x[m * p.k + k + s]), row, sums[m]);
   }
+  ASSAY_UNROLL
   for (int64_t m = 0; m < M; ++m) store(sums[m], p.y + m * p.n + column);
 }
 
@@ -57,13 +64,16 @@ HWY_INLINE void add_rows(const Product& p, int64_t k, int64_t first, int64_t las
       [=](VF v, float* q) HWY_ATTR { store_first(v, q, left); });
 }
 
-/// Columns [first, last), which stay in the first-level cache while the matrix streams by, eight rows side by
-/// side.
+/// Rows [first, last) of the matrix, a band of columns at a time whose sums stay in the first-level cache,
+/// eight rows side by side.
 template <int64_t M>
-void sum_columns(const Product& p, int64_t first, int64_t last) {
-  int64_t k = 0;
-  for (; k + 8 <= p.k; k += 8) add_rows<M, 8>(p, k, first, last);
-  for (; k < p.k; ++k) add_rows<M, 1>(p, k, first, last);
+void sum_rows(const Product& p, int64_t first, int64_t last) {
+  for (int64_t j = 0; j < p.n; j += kBand) {
+    const int64_t end = std::min(p.n, j + kBand);
+    int64_t k = first;
+    for (; k + 8 <= last; k += 8) add_rows<M, 8>(p, k, j, end);
+    for (; k < last; ++k) add_rows<M, 1>(p, k, j, end);
+  }
 }
 
 /// R rows of the transposed matrix times M rows of x.
@@ -72,14 +82,18 @@ HWY_INLINE void dot_rows(const Product& p, int64_t row) {
   const F f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   VF sums[R][M];
-  for (int64_t r = 0; r < R; ++r)
-    for (int64_t m = 0; m < M; ++m) sums[r][m] = hn::Zero(f);
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+  for (int64_t m = 0; m < M; ++m) sums[r][m] = hn::Zero(f);
   const float* b = p.b + row * p.k;
   const auto step = [&](auto load, int64_t k) HWY_ATTR {
     VF x[M];
+    ASSAY_UNROLL
     for (int64_t m = 0; m < M; ++m) x[m] = load(p.x + m * p.k + k);
+    ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) {
       const VF v = load(b + r * p.k + k);
+      ASSAY_UNROLL
       for (int64_t m = 0; m < M; ++m) sums[r][m] = hn::MulAdd(v, x[m], sums[r][m]);
     }
   };
@@ -89,8 +103,9 @@ HWY_INLINE void dot_rows(const Product& p, int64_t row) {
     const auto left = static_cast<size_t>(p.k - k);
     step([=](const float* q) HWY_ATTR { return load_first(q, left); }, k);
   }
-  for (int64_t r = 0; r < R; ++r)
-    for (int64_t m = 0; m < M; ++m) p.y[m * p.n + row + r] += hn::GetLane(hn::SumOfLanes(f, sums[r][m]));
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+  for (int64_t m = 0; m < M; ++m) p.y[m * p.n + row + r] += hn::GetLane(hn::SumOfLanes(f, sums[r][m]));
 }
 
 template <int64_t M>
@@ -101,11 +116,11 @@ void dot_range(const Product& p, int64_t first, int64_t last) {
   for (; row < last; ++row) dot_rows<M, 1>(p, row);
 }
 
-void sum_columns_of(int64_t m, const Product& p, int64_t first, int64_t last) {
-  if (m == 1) return sum_columns<1>(p, first, last);
-  if (m == 2) return sum_columns<2>(p, first, last);
-  if (m == 3) return sum_columns<3>(p, first, last);
-  sum_columns<4>(p, first, last);
+void sum_rows_of(int64_t m, const Product& p, int64_t first, int64_t last) {
+  if (m == 1) return sum_rows<1>(p, first, last);
+  if (m == 2) return sum_rows<2>(p, first, last);
+  if (m == 3) return sum_rows<3>(p, first, last);
+  sum_rows<4>(p, first, last);
 }
 
 void dot_range_of(int64_t m, const Product& p, int64_t first, int64_t last) {
@@ -122,18 +137,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::kernels {
 
-HWY_EXPORT(sum_columns_of);
+HWY_EXPORT(sum_rows_of);
 HWY_EXPORT(dot_range_of);
 
 namespace {
 
 /// Products that a thread should handle at least.
 constexpr int64_t kGrain = 1 << 15;
-/// Columns whose sums stay in the first-level cache; also what one stream reads in one piece.
-constexpr int64_t kColumns = 2048;
-/// Columns are shared out in whole cache lines.
-constexpr int64_t kLine = 16;
-
 void set_bias(int64_t m, int64_t n, const float* bias, float* y) {
   for (int64_t i = 0; i < m; ++i) {
     if (bias != nullptr)
@@ -145,18 +155,23 @@ void set_bias(int64_t m, int64_t n, const float* bias, float* y) {
 
 }  // namespace
 
+int64_t gemv_columns_parts(int64_t m, int64_t n, int64_t k, int64_t threads) {
+  return std::clamp<int64_t>(m * n * k / kGrain, 1, std::max<int64_t>(1, std::min(threads, k / 8)));
+}
+
 void gemv_columns(int64_t m, int64_t n, int64_t k, const float* x, const float* b, const float* bias,
-                  float* y) noexcept {
-  set_bias(m, n, bias, y);
-  const auto run = HWY_DYNAMIC_DISPATCH(sum_columns_of);
-  const Product p{n, k, x, b, y};
-  const int64_t lines = (n + kLine - 1) / kLine;
-  parallel_for(lines, std::max<int64_t>(1, kGrain / (kLine * std::max<int64_t>(k, 1))),
-               [&](int64_t first, int64_t last) {
-                 const int64_t end = std::min(n, last * kLine);
-                 for (int64_t j = first * kLine; j < end; j += kColumns)
-                   run(m, p, j, std::min(end, j + kColumns));
-               });
+                  float* y, float* scratch, int64_t parts) noexcept {
+  const auto run = HWY_DYNAMIC_DISPATCH(sum_rows_of);
+  const int64_t size = m * n;
+  parallel_for(parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t part = first; part < last; ++part) {
+      float* sums = part == 0 ? y : scratch + (part - 1) * size;
+      set_bias(m, n, part == 0 ? bias : nullptr, sums);
+      run(m, Product{n, k, x, b, sums}, k * part / parts, k * (part + 1) / parts);
+    }
+  });
+  for (int64_t part = 1; part < parts; ++part)
+    for (int64_t i = 0; i < size; ++i) y[i] += scratch[(part - 1) * size + i];
 }
 
 void gemv_rows(int64_t m, int64_t n, int64_t k, const float* x, const float* b, const float* bias,

@@ -25,7 +25,10 @@ TEST(Gemv, MatchesFloat64Products) {
           std::vector<float> transposed(b.size()), y(static_cast<size_t>(m * n) + 1, 7), z = y;
           for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < n; ++j) transposed[j * k + i] = b[i * n + j];
-          gemv_columns(m, n, k, x.data(), b.data(), with_bias ? bias.data() : nullptr, y.data());
+          const int64_t parts = std::min<int64_t>(k, 3);
+          std::vector<float> scratch(static_cast<size_t>((parts - 1) * m * n));
+          gemv_columns(m, n, k, x.data(), b.data(), with_bias ? bias.data() : nullptr, y.data(),
+                       scratch.data(), parts);
           gemv_rows(m, n, k, x.data(), transposed.data(), with_bias ? bias.data() : nullptr, z.data());
           for (int64_t i = 0; i < m; ++i)
             for (int64_t j = 0; j < n; ++j) {

@@ -1,0 +1,58 @@
+// What happens to the result of a convolution or matrix product before it is stored, and the same by the
+// vector interpreter, for kernels that have no way of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/tactics/tactic.h"
+#include "kernels/pointwise/pointwise.h"
+#include "passes/fused_view.h"
+
+namespace assay::engine {
+
+/// The value of the graph that a value of a node or of a region's body stands for; a constant inside a body
+/// stands for itself.
+const Value* outer_value(const Node& n, const Value* v);
+
+/// Instructions on a result, with the step inputs that are their operands.
+struct EpilogueSpec {
+  struct Entry {
+    kernels::PointwiseOp op;
+    float a = 0, b = 0;
+    int32_t position = -1;  ///< of the operand among the step's inputs; -1: none
+    Shape shape;            ///< of the operand
+    Layout layout;
+    bool may_accumulate = false;  ///< an addition of a whole operand
+  };
+  std::vector<Entry> entries;
+};
+
+/// The spec of a problem. Operands follow `inputs` other step inputs; whole ones are wanted in `layout`.
+EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
+                           size_t inputs);
+/// Writes it down: parameters, operands as inputs, and that additions may be done in an operand's memory.
+void lower_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec,
+                    StepBuilder& b);
+/// The spec that was written down.
+EpilogueSpec epilogue_spec(const Plan& plan, const Step& step);
+
+/// Carries out a spec on a row-major float32 result that lies in memory. Belongs to one kernel.
+class RowEpilogue {
+ public:
+  /// Of a step whose output 0 is the result; operands are row-major step inputs.
+  RowEpilogue(const Plan& plan, const Step& step);
+  void run(std::span<const void* const> inputs, float* result) noexcept;
+
+ private:
+  std::optional<kernels::PointwiseLoop> loop_;  // none: nothing is to be done
+  std::vector<size_t> positions_;               // of the operands among the step's inputs
+  std::vector<const void*> operands_;           // the result first
+};
+/// Empty when RowEpilogue can carry out the steps; else the sentence that says why not.
+std::string row_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue);
+/// Writes down the spec of a RowEpilogue whose operands follow `inputs` other step inputs.
+void lower_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs,
+                        StepBuilder& b);
+
+}  // namespace assay::engine

@@ -1,0 +1,90 @@
+// Products of a few rows with a constant matrix. They are bound by reading the matrix, which stays where the
+// model has it: nothing is packed, nothing copied.
+#include "kernels/gemv/gemv.h"
+
+#include "engine/tactics/matrix_product.h"
+#include "engine/tactics/tactic_list.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kOperators[] = {"MatMul", "Gemm", "assay.Fused"};
+
+bool is_transposed(const Matrix& b) { return b.strides == std::vector<int64_t>{1, b.shape[0]}; }
+
+std::string supports(const Problem& problem) {
+  MatrixProduct p;
+  if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
+  if (!p.packed) return "the right operand is no constant matrix";
+  if (p.a.shape.rank() != 2 || p.a.shape[0] > kernels::kMaxGemvRows) return "the left operand has many rows";
+  if (!is_dense(p.a) || !is_dense(p.out) || p.rearranged) return "an operand or the result is rearranged";
+  if (!is_dense(p.b) && !is_transposed(p.b)) return "the matrix is neither row-major nor transposed";
+  if (p.weight_scale != 1 || p.bias_scale != 1) return "alpha or beta is not 1";
+  return row_epilogue_refusal(problem, p.epilogue);
+}
+
+std::string lower(const Problem& problem, StepBuilder& b) {
+  MatrixProduct p;
+  read_product(problem, p);
+  b.add_input(p.left);
+  b.add_input(p.right);
+  p.bias != nullptr ? b.add_input(p.bias) : b.skip_input();
+  b.add_output(problem.node().output(0));
+  Parameters& parameters = b.step().parameters;
+  parameters.set("m", p.a.shape[0]);
+  parameters.set("n", p.b.shape[1]);
+  parameters.set("k", p.b.shape[0]);
+  parameters.set("transposed", int64_t{!is_dense(p.b)});
+  if (is_dense(p.b)) {
+    const int64_t parts =
+        kernels::gemv_columns_parts(p.a.shape[0], p.b.shape[1], p.b.shape[0], problem.config().threads);
+    parameters.set("parts", parts);
+    b.step().scratch_bytes = (parts - 1) * p.out.shape.numel() * static_cast<int64_t>(sizeof(float));
+  }
+  lower_row_epilogue(problem, p.epilogue, 3, b);
+  return {};
+}
+
+class GemvKernel final : public Kernel {
+ public:
+  GemvKernel(const Plan& plan, const Step& step)
+      : m_(step.parameters.number("m")),
+        n_(step.parameters.number("n")),
+        k_(step.parameters.number("k")),
+        parts_(step.parameters.number("transposed") != 0 ? 0 : step.parameters.number("parts")),
+        epilogue_(plan, step) {}
+
+  Status run(const KernelArgs& args) noexcept override {
+    const auto* x = static_cast<const float*>(args.inputs[0]);
+    const auto* matrix = static_cast<const float*>(args.inputs[1]);
+    const auto* bias = static_cast<const float*>(args.inputs[2]);
+    auto* y = static_cast<float*>(args.outputs[0]);
+    if (parts_ == 0)
+      kernels::gemv_rows(m_, n_, k_, x, matrix, bias, y);
+    else
+      kernels::gemv_columns(m_, n_, k_, x, matrix, bias, y, static_cast<float*>(args.scratch), parts_);
+    epilogue_.run(args.inputs, y);
+    return Status::kOk;
+  }
+
+ private:
+  int64_t m_, n_, k_;
+  int64_t parts_;  // 0: the matrix is stored transposed
+  RowEpilogue epilogue_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<GemvKernel>(plan, step);
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_gemv = {
+    .name = "gemv",
+    .operators = kOperators,
+    .supports = supports,
+    .lower = lower,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine
