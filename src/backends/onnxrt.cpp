@@ -1,13 +1,16 @@
 // --onnxrt: ONNX Runtime through its C API, loaded at run time.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "backends/backend_list.h"
+#include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "base/resident_memory.h"
 #include "graph/export.h"
 
 namespace assay {
@@ -51,10 +54,13 @@ using MemoryHandle = Handle<ort::MemoryInfo, ort::release_memory_info>;
 using TensorTypeHandle = Handle<ort::TensorTypeInfo, ort::release_tensor_type>;
 
 /// One environment per library, alive until the process ends: ONNX Runtime wants it so.
-const ort::Env* environment_of(const ort::Api* api) {
+ort::Env* environment_of(const ort::Api* api) {
   static auto* const environments = new std::unordered_map<const ort::Api*, ort::Env*>;
   ort::Env*& env = (*environments)[api];
-  if (env == nullptr) check(api, ort::create_env(api, ort::kLogError, "assay", &env));
+  if (env == nullptr) {
+    check(api, ort::create_env(api, ort::kLogError, "assay", &env));
+    check(api, ort::register_spilling_allocator(api, env));
+  }
   return env;
 }
 
@@ -87,11 +93,12 @@ std::vector<std::string> select_providers(const ort::Api* api, const std::vector
     if (it == available.end()) {
       std::string list;
       for (const std::string& a : available) list += (list.empty() ? "'" : ", '") + a + "'";
-      log::critical(ErrorCode::kUnsupported,
-           "Could not find specified ONNX-Runtime execution provider.\nNote: Requested provider was: {}, but "
-           "available "
-           "providers are: [{}]",
-           w, list);
+      log::critical(
+          ErrorCode::kUnsupported,
+          "Could not find specified ONNX-Runtime execution provider.\nNote: Requested provider was: {}, but "
+          "available "
+          "providers are: [{}]",
+          w, list);
     }
     selected.push_back(*it);
   }
@@ -104,6 +111,23 @@ std::string python_list(const std::vector<std::string>& list) {
   return out + "]";
 }
 
+/// Outputs of more bytes than this in all, or more outputs, are kept out of memory: when layers are marked as
+/// outputs their shapes are often not declared.
+constexpr int64_t kManyBytes = int64_t{64} << 20;
+constexpr size_t kManyOutputs = 32;
+
+bool has_large_outputs(const Model& model) {
+  int64_t bytes = 0;
+  for (const Value* v : model.graph->outputs) {
+    const std::optional<Shape> shape = v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt;
+    if (shape && shape->numel() < kManyBytes)
+      bytes += static_cast<int64_t>(storage_bytes(v->type.dtype, shape->numel()));
+    if (shape && shape->numel() >= kManyBytes) bytes += kManyBytes;
+    if (bytes > kManyBytes) return true;
+  }
+  return model.graph->outputs.size() > kManyOutputs;
+}
+
 class OnnxrtSession final : public Session {
  public:
   OnnxrtSession(const ModelSource& source, const SessionOptions& options)
@@ -111,13 +135,14 @@ class OnnxrtSession final : public Session {
         model_(source.model),
         inputs_(tensor_infos(model_->graph->inputs)),
         outputs_(tensor_infos(model_->graph->outputs)),
+        spills_(has_large_outputs(*model_)),
         session_(api_),
         memory_(api_) {
     const std::vector<std::string> providers = select_providers(api_, options.providers);
-    check(api_,
-          ort::create_cpu_memory_info(api_, /*arena allocator*/ 1, /*default memory*/ 0, memory_.out()));
+    check(api_, ort::create_cpu_memory_info(api_, ort::kArenaAllocator, ort::kDefaultMemory, memory_.out()));
     OptionsHandle session_options(api_);
     configure(session_options, providers, options);
+    const ResidentMemoryLimit limit;
     create(source, session_options.get());
   }
 
@@ -137,6 +162,7 @@ class OnnxrtSession final : public Session {
   const ort::Api* api_;
   std::shared_ptr<const Model> model_;
   std::vector<TensorInfo> inputs_, outputs_;
+  bool spills_;                  ///< large blocks of memory lie in a file
   std::vector<Tensor> weights_;  ///< what the session reads in place
   std::vector<ValueHandle> weight_values_;
   SessionHandle session_;
@@ -151,6 +177,11 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
   check(api_, ort::set_intra_op_threads(api_, out.get(), threads));
   check(api_, ort::set_inter_op_threads(api_, out.get(), threads));
   check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogError));
+  if (spills_) {
+    check(api_, ort::add_session_config_entry(api_, out.get(), ort::kUseEnvironmentAllocators, "1"));
+    // Else the second run asks for everything in one block.
+    check(api_, ort::disable_memory_pattern(api_, out.get()));
+  }
   for (const std::string& p : providers) {
     if (p == "CPUExecutionProvider") continue;  // always there, and last
     std::string name = p;
@@ -170,7 +201,7 @@ void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject*
   std::vector<const char*> names;
   std::vector<const ort::Value*> values;
   for (const Value* v : detached.detached) {
-    weights_.push_back(v->tensor().aligned());
+    weights_.push_back(v->tensor());
     weight_values_.push_back(to_value(weights_.back()));
     names.push_back(v->name().c_str());
     values.push_back(weight_values_.back().get());
@@ -250,6 +281,8 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   }
   for (const TensorInfo& o : outputs_) output_names.push_back(o.name.c_str());
   std::vector<ort::Value*> results(outputs_.size(), nullptr);
+  std::optional<ResidentMemoryLimit> limit;
+  if (spills_) limit.emplace();
   Stopwatch watch;
   check(api_, ort::run(api_, session_.get(), nullptr, input_names.data(), input_values.data(), feed.size(),
                        output_names.data(), outputs_.size(), results.data()));
@@ -273,7 +306,8 @@ std::string probe(const SessionOptions& options) {
 }
 
 void announce(const SessionOptions& options) {
-  const std::vector<std::string> providers = select_providers(ort::load(options.library).api, options.providers);
+  const std::vector<std::string> providers =
+      select_providers(ort::load(options.library).api, options.providers);
   log::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
 }
 

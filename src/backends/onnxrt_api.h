@@ -30,6 +30,7 @@ struct MemoryInfo;
 struct Allocator;
 struct TensorTypeInfo;
 
+inline constexpr int kDeviceAllocator = 0, kArenaAllocator = 1, kDefaultMemory = 0;
 enum LogLevel : int { kLogVerbose, kLogInfo, kLogWarning, kLogError, kLogFatal };
 
 /// Calls the function at a position of the table.
@@ -55,6 +56,7 @@ inline constexpr Fallible<9, SessionObject*, const RunOptions*, const char* cons
                           size_t, const char* const*, size_t, Value**>
     run;
 inline constexpr Fallible<10, SessionOptionsObject**> create_session_options;
+inline constexpr Fallible<17, SessionOptionsObject*> disable_memory_pattern;
 inline constexpr Fallible<22, SessionOptionsObject*, int> set_session_log_severity_level;
 inline constexpr Fallible<24, SessionOptionsObject*, int> set_intra_op_threads;
 inline constexpr Fallible<25, SessionOptionsObject*, int> set_inter_op_threads;
@@ -80,6 +82,8 @@ inline constexpr Release<99, TensorTypeInfo> release_tensor_type;
 inline constexpr Release<100, SessionOptionsObject> release_session_options;
 inline constexpr Fallible<125, char***, int*> available_providers;
 inline constexpr Fallible<126, char**, int> release_available_providers;
+inline constexpr Fallible<130, SessionOptionsObject*, const char*, const char*> add_session_config_entry;
+inline constexpr Fallible<176, Env*, Allocator*> register_allocator;
 inline constexpr Fallible<210, SessionOptionsObject*, const char* const*, const Value* const*, size_t>
     add_external_initializers;
 inline constexpr Fallible<216, SessionOptionsObject*, const char*, const char* const*, const char* const*,

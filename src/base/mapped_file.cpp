@@ -34,6 +34,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
     ::close(fd);
     require(p != MAP_FAILED, ErrorCode::kIo, "cannot map {}: {}", path, std::strerror(e));
     file->data_ = static_cast<const char*>(p);
+    file->reclaimable_.emplace(p, file->size_);
   } else {
     ::close(fd);
   }
@@ -41,14 +42,8 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
 }
 
 MappedFile::~MappedFile() {
+  reclaimable_.reset();
   if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
-}
-
-void MappedFile::drop_pages(const void* first, size_t bytes) const {
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto a = (reinterpret_cast<uintptr_t>(first) + page - 1) / page * page;
-  const auto b = (reinterpret_cast<uintptr_t>(first) + bytes) / page * page;
-  if (a < b) ::madvise(reinterpret_cast<void*>(a), b - a, MADV_DONTNEED);
 }
 
 }  // namespace assay

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/resident_memory.h"
 
 namespace assay {
 
@@ -22,13 +25,14 @@ class MappedFile {
   size_t size() const { return size_; }
   std::string_view bytes() const { return {data_, size_}; }
   /// Gives the resident pages of a range back to the system; the next touch reads them again.
-  void drop_pages(const void* first, size_t bytes) const;
+  void drop_pages(const void* first, size_t bytes) const { drop_resident_pages(first, bytes); }
 
  private:
   MappedFile() = default;
   std::string path_;
   const char* data_ = nullptr;
   size_t size_ = 0;
+  std::optional<ReclaimableRange> reclaimable_;
 };
 
 }  // namespace assay

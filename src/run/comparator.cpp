@@ -7,6 +7,7 @@
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "base/resident_memory.h"
 #include "compare/accuracy.h"
 #include "compare/validate.h"
 #include "run/arbiter.h"
@@ -32,7 +33,8 @@ class Recorder final : public InferenceObserver {
   void on_output(size_t output, Tensor tensor) override {
     // A view of a backend's buffer can keep all memory of its session alive, so what stays in memory is
     // copied.
-    if (store_.bytes_in_memory() + tensor.nbytes() <= kResultMemory && tensor.dtype() != DType::kString)
+    if (store_.bytes_in_memory() + tensor.nbytes() <= kResultMemory && tensor.dtype() != DType::kString &&
+        !is_reclaimable(tensor.data()))
       tensor.mutable_data();
     current_.at(output).tensor = store_.put(std::move(tensor));
   }

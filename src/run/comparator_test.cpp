@@ -59,6 +59,25 @@ TEST_F(ComparatorTest, TwoRunnersThatDiffer) {
   EXPECT_TRUE(logged("[E]     FAILED | Mismatched outputs: ['y']"));
 }
 
+TEST_F(ComparatorTest, RunnersOfOneBackendShareASession) {
+  int opened = 0;
+  fake_on_open = [&](const ModelSource&) { ++opened; };
+  options.runners.push_back(fake_choice());
+  EXPECT_TRUE(run());
+  EXPECT_EQ(opened, 1);
+}
+
+TEST_F(ComparatorTest, ASessionThatMayDrawRandomNumbersIsNotShared) {
+  int opened = 0;
+  fake_on_open = [&](const ModelSource&) { ++opened; };
+  for (const char* second : {"RandomUniformLike", "OperatorThatNobodyKnows"}) {
+    opened = 0;
+    options.model.path = save_two_layers(folder, second);
+    EXPECT_TRUE(run());
+    EXPECT_EQ(opened, 2) << second;
+  }
+}
+
 TEST_F(ComparatorTest, EveryTensorWhenAllAreMarked) {
   options.model.mark_all = true;
   EXPECT_TRUE(run());

@@ -38,7 +38,7 @@ class TemporaryFolder {
 };
 
 /// x [1, 2, 'n'] -> Relu -> h -> Neg -> y, saved.
-inline std::string save_two_layers(const TemporaryFolder& folder) {
+inline std::string save_two_layers(const TemporaryFolder& folder, const std::string& second = "Neg") {
   Model model;
   model.opsets = {{"", 13}};
   Graph& g = *model.graph;
@@ -48,7 +48,7 @@ inline std::string save_two_layers(const TemporaryFolder& folder) {
   Value* h = g.add_value("h");
   Value* y = g.add_value("y", Type::tensor(DType::kFloat32, dims));
   g.add_node("Relu", {x}, {h}, {}, "relu");
-  g.add_node("Neg", {h}, {y}, {}, "neg");
+  g.add_node(second, {h}, {y}, {}, "neg");
   g.outputs = {y};
   save_model(model, folder / "model.onnx");
   return folder / "model.onnx";

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "compare/report.h"
+#include "reference/evaluate.h"
 #include "run/metadata_text.h"
 #include "tensor/print.h"
 
@@ -34,6 +35,17 @@ class Active {
  private:
   Runner& runner_;
 };
+
+bool draws_random_numbers(const Graph& graph, const Model& model) {
+  for (const auto& n : graph.nodes()) {
+    const OpDef* op = bind_op(*n, model).op;
+    if (op == nullptr || op->random) return true;
+    for (const Attribute& a : n->attributes)
+      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>(); sub && draws_random_numbers(**sub, model))
+        return true;
+  }
+  return false;
+}
 
 std::string inputs_text(const std::vector<TensorInfo>& infos, std::span<const Tensor> tensors) {
   MetadataText text;
@@ -110,7 +122,23 @@ void Runner::activate(ModelLoader& loader) {
   if (is_changed) source = loader.load_for(backend);
   if (backend.announce != nullptr) backend.announce(options_);
   if (!is_changed) source = loader.load_for(backend);
-  session_ = backend.open(source, options_);
+  session_ = pool_->take(backend);
+  if (session_ == nullptr) session_ = backend.open(source, options_);
+  model_ = source.model;
+}
+
+void Runner::deactivate() {
+  if (session_ != nullptr) pool_->put(*choice_.backend, *model_, std::move(session_));
+}
+
+std::unique_ptr<Session> SessionPool::take(const Backend& backend) {
+  --expected_[&backend];
+  return std::exchange(kept_[&backend], nullptr);
+}
+
+void SessionPool::put(const Backend& backend, const Model& model, std::unique_ptr<Session> session) {
+  if (expected_[&backend] > 0 && !draws_random_numbers(*model.graph, model))
+    kept_[&backend] = std::move(session);
 }
 
 double Runner::infer(std::span<const Tensor> feed, const Session::Sink& sink) {
@@ -139,9 +167,11 @@ double Runner::infer(std::span<const Tensor> feed, const Session::Sink& sink) {
 std::vector<Runner> make_runners(const std::vector<RunnerChoice>& choices, const SessionOptions& options) {
   std::vector<Runner> runners;
   std::map<std::string, int> counts;
+  const auto pool = std::make_shared<SessionPool>();
   for (const RunnerChoice& choice : choices)
     runners.emplace_back(choice, options,
-                         fmt::format("{}-N{}-{}", choice.prefix, counts[choice.prefix]++, date_and_time()));
+                         fmt::format("{}-N{}-{}", choice.prefix, counts[choice.prefix]++, date_and_time()),
+                         pool);
   return runners;
 }
 

@@ -1,6 +1,7 @@
 // One backend's turn in a run.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,19 +21,40 @@ struct RunnerChoice {
   std::string human_name;  ///< ONNX-Runtime
 };
 
+/// Sessions between runners: one on the same backend as an earlier one, which differs from it in its name
+/// only, takes over its session instead of building another. Not where a session draws random numbers, since
+/// its second run would draw others.
+class SessionPool {
+ public:
+  void expect(const Backend& backend) { ++expected_[&backend]; }
+  /// For an expected runner. Null when there is none, or none that may be used again.
+  std::unique_ptr<Session> take(const Backend& backend);
+  /// Keeps the session if a runner is still expected that may use it.
+  void put(const Backend& backend, const Model& model, std::unique_ptr<Session> session);
+
+ private:
+  std::map<const Backend*, int> expected_;
+  std::map<const Backend*, std::unique_ptr<Session>> kept_;
+};
+
 /// A backend, the name it has in this run, and its session while it is active.
 class Runner {
  public:
   /// `name` is unique within the run.
-  Runner(RunnerChoice choice, SessionOptions options, std::string name)
-      : choice_(std::move(choice)), options_(std::move(options)), name_(std::move(name)) {}
+  Runner(RunnerChoice choice, SessionOptions options, std::string name, std::shared_ptr<SessionPool> pool)
+      : choice_(std::move(choice)),
+        options_(std::move(options)),
+        name_(std::move(name)),
+        pool_(std::move(pool)) {
+    pool_->expect(*choice_.backend);
+  }
 
   const std::string& name() const { return name_; }
   const Backend& backend() const { return *choice_.backend; }
 
   /// Opens the session. Throws Error when the backend is missing or cannot run the model.
   void activate(ModelLoader& loader);
-  void deactivate() { session_.reset(); }
+  void deactivate();
 
   /// Only while active.
   const std::vector<TensorInfo>& inputs() const { return session_->inputs(); }
@@ -45,6 +67,8 @@ class Runner {
   RunnerChoice choice_;
   SessionOptions options_;
   std::string name_;
+  std::shared_ptr<SessionPool> pool_;
+  std::shared_ptr<const Model> model_;  // of the session
   std::unique_ptr<Session> session_;
 };
 

@@ -1,26 +1,20 @@
 #include "run/tensor_store.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "assay/error.h"
+#include "base/nameless_file.h"
+#include "base/resident_memory.h"
 
 namespace assay {
 namespace {
-
-size_t page_size() {
-  static const auto size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  return size;
-}
-
-size_t whole_pages(size_t bytes) { return (bytes + page_size() - 1) / page_size() * page_size(); }
 
 /// A mapped range of a file, unmapped when the last tensor that views it goes; until then `range` keeps its
 /// content.
@@ -33,34 +27,24 @@ class Mapping {
       const int e = errno;
       fail(ErrorCode::kIo, "cannot map {} bytes of stored tensors: {}", bytes, std::strerror(e));
     }
+    reclaimable_.emplace(data_, bytes_);
   }
-  ~Mapping() { ::munmap(data_, bytes_); }
+  ~Mapping() {
+    reclaimable_.reset();
+    ::munmap(data_, bytes_);
+  }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
   const void* data() const { return data_; }
-  void drop_pages() const { ::madvise(data_, bytes_, MADV_DONTNEED); }
+  void drop_pages() const { drop_resident_pages(data_, bytes_); }
 
  private:
   void* data_;
   size_t bytes_;
   std::shared_ptr<const void> range_;
+  std::optional<ReclaimableRange> reclaimable_;
 };
-
-std::string spill_folder() {
-  const char* chosen = std::getenv("TMPDIR");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "/var/tmp";
-}
-
-/// An open file that no folder lists.
-int open_nameless(const std::string& folder) {
-  int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
-  std::string name = folder + "/assay-tensors-XXXXXX";
-  fd = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd >= 0) ::unlink(name.c_str());
-  return fd;
-}
 
 }  // namespace
 
@@ -107,49 +91,30 @@ class TensorStore::Budget {
 /// The temporary file. Space is never reused by offset: what is freed becomes a hole.
 class TensorStore::SpillFile {
  public:
-  SpillFile() : folder_(spill_folder()), fd_(open_nameless(folder_)) {
-    if (fd_ < 0) fail_with("make a temporary file for tensors", errno);
-  }
-  ~SpillFile() { ::close(fd_); }
-  SpillFile(const SpillFile&) = delete;
-  SpillFile& operator=(const SpillFile&) = delete;
-
-  int fd() const { return fd_; }
+  int fd() const { return file_.fd(); }
 
   /// Writes at a new, page-aligned offset, which it returns.
   size_t append(const void* data, size_t bytes) {
     const size_t offset = end_.fetch_add(whole_pages(bytes));
     const auto* p = static_cast<const char*>(data);
     for (size_t done = 0; done < bytes;) {
-      const ssize_t n =
-          ::pwrite(fd_, p + done, std::min<size_t>(bytes - done, 1 << 30), static_cast<off_t>(offset + done));
+      const ssize_t n = ::pwrite(fd(), p + done, std::min<size_t>(bytes - done, 1 << 30),
+                                 static_cast<off_t>(offset + done));
       if (n > 0) {
         done += static_cast<size_t>(n);
       } else if (n == 0 || errno != EINTR) {
         const int e = n == 0 ? ENOSPC : errno;
         punch(offset, bytes);
-        fail_with(fmt::format("keep {} bytes of tensors in a temporary file", bytes), e);
+        file_.fail_with(fmt::format("keep {} bytes of tensors in a temporary file", bytes), e);
       }
     }
     return offset;
   }
 
-  void punch(size_t offset, size_t bytes) {
-    // Best effort: where the file system has no holes, the space is free when the file goes.
-    [[maybe_unused]] const int result =
-        ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                    static_cast<off_t>(whole_pages(bytes)));
-  }
+  void punch(size_t offset, size_t bytes) const { file_.punch(offset, bytes); }
 
  private:
-  [[noreturn]] void fail_with(std::string_view what, int error) const {
-    Error e(ErrorCode::kIo, fmt::format("cannot {} in {}: {}", what, folder_, std::strerror(error)));
-    e.set_remedy("Set TMPDIR to a folder with more room.");
-    throw e;
-  }
-
-  std::string folder_;
-  int fd_;
+  NamelessFile file_;
   std::atomic<size_t> end_{0};
 };
 
@@ -207,12 +172,41 @@ class TensorStore::Spilled : public TensorSource {
   mutable std::weak_ptr<Mapping> mapping_;
 };
 
+/// A tensor in a file that is not ours, such as a backend's: mapped, and nothing to be copied.
+class TensorStore::InPlace : public TensorSource {
+ public:
+  InPlace(Tensor tensor, std::shared_ptr<Budget> budget)
+      : tensor_(std::move(tensor)), budget_(std::move(budget)) {
+    budget_->add_disk(tensor_.nbytes());
+    release();
+  }
+  ~InPlace() override { budget_->remove_disk(tensor_.nbytes()); }
+
+  /// A view that gives the pages back when its last copy goes.
+  Tensor load() const override {
+    const std::shared_ptr<const void> pages(tensor_.data(), [t = tensor_](const void*) {
+      drop_resident_pages(t.data(), t.nbytes());
+    });
+    return Tensor::view(tensor_.dtype(), tensor_.shape(), tensor_.data(), pages);
+  }
+  void release() const override { drop_resident_pages(tensor_.data(), tensor_.nbytes()); }
+
+ private:
+  Tensor tensor_;
+  std::shared_ptr<Budget> budget_;
+};
+
 TensorStore::TensorStore(size_t memory_budget) : budget_(std::make_shared<Budget>(memory_budget)) {}
 TensorStore::~TensorStore() = default;
 
 StoredTensor TensorStore::put(Tensor tensor) {
   const size_t bytes = tensor.nbytes();
   if (bytes == 0) return StoredTensor(std::move(tensor));
+  if (is_reclaimable(tensor.data())) {
+    const DType dtype = tensor.dtype();
+    Shape shape = tensor.shape();
+    return {dtype, std::move(shape), std::make_shared<InPlace>(std::move(tensor), budget_)};
+  }
   if (budget_->take(bytes)) {
     // The pointer's own target does not matter: its deleter returns the bytes.
     const auto give_back = [budget = budget_, bytes](const void*) { budget->give_back(bytes); };

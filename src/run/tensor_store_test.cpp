@@ -1,16 +1,20 @@
 #include "run/tensor_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "assay/error.h"
+#include "base/nameless_file.h"
+#include "base/resident_memory.h"
 
 namespace assay {
 namespace {
@@ -101,6 +105,30 @@ TEST(TensorStore, LoadedTwiceIsMappedOnce) {
   Tensor changed = s.load();
   changed.mutable_data<float>()[0] = 9;
   EXPECT_TRUE(s.load().identical(filled(5000, 4)));
+}
+
+TEST(TensorStore, WhatLiesInAFileStaysThere) {
+  NamelessFile file;
+  constexpr size_t kBytes = 1 << 20;
+  ASSERT_EQ(::ftruncate(file.fd(), kBytes), 0);
+  void* p = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
+  ASSERT_NE(p, MAP_FAILED);
+  std::memset(p, 0, kBytes);
+  static_cast<float*>(p)[5] = 2.5F;
+  const ReclaimableRange range(p, kBytes);
+  bool owned = true;
+  {
+    const std::shared_ptr<const void> owner(p, [&](const void*) { owned = false; });
+    TensorStore store(0);
+    const StoredTensor kept =
+        store.put(Tensor::view(DType::kFloat32, Shape{static_cast<int64_t>(kBytes / 4)}, p, owner));
+    EXPECT_EQ(store.bytes_on_disk(), kBytes);
+    EXPECT_EQ(store.bytes_in_memory(), 0U);
+    EXPECT_EQ(kept.load().data(), p);
+    EXPECT_EQ(kept.load().data<float>()[5], 2.5F);
+  }
+  EXPECT_FALSE(owned);
+  ::munmap(p, kBytes);
 }
 
 TEST(TensorStore, StringsAndEmptyTensorsStayInMemory) {

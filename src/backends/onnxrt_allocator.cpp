@@ -1,0 +1,126 @@
+#include "backends/onnxrt_allocator.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/nameless_file.h"
+#include "base/resident_memory.h"
+
+namespace assay::ort {
+namespace {
+
+/// Smaller blocks come from malloc.
+constexpr size_t kLarge = size_t{1} << 18;
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+/// Large blocks beyond this lie in the file.
+constexpr size_t kInMemory = size_t{256} << 20;
+
+/// Large blocks, kept for the next request of the same size when they are freed.
+class Blocks {
+ public:
+  void* take(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const size_t size = whole_pages(bytes);
+    if (auto it = free_.find(size); it != free_.end()) {
+      void* p = it->second;
+      free_.erase(it);
+      return p;
+    }
+    return map(size);
+  }
+
+  /// False: it is not one of these.
+  bool give_back(void* p) {
+    const std::lock_guard lock(mutex_);
+    const auto it = blocks_.find(p);
+    if (it == blocks_.end()) return false;
+    free_.emplace(it->second.size, p);
+    return true;
+  }
+
+ private:
+  struct Block {
+    size_t size;
+    std::unique_ptr<ReclaimableRange> in_file;  // null: in memory
+  };
+
+  void* map(size_t size) {
+    if (in_memory_ + size > kInMemory) return map_file(size);
+    void* p = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    require(p != MAP_FAILED, ErrorCode::kIo, "the system refuses {} bytes", size);
+    // Advice only: without huge pages everything still works.
+    if (size >= kHugePage) ::madvise(p, size, MADV_HUGEPAGE);
+    in_memory_ += size;
+    blocks_[p] = {size, nullptr};
+    return p;
+  }
+
+  void* map_file(size_t size) {
+    if (!file_) file_ = std::make_unique<NamelessFile>();
+    // Space is taken now: a full disk is an error here, but a signal when a page is written.
+    const int refused = ::posix_fallocate(file_->fd(), static_cast<off_t>(end_), static_cast<off_t>(size));
+    if (refused != 0)
+      file_->fail_with(fmt::format("keep {} bytes of tensors in a temporary file", size), refused);
+    void* p =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_->fd(), static_cast<off_t>(end_));
+    if (p == MAP_FAILED) file_->fail_with(fmt::format("map {} bytes of a temporary file", size), errno);
+    blocks_[p] = {size, std::make_unique<ReclaimableRange>(p, size)};
+    end_ += size;
+    return p;
+  }
+
+  std::mutex mutex_;
+  std::unique_ptr<NamelessFile> file_;
+  size_t in_memory_ = 0, end_ = 0;  // bytes on either side
+  std::unordered_map<void*, Block> blocks_;
+  std::multimap<size_t, void*> free_;
+};
+
+/// Begins as ONNX Runtime's own struct OrtAllocator does.
+struct SpillingAllocator {
+  uint32_t version = kApiVersion;
+  void* (*alloc)(SpillingAllocator*, size_t);
+  void (*free)(SpillingAllocator*, void*);
+  const MemoryInfo* (*info)(const SpillingAllocator*);
+  const MemoryInfo* memory_info = nullptr;
+  Blocks blocks;
+};
+
+void* allocate(SpillingAllocator* a, size_t bytes) {
+  if (bytes == 0) return nullptr;
+  try {
+    if (bytes >= kLarge) return a->blocks.take(bytes);
+  } catch (const std::exception&) {
+    return nullptr;  // ONNX Runtime says that memory is short
+  }
+  return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+void release(SpillingAllocator* a, void* p) {
+  if (p != nullptr && !a->blocks.give_back(p)) std::free(p);
+}
+
+}  // namespace
+
+Status* register_spilling_allocator(const Api* api, Env* env) {
+  MemoryInfo* info = nullptr;
+  if (Status* status = create_cpu_memory_info(api, kDeviceAllocator, kDefaultMemory, &info);
+      status != nullptr)
+    return status;
+  auto* a = new SpillingAllocator;  // lives as long as the environment: until the process ends
+  a->alloc = allocate;
+  a->free = release;
+  a->info = [](const SpillingAllocator* self) { return self->memory_info; };
+  a->memory_info = info;
+  return register_allocator(api, env, reinterpret_cast<Allocator*>(a));
+}
+
+}  // namespace assay::ort

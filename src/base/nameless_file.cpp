@@ -1,0 +1,54 @@
+#include "base/nameless_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace assay {
+namespace {
+
+std::string temporary_folder() {
+  const char* chosen = std::getenv("TMPDIR");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "/var/tmp";
+}
+
+int open_nameless(const std::string& folder) {
+  int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
+  std::string name = folder + "/assay-tensors-XXXXXX";
+  fd = ::mkostemp(name.data(), O_CLOEXEC);
+  if (fd >= 0) ::unlink(name.c_str());
+  return fd;
+}
+
+}  // namespace
+
+size_t page_size() {
+  static const auto size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+size_t whole_pages(size_t bytes) { return (bytes + page_size() - 1) / page_size() * page_size(); }
+
+NamelessFile::NamelessFile() : folder_(temporary_folder()), fd_(open_nameless(folder_)) {
+  if (fd_ < 0) fail_with("make a temporary file for tensors", errno);
+}
+
+NamelessFile::~NamelessFile() { ::close(fd_); }
+
+void NamelessFile::punch(size_t offset, size_t bytes) const {
+  [[maybe_unused]] const int result =
+      ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(whole_pages(bytes)));
+}
+
+void NamelessFile::fail_with(std::string_view what, int error) const {
+  Error e(ErrorCode::kIo, fmt::format("cannot {} in {}: {}", what, folder_, std::strerror(error)));
+  e.set_remedy("Set TMPDIR to a folder with more room.");
+  throw e;
+}
+
+}  // namespace assay
