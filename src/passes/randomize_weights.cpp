@@ -33,12 +33,27 @@ void fold_generated(Model& model) {
   for (auto& [v, t] : found) v->set_tensor(std::move(t));
 }
 
+/// Whether about half of a value is cut off, as a Relu does: then products need twice the variance to keep
+/// the scale (He et al. 2015, section 2.2). What only moves or pools values is looked through.
+bool is_rectified(const Value* v, int depth = 0) {
+  const Node* n = v != nullptr ? v->producer() : nullptr;
+  if (n == nullptr) return true;  // an image or the like: no negative values
+  if (is_op(*n, "Relu") || is_op(*n, "LeakyRelu") || is_op(*n, "PRelu")) return true;
+  static constexpr std::string_view kMoves[] = {
+      "Reshape",   "Transpose",   "Concat", "Dropout",           "MaxPool",  "Flatten", "Squeeze",
+      "Unsqueeze", "AveragePool", "LRN",    "GlobalAveragePool", "Identity", "Clip"};
+  const bool moves = std::any_of(std::begin(kMoves), std::end(kMoves),
+                                 [&](std::string_view name) { return is_op(*n, name); });
+  return moves && depth < 16 && is_rectified(n->input(0), depth + 1);
+}
+
 Init linear_init(const Node& n, const Shape& shape) {
   int64_t fan = shape.numel(1, shape.size());
   if (is_op(n, "ConvTranspose")) fan = shape[0] * shape.numel(2, shape.size());
   if (is_op(n, "MatMul") || (is_op(n, "Gemm") && int_attribute(n, "transB", 0) == 0))
     fan = shape[shape.size() - 2];
-  return Init::he_normal(std::max<int64_t>(fan, 1));
+  fan = std::max<int64_t>(fan, 1);
+  return is_rectified(n.input(0)) ? Init::he_normal(fan) : Init::lecun_normal(fan);
 }
 
 /// True when the node's result goes into a sum: the end of a residual branch.

@@ -15,15 +15,11 @@
 #include <map>
 #include <thread>
 
+#include "../common/models.h"
 #include "backends/backend_list.h"
 #include "engine/build/builder.h"
 #include "engine/runtime/context.h"
 #include "engine/tactics/tactic_list.h"
-#include "graph/import.h"
-#include "ops/infer.h"
-#include "passes/randomize_weights.h"
-#include "templates/templates.h"
-#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -67,36 +63,6 @@ double now(bool cpu_time) {
 
 double elapsed(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::shared_ptr<Model> load(const std::string& name) {
-  std::shared_ptr<Model> model;
-  if (std::filesystem::exists(name)) {
-    model = load_model(name);
-    randomize_weights(*model, 1);
-  } else {
-    model = build_template(find_template(name));
-  }
-  infer_shapes(*model);
-  return model;
-}
-
-/// Uniform numbers in [0, 1), or 0 and 1 for integers; the same for every backend. Symbolic extents become 1.
-std::vector<Tensor> make_feed(const Model& model) {
-  std::vector<Tensor> feed;
-  uint64_t state = 1;
-  for (const Value* v : model.graph->inputs) {
-    Shape shape;
-    for (const Dim& d : *v->type.dims) shape.push_back(d.is_known() ? d.value() : 1);
-    Tensor t = Tensor::allocate(DType::kFloat32, shape);
-    for (float& x : t.mutable_span<float>()) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      x = static_cast<float>(state >> 40) * 0x1p-24F;
-      if (is_integer(v->type.dtype)) x = x < 0.5F ? 0 : 1;
-    }
-    feed.push_back(convert(t, v->type.dtype));
-  }
-  return feed;
 }
 
 struct Runner {
@@ -161,7 +127,8 @@ void print_profile(const Model& model, const std::vector<Tensor>& feed, const Ar
   engine::Context context(plan, engine::find_kernel);
   std::vector<double> run_seconds(plan->steps.size()), seconds(plan->steps.size(), 1e9);
   for (int i = 0; i < 3; ++i) context.run(feed, binding);
-  context.set_profile(&run_seconds, a.cpu_time ? +[] { return now(true); } : +[] { return now(false); });
+  context.set_profile(
+      &run_seconds, a.cpu_time ? +[] { return now(true); } : +[] { return now(false); });
   double total = 0;
   const auto start = Clock::now();
   for (int i = 0; i < 10 || elapsed(start) < a.seconds; ++i) {
@@ -189,7 +156,7 @@ void print_profile(const Model& model, const std::vector<Tensor>& feed, const Ar
 }
 
 double bench(const std::string& name, const Arguments& a) {
-  const std::shared_ptr<Model> model = load(name);
+  const std::shared_ptr<Model> model = load_named_model(name);
   const std::vector<Tensor> feed = make_feed(*model);
   if (a.profile || a.explain) {
     print_profile(*model, feed, a);
