@@ -42,15 +42,18 @@ const Eltwise* find(const Eltwise (&table)[N], PointwiseOp op) {
 /// Runs of operations that oneDNN has as two.
 bool is_composed(PointwiseOp op) { return op == PointwiseOp::kHardSigmoid || op == PointwiseOp::kSilu; }
 
-void append_unary(dnnl::post_ops& ops, PointwiseOp op, float a, float b) {
-  if (op == PointwiseOp::kHardSigmoid) {
-    ops.append_eltwise(1, algorithm::eltwise_linear, a, b);
-    ops.append_eltwise(1, algorithm::eltwise_clip, 0, 1);
-  } else if (op == PointwiseOp::kSilu) {
-    ops.append_eltwise(1, algorithm::eltwise_swish, 1, 0);
-  } else {
-    ops.append_eltwise(1, find(kEltwise, op)->algo, a, b);
-  }
+/// A unary post-op.
+struct Unary {
+  algorithm algo;
+  float a, b;
+  bool operator==(const Unary&) const = default;
+};
+
+std::vector<Unary> unary_post_ops(PointwiseOp op, float a, float b) {
+  if (op == PointwiseOp::kHardSigmoid)
+    return {{algorithm::eltwise_linear, a, b}, {algorithm::eltwise_clip, 0, 1}};
+  if (op == PointwiseOp::kSilu) return {{algorithm::eltwise_swish, 1, 0}};
+  return {{find(kEltwise, op)->algo, a, b}};
 }
 
 /// An operand as oneDNN sees it beside a result of these extents: whole, or extents of 1 where it repeats.
@@ -69,10 +72,21 @@ bool same_place(const PlanValue& a, const PlanValue& b) {
 }  // namespace
 
 std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
+  std::vector<Unary> unary;
   for (const EpilogueStep& s : epilogue) {
     const bool known = s.operand != nullptr ? find(kBinary, s.form.op) != nullptr
                                             : is_composed(s.form.op) || find(kEltwise, s.form.op) != nullptr;
     if (!known) return fmt::format("oneDNN has no post-op for {}", kernels::pointwise_name(s.form.op));
+    if (s.operand != nullptr) continue;
+    // Its kernels run the second of two post-ops of one algorithm with the numbers of the first (seen
+    // in 2.7).
+    for (const Unary& u : unary_post_ops(s.form.op, s.form.a, s.form.b)) {
+      for (const Unary& earlier : unary)
+        if (u.algo == earlier.algo && u != earlier)
+          return fmt::format("oneDNN mixes up the numbers of two {} in one epilogue",
+                             kernels::pointwise_name(s.form.op));
+      unary.push_back(u);
+    }
   }
   return {};
 }
@@ -93,7 +107,7 @@ PostOps make_post_ops(const EpilogueSpec& spec, const Shape& extents, int accumu
   for (size_t i = 0; i < spec.entries.size(); ++i) {
     const EpilogueSpec::Entry& e = spec.entries[i];
     if (e.position < 0) {
-      append_unary(result.ops, e.op, e.a, e.b);
+      for (const Unary& u : unary_post_ops(e.op, e.a, e.b)) result.ops.append_eltwise(1, u.algo, u.a, u.b);
     } else if (static_cast<int>(i) == accumulate) {
       result.ops.append_sum(1);
     } else {
