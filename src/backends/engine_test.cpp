@@ -1,0 +1,312 @@
+// Every tactic against the float64 reference, on small graphs built for it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "backends/backend_list.h"
+#include "engine/build/builder.h"
+#include "ops/infer.h"
+#include "reference/interpreter.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+class EngineTest : public testing::Test {
+ protected:
+  EngineTest() {
+    model->opsets = {{"", 18}};
+    options.threads = 2;
+  }
+
+  Tensor random(const Shape& shape, float low = -1, float high = 1) {
+    Tensor t = Tensor::allocate(DType::kFloat32, shape);
+    std::uniform_real_distribution<float> uniform(low, high);
+    for (float& x : t.mutable_span<float>()) x = uniform(engine_);
+    return t;
+  }
+  Value* input(const std::string& name, const Shape& shape) {
+    Dims dims;
+    for (const int64_t d : shape.dims()) dims.push_back(Dim(d));
+    feed.push_back(random(shape));
+    return g.add_input(name, Type::tensor(DType::kFloat32, dims));
+  }
+  Value* weight(const Shape& shape) { return g.add_constant(g.unique_name("w"), random(shape)); }
+  Value* ints(std::vector<int64_t> values) {
+    return g.add_constant(g.unique_name("i"), Tensor::vector<int64_t>(values));
+  }
+  Value* scalar(float x) {
+    return g.add_constant(g.unique_name("s"), Tensor::vector<float>({x}).reshaped(Shape{}));
+  }
+  Value* op(std::string type, std::vector<Value*> inputs, AttributeList attributes = {}) {
+    return g.layer(std::move(type), std::move(inputs), std::move(attributes));
+  }
+  void output(Value* v) { g.outputs.push_back(v); }
+
+  std::vector<Tensor> exact() {
+    std::vector<Tensor> y(g.outputs.size());
+    Interpreter reference(model, {});
+    reference.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
+      for (size_t i = 0; i < y.size(); ++i)
+        if (g.outputs[i] == &v) y[i] = lanes[0];
+    });
+    return y;
+  }
+  static void expect_near(const Tensor& got, const Tensor& wanted, const std::string& what) {
+    ASSERT_EQ(got.shape(), wanted.shape()) << what;
+    const Tensor a = convert(got, DType::kFloat64), b = convert(wanted, DType::kFloat64);
+    double top = 1e-3;
+    for (const double x : b.span<double>()) top = std::max(top, std::isfinite(x) ? std::abs(x) : 0);
+    for (int64_t i = 0; i < a.numel(); ++i)
+      ASSERT_NEAR(a.data<double>()[i], b.data<double>()[i], 1e-5 * top) << what << " at " << i;
+  }
+
+  std::vector<Tensor> run(Session& session) {
+    std::vector<Tensor> y(g.outputs.size());
+    session.run(feed, [&](size_t i, Tensor t) { y[i] = std::move(t); });
+    return y;
+  }
+  std::unique_ptr<Session> open() { return find_backend("engine")->open({model, {}}, options); }
+
+  /// Steps of the plan by tactic.
+  std::multiset<std::string> tactics() {
+    std::vector<Shape> shapes;
+    for (const Tensor& t : feed) shapes.push_back(t.shape());
+    std::multiset<std::string> names;
+    const auto plan = engine::Builder(*model, engine::default_config(2)).build(shapes);
+    for (const engine::Step& s : plan->steps) names.insert(s.tactic);
+    return names;
+  }
+
+  /// Runs twice, so that memory left by the first run is under the second; `wanted` lists the plan's steps.
+  void expect_agreement(const std::multiset<std::string>& wanted = {}) {
+    infer_shapes(*model);
+    const std::vector<Tensor> reference = exact();
+    const std::unique_ptr<Session> session = open();
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const std::vector<Tensor> y = run(*session);
+      for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], g.outputs[i]->name());
+    }
+    if (!wanted.empty()) {
+      EXPECT_EQ(tactics(), wanted);
+    }
+  }
+
+  std::shared_ptr<Model> model = std::make_shared<Model>();
+  Graph& g = *model->graph;
+  std::vector<Tensor> feed;
+  SessionOptions options;
+
+ private:
+  std::mt19937 engine_{5};
+};
+
+Value* batch_norm(Graph& g, Value* x, int64_t channels, const Tensor& positive, const Tensor& any) {
+  const auto constant = [&](const Tensor& t) { return g.add_constant(g.unique_name("bn"), t); };
+  EXPECT_EQ(positive.numel(), channels);
+  return g.layer("BatchNormalization",
+                 {x, constant(positive), constant(any), constant(any), constant(positive)});
+}
+
+TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
+  Value* x = input("x", {1, 32, 14, 14});
+  Value* y = op("Conv", {x, weight({64, 32, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  y = batch_norm(g, y, 64, random({64}, 0.5, 1.5), random({64}));
+  output(op("Relu", {y}));
+  expect_agreement({"reorder", "dnnl_conv", "reorder"});
+}
+
+TEST_F(EngineTest, AResidualIsAddedInsideTheConvolution) {
+  Value* x = input("x", {2, 32, 8, 8});
+  Value* a = op("Relu", {op("Conv", {x, weight({32, 32, 1, 1}), weight({32})})});
+  Value* b = op("Conv", {a, weight({32, 32, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  output(op("Relu", {op("Add", {b, a})}));
+  expect_agreement({"reorder", "dnnl_conv", "dnnl_conv", "reorder"});
+}
+
+TEST_F(EngineTest, ConvolutionsOfEveryKind) {
+  Value* image = input("image", {1, 3, 17, 19});
+  Value* map = input("map", {1, 24, 9, 9});
+  Value* line = input("line", {2, 4, 33});
+  Value* volume = input("volume", {1, 4, 5, 6, 7});
+  output(op("Conv", {image, weight({16, 3, 5, 5}), weight({16})},
+            {{"strides", std::vector<int64_t>{2, 2}}, {"pads", std::vector<int64_t>{2, 1, 0, 2}}}));
+  output(op("Conv", {map, weight({24, 1, 3, 3})}, {{"group", int64_t{24}}}));
+  output(op("Conv", {map, weight({48, 8, 3, 3})}, {{"group", int64_t{3}}}));
+  output(op("Conv", {map, weight({8, 24, 3, 3})}, {{"dilations", std::vector<int64_t>{2, 3}}}));
+  output(op("Conv", {line, weight({6, 4, 4})}, {{"auto_pad", std::string("SAME_UPPER")}}));
+  output(op("Conv", {volume, weight({5, 4, 2, 3, 3})}));
+  output(op("ConvTranspose", {map, weight({24, 8, 2, 2})}, {{"strides", std::vector<int64_t>{2, 2}}}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, GroupedPointwiseConvolutionsRunWhereTheyLie) {
+  Value* x = input("x", {2, 24, 7, 7});
+  Value* residual = input("residual", {2, 36, 7, 7});
+  Value* y = op("Conv", {x, weight({36, 8, 1, 1}), weight({36})}, {{"group", int64_t{3}}});
+  output(op("Relu", {op("Add", {y, residual})}));
+  expect_agreement({"group_conv"});
+}
+
+// oneDNN 2.7 runs the second of two post-ops of one algorithm with the first one's numbers.
+TEST_F(EngineTest, TwoScalesAroundAnActivationKeepTheirNumbers) {
+  Value* x = input("x", {6, 32});
+  Value* w = input("w", {32, 16});
+  Value* y = op("Tanh", {op("Mul", {op("MatMul", {x, w}), scalar(0.5F)})});
+  output(op("Mul", {y, scalar(2)}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, ProductsOfEveryKind) {
+  Value* a = input("a", {12, 20});
+  Value* stack = input("stack", {2, 3, 12, 20});
+  Value* other = input("other", {2, 3, 20, 8});
+  output(op("Gemm", {a, weight({20, 30}), weight({30})}));
+  output(op("Gemm", {a, weight({30, 20}), weight({30})},
+            {{"transB", int64_t{1}}, {"alpha", 0.5F}, {"beta", 2.0F}}));
+  output(op("Gemm", {a, weight({12, 7})}, {{"transA", int64_t{1}}}));
+  output(op("MatMul", {stack, weight({20, 5})}));
+  output(op("MatMul", {stack, other}));
+  output(op("MatMul", {op("Transpose", {other}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}),
+                       op("Transpose", {stack}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}})}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, AFewRowsTimesAConstantReadItWhereItLies) {
+  for (const int64_t rows : {1, 3}) {
+    Value* x = input(fmt::format("x{}", rows), {rows, 200});
+    output(op("Relu", {op("Gemm", {x, weight({200, 300}), weight({300})})}));
+    output(op("Gemm", {x, weight({70, 200})}, {{"transB", int64_t{1}}}));
+  }
+  expect_agreement({"gemv", "gemv", "gemv", "gemv"});
+}
+
+TEST_F(EngineTest, PoolingAndLocalNormalisation) {
+  Value* x = input("x", {1, 20, 11, 11});
+  const AttributeList window = {{"kernel_shape", std::vector<int64_t>{3, 3}},
+                                {"strides", std::vector<int64_t>{2, 2}},
+                                {"pads", std::vector<int64_t>{1, 1, 1, 1}}};
+  output(op("MaxPool", {x}, window));
+  output(op("AveragePool", {x}, window));
+  AttributeList with_padding = window;
+  with_padding.emplace_back("count_include_pad", int64_t{1});
+  output(op("AveragePool", {x}, with_padding));
+  output(op("GlobalAveragePool", {x}));
+  output(op("LRN", {x}, {{"size", int64_t{5}}}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, RowsAndAxes) {
+  Value* x = input("x", {2, 5, 24});
+  output(op("Softmax", {x}));
+  output(op("Softmax", {x}, {{"axis", int64_t{1}}}));
+  output(op("LayerNormalization", {x, weight({24}), weight({24})}));
+  output(op("ReduceMean", {x, ints({-1})}));
+  output(op("ReduceMax", {x, ints({0, 2})}, {{"keepdims", int64_t{0}}}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, MovingData) {
+  Value* x = input("x", {2, 6, 8, 10});
+  Value* y = input("y", {2, 4, 8, 10});
+  Value* joined = op("Concat", {x, y, x}, {{"axis", int64_t{1}}});
+  output(joined);
+  output(op("Transpose", {joined}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}}));
+  output(op("Slice", {joined, ints({1, 7}), ints({16, 0}), ints({1, 2}), ints({3, -2})}));
+  output(op("Pad", {x, ints({0, 0, 1, 2, 0, 1, 0, 3})}));
+  output(op("Gather", {x, ints({3, -1, 0})}, {{"axis", int64_t{1}}}));
+  output(op("Reshape", {op("Relu", {joined}), ints({4, -1})}));
+  Value* scales = g.add_constant("scales", Tensor::vector<float>({1, 1, 2, 2}));
+  output(op("Resize", {x, nullptr, scales}, {{"mode", std::string("nearest")}}));
+  output(op("Resize", {x, nullptr, scales}, {{"mode", std::string("linear")}}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, PointwiseChainsBroadcast) {
+  Value* x = input("x", {3, 7, 5});
+  Value* channel = weight({7, 1});
+  Value* y = op("Mul", {op("Add", {x, channel}), op("Sigmoid", {x})});
+  output(op("Where", {op("Greater", {y, scalar(0)}), y, op("Exp", {x})}));
+  output(op("Erf", {op("Div", {x, scalar(1.5F)})}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, Recurrence) {
+  Value* x = input("x", {6, 2, 10});
+  Node* n = g.add_node("LSTM", {x, weight({2, 64, 10}), weight({2, 64, 16}), weight({2, 128})},
+                       {g.add_value("Y"), g.add_value("H"), g.add_value("C")},
+                       {{"hidden_size", int64_t{16}}, {"direction", std::string("bidirectional")}});
+  for (Value* v : n->outputs()) output(v);
+  expect_agreement();
+}
+
+TEST_F(EngineTest, OutputsMayBeInputsConstantsIntermediatesAndRepeated) {
+  Value* x = input("x", {2, 3});
+  Value* y = op("Relu", {x});
+  g.outputs = {x, weight({4}), y, op("Neg", {y})};
+  expect_agreement();
+}
+
+TEST_F(EngineTest, EmptyTensorsPassThrough) {
+  Value* x = input("x", {0, 8});
+  output(op("Relu", {op("MatMul", {x, weight({8, 4})})}));
+  output(op("Concat", {x, x}, {{"axis", int64_t{0}}}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, ShapesThatOnlyTheDataTell) {
+  Value* x = input("x", {4, 5});
+  Value* where = op("NonZero", {op("Greater", {x, scalar(0)})});
+  output(op("Mul", {op("GatherND", {x, op("Transpose", {where})}), scalar(3)}));
+  expect_agreement();
+}
+
+TEST_F(EngineTest, OneSessionServesManyShapes) {
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim::symbol("n"), Dim(16)}));
+  output(op("Softmax", {op("MatMul", {x, weight({16, 8})})}));
+  infer_shapes(*model);
+  const std::unique_ptr<Session> session = open();
+  for (const int64_t n : {1, 5, 2, 1, 0, 40, 5, 9, 11, 13, 15, 17, 19, 1}) {
+    feed = {random({n, 16})};
+    expect_near(run(*session)[0], exact()[0], fmt::format("n = {}", n));
+  }
+}
+
+TEST_F(EngineTest, AnIndexOutOfRangeNamesTheNodeAndTheNextRunWorks) {
+  Value* x = input("x", {4, 3});
+  Value* i = g.add_input("i", Type::tensor(DType::kInt64, Dims{Dim(2)}));
+  feed.push_back(Tensor::vector<int64_t>({0, 9}));
+  g.add_node("Gather", {x, i}, {g.add_value("y")}, {}, "pick");
+  output(g.find_value("y"));
+  infer_shapes(*model);
+  const std::unique_ptr<Session> session = open();
+  try {
+    run(*session);
+    FAIL() << "index 9 of 4 was accepted";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("pick"), std::string::npos) << e.what();
+  }
+  feed[1] = Tensor::vector<int64_t>({3, -4});
+  expect_near(run(*session)[0], exact()[0], "y");
+}
+
+TEST_F(EngineTest, APlantedFaultIsSeenAndAnUnknownNodeIsRefused) {
+  Value* x = input("x", {1, 8, 6, 6});
+  g.add_node("Conv", {x, weight({8, 8, 3, 3})}, {g.add_value("h")}, {}, "conv");
+  output(op("Relu", {g.find_value("h")}));
+  infer_shapes(*model);
+  options.planted_fault = "conv";
+  const Tensor y = run(*open())[0], right = exact()[0];
+  double worst = 0;
+  for (int64_t i = 0; i < y.numel(); ++i)
+    worst = std::max(worst, std::abs(y.data<float>()[i] - right.data<double>()[i]));
+  EXPECT_GT(worst, 1e-4);
+  options.planted_fault = "nobody";
+  EXPECT_THROW(run(*open()), Error);
+}
+
+}  // namespace
+}  // namespace assay
