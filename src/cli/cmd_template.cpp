@@ -21,7 +21,7 @@ void add_model_options(ArgParser& parser) {
        .help = "The model to generate; see --list.",
        .arity = Arity::kOptional,
        .metavar = "NAME"},
-      {.names = {"--list"}, .help = "List the models with their size and cost.", .arity = Arity::kNone},
+      {.names = {"--list"}, .help = "List the models with their parameters, GFLOPs (two for a multiply-add; batch 1) and file size.", .arity = Arity::kNone},
       {.names = {"-o", "--output"}, .help = "Where to save it; default: NAME.onnx.", .metavar = "FILE"},
       {.names = {"--seed"},
        .help = "Seed of the weights; default: 0.",
