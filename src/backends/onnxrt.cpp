@@ -146,6 +146,11 @@ class OnnxrtSession final : public Session {
     create(source, session_options.get());
   }
 
+  ~OnnxrtSession() override {
+    session_ = SessionHandle(api_);
+    if (spills_) ort::release_unused_blocks();
+  }
+
   const std::vector<TensorInfo>& inputs() const override { return inputs_; }
   const std::vector<TensorInfo>& outputs() const override { return outputs_; }
   double last_run_seconds() const override { return seconds_; }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "base/nameless_file.h"
 #include "base/resident_memory.h"
@@ -46,9 +47,26 @@ class Blocks {
     return true;
   }
 
+  void release_unused() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [size, p] : free_) {
+      const auto it = blocks_.find(p);
+      const bool in_file = it->second.in_file != nullptr;
+      const size_t offset = it->second.offset;
+      blocks_.erase(it);
+      ::munmap(p, size);
+      if (in_file)
+        file_->punch(offset, size);
+      else
+        in_memory_ -= size;
+    }
+    free_.clear();
+  }
+
  private:
   struct Block {
     size_t size;
+    size_t offset;                              // in the file
     std::unique_ptr<ReclaimableRange> in_file;  // null: in memory
   };
 
@@ -59,7 +77,7 @@ class Blocks {
     // Advice only: without huge pages everything still works.
     if (size >= kHugePage) ::madvise(p, size, MADV_HUGEPAGE);
     in_memory_ += size;
-    blocks_[p] = {size, nullptr};
+    blocks_[p] = {size, 0, nullptr};
     return p;
   }
 
@@ -72,7 +90,7 @@ class Blocks {
     void* p =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_->fd(), static_cast<off_t>(end_));
     if (p == MAP_FAILED) file_->fail_with(fmt::format("map {} bytes of a temporary file", size), errno);
-    blocks_[p] = {size, std::make_unique<ReclaimableRange>(p, size)};
+    blocks_[p] = {size, end_, std::make_unique<ReclaimableRange>(p, size)};
     end_ += size;
     return p;
   }
@@ -93,6 +111,12 @@ struct SpillingAllocator {
   const MemoryInfo* memory_info = nullptr;
   Blocks blocks;
 };
+
+/// Of every environment; there is one for each library that was loaded.
+std::vector<SpillingAllocator*>& allocators() {
+  static auto* const list = new std::vector<SpillingAllocator*>;
+  return *list;
+}
 
 void* allocate(SpillingAllocator* a, size_t bytes) {
   if (bytes == 0) return nullptr;
@@ -120,7 +144,12 @@ Status* register_spilling_allocator(const Api* api, Env* env) {
   a->free = release;
   a->info = [](const SpillingAllocator* self) { return self->memory_info; };
   a->memory_info = info;
+  allocators().push_back(a);
   return register_allocator(api, env, reinterpret_cast<Allocator*>(a));
+}
+
+void release_unused_blocks() {
+  for (SpillingAllocator* a : allocators()) a->blocks.release_unused();
 }
 
 }  // namespace assay::ort

@@ -11,6 +11,9 @@ namespace assay::ort {
 /// are not in use. Returns what ONNX Runtime reports if it refuses; null on success. Once per environment.
 Status* register_spilling_allocator(const Api* api, Env* env);
 
+/// Gives blocks back to the system that no session holds.
+void release_unused_blocks();
+
 inline constexpr const char* kUseEnvironmentAllocators = "session.use_env_allocators";
 
 }  // namespace assay::ort

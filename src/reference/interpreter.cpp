@@ -104,9 +104,11 @@ class Walk {
 
   explicit Walk(const Interpreter::Impl& interpreter) : impl_(interpreter) {}
 
+  /// Whether the values of the graph's outputs stay in the frame.
+  enum class KeepOutputs : uint8_t { kNo, kYes };
   /// Runs all nodes of a frame and forgets values after their last use; `computed` sees each node output
   /// before that.
-  void nodes(Frame& frame, const Computed& computed);
+  void nodes(Frame& frame, const Computed& computed, KeepOutputs outputs);
   std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
   /// The lanes of a node input: a constant in every lane, or what was computed.
   Lanes lanes_of(const Value* v, const Frame& frame) const;
@@ -233,7 +235,7 @@ void Walk::evaluate(const Node& n, Frame& frame) {
   }
 }
 
-void Walk::nodes(Frame& frame, const Computed& computed) {
+void Walk::nodes(Frame& frame, const Computed& computed, KeepOutputs outputs) {
   const Graph& g = frame.graph();
   std::unordered_map<const Value*, int> uses;
   std::vector<std::vector<Value*>> used;
@@ -241,7 +243,8 @@ void Walk::nodes(Frame& frame, const Computed& computed) {
     used.push_back(used_values(*n));
     for (const Value* v : used.back()) ++uses[v];
   }
-  for (const Value* v : g.outputs) ++uses[v];
+  if (outputs == KeepOutputs::kYes)
+    for (const Value* v : g.outputs) ++uses[v];
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& n = *g.nodes()[i];
     with_context([&] { return "at node " + n.label(); }, [&] { evaluate(n, frame); });
@@ -261,7 +264,8 @@ std::vector<Tensor> Walk::subgraph(const Graph& g, std::vector<Tensor> inputs, c
   require(inputs.size() == g.inputs.size(), ErrorCode::kInvalidModel,
           "the subgraph takes {} inputs, but {} are given", g.inputs.size(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) frame.set(g.inputs[i], {incoming(inputs[i])});
-  nodes(frame, [](const Value&) {});
+  nodes(
+      frame, [](const Value&) {}, KeepOutputs::kYes);
   std::vector<Tensor> outputs;
   for (const Value* v : g.outputs) outputs.push_back(lanes_of(v, frame)[0]);
   return outputs;
@@ -295,9 +299,12 @@ void Interpreter::run(std::span<const Tensor> inputs, const Observer& observer,
     frame.set(g.inputs[i], Lanes(lanes.size(), walk.incoming(inputs[i])));
   for (const auto& v : g.values())
     if (watched.contains(v.get()) && v->producer() == nullptr) observer(*v, walk.lanes_of(v.get(), frame));
-  walk.nodes(frame, [&](const Value& v) {
-    if (watched.contains(&v)) observer(v, frame.get(&v));
-  });
+  walk.nodes(
+      frame,
+      [&](const Value& v) {
+        if (watched.contains(&v)) observer(v, frame.get(&v));
+      },
+      Walk::KeepOutputs::kNo);
 }
 
 }  // namespace assay
