@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// Name and type of a model input or output.
+/// Name and type of a model input or output; it may be a sequence, optional or map too.
 struct TensorInfo {
   std::string name;
   Type type;
@@ -37,6 +37,7 @@ struct SessionOptions {
   std::vector<std::string> providers;  ///< ONNX Runtime: execution providers in priority order; empty: CPU
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
   std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
+  bool optimize = true;       ///< engine: false leaves out every pass that it can do without
   std::string planted_fault;  ///< engine, for tests only: name of a node whose result is made slightly wrong
 };
 
@@ -50,7 +51,8 @@ class Session {
   /// Receives each output once, in any order, as soon as it is final; a backend that can computes the next
   /// only after the sink returns, so that few outputs need to be alive.
   using Sink = std::function<void(size_t output, Tensor)>;
-  /// `feed` holds exactly the tensors of inputs(), in that order, of matching type and shape. Throws Error.
+  /// `feed` holds exactly the values of inputs(), in that order, of matching type and shape; what is no
+  /// tensor is a container (Tensor::sequence, ...). Throws Error.
   virtual void run(std::span<const Tensor> feed, const Sink& sink) = 0;
   /// Seconds the backend itself spent in the last run(), the sink not counted.
   virtual double last_run_seconds() const = 0;
@@ -67,11 +69,11 @@ struct Backend {
   std::string (*probe)(const SessionOptions&);
   /// Throws Error when the model cannot run on it.
   std::unique_ptr<Session> (*open)(const ModelSource&, const SessionOptions&);
-  /// Logs how sessions are made (ONNX Runtime: its providers), before the first model is read; null: nothing to say.
-  /// Throws Error when the options ask for what is not there.
+  /// Logs how sessions are made (ONNX Runtime: its providers), before the first model is read; null: nothing
+  /// to say. Throws Error when the options ask for what is not there.
   void (*announce)(const SessionOptions&) = nullptr;
-  /// Reads ModelSource::path itself, so it gets the model as the file has it. The others get one with every shape
-  /// inferred.
+  /// Reads ModelSource::path itself, so it gets the model as the file has it. The others get one with every
+  /// shape inferred.
   bool reads_files = false;
 };
 

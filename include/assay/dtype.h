@@ -37,13 +37,20 @@ enum class DType : uint8_t {
   kFloat8E8M0 = 24,
   kUInt2 = 25,
   kInt2 = 26,
+
+  // Values that hold tensors (Tensor::elements()). No numbers of ONNX's: they never stand in a file.
+  kSequence = 128,
+  kOptional = 129,
+  kMap = 130,
 };
+/// Of the element types.
 inline constexpr int kDTypeCount = 27;
 
-/// True for a number that names one of the types above (kUndefined excluded).
+/// True for a number that names one of ONNX's element types (kUndefined excluded).
 bool is_known_dtype(int64_t onnx_number);
+constexpr bool is_container(DType t) { return t >= DType::kSequence; }
 
-/// Bits of one element; 0 for strings and kUndefined.
+/// Bits of one element; 0 for strings, containers and kUndefined.
 int bit_width(DType t);
 /// Bytes that hold `count` elements; types below 8 bits are packed, low bits first, the last byte padded with
 /// 0.
@@ -55,11 +62,11 @@ bool is_signed_integer(DType t);
 bool is_complex(DType t);
 bool is_packed(DType t);  ///< several elements share a byte
 
-/// NumPy's name: float32, int64, bool, ...
+/// NumPy's name: float32, int64, bool, ...; sequence, optional or map for a container.
 std::string_view dtype_name(DType t);
 /// The name in ONNX schemas: float, double, int64, ...
 std::string_view onnx_name(DType t);
-/// Finds a type by its NumPy name or schema name.
+/// Finds an element type by its NumPy name or schema name.
 std::optional<DType> dtype_from_name(std::string_view name);
 
 /// Unit roundoff u of a floating type (half the distance from 1 to the next number): 2^-24 for float32. 0 for

@@ -43,7 +43,8 @@ class Value {
   /// The constant's data; undefined for a Variable, and for an initializer whose external data were not
   /// loaded.
   const Tensor& tensor() const { return tensor_; }
-  /// Makes this a constant of the tensor's type and shape. Throws Error when a node produces it.
+  /// Makes this a constant of the tensor's type and shape. Throws Error (kInvalidArgument) when a node
+  /// produces it, and for a container, which no initializer can hold.
   void set_tensor(Tensor tensor);
   /// Makes this a constant without data (external data ignored on request).
   void set_missing() { is_missing_ = true; }

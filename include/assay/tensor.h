@@ -1,4 +1,6 @@
-// A tensor in memory: element type, shape and shared, immutable-by-default storage.
+// A tensor in memory: element type, shape and shared, immutable-by-default storage. ONNX's other values
+// (sequences, optionals, maps) are Tensors too, whose elements are Tensors, so that whatever passes values on
+// has one path for all of them.
 #pragma once
 
 #include <memory>
@@ -47,6 +49,9 @@ constexpr DType dtype_of() {
 /// A contiguous row-major tensor. Copies share the storage; writing goes through mutable_data(), which copies
 /// first when the storage is shared or read-only (a mapped file). Storage is aligned to 64 bytes when
 /// allocated here. A large view into a file may be misaligned for its type: call aligned() before data<T>().
+///
+/// A container (kSequence, kOptional, kMap) has one dimension, counts its elements in it, and is never
+/// written to. It has no bytes of its own: data() and mutable_data() throw Error (kInternal).
 class Tensor {
  public:
   /// No tensor: dtype kUndefined.
@@ -75,17 +80,39 @@ class Tensor {
     return from<T>(Shape{}, std::span<const T>(&value, 1));
   }
 
+  /// A sequence of shape [n]. Throws Error (kInvalidModel) unless all elements are of one type, and when
+  /// containers nest deeper than kMaxContainerDepth.
+  static Tensor sequence(std::vector<Tensor> elements);
+  /// An optional: of shape [1], or of shape [0] when the element is undefined. Throws for nesting as
+  /// sequence().
+  static Tensor optional(Tensor element);
+  /// A map, of shape [2]: elements()[0] are the keys, a tensor of one dimension of integers or strings,
+  /// elements()[1] the values, a tensor of one dimension or a sequence, in the order of the keys. Throws
+  /// Error (kInvalidModel) when they are something else or differ in number, and for nesting as sequence().
+  static Tensor map(Tensor keys, Tensor values);
+  static constexpr int kMaxContainerDepth = 16;
+
   bool defined() const { return dtype_ != DType::kUndefined; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   int64_t dim(size_t i) const { return shape_[i]; }
   int64_t numel() const { return numel_; }
-  /// Bytes of the elements; 0 for strings.
+  /// Bytes of the elements; 0 for strings; of a container, those of all tensors in it.
   size_t nbytes() const { return nbytes_; }
 
+  bool is_container() const { return assay::is_container(dtype_); }
+  /// What a container holds. Throws Error (kInternal) for a tensor.
+  std::span<const Tensor> elements() const;
+  /// True when both look at the same storage, so that equal types and shapes mean equal elements.
+  bool shares_storage(const Tensor& other) const { return data_ == other.data_; }
+
   /// Raw bytes; not for strings.
-  const void* data() const { return data_; }
+  const void* data() const {
+    if (is_container()) [[unlikely]]
+      wrong_access(DType::kUndefined);
+    return data_;
+  }
   /// Typed elements; throws Error (kInternal) when T is not the element type or the storage is misaligned for
   /// it.
   template <typename T>
@@ -94,7 +121,7 @@ class Tensor {
       wrong_access(dtype_of<T>());
     return static_cast<const T*>(data_);
   }
-  /// The same tensor, copied if its storage is misaligned for its type.
+  /// The same tensor, copied if its storage is misaligned for its type; all tensors in a container likewise.
   Tensor aligned() const;
   template <typename T>
   std::span<const T> span() const {
@@ -118,11 +145,12 @@ class Tensor {
     return data<T>()[0];
   }
 
-  /// The same storage under another shape with as many elements.
+  /// The same storage under another shape with as many elements. A container keeps its one dimension.
   Tensor reshaped(Shape shape) const;
   /// The same storage with another element type of the same width (bit pattern kept).
   Tensor bitcast(DType dtype) const;
-  /// True when both have the same type, shape and bytes (NaNs equal if bit-equal).
+  /// True when both have the same type, shape and bytes (NaNs equal if bit-equal); for containers, when their
+  /// elements are identical.
   bool identical(const Tensor& other) const;
 
   /// Elements as int64; for any integer or bool type. Throws Error for others.
@@ -130,6 +158,7 @@ class Tensor {
 
  private:
   [[noreturn]] void wrong_access(DType t) const;
+  static Tensor container(DType kind, std::vector<Tensor> elements);
 
   DType dtype_ = DType::kUndefined;
   bool writable_ = false;

@@ -85,6 +85,7 @@ class SinkBinding final : public engine::OutputBinding {
 
 engine::BuildConfig config_of(const SessionOptions& options) {
   engine::BuildConfig config = engine::default_config(options.threads);
+  config.optimize = options.optimize;
   config.planted_fault = options.planted_fault;
   return config;
 }
@@ -96,9 +97,12 @@ class EngineSession final : public Session {
         outputs_(tensor_infos(source.model->graph->outputs)),
         builder_(*source.model, config_of(options)) {
     std::vector<Shape> shapes;
-    for (const TensorInfo& info : inputs_)
-      if (const auto shape = info.type.has_shape() ? known_shape(*info.type.dims) : std::nullopt)
+    for (const TensorInfo& info : inputs_) {
+      if (!info.type.is_tensor())
+        shapes.emplace_back();
+      else if (const auto shape = info.type.has_shape() ? known_shape(*info.type.dims) : std::nullopt)
         shapes.push_back(*shape);
+    }
     if (shapes.size() == inputs_.size()) context_for(shapes);
   }
 
@@ -108,7 +112,12 @@ class EngineSession final : public Session {
 
   void run(std::span<const Tensor> feed, const Sink& sink) override {
     std::vector<Shape> shapes;
-    for (const Tensor& t : feed) shapes.push_back(t.shape());
+    for (size_t i = 0; i < feed.size(); ++i) {
+      require(!feed[i].is_container() || !inputs_[i].type.is_tensor(), ErrorCode::kInvalidArgument,
+              "input '{}' is of type {}, not a {}", inputs_[i].name, inputs_[i].type.str(),
+              dtype_name(feed[i].dtype()));
+      shapes.push_back(feed[i].is_container() ? Shape() : feed[i].shape());
+    }
     engine::Context& context = context_for(shapes);
     Stopwatch watch;
     SinkBinding binding(context.plan(), pool_, sink, watch);

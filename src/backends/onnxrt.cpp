@@ -161,6 +161,9 @@ class OnnxrtSession final : public Session {
                  const SessionOptions& options);
   void create(const ModelSource& source, ort::SessionOptionsObject* options);
   ValueHandle to_value(const Tensor& t);
+  ValueHandle container_value(const Tensor& t);
+  /// A value of any kind; `type` says whether it stands for an optional.
+  Tensor from_value(ValueHandle value, const Type& type);
   Tensor to_tensor(ValueHandle value);
   Tensor strings_of(ort::Value* value, Shape shape);
 
@@ -217,7 +220,28 @@ void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject*
                                              session_.out()));
 }
 
+/// ONNX Runtime has no optionals of its own in its interface: one that holds a value is that value.
+ValueHandle OnnxrtSession::container_value(const Tensor& t) {
+  if (t.dtype() == DType::kOptional) {
+    require(t.numel() == 1, ErrorCode::kUnsupported, "an empty optional cannot be handed to ONNX Runtime");
+    return to_value(t.elements()[0]);
+  }
+  require(t.numel() > 0, ErrorCode::kUnsupported, "an empty sequence cannot be handed to ONNX Runtime");
+  std::vector<ValueHandle> parts;
+  std::vector<const ort::Value*> values;
+  for (const Tensor& e : t.elements()) {
+    parts.push_back(to_value(e));
+    values.push_back(parts.back().get());
+  }
+  ValueHandle value(api_);
+  check(api_,
+        ort::create_value(api_, values.data(), values.size(),
+                          t.dtype() == DType::kMap ? ort::kMapValue : ort::kSequenceValue, value.out()));
+  return value;
+}
+
 ValueHandle OnnxrtSession::to_value(const Tensor& t) {
+  if (t.is_container()) return container_value(t);
   ValueHandle value(api_);
   const int type = static_cast<int>(t.dtype());
   const int64_t* dims = t.shape().dims().data();
@@ -249,12 +273,31 @@ Tensor OnnxrtSession::strings_of(ort::Value* value, Shape shape) {
   return t;
 }
 
+Tensor OnnxrtSession::from_value(ValueHandle value, const Type& type) {
+  int present = 0;
+  check(api_, ort::has_value(api_, value.get(), &present));
+  if (present == 0) return Tensor::optional({});
+  if (type.kind == Type::Kind::kOptional) return Tensor::optional(from_value(std::move(value), {}));
+  ort::ValueType kind{};
+  check(api_, ort::value_type(api_, value.get(), &kind));
+  if (kind == ort::kTensorValue) return to_tensor(std::move(value));
+  require(kind == ort::kSequenceValue || kind == ort::kMapValue, ErrorCode::kUnsupported,
+          "ONNX Runtime gave a value of the unknown kind {}", static_cast<int>(kind));
+  ort::Allocator* allocator = nullptr;
+  check(api_, ort::default_allocator(api_, &allocator));
+  size_t count = 2;
+  if (kind == ort::kSequenceValue) check(api_, ort::value_count(api_, value.get(), &count));
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < count; ++i) {
+    ValueHandle part(api_);
+    check(api_, ort::get_value(api_, value.get(), static_cast<int>(i), allocator, part.out()));
+    parts.push_back(from_value(std::move(part), {}));
+  }
+  return kind == ort::kMapValue ? Tensor::map(parts[0], parts[1]) : Tensor::sequence(std::move(parts));
+}
+
 /// The tensor's storage is ONNX Runtime's own buffer, released with the last tensor that views it.
 Tensor OnnxrtSession::to_tensor(ValueHandle value) {
-  int is_tensor = 0;
-  check(api_, ort::is_tensor(api_, value.get(), &is_tensor));
-  require(is_tensor != 0, ErrorCode::kUnsupported,
-          "an output of ONNX Runtime is a sequence or map, which cannot be compared");
   TensorTypeHandle type(api_);
   check(api_, ort::tensor_type_and_shape(api_, value.get(), type.out()));
   int dtype = 0;
@@ -280,7 +323,8 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   std::vector<const char*> input_names, output_names;
   for (size_t i = 0; i < feed.size(); ++i) {
     aligned.push_back(feed[i].aligned());
-    values.push_back(to_value(aligned.back()));
+    values.push_back(with_context([&] { return fmt::format("in input '{}'", inputs_[i].name); },
+                                  [&] { return to_value(aligned.back()); }));
     input_values.push_back(values.back().get());
     input_names.push_back(inputs_[i].name.c_str());
   }
@@ -298,7 +342,7 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
     owned.emplace_back(api_);
     *owned.back().out() = v;
   }
-  for (size_t i = 0; i < owned.size(); ++i) sink(i, to_tensor(std::move(owned[i])));
+  for (size_t i = 0; i < owned.size(); ++i) sink(i, from_value(std::move(owned[i]), outputs_[i].type));
 }
 
 std::string probe(const SessionOptions& options) {

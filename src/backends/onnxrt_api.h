@@ -30,6 +30,8 @@ struct MemoryInfo;
 struct Allocator;
 struct TensorTypeInfo;
 
+/// ONNXType.
+enum ValueType : int { kTensorValue = 1, kSequenceValue = 2, kMapValue = 3 };
 inline constexpr int kDeviceAllocator = 0, kArenaAllocator = 1, kDefaultMemory = 0;
 enum LogLevel : int { kLogVerbose, kLogInfo, kLogWarning, kLogError, kLogFatal };
 
@@ -63,7 +65,6 @@ inline constexpr Fallible<25, SessionOptionsObject*, int> set_inter_op_threads;
 inline constexpr Fallible<48, Allocator*, const int64_t*, size_t, int, Value**> create_tensor;
 inline constexpr Fallible<49, const MemoryInfo*, void*, size_t, const int64_t*, size_t, int, Value**>
     create_tensor_with_data;
-inline constexpr Fallible<50, const Value*, int*> is_tensor;
 inline constexpr Fallible<51, Value*, void**> tensor_data;
 inline constexpr Fallible<52, Value*, const char* const*, size_t> fill_string_tensor;
 inline constexpr Fallible<53, const Value*, size_t*> string_tensor_length;
@@ -72,8 +73,13 @@ inline constexpr Fallible<60, const TensorTypeInfo*, int*> tensor_element_type;
 inline constexpr Fallible<61, const TensorTypeInfo*, size_t*> dimensions_count;
 inline constexpr Fallible<62, const TensorTypeInfo*, int64_t*, size_t> dimensions;
 inline constexpr Fallible<65, const Value*, TensorTypeInfo**> tensor_type_and_shape;
+inline constexpr Fallible<67, const Value*, ValueType*> value_type;
 inline constexpr Fallible<69, int, int, MemoryInfo**> create_cpu_memory_info;
 inline constexpr Fallible<78, Allocator**> default_allocator;
+/// Of a sequence: element i; of a map: its keys (0) and values (1).
+inline constexpr Fallible<80, const Value*, int, Allocator*, Value**> get_value;
+inline constexpr Fallible<81, const Value*, size_t*> value_count;
+inline constexpr Fallible<82, const Value* const*, size_t, ValueType, Value**> create_value;
 inline constexpr Release<93, Status> release_status;
 inline constexpr Release<94, MemoryInfo> release_memory_info;
 inline constexpr Release<95, SessionObject> release_session;
@@ -84,6 +90,8 @@ inline constexpr Fallible<125, char***, int*> available_providers;
 inline constexpr Fallible<126, char**, int> release_available_providers;
 inline constexpr Fallible<130, SessionOptionsObject*, const char*, const char*> add_session_config_entry;
 inline constexpr Fallible<176, Env*, Allocator*> register_allocator;
+/// 0 for an optional without element.
+inline constexpr Fallible<192, const Value*, int*> has_value;
 inline constexpr Fallible<210, SessionOptionsObject*, const char* const*, const Value* const*, size_t>
     add_external_initializers;
 inline constexpr Fallible<216, SessionOptionsObject*, const char*, const char* const*, const char* const*,

@@ -6,7 +6,6 @@
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/parallel.h"
-#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -28,10 +27,8 @@ class ReferenceSession final : public Session {
   void run(std::span<const Tensor> feed, const Sink& sink) override {
     Stopwatch watch;
     interpreter_.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
-      const Tensor& t = lanes[0];
-      const DType declared = v.type.is_tensor() ? v.type.dtype : DType::kUndefined;
-      const Tensor stored =
-          is_float(t.dtype()) ? convert(t, is_float(declared) ? declared : DType::kFloat32) : t;
+      const DType declared = leaf_dtype(v.type);
+      const Tensor stored = rounded(lanes[0], is_float(declared) ? declared : DType::kFloat32);
       watch.pause();
       for (const size_t i : index_.at(&v)) sink(i, stored);
       watch.resume();

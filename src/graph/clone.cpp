@@ -1,5 +1,7 @@
 #include "graph/clone.h"
 
+#include "graph/order.h"
+
 namespace assay {
 namespace {
 
@@ -68,6 +70,7 @@ Node* clone_node(const Node& n, Graph& into, ValueMap& map) {
 }
 
 std::shared_ptr<Model> clone_model(const Model& model) {
+  check_depth(model);
   auto copy = std::make_shared<Model>();
   copy->opsets = model.opsets;
   copy->ir_version = model.ir_version;

@@ -19,7 +19,8 @@ Value* clone_value(const Value& v, Graph& into);
 /// in `map`; values that the map does not have are copied into the graph and added to it.
 Node* clone_node(const Node& n, Graph& into, ValueMap& map);
 
-/// The whole model. Tensor data are shared with the original.
+/// The whole model. Tensor data are shared with the original. Throws Error when subgraphs nest deeper than
+/// onnx::kMaxGraphDepth.
 std::shared_ptr<Model> clone_model(const Model& model);
 
 }  // namespace assay

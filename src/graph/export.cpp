@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/atomic_file.h"
+#include "graph/order.h"
 #include "onnx/writer.h"
 
 namespace assay {
@@ -385,6 +386,7 @@ MessageWriter Exporter::function(const Function& f) {
 }
 
 MessageWriter Exporter::model(const Model& m) {
+  check_depth(m);
   MessageWriter w;
   w.integer(1, m.ir_version);
   w.text_if(2, m.producer_name);

@@ -21,7 +21,8 @@ struct ExportOptions {
 };
 
 /// Writes the model: whole or not at all (AtomicFile), equal models to equal bytes. Models beyond 2 GB that
-/// do not ask for external data get it, since no protobuf reader takes such a file. Throws Error (kIo).
+/// do not ask for external data get it, since no protobuf reader takes such a file. Throws Error: kIo, or
+/// kInvalidModel when subgraphs nest deeper than onnx::kMaxGraphDepth, which no reader takes either.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
 
 /// The model as one protobuf message, tensor data included. Throws Error beyond 2 GB.

@@ -25,6 +25,8 @@ void Value::rename(std::string name) {
 void Value::set_tensor(Tensor tensor) {
   require(producer_ == nullptr, ErrorCode::kInvalidArgument,
           "'{}' is produced by a node and cannot become a constant", name_);
+  require(!tensor.is_container(), ErrorCode::kInvalidArgument, "'{}' cannot become a constant of type {}",
+          name_, dtype_name(tensor.dtype()));
   type = Type::tensor(tensor.dtype(), tensor.shape());
   tensor_ = std::move(tensor);
   is_missing_ = false;
@@ -102,8 +104,33 @@ std::string Node::label() const {
   return "(" + op + ")";
 }
 
+namespace {
+
+/// Moves the subgraphs that a node owns alone to the end of a list.
+void take_subgraphs(Node& node, std::vector<std::shared_ptr<Graph>>& list) {
+  const auto take = [&](std::shared_ptr<Graph>& g) {
+    if (g.use_count() == 1) list.push_back(std::move(g));
+  };
+  for (Attribute& a : node.attributes) {
+    if (auto* g = std::get_if<std::shared_ptr<Graph>>(&a.data)) take(*g);
+    if (auto* graphs = std::get_if<Attribute::Graphs>(&a.data))
+      for (auto& g : *graphs) take(g);
+  }
+}
+
+}  // namespace
+
 Graph::~Graph() {
-  // Subgraph nodes may consume our values: they go first, while the values live.
+  // The nodes of subgraphs may consume our values: they go first, while the values live. One after the other,
+  // for a graph that somebody built may nest deeper than the stack allows recursion.
+  std::vector<std::shared_ptr<Graph>> inner;
+  for (auto& n : nodes_) take_subgraphs(*n, inner);
+  for (size_t i = 0; i < inner.size(); ++i) {
+    const std::shared_ptr<Graph> g = inner[i];
+    for (auto& n : g->nodes_) take_subgraphs(*n, inner);
+  }
+  for (const auto& g : inner)
+    for (auto& n : g->nodes_) g->detach(*n);
   for (auto& n : nodes_) detach(*n);
   nodes_.clear();
 }

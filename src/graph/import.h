@@ -19,7 +19,8 @@ struct ImportOptions {
 /// Reads a model; tensor data stay views of the mapped files. Throws Error naming the file, and the node,
 /// value or byte offset, and the rule that is broken: damaged bytes, a cycle or nodes out of order, names
 /// defined twice or not at all, unknown element types, initializers whose size contradicts their shape,
-/// external data that are missing, short or outside the folder.
+/// subgraphs inside each other beyond onnx::kMaxGraphDepth (the limit of every protobuf reader), external
+/// data that are missing, short or outside the folder.
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options = {});
 
 /// The same for bytes in memory, kept alive by `owner`. `name` stands for the file in messages; external data

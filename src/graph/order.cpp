@@ -3,6 +3,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "onnx/messages.h"
+
 namespace assay {
 namespace {
 
@@ -93,6 +95,28 @@ std::vector<Value*> used_values(const Node& node) {
       for (const auto& g : *list) collect_captures(*g, node.graph(), seen, out);
   }
   return out;
+}
+
+void check_depth(const Graph& graph) {
+  std::vector<const Graph*> level = {&graph};
+  for (int depth = 0; !level.empty(); ++depth) {
+    require(depth <= onnx::kMaxGraphDepth, ErrorCode::kInvalidModel, "subgraphs nest deeper than {}",
+            onnx::kMaxGraphDepth);
+    std::vector<const Graph*> next;
+    for (const Graph* g : level)
+      for (const auto& n : g->nodes())
+        for (const Attribute& a : n->attributes) {
+          if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) next.push_back(sub->get());
+          if (const auto* list = a.get_if<Attribute::Graphs>())
+            for (const auto& sub : *list) next.push_back(sub.get());
+        }
+    level = std::move(next);
+  }
+}
+
+void check_depth(const Model& model) {
+  check_depth(*model.graph);
+  for (const Function& f : model.functions) check_depth(*f.body);
 }
 
 void sort_topologically(Graph& graph) {

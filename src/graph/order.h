@@ -13,4 +13,9 @@ void sort_topologically(Graph& graph);
 /// Values of `graph` that a node uses: its inputs, and what its subgraphs take from outside. No duplicates.
 std::vector<Value*> used_values(const Node& node);
 
+/// Throws Error (kInvalidModel) when subgraphs of the model or its functions nest deeper than
+/// onnx::kMaxGraphDepth. What walks subgraphs by recursion checks that first.
+void check_depth(const Model& model);
+void check_depth(const Graph& graph);
+
 }  // namespace assay

@@ -11,6 +11,10 @@
 
 namespace assay::onnx {
 
+/// Subgraphs lie in each other at most so deep, the main graph not counted: as deep as the protobuf libraries
+/// read (100 messages, three for each subgraph).
+inline constexpr int kMaxGraphDepth = 32;
+
 using StringPairs = std::vector<std::pair<std::string_view, std::string_view>>;
 
 /// TensorProto. Elements in typed fields (float_data, ...) stay in `bytes`; tensor_data.h decodes them.
@@ -35,6 +39,19 @@ struct DimMessage {
   int64_t value = 0;
   bool has_value = false;
   std::string_view param;
+};
+
+/// SequenceProto or OptionalProto, which number their fields alike, or MapProto.
+struct ContainerMessage {
+  /// SequenceProto.DataType: 1 tensor, 2 sparse tensor, 3 sequence, 4 map, 5 optional; 0 in maps.
+  int64_t elem_type = 0;
+  std::vector<TensorMessage> tensors;
+  std::vector<SparseTensorMessage> sparse_tensors;
+  std::vector<ContainerMessage> sequences, maps, optionals;
+  // A map's keys. Its values are the only entry of `sequences`.
+  int64_t key_type = 0;
+  std::vector<int64_t> keys;
+  std::vector<std::string_view> string_keys;
 };
 
 /// TypeProto; `kind` is the field number of the member that is set (1 tensor, 4 sequence, 5 map, 7 opaque, 8
@@ -123,8 +140,13 @@ struct ModelMessage {
 };
 
 /// Read one message. Throw Error (kInvalidModel) with the byte offset and the path of the field, such as
-/// `graph.node[17].attribute[2]`, where the bytes cannot be what they claim.
+/// `graph.node[17].attribute[2]`, where the bytes cannot be what they claim, and when subgraphs nest deeper
+/// than kMaxGraphDepth.
 ModelMessage read_model(std::string_view bytes);
 TensorMessage read_tensor(std::string_view bytes);
+/// A SequenceProto or an OptionalProto.
+ContainerMessage read_sequence(std::string_view bytes);
+/// A MapProto.
+ContainerMessage read_map(std::string_view bytes);
 
 }  // namespace assay::onnx

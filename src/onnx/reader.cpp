@@ -9,8 +9,8 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-/// Graphs nest through attributes; deeper than this only a hostile file goes.
-constexpr int kMaxDepth = 64;
+/// The limit of the protobuf libraries; deeper than this only a hostile file goes.
+constexpr int kMaxDepth = 100;
 
 constexpr uint32_t bytes_field(uint32_t tag) {
   return protozero::tag_and_type(tag, pbf_wire_type::length_delimited);
@@ -32,6 +32,8 @@ class Reader {
 
   ModelMessage model(std::string_view bytes);
   TensorMessage tensor(std::string_view bytes);
+  ContainerMessage sequence(std::string_view bytes);
+  ContainerMessage map(std::string_view bytes);
 
  private:
   /// Calls field(reader, tag and wire type) for every field; field() returns false to skip it.
@@ -94,6 +96,7 @@ class Reader {
   const char* begin_;
   std::string path_;
   int depth_ = 0;
+  int graphs_ = 0;
 };
 
 void Reader::pair(pbf_reader& r, StringPairs& list) {
@@ -160,6 +163,49 @@ SparseTensorMessage Reader::sparse_tensor(std::string_view bytes) {
     }
   });
   return s;
+}
+
+ContainerMessage Reader::sequence(std::string_view bytes) {
+  ContainerMessage s;
+  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+    switch (key) {
+      case varint_field(2):
+        return s.elem_type = r.get_int32(), true;
+      case bytes_field(3):
+        return append(r, "tensor", s.tensors, &Reader::tensor), true;
+      case bytes_field(4):
+        return append(r, "sparse_tensor", s.sparse_tensors, &Reader::sparse_tensor), true;
+      case bytes_field(5):
+        return append(r, "sequence", s.sequences, &Reader::sequence), true;
+      case bytes_field(6):
+        return append(r, "map", s.maps, &Reader::map), true;
+      case bytes_field(7):
+        return append(r, "optional", s.optionals, &Reader::sequence), true;
+      default:
+        return false;
+    }
+  });
+  return s;
+}
+
+ContainerMessage Reader::map(std::string_view bytes) {
+  ContainerMessage m;
+  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+    switch (key) {
+      case varint_field(2):
+        return m.key_type = r.get_int32(), true;
+      case varint_field(3):
+      case bytes_field(3):
+        return ints(r, key, 3, m.keys), true;
+      case bytes_field(4):
+        return m.string_keys.push_back(text(r)), true;
+      case bytes_field(5):
+        return append(r, "values", m.sequences, &Reader::sequence), true;
+      default:
+        return false;
+    }
+  });
+  return m;
 }
 
 void Reader::tensor_type(std::string_view bytes, TypeMessage& type) {
@@ -332,6 +378,9 @@ QuantizationMessage Reader::quantization(std::string_view bytes) {
 }
 
 GraphMessage Reader::graph(std::string_view bytes) {
+  require(graphs_ <= kMaxGraphDepth, ErrorCode::kInvalidModel, "subgraphs nest deeper than {}",
+          kMaxGraphDepth);
+  ++graphs_;
   GraphMessage g;
   each_field(bytes, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
@@ -359,6 +408,7 @@ GraphMessage Reader::graph(std::string_view bytes) {
         return false;
     }
   });
+  --graphs_;
   return g;
 }
 
@@ -442,5 +492,7 @@ ModelMessage Reader::model(std::string_view bytes) {
 
 ModelMessage read_model(std::string_view bytes) { return Reader(bytes).model(bytes); }
 TensorMessage read_tensor(std::string_view bytes) { return Reader(bytes).tensor(bytes); }
+ContainerMessage read_sequence(std::string_view bytes) { return Reader(bytes).sequence(bytes); }
+ContainerMessage read_map(std::string_view bytes) { return Reader(bytes).map(bytes); }
 
 }  // namespace assay::onnx

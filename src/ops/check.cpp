@@ -5,6 +5,7 @@
 #include <climits>
 #include <map>
 
+#include "ops/op_list.h"
 #include "ops/schema.h"
 
 namespace assay {
@@ -23,6 +24,16 @@ void check_arity(const OpDef& op, const OpVersion& v, const char* what, const st
   for (size_t i = 0; i < given.size() && i < formal.size(); ++i)
     require(given[i] != nullptr || formal[i].option != Parameter::Option::kSingle, ErrorCode::kInvalidModel,
             "{}-{} needs its {} '{}', which is left out", op.name, v.since, what, formal[i].name);
+}
+
+/// A list of inputs has no holes. (Outputs may be left out.)
+void check_holes(const OpDef& op, const OpVersion& v, const Node& node, const Schema& s) {
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Parameter* p = s.input(i);
+    require(node.input(i) != nullptr || p->option != Parameter::Option::kVariadic, ErrorCode::kInvalidModel,
+            "{}-{} takes a list of inputs '{}', of which number {} is left out", op.name, v.since, p->name,
+            i);
+  }
 }
 
 /// The AttributeProto type name for a kind in schema text.
@@ -68,12 +79,15 @@ std::string join(const std::vector<std::string>& words) {
   return out;
 }
 
-/// The type as schemas write it: float, seq(tensor(float)), optional(...).
+/// The type as schemas write it: float, seq(tensor(float)), map(int64, float), ...; empty when a part of it
+/// is not known.
 std::string schema_name(const Type& t) {
-  if (t.kind == Type::Kind::kTensor) return std::string(onnx_name(t.dtype));
-  if (!t.element) return "";
-  const std::string inner = t.element->kind == Type::Kind::kTensor ? "tensor(" + schema_name(*t.element) + ")"
-                                                                   : schema_name(*t.element);
+  if (t.kind == Type::Kind::kTensor)
+    return t.dtype == DType::kUndefined ? "" : std::string(onnx_name(t.dtype));
+  std::string inner = t.element ? schema_name(*t.element) : "";
+  if (inner.empty()) return "";
+  if (t.kind == Type::Kind::kMap) return fmt::format("map({}, {})", onnx_name(t.dtype), inner);
+  if (t.element->is_tensor()) inner = "tensor(" + inner + ")";
   if (t.kind == Type::Kind::kSequence) return "seq(" + inner + ")";
   if (t.kind == Type::Kind::kOptional) return "optional(" + inner + ")";
   return "";
@@ -84,9 +98,7 @@ void check_types(const Node& node, const OpDef& op, const OpVersion& v, const Sc
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* value = node.input(i);
     if (value == nullptr) continue;
-    const bool known = value->type.kind != Type::Kind::kUnknown &&
-                       (!value->type.is_tensor() || value->type.dtype != DType::kUndefined);
-    const std::string given = known ? schema_name(value->type) : "";
+    const std::string given = schema_name(value->type);
     if (given.empty()) continue;
     const Parameter& p = *s.input(i);
     const std::vector<std::string> allowed = s.allowed_types(p);
@@ -101,14 +113,77 @@ void check_types(const Node& node, const OpDef& op, const OpVersion& v, const Sc
   }
 }
 
+uint64_t float_kinds() {
+  static const uint64_t kKinds = [] {
+    uint64_t kinds = 0;
+    for (int t = 1; t < kDTypeCount; ++t)
+      if (is_float(static_cast<DType>(t))) kinds |= value_kind(static_cast<DType>(t));
+    return kinds;
+  }();
+  return kKinds;
+}
+
+std::string kind_name(DType t) {
+  return is_container(t) ? std::string(dtype_name(t)) : std::string(dtype_name(t)) + " tensor";
+}
+
 }  // namespace
+
+void check_values(const OpDef& op, const OpVersion& version, std::span<const Tensor> inputs, bool ideal) {
+  const Schema& s = schema_of(version);
+  const uint64_t floats = float_kinds();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Parameter* p = s.input(i);
+    if (!inputs[i].defined() || p == nullptr) continue;
+    const DType given = inputs[i].dtype();
+    const bool any_float = ideal && given == DType::kFloat64 && (p->kinds & floats) != 0;
+    require(any_float || (p->kinds & value_kind(given)) != 0, ErrorCode::kInvalidModel,
+            "the input '{}' of {}-{} is a {}, which it does not take", p->name, op.name, version.since,
+            kind_name(given));
+    const auto shares_type = [&](size_t k) {
+      const Parameter* q = s.input(k);
+      return inputs[k].defined() && !inputs[k].is_container() && q->type == p->type &&
+             (q->option != Parameter::Option::kVariadic || q->homogeneous);
+    };
+    if (!shares_type(i)) continue;
+    size_t k = 0;
+    while (!shares_type(k)) ++k;
+    require(inputs[k].dtype() == given, ErrorCode::kInvalidModel,
+            "the inputs of {}-{} that share type {} differ: '{}' is {}, '{}' is {}", op.name, version.since,
+            p->type, s.input(k)->name, dtype_name(inputs[k].dtype()), p->name, dtype_name(given));
+  }
+}
 
 void check_node(const Node& node, const OpDef& op, const OpVersion& version) {
   const Schema& s = schema_of(version);
   check_arity(op, version, "inputs", node.inputs(), s.min_inputs(), s.max_inputs(), s.inputs);
+  check_holes(op, version, node, s);
   check_arity(op, version, "outputs", node.outputs(), s.min_outputs(), s.max_outputs(), s.outputs);
   check_attributes(node, op, version, s);
   check_types(node, op, version, s);
+}
+
+std::string find_unknown_opset(const Model& model) {
+  const auto find = [](const std::vector<OpsetImport>& imports) -> std::string {
+    for (const OpsetImport& o : imports) {
+      const int64_t newest = newest_opset(o.domain);
+      if (newest != 0 && o.version > newest)
+        return fmt::format(
+            "the model imports version {} of '{}', but {} is the newest that this build knows; where later "
+            "versions changed an operator, its results would be those of version {}",
+            o.version, o.domain.empty() ? "ai.onnx" : o.domain, newest, newest);
+    }
+    return {};
+  };
+  std::string found = find(model.opsets);
+  for (size_t i = 0; found.empty() && i < model.functions.size(); ++i)
+    found = find(model.functions[i].opsets);
+  return found;
+}
+
+void check_opsets(const Model& model) {
+  const std::string found = find_unknown_opset(model);
+  require(found.empty(), ErrorCode::kUnsupported, "{}", found);
 }
 
 }  // namespace assay

@@ -1,6 +1,8 @@
 // Is a node a legal use of its operator?
 #pragma once
 
+#include <string>
+
 #include "assay/graph.h"
 #include "ops/op_def.h"
 
@@ -9,5 +11,17 @@ namespace assay {
 /// Checks arity, attribute names and kinds, and the element types of the inputs that are known, against the
 /// schema. Throws Error (kInvalidModel) that names the rule; the caller adds the node.
 void check_node(const Node& node, const OpDef& op, const OpVersion& version);
+
+/// A sentence on the first import, of the model or a local function, of a version that is newer than every one
+/// this build knows (newest_opset), so that a node may mean something else than is computed; empty when there
+/// is none.
+std::string find_unknown_opset(const Model& model);
+/// Throws Error (kUnsupported) with that sentence.
+void check_opsets(const Model& model);
+
+/// Checks the values that a node gets, as inference cannot where types are unknown: each of a type that the
+/// schema allows, and of one type where the schema wants one. With `ideal`, every float is a float64 that may
+/// stand for any. Throws Error (kInvalidModel) that names the input.
+void check_values(const OpDef& op, const OpVersion& version, std::span<const Tensor> inputs, bool ideal);
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer_util.h"
 #include "ops/op_context.h"
@@ -12,8 +13,10 @@ namespace {
 
 /// Longest integer tensor whose elements are followed through the graph.
 constexpr int64_t kMaxExtents = 64;
-/// Calls of local functions may nest so deep.
-constexpr int kMaxCalls = 64;
+/// Calls of local functions may nest so deep, and a model come to so many: functions that call each other
+/// twice double them with every level.
+constexpr int kMaxCallDepth = 64;
+constexpr int kMaxCalls = 100000;
 
 bool is_extent_type(DType t) { return t == DType::kInt64 || t == DType::kInt32; }
 
@@ -27,8 +30,9 @@ class Inference {
  public:
   Inference(Model& model, const InferOptions& options) : model_(model), options_(options) {}
   void graph(Graph& g, const std::vector<OpsetImport>& opsets);
+  /// With `problem`, an error is stored there instead of thrown.
   std::vector<Type> subgraph(Graph& g, const std::vector<Type>& inputs,
-                             const std::vector<OpsetImport>& opsets);
+                             const std::vector<OpsetImport>& opsets, std::optional<Error>* problem = nullptr);
 
  private:
   friend class NodeInference;
@@ -42,13 +46,17 @@ class Inference {
   Model& model_;
   const InferOptions& options_;
   Knowledge known_;
-  int calls_ = 0;
+  int call_depth_ = 0, calls_ = 0;
 };
 
 /// Declared knowledge fills what inference left open.
 Type merge(Type inferred, const Type& declared) {
   if (inferred.kind == Type::Kind::kUnknown) return declared;
-  if (!inferred.is_tensor() || !declared.is_tensor()) return inferred;
+  if (inferred.kind != declared.kind) return inferred;
+  if (declared.element)
+    inferred.element = std::make_shared<const Type>(
+        inferred.element ? merge(*inferred.element, *declared.element) : *declared.element);
+  if (!inferred.is_tensor()) return inferred;
   if (inferred.dtype == DType::kUndefined) inferred.dtype = declared.dtype;
   if (!inferred.dims) {
     inferred.dims = declared.dims;
@@ -89,14 +97,25 @@ class NodeInference final : public InferContext {
     if (i < extents_.size() && static_cast<int64_t>(extents.size()) <= kMaxExtents)
       extents_[i] = std::move(extents);
   }
-  std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs) override {
-    return all_.subgraph(attr_graph(attribute), inputs, opsets_);
+  std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs,
+                                   std::optional<Error>* problem) override {
+    return all_.subgraph(attr_graph(attribute), inputs, opsets_, problem);
+  }
+
+  /// Attributes can ask for a type that the schema does not allow.
+  void check_output(size_t i) const {
+    const Parameter* p = schema_of(version()).output(i);
+    if (p == nullptr || !types_[i].is_tensor() || types_[i].dtype == DType::kUndefined) return;
+    check((p->kinds & value_kind(types_[i].dtype)) != 0,
+          "the output '{}' of {}-{} would be of type {}, which it cannot be", p->name, op().name, since(),
+          dtype_name(types_[i].dtype));
   }
 
   void store(Node& n) {
     for (size_t i = 0; i < types_.size(); ++i) {
       Value* v = n.output(i);
       if (v == nullptr) continue;
+      check_output(i);
       v->type = all_.options_.keep_declared ? merge(std::move(types_[i]), v->type) : std::move(types_[i]);
       if (!extents_[i].empty()) all_.known_.extents[v] = std::move(extents_[i]);
     }
@@ -110,7 +129,8 @@ class NodeInference final : public InferContext {
 };
 
 const Tensor* Inference::value_of(const Value* v) {
-  if (v->tensor().defined()) return v->is_overridable ? nullptr : &v->tensor();
+  // An initializer that the file also lists as an input has its value: no session takes another for it.
+  if (v->tensor().defined()) return &v->tensor();
   if (const auto it = known_.tensors.find(v); it != known_.tensors.end()) return &it->second;
   const auto it = known_.extents.find(v);
   if (it == known_.extents.end() || !v->type.is_tensor() || !v->type.dims) return nullptr;
@@ -167,12 +187,18 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
   (void)opsets;
   const Function* f = model_.find_function(n.domain, n.op_type, n.overload);
   if (f == nullptr) return false;
-  require(calls_ < kMaxCalls, ErrorCode::kInvalidModel, "local functions call each other deeper than {}",
+  require(call_depth_ < kMaxCallDepth, ErrorCode::kInvalidModel,
+          "local functions call each other deeper than {}", kMaxCallDepth);
+  require(++calls_ <= kMaxCalls, ErrorCode::kInvalidModel, "more than {} calls of local functions",
           kMaxCalls);
   std::vector<Type> inputs;
   for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->type : Type());
   inputs.resize(f->body->inputs.size());
-  ++calls_;
+  const struct Call {
+    int& depth;
+    explicit Call(int& d) : depth(d) { ++depth; }
+    ~Call() { --depth; }
+  } counted(call_depth_);
   // The body is shared by all calls: what an earlier call said of its values does not hold for this one.
   for (const auto& v : f->body->values())
     if (!v->is_constant()) {
@@ -181,7 +207,6 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
       known_.tensors.erase(v.get());
     }
   const std::vector<Type> outputs = subgraph(*f->body, inputs, f->opsets);
-  --calls_;
   for (size_t i = 0; i < n.outputs().size() && i < outputs.size(); ++i)
     if (Value* v = n.output(i)) v->type = merge(outputs[i], v->type);
   return true;
@@ -214,10 +239,15 @@ void Inference::graph(Graph& g, const std::vector<OpsetImport>& opsets) {
 }
 
 std::vector<Type> Inference::subgraph(Graph& g, const std::vector<Type>& inputs,
-                                      const std::vector<OpsetImport>& opsets) {
+                                      const std::vector<OpsetImport>& opsets, std::optional<Error>* problem) {
   for (size_t i = 0; i < g.inputs.size() && i < inputs.size(); ++i)
     if (inputs[i].kind != Type::Kind::kUnknown) g.inputs[i]->type = merge(inputs[i], g.inputs[i]->type);
-  graph(g, opsets);
+  try {
+    graph(g, opsets);
+  } catch (const Error& e) {
+    if (problem == nullptr || e.code() == ErrorCode::kInternal) throw;
+    *problem = e;
+  }
   std::vector<Type> outputs;
   for (const Value* v : g.outputs) outputs.push_back(v->type);
   return outputs;
@@ -226,6 +256,7 @@ std::vector<Type> Inference::subgraph(Graph& g, const std::vector<Type>& inputs,
 }  // namespace
 
 void infer_shapes(Model& model, const InferOptions& options) {
+  check_depth(model);
   Inference(model, options).graph(*model.graph, model.opsets);
 }
 

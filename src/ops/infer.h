@@ -9,14 +9,16 @@
 namespace assay {
 
 struct InferOptions {
-  /// Receives what could not be inferred and why (unknown operator, broken rule); null: the first broken rule
-  /// throws Error naming the node, unknown operators are skipped.
+  /// Receives what could not be inferred and why (unknown operator, broken rule), in every branch; null: the
+  /// first broken rule throws Error naming the node, unknown operators are skipped.
   std::function<void(const Node&, const std::string& reason)> on_problem;
   /// Keep a value's declared shape where inference knows less.
   bool keep_declared = true;
 };
 
-/// Sets Value::type of every value it can, subgraphs and local function bodies included.
+/// Sets Value::type of every value it can, subgraphs and local function bodies included. A branch of an If
+/// that breaks a rule is no error as long as the other may be the one that runs. Throws Error also when
+/// subgraphs nest deeper than kMaxGraphDepth.
 void infer_shapes(Model& model, const InferOptions& options = {});
 
 }  // namespace assay

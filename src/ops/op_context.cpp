@@ -44,6 +44,9 @@ const Tensor& OpContext::attr_tensor(std::string_view name) const {
 Graph& OpContext::attr_graph(std::string_view name) const {
   return *required(get_attr<std::shared_ptr<Graph>>(name, "GRAPH"), name);
 }
+const Type& OpContext::attr_type(std::string_view name) const {
+  return required(get_attr<Type>(name, "TYPE_PROTO"), name);
+}
 std::vector<int64_t> OpContext::attr_ints(std::string_view name) const {
   const auto* v = get_attr<std::vector<int64_t>>(name, "INTS");
   return v ? *v : std::vector<int64_t>();

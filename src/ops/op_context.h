@@ -9,6 +9,7 @@
 #include "assay/graph.h"
 #include "ops/op_def.h"
 #include "ops/schema.h"
+#include "ops/value_type.h"
 
 namespace assay {
 
@@ -38,6 +39,7 @@ class OpContext {
   const std::string& attr_string(std::string_view name) const;
   const Tensor& attr_tensor(std::string_view name) const;
   Graph& attr_graph(std::string_view name) const;
+  const Type& attr_type(std::string_view name) const;
   /// Empty when the node has no such attribute and the schema no default.
   std::vector<int64_t> attr_ints(std::string_view name) const;
   std::vector<double> attr_floats(std::string_view name) const;
@@ -81,9 +83,11 @@ class InferContext : public OpContext {
   virtual void set_output_type(size_t i, Type type) = 0;
   /// Says what an integer output of rank 0 or 1 holds, element by element, for data propagation.
   virtual void set_output_extents(size_t i, Dims extents) = 0;
-  /// Infers the types of a subgraph attribute's outputs for given types of its inputs; used by If, Loop and
-  /// Scan.
-  virtual std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs) = 0;
+  /// Infers the types of a subgraph attribute's outputs for given types of its inputs; used by the operators
+  /// of control flow. With `problem`, a broken rule inside does not throw: it is stored there, and the types
+  /// are what was known before.
+  virtual std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs,
+                                           std::optional<Error>* problem = nullptr) = 0;
 
   DType input_dtype(size_t i) const {
     return input_type(i).is_tensor() ? input_type(i).dtype : DType::kUndefined;
@@ -101,7 +105,7 @@ class InferContext : public OpContext {
   }
 };
 
-/// Evaluates one subgraph; the interpreter implements it for If, Loop and Scan.
+/// Evaluates one subgraph; the interpreter implements it for the operators of control flow.
 class SubgraphRunner {
  public:
   virtual ~SubgraphRunner() = default;
@@ -127,10 +131,9 @@ class EvalContext : public OpContext {
     if (i < outputs_.size()) outputs_[i] = std::move(t);
   }
   std::vector<Tensor>& outputs() { return outputs_; }
-  /// The element type that inference gave output i; kUndefined when it gave none.
+  /// The element type that inference gave output i, or the tensors in it; kUndefined when it gave none.
   DType declared_dtype(size_t i) const {
-    return node().output(i) != nullptr && node().output(i)->type.is_tensor() ? node().output(i)->type.dtype
-                                                                             : DType::kUndefined;
+    return node().output(i) != nullptr ? leaf_dtype(node().output(i)->type) : DType::kUndefined;
   }
   SubgraphRunner& subgraphs() const;
   /// Seed for random operators: differs from node to node, equal from run to run.

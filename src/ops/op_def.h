@@ -54,9 +54,17 @@ struct Numerics {
   /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalisation, say): sets the outputs
   /// to m.
   void (*magnitude)(EvalContext&) = nullptr;
+  /// kAccumulating, when the partial sums of the terms drift to something else than y: sets the outputs to that.
+  void (*drift)(EvalContext&) = nullptr;
   /// kCustom: called after eval with the same inputs; returns the bound for output i, float64 of the output's
   /// shape. `y` is that exact output.
   Tensor (*bound)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
+  /// kCustom, when the error to expect is much smaller than the bound: the same for that. Null: the bound.
+  Tensor (*expected)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
+  /// Where errors travel within the operator (a recurrence), so that no size per element says how far: sets the
+  /// outputs to what an arithmetic of unit roundoff u might give, with a random error in every operation. They
+  /// depend on the inputs and `key` only.
+  void (*perturb)(EvalContext&, double u, uint64_t key) = nullptr;
 };
 
 /// One opset version of an operator; it holds from `since` up to the next version of the list.

@@ -1,5 +1,6 @@
 #include "ops/op_list.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace assay {
@@ -27,6 +28,14 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   for (auto it = first; it != last; ++it)
     if (it->second->domain == domain) return it->second;
   return nullptr;
+}
+
+int64_t newest_opset(std::string_view domain) {
+  if (domain == "ai.onnx") domain = "";
+  int64_t newest = 0;
+  for (const OpDef* op : kOps)
+    if (op->domain == domain) newest = std::max<int64_t>(newest, op->versions.back().since);
+  return newest;
 }
 
 const OpVersion* version_for(const OpDef& op, int64_t opset) {

@@ -18,6 +18,10 @@ std::span<const OpDef* const> all_ops();
 /// Null when there is none of that name. "ai.onnx" and "" are one domain.
 const OpDef* find_op(std::string_view domain, std::string_view name);
 
+/// The newest version of a domain in which one of its operators here was defined or changed; what later
+/// versions changed is not known. 0 for a domain without operators.
+int64_t newest_opset(std::string_view domain);
+
 /// The version that holds in an opset; null when the operator is newer than that, or opset is 0.
 const OpVersion* version_for(const OpDef& op, int64_t opset);
 

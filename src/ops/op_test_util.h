@@ -40,12 +40,23 @@ class OpTestNode {
   Node* node_ = nullptr;
 };
 
+/// The type of a value; what the elements of a sequence have in common.
+inline Type type_of(const Tensor& t) {
+  if (!t.is_container()) return Type::tensor(t.dtype(), t.shape());
+  Type element;
+  for (const Tensor& e : t.elements())
+    element = element.kind == Type::Kind::kUnknown ? type_of(e) : common_type(element, type_of(e));
+  return t.dtype() == DType::kSequence ? sequence_of(element) : optional_of(element);
+}
+
 /// What a test says of one input to inference: a type; a type and its elements; or elements known as extents
 /// only.
 struct InferInput {
-  InferInput(Type t) : type(std::move(t)) {}                                    // NOLINT: converts on purpose
-  InferInput(Tensor t) : type(Type::tensor(t.dtype(), t.shape())), value(t) {}  // NOLINT: converts on purpose
-  InferInput(Dims e, DType dtype = DType::kInt64)                               // NOLINT: converts on purpose
+  InferInput(Type t) : type(std::move(t)) {}  // NOLINT: converts on purpose
+  InferInput(Tensor t) : type(type_of(t)) {   // NOLINT: converts on purpose
+    if (!t.is_container()) value = t;
+  }
+  InferInput(Dims e, DType dtype = DType::kInt64)  // NOLINT: converts on purpose
       : type(Type::tensor(dtype, Dims{Dim(static_cast<int64_t>(e.size()))})), extents(std::move(e)) {}
   /// One extent in a tensor of rank 0, as Gather takes it from the result of Shape.
   static InferInput scalar_extent(Dim d, DType dtype = DType::kInt64) {
@@ -98,7 +109,8 @@ class TestInferContext : public InferContext {
   void set_output_extents(size_t i, Dims extents) override {
     if (i < result.extents.size()) result.extents[i] = std::move(extents);
   }
-  std::vector<Type> infer_subgraph(std::string_view, const std::vector<Type>&) override {
+  std::vector<Type> infer_subgraph(std::string_view, const std::vector<Type>&,
+                                   std::optional<Error>*) override {
     fail(ErrorCode::kInternal, "this test infers one node only");
   }
 
@@ -108,7 +120,8 @@ class TestInferContext : public InferContext {
   /// Small integer values are known as extents too; a negative number is no extent.
   static void derive_extents(InferInput& in) {
     const Tensor& t = in.value;
-    if (!t.defined() || !is_integer(t.dtype()) || is_packed(t.dtype()) || t.rank() > 1 || t.numel() > 64) return;
+    if (!t.defined() || !is_integer(t.dtype()) || is_packed(t.dtype()) || t.rank() > 1 || t.numel() > 64)
+      return;
     Dims extents;
     for (const int64_t v : t.to_int64()) extents.push_back(v >= 0 ? Dim(v) : Dim());
     in.extents = std::move(extents);

@@ -189,6 +189,22 @@ int max_arity(const std::vector<Parameter>& list) {
   return static_cast<int>(list.size());
 }
 
+/// The bits of the types that a parameter allows.
+uint64_t kinds_of(const std::vector<std::string>& types) {
+  uint64_t kinds = 0;
+  for (const std::string& type : types) {
+    if (type.starts_with("seq("))
+      kinds |= value_kind(DType::kSequence);
+    else if (type.starts_with("optional("))
+      kinds |= value_kind(DType::kOptional);
+    else if (type.starts_with("map("))
+      kinds |= value_kind(DType::kMap);
+    else if (const std::optional<DType> dtype = dtype_from_name(type))
+      kinds |= value_kind(*dtype);
+  }
+  return kinds;
+}
+
 const Parameter* parameter(const std::vector<Parameter>& list, size_t i) {
   if (i < list.size()) return &list[i];
   if (!list.empty() && list.back().option == Parameter::Option::kVariadic) return &list.back();
@@ -239,6 +255,8 @@ Schema parse_schema(std::string_view text) {
     }
     if (!s.at_end()) s.bad();
   }
+  for (auto* list : {&schema.inputs, &schema.outputs})
+    for (Parameter& p : *list) p.kinds = kinds_of(schema.allowed_types(p));
   return schema;
 }
 

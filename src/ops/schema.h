@@ -19,7 +19,14 @@ struct Parameter {
   Option option = Option::kSingle;
   bool homogeneous = true;  ///< variadic: all of one type
   int min_arity = 1;        ///< variadic: at least so many
+  uint64_t kinds = 0;       ///< what it allows: value_kind() of every tensor and container
 };
+
+/// A bit for tensors of an element type, or for sequences, optionals or maps of whatever.
+constexpr uint64_t value_kind(DType t) {
+  return uint64_t{1} << (is_container(t) ? 40 + static_cast<int>(t) - static_cast<int>(DType::kSequence)
+                                         : static_cast<int>(t));
+}
 
 /// A formal attribute.
 struct AttributeDef {

@@ -10,6 +10,7 @@
 #include "ops/infer.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
+#include "ops/value_type.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -84,6 +85,11 @@ void Converter::require_known_types(const Graph& graph) const {
     require(graph.parent() != nullptr || input->type.element == nullptr, ErrorCode::kUnsupported,
             "input '{}' is of type {}, and only tensors can be converted to float16", input->name(),
             input->type.str());
+  for (const Value* output : graph.outputs)
+    require(
+        graph.parent() != nullptr || output->type.is_tensor() || leaf_dtype(output->type) != DType::kFloat32,
+        ErrorCode::kUnsupported, "output '{}' is of type {}, which the conversion to float16 would change",
+        output->name(), output->type.str());
   for (const auto& v : graph.values())
     require(v->type.kind != Type::Kind::kUnknown || v->consumers().empty(), ErrorCode::kUnsupported,
             "the type of '{}' is not known, so the model cannot be converted to float16", v->name());

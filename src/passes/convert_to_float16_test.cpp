@@ -168,5 +168,18 @@ TEST_F(ConvertToFloat16, WhatCannotBeConvertedIsNamed) {
   }
 }
 
+TEST_F(ConvertToFloat16, SequencesInsideBecomeHalf) {
+  Value* pieces = node("SplitToSequence", {x}, "pieces", {{"axis", int64_t{2}}});
+  convert(node("ConcatFromSequence", {pieces}, "y", {{"axis", int64_t{1}}}));
+  EXPECT_EQ(pieces->type.element->dtype, kF16);
+  EXPECT_TRUE(after.identical(before));
+}
+
+TEST_F(ConvertToFloat16, SequencesAsOutputsAreRefused) {
+  g.outputs = {node("SplitToSequence", {x}, "pieces")};
+  infer_shapes(*model);
+  EXPECT_THROW(convert_to_float16(*model), Error);
+}
+
 }  // namespace
 }  // namespace assay

@@ -5,12 +5,18 @@
 namespace assay {
 namespace {
 
+constexpr const PassDef* kLowering[] = {&pass_inline_functions, &pass_raise_opset};
+
 constexpr const PassDef* kCanonical[] = {
-    &pass_inline_functions,    &pass_constants_to_initializers,
-    &pass_fold_constants,      &pass_eliminate_identity,
-    &pass_fold_batch_norm,     &pass_fold_channel_affine,
-    &pass_lower_batch_norm,    &pass_fuse_pad,
-    &pass_merge_transposes,    &pass_eliminate_common_subexpressions,
+    &pass_constants_to_initializers,
+    &pass_fold_constants,
+    &pass_eliminate_identity,
+    &pass_fold_batch_norm,
+    &pass_fold_channel_affine,
+    &pass_lower_batch_norm,
+    &pass_fuse_pad,
+    &pass_merge_transposes,
+    &pass_eliminate_common_subexpressions,
     &pass_eliminate_dead_code,
 };
 
@@ -29,6 +35,7 @@ constexpr const PassDef* kFusion[] = {
 
 }  // namespace
 
+std::span<const PassDef* const> lowering_pipeline() { return kLowering; }
 std::span<const PassDef* const> canonical_pipeline() { return kCanonical; }
 std::span<const PassDef* const> specialize_pipeline() { return kSpecialize; }
 std::span<const PassDef* const> fusion_pipeline() { return kFusion; }

@@ -7,8 +7,11 @@
 
 namespace assay {
 
-/// What holds whatever the input shapes are: functions inlined, constants folded, weights final. Run once per
-/// model.
+/// What the engine cannot do without: functions inlined, old opsets rewritten. Run once per model whose types have
+/// been inferred.
+std::span<const PassDef* const> lowering_pipeline();
+
+/// What holds whatever the input shapes are: constants folded, weights final. Run once per model.
 std::span<const PassDef* const> canonical_pipeline();
 
 /// For a model whose input shapes are numbers and whose types have been inferred: first everything that folds

@@ -1,5 +1,6 @@
 #include "reference/error_bound.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/eval_util.h"
@@ -11,6 +12,13 @@ Tensor scaled_magnitude(const Tensor& t, double factor) {
   return map_elements<double>(t, [factor](double x) { return std::abs(x) * factor; });
 }
 
+std::vector<Tensor> computed(EvalContext& c, std::vector<Tensor> inputs, void (*f)(EvalContext&)) {
+  EvalContext own(c.node(), c.op(), c.version(), std::move(inputs));
+  own.ideal = true;
+  f(own);
+  return std::move(own.outputs());
+}
+
 /// The operator applied to the magnitudes of its floating inputs.
 std::vector<Tensor> magnitudes(EvalContext& c) {
   const Numerics& numerics = c.op().numerics;
@@ -20,22 +28,22 @@ std::vector<Tensor> magnitudes(EvalContext& c) {
       if (t.defined() && t.dtype() == DType::kFloat64)
         t = map_elements<double>(t, [](double x) { return std::abs(x); });
   }
-  EvalContext m(c.node(), c.op(), c.version(), std::move(inputs));
-  m.ideal = true;
-  if (numerics.magnitude != nullptr)
-    numerics.magnitude(m);
-  else
-    c.version().eval(m);
-  return std::move(m.outputs());
+  return computed(c, std::move(inputs),
+                  numerics.magnitude != nullptr ? numerics.magnitude : c.version().eval);
 }
 
-Tensor statistical_sum(const Tensor& y, const Tensor& magnitude, double terms, double ulps, double u) {
-  const double drift = u * (ulps + std::sqrt(terms / 3)), walk = u * 1.5;
+/// Never more than the worst case. `drift` is y for most operators.
+Tensor statistical_sum(const Tensor& y, const Tensor& drift, const Tensor& magnitude, double terms,
+                       double ulps, double u) {
+  const double slope = u * std::sqrt(terms / 3), own = u * ulps, most = u * (terms + ulps);
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
-  const double *py = y.data<double>(), *pm = magnitude.data<double>();
+  const double *py = y.data<double>(), *pd = drift.data<double>(), *pm = magnitude.data<double>();
   auto* po = out.mutable_data<double>();
   parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) po[i] = drift * std::abs(py[i]) + walk * std::abs(pm[i]);
+    for (int64_t i = first; i < last; ++i) {
+      const double m = std::abs(pm[i]);
+      po[i] = std::min(own * std::abs(py[i]) + slope * std::abs(pd[i]) + u * m, most * m);
+    }
   });
   return out;
 }
@@ -47,11 +55,13 @@ std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std:
   const Numerics& numerics = c.op().numerics;
   std::vector<Tensor> bounds(y.size());
   if (numerics.kind == Numerics::Kind::kExact) return bounds;
-  std::vector<Tensor> magnitude;
+  std::vector<Tensor> magnitude, drift(y.begin(), y.end());
   double terms = 0;
   if (numerics.kind == Numerics::Kind::kAccumulating) {
     magnitude = magnitudes(c);
     terms = static_cast<double>(numerics.terms(c));
+    if (numerics.drift != nullptr && model == BoundModel::kStatistical)
+      drift = computed(c, c.inputs(), numerics.drift);
   }
   for (size_t i = 0; i < y.size(); ++i) {
     if (!y[i].defined() || y[i].dtype() != DType::kFloat64 || u[i] == 0) continue;
@@ -64,10 +74,12 @@ std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std:
       case Numerics::Kind::kAccumulating:
         bounds[i] = model == BoundModel::kWorstCase
                         ? scaled_magnitude(magnitude[i], (terms + numerics.ulps) * u[i])
-                        : statistical_sum(y[i], magnitude[i], terms, numerics.ulps, u[i]);
+                        : statistical_sum(y[i], drift[i], magnitude[i], terms, numerics.ulps, u[i]);
         break;
       case Numerics::Kind::kCustom:
-        bounds[i] = numerics.bound(c, u[i], i, y[i]);
+        bounds[i] = model == BoundModel::kStatistical && numerics.expected != nullptr
+                        ? numerics.expected(c, u[i], i, y[i])
+                        : numerics.bound(c, u[i], i, y[i]);
         break;
     }
   }

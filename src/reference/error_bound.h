@@ -11,9 +11,13 @@ namespace assay {
 enum class BoundModel : uint8_t {
   kWorstCase,    ///< holds for every order of the additions: gamma_n |A||B| (Higham, section 3.1)
   kStatistical,  ///< the size to expect: a sum of n terms whose partial sums drift to y and walk at random
-                 ///< with steps of the terms' size errs by about u (sqrt(n/3) |y| + 1.5 m) (docs/numerics.md
-                 ///< derives it)
+                 ///< with steps of the terms' size errs by about u (sqrt(n/3) |y| + m) (docs/numerics.md
+                 ///< derives it). Of operators with Numerics::perturb, noisy evaluations show it better.
 };
+
+/// An error is explained up to this many spreads of noisy evaluations. The spread is itself an estimate, and
+/// the largest of a million normal errors lies near five.
+inline constexpr double kExplainedFactor = 8;
 
 /// Bounds for the outputs of a node whose exact inputs are in `c` and whose exact outputs are `y`, when it is
 /// computed in an arithmetic whose results have the unit roundoffs `u` (one per output). Entry i is a float64

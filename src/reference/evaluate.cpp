@@ -2,6 +2,7 @@
 
 #include "ops/check.h"
 #include "ops/op_list.h"
+#include "tensor/container.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -29,33 +30,45 @@ BoundOp require_op(const Node& node, const Model& model) {
   fail(ErrorCode::kUnsupported, "the operator {} of domain '{}' cannot be evaluated", node.op_type, domain);
 }
 
-namespace {
-
-/// The type that a floating output is stored as when the model does not say: that of the first floating
-/// input.
-DType default_float(const std::vector<Tensor>& inputs) {
-  for (const Tensor& t : inputs)
-    if (t.defined() && is_float(t.dtype())) return t.dtype();
-  return DType::kFloat64;
+Tensor widened(const Tensor& t) {
+  if (!t.defined()) return t;
+  return map_leaves(
+      t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf.aligned(); });
 }
 
-}  // namespace
+Tensor rounded(const Tensor& t, DType dtype) {
+  if (!t.defined()) return t;
+  return map_leaves(t,
+                    [&](const Tensor& leaf) { return is_float(leaf.dtype()) ? convert(leaf, dtype) : leaf; });
+}
+
+DType first_float(std::span<const Tensor> values) {
+  DType found = DType::kFloat64;
+  for (const Tensor& t : values) {
+    if (!t.defined()) continue;
+    for_each_leaf(t, [&](const Tensor& leaf) {
+      if (found == DType::kFloat64 && is_float(leaf.dtype())) found = leaf.dtype();
+    });
+  }
+  return found;
+}
 
 std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
                                   SubgraphRunner* subgraphs) {
   return with_context([&] { return "at node " + node.label(); },
                       [&] {
                         const bool widen = op.op->types == EvalTypes::kFloat64;
-                        const DType fallback = default_float(inputs);
+                        check_values(*op.op, *op.version, inputs, false);
+                        const DType fallback = first_float(inputs);
                         for (Tensor& t : inputs)
-                          if (t.defined()) t = widen && is_float(t.dtype()) ? to_float64(t) : t.aligned();
+                          if (t.defined()) t = widen ? widened(t) : t.aligned();
                         EvalContext c(node, *op.op, *op.version, std::move(inputs), subgraphs);
                         op.version->eval(c);
                         std::vector<Tensor> outputs = std::move(c.outputs());
                         for (size_t i = 0; widen && i < outputs.size(); ++i) {
-                          if (!outputs[i].defined() || outputs[i].dtype() != DType::kFloat64) continue;
+                          if (!outputs[i].is_container() && outputs[i].dtype() != DType::kFloat64) continue;
                           const DType declared = c.declared_dtype(i);
-                          outputs[i] = convert(outputs[i], is_float(declared) ? declared : fallback);
+                          outputs[i] = rounded(outputs[i], is_float(declared) ? declared : fallback);
                         }
                         return outputs;
                       });

@@ -1,6 +1,7 @@
 // One node, evaluated by its operator's plain evaluation.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "assay/graph.h"
@@ -27,5 +28,13 @@ BoundOp require_op(const Node& node, const Model& model);
 /// naming the node.
 std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
                                   SubgraphRunner* subgraphs = nullptr);
+
+/// The value with every float in it as float64, and the rest aligned. Undefined stays undefined.
+Tensor widened(const Tensor& t);
+/// The value with every float in it of this type.
+Tensor rounded(const Tensor& t, DType dtype);
+/// The type of the first floating tensor among values, those in containers included, that is not float64;
+/// float64 when there is none.
+DType first_float(std::span<const Tensor> values);
 
 }  // namespace assay

@@ -1,13 +1,15 @@
 #include "reference/interpreter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "graph/order.h"
+#include "ops/check.h"
 #include "ops/eval_util.h"
+#include "ops/noise.h"
 #include "reference/error_bound.h"
-#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -15,25 +17,22 @@ namespace {
 using Lanes = std::vector<Tensor>;
 
 bool all_shared(const Lanes& lanes) {
-  return std::all_of(lanes.begin(), lanes.end(),
-                     [&](const Tensor& t) { return t.data() == lanes[0].data(); });
+  return std::all_of(lanes.begin(), lanes.end(), [&](const Tensor& t) { return t.shares_storage(lanes[0]); });
 }
 
-/// A random number in [-1, 1) that depends on the key and the position only.
-double noise(uint64_t key, uint64_t position) {
-  uint64_t z = key + position * 0x9E3779B97F4A7C15u;  // SplitMix64 (Steele, Lea, Flood 2014)
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  z ^= z >> 31;
-  return static_cast<double>(static_cast<int64_t>(z)) * 0x1p-63;
-}
-
-Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key) {
+/// y with random errors within the bound; none where either is not finite. In a subgraph, which may run again
+/// and again, `run` tells its runs apart; outside it is 0.
+Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run) {
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *py = y.data<double>(), *pb = bound.data<double>();
   auto* po = out.mutable_data<double>();
+  const uint64_t run_key = mix_key(key, run);
   parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) po[i] = py[i] + pb[i] * noise(key, static_cast<uint64_t>(i));
+    for (int64_t i = first; i < last; ++i) {
+      const auto at = static_cast<uint64_t>(i);
+      const double error = pb[i] * (run == 0 ? noise(key, at) : recurring_noise(run_key, key, at));
+      po[i] = std::isfinite(error) ? py[i] + error : py[i];
+    }
   });
   return out;
 }
@@ -51,9 +50,13 @@ struct Interpreter::Impl {
 
   void bind(const Graph& g) {
     for (const auto& n : g.nodes()) {
-      const BoundOp op =
-          with_context([&] { return "at node " + n->label(); }, [&] { return require_op(*n, *model); });
-      nodes.emplace(n.get(), Bound{op, (options.seed << 32) + nodes.size() * 0x1000});
+      const BoundOp op = with_context([&] { return "at node " + n->label(); },
+                                      [&] {
+                                        const BoundOp found = require_op(*n, *model);
+                                        check_node(*n, *found.op, *found.version);
+                                        return found;
+                                      });
+      nodes.emplace(n.get(), Bound{op, mix_key(options.seed, nodes.size())});
       for (const Attribute& a : n->attributes)
         if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) bind(**sub);
     }
@@ -68,12 +71,16 @@ namespace {
 /// captures.
 class Frame {
  public:
-  Frame(const Graph& graph, std::vector<size_t> lanes, const Frame* outer = nullptr)
-      : graph_(graph), lanes_(std::move(lanes)), outer_(outer) {}
+  Frame(const Graph& graph, std::vector<size_t> lanes) : graph_(graph), lanes_(std::move(lanes)) {}
+  /// Of a subgraph, in one lane. `run` is the number of this run, from 1 on.
+  Frame(const Graph& graph, size_t lane, const Frame& outer, uint64_t run)
+      : graph_(graph), lanes_({lane}), outer_(&outer), run_(run) {}
 
   const Graph& graph() const { return graph_; }
   /// Numbers of the lanes that this frame carries; entry i of a value's Lanes is lane lanes()[i].
   const std::vector<size_t>& lanes() const { return lanes_; }
+  /// 0 for the main graph.
+  uint64_t run() const { return run_; }
 
   bool has(const Value* v) const { return values_.contains(v); }
   Lanes get(const Value* v) const {
@@ -93,7 +100,8 @@ class Frame {
  private:
   const Graph& graph_;
   std::vector<size_t> lanes_;
-  const Frame* outer_;
+  const Frame* outer_ = nullptr;
+  uint64_t run_ = 0;
   std::unordered_map<const Value*, Lanes> values_;
 };
 
@@ -112,18 +120,18 @@ class Walk {
   std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
   /// The lanes of a node input: a constant in every lane, or what was computed.
   Lanes lanes_of(const Value* v, const Frame& frame) const;
-  /// A tensor of a stored type as the walk keeps it.
-  Tensor incoming(const Tensor& t) const {
-    return impl_.ideal() && is_float(t.dtype()) ? to_float64(t) : t.aligned();
-  }
+  /// A value of stored types as the walk keeps it.
+  Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t.aligned(); }
 
  private:
+  Tensor argument(const Value& input, const Tensor& t) const;
   void evaluate(const Node& n, Frame& frame);
   std::vector<Tensor> evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                     size_t lane);
   void add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& frame, std::vector<Lanes>& outputs);
 
   const Interpreter::Impl& impl_;
+  uint64_t subgraph_runs_ = 0;
 };
 
 /// Runs the subgraphs of one node for one lane.
@@ -140,8 +148,17 @@ class LaneSubgraphs final : public SubgraphRunner {
   size_t lane_;
 };
 
-DType declared_dtype(const Value* v) {
-  return v != nullptr && v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
+DType declared_dtype(const Value* v) { return v != nullptr ? leaf_dtype(v->type) : DType::kUndefined; }
+
+/// Unit roundoff of each output as the model declares it. What is declared no type is computed in the field's
+/// default, float32.
+std::vector<double> unit_roundoffs(const Node& n) {
+  std::vector<double> u;
+  for (const Value* v : n.outputs()) {
+    const DType declared = declared_dtype(v);
+    u.push_back(unit_roundoff(declared == DType::kUndefined ? DType::kFloat32 : declared));
+  }
+  return u;
 }
 
 bool has_subgraph(const Node& n) {
@@ -161,25 +178,26 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
                                         size_t lane) {
   const auto& [op, key] = impl_.nodes.at(&n);
   const bool widen = op.op->types == EvalTypes::kFloat64;
-  DType stored = DType::kFloat64;  // of a floating output that the model does not declare
-  for (Tensor& t : inputs) {
-    if (!t.defined() || !is_float(t.dtype())) continue;
-    if (stored == DType::kFloat64) stored = t.dtype();
-    if (widen) t = to_float64(t);
-  }
+  check_values(*op.op, *op.version, inputs, impl_.ideal());
+  const DType stored = first_float(inputs);  // of a floating output that the model does not declare
+  for (Tensor& t : inputs)
+    if (widen) t = widened(t);
   LaneSubgraphs subgraphs(*this, frame, lane);
   EvalContext c(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   c.ideal = impl_.ideal();
   c.seed = key;
-  op.version->eval(c);
+  if (lane != 0 && op.op->numerics.perturb != nullptr)
+    op.op->numerics.perturb(c, std::ranges::max(unit_roundoffs(n)), mix_key(mix_key(key, lane), frame.run()));
+  else
+    op.version->eval(c);
   std::vector<Tensor> y = std::move(c.outputs());
   for (size_t i = 0; i < y.size(); ++i) {
-    if (!y[i].defined() || !is_float(y[i].dtype())) continue;
+    if (!y[i].defined()) continue;
     const DType declared = declared_dtype(n.output(i));
     if (impl_.ideal())
-      y[i] = to_float64(y[i]);
+      y[i] = widened(y[i]);
     else if (widen)
-      y[i] = convert(y[i], is_float(declared) ? declared : stored);
+      y[i] = rounded(y[i], is_float(declared) ? declared : stored);
   }
   return y;
 }
@@ -188,29 +206,26 @@ void Walk::add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& fra
                      std::vector<Lanes>& outputs) {
   const auto& [op, key] = impl_.nodes.at(&n);
   std::vector<Tensor> y;
-  std::vector<double> u;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    y.push_back(outputs[i][0]);
-    // What is declared no type is computed in the field's default, float32.
-    const DType declared = declared_dtype(n.output(i));
-    u.push_back(unit_roundoff(declared == DType::kUndefined ? DType::kFloat32 : declared));
-  }
+  for (const Lanes& lanes : outputs) y.push_back(lanes[0]);
   LaneSubgraphs subgraphs(*this, frame, frame.lanes()[0]);
   EvalContext exact(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   exact.ideal = true;
-  const std::vector<Tensor> bounds = error_bounds(exact, y, u, BoundModel::kStatistical);
+  const std::vector<Tensor> bounds = error_bounds(exact, y, unit_roundoffs(n), BoundModel::kStatistical);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!bounds[i].defined()) continue;
     for (size_t k = 0; k < outputs[i].size(); ++k)
       if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bounds[i].shape())
-        outputs[i][k] = perturbed(outputs[i][k], bounds[i], key + frame.lanes()[k] * 64 + i);
+        outputs[i][k] =
+            perturbed(outputs[i][k], bounds[i], mix_key(mix_key(key, frame.lanes()[k]), i), frame.run());
   }
 }
 
 void Walk::evaluate(const Node& n, Frame& frame) {
   std::vector<Lanes> inputs;
   // Lanes that agree on every input are evaluated once.
-  bool shared = !has_subgraph(n);
+  const bool perturbs = impl_.nodes.at(&n).op.op->numerics.perturb != nullptr;
+  const bool noisy = frame.lanes().back() != 0;
+  bool shared = !has_subgraph(n) && !(noisy && perturbs);
   for (const Value* v : n.inputs()) {
     inputs.push_back(lanes_of(v, frame));
     shared = shared && all_shared(inputs.back());
@@ -227,7 +242,7 @@ void Walk::evaluate(const Node& n, Frame& frame) {
     for (size_t i = 0; i < outputs.size(); ++i)
       outputs[i].push_back(y.empty() ? outputs[i][0] : std::move(y[i]));
   }
-  if (frame.lanes().back() != 0) add_noise(n, inputs_of(0), frame, outputs);
+  if (noisy && !perturbs) add_noise(n, inputs_of(0), frame, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (n.output(i) == nullptr) continue;
     require(outputs[i][0].defined(), ErrorCode::kInternal, "output {} was not computed", i);
@@ -258,12 +273,19 @@ void Walk::nodes(Frame& frame, const Computed& computed, KeepOutputs outputs) {
   }
 }
 
+/// What a subgraph's input gets. One that is declared as an optional takes the bare value too: the body of a
+/// Loop may give back what an optional held for the next iteration.
+Tensor Walk::argument(const Value& input, const Tensor& t) const {
+  const bool wraps = input.type.kind == Type::Kind::kOptional && t.dtype() != DType::kOptional;
+  return wraps ? Tensor::optional(incoming(t)) : incoming(t);
+}
+
 std::vector<Tensor> Walk::subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer,
                                    size_t lane) {
-  Frame frame(g, {lane}, &outer);
+  Frame frame(g, lane, outer, ++subgraph_runs_);
   require(inputs.size() == g.inputs.size(), ErrorCode::kInvalidModel,
           "the subgraph takes {} inputs, but {} are given", g.inputs.size(), inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) frame.set(g.inputs[i], {incoming(inputs[i])});
+  for (size_t i = 0; i < inputs.size(); ++i) frame.set(g.inputs[i], {argument(*g.inputs[i], inputs[i])});
   nodes(
       frame, [](const Value&) {}, KeepOutputs::kYes);
   std::vector<Tensor> outputs;
@@ -279,6 +301,7 @@ Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterOp
   impl_->options = options;
   require(options.noisy_lanes == 0 || impl_->ideal(), ErrorCode::kInternal,
           "noisy lanes need the float64 reference");
+  check_depth(*impl_->model);
   impl_->bind(*impl_->model->graph);
 }
 

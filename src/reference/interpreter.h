@@ -29,11 +29,12 @@ struct InterpreterOptions {
 class Interpreter {
  public:
   /// Binds every node; the model's shapes must have been inferred. Throws Error naming the first node that
-  /// cannot be evaluated.
+  /// cannot be evaluated, and when subgraphs nest deeper than onnx::kMaxGraphDepth.
   explicit Interpreter(std::shared_ptr<const Model> model, const InterpreterOptions& options = {});
   ~Interpreter();
 
-  /// Receives a value as soon as it is computed, one tensor a lane; floats are float64 under kFloat64.
+  /// Receives a value as soon as it is computed, one tensor (or container) a lane; floats are float64 under
+  /// kFloat64.
   using Observer = std::function<void(const Value&, std::span<const Tensor> lanes)>;
   /// `inputs` in the order of the graph's inputs, stored types. Calls `observer` once for each value of
   /// `wanted` (graph outputs when empty), in topological order; graph inputs and constants among them come

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "reference/error_bound.h"
 #include "run/results.h"
 
 namespace assay {
@@ -23,26 +24,25 @@ struct ArbiterOptions {
   uint64_t seed = 1;
 };
 
-/// An error is explained up to this many spreads. The spread is itself an estimate, and the largest of a
-/// million normal errors lies near five.
-inline constexpr double kExplainedFactor = 8;
-
 enum class Verdict : uint8_t {
   kAgrees,    ///< every element is the correctly rounded exact value
   kRounding,  ///< every error is within what rounding explains
   kWrong,     ///< some error is not
 };
 
-/// One output of one runner. Indices are row-major positions.
+/// One output of one runner, or a tensor of one that is a container (run/value_tensors.h). Indices are
+/// row-major positions.
 struct ArbiterVerdict {
   std::string runner, output;
   Verdict verdict = Verdict::kAgrees;
-  std::string problem;     ///< a difference that no number measures: other shape, other type; empty otherwise
+  std::string problem;     ///< a difference that no error measures: shape, type, integers; empty otherwise
   double max_error = 0;    ///< largest |result - exact|
   double exact = 0;        ///< the exact value there
   double worst_ratio = 0;  ///< largest |result - exact| / explained
   double worst_error = 0, worst_explained = 0, worst_exact = 0, worst_result = 0;
   int64_t worst_at = -1;  ///< where
+  int64_t overflows = 0;  ///< elements that are infinite because the type cannot hold the exact value
+  DType dtype = DType::kUndefined;
   Shape shape;
 };
 
@@ -55,15 +55,17 @@ struct NodeFinding {
   };
   std::string runner, node, output;
   Origin origin = Origin::kUnknown;
-  double own_ratio = 0;  ///< largest |result - node(inputs)| / what its rounding explains
-  bool proven = false;   ///< made, and beyond the worst-case bound of every order of its additions
-  double ratio = 0;      ///< ArbiterVerdict::worst_ratio
-  std::string missing;   ///< kUnknown: why
+  double own_ratio = 0;     ///< largest |result - node(inputs)| / what its rounding explains
+  std::string own_problem;  ///< ArbiterVerdict::problem of the result against node(inputs)
+  bool proven = false;      ///< made, and beyond the worst-case bound of every order of its additions
+  double ratio = 0;         ///< ArbiterVerdict::worst_ratio
+  std::string problem;      ///< ArbiterVerdict::problem
+  std::string missing;      ///< kUnknown: why
 };
 
 struct Arbitration {
   std::vector<ArbiterVerdict> outputs;  ///< by output in topological order, then by runner
-  std::vector<NodeFinding> findings;   ///< one per wrong output that a node computes, in topological order
+  std::vector<NodeFinding> findings;    ///< one per wrong output that a node computes, in topological order
   bool all_right() const;
 };
 

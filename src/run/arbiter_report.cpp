@@ -9,7 +9,7 @@ namespace {
 
 /// With more outputs than this, only conspicuous ones are shown.
 constexpr size_t kShowAll = 16;
-/// Makers and inheritors listed per runner.
+/// Makers and inheritors listed per runner, unless at -v.
 constexpr size_t kListed = 8;
 
 std::string position(int64_t at, const Shape& shape) {
@@ -33,12 +33,19 @@ const char* verdict_name(Verdict v) {
   return "";
 }
 
+std::string overflow_text(const ArbiterVerdict& o) {
+  if (o.overflows == 0) return {};
+  return fmt::format(" | {} element(s) are infinite because {} cannot hold the exact value", o.overflows,
+                     dtype_name(o.dtype));
+}
+
 std::string describe(const ArbiterVerdict& o) {
   if (!o.problem.empty())
     return fmt::format("{} | {}{}", verdict_name(o.verdict), o.problem,
                        o.worst_at >= 0 ? " first at " + position(o.worst_at, o.shape) : "");
   if (o.verdict == Verdict::kAgrees)
-    return fmt::format("agrees | Every element is the exact value, rounded (max error={:.5g})", o.max_error);
+    return fmt::format("agrees | Every element is the exact value, rounded (max error={:.5g}){}", o.max_error,
+                       overflow_text(o));
   std::string text = fmt::format("{} | Max error={:.5g} (exact value {:.5g})", verdict_name(o.verdict),
                                  o.max_error, o.exact);
   if (o.worst_at >= 0)
@@ -46,7 +53,7 @@ std::string describe(const ArbiterVerdict& o) {
         " | Worst at {}: error={:.5g}, rounding explains {:.5g} ({:.3g}x), exact={:.9g}, result={:.9g}",
         position(o.worst_at, o.shape), o.worst_error, o.worst_explained, o.worst_ratio, o.worst_exact,
         o.worst_result);
-  return text;
+  return text + overflow_text(o);
 }
 
 void report_outputs(const Arbitration& a) {
@@ -57,10 +64,11 @@ void report_outputs(const Arbitration& a) {
   for (size_t i = 0; i < a.outputs.size(); ++i) {
     const ArbiterVerdict& o = a.outputs[i];
     const bool wrong = o.verdict == Verdict::kWrong;
-    const auto severity = wrong ? log::Severity::kError
-                          : all ? log::Severity::kInfo
-                                : log::Severity::kVerbose;
-    if (o.output != current && (all || wrong || log::enabled(log::Severity::kVerbose))) {
+    const auto severity = wrong             ? log::Severity::kError
+                          : o.overflows > 0 ? log::Severity::kWarning
+                          : all             ? log::Severity::kInfo
+                                            : log::Severity::kVerbose;
+    if (o.output != current && (all || severity != log::Severity::kVerbose || log::enabled(severity))) {
       log::info("Output: '{}' (shape={})", o.output, o.shape.str());
       current = o.output;
     }
@@ -72,6 +80,7 @@ void report_outputs(const Arbitration& a) {
 std::string origin_text(const NodeFinding& f) {
   switch (f.origin) {
     case NodeFinding::Origin::kMade:
+      if (!f.own_problem.empty()) return "made here: on this runner's own inputs, " + f.own_problem;
       return fmt::format(
           "made here: on this runner's own inputs the node is off by {:.3g}x what its arithmetic explains{}",
           f.own_ratio, f.proven ? " (beyond the worst-case bound)" : "");
@@ -85,8 +94,10 @@ std::string origin_text(const NodeFinding& f) {
 
 std::string list_nodes(const std::vector<const NodeFinding*>& list) {
   std::string text;
-  for (size_t i = 0; i < std::min(list.size(), kListed); ++i) text += (i ? ", " : "") + list[i]->node;
-  if (list.size() > kListed) text += fmt::format(", and {} more", list.size() - kListed);
+  const size_t shown =
+      log::enabled(log::Severity::kVerbose) ? list.size() : std::min(list.size(), kListed);
+  for (size_t i = 0; i < shown; ++i) text += (i ? ", " : "") + list[i]->node;
+  if (list.size() > shown) text += fmt::format(", and {} more", list.size() - shown);
   return text;
 }
 
@@ -103,8 +114,10 @@ void report_findings(const Arbitration& a) {
       if (f.origin == NodeFinding::Origin::kMade) made.push_back(&f);
       if (f.origin == NodeFinding::Origin::kInherited) inherited.push_back(&f);
     }
-    log::error("First Divergence | {} | Node {} | Output: '{}' | {:.3g}x what rounding explains | {}", runner,
-               first->node, first->output, first->ratio, origin_text(*first));
+    const std::string difference =
+        first->problem.empty() ? fmt::format("{:.3g}x what rounding explains", first->ratio) : first->problem;
+    log::error("First Divergence | {} | Node {} | Output: '{}' | {} | {}", runner, first->node, first->output,
+               difference, origin_text(*first));
     const log::Indent indent;
     if (!made.empty()) log::error("Error made by {} node(s): {}", made.size(), list_nodes(made));
     if (!inherited.empty())

@@ -1,6 +1,7 @@
 #include "run/comparator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "backends/backend_list.h"
@@ -13,6 +14,7 @@
 #include "run/arbiter.h"
 #include "run/stored_outputs.h"
 #include "run/subprocess.h"
+#include "run/value_tensors.h"
 
 namespace assay {
 namespace {
@@ -27,27 +29,37 @@ class Recorder final : public InferenceObserver {
   Recorder(const std::string& runner_name, TensorStore& store) : runner_name_(runner_name), store_(store) {}
 
   void on_active(const std::vector<TensorInfo>& outputs) override {
-    for (const TensorInfo& o : outputs) blank_.push_back({o.name, StoredTensor()});
+    for (const TensorInfo& o : outputs) blank_.push_back({{o.name, StoredTensor()}});
     current_ = blank_;
   }
-  void on_output(size_t output, Tensor tensor) override {
-    // A view of a backend's buffer can keep all memory of its session alive, so what stays in memory is
-    // copied.
-    if (store_.bytes_in_memory() + tensor.nbytes() <= kResultMemory && tensor.dtype() != DType::kString &&
-        !is_reclaimable(tensor.data()))
-      tensor.mutable_data();
-    current_.at(output).tensor = store_.put(std::move(tensor));
+  void on_output(size_t output, Tensor value) override {
+    const std::string name = blank_.at(output)[0].name;
+    current_[output].clear();
+    for_each_tensor(name, std::move(value), [&](const std::string& part, Tensor tensor) {
+      keep(part, std::move(tensor), current_[output]);
+    });
   }
   void on_iteration_end(double seconds) override {
-    iterations.push_back({std::exchange(current_, blank_), seconds, runner_name_});
+    StoredTensorList all;
+    for (StoredTensorList& list : current_) std::move(list.begin(), list.end(), std::back_inserter(all));
+    current_ = blank_;
+    iterations.push_back({std::move(all), seconds, runner_name_});
   }
 
   std::vector<IterationResult> iterations;
 
  private:
+  void keep(const std::string& name, Tensor tensor, StoredTensorList& list) {
+    // A view of a backend's buffer can keep all memory of its session alive, so what stays in memory is
+    // copied.
+    if (store_.bytes_in_memory() + tensor.nbytes() <= kResultMemory && tensor.dtype() != DType::kString)
+      tensor.mutable_data();
+    list.push_back({name, store_.put(std::move(tensor))});
+  }
+
   const std::string& runner_name_;
   TensorStore& store_;
-  StoredTensorList blank_, current_;
+  std::vector<StoredTensorList> blank_, current_;  ///< of each output the tensors that stand for it
 };
 
 /// Loads a file of results or inputs. One of the wrong kind is explained here, as upstream does; what else

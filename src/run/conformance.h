@@ -1,31 +1,24 @@
-// Runs test cases in the layout of ONNX's backend tests: a folder with model.onnx and
-// test_data_set_N/{input,output}_M.pb.
+// Runs test cases in the layout of ONNX's backend tests (conformance_data.h) on a backend.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "assay/backend.h"
+#include "run/conformance_data.h"
 
 namespace assay {
 
-struct ConformanceOptions {
-  double rtol = 1e-3;  ///< |actual - expected| <= atol + rtol * |expected|, as ONNX's own runner checks
-  double atol = 1e-7;
-};
-
 struct ConformanceResult {
-  enum class Verdict : uint8_t { kPassed, kFailed, kSkipped };
+  enum class Verdict : uint8_t { kPassed, kFailed };
   std::string name;
   Verdict verdict = Verdict::kPassed;
-  std::string reason;  ///< why it failed or was skipped
+  std::string reason;  ///< why it failed
 };
 
-/// Runs one case folder on a backend. Never throws for what the case or the backend do wrong.
+/// Runs one case folder on a backend: every output of every data set must have the expected type and shape;
+/// integers, booleans and strings must be equal, floats within the case's tolerance, bfloat16 within two
+/// units in the last place as in ONNX's own runner. Never throws for what the case or the backend do wrong.
 ConformanceResult run_conformance_case(const std::string& folder, const Backend& backend,
-                                       const SessionOptions& session, const ConformanceOptions& options = {});
-
-/// The case folders below `root`, sorted; `root` itself when it is one.
-std::vector<std::string> conformance_cases(const std::string& root);
+                                       const SessionOptions& session);
 
 }  // namespace assay

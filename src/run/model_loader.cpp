@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "graph/export.h"
+#include "ops/check.h"
 #include "ops/infer.h"
 #include "passes/convert_to_float16.h"
 #include "passes/mark_outputs.h"
@@ -106,6 +107,8 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
   if (backend.reads_files) return {.model = model_, .path = path};
   if (inferred_ == nullptr) {
     const std::shared_ptr<Model> model = read(false);
+    if (const std::string unknown = find_unknown_opset(*model); !unknown.empty())
+      log::warning("In {}, {}.", options_.path, unknown);
     with_context([&] { return "in " + options_.path; }, [&] { infer_shapes(*model); });
     inferred_ = model;
   }

@@ -34,6 +34,22 @@ TEST_F(ModelLoaderTest, WhoRunsTheGraphGetsEveryShape) {
             loader.load_for(fake_backend).model->graph->find_value("x")->type.str());
 }
 
+TEST_F(ModelLoaderTest, WarnsOnceOfAnOpsetThatIsUnknown) {
+  const std::shared_ptr<Model> model = load_model(options.path);
+  model->opsets = {{"", 9999}};
+  save_model(*model, options.path);
+  log::Capture capture;
+  ModelLoader loader(options);
+  loader.load_for(kReader);
+  EXPECT_EQ(capture.out(), "") << "who reads files knows for itself";
+  loader.load_for(fake_backend);
+  loader.load_for(fake_backend);
+  EXPECT_TRUE(capture.out().starts_with("[W] In " + options.path +
+                                        ", the model imports version 9999 of 'ai.onnx', but 28 is the newest"))
+      << capture.out();
+  EXPECT_EQ(capture.out().find("[W]", 1), std::string::npos) << capture.out();
+}
+
 TEST_F(ModelLoaderTest, EveryRunnerHearsThatTheModelIsLoaded) {
   log::Capture capture;
   options.outputs = {"h"};

@@ -86,8 +86,8 @@ class InferenceObserver {
   virtual ~InferenceObserver() = default;
   /// Once, before anything else.
   virtual void on_active(const std::vector<TensorInfo>& outputs) = 0;
-  /// `output` counts in the list of on_active().
-  virtual void on_output(size_t output, Tensor tensor) = 0;
+  /// `output` counts in the list of on_active(); the value may be a container.
+  virtual void on_output(size_t output, Tensor value) = 0;
   virtual void on_iteration_end(double seconds) = 0;
 };
 

@@ -103,19 +103,41 @@ class PipeReader {
   int fd_;
 };
 
+void write_type(PipeWriter& out, const Type& type) {
+  out.value(type.kind);
+  out.value(type.dtype);
+  out.value(type.dims.has_value());
+  if (type.dims) {
+    out.value(type.dims->size());
+    for (const Dim& d : *type.dims) {
+      out.value(d.value());
+      out.text(d.symbol());
+    }
+  }
+  out.value(type.element != nullptr);
+  if (type.element) write_type(out, *type.element);
+}
+
+Type read_type(PipeReader& in) {
+  Type type{.kind = in.value<Type::Kind>()};
+  type.dtype = in.value<DType>();
+  if (in.value<bool>()) {
+    type.dims.emplace(in.value<size_t>());
+    for (Dim& d : *type.dims) {
+      const auto extent = in.value<int64_t>();
+      std::string symbol = in.text();
+      d = extent >= 0 ? Dim(extent) : symbol.empty() ? Dim() : Dim::symbol(std::move(symbol));
+    }
+  }
+  if (in.value<bool>()) type.element = std::make_shared<const Type>(read_type(in));
+  return type;
+}
+
 void write_infos(PipeWriter& out, const std::vector<TensorInfo>& infos) {
   out.value(infos.size());
   for (const TensorInfo& info : infos) {
     out.text(info.name);
-    out.value(info.type.kind);
-    out.value(info.type.dtype);
-    out.value(info.type.dims.has_value());
-    if (!info.type.dims) continue;
-    out.value(info.type.dims->size());
-    for (const Dim& d : *info.type.dims) {
-      out.value(d.value());
-      out.text(d.symbol());
-    }
+    write_type(out, info.type);
   }
 }
 
@@ -123,21 +145,18 @@ std::vector<TensorInfo> read_infos(PipeReader& in) {
   std::vector<TensorInfo> infos(in.value<size_t>());
   for (TensorInfo& info : infos) {
     info.name = in.text();
-    info.type.kind = in.value<Type::Kind>();
-    info.type.dtype = in.value<DType>();
-    if (!in.value<bool>()) continue;
-    info.type.dims.emplace(in.value<size_t>());
-    for (Dim& d : *info.type.dims) {
-      const auto extent = in.value<int64_t>();
-      std::string symbol = in.text();
-      d = extent >= 0 ? Dim(extent) : symbol.empty() ? Dim() : Dim::symbol(std::move(symbol));
-    }
+    info.type = read_type(in);
   }
   return infos;
 }
 
 void write_tensor(PipeWriter& out, const Tensor& t) {
   out.value(t.dtype());
+  if (t.is_container()) {
+    out.value(t.elements().size());
+    for (const Tensor& e : t.elements()) write_tensor(out, e);
+    return;
+  }
   out.value(t.shape().size());
   for (const int64_t d : t.shape()) out.value(d);
   if (t.dtype() == DType::kString)
@@ -146,8 +165,11 @@ void write_tensor(PipeWriter& out, const Tensor& t) {
     out.bytes(t.data(), t.nbytes());
 }
 
+Tensor read_container(PipeReader& in, DType kind);
+
 Tensor read_tensor(PipeReader& in) {
   const auto dtype = in.value<DType>();
+  if (is_container(dtype)) return read_container(in, dtype);
   std::vector<int64_t> dims(in.value<size_t>());
   for (int64_t& d : dims) d = in.value<int64_t>();
   Tensor t = Tensor::allocate(dtype, Shape(std::move(dims)));
@@ -159,6 +181,14 @@ Tensor read_tensor(PipeReader& in) {
   return t;
 }
 
+Tensor read_container(PipeReader& in, DType kind) {
+  std::vector<Tensor> elements(in.value<size_t>());
+  for (Tensor& e : elements) e = read_tensor(in);
+  if (kind == DType::kSequence) return Tensor::sequence(std::move(elements));
+  if (kind == DType::kMap) return Tensor::map(elements.at(0), elements.at(1));
+  return Tensor::optional(elements.empty() ? Tensor() : elements[0]);
+}
+
 class SendingObserver final : public InferenceObserver {
  public:
   explicit SendingObserver(PipeWriter& out) : out_(out) {}
@@ -166,10 +196,10 @@ class SendingObserver final : public InferenceObserver {
     out_.value(Message::kActive);
     write_infos(out_, outputs);
   }
-  void on_output(size_t output, Tensor tensor) override {
+  void on_output(size_t output, Tensor value) override {
     out_.value(Message::kOutput);
     out_.value(output);
-    write_tensor(out_, tensor);
+    write_tensor(out_, value);
   }
   void on_iteration_end(double seconds) override {
     out_.value(Message::kIterationEnd);

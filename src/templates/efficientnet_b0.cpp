@@ -46,7 +46,7 @@ Feature squeeze_excite(Builder& b, const Scope& s, const Feature& x, int64_t squ
   y = conv(b, s.child("fc1"), y, {.outputs = squeeze_channels, .bias = true});
   y = silu(b, s.child("activation"), y);
   y = conv(b, s.child("fc2"), y, {.outputs = x.channels, .bias = true});
-  const ChannelMoments gate = activation_moments(y.moments, logistic);
+  const ChannelMoments gate = activation_moments(y.moments, logistic_function);
   Value* sigmoid = b.node(s.child("scale_activation"), "Sigmoid", {y.value});
   Feature z = x;
   z.value = b.node(s, "Mul", {sigmoid, x.value});

@@ -185,7 +185,7 @@ ChannelMoments concat_moments(const std::vector<const ChannelMoments*>& parts) {
 double identity(double x) { return x; }
 double relu(double x) { return std::max(x, 0.0); }
 double relu6(double x) { return std::clamp(x, 0.0, 6.0); }
-double logistic(double x) { return 1.0 / (1.0 + exponential(-std::clamp(x, -40.0, 40.0))); }
-double silu(double x) { return x * logistic(x); }
+double logistic_function(double x) { return 1.0 / (1.0 + exponential(-std::clamp(x, -40.0, 40.0))); }
+double silu(double x) { return x * logistic_function(x); }
 
 }  // namespace assay

@@ -47,7 +47,7 @@ double identity(double x);
 double relu(double x);
 double relu6(double x);
 /// 1 / (1 + exp(-x)) to about 1e-4, by multiplications alone.
-double logistic(double x);
+double logistic_function(double x);
 double silu(double x);
 
 }  // namespace assay

@@ -347,6 +347,8 @@ Tensor convert_with(const Tensor& t, DType to, const Options& options) {
   if (from == to) return t;
   require(from != DType::kUndefined && to != DType::kUndefined, ErrorCode::kInternal,
           "a conversion needs two element types, not {} and {}", dtype_name(from), dtype_name(to));
+  require(!t.is_container() && !is_container(to), ErrorCode::kInvalidModel,
+          "a value of type {} cannot be converted to {}", dtype_name(from), dtype_name(to));
   if (is_complex(from) || is_complex(to)) return convert_complex(t, to);
   if (to == DType::kString) return internal::numbers_to_strings(aligned(t));
   if (from == DType::kString) return internal::strings_to_numbers(t, to, options.saturate);

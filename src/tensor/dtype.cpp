@@ -47,7 +47,16 @@ constexpr std::array<Info, kDTypeCount> kInfo = {{
     {DType::kInt2, 2, Kind::kSigned, 0, "int2", "int2"},
 }};
 
+constexpr std::array<Info, 3> kContainers = {{
+    {DType::kSequence, 0, Kind::kOther, 0, "sequence", "sequence"},
+    {DType::kOptional, 0, Kind::kOther, 0, "optional", "optional"},
+    {DType::kMap, 0, Kind::kOther, 0, "map", "map"},
+}};
+
 const Info& info(DType t) {
+  const size_t container = static_cast<size_t>(t) - static_cast<size_t>(DType::kSequence);
+  if (container < kContainers.size()) [[unlikely]]
+    return kContainers[container];
   return kInfo[static_cast<size_t>(t) < kInfo.size() ? static_cast<size_t>(t) : 0];
 }
 

@@ -118,9 +118,27 @@ class ArrayPrinter {
   size_t next_word_ = 0;
 };
 
+/// Lines after the first are moved right, under the bracket that opens the container.
+std::string indented(const std::string& text) {
+  std::string out;
+  for (const char ch : text) out += ch == '\n' ? std::string("\n ") : std::string(1, ch);
+  return out;
+}
+
+std::string container_str(const Tensor& t, const PrintOptions& options) {
+  if (t.dtype() == DType::kOptional) return t.numel() == 0 ? "None" : array_str(t.elements()[0], options);
+  if (t.dtype() == DType::kMap)
+    return "{" + indented(array_str(t.elements()[0], options) + ":\n" + array_str(t.elements()[1], options)) +
+           "}";
+  std::string text;
+  for (const Tensor& e : t.elements()) text += (text.empty() ? "" : ",\n") + array_str(e, options);
+  return "[" + indented(text) + "]";
+}
+
 }  // namespace
 
 std::string array_str(const Tensor& t, const PrintOptions& options) {
+  if (t.is_container()) return container_str(t, options);
   if (t.rank() == 0) return internal::scalar_text(t);
   if (t.numel() == 0) return "[]";
   return ArrayPrinter(t, options).print();

@@ -21,7 +21,8 @@ struct PrintOptions {
 
 /// str(array): nested brackets, elements padded to one width. Narrow floating types and packed integers,
 /// which NumPy lacks, are printed by the same rules, with the digits that identify an element within its
-/// type.
+/// type. A sequence is a bracketed list of its elements, an optional its element or None, a map keys and
+/// values in braces.
 std::string array_str(const Tensor& t, const PrintOptions& options = {});
 
 }  // namespace assay

@@ -1,17 +1,27 @@
 #include "assay/tensor.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+
+#include "base/memory_limit.h"
+#include "tensor/container.h"
 
 namespace assay {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
 
 std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dtype) {
-  const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  void* p = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
+  size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  // Large tensors want huge pages: advice only, without them everything still works.
+  const bool large = rounded >= 2 * kHugePage && rounded <= SIZE_MAX - kHugePage;
+  if (large) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
+  void* p = rounded < bytes ? nullptr : std::aligned_alloc(large ? kHugePage : kAlignment, rounded);
+  if (large && p != nullptr) ::madvise(p, rounded, MADV_HUGEPAGE);
   require(p != nullptr, ErrorCode::kInvalidArgument, "cannot allocate {} bytes for a {} tensor of shape {}",
           bytes, dtype_name(dtype), shape.str());
   return {p, std::free};
@@ -22,14 +32,17 @@ std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dty
 Tensor Tensor::allocate(DType dtype, Shape shape) {
   Tensor t;
   t.numel_ = shape.numel();
-  require(dtype != DType::kUndefined, ErrorCode::kInternal, "a tensor needs an element type");
+  require(dtype != DType::kUndefined && !assay::is_container(dtype), ErrorCode::kInternal,
+          "a tensor needs an element type");
+  const auto bits = dtype == DType::kString ? int64_t{8 * sizeof(std::string)} : int64_t{bit_width(dtype)};
+  require(t.numel_ <= memory_limit() / std::max<int64_t>(bits, 1) * 8, ErrorCode::kInvalidArgument,
+          "a {} tensor of shape {} takes more than the {} bytes that there are", dtype_name(dtype),
+          shape.str(), memory_limit());
   if (dtype == DType::kString) {
     auto strings = std::make_shared<std::vector<std::string>>(static_cast<size_t>(t.numel_));
     t.data_ = strings->data();
     t.owner_ = std::move(strings);
   } else {
-    require(t.numel_ <= INT64_MAX / 16, ErrorCode::kInvalidArgument,
-            "a {} tensor of shape {} does not fit in memory", dtype_name(dtype), shape.str());
     t.nbytes_ = storage_bytes(dtype, t.numel_);
     t.owner_ = allocate_bytes(t.nbytes_, shape, dtype);
     t.data_ = t.owner_.get();
@@ -47,6 +60,7 @@ Tensor Tensor::zeros(DType dtype, Shape shape) {
 }
 
 Tensor Tensor::view(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner) {
+  require(!assay::is_container(dtype), ErrorCode::kInternal, "a {} is no view of bytes", dtype_name(dtype));
   Tensor t;
   t.dtype_ = dtype;
   t.numel_ = shape.numel();
@@ -58,6 +72,7 @@ Tensor Tensor::view(DType dtype, Shape shape, const void* data, std::shared_ptr<
 }
 
 void* Tensor::mutable_data() {
+  if (is_container()) wrong_access(DType::kUndefined);
   if (!writable_ || owner_.use_count() != 1) {
     Tensor copy = allocate(dtype_, shape_);
     if (dtype_ == DType::kString) {
@@ -74,14 +89,16 @@ void* Tensor::mutable_data() {
 Tensor Tensor::reshaped(Shape shape) const {
   require(shape.numel() == numel_, ErrorCode::kInvalidArgument, "cannot reshape {} to {}", shape_.str(),
           shape.str());
+  require(!is_container() || shape == shape_, ErrorCode::kInternal, "a {} cannot be reshaped to {}",
+          dtype_name(dtype_), shape.str());
   Tensor t = *this;
   t.shape_ = std::move(shape);
   return t;
 }
 
 Tensor Tensor::bitcast(DType dtype) const {
-  require(bit_width(dtype) == bit_width(dtype_), ErrorCode::kInternal, "cannot reinterpret {} as {}",
-          dtype_name(dtype_), dtype_name(dtype));
+  require(bit_width(dtype) == bit_width(dtype_) && !is_container() && !assay::is_container(dtype),
+          ErrorCode::kInternal, "cannot reinterpret {} as {}", dtype_name(dtype_), dtype_name(dtype));
   Tensor t = *this;
   t.dtype_ = dtype;
   return t;
@@ -90,6 +107,9 @@ Tensor Tensor::bitcast(DType dtype) const {
 bool Tensor::identical(const Tensor& other) const {
   if (dtype_ != other.dtype_ || shape_ != other.shape_) return false;
   if (data_ == other.data_ || numel_ == 0) return true;
+  if (is_container())
+    return std::equal(elements().begin(), elements().end(), other.elements().begin(),
+                      [](const Tensor& a, const Tensor& b) { return a.identical(b); });
   if (dtype_ == DType::kString) {
     const auto* a = static_cast<const std::string*>(data_);
     return std::equal(a, a + numel_, static_cast<const std::string*>(other.data_));
@@ -137,6 +157,7 @@ std::vector<int64_t> Tensor::to_int64() const {
 }
 
 Tensor Tensor::aligned() const {
+  if (is_container()) return map_leaves(*this, [](const Tensor& t) { return t.aligned(); });
   const auto unit = static_cast<uintptr_t>(std::clamp(bit_width(dtype_) / 8, 1, 8));
   if (dtype_ == DType::kString || reinterpret_cast<uintptr_t>(data_) % unit == 0) return *this;
   Tensor copy = allocate(dtype_, shape_);
@@ -145,6 +166,8 @@ Tensor Tensor::aligned() const {
 }
 
 void Tensor::wrong_access(DType t) const {
+  require(!is_container(), ErrorCode::kInternal, "a value of type {} was read as a tensor",
+          dtype_name(dtype_));
   require(t != dtype_, ErrorCode::kInternal, "a misaligned {} tensor was read without aligned()",
           dtype_name(dtype_));
   fail(ErrorCode::kInternal, "a {} tensor was read as {}", dtype_name(dtype_), dtype_name(t));

@@ -16,7 +16,8 @@ class Builder {
   /// breaks a rule.
   Builder(const Model& model, BuildConfig config);
 
-  /// The plan for inputs of these shapes, in the order of the model's inputs. Throws Error naming the node.
+  /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
+  /// matter. Throws Error naming the node.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
 
   const BuildConfig& config() const { return config_; }

@@ -79,6 +79,7 @@ class Lowering {
   int32_t own_constant(const Draft::Request& r);
   void add_outputs();
   void lower(Node& n);
+  std::string refuse_tensors(const Draft& draft, const TacticDef& tactic) const;
   void commit(Draft& draft, const TacticDef& tactic, const Node& n, std::vector<Refusal> refusals);
   void plant_fault(const Node& n);
 
@@ -181,6 +182,21 @@ int32_t Lowering::place_of(const Value* v, Layout layout) {
   return id;
 }
 
+/// Only kernels on whole tensors can take what has no memory of a known size. Empty when there is none of it.
+std::string Lowering::refuse_tensors(const Draft& draft, const TacticDef& tactic) const {
+  if (tactic.factory.create_tensor != nullptr) return {};
+  const auto is_tensor = [&](const Value* v) {
+    return v != nullptr && !v->tensor().defined() &&
+           (shape_of(v) == nullptr || bit_width(v->type.dtype) == 0);
+  };
+  const char* reason = "the shape of an operand is not known before the run";
+  for (const Draft::Request& r : draft.inputs)
+    if (is_tensor(r.value)) return reason;
+  for (const Draft::AliasRequest& a : draft.aliases)
+    if (is_tensor(a.source)) return reason;
+  return {};
+}
+
 void Lowering::commit(Draft& draft, const TacticDef& tactic, const Node& n, std::vector<Refusal> refusals) {
   for (const Draft::AliasRequest& a : draft.aliases) {
     const int32_t source = place_of(a.source, a.source_layout);
@@ -247,6 +263,7 @@ void Lowering::lower(Node& n) {
     if (reason.empty()) {
       Draft draft;
       reason = try_lower(*tactic, problem, draft);
+      if (reason.empty()) reason = refuse_tensors(draft, *tactic);
       if (reason.empty()) {
         commit(draft, *tactic, n, std::move(refusals));
         if (!config_.planted_fault.empty()) plant_fault(n);
@@ -276,8 +293,8 @@ LoweredPlan Lowering::run() {
   plan_.threads = config_.threads;
   for (size_t i = 0; i < g.inputs.size(); ++i) {
     const Value* v = g.inputs[i];
-    const int32_t id =
-        new_value(v->name(), v->type.dtype, shape_of(v), {}, Storage::kInput, static_cast<int32_t>(i));
+    const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
+    const int32_t id = new_value(v->name(), dtype, shape_of(v), {}, Storage::kInput, static_cast<int32_t>(i));
     places_[v] = {{Layout(), id}};
     plan_.inputs.push_back(id);
   }

@@ -37,8 +37,8 @@ enum class Storage : uint8_t {
   kConstant,  ///< in constant `slot`
   kInput,     ///< in the tensor fed as input `slot`, from `offset`
   kOutput,    ///< in the memory given for output `slot`, from `offset`
-  kTensor,  ///< in a tensor of its own, made when the step runs: its shape (or its type's size) is not known
-            ///< before
+  kTensor,    ///< in a tensor (or container) of its own, made when the step runs: its shape (or its type's
+            ///< size) is not known before
 };
 
 /// A value of the lowered network. One ONNX value may have several, in different layouts.

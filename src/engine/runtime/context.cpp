@@ -59,7 +59,8 @@ void Context::bind_argument(int32_t id, const void** place) {
       break;
     }
     case Storage::kInput:
-      input_arguments_[static_cast<size_t>(v.slot)].push_back({place, v.offset});
+      // Sequences and the like are only ever taken as whole tensors.
+      if (v.has_shape) input_arguments_[static_cast<size_t>(v.slot)].push_back({place, v.offset});
       break;
     case Storage::kOutput:
       output_arguments_[static_cast<size_t>(v.slot)].push_back({place, v.offset});
@@ -149,6 +150,7 @@ Tensor Context::tensor_of(int32_t id, std::span<const Tensor> inputs, const void
   if (v.storage == Storage::kConstant &&
       plan_->constants[static_cast<size_t>(v.slot)].tensor.dtype() == v.dtype)
     return plan_->constants[static_cast<size_t>(v.slot)].tensor.reshaped(v.shape);
+  if (v.storage == Storage::kInput && !v.has_shape) return inputs[static_cast<size_t>(v.slot)];
   if (v.storage == Storage::kInput && v.offset == 0 &&
       inputs[static_cast<size_t>(v.slot)].numel() == v.shape.numel())
     return inputs[static_cast<size_t>(v.slot)].reshaped(v.shape);

@@ -32,6 +32,8 @@ struct BuildConfig {
   int threads = 1;
   /// Channels of a block in blocked layouts: what oneDNN's kernels for this CPU like.
   int32_t block = 16;
+  /// False: only the passes that the engine cannot do without.
+  bool optimize = true;
   /// For tests only: name of a node whose result is made slightly wrong.
   std::string planted_fault;
 };

@@ -145,12 +145,62 @@ TEST(Stack, PutsEntriesAlongAnyAxis) {
   EXPECT_THROW(Stack{Type()}.joined(), Error);
 }
 
-TEST(CommonType, KeepsWhatAgrees) {
-  const Type a = Type::tensor(DType::kFloat32, Dims{Dim(2), Dim::symbol("n")});
-  const Type b = Type::tensor(DType::kFloat32, Dims{Dim(3), Dim::symbol("n")});
-  EXPECT_EQ(common_type(a, b).str(), Type::tensor(DType::kFloat32, Dims{Dim(), Dim::symbol("n")}).str());
-  EXPECT_EQ(common_type(a, Type::tensor(DType::kFloat32)).str(), Type::tensor(DType::kFloat32).str());
-  EXPECT_THROW(common_type(a, Type::tensor(DType::kInt8)), Error);
+TEST(Stack, RefusesContainers) {
+  Stack stack{Type()};
+  EXPECT_THROW(stack.push(Tensor::sequence({})), Error);
+}
+
+TEST(Loop, CarriesSequences) {
+  const Body appending = [](std::vector<Tensor> in) -> std::vector<Tensor> {
+    const auto old = in[2].elements();
+    std::vector<Tensor> elements(old.begin(), old.end());
+    elements.push_back(in[0]);
+    return {truth(true), Tensor::sequence(std::move(elements))};
+  };
+  const Type type = sequence_of(kInt);
+  const auto y = run("Loop", 13, {number(3), Tensor(), Tensor::sequence({})},
+                     {{"body", graph_of({kBool, type})}}, 1, appending);
+  ASSERT_EQ(y[0].numel(), 3);
+  EXPECT_EQ(y[0].elements()[2].item<int64_t>(), 2);
+  const Body scanning = [](std::vector<Tensor>) -> std::vector<Tensor> {
+    return {truth(true), Tensor::sequence({})};
+  };
+  EXPECT_THROW(run("Loop", 13, {number(1), Tensor()}, {{"body", graph_of({kBool, type})}}, 1, scanning),
+               Error)
+      << "sequences do not stack up";
+}
+
+TEST(SequenceMap, RunsTheBodyForEachElement) {
+  const Tensor xs = Tensor::sequence({number(1), number(2), number(3)});
+  const Tensor ys = Tensor::sequence({number(10), number(20), number(30)});
+  const Body body = [](std::vector<Tensor> in) -> std::vector<Tensor> {
+    return {number(in[0].item<int64_t>() + in[1].item<int64_t>() + in[2].item<int64_t>()), in[0]};
+  };
+  const auto out = run("SequenceMap", 17, {xs, ys, number(100)}, {{"body", graph_of({kInt, kInt})}}, 2, body);
+  ASSERT_EQ(out[0].numel(), 3);
+  EXPECT_EQ(out[0].elements()[2].item<int64_t>(), 133);
+  EXPECT_TRUE(out[1].identical(xs));
+  const auto none = run("SequenceMap", 17, {Tensor::sequence({})}, {{"body", graph_of({kInt})}}, 1,
+                        [](std::vector<Tensor>) {
+                          ADD_FAILURE() << "there is no element to run it for";
+                          return std::vector<Tensor>();
+                        });
+  EXPECT_EQ(none[0].numel(), 0);
+}
+
+TEST(SequenceMap, RefusesWhatDoesNotMatch) {
+  const Tensor xs = Tensor::sequence({number(1), number(2)});
+  const Body same = [](std::vector<Tensor> in) -> std::vector<Tensor> { return {in[0]}; };
+  const AttributeList body = {{"body", graph_of({kInt})}};
+  EXPECT_THROW(run("SequenceMap", 17, {number(1)}, body, 1, same), Error);
+  EXPECT_THROW(run("SequenceMap", 17, {xs, Tensor::sequence({number(1)})}, body, 1, same), Error);
+  EXPECT_THROW(run("SequenceMap", 17, {xs}, body, 2, same), Error);
+  EXPECT_THROW(run("SequenceMap", 17, {Tensor::sequence({xs})}, body, 1, same), Error)
+      << "what it gives would be a sequence of sequences";
+  const Body changing = [](std::vector<Tensor> in) -> std::vector<Tensor> {
+    return {in[0].item<int64_t>() == 1 ? in[0] : truth(true)};
+  };
+  EXPECT_THROW(run("SequenceMap", 17, {xs}, body, 1, changing), Error);
 }
 
 }  // namespace

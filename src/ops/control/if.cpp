@@ -2,21 +2,29 @@
 #include "ops/control/stack.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
+#include "ops/value_type.h"
 
 namespace assay {
 namespace {
 
+/// A branch that breaks a rule may be one that never runs, so it is an error only when it is sure to run, or
+/// when the other is no better.
 void infer(InferContext& c) {
-  const std::vector<Type> then_types = c.infer_subgraph("then_branch", {});
-  const std::vector<Type> else_types = c.infer_subgraph("else_branch", {});
+  const Tensor* condition = c.input_value(0);
+  const bool known = condition != nullptr && condition->dtype() == DType::kBool && condition->numel() == 1;
+  const bool taken = known && condition->data<bool>()[0];
+  std::optional<Error> then_problem, else_problem;
+  const std::vector<Type> then_types =
+      c.infer_subgraph("then_branch", {}, known && taken ? nullptr : &then_problem);
+  const std::vector<Type> else_types =
+      c.infer_subgraph("else_branch", {}, known && !taken ? nullptr : &else_problem);
+  if (then_problem && else_problem) throw *then_problem;
   c.check(then_types.size() == c.output_count() && else_types.size() == c.output_count(),
           "the branches have {} and {} outputs, the node has {}", then_types.size(), else_types.size(),
           c.output_count());
-  const Tensor* condition = c.input_value(0);
-  const bool known = condition != nullptr && condition->dtype() == DType::kBool && condition->numel() == 1;
   for (size_t i = 0; i < then_types.size(); ++i) {
     if (known)
-      c.set_output_type(i, condition->data<bool>()[0] ? then_types[i] : else_types[i]);
+      c.set_output_type(i, taken ? then_types[i] : else_types[i]);
     else
       c.set_output_type(i, common_type(then_types[i], else_types[i]));
   }

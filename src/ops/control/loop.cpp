@@ -4,6 +4,7 @@
 #include "ops/control/stack.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
+#include "ops/value_type.h"
 
 namespace assay {
 namespace {
@@ -29,8 +30,10 @@ void infer(InferContext& c) {
     if (i < carried) {
       // It may run no iteration at all.
       type = common_type(type, c.input_type(kLeadingInputs + i));
-    } else if (type.is_tensor() && type.dims) {
-      type.dims->insert(type.dims->begin(), Dim());
+    } else {
+      c.check(type.is_tensor() || type.kind == Type::Kind::kUnknown,
+              "output {} of the body is of type {}, and only tensors stack up", i + 1, type.str());
+      if (type.dims) type.dims->insert(type.dims->begin(), Dim());
     }
     c.set_output_type(i, std::move(type));
   }

@@ -1,12 +1,14 @@
 // Scan: runs a subgraph for each entry of its scan inputs along an axis. States are carried from one
-// iteration to the next; what else the subgraph gives is stacked along an axis. Before opset 9 all of that
-// happens for every entry of a batch (axis 0, with the sequence on axis 1 and lengths of its own).
+// iteration to the next and keep their shape; what else the subgraph gives is stacked along an axis. Before
+// opset 9 all of that happens for every entry of a batch (axis 0, with the sequence on axis 1 and lengths of
+// its own).
 #include <algorithm>
 
 #include "ops/control/stack.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
+#include "ops/value_type.h"
 
 namespace assay {
 namespace {
@@ -68,13 +70,35 @@ Type insert_dim(Type type, int64_t axis, const Dim& dim) {
   return type;
 }
 
+/// A state as it came in and as the body gives it back.
+Type kept_state(const OpContext& c, size_t i, const Type& before, const Type& after) {
+  if (after.kind == Type::Kind::kUnknown) return before;
+  Type type = common_type(before, after);
+  if (!type.is_tensor()) return type;
+  if (type.dtype == DType::kUndefined) type.dtype = std::max(before.dtype, after.dtype);
+  if (!before.has_shape() || !after.has_shape()) {
+    type.dims = before.has_shape() ? before.dims : after.dims;
+    return type;
+  }
+  c.check(before.dims->size() == after.dims->size(), "state {} of shape {} comes out of the body as {}", i,
+          dims_str(*before.dims), dims_str(*after.dims));
+  type.dims = before.dims;
+  for (size_t d = 0; d < type.dims->size(); ++d)
+    (*type.dims)[d] = merge_dim((*before.dims)[d], (*after.dims)[d]);
+  return type;
+}
+
 void infer(InferContext& c) {
   const Layout l = layout_of(c);
   const bool batched = is_batched(c);
   const std::vector<int64_t> in_axes = input_axes(c, l), out_axes = output_axes(c, l);
   std::vector<Type> inputs;
   Dim batch, length;
-  for (size_t i = 0; i < l.states; ++i) inputs.push_back(without_dims(c.input_type(l.first + i)));
+  for (size_t i = 0; i < l.states; ++i) {
+    const Type& state = c.input_type(l.first + i);
+    if (batched && state.has_shape() && !state.dims->empty()) batch = merge_dim(batch, state.dims->front());
+    inputs.push_back(batched ? drop_dim(state, 0) : state);
+  }
   for (size_t i = 0; i < l.scan_inputs; ++i) {
     Type type = c.input_type(l.first + l.states + i);
     if (type.has_shape()) {
@@ -90,9 +114,11 @@ void infer(InferContext& c) {
   c.check(body.size() == c.output_count(), "the body has {} outputs, the node has {}", body.size(),
           c.output_count());
   for (size_t i = 0; i < body.size(); ++i) {
-    Type type = i < l.states ? body[i] : insert_dim(body[i], out_axes[i - l.states], length);
+    c.check(body[i].is_tensor() || body[i].kind == Type::Kind::kUnknown,
+            "output {} of the body is of type {}, and only tensors stack up", i, body[i].str());
+    Type type = i < l.states ? kept_state(c, i, inputs[i], body[i])
+                             : insert_dim(body[i], out_axes[i - l.states], length);
     if (batched) type = insert_dim(std::move(type), 0, batch);
-    if (i < l.states) type = common_type(type, c.input_type(l.first + i));
     c.set_output_type(i, std::move(type));
   }
 }
@@ -138,7 +164,12 @@ class Scanner {
       for (size_t i = 0; i < scans.size(); ++i)
         inputs.push_back(slice_at(scans[i], axis(scans[i], i), backwards_[i] != 0 ? length - 1 - t : t));
       std::vector<Tensor> outputs = c_.subgraphs().run(body_, std::move(inputs));
-      for (size_t i = 0; i < layout_.states; ++i) r.states[i] = std::move(outputs[i]);
+      for (size_t i = 0; i < layout_.states; ++i) {
+        c_.check(outputs[i].shape() == r.states[i].shape(),
+                 "state {} of shape {} comes out of the body as {}", i, r.states[i].shape().str(),
+                 outputs[i].shape().str());
+        r.states[i] = std::move(outputs[i]);
+      }
       for (size_t i = 0; i < r.stacks.size(); ++i) r.stacks[i].push(std::move(outputs[layout_.states + i]));
     }
     return r;

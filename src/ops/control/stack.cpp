@@ -17,6 +17,8 @@ Tensor slice_at(const Tensor& t, size_t axis, int64_t index) {
 }
 
 void Stack::push(Tensor entry) {
+  require(!entry.is_container(), ErrorCode::kInvalidModel,
+          "an iteration gives a {}, and only tensors stack up", dtype_name(entry.dtype()));
   if (!entries_.empty()) {
     const Tensor& first = entries_.front();
     require(entry.dtype() == first.dtype() && entry.shape() == first.shape(), ErrorCode::kInvalidModel,
@@ -54,24 +56,6 @@ Tensor Stack::joined(int64_t axis, bool reversed, int64_t length) const {
     strided_copy(unpacked(entry), {0, shape.strides()}, y, to, shape);
   }
   return repacked(std::move(y), dtype);
-}
-
-Type common_type(const Type& a, const Type& b) {
-  if (a.kind != b.kind) return {};
-  if (!a.is_tensor()) return a == b ? a : Type();
-  require(a.dtype == b.dtype || a.dtype == DType::kUndefined || b.dtype == DType::kUndefined,
-          ErrorCode::kInvalidModel, "the types {} and {} differ", a.str(), b.str());
-  Type out = Type::tensor(a.dtype == b.dtype ? a.dtype : DType::kUndefined);
-  if (!a.has_shape() || !b.has_shape() || a.dims->size() != b.dims->size()) return out;
-  out.dims = *a.dims;
-  for (size_t d = 0; d < out.dims->size(); ++d)
-    if (!(*a.dims)[d].same_as((*b.dims)[d])) (*out.dims)[d] = Dim();
-  return out;
-}
-
-Type without_dims(Type type) {
-  if (type.is_tensor()) type.dims.reset();
-  return type;
 }
 
 const Tensor& single(const Tensor& t, const char* what) {

@@ -18,8 +18,8 @@ class Stack {
   /// is 0 then).
   explicit Stack(Type type) : type_(std::move(type)) {}
 
-  /// Throws Error when the entry's type or shape differ from the others', or the stack grows beyond what an
-  /// output may take.
+  /// Throws Error when the entry is no tensor, when its type or shape differ from the others', or the stack
+  /// grows beyond what an output may take.
   void push(Tensor entry);
   /// The stack with its entries along `axis` in [-rank, rank) of the result, the last first when `reversed`.
   /// With `length` above the number of entries the rest is zero. Throws Error when there are no entries and
@@ -31,11 +31,6 @@ class Stack {
   std::vector<Tensor> entries_;
 };
 
-/// What is known of a value that is either of two: equal parts stay. Throws Error when the element types of
-/// two tensors differ.
-Type common_type(const Type& a, const Type& b);
-/// The type without its extents: what a loop knows of a value that may change from one iteration to the next.
-Type without_dims(Type type);
 /// One element of a condition or count; throws Error naming `what` unless the tensor has exactly one.
 const Tensor& single(const Tensor& t, const char* what);
 

@@ -1,6 +1,7 @@
 // Equal: y = (a == b); NaN equals nothing.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/legacy_broadcast.h"
 #include "ops/math/extent_math.h"
 #include "ops/op_list.h"
 
@@ -30,6 +31,15 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  A: T
+in  B: T
+out C: T1
+attr axis: int
+attr broadcast: int = 0
+type T: bool int32 int64
+type T1: bool)",
+     infer_legacy_broadcast_bool, eval_legacy_broadcast<eval>},
     {7, R"(
 in  A: T
 in  B: T

@@ -1,6 +1,7 @@
 // Add: y = a + b; integers wrap.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/legacy_broadcast.h"
 #include "ops/math/extent_math.h"
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
@@ -20,6 +21,23 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  A: T
+in  B: T
+out C: T
+attr axis: int
+attr consumed_inputs: ints
+attr broadcast: int = 0
+type T: @float)",
+     infer_legacy_broadcast, eval_legacy_broadcast<eval>},
+    {6, R"(
+in  A: T
+in  B: T
+out C: T
+attr axis: int
+attr broadcast: int = 0
+type T: @float uint32 uint64 int32 int64)",
+     infer_legacy_broadcast, eval_legacy_broadcast<eval>},
     {7, R"(
 in  A: T
 in  B: T

@@ -1,5 +1,5 @@
 // Clip: y = min(max, max(min, x)), so max wins where min > max; a bound that is left out does not bind.
-// NaN stays NaN. The bounds are attributes in version 6, scalar inputs from 11.
+// NaN stays NaN. The bounds are attributes before opset 11, scalar inputs from there on.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/math/wrapping.h"
@@ -18,7 +18,8 @@ Tensor clip(const Tensor& x, std::optional<T> low, std::optional<T> high) {
 }
 
 void eval_attributes(EvalContext& c) {
-  c.set_output(0, clip<double>(c.input(0), c.attr_float("min"), c.attr_float("max")));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  c.set_output(0, clip<double>(c.input(0), c.attr_float("min", -kInfinity), c.attr_float("max", kInfinity)));
 }
 
 template <typename T>
@@ -35,6 +36,14 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  input: T
+out output: T
+attr consumed_inputs: ints
+attr max: float
+attr min: float
+type T: @float)",
+     infer_same_as_input, eval_attributes},
     {6, R"(
 in  input: T
 out output: T

@@ -26,6 +26,14 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr consumed_inputs: ints
+attr beta: float = 0.5
+attr alpha: float = 0.200000003
+type T: @float)",
+     infer_same_as_input, eval},
     {6, R"(
 in  X: T
 out Y: T

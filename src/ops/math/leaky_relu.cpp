@@ -13,6 +13,13 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr consumed_inputs: ints
+attr alpha: float = 0.00999999978
+type T: @float)",
+     infer_same_as_input, eval},
     {6, R"(
 in  X: T
 out Y: T

@@ -14,6 +14,12 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  input: T
+out output: T
+attr consumed_inputs: ints
+type T: @float)",
+     infer_same_as_input, eval},
     {6, R"(
 in  input: T
 out output: T

@@ -2,6 +2,7 @@
 // The bound counts the sums, the rounding of 1 / n and the product with it.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/legacy_broadcast.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -18,11 +19,17 @@ void eval(EvalContext& c) {
 int64_t terms(EvalContext& c) { return static_cast<int64_t>(c.input_count()) - 1; }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data_0: T ...
+out mean: T
+attr consumed_inputs: ints
+type T: @float)",
+     infer_equal_shapes, eval_equal_shapes<eval>},
     {6, R"(
 in  data_0: T ...
 out mean: T
 type T: @float)",
-     infer_broadcast, eval},
+     infer_equal_shapes, eval_equal_shapes<eval>},
     {8, R"(
 in  data_0: T ...
 out mean: T

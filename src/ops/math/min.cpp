@@ -1,6 +1,7 @@
 // Min: the smallest of all inputs, element by element; NaN if one is NaN.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/legacy_broadcast.h"
 #include "ops/math/extent_math.h"
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
@@ -23,11 +24,17 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data_0: T ...
+out min: T
+attr consumed_inputs: ints
+type T: @float)",
+     infer_equal_shapes, eval_equal_shapes<eval>},
     {6, R"(
 in  data_0: T ...
 out min: T
 type T: @float)",
-     infer, eval},
+     infer_equal_shapes, eval_equal_shapes<eval>},
     {8, R"(
 in  data_0: T ...
 out min: T

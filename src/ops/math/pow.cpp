@@ -6,6 +6,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/legacy_broadcast.h"
 #include "ops/math/rounding.h"
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
@@ -71,6 +72,14 @@ Tensor bound(EvalContext&, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+in  Y: T
+out Z: T
+attr axis: int
+attr broadcast: int = 0
+type T: @float)",
+     infer_legacy_broadcast, eval_legacy_broadcast<eval>},
     {7, R"(
 in  X: T
 in  Y: T

@@ -71,6 +71,9 @@ void infer(InferContext& c) {
 }
 
 void eval(EvalContext& c) {
+  for (size_t i = 0; i < 3; ++i)
+    c.check(c.input(i).numel() == 1, "start, limit and delta must be scalars, not of shape {}",
+            c.shape(i).str());
   visit_range_type(c.input(0).dtype(), [&]<typename T>() {
     const T start = c.input(0).item<T>(), limit = c.input(1).item<T>(), delta = c.input(2).item<T>();
     Tensor y = Tensor::allocate(dtype_of<T>(), Shape{range_length(start, limit, delta)});

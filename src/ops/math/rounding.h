@@ -24,6 +24,10 @@ inline double erf_error(double e) { return kLibraryUlps * std::abs(e) + 3; }
 /// Absolute error of ln(1 + exp(x)) = s as it stands: exp, sum, logarithm.
 inline double softplus_error(double s) { return kLibraryUlps * (s + 1) + 1; }
 
+/// How many roundings of the whole sum n additions cost: at most n; if they are independent and the terms of
+/// one sign, about sqrt(n / 3) (docs/numerics.md).
+inline double expected_additions(double n) { return std::sqrt(n / 3); }
+
 /// Error that clamping z to [0, 1] leaves of an error `e` in z.
 inline double clamp_error(double z, double e) {
   const double y = std::clamp(z, 0.0, 1.0);

@@ -25,6 +25,14 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr consumed_inputs: ints
+attr gamma: float = 1.05069995
+attr alpha: float = 1.67320001
+type T: @float)",
+     infer_same_as_input, eval},
     {6, R"(
 in  X: T
 out Y: T

@@ -19,6 +19,12 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr consumed_inputs: ints
+type T: @float)",
+     infer_same_as_input, eval},
     {6, R"(
 in  X: T
 out Y: T

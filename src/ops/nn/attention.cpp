@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "ops/eval_util.h"
+#include "ops/math/rounding.h"
 #include "ops/nn/attention_plan.h"
+#include "ops/noise.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -38,6 +40,83 @@ void for_each_block(const AttentionPlan& p, F f) {
   });
 }
 
+/// The random errors of a noisy evaluation, of the sizes to expect: a sum of n terms errs by
+/// u ((1 + sqrt(n / 3)) |y| + the sum of |terms|) (docs/numerics.md). They depend on the key and the place
+/// only. Rows are those of a query, given by its number among all heads.
+class AttentionNoise {
+ public:
+  /// `u_softmax` is the unit roundoff of what the probabilities are computed in.
+  AttentionNoise(const AttentionPlan& plan, double u, double u_softmax, uint64_t key)
+      : p_(plan), u_(u), u_softmax_(u_softmax), key_(key) {}
+
+  /// Of scale * Q K^T. The terms of a score are at most `length`, of the query, times the norm of the key.
+  void perturb_products(int64_t query, double length, const std::vector<double>& norms, double* row) const {
+    const uint64_t key = mix_key(key_, static_cast<uint64_t>(4 * query));
+    const double relative = 2 + expected_additions(static_cast<double>(p_.head_size)),
+                 size = std::fabs(p_.scale) * length;
+    for (int64_t j = 0; j < p_.keys; ++j)
+      row[j] += u_ * (relative * std::fabs(row[j]) + size * norms[static_cast<size_t>(j)]) * at(key, j);
+  }
+  /// Of the cap and the sum with the mask.
+  void perturb_biased(int64_t query, double* row) const {
+    const uint64_t key = mix_key(key_, static_cast<uint64_t>(4 * query + 1));
+    const double relative = p_.softcap > 0 ? 4 : 1;
+    for (int64_t j = 0; j < p_.keys; ++j) row[j] *= 1 + u_ * relative * at(key, j);
+  }
+  /// Of the softmax of `scores`: the differences to the largest, the exponentials, their sum and the
+  /// quotient.
+  void perturb_probabilities(int64_t query, const std::vector<double>& scores, double* row) const {
+    const uint64_t key = mix_key(key_, static_cast<uint64_t>(4 * query + 2));
+    const double largest = *std::max_element(scores.begin(), scores.end());
+    const double sum = expected_additions(static_cast<double>(p_.keys)) * at(key, p_.keys);
+    for (int64_t j = 0; j < p_.keys; ++j) {
+      if (row[j] == 0) continue;
+      const double own = kLibraryUlps / 2 + largest - scores[static_cast<size_t>(j)];
+      row[j] *= 1 + u_softmax_ * (sum + own * at(key, j));
+    }
+  }
+  /// Of probabilities times values. The terms of an element are at most the norm of the probabilities times
+  /// the norm of a column of values, and at most the column's largest.
+  void perturb_output(int64_t query, double length, const std::vector<double>& norms,
+                      const std::vector<double>& largest, double* row) const {
+    const uint64_t key = mix_key(key_, static_cast<uint64_t>(4 * query + 3));
+    const double relative = 1 + expected_additions(static_cast<double>(p_.keys));
+    for (int64_t m = 0; m < p_.value_size; ++m) {
+      const auto column = static_cast<size_t>(m);
+      const double terms = std::min(length * norms[column], largest[column]);
+      row[m] += u_ * (relative * std::fabs(row[m]) + terms) * at(key, m);
+    }
+  }
+
+ private:
+  static double at(uint64_t key, int64_t place) { return noise(key, static_cast<uint64_t>(place)); }
+
+  const AttentionPlan& p_;
+  double u_, u_softmax_;
+  uint64_t key_;
+};
+
+/// Euclidean norms and largest magnitudes of a matrix' columns.
+struct Columns {
+  Columns(kernels::MatrixView m, int64_t rows, int64_t columns)
+      : norms(static_cast<size_t>(columns)), largest(norms.size()) {
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t k = 0; k < columns; ++k) {
+        const double x = m.data[r * m.row_stride + k * m.column_stride];
+        norms[static_cast<size_t>(k)] += x * x;
+        largest[static_cast<size_t>(k)] = std::max(largest[static_cast<size_t>(k)], std::fabs(x));
+      }
+    for (double& n : norms) n = std::sqrt(n);
+  }
+  std::vector<double> norms, largest;
+};
+
+double norm(const double* x, int64_t n, int64_t stride = 1) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i * stride] * x[i * stride];
+  return std::sqrt(sum);
+}
+
 /// scale * Q K^T of a block of queries, row by row.
 std::vector<double> products(const AttentionPlan& p, int64_t b, int64_t head, int64_t first, int64_t rows) {
   std::vector<double> scores(static_cast<size_t>(rows * p.keys));
@@ -60,9 +139,11 @@ void softmax(double* scores, int64_t count) {
   for (int64_t j = 0; j < count; ++j) scores[j] /= sum;
 }
 
-/// One query's scores up to its probabilities; `show` gets the chosen stage unless it is null.
+/// One query's scores up to its probabilities; `show` gets the chosen stage unless it is null, and `noise`
+/// does its part unless it is null.
 void finish_row(const AttentionPlan& p, int64_t b, int64_t head, int64_t query, double* scores, int64_t stage,
-                double* show) {
+                double* show, const AttentionNoise* noise) {
+  const int64_t number = (b * p.heads + head) * p.queries + query;
   const auto reveal = [&](Stage s) {
     if (show != nullptr && stage == s) std::copy_n(scores, p.keys, show);
   };
@@ -72,16 +153,20 @@ void finish_row(const AttentionPlan& p, int64_t b, int64_t head, int64_t query, 
   std::vector<double> bias(static_cast<size_t>(p.keys));
   const bool any = p.bias(b, head, query, bias.data());
   for (int64_t j = 0; j < p.keys; ++j) scores[j] += bias[static_cast<size_t>(j)];
+  if (noise != nullptr) noise->perturb_biased(number, scores);
   reveal(kBiased);
-  if (any)
+  if (any) {
+    const std::vector<double> before(scores, noise != nullptr ? scores + p.keys : scores);
     softmax(scores, p.keys);
-  else
+    if (noise != nullptr) noise->perturb_probabilities(number, before, scores);
+  } else {
     std::fill_n(scores, p.keys, 0.0);
+  }
   reveal(kProbabilities);
 }
 
-void eval(EvalContext& c) {
-  const AttentionPlan p(c);
+/// The outputs, with the errors of `noise` unless it is null.
+void compute(EvalContext& c, const AttentionPlan& p, const AttentionNoise* noise) {
   const int64_t stage = read_stage(c);
   Tensor y = Tensor::allocate(DType::kFloat64, p.output_shape()), shown;
   if (c.wants_output(3)) shown = Tensor::allocate(DType::kFloat64, {p.batch, p.heads, p.queries, p.keys});
@@ -89,17 +174,43 @@ void eval(EvalContext& c) {
   double* show = shown.defined() ? shown.mutable_data<double>() : nullptr;
   for_each_block(p, [&](int64_t b, int64_t head, int64_t first, int64_t rows) {
     std::vector<double> scores = products(p, b, head, first, rows);
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t row = ((b * p.heads + head) * p.queries + first + i) * p.keys;
-      finish_row(p, b, head, first + i, scores.data() + i * p.keys, stage, show ? show + row : nullptr);
+    const int64_t number = (b * p.heads + head) * p.queries + first;
+    if (noise != nullptr) {
+      const kernels::MatrixView q = p.query_rows(b, head, first);
+      const Columns keys(p.key_columns(b, head), p.head_size, p.keys);
+      for (int64_t i = 0; i < rows; ++i)
+        noise->perturb_products(number + i, norm(q.data + i * q.row_stride, p.head_size, q.column_stride),
+                                keys.norms, scores.data() + i * p.keys);
     }
-    kernels::gemm(rows, p.value_size, p.keys, {scores.data(), p.keys, 1}, p.values(b, head),
-                  py + p.output_offset(b, head, first), p.output_stride());
+    for (int64_t i = 0; i < rows; ++i)
+      finish_row(p, b, head, first + i, scores.data() + i * p.keys, stage,
+                 show ? show + (number + i) * p.keys : nullptr, noise);
+    double* to = py + p.output_offset(b, head, first);
+    kernels::gemm(rows, p.value_size, p.keys, {scores.data(), p.keys, 1}, p.values(b, head), to,
+                  p.output_stride());
+    if (noise == nullptr) return;
+    const Columns values(p.values(b, head), p.keys, p.value_size);
+    for (int64_t i = 0; i < rows; ++i)
+      noise->perturb_output(number + i, norm(scores.data() + i * p.keys, p.keys), values.norms,
+                            values.largest, to + i * p.output_stride());
   });
   c.set_output(0, std::move(y));
   c.set_output(1, p.present_key);
   c.set_output(2, p.present_value);
   if (shown.defined()) c.set_output(3, std::move(shown));
+}
+
+void eval(EvalContext& c) { compute(c, AttentionPlan(c), nullptr); }
+
+double softmax_roundoff(const OpContext& c, double u) {
+  const int64_t precision = c.attr_int("softmax_precision", 0);
+  return is_known_dtype(precision) ? std::max(u, unit_roundoff(static_cast<DType>(precision))) : u;
+}
+
+void perturb(EvalContext& c, double u, uint64_t key) {
+  const AttentionPlan p(c);
+  const AttentionNoise noise(p, u, softmax_roundoff(c, u), key);
+  compute(c, p, &noise);
 }
 
 std::vector<double> absolute(kernels::MatrixView m, int64_t rows, int64_t columns) {
@@ -162,10 +273,7 @@ struct RowErrors {
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
   if (i == 1 || i == 2) return {};
   const AttentionPlan p(c);
-  const int64_t precision = c.attr_int("softmax_precision", 0);
-  const double u_softmax =
-      is_known_dtype(precision) ? std::max(u, unit_roundoff(static_cast<DType>(precision))) : u;
-  const RowErrors row_errors{.plan = p, .u = u, .u_softmax = u_softmax, .stage = read_stage(c)};
+  const RowErrors row_errors{.plan = p, .u = u, .u_softmax = softmax_roundoff(c, u), .stage = read_stage(c)};
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   double* po = out.mutable_data<double>();
   for_each_block(p, [&](int64_t b, int64_t head, int64_t first, int64_t rows) {
@@ -269,7 +377,7 @@ constinit const OpDef op_onnx_Attention = {
     .domain = "",
     .name = "Attention",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
 }  // namespace assay

@@ -8,7 +8,7 @@ namespace {
 
 void eval(EvalContext& c) {
   const PoolPlan plan = plan_pool(c);
-  const bool count_padding = c.attr_int("count_include_pad") != 0;
+  const bool count_padding = c.since() >= 7 && c.attr_int("count_include_pad") != 0;
   Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
   const int64_t in_size = plan.window.in_size(), out_size = plan.window.out_size();
   const double* px = c.input(0).data<double>();
@@ -36,6 +36,15 @@ attr kernel_shape: ints required
 type T: @float)";
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr pads: ints
+attr auto_pad: string = "NOTSET"
+attr strides: ints
+attr kernel_shape: ints required
+type T: @float)",
+     infer_pool, eval},
     {7, R"(
 in  X: T
 out Y: T

@@ -1,6 +1,7 @@
 // BatchNormalization: y = (x - mean) / sqrt(var + epsilon) * scale + B for each channel. In inference mean
-// and var are inputs; in training (training_mode, before opset 14 any output beyond the first) they are those
-// of the batch, and the running mean and variance are outputs.
+// and var are inputs; in training (training_mode, before opset 14 any output beyond the first, if the
+// attribute is_test of before opset 7 allows it) they are those of the batch, and the running mean and
+// variance are outputs.
 #include <cmath>
 
 #include "ops/eval_util.h"
@@ -11,11 +12,12 @@
 namespace assay {
 namespace {
 
-/// Opset 7 alone can normalise each feature instead of each channel.
+/// Before opset 9 each feature can be normalised instead of each channel.
 bool is_spatial(const OpContext& c) { return c.since() >= 9 || c.attr_int("spatial") != 0; }
 
 bool is_training(const OpContext& c) {
   if (c.since() >= 14) return c.attr_int("training_mode") != 0;
+  if (c.since() < 7 && c.attr_int("is_test") != 0) return false;
   for (size_t i = 1; i < c.output_count(); ++i)
     if (c.wants_output(i)) return true;
   return false;
@@ -92,9 +94,9 @@ std::vector<Moments> given_moments(const EvalContext& c, const Plan& p) {
   return out;
 }
 
-/// Y, or with `magnitude` the magnitude of its error: for given statistics that of x * s + (b - mean * s).
+/// Y, its magnitude (for given statistics that of x * s + (b - mean * s)), or its drift.
 Tensor normalize(const EvalContext& c, const Plan& p, const std::vector<Moments>& all, bool training,
-                 bool magnitude) {
+                 Normalized what) {
   Tensor y = Tensor::allocate(DType::kFloat64, c.shape(0));
   const double *x = c.input(0).data<double>(), *scale = c.input(1).data<double>(),
                *shift = c.input(2).data<double>();
@@ -109,8 +111,10 @@ Tensor normalize(const EvalContext& c, const Plan& p, const std::vector<Moments>
           const double* from = x + row * p.inner;
           double* to = out + row * p.inner;
           for (int64_t i = 0; i < p.inner; ++i) {
-            if (!magnitude) {
+            if (what == Normalized::kValues || (what == Normalized::kDrifts && !training)) {
               to[i] = (from[i] - m.mean) * (inverse * a) + b;
+            } else if (what == Normalized::kDrifts) {
+              to[i] = normalized_drift(from[i], m, inverse) * std::fabs(a);
             } else {
               const double normalized = training ? normalized_magnitude(from[i], m, inverse)
                                                  : (std::fabs(from[i]) + std::fabs(m.mean)) * inverse;
@@ -123,7 +127,8 @@ Tensor normalize(const EvalContext& c, const Plan& p, const std::vector<Moments>
 }
 
 /// The outputs of training beyond Y: running mean and variance, and before opset 14 those of the batch.
-void set_statistics(EvalContext& c, const Plan& p, const std::vector<Moments>& all, bool magnitude) {
+void set_statistics(EvalContext& c, const Plan& p, const std::vector<Moments>& all, Normalized what) {
+  const bool magnitude = what == Normalized::kMagnitudes;
   const double momentum = c.attr_float("momentum");
   for (size_t i = 1; i < c.output_count(); ++i) {
     Tensor t = Tensor::allocate(DType::kFloat64, p.statistics);
@@ -140,16 +145,17 @@ void set_statistics(EvalContext& c, const Plan& p, const std::vector<Moments>& a
   }
 }
 
-void compute(EvalContext& c, bool magnitude) {
+void compute(EvalContext& c, Normalized what) {
   const Plan p = make_plan(c);
   const bool training = is_training(c);
   const std::vector<Moments> all = training ? batch_moments(c, p) : given_moments(c, p);
-  c.set_output(0, normalize(c, p, all, training, magnitude));
-  if (training) set_statistics(c, p, all, magnitude);
+  c.set_output(0, normalize(c, p, all, training, what));
+  if (training) set_statistics(c, p, all, what);
 }
 
-void eval(EvalContext& c) { compute(c, false); }
-void magnitude(EvalContext& c) { compute(c, true); }
+void eval(EvalContext& c) { compute(c, Normalized::kValues); }
+void magnitude(EvalContext& c) { compute(c, Normalized::kMagnitudes); }
+void drift(EvalContext& c) { compute(c, Normalized::kDrifts); }
 
 int64_t terms(EvalContext& c) {
   const Plan p = make_plan(c);
@@ -157,6 +163,41 @@ int64_t terms(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+in  scale: T
+in  B: T
+in  mean: T
+in  var: T
+out Y: T
+out mean: T ?
+out var: T ?
+out saved_mean: T ?
+out saved_var: T ?
+attr consumed_inputs: ints required
+attr momentum: float = 0.899999976
+attr epsilon: float = 9.99999975e-06
+attr is_test: int = 0
+attr spatial: int = 1
+type T: @float)",
+     infer, eval},
+    {6, R"(
+in  X: T
+in  scale: T
+in  B: T
+in  mean: T
+in  var: T
+out Y: T
+out mean: T ?
+out var: T ?
+out saved_mean: T ?
+out saved_var: T ?
+attr momentum: float = 0.899999976
+attr epsilon: float = 9.99999975e-06
+attr is_test: int = 0
+attr spatial: int = 1
+type T: @float)",
+     infer, eval},
     {7, R"(
 in  X: T
 in  scale: T
@@ -227,7 +268,10 @@ constinit const OpDef op_onnx_BatchNormalization = {
     .domain = "",
     .name = "BatchNormalization",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .numerics = {.kind = Numerics::Kind::kAccumulating,
+                 .terms = terms,
+                 .magnitude = magnitude,
+                 .drift = drift},
 };
 
 }  // namespace assay

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ops/math/rounding.h"
+
 namespace assay {
 namespace {
 
@@ -79,7 +81,8 @@ Tensor class_loss(const EvalContext& c, const Tensor& log_probabilities) {
 }
 
 Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, const Tensor& errors,
-                         double u) {
+                         double u, LossErrors kind) {
+  const bool independent = kind == LossErrors::kIndependent;
   const Reduction reduction = read_reduction(c);
   const double *p = log_probabilities.data<double>(), *e = errors.data<double>();
   Tensor each = Tensor::allocate(DType::kFloat64, c.shape(1));
@@ -88,13 +91,15 @@ Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, 
   for (const Pick& pick : picks(c)) {
     const double loss = std::fabs(p[pick.index] * pick.weight);
     *out = pick.weight == 0 ? 0.0 : std::fabs(pick.weight) * e[pick.index] + u * loss;
-    sum += *out++;
+    sum += independent ? *out * *out : *out;
+    ++out;
     magnitude += pick.weight == 0 ? 0.0 : loss;
     weights += std::fabs(pick.weight);
   }
   if (reduction == Reduction::kNone) return each;
-  const double count = static_cast<double>(each.numel()) + 2;
-  const double total = sum + count * u * magnitude;
+  const auto terms = static_cast<double>(each.numel());
+  const double count = (independent ? expected_additions(terms) : terms) + 2;
+  const double total = (independent ? std::sqrt(sum) : sum) + count * u * magnitude;
   return Tensor::scalar<double>(reduction == Reduction::kSum ? total
                                                              : (total + count * u * magnitude) / weights);
 }

@@ -13,8 +13,10 @@ void infer_class_loss(InferContext& c);
 Tensor class_loss(const EvalContext& c, const Tensor& log_probabilities);
 
 /// The loss' error when element i of the log-probabilities errs by errors[i]: picked and reduced as the loss
-/// is, with the roundings of weights, sum and quotient.
+/// is, with the roundings of weights, sum and quotient. The errors are bounds and add up, or sizes of
+/// independent errors.
+enum class LossErrors : uint8_t { kBounds, kIndependent };
 Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, const Tensor& errors,
-                         double u);
+                         double u, LossErrors kind);
 
 }  // namespace assay

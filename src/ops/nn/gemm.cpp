@@ -130,7 +130,54 @@ void magnitude(EvalContext& c) {
                            std::fabs(c.attr_float("alpha")), std::fabs(c.attr_float("beta"))));
 }
 
+/// Before opset 7 C has the shape of the product unless the attribute `broadcast` says that it may repeat.
+void infer_legacy(InferContext& c) {
+  infer(c);
+  const Dims *a = c.input_dims(0), *b = c.input_dims(1), *bias = c.input_dims(2);
+  if (a == nullptr || b == nullptr || bias == nullptr || c.attr_int("broadcast") != 0) return;
+  const Dims product = {(*a)[c.attr_int("transA") != 0 ? 1 : 0], (*b)[c.attr_int("transB") != 0 ? 0 : 1]};
+  bool fits = bias->size() == 2;
+  for (size_t i = 0; fits && i < 2; ++i)
+    fits = !(*bias)[i].is_known() || !product[i].is_known() || (*bias)[i].value() == product[i].value();
+  c.check(fits,
+          "C of shape {} is not of the product's shape {}, and the attribute 'broadcast' does not ask for it",
+          dims_str(*bias), dims_str(product));
+}
+
+void eval_legacy(EvalContext& c) {
+  const Plan p = make_plan(c);
+  const Shape product = {p.m, p.n};
+  c.check(c.attr_int("broadcast") != 0 || c.shape(2) == product,
+          "C of shape {} is not of the product's shape {}, and the attribute 'broadcast' does not ask for it",
+          c.shape(2).str(), product.str());
+  eval(c);
+}
+
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  A: T
+in  B: T
+in  C: T
+out Y: T
+attr beta: float = 1
+attr broadcast: int = 0
+attr transB: int = 0
+attr alpha: float = 1
+attr transA: int = 0
+type T: @float)",
+     infer_legacy, eval_legacy},
+    {6, R"(
+in  A: T
+in  B: T
+in  C: T
+out Y: T
+attr beta: float = 1
+attr broadcast: int = 0
+attr transB: int = 0
+attr alpha: float = 1
+attr transA: int = 0
+type T: @float)",
+     infer_legacy, eval_legacy},
     {7, R"(
 in  A: T
 in  B: T

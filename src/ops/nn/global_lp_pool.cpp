@@ -16,9 +16,15 @@ void eval(EvalContext& c) {
 }
 
 /// The terms are positive: the sum's relative error is at most (n + p) u, and the root divides it by p.
-int64_t terms(EvalContext& c) { return plane_size(c) + c.attr_int("p"); }
+int64_t terms(EvalContext& c) { return plane_size(c) + static_cast<int64_t>(std::ceil(LpNorm(c).p())); }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr p: float = 2
+type T: @float)",
+     infer_global_pool, eval},
     {2, R"(
 in  X: T
 out Y: T

@@ -24,7 +24,7 @@ void infer(InferContext& c) {
   read_groups(c, (*in)[1]);
 }
 
-void compute(EvalContext& c, bool magnitude) {
+void compute(EvalContext& c, Normalized what) {
   const Shape& in = c.shape(0);
   c.check(in.size() >= 2, "the input has shape {}; it needs batch and channels", in.str());
   const int64_t groups = read_groups(c, Dim(in[1])), inner = in.numel(2, in.size());
@@ -32,15 +32,15 @@ void compute(EvalContext& c, bool magnitude) {
   for (size_t i = 1; i < 3; ++i)
     c.check(c.shape(i) == Shape{scales}, "input {} has shape {} where {} elements are needed", i,
             c.shape(i).str(), scales);
-  NormalizedRows rows =
-      normalize_rows(c.input(0), in[1] / groups * inner, c.attr_float("epsilon"), magnitude);
+  NormalizedRows rows = normalize_rows(c.input(0), in[1] / groups * inner, c.attr_float("epsilon"), what);
   scale_channels(rows.values, scales, in[1] / scales * inner, c.input(1).data<double>(),
-                 c.input(2).data<double>(), magnitude);
+                 c.input(2).data<double>(), what);
   c.set_output(0, std::move(rows.values));
 }
 
-void eval(EvalContext& c) { compute(c, false); }
-void magnitude(EvalContext& c) { compute(c, true); }
+void eval(EvalContext& c) { compute(c, Normalized::kValues); }
+void magnitude(EvalContext& c) { compute(c, Normalized::kMagnitudes); }
+void drift(EvalContext& c) { compute(c, Normalized::kDrifts); }
 int64_t terms(EvalContext& c) {
   return c.shape(0).numel(1, c.shape(0).size()) / read_groups(c, Dim(c.shape(0)[1])) + 10;
 }
@@ -73,7 +73,10 @@ constinit const OpDef op_onnx_GroupNormalization = {
     .domain = "",
     .name = "GroupNormalization",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .numerics = {.kind = Numerics::Kind::kAccumulating,
+                 .terms = terms,
+                 .magnitude = magnitude,
+                 .drift = drift},
 };
 
 }  // namespace assay

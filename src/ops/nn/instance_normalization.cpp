@@ -20,22 +20,32 @@ void infer(InferContext& c) {
   }
 }
 
-void compute(EvalContext& c, bool magnitude) {
+void compute(EvalContext& c, Normalized what) {
   const Shape& in = c.shape(0);
   c.check(in.size() >= 2, "the input has shape {}; it needs batch and channels", in.str());
   for (size_t i = 1; i < 3; ++i)
     c.check(c.shape(i) == Shape{in[1]}, "input {} has shape {} for {} channels", i, c.shape(i).str(), in[1]);
   const int64_t inner = in.numel(2, in.size());
-  NormalizedRows rows = normalize_rows(c.input(0), inner, c.attr_float("epsilon"), magnitude);
-  scale_channels(rows.values, in[1], inner, c.input(1).data<double>(), c.input(2).data<double>(), magnitude);
+  NormalizedRows rows = normalize_rows(c.input(0), inner, c.attr_float("epsilon"), what);
+  scale_channels(rows.values, in[1], inner, c.input(1).data<double>(), c.input(2).data<double>(), what);
   c.set_output(0, std::move(rows.values));
 }
 
-void eval(EvalContext& c) { compute(c, false); }
-void magnitude(EvalContext& c) { compute(c, true); }
+void eval(EvalContext& c) { compute(c, Normalized::kValues); }
+void magnitude(EvalContext& c) { compute(c, Normalized::kMagnitudes); }
+void drift(EvalContext& c) { compute(c, Normalized::kDrifts); }
 int64_t terms(EvalContext& c) { return c.shape(0).numel(2, c.shape(0).size()) + 10; }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  input: T
+in  scale: T
+in  B: T
+out output: T
+attr epsilon: float = 9.99999975e-06
+attr consumed_inputs: ints
+type T: @float)",
+     infer, eval},
     {6, R"(
 in  input: T
 in  scale: T
@@ -60,7 +70,10 @@ constinit const OpDef op_onnx_InstanceNormalization = {
     .domain = "",
     .name = "InstanceNormalization",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .numerics = {.kind = Numerics::Kind::kAccumulating,
+                 .terms = terms,
+                 .magnitude = magnitude,
+                 .drift = drift},
 };
 
 }  // namespace assay

@@ -41,24 +41,27 @@ Tensor apply(const EvalContext& c, const Tensor& a, const Tensor& b, F f) {
   return map_broadcast<double>(a, b, f);
 }
 
-void compute(EvalContext& c, bool magnitude) {
+void compute(EvalContext& c, Normalized what) {
   const Shape& in = c.shape(0);
   const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis"), in.rank()));
-  NormalizedRows rows =
-      normalize_rows(c.input(0), in.numel(axis, in.size()), c.attr_float("epsilon"), magnitude);
-  Tensor y = apply(c, rows.values, magnitude ? absolute(c.input(1)) : c.input(1),
-                   [](double a, double b) { return a * b; });
-  if (c.has_input(2))
-    y = apply(c, y, magnitude ? absolute(c.input(2)) : c.input(2), [](double a, double b) { return a + b; });
+  NormalizedRows rows = normalize_rows(c.input(0), in.numel(axis, in.size()), c.attr_float("epsilon"), what);
+  const auto part = [&](size_t i) { return what == Normalized::kValues ? c.input(i) : absolute(c.input(i)); };
+  Tensor y = apply(c, rows.values, part(1), [](double a, double b) { return a * b; });
+  if (c.has_input(2) && what != Normalized::kDrifts)
+    y = apply(c, y, part(2), [](double a, double b) { return a + b; });
   c.set_output(0, std::move(y));
   Shape reduced = in;
   std::fill(reduced.begin() + static_cast<std::ptrdiff_t>(axis), reduced.end(), 1);
+  // Rows of no elements have no mean: 0 / 0, as the formula says.
+  rows.mean.resize(static_cast<size_t>(reduced.numel()), std::nan(""));
+  rows.inverse.resize(static_cast<size_t>(reduced.numel()), std::nan(""));
   if (c.output_count() > 1) c.set_output(1, Tensor::from<double>(reduced, rows.mean));
   if (c.output_count() > 2) c.set_output(2, Tensor::from<double>(reduced, rows.inverse));
 }
 
-void eval(EvalContext& c) { compute(c, false); }
-void magnitude(EvalContext& c) { compute(c, true); }
+void eval(EvalContext& c) { compute(c, Normalized::kValues); }
+void magnitude(EvalContext& c) { compute(c, Normalized::kMagnitudes); }
+void drift(EvalContext& c) { compute(c, Normalized::kDrifts); }
 
 int64_t terms(EvalContext& c) {
   const Shape& in = c.shape(0);
@@ -87,7 +90,10 @@ constinit const OpDef op_onnx_LayerNormalization = {
     .domain = "",
     .name = "LayerNormalization",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .numerics = {.kind = Numerics::Kind::kAccumulating,
+                 .terms = terms,
+                 .magnitude = magnitude,
+                 .drift = drift},
 };
 
 }  // namespace assay

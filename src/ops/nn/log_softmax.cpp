@@ -8,7 +8,11 @@ namespace {
 void eval(EvalContext& c) { c.set_output(0, log_softmax(c.input(0), softmax_slices(c))); }
 
 Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
-  return log_softmax_errors(c.input(0), y, softmax_slices(c), u);
+  return log_softmax_bound(c.input(0), y, softmax_slices(c), u);
+}
+
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  return log_softmax_expected(c.input(0), y, softmax_slices(c), u);
 }
 
 constexpr std::string_view kSchema1 = R"(
@@ -34,7 +38,7 @@ constinit const OpDef op_onnx_LogSoftmax = {
     .domain = "",
     .name = "LogSoftmax",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay

@@ -22,7 +22,9 @@ void eval(EvalContext& c) {
 }
 
 /// The terms are positive: the sum's relative error is at most (n + p) u, and the root divides it by p.
-int64_t terms(EvalContext& c) { return plan_pool(c).window.taps() + c.attr_int("p"); }
+int64_t terms(EvalContext& c) {
+  return plan_pool(c).window.taps() + static_cast<int64_t>(std::ceil(LpNorm(c).p()));
+}
 
 constexpr std::string_view kSchema2 = R"(
 in  X: T
@@ -35,6 +37,16 @@ attr kernel_shape: ints required
 type T: @float)";
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr p: float = 2
+attr pads: ints
+attr auto_pad: string = "NOTSET"
+attr strides: ints
+attr kernel_shape: ints
+type T: @float)",
+     infer_pool, eval},
     {2, kSchema2, infer_pool, eval},
     {11, kSchema2, infer_pool, eval},
     {18, R"(

@@ -46,7 +46,7 @@ Groups make_groups(const EvalContext& c) {
   return {.offsets = all_offsets(extents[1], steps[1]), .begins = all_offsets(extents[0], steps[0])};
 }
 
-void compute(EvalContext& c, bool magnitude) {
+void compute(EvalContext& c, Normalized what) {
   const Groups groups = make_groups(c);
   Tensor y = Tensor::allocate(DType::kFloat64, c.shape(0));
   const double* px = c.input(0).data<double>();
@@ -60,16 +60,19 @@ void compute(EvalContext& c, bool magnitude) {
         const Moments m = moments(x.data(), static_cast<int64_t>(x.size()));
         const double inverse = 1.0 / (std::sqrt(m.variance) + kEpsilon);
         for (size_t i = 0; i < x.size(); ++i)
-          py[begin + groups.offsets[i]] =
-              magnitude ? normalized_magnitude(x[i], m, inverse) : (x[i] - m.mean) * inverse;
+          py[begin + groups.offsets[i]] = what == Normalized::kValues ? (x[i] - m.mean) * inverse
+                                          : what == Normalized::kMagnitudes
+                                              ? normalized_magnitude(x[i], m, inverse)
+                                              : normalized_drift(x[i], m, inverse);
       }
     });
   }
   c.set_output(0, std::move(y));
 }
 
-void eval(EvalContext& c) { compute(c, false); }
-void magnitude(EvalContext& c) { compute(c, true); }
+void eval(EvalContext& c) { compute(c, Normalized::kValues); }
+void magnitude(EvalContext& c) { compute(c, Normalized::kMagnitudes); }
+void drift(EvalContext& c) { compute(c, Normalized::kDrifts); }
 int64_t terms(EvalContext& c) { return static_cast<int64_t>(make_groups(c).offsets.size()) + 10; }
 
 constexpr OpVersion kVersions[] = {
@@ -93,7 +96,10 @@ constinit const OpDef op_onnx_MeanVarianceNormalization = {
     .domain = "",
     .name = "MeanVarianceNormalization",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .numerics = {.kind = Numerics::Kind::kAccumulating,
+                 .terms = terms,
+                 .magnitude = magnitude,
+                 .drift = drift},
 };
 
 }  // namespace assay

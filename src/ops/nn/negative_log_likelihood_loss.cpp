@@ -9,8 +9,12 @@ namespace {
 void eval(EvalContext& c) { c.set_output(0, class_loss(c, c.input(0))); }
 
 /// Weights, sum and quotient only: (n + 2) u of the summed magnitudes.
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) {
-  return class_loss_errors(c, c.input(0), Tensor::zeros(DType::kFloat64, c.shape(0)), u);
+Tensor errors(const EvalContext& c, double u, LossErrors kind) {
+  return class_loss_errors(c, c.input(0), Tensor::zeros(DType::kFloat64, c.shape(0)), u, kind);
+}
+Tensor bound(EvalContext& c, double u, size_t, const Tensor&) { return errors(c, u, LossErrors::kBounds); }
+Tensor expected(EvalContext& c, double u, size_t, const Tensor&) {
+  return errors(c, u, LossErrors::kIndependent);
 }
 
 constexpr std::string_view kSchema12 = R"(
@@ -44,7 +48,7 @@ constinit const OpDef op_onnx_NegativeLogLikelihoodLoss = {
     .domain = "",
     .name = "NegativeLogLikelihoodLoss",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay

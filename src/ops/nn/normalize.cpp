@@ -34,11 +34,12 @@ Moments moments(const double* x, int64_t n) {
   return sums.finish();
 }
 
-NormalizedRows normalize_rows(const Tensor& x, int64_t count, double epsilon, bool magnitude) {
+NormalizedRows normalize_rows(const Tensor& x, int64_t count, double epsilon, Normalized what) {
   const int64_t rows = count == 0 ? 0 : x.numel() / count;
   NormalizedRows out{.values = Tensor::allocate(DType::kFloat64, x.shape()),
                      .mean = std::vector<double>(static_cast<size_t>(rows)),
                      .inverse = std::vector<double>(static_cast<size_t>(rows))};
+  const bool magnitude = what == Normalized::kMagnitudes;
   const double* px = x.data<double>();
   double* py = out.values.mutable_data<double>();
   parallel_for(rows, std::max<int64_t>(1, kElementGrain / std::max<int64_t>(count, 1)),
@@ -48,10 +49,12 @@ NormalizedRows normalize_rows(const Tensor& x, int64_t count, double epsilon, bo
                    double* to = py + r * count;
                    const Moments m = moments(from, count);
                    const double inverse = inverse_deviation(m, epsilon);
-                   if (magnitude)
-                     for (int64_t i = 0; i < count; ++i) to[i] = normalized_magnitude(from[i], m, inverse);
-                   else
+                   if (what == Normalized::kValues)
                      for (int64_t i = 0; i < count; ++i) to[i] = (from[i] - m.mean) * inverse;
+                   else
+                     for (int64_t i = 0; i < count; ++i)
+                       to[i] = magnitude ? normalized_magnitude(from[i], m, inverse)
+                                         : normalized_drift(from[i], m, inverse);
                    out.mean[static_cast<size_t>(r)] = magnitude ? m.mean_abs : m.mean;
                    out.inverse[static_cast<size_t>(r)] = magnitude ? inverse_magnitude(m, inverse) : inverse;
                  }
@@ -60,16 +63,16 @@ NormalizedRows normalize_rows(const Tensor& x, int64_t count, double epsilon, bo
 }
 
 void scale_channels(Tensor& x, int64_t channels, int64_t inner, const double* scale, const double* shift,
-                    bool magnitude) {
+                    Normalized what) {
   if (x.numel() == 0) return;
   double* p = x.mutable_data<double>();
   parallel_for(x.numel() / inner, std::max<int64_t>(1, kElementGrain / inner),
                [&](int64_t first, int64_t last) {
                  for (int64_t row = first; row < last; ++row) {
-                   double a = scale[row % channels], b = shift != nullptr ? shift[row % channels] : 0.0;
-                   if (magnitude) {
+                   double a = scale[row % channels], b = shift[row % channels];
+                   if (what != Normalized::kValues) {
                      a = std::fabs(a);
-                     b = std::fabs(b);
+                     b = what == Normalized::kDrifts ? 0 : std::fabs(b);
                    }
                    double* to = p + row * inner;
 #pragma omp simd

@@ -47,23 +47,30 @@ inline double normalized_magnitude(double x, const Moments& m, double inverse) {
   return inverse *
          (std::fabs(x) + std::fabs(m.mean) + m.mean_abs + std::fabs(x - m.mean) * (1 + rms * inverse));
 }
+/// What the partial sums of n numbers on the way to it drift to, when they are added one after the other:
+/// that of the mean keeps its size where x - mean is small.
+inline double normalized_drift(double x, const Moments& m, double inverse) {
+  return inverse * (std::fabs(x - m.mean) + std::fabs(m.mean));
+}
 /// The same for the inverse itself.
 inline double inverse_magnitude(const Moments& m, double inverse) {
   return inverse * (1 + std::sqrt(m.variance + m.mean * m.mean) * inverse);
 }
+
+/// What a normalisation computes: its values, or for error bounds their magnitudes or drifts (Numerics).
+enum class Normalized : uint8_t { kValues, kMagnitudes, kDrifts };
 
 /// Rows of `count` contiguous elements, each normalised by itself.
 struct NormalizedRows {
   Tensor values;                      ///< (x - mean) * inverse, in the shape of x
   std::vector<double> mean, inverse;  ///< one per row
 };
-/// With `magnitude`, values are normalized_magnitude, and mean and inverse their magnitudes. Parallel over
-/// the rows.
-NormalizedRows normalize_rows(const Tensor& x, int64_t count, double epsilon, bool magnitude);
+/// Mean and inverse are their magnitudes for kMagnitudes, else their values. Parallel over the rows.
+NormalizedRows normalize_rows(const Tensor& x, int64_t count, double epsilon, Normalized what);
 
 /// y = x * scale + shift with one scale and shift per channel: x has `channels` channels of `inner` elements,
-/// over and over. With `magnitude`, |scale| and |shift|. shift may be null.
+/// over and over. For magnitudes |scale| and |shift|, for drifts |scale| only.
 void scale_channels(Tensor& x, int64_t channels, int64_t inner, const double* scale, const double* shift,
-                    bool magnitude);
+                    Normalized what);
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 // Softmax: exp(x - max) over the sum of these, in every slice.
 #include <cmath>
 
+#include "ops/math/rounding.h"
 #include "ops/nn/softmax_rows.h"
 #include "ops/op_list.h"
 
@@ -21,19 +22,29 @@ void eval(EvalContext& c) {
   c.set_output(0, std::move(y));
 }
 
-/// |error| <= u y (n + |x - max| + 8): the difference, rounded, moves its exponential by u |x - max|; the sum
-/// of n positive terms, the exponentials and the quotient add n + 8 roundings.
-Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
-  const Slices s = softmax_slices(c);
+/// u y (additions + |x - max| + fixed): the difference, rounded, moves its exponential by u |x - max|; the
+/// exponentials and the quotient have `fixed` roundings.
+Tensor errors(const EvalContext& c, double u, const Tensor& y, const Slices& s, double additions,
+              double fixed) {
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *px = c.input(0).data<double>(), *py = y.data<double>();
   double* po = out.mutable_data<double>();
   for_each_slice(s, [&](int64_t at) {
     const double shift = largest(px + at, s);
     for (int64_t i = at; i < at + s.count * s.inner; i += s.inner)
-      po[i] = py[i] == 0 ? 0 : u * py[i] * (static_cast<double>(s.count) + std::fabs(px[i] - shift) + 8);
+      po[i] = py[i] == 0 ? 0 : u * py[i] * (additions + std::fabs(px[i] - shift) + fixed);
   });
   return out;
+}
+
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  const Slices s = softmax_slices(c);
+  return errors(c, u, y, s, static_cast<double>(s.count), kLibraryUlps);
+}
+
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  const Slices s = softmax_slices(c);
+  return errors(c, u, y, s, expected_additions(static_cast<double>(s.count)), kLibraryUlps / 2);
 }
 
 constexpr std::string_view kSchema1 = R"(
@@ -59,7 +70,7 @@ constinit const OpDef op_onnx_Softmax = {
     .domain = "",
     .name = "Softmax",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay

@@ -28,11 +28,18 @@ void eval(EvalContext& c) {
 }
 
 /// That of LogSoftmax, and picked and reduced as the loss is.
-Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
+Tensor errors(const EvalContext& c, double u, size_t i, LossErrors kind) {
   const Slices slices = class_slices(c);
   const Tensor log_probabilities = log_softmax(c.input(0), slices);
-  const Tensor errors = log_softmax_errors(c.input(0), log_probabilities, slices, u);
-  return i == 1 ? errors : class_loss_errors(c, log_probabilities, errors, u);
+  const auto of_log = kind == LossErrors::kBounds ? log_softmax_bound : log_softmax_expected;
+  const Tensor own = of_log(c.input(0), log_probabilities, slices, u);
+  return i == 1 ? own : class_loss_errors(c, log_probabilities, own, u, kind);
+}
+Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
+  return errors(c, u, i, LossErrors::kBounds);
+}
+Tensor expected(EvalContext& c, double u, size_t i, const Tensor&) {
+  return errors(c, u, i, LossErrors::kIndependent);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -66,7 +73,7 @@ constinit const OpDef op_onnx_SoftmaxCrossEntropyLoss = {
     .domain = "",
     .name = "SoftmaxCrossEntropyLoss",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay

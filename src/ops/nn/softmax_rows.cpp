@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/infer_util.h"
+#include "ops/math/rounding.h"
 
 namespace assay {
 namespace {
@@ -54,16 +55,31 @@ Tensor log_softmax(const Tensor& x, const Slices& s) {
   return y;
 }
 
-Tensor log_softmax_errors(const Tensor& x, const Tensor& y, const Slices& s, double u) {
+namespace {
+
+/// u (factor (|y| + |x - max|) + fixed).
+Tensor log_softmax_errors(const Tensor& x, const Tensor& y, const Slices& s, double u, double factor,
+                          double fixed) {
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *px = x.data<double>(), *py = y.data<double>();
   double* po = out.mutable_data<double>();
   for_each_slice(s, [&](int64_t at) {
     const double shift = largest(px + at, s);
     for (int64_t i = at; i < at + s.count * s.inner; i += s.inner)
-      po[i] = u * (2 * std::fabs(py[i]) + 2 * std::fabs(px[i] - shift) + static_cast<double>(s.count) + 8);
+      po[i] = u * (factor * (std::fabs(py[i]) + std::fabs(px[i] - shift)) + fixed);
   });
   return out;
+}
+
+}  // namespace
+
+Tensor log_softmax_bound(const Tensor& x, const Tensor& y, const Slices& s, double u) {
+  return log_softmax_errors(x, y, s, u, 2, static_cast<double>(s.count) + kLibraryUlps);
+}
+
+Tensor log_softmax_expected(const Tensor& x, const Tensor& y, const Slices& s, double u) {
+  return log_softmax_errors(x, y, s, u, 1,
+                            expected_additions(static_cast<double>(s.count)) + kLibraryUlps / 2);
 }
 
 }  // namespace assay

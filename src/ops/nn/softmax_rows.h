@@ -30,7 +30,9 @@ Tensor log_softmax(const Tensor& x, const Slices& s);
 /// Its error in an arithmetic with unit roundoff u: at most u (2 |y| + 2 |x - max| + n + 8). The sum's
 /// relative error, n + 8 roundings and those of its differences weighted by the terms, is the logarithm's
 /// absolute one; the rest are the two differences.
-Tensor log_softmax_errors(const Tensor& x, const Tensor& y, const Slices& s, double u);
+Tensor log_softmax_bound(const Tensor& x, const Tensor& y, const Slices& s, double u);
+/// The error to expect: half of that, with sqrt(n / 3) instead of n.
+Tensor log_softmax_expected(const Tensor& x, const Tensor& y, const Slices& s, double u);
 
 /// The largest of the elements of a slice; NaN if there is one.
 double largest(const double* x, const Slices& s);

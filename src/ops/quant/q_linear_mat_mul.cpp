@@ -22,8 +22,10 @@ void infer(InferContext& c) {
 void eval(EvalContext& c) {
   const auto times = [](double x, double y) { return x * y; };
   Tensor product = matrix_product(matrix_levels(c, 0, 2, false), matrix_levels(c, 3, 5, true));
+  const Shape shape = product.shape();
   product = map_broadcast<double>(product, matrix_parameter(c, 0, 1, false), times);
   product = map_broadcast<double>(product, matrix_parameter(c, 3, 4, true), times);
+  c.check(product.shape() == shape, "the scales do not fit a result of shape {}", shape.str());
   const double scale = scalar_parameter(c, 6), zero = scalar_parameter(c, 7);
   const DType declared = c.declared_dtype(0),
               to = declared != DType::kUndefined ? declared : c.input(7).dtype();

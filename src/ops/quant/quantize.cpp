@@ -60,9 +60,9 @@ void check_quant_shapes(const InferContext& c) {
   const std::optional<Shape> scale_shape = known_shape(*scale);
   if (zero != nullptr && scale_shape) {
     const std::optional<Shape> zero_shape = known_shape(*zero);
-    c.check(
-        !zero_shape || *zero_shape == *scale_shape || (zero_shape->numel() == 1 && scale_shape->numel() == 1),
-        "the zero point has shape {}, the scale {}", zero_shape->str(), scale_shape->str());
+    if (zero_shape)
+      c.check(*zero_shape == *scale_shape || (zero_shape->numel() == 1 && scale_shape->numel() == 1),
+              "the zero point has shape {}, the scale {}", zero_shape->str(), scale_shape->str());
   }
   if (data == nullptr || !scale_shape) return;
   if (const std::optional<Shape> shape = known_shape(*data)) QuantGrid(c, *shape, *scale_shape);

@@ -27,16 +27,26 @@ void eval(EvalContext& c) {
   });
 }
 
-/// The error of the sum, relative to it, becomes an absolute error of the logarithm.
-Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
-  const Reduction r = plan_reduction(c);
+/// The error of the sum, relative to it, becomes an absolute error of the logarithm, which itself errs by
+/// `ulps` u.
+Tensor errors(const EvalContext& c, double u, const Tensor& y, const Reduction& r, double additions,
+              double ulps) {
   const Tensor magnitude = reduce<double>(
       c.input(0), r, 0.0, [](double x) { return std::abs(x); }, [](double a, double b) { return a + b; },
       [](double sum) { return sum; });
-  const double n = static_cast<double>(r.count);
   return map_broadcast<double>(magnitude, y, [=](double sum, double y) {
-    return std::isfinite(y) ? u * (n * sum / std::exp(y) + kLibraryUlps * std::abs(y)) : 0.0;
+    return std::isfinite(y) ? u * (additions * sum / std::exp(y) + ulps * std::abs(y)) : 0.0;
   });
+}
+
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  const Reduction r = plan_reduction(c);
+  return errors(c, u, y, r, static_cast<double>(r.count), kLibraryUlps);
+}
+
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  const Reduction r = plan_reduction(c);
+  return errors(c, u, y, r, 1 + expected_additions(static_cast<double>(r.count)), kLibraryUlps / 2);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -85,7 +95,7 @@ constinit const OpDef op_onnx_ReduceLogSum = {
     .domain = "",
     .name = "ReduceLogSum",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay

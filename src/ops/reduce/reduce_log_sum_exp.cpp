@@ -42,14 +42,25 @@ void eval(EvalContext& c) {
   });
 }
 
-/// With the shift: rounding x - m costs each power |x - m| e^(x - m) <= 1/e, so all of them less than n; the
-/// powers, their sum (n roundings) and its logarithm (at most ln n, counted with the library's error) follow,
-/// then the last sum.
-Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
-  const double n = static_cast<double>(plan_reduction(c).count);
-  const double fixed = 2 * n + kLibraryUlps * (1 + std::log(std::max(n, 1.0)));
+/// With the shift: rounding x - m costs each power |x - m| e^(x - m); the powers, their sum and its logarithm
+/// (at most ln n, counted with the library's error) follow, then the last sum. `additions` are the roundings
+/// of the sum and of its differences.
+Tensor errors(double u, const Tensor& y, double n, double additions, double ulps) {
+  const double fixed = additions + ulps * (1 + std::log(std::max(n, 1.0)));
   return map_elements<double>(
-      y, [=](double y) { return std::isfinite(y) ? u * (fixed + (kLibraryUlps + 1) * std::abs(y)) : 0.0; });
+      y, [=](double y) { return std::isfinite(y) ? u * (fixed + (ulps + 1) * std::abs(y)) : 0.0; });
+}
+
+/// |x - m| e^(x - m) is at most 1/e, so that all differences cost less than n.
+Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
+  const auto n = static_cast<double>(plan_reduction(c).count);
+  return errors(u, y, n, 2 * n, kLibraryUlps);
+}
+
+/// Weighted by the powers, the differences are at most ln n on average.
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  const auto n = static_cast<double>(plan_reduction(c).count);
+  return errors(u, y, n, expected_additions(n), 2);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -98,7 +109,7 @@ constinit const OpDef op_onnx_ReduceLogSumExp = {
     .domain = "",
     .name = "ReduceLogSumExp",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay

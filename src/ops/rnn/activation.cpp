@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <string_view>
+
+#include "ops/math/rounding.h"
 
 namespace assay {
 namespace {
@@ -44,6 +47,9 @@ const Known& find_known(const std::string& name) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
+/// Beside the relative error, that of 1 - 2 / (exp(2 x) + 1), which does not fade where tanh is small.
+double tanh_error(double y, double ulps) { return ulps * std::fabs(y) + 1; }
+
 }  // namespace
 
 double Activation::operator()(double x) const {
@@ -74,32 +80,60 @@ double Activation::operator()(double x) const {
   return x;
 }
 
-double Activation::slope(double x) const {
+double Activation::change(double x, double reach) const {
+  if (reach == 0) return 0;
+  // All are monotonous on either side of their corner, if they have one. A step is taken at and just below
+  // it.
+  const double corner = kind == Kind::kThresholdedRelu ? alpha : 0;
+  const double below = std::nextafter(corner, -std::numeric_limits<double>::infinity());
+  const double low = x - reach, high = x + reach, y = (*this)(x);
+  double most = 0;
+  for (const double p : {low, high, std::clamp(corner, low, high), std::clamp(below, low, high)}) {
+    const double moved = std::fabs((*this)(p)-y);
+    most = std::isnan(moved) ? std::numeric_limits<double>::infinity() : std::max(most, moved);
+  }
+  return most;
+}
+
+double Activation::largest_error(double y) const {
+  const double size = std::fabs(y);
   switch (kind) {
     case Kind::kAffine:
-      return std::fabs(alpha);
+      return 2 * size + std::fabs(beta);
     case Kind::kElu:
-      return x >= 0 ? 1 : std::fabs(alpha) * std::exp(x);
+      return alpha >= 0 && y >= 0 ? 0 : kLibraryUlps * (size + std::fabs(alpha));
     case Kind::kHardSigmoid:
-      return std::fabs(alpha);
+      return 2 * size + std::fabs(beta);
     case Kind::kLeakyRelu:
-      return std::max(1.0, std::fabs(alpha));
+      return size;
     case Kind::kRelu:
-      return 1;
-    case Kind::kScaledTanh:
-      return std::fabs(alpha * beta) * (1 - std::pow(std::tanh(beta * x), 2));
-    case Kind::kSigmoid:
-      return sigmoid(x) * sigmoid(-x);
-    case Kind::kSoftplus:
-      return sigmoid(x);
-    case Kind::kSoftsign:
-      return 1 / std::pow(1 + std::fabs(x), 2);
-    case Kind::kTanh:
-      return 1 - std::pow(std::tanh(x), 2);
     case Kind::kThresholdedRelu:
-      return 1;
+      return 0;
+    case Kind::kScaledTanh:
+      return tanh_error(1, kInverseUlps) * std::fabs(alpha) + size;
+    case Kind::kSigmoid:
+      return sigmoid_error(y);
+    case Kind::kTanh:
+      return tanh_error(y, kInverseUlps);
+    case Kind::kSoftplus:
+      return softplus_error(size);
+    case Kind::kSoftsign:
+      return 3 * size;
   }
-  return 1;
+  return 0;
+}
+
+double Activation::expected_error(double y) const {
+  switch (kind) {
+    case Kind::kSigmoid:
+      return 1 + y;
+    case Kind::kTanh:
+      return tanh_error(y, 2);
+    case Kind::kScaledTanh:
+      return tanh_error(1, 2) * std::fabs(alpha) + std::fabs(y);
+    default:
+      return largest_error(y) / 2;
+  }
 }
 
 std::vector<Activation> read_activations(const OpContext& c, size_t directions,

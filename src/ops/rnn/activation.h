@@ -28,8 +28,13 @@ struct Activation {
   double alpha = 0, beta = 0;
 
   double operator()(double x) const;
-  /// The magnitude of the derivative; of functions with a corner the larger one.
-  double slope(double x) const;
+  /// The largest change of the function when its argument moves from x by up to `reach`, which may be
+  /// infinite.
+  double change(double x, double reach) const;
+  /// The error of a float library's function at the value y, in units of the unit roundoff: a bound, and what
+  /// is to be expected. 0 where nothing is computed.
+  double largest_error(double y) const;
+  double expected_error(double y) const;
 };
 
 /// The functions of all directions in order: the attribute activations, or `defaults` for every direction,

@@ -1,5 +1,6 @@
-// The two arithmetics that a recurrence is computed in: exact numbers, and numbers that carry a bound of
-// their error.
+// The arithmetics that a recurrence is computed in: exact numbers, numbers that carry a bound of their error,
+// and numbers that err at random. All have the same operations; a recurrence is written once, for any of
+// them.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "kernels/gemm.h"
+#include "ops/math/rounding.h"
+#include "ops/noise.h"
 #include "ops/rnn/activation.h"
 
 namespace assay {
@@ -16,73 +19,136 @@ class Exact {
  public:
   using Number = double;
 
+  /// An arithmetic for one of several parts that are computed side by side.
+  Exact part(uint64_t) const { return {}; }
+  /// Says where the operations that follow happen: the same place at every step.
+  void at(uint64_t) {}
   Number given(double x) const { return x; }
+  /// A term of a sum whose terms may be added in any order; `magnitude` is the sum of what it consists of,
+  /// without signs.
+  Number term(Number a, double) const { return a; }
   Number add(Number a, Number b) const { return a + b; }
+  Number subtract(Number a, Number b) const { return a - b; }
   Number multiply(Number a, Number b) const { return a * b; }
-  Number one_minus(Number a) const { return 1 - a; }
+  /// (1 - z) a + z b, or a + z (b - a).
+  Number mix(Number z, Number a, Number b) const { return (1 - z) * a + z * b; }
+  Number exponential(Number a) const { return std::exp(a); }
   Number clip(Number a, double limit) const { return std::clamp(a, -limit, limit); }
   Number apply(const Activation& f, Number a) const { return f(a); }
   static double value(Number a) { return a; }
 
-  /// x[rows, k] * w[n, k] transposed.
+  /// x[rows, k] * w[n, k] transposed: terms of sums.
   std::vector<Number> product(const std::vector<Number>& x, int64_t rows, int64_t k, const double* w,
                               int64_t n) const {
     std::vector<Number> y(static_cast<size_t>(rows * n));
     kernels::gemm(rows, n, k, {x.data(), k, 1}, {w, 1, k}, y.data(), n);
     return y;
   }
+  /// The sum of x[i] * s[i * stride] over k elements.
+  Number dot(const double* x, const Number* s, int64_t stride, int64_t k) const {
+    double sum = 0;
+    for (int64_t i = 0; i < k; ++i) sum += x[i] * s[i * stride];
+    return sum;
+  }
 };
 
-/// A value and a bound of the error that an arithmetic of unit roundoff u makes in it. Within a step errors
-/// add up as in the worst case. Where a product passes on the errors of the hidden state they are taken as
-/// independent, and add up as the root of their squares: the worst case would grow by the row sums of |R|
-/// every step and soon say nothing.
+/// A value and a bound of the error that an arithmetic of unit roundoff u makes in it, for every order of the
+/// additions, to first order in u. It grows with the row sums of the weights at every step, as the worst case
+/// does, until the range of an activation function ends that. Infinite where nothing can be said.
 class Tracked {
  public:
   struct Number {
     double value = 0, error = 0;
+    /// The error, with infinity for what overflowed on the way.
+    double bound() const { return std::isnan(error) ? HUGE_VAL : error; }
   };
-  explicit Tracked(double u) : u_(u) {}
+  /// `terms`: additions on the way to a sum of terms.
+  Tracked(double u, int64_t terms) : u_(u), sum_u_(u * static_cast<double>(terms)) {}
 
+  Tracked part(uint64_t) const { return *this; }
+  void at(uint64_t) {}
   Number given(double x) const { return {x, 0}; }
+  Number term(Number a, double magnitude) const { return {a.value, a.error + sum_u_ * magnitude}; }
   Number add(Number a, Number b) const { return rounded(a.value + b.value, a.error + b.error); }
+  Number subtract(Number a, Number b) const { return rounded(a.value - b.value, a.error + b.error); }
   Number multiply(Number a, Number b) const {
-    return rounded(a.value * b.value, std::fabs(a.value) * b.error + std::fabs(b.value) * a.error);
+    return rounded(a.value * b.value,
+                   scaled(std::fabs(a.value) + a.error, b.error) + scaled(std::fabs(b.value), a.error));
   }
-  Number one_minus(Number a) const { return rounded(1 - a.value, a.error); }
-  Number clip(Number a, double limit) const { return {std::clamp(a.value, -limit, limit), a.error}; }
-  /// The argument's error times the slope, and 4 u for the function itself: implementations of sigmoid and
-  /// tanh are accurate to a few units of their range.
+  Number mix(Number z, Number a, Number b) const {
+    const Number y = add(multiply(subtract(given(1), z), a), multiply(z, b));
+    return {y.value, y.error + 3 * u_ * std::fabs(z.value) * (std::fabs(a.value) + std::fabs(b.value))};
+  }
+  Number exponential(Number a) const {
+    const double y = std::exp(a.value);
+    return {y, scaled(y, std::expm1(a.error)) + kLibraryUlps * u_ * y};
+  }
+  Number clip(Number a, double limit) const {
+    return {std::clamp(a.value, -limit, limit), std::min(a.error, 2 * limit)};
+  }
   Number apply(const Activation& f, Number a) const {
     const double y = f(a.value);
-    return {y, f.slope(a.value) * a.error + 4 * u_ * std::max(1.0, std::fabs(y))};
+    return {y, f.change(a.value, a.error) + u_ * f.largest_error(y)};
   }
   static double value(const Number& a) { return a.value; }
 
   std::vector<Number> product(const std::vector<Number>& x, int64_t rows, int64_t k, const double* w,
-                              int64_t n) const {
-    const auto run = [&](auto of_x, auto of_w) {
-      std::vector<double> a(x.size()), b(static_cast<size_t>(n * k)), y(static_cast<size_t>(rows * n));
-      std::transform(x.begin(), x.end(), a.begin(), of_x);
-      std::transform(w, w + n * k, b.begin(), of_w);
-      kernels::gemm(rows, n, k, {a.data(), k, 1}, {b.data(), 1, k}, y.data(), n);
-      return y;
-    };
-    const std::vector<double> values = run([](Number v) { return v.value; }, [](double v) { return v; });
-    const std::vector<double> magnitudes =
-        run([](Number v) { return std::fabs(v.value); }, [](double v) { return std::fabs(v); });
-    const std::vector<double> passed =
-        run([](Number v) { return v.error * v.error; }, [](double v) { return v * v; });
-    std::vector<Number> y(values.size());
-    for (size_t i = 0; i < y.size(); ++i)
-      y[i] = {values[i], static_cast<double>(k) * u_ * magnitudes[i] + std::sqrt(passed[i])};
-    return y;
-  }
+                              int64_t n) const;
+  Number dot(const double* x, const Number* s, int64_t stride, int64_t k) const;
 
  private:
   Number rounded(double value, double error) const { return {value, error + u_ * std::fabs(value)}; }
+  /// Zero times an error without bound is zero.
+  static double scaled(double factor, double error) { return factor == 0 || error == 0 ? 0 : factor * error; }
 
+  double u_, sum_u_;
+};
+
+/// Plain float64 with a random error in every operation, of the size to expect in an arithmetic of unit
+/// roundoff u. A part of it is the same at every step (recurring_noise).
+class Noisy {
+ public:
+  using Number = double;
+  Noisy(double u, uint64_t key) : u_(u), key_(key) { at(0); }
+
+  Noisy part(uint64_t i) const { return {u_, mix_key(key_, i)}; }
+  void at(uint64_t place) {
+    place_key_ = mix_key(key_, place);
+    step_key_ = mix_key(place_key_, step_++);
+    operation_ = 0;
+  }
+  Number given(double x) const { return x; }
+  Number term(Number a, double) const { return a; }
+  Number add(Number a, Number b) { return rounded(a + b); }
+  Number subtract(Number a, Number b) { return rounded(a - b); }
+  Number multiply(Number a, Number b) { return rounded(a * b); }
+  Number mix(Number z, Number a, Number b) { return add(multiply(subtract(1, z), a), multiply(z, b)); }
+  Number exponential(Number a) { return rounded(std::exp(a), 2); }
+  Number clip(Number a, double limit) const { return std::clamp(a, -limit, limit); }
+  Number apply(const Activation& f, Number a) {
+    const double y = f(a), size = f.expected_error(y);
+    return size == 0 ? y : y + u_ * size * error();
+  }
+  static double value(Number a) { return a; }
+
+  std::vector<Number> product(const std::vector<Number>& x, int64_t rows, int64_t k, const double* w,
+                              int64_t n);
+  Number dot(const double* x, const Number* s, int64_t stride, int64_t k);
+
+ private:
+  double error() { return recurring_noise(step_key_, place_key_, operation_++); }
+  /// Infinity stays as it is.
+  Number rounded(double y, double ulps = 1) { return y * (1 + ulps * u_ * error()); }
+  /// Euclidean norms of the n rows of w.
+  const std::vector<double>& row_norms(const double* w, int64_t n, int64_t k);
+
+  struct Norms {
+    const double* weights;
+    std::vector<double> of_rows;
+  };
   double u_;
+  uint64_t key_, place_key_ = 0, step_key_ = 0, step_ = 0, operation_ = 0;
+  std::vector<Norms> norms_;  ///< of the weights that were met so far
 };
 
 }  // namespace assay

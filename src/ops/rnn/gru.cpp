@@ -13,61 +13,66 @@ template <typename A>
 class Cell {
  public:
   using Number = typename A::Number;
-  Cell(const A& arithmetic, const Recurrence& r, bool linear_first)
+  Cell(A& arithmetic, const Recurrence& r, bool linear_first)
       : a_(arithmetic), r_(r), linear_first_(linear_first) {}
 
   void operator()(int64_t direction, const std::vector<const Number*>& active,
-                  std::vector<State<A>>& states) const {
-    State<A>& hidden = states[0];
+                  std::vector<State<Number>>& states) const {
+    State<Number>& hidden = states[0];
     const int64_t n = r_.hidden;
     const double* weights = r_.r + direction * 3 * n * n;
-    const State<A> recurrent = a_.product(hidden, r_.batch, n, weights, 2 * n);
-    State<A> update(hidden.size()), reset(hidden.size()), old = hidden;
+    a_.at(step_place(direction, StepPart::kHiddenProduct));
+    const State<Number> recurrent = a_.product(hidden, r_.batch, n, weights, 2 * n);
+    State<Number> update(hidden.size()), reset(hidden.size()), old = hidden;
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
       for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
         const auto at = static_cast<size_t>(b * n + j);
+        a_.at(step_place(direction, StepPart::kGates, b * n + j));
         const Number* sums = recurrent.data() + b * 2 * n;
         const Activation& f = r_.activations[static_cast<size_t>(direction * 2)];
-        update[at] = gate(f, inputs[j], sums[j], r_.gate_bias(direction, j));
-        reset[at] = gate(f, inputs[n + j], sums[n + j], r_.gate_bias(direction, n + j));
+        update[at] = gate(f, inputs[j], sums[j], r_.gate_bias(a_, direction, j));
+        reset[at] = gate(f, inputs[n + j], sums[n + j], r_.gate_bias(a_, direction, n + j));
         if (!linear_first_) old[at] = a_.multiply(reset[at], old[at]);
       }
     }
-    const State<A> candidates = a_.product(old, r_.batch, n, weights + 2 * n * n, n);
+    a_.at(step_place(direction, StepPart::kCandidateProduct));
+    const State<Number> candidates = a_.product(old, r_.batch, n, weights + 2 * n * n, n);
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
       for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
         const auto at = static_cast<size_t>(b * n + j);
+        a_.at(step_place(direction, StepPart::kCandidate, b * n + j));
         const Number h = candidate(direction, j, inputs[2 * n + j], candidates[at], reset[at]);
-        hidden[at] = a_.add(a_.multiply(a_.one_minus(update[at]), h), a_.multiply(update[at], hidden[at]));
+        hidden[at] = a_.mix(update[at], h, hidden[at]);
       }
     }
   }
 
  private:
-  Number gate(const Activation& f, Number input, Number recurrent, double bias) const {
-    return a_.apply(f, a_.clip(a_.add(a_.add(input, recurrent), a_.given(bias)), r_.clip));
+  Number gate(const Activation& f, Number input, Number recurrent, Number bias) const {
+    return a_.apply(f, a_.clip(a_.add(a_.add(input, recurrent), bias), r_.clip));
   }
 
   Number candidate(int64_t direction, int64_t j, Number input, Number recurrent, Number reset) const {
     const Activation& g = r_.activations[static_cast<size_t>(direction * 2 + 1)];
-    const int64_t n = r_.hidden;
-    if (!linear_first_) return gate(g, input, recurrent, r_.gate_bias(direction, 2 * n + j));
-    const double* bias = r_.bias == nullptr ? nullptr : r_.bias + direction * 6 * n;
-    const double of_input = bias ? bias[2 * n + j] : 0.0, of_recurrent = bias ? bias[5 * n + j] : 0.0;
-    return gate(g, input, a_.multiply(reset, a_.add(recurrent, a_.given(of_recurrent))), of_input);
+    const int64_t i = 2 * r_.hidden + j;
+    if (!linear_first_) return gate(g, input, recurrent, r_.gate_bias(a_, direction, i));
+    const Number own = term(r_.input_bias(direction, i));
+    const Number past = a_.multiply(reset, a_.add(recurrent, term(r_.hidden_bias(direction, i))));
+    return gate(g, input, a_.term(past, std::fabs(A::value(past))), own);
   }
+  Number term(double x) const { return a_.term(a_.given(x), std::fabs(x)); }
 
-  const A& a_;
+  A& a_;
   const Recurrence& r_;
   bool linear_first_;
 };
 
 template <typename A>
-RecurrentOutputs<A> run(const EvalContext& c, const Recurrence& r, const A& arithmetic) {
+RecurrentOutputs<typename A::Number> run(const EvalContext& c, const Recurrence& r, A arithmetic) {
   return walk(arithmetic, r, {c.has_input(5) ? c.input(5) : Tensor()},
-              Cell<A>(arithmetic, r, c.attr_int("linear_before_reset") != 0));
+              Cell<A>(arithmetic, r, c.since() >= 3 && c.attr_int("linear_before_reset") != 0));
 }
 
 Recurrence read(const EvalContext& c) { return read_recurrence(c, 3, {"Sigmoid", "Tanh"}); }
@@ -80,10 +85,54 @@ void eval(EvalContext& c) {
 /// The recurrence with every number's error carried along (arithmetic.h).
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
   const Recurrence r = read(c);
-  return recurrent_errors(r, run(c, r, Tracked(u)), i);
+  return recurrent_errors(r, run(c, r, Tracked(u, r.gate_terms())), i);
+}
+
+void perturb(EvalContext& c, double u, uint64_t key) {
+  const Recurrence r = read(c);
+  set_recurrent_outputs(c, r, run(c, r, Noisy(u, key)));
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T
+attr clip: float
+attr activation_beta: floats
+attr output_sequence: int = 0
+attr activation_alpha: floats
+attr hidden_size: int
+attr direction: string = "foward"
+attr activations: strings
+type T: @float
+type T1: int32)",
+     infer, eval},
+    {3, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr output_sequence: int = 0
+attr activation_alpha: floats
+attr hidden_size: int
+attr direction: string = "forward"
+attr linear_before_reset: int = 0
+attr activations: strings
+type T: @float
+type T1: int32)",
+     infer, eval},
     {7, R"(
 in  X: T
 in  W: T
@@ -151,7 +200,7 @@ constinit const OpDef op_onnx_GRU = {
     .domain = "",
     .name = "GRU",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
+#include "ops/rnn/arithmetic.h"
 
 namespace assay {
 namespace {
@@ -95,120 +96,130 @@ Plan make_plan(const EvalContext& c) {
   return p;
 }
 
-/// One head's state and, in the same places, the squares of its errors. Errors are first-order: those made in
-/// a step have the worst-case size, and they are taken as independent when they add up over steps and
-/// elements.
+/// One head's state S.
+template <typename A>
 class HeadState {
  public:
-  HeadState(const Plan& p, double u)
-      : p_(p), u_(u), s_(static_cast<size_t>(p.key_size * p.value_size)), e_(s_.size()) {}
+  using Number = typename A::Number;
+  HeadState(const Plan& p, A arithmetic)
+      : p_(p), a_(arithmetic), s_(static_cast<size_t>(p.key_size * p.value_size), a_.given(0)) {}
 
-  std::vector<double>& values() { return s_; }
-  const std::vector<double>& squares() const { return e_; }
+  std::vector<Number>& values() { return s_; }
 
   void decay(const double* g) {
-    for (size_t i = 0; i < s_.size(); ++i) {
-      const double log = g[p_.decays == p_.heads.key ? 0 : static_cast<int64_t>(i) / p_.value_size],
-                   factor = std::exp(log);
-      s_[i] *= factor;
-      e_[i] = e_[i] * factor * factor + square(u_ * (std::fabs(log) + 4) * s_[i]);
+    const bool same = p_.decays == p_.heads.key;
+    for (int64_t d = 0; d < p_.key_size; ++d) {
+      a_.at(place(kDecayed, d));
+      const Number factor = a_.exponential(a_.given(g[same ? 0 : d]));
+      for (int64_t m = 0; m < p_.value_size; ++m) element(d, m) = a_.multiply(element(d, m), factor);
     }
   }
 
   /// S = S + k w^T, with w = v, or beta (v - S^T k) when `beta` is given.
   void write(const double* k, const double* v, const double* beta) {
     for (int64_t m = 0; m < p_.value_size; ++m) {
-      double w = v[m], error = 0;
-      if (beta != nullptr) {
-        const Sum read = product(k, m);
-        w = *beta * (v[m] - read.value);
-        error = square(*beta) * read.error + square(2 * u_ * w) +
-                square(u_ * *beta * (std::fabs(v[m]) + std::fabs(read.value)));
-      }
-      for (int64_t d = 0; d < p_.key_size; ++d) {
-        const auto i = static_cast<size_t>(d * p_.value_size + m);
-        s_[i] += k[d] * w;
-        e_[i] += square(k[d]) * error + square(u_ * (std::fabs(s_[i]) + std::fabs(k[d] * w)));
-      }
+      a_.at(place(kWritten, m));
+      Number w = a_.given(v[m]);
+      if (beta != nullptr) w = a_.multiply(a_.given(*beta), a_.subtract(w, column_product(k, m)));
+      for (int64_t d = 0; d < p_.key_size; ++d)
+        element(d, m) = a_.add(element(d, m), a_.multiply(a_.given(k[d]), w));
     }
   }
 
-  struct Sum {
-    double value, error;
-  };
-  /// Element m of S^T x, and the square of its error.
-  Sum product(const double* x, int64_t m) const {
-    double sum = 0, magnitude = 0, passed = 0;
-    for (int64_t d = 0; d < p_.key_size; ++d) {
-      const auto i = static_cast<size_t>(d * p_.value_size + m);
-      sum += x[d] * s_[i];
-      magnitude += std::fabs(x[d] * s_[i]);
-      passed += square(x[d]) * e_[i];
+  /// scale S^T q.
+  void read(const double* q, int64_t head, Number* out) {
+    for (int64_t m = 0; m < p_.value_size; ++m) {
+      a_.at(place(kRead, head * p_.value_size + m));
+      out[m] = a_.multiply(a_.given(p_.scale), column_product(q, m));
     }
-    return {sum, passed + square(u_ * static_cast<double>(p_.key_size + 1) * magnitude)};
   }
 
  private:
-  static double square(double x) { return x * x; }
+  enum Phase : uint8_t { kDecayed, kWritten, kRead };
+  static uint64_t place(Phase phase, int64_t i) {
+    return static_cast<uint64_t>(phase) << 48 | static_cast<uint64_t>(i);
+  }
+  Number& element(int64_t d, int64_t m) { return s_[static_cast<size_t>(d * p_.value_size + m)]; }
+  /// Element m of S^T x.
+  Number column_product(const double* x, int64_t m) {
+    return a_.dot(x, &element(0, m), p_.value_size, p_.key_size);
+  }
 
   const Plan& p_;
-  double u_;
-  std::vector<double> s_, e_;
+  A a_;
+  std::vector<Number> s_;
 };
 
-/// Output and state, or with u > 0 bounds of their errors.
-struct Results {
-  Tensor output, state;
-};
-
-Results run(const EvalContext& c, double u) {
-  const Plan p = make_plan(c);
+/// All steps of one key head, number `i` of batch and heads.
+template <typename A>
+void run_head(const EvalContext& c, const Plan& p, int64_t i, A arithmetic, typename A::Number* out,
+              typename A::Number* last) {
   const int64_t dk = p.key_size, dv = p.value_size, group = p.heads.query / p.heads.key;
-  Results r{.output = Tensor::allocate(DType::kFloat64, {p.batch, p.steps, p.heads.query * dv}),
-            .state = Tensor::allocate(DType::kFloat64, {p.batch, p.heads.key, dk, dv})};
-  double *out = r.output.mutable_data<double>(), *last = r.state.mutable_data<double>();
+  const int64_t b = i / p.heads.key, head = i % p.heads.key;
+  HeadState<A> state(p, arithmetic);
+  if (c.has_input(kPast))
+    std::transform(c.input(kPast).data<double>() + i * dk * dv,
+                   c.input(kPast).data<double>() + (i + 1) * dk * dv, state.values().begin(),
+                   [&](double x) { return arithmetic.given(x); });
+  for (int64_t t = 0; t < p.steps; ++t) {
+    const int64_t step = b * p.steps + t;
+    if (p.rule.gated)
+      state.decay(c.input(kDecay).data<double>() + step * p.decays + head * (p.decays / p.heads.key));
+    const double* beta =
+        p.rule.delta ? c.input(kBeta).data<double>() + step * p.betas + (p.betas == 1 ? 0 : head) : nullptr;
+    state.write(c.input(kKey).data<double>() + (step * p.heads.key + head) * dk,
+                c.input(kValue).data<double>() + (step * p.heads.key + head) * dv, beta);
+    for (int64_t h = head * group; h < (head + 1) * group; ++h)
+      state.read(c.input(kQuery).data<double>() + (step * p.heads.query + h) * dk, h - head * group,
+                 out + (step * p.heads.query + h) * dv);
+  }
+  std::copy(state.values().begin(), state.values().end(), last + i * dk * dv);
+}
+
+template <typename Number>
+struct Results {
+  std::vector<Number> output, state;
+};
+
+Shape output_shape(const Plan& p) { return {p.batch, p.steps, p.heads.query * p.value_size}; }
+Shape state_shape(const Plan& p) { return {p.batch, p.heads.key, p.key_size, p.value_size}; }
+
+template <typename A>
+Results<typename A::Number> run(const EvalContext& c, const Plan& p, const A& arithmetic) {
+  Results<typename A::Number> r;
+  r.output.resize(static_cast<size_t>(output_shape(p).numel()));
+  r.state.resize(static_cast<size_t>(state_shape(p).numel()));
   parallel_for(p.batch * p.heads.key, 1, [&](int64_t first, int64_t end) {
-    for (int64_t i = first; i < end; ++i) {
-      const int64_t b = i / p.heads.key, head = i % p.heads.key;
-      HeadState state(p, u);
-      if (c.has_input(kPast))
-        std::copy_n(c.input(kPast).data<double>() + i * dk * dv, dk * dv, state.values().begin());
-      for (int64_t t = 0; t < p.steps; ++t) {
-        const int64_t step = b * p.steps + t;
-        if (p.rule.gated)
-          state.decay(c.input(kDecay).data<double>() + step * p.decays + head * (p.decays / p.heads.key));
-        const double* beta = p.rule.delta
-                                 ? c.input(kBeta).data<double>() + step * p.betas + (p.betas == 1 ? 0 : head)
-                                 : nullptr;
-        state.write(c.input(kKey).data<double>() + (step * p.heads.key + head) * dk,
-                    c.input(kValue).data<double>() + (step * p.heads.key + head) * dv, beta);
-        for (int64_t h = head * group; h < (head + 1) * group; ++h)
-          for (int64_t m = 0; m < dv; ++m) {
-            const HeadState::Sum sum =
-                state.product(c.input(kQuery).data<double>() + (step * p.heads.query + h) * dk, m);
-            const double value = p.scale * sum.value;
-            out[(step * p.heads.query + h) * dv + m] =
-                u == 0 ? value : 2 * std::fabs(p.scale) * std::sqrt(sum.error) + 2 * u * std::fabs(value);
-          }
-      }
-      for (int64_t k = 0; k < dk * dv; ++k)
-        last[i * dk * dv + k] = u == 0 ? state.values()[static_cast<size_t>(k)]
-                                       : 2 * std::sqrt(state.squares()[static_cast<size_t>(k)]);
-    }
+    for (int64_t i = first; i < end; ++i)
+      run_head(c, p, i, arithmetic.part(static_cast<uint64_t>(i)), r.output.data(), r.state.data());
   });
   return r;
 }
 
-void eval(EvalContext& c) {
-  Results r = run(c, 0);
-  c.set_output(0, std::move(r.output));
-  c.set_output(1, std::move(r.state));
+void set_outputs(EvalContext& c, const Plan& p, const Results<double>& r) {
+  c.set_output(0, Tensor::from<double>(output_shape(p), r.output));
+  c.set_output(1, Tensor::from<double>(state_shape(p), r.state));
 }
 
-/// Twice the error that HeadState carries through the recurrence.
-Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
-  Results r = run(c, u);
-  return i == 0 ? r.output : r.state;
+void eval(EvalContext& c) {
+  const Plan p = make_plan(c);
+  set_outputs(c, p, run(c, p, Exact()));
+}
+
+void perturb(EvalContext& c, double u, uint64_t key) {
+  const Plan p = make_plan(c);
+  set_outputs(c, p, run(c, p, Noisy(u, key)));
+}
+
+/// The recurrence with every number's error carried along (arithmetic.h).
+Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
+  const Plan p = make_plan(c);
+  const Results<Tracked::Number> r = run(c, p, Tracked(u, p.key_size + 1));
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  const std::vector<Tracked::Number>& numbers = i == 0 ? r.output : r.state;
+  std::transform(numbers.begin(), numbers.end(), out.mutable_data<double>(),
+                 [](const Tracked::Number& n) { return n.bound(); });
+  return out;
 }
 
 constexpr OpVersion kVersions[] = {
@@ -237,7 +248,7 @@ constinit const OpDef op_onnx_LinearAttention = {
     .domain = "",
     .name = "LinearAttention",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
 }  // namespace assay

@@ -14,18 +14,20 @@ template <typename A>
 class Cell {
  public:
   using Number = typename A::Number;
-  Cell(const A& arithmetic, const Recurrence& r, bool couple) : a_(arithmetic), r_(r), couple_(couple) {}
+  Cell(A& arithmetic, const Recurrence& r, bool couple) : a_(arithmetic), r_(r), couple_(couple) {}
 
   void operator()(int64_t direction, const std::vector<const Number*>& active,
-                  std::vector<State<A>>& states) const {
+                  std::vector<State<Number>>& states) const {
     const int64_t rows = 4 * r_.hidden;
-    const State<A> recurrent =
+    a_.at(step_place(direction, StepPart::kHiddenProduct));
+    const State<Number> recurrent =
         a_.product(states[0], r_.batch, r_.hidden, r_.r + direction * rows * r_.hidden, rows);
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
       if (inputs == nullptr) continue;
       for (int64_t j = 0; j < r_.hidden; ++j) {
         const auto at = static_cast<size_t>(b * r_.hidden + j);
+        a_.at(step_place(direction, StepPart::kGates, b * r_.hidden + j));
         step(direction, j, inputs, recurrent.data() + b * rows, states[0][at], states[1][at]);
       }
     }
@@ -37,31 +39,32 @@ class Cell {
     const Activation* f = r_.activations.data() + direction * 3;
     const auto gate = [&](int64_t index) {
       const int64_t i = index * r_.hidden + j;
-      return a_.add(a_.add(inputs[i], recurrent[i]), a_.given(r_.gate_bias(direction, i)));
+      return a_.add(a_.add(inputs[i], recurrent[i]), r_.gate_bias(a_, direction, i));
     };
     const auto peep = [&](int64_t index, Number sum, Number from) {
       if (r_.peephole == nullptr) return sum;
       const double p = r_.peephole[(direction * 3 + index) * r_.hidden + j];
-      return a_.add(sum, a_.multiply(a_.given(p), from));
+      const Number seen = a_.multiply(a_.given(p), from);
+      return a_.add(sum, a_.term(seen, std::fabs(A::value(seen))));
     };
     const auto activate = [&](const Activation& function, Number sum) {
       return a_.apply(function, a_.clip(sum, r_.clip));
     };
     const Number input = activate(f[0], peep(0, gate(0), cell));
-    const Number forget = couple_ ? a_.one_minus(input) : activate(f[0], peep(2, gate(2), cell));
+    const Number forget = couple_ ? a_.subtract(a_.given(1), input) : activate(f[0], peep(2, gate(2), cell));
     const Number candidate = activate(f[1], gate(3));
     cell = a_.add(a_.multiply(forget, cell), a_.multiply(input, candidate));
     const Number output = activate(f[0], peep(1, gate(1), cell));
     hidden = a_.multiply(output, a_.apply(f[2], cell));
   }
 
-  const A& a_;
+  A& a_;
   const Recurrence& r_;
   bool couple_;  ///< the forget gate is 1 - the input gate
 };
 
 template <typename A>
-RecurrentOutputs<A> run(const EvalContext& c, const Recurrence& r, const A& arithmetic) {
+RecurrentOutputs<typename A::Number> run(const EvalContext& c, const Recurrence& r, A arithmetic) {
   const std::vector<Tensor> initial = {c.has_input(5) ? c.input(5) : Tensor(),
                                        c.has_input(6) ? c.input(6) : Tensor()};
   return walk(arithmetic, r, initial, Cell<A>(arithmetic, r, c.attr_int("input_forget") != 0));
@@ -77,10 +80,38 @@ void eval(EvalContext& c) {
 /// The recurrence with every number's error carried along (arithmetic.h).
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
   const Recurrence r = read(c);
-  return recurrent_errors(r, run(c, r, Tracked(u)), i);
+  return recurrent_errors(r, run(c, r, Tracked(u, r.gate_terms())), i);
+}
+
+void perturb(EvalContext& c, double u, uint64_t key) {
+  const Recurrence r = read(c);
+  set_recurrent_outputs(c, r, run(c, r, Noisy(u, key)));
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+in  initial_c: T ?
+in  P: T ?
+out Y: T ?
+out Y_h: T ?
+out Y_c: T ?
+attr clip: float
+attr activation_beta: floats
+attr output_sequence: int = 0
+attr activation_alpha: floats
+attr hidden_size: int
+attr direction: string = "forward"
+attr input_forget: int = 0
+attr activations: strings
+type T: @float
+type T1: int32)",
+     infer, eval},
     {7, R"(
 in  X: T
 in  W: T
@@ -157,7 +188,7 @@ constinit const OpDef op_onnx_LSTM = {
     .domain = "",
     .name = "LSTM",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
 }  // namespace assay

@@ -7,6 +7,7 @@ namespace {
 
 int64_t read_directions(const OpContext& c) {
   const std::string& direction = c.attr_string("direction");
+  if (c.since() == 1 && direction == "foward") return 1;  // the default of GRU-1, misspelt in the standard
   c.check(direction == "forward" || direction == "reverse" || direction == "bidirectional",
           "direction '{}' is none of forward, reverse, bidirectional", direction);
   return direction == "bidirectional" ? 2 : 1;
@@ -112,17 +113,17 @@ Shape recurrent_state_shape(const Recurrence& r) {
   return r.by_batch ? Shape{r.batch, r.directions, r.hidden} : Shape{r.directions, r.batch, r.hidden};
 }
 
-void set_recurrent_outputs(EvalContext& c, const Recurrence& r, const RecurrentOutputs<Exact>& out) {
+void set_recurrent_outputs(EvalContext& c, const Recurrence& r, const RecurrentOutputs<double>& out) {
   c.set_output(0, Tensor::from<double>(recurrent_output_shape(r), out.y));
   for (size_t i = 0; i < out.states.size(); ++i)
     c.set_output(i + 1, Tensor::from<double>(recurrent_state_shape(r), out.states[i]));
 }
 
-Tensor recurrent_errors(const Recurrence& r, const RecurrentOutputs<Tracked>& out, size_t i) {
-  const State<Tracked>& numbers = i == 0 ? out.y : out.states[i - 1];
+Tensor recurrent_errors(const Recurrence& r, const RecurrentOutputs<Tracked::Number>& out, size_t i) {
+  const State<Tracked::Number>& numbers = i == 0 ? out.y : out.states[i - 1];
   Tensor t = Tensor::allocate(DType::kFloat64, i == 0 ? recurrent_output_shape(r) : recurrent_state_shape(r));
   std::transform(numbers.begin(), numbers.end(), t.mutable_data<double>(),
-                 [](const auto& n) { return n.error; });
+                 [](const auto& n) { return n.bound(); });
   return t;
 }
 

@@ -1,6 +1,7 @@
 // What RNN, GRU and LSTM share: shapes, directions, sequence lengths and the walk through time.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -31,25 +32,42 @@ struct Recurrence {
   const double* x_row(int64_t t, int64_t b) const {
     return x + (by_batch ? b * sequence + t : t * batch + b) * input;
   }
-  /// W's and R's sum for element `i` of the gates of a direction.
-  double gate_bias(int64_t direction, int64_t i) const {
-    const double* both = bias + direction * 2 * gates * hidden;
-    return bias == nullptr ? 0.0 : both[i] + both[gates * hidden + i];
+  /// W's and R's bias of element `i` of the gates of a direction.
+  double input_bias(int64_t direction, int64_t i) const {
+    return bias == nullptr ? 0 : bias[direction * 2 * gates * hidden + i];
   }
+  double hidden_bias(int64_t direction, int64_t i) const {
+    return bias == nullptr ? 0 : bias[(direction * 2 + 1) * gates * hidden + i];
+  }
+  /// The sum of both, as a term of a gate's sum.
+  template <typename A>
+  typename A::Number gate_bias(A& arithmetic, int64_t direction, int64_t i) const {
+    const double w = input_bias(direction, i), r = hidden_bias(direction, i);
+    return arithmetic.term(arithmetic.given(w + r), std::fabs(w) + std::fabs(r));
+  }
+  /// Additions on the way to a gate's sum: both products, both biases, and a peephole.
+  int64_t gate_terms() const { return input + hidden + 3; }
 };
 Recurrence read_recurrence(const EvalContext& c, int64_t gates,
                            const std::vector<std::string>& default_activations);
 
 /// A state of every batch element and hidden unit.
-template <typename A>
-using State = std::vector<typename A::Number>;
+template <typename Number>
+using State = std::vector<Number>;
 
 /// The states after the last step, and the hidden states of all steps, laid out as the outputs are.
-template <typename A>
+template <typename Number>
 struct RecurrentOutputs {
-  State<A> y;                    ///< Y
-  std::vector<State<A>> states;  ///< Y_h, Y_c
+  State<Number> y;                    ///< Y
+  std::vector<State<Number>> states;  ///< Y_h, Y_c
 };
+
+/// For Arithmetic::at: the parts of a step of a direction, and the units of a part.
+enum class StepPart : uint8_t { kInputProduct, kHiddenProduct, kCandidateProduct, kGates, kCandidate };
+inline uint64_t step_place(int64_t direction, StepPart part, int64_t unit = 0) {
+  return (static_cast<uint64_t>(direction) * 8 + static_cast<uint64_t>(part)) << 48 |
+         static_cast<uint64_t>(unit);
+}
 
 /// Where (direction, b) of initial and final states begins.
 inline int64_t state_offset(const Recurrence& r, int64_t direction, int64_t b) {
@@ -63,8 +81,8 @@ inline int64_t output_offset(const Recurrence& r, int64_t t, int64_t direction, 
 
 /// X * W^T of a direction, rows in the order [time, batch].
 template <typename A>
-State<A> input_products(const A& arithmetic, const Recurrence& r, int64_t direction) {
-  State<A> x;
+State<typename A::Number> input_products(A& arithmetic, const Recurrence& r, int64_t direction) {
+  State<typename A::Number> x;
   x.reserve(static_cast<size_t>(r.sequence * r.batch * r.input));
   for (int64_t t = 0; t < r.sequence; ++t)
     for (int64_t b = 0; b < r.batch; ++b) {
@@ -72,6 +90,7 @@ State<A> input_products(const A& arithmetic, const Recurrence& r, int64_t direct
       for (int64_t i = 0; i < r.input; ++i) x.push_back(arithmetic.given(row[i]));
     }
   const int64_t rows = r.gates * r.hidden;
+  arithmetic.at(step_place(direction, StepPart::kInputProduct));
   return arithmetic.product(x, r.sequence * r.batch, r.input, r.w + direction * rows * r.input, rows);
 }
 
@@ -79,22 +98,23 @@ State<A> input_products(const A& arithmetic, const Recurrence& r, int64_t direct
 /// cell(direction, active, states) makes one step for the whole batch: active[b] points to b's row of
 /// input_products(), or is null when b's sequence has ended, and then its states must stay.
 template <typename A, typename Cell>
-RecurrentOutputs<A> walk(const A& arithmetic, const Recurrence& r, const std::vector<Tensor>& initial,
-                         Cell cell) {
-  RecurrentOutputs<A> out;
+RecurrentOutputs<typename A::Number> walk(A& arithmetic, const Recurrence& r,
+                                          const std::vector<Tensor>& initial, Cell cell) {
+  using Number = typename A::Number;
+  RecurrentOutputs<Number> out;
   const auto size = static_cast<size_t>(r.directions * r.batch * r.hidden);
   out.y.assign(static_cast<size_t>(r.sequence) * size, arithmetic.given(0));
-  out.states.assign(initial.size(), State<A>(size));
+  out.states.assign(initial.size(), State<Number>(size));
   for (int64_t d = 0; d < r.directions; ++d) {
-    std::vector<State<A>> states(initial.size(),
-                                 State<A>(static_cast<size_t>(r.batch * r.hidden), arithmetic.given(0)));
+    std::vector<State<Number>> states(
+        initial.size(), State<Number>(static_cast<size_t>(r.batch * r.hidden), arithmetic.given(0)));
     for (size_t i = 0; i < initial.size(); ++i)
       for (int64_t b = 0; initial[i].defined() && b < r.batch; ++b)
         for (int64_t j = 0; j < r.hidden; ++j)
           states[i][static_cast<size_t>(b * r.hidden + j)] =
               arithmetic.given(initial[i].data<double>()[state_offset(r, d, b) + j]);
-    const State<A> products = input_products(arithmetic, r, d);
-    std::vector<const typename A::Number*> active(static_cast<size_t>(r.batch));
+    const State<Number> products = input_products(arithmetic, r, d);
+    std::vector<const Number*> active(static_cast<size_t>(r.batch));
     for (int64_t step = 0; step < r.sequence; ++step) {
       const auto time = [&](int64_t b) {
         return r.is_reverse(d) ? r.lengths[static_cast<size_t>(b)] - 1 - step : step;
@@ -122,8 +142,8 @@ Shape recurrent_output_shape(const Recurrence& r);
 Shape recurrent_state_shape(const Recurrence& r);
 
 /// Sets Y, Y_h and further states.
-void set_recurrent_outputs(EvalContext& c, const Recurrence& r, const RecurrentOutputs<Exact>& out);
-/// The errors of output i: 0 is Y.
-Tensor recurrent_errors(const Recurrence& r, const RecurrentOutputs<Tracked>& out, size_t i);
+void set_recurrent_outputs(EvalContext& c, const Recurrence& r, const RecurrentOutputs<double>& out);
+/// The errors of output i: 0 is Y. Infinite where nothing bounds them.
+Tensor recurrent_errors(const Recurrence& r, const RecurrentOutputs<Tracked::Number>& out, size_t i);
 
 }  // namespace assay

@@ -11,30 +11,32 @@ template <typename A>
 class Cell {
  public:
   using Number = typename A::Number;
-  Cell(const A& arithmetic, const Recurrence& r) : a_(arithmetic), r_(r) {}
+  Cell(A& arithmetic, const Recurrence& r) : a_(arithmetic), r_(r) {}
 
   void operator()(int64_t direction, const std::vector<const Number*>& active,
-                  std::vector<State<A>>& states) const {
+                  std::vector<State<Number>>& states) const {
     const int64_t n = r_.hidden;
-    const State<A> recurrent = a_.product(states[0], r_.batch, n, r_.r + direction * n * n, n);
+    a_.at(step_place(direction, StepPart::kHiddenProduct));
+    const State<Number> recurrent = a_.product(states[0], r_.batch, n, r_.r + direction * n * n, n);
     const Activation& f = r_.activations[static_cast<size_t>(direction)];
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
       for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
         const auto at = static_cast<size_t>(b * n + j);
-        const Number sum = a_.add(a_.add(inputs[j], recurrent[at]), a_.given(r_.gate_bias(direction, j)));
+        a_.at(step_place(direction, StepPart::kGates, b * n + j));
+        const Number sum = a_.add(a_.add(inputs[j], recurrent[at]), r_.gate_bias(a_, direction, j));
         states[0][at] = a_.apply(f, a_.clip(sum, r_.clip));
       }
     }
   }
 
  private:
-  const A& a_;
+  A& a_;
   const Recurrence& r_;
 };
 
 template <typename A>
-RecurrentOutputs<A> run(const EvalContext& c, const Recurrence& r, const A& arithmetic) {
+RecurrentOutputs<typename A::Number> run(const EvalContext& c, const Recurrence& r, A arithmetic) {
   return walk(arithmetic, r, {c.has_input(5) ? c.input(5) : Tensor()}, Cell<A>(arithmetic, r));
 }
 
@@ -48,10 +50,34 @@ void eval(EvalContext& c) {
 /// The recurrence with every number's error carried along (arithmetic.h).
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor&) {
   const Recurrence r = read(c);
-  return recurrent_errors(r, run(c, r, Tracked(u)), i);
+  return recurrent_errors(r, run(c, r, Tracked(u, r.gate_terms())), i);
+}
+
+void perturb(EvalContext& c, double u, uint64_t key) {
+  const Recurrence r = read(c);
+  set_recurrent_outputs(c, r, run(c, r, Noisy(u, key)));
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+in  W: T
+in  R: T
+in  B: T ?
+in  sequence_lens: T1 ?
+in  initial_h: T ?
+out Y: T ?
+out Y_h: T ?
+attr clip: float
+attr activation_beta: floats
+attr output_sequence: int = 0
+attr activation_alpha: floats
+attr hidden_size: int
+attr direction: string = "forward"
+attr activations: strings = ["Tanh", "Tanh"]
+type T: @float
+type T1: int32)",
+     infer, eval},
     {7, R"(
 in  X: T
 in  W: T
@@ -116,7 +142,7 @@ constinit const OpDef op_onnx_RNN = {
     .domain = "",
     .name = "RNN",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
 }  // namespace assay

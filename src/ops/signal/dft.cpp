@@ -52,7 +52,9 @@ void infer(InferContext& c) {
     if (known) axis = value->to_int64()[0];
   }
   if (!known) {
-    for (size_t d = 0; d + 1 < out.size(); ++d) out[d] = Dim();
+    // Whichever axis it is, a transform of the signal's own length keeps it.
+    if (c.has_input(1) || f.onesided)
+      for (size_t d = 0; d + 1 < out.size(); ++d) out[d] = Dim();
     return c.set_output(0, c.input_dtype(0), std::move(out));
   }
   const size_t at = normalize_signal_axis(c, axis, static_cast<int>(in->size()));

@@ -1,11 +1,24 @@
-// Cast: every element converted to another type.
+// Cast: every element converted to another type. Opset 1 names the type by a string (FLOAT).
+#include <algorithm>
+
 #include "ops/op_list.h"
 #include "ops/tensor/cast_rules.h"
 
 namespace assay {
 namespace {
 
+DType named_target(const OpContext& c) {
+  std::string name = c.attr_string("to");
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char l) { return l >= 'A' && l <= 'Z' ? static_cast<char>(l - 'A' + 'a') : l; });
+  const std::optional<DType> to = dtype_from_name(name);
+  require(to.has_value(), ErrorCode::kUnsupported, "the attribute 'to' names the unknown element type '{}'",
+          c.attr_string("to"));
+  return *to;
+}
+
 DType target(const OpContext& c) {
+  if (c.since() < 6) return named_target(c);
   const int64_t to = c.attr_int("to");
   require(is_known_dtype(to), ErrorCode::kUnsupported, "the attribute 'to' names the unknown element type {}",
           to);
@@ -16,6 +29,13 @@ void infer(InferContext& c) { infer_cast(c, target(c)); }
 void eval(EvalContext& c) { eval_cast(c, target(c)); }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  input: T1
+out output: T2
+attr to: string required
+type T1: @numeric bool
+type T2: @numeric bool)",
+     infer, eval},
     {6, R"(
 in  input: T1
 out output: T2

@@ -9,13 +9,22 @@
 namespace assay {
 namespace {
 
+/// Spatial dimensions, as far as the lengths of inputs and attributes say; -1 when none does.
+int64_t spatial_rank(const InferContext& c) {
+  for (const size_t i : {1, 2})
+    if (const int64_t n = known_length(c, i); n >= 0 && n <= static_cast<int64_t>(kLongestExtents)) return n;
+  for (const char* name : {"dilations", "strides"})
+    if (c.has_attr(name)) return static_cast<int64_t>(c.attr_ints(name).size());
+  return c.has_attr("pads") ? static_cast<int64_t>(c.attr_ints("pads").size() / 2) : -1;
+}
+
 void infer(InferContext& c) {
   const Dims *in = c.input_dims(0), *image = c.input_extents(1), *block = c.input_extents(2);
   c.check(in == nullptr || in->size() == 3, "the input must have rank 3, it has rank {}",
           in ? in->size() : 0);
   if (image == nullptr) {
-    const int64_t rank = known_length(c, 1);
-    if (rank < 0 || rank > static_cast<int64_t>(kLongestExtents)) return c.set_output(0, c.input_dtype(0));
+    const int64_t rank = spatial_rank(c);
+    if (rank < 0) return c.set_output(0, c.input_dtype(0));
     Dims out(static_cast<size_t>(rank) + 2);
     if (in != nullptr) out[0] = (*in)[0];
     return c.set_output(0, c.input_dtype(0), std::move(out));

@@ -8,6 +8,8 @@
 namespace assay {
 namespace {
 
+int64_t axis_of(const OpContext& c) { return c.since() < 4 ? c.attr_int("axis", 1) : c.attr_int("axis"); }
+
 /// Vectors of extents, joined; an input that says nothing still has its length.
 void propagate(InferContext& c) {
   Dims all;
@@ -35,7 +37,7 @@ void infer(InferContext& c) {
       all = false;
       continue;
     }
-    const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis"), static_cast<int>(in->size())));
+    const auto axis = static_cast<size_t>(normalize_axis(axis_of(c), static_cast<int>(in->size())));
     if (!any) out = *in;
     any = true;
     c.check(in->size() == out.size(), "the inputs have ranks {} and {}", out.size(), in->size());
@@ -44,8 +46,7 @@ void infer(InferContext& c) {
       if (d != axis) out[d] = merge_dim(out[d], (*in)[d]);
   }
   if (!any) return c.set_output(0, dtype);
-  out[static_cast<size_t>(normalize_axis(c.attr_int("axis"), static_cast<int>(out.size())))] =
-      all ? total : Dim();
+  out[static_cast<size_t>(normalize_axis(axis_of(c), static_cast<int>(out.size())))] = all ? total : Dim();
   const bool vectors = out.size() == 1 && is_integer(dtype);
   c.set_output(0, dtype, std::move(out));
   if (vectors) propagate(c);
@@ -54,7 +55,7 @@ void infer(InferContext& c) {
 void eval(EvalContext& c) {
   const DType dtype = c.input(0).dtype();
   Shape out = c.shape(0);
-  const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis"), out.rank()));
+  const auto axis = static_cast<size_t>(normalize_axis(axis_of(c), out.rank()));
   for (size_t i = 1; i < c.input_count(); ++i) {
     Shape rest = c.shape(i);
     c.check(c.input(i).dtype() == dtype, "the inputs are of types {} and {}", dtype_name(dtype),
@@ -79,6 +80,12 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  inputs: T ...
+out concat_result: T
+attr axis: int
+type T: @float)",
+     infer, eval},
     {4, R"(
 in  inputs: T ...
 out concat_result: T

@@ -1,6 +1,6 @@
-// Dropout: the input itself, and a mask of ones; in training mode (opset 12 on) each element is dropped with
-// probability `ratio` and the others are scaled by 1 / (1 - ratio). The choice is that of
-// numpy.random.RandomState(seed).
+// Dropout: the input itself, and a mask of ones; in training mode (an input from opset 12 on; before opset 7
+// unless the attribute is_test is set) each element is dropped with probability `ratio` and the others are
+// scaled by 1 / (1 - ratio). The choice is that of numpy.random.RandomState(seed).
 #include <cmath>
 
 #include "ops/eval_util.h"
@@ -13,11 +13,17 @@ namespace {
 
 /// The probability in force; 0 outside training.
 double ratio_of(const EvalContext& c) {
-  if (c.since() < 12 || !c.has_input(2)) return 0;
-  c.check(c.input(2).numel() == 1, "training_mode must have one element");
-  if (!c.input(2).data<bool>()[0]) return 0;
-  c.check(!c.has_input(1) || c.input(1).numel() == 1, "ratio must have one element");
-  const double ratio = c.has_input(1) ? c.input(1).data<double>()[0] : 0.5;
+  double ratio = 0.5;
+  if (c.since() < 12) {
+    if (c.since() >= 7 || c.attr_int("is_test") != 0) return 0;
+    ratio = c.attr_float("ratio");
+  } else {
+    if (!c.has_input(2)) return 0;
+    c.check(c.input(2).numel() == 1, "training_mode must have one element");
+    if (!c.input(2).data<bool>()[0]) return 0;
+    c.check(!c.has_input(1) || c.input(1).numel() == 1, "ratio must have one element");
+    if (c.has_input(1)) ratio = c.input(1).data<double>()[0];
+  }
   c.check(ratio >= 0 && ratio < 1, "the ratio {} is outside [0, 1)", ratio);
   return ratio;
 }
@@ -62,6 +68,23 @@ Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data: T
+out output: T
+out mask: T ?
+attr is_test: int = 0
+attr consumed_inputs: ints
+attr ratio: float = 0.5
+type T: @float)",
+     infer, eval},
+    {6, R"(
+in  data: T
+out output: T
+out mask: T ?
+attr is_test: int = 0
+attr ratio: float = 0.5
+type T: @float)",
+     infer, eval},
     {7, R"(
 in  data: T
 out output: T

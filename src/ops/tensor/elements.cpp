@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory_limit.h"
 #include "base/parallel.h"
 
 namespace assay {
@@ -33,9 +34,9 @@ void pack(const uint8_t* from, int64_t count, uint8_t* to, int64_t first, int64_
 void check_output_size(DType dtype, const Shape& shape) {
   const int64_t bits =
       dtype == DType::kString ? static_cast<int64_t>(sizeof(std::string)) * 8 : bit_width(dtype);
-  require(shape.numel() <= kLargestOutputBytes / bits * 8, ErrorCode::kInvalidModel,
-          "an output of shape {} and type {} is larger than {} GiB", shape.str(), dtype_name(dtype),
-          kLargestOutputBytes >> 30);
+  require(shape.numel() <= memory_limit() / bits * 8, ErrorCode::kInvalidModel,
+          "an output of shape {} and type {} is larger than the {} bytes that there are", shape.str(),
+          dtype_name(dtype), memory_limit());
 }
 
 Tensor checked_allocation(DType dtype, Shape shape) {

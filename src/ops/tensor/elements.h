@@ -9,10 +9,7 @@
 
 namespace assay {
 
-/// The most memory that one output may take when its shape comes from the model's own numbers.
-inline constexpr int64_t kLargestOutputBytes = int64_t{64} << 30;
-
-/// Throws Error (kInvalidModel) when a tensor needs more than kLargestOutputBytes.
+/// Throws Error (kInvalidModel) when a tensor needs more than memory_limit().
 void check_output_size(DType dtype, const Shape& shape);
 /// Tensor::allocate after check_output_size.
 Tensor checked_allocation(DType dtype, Shape shape);

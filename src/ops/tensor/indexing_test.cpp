@@ -209,7 +209,7 @@ const Bad kBad[] = {
      11,
      {ints({1}), ints({int64_t{1} << 50}), ints({0, 1})},
      {},
-     "larger than 64 GiB"},
+     "bytes that there are"},
     {"OneHotValues", "OneHot", 11, {ints({1}), ints({1}), ints({0})}, {}, "shape (1,)"},
     {"EyeLikeRank", "EyeLike", 22, {ints({1})}, {}, "rank 2"},
 };

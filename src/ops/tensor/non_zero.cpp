@@ -21,9 +21,9 @@ void infer(InferContext& c) {
 template <size_t N>
 Bits<N> sign_bits(DType dtype) {
   Bits<N> mask{};
-  const bool two = is_complex(dtype);
-  if (is_float(dtype) || two) mask.bytes[N - 1] = std::byte{0x80};
-  if (two) mask.bytes[N / 2 - 1] = std::byte{0x80};
+  if (is_float(dtype) || is_complex(dtype)) mask.bytes[N - 1] = std::byte{0x80};
+  if constexpr (N > 1)
+    if (is_complex(dtype)) mask.bytes[N / 2 - 1] = std::byte{0x80};
   return mask;
 }
 

@@ -42,6 +42,10 @@ Pads spread(const std::vector<int64_t>& numbers, const std::vector<int64_t>* axe
   return pads;
 }
 
+std::vector<int64_t> attribute_pads(const OpContext& c) {
+  return c.attr_ints(c.since() < 2 ? "paddings" : "pads");
+}
+
 Dim padded(const Dim& in, int64_t begin, int64_t end) {
   constexpr int64_t kLimit = INT64_MAX / 4;
   require(std::abs(begin / 2) < kLimit / 2 && std::abs(end / 2) < kLimit / 2, ErrorCode::kInvalidModel,
@@ -58,7 +62,7 @@ void infer(InferContext& c) {
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   const bool has_axes = c.since() >= 18 && c.has_input(3);
-  const auto numbers = c.since() < 11 ? c.attr_ints("pads") : known_integers(c, 1);
+  const auto numbers = c.since() < 11 ? attribute_pads(c) : known_integers(c, 1);
   const auto axes = has_axes ? known_integers(c, 3) : std::nullopt;
   Dims out(in->size());
   if (numbers && (axes || !has_axes)) {
@@ -105,8 +109,8 @@ void eval(EvalContext& c) {
   const Shape& in = c.shape(0);
   const bool has_axes = c.since() >= 18 && c.has_input(3);
   const std::vector<int64_t> axes = has_axes ? integer_list(c, 3) : std::vector<int64_t>();
-  const Pads pads = spread(c.since() < 11 ? c.attr_ints("pads") : integer_list(c, 1),
-                           has_axes ? &axes : nullptr, in.size());
+  const Pads pads =
+      spread(c.since() < 11 ? attribute_pads(c) : integer_list(c, 1), has_axes ? &axes : nullptr, in.size());
   Shape out;
   for (size_t d = 0; d < in.size(); ++d) {
     const Dim extent = padded(Dim(in[d]), pads.begin[d], pads.end[d]);
@@ -123,6 +127,14 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data: T
+out output: T
+attr value: float = 0
+attr mode: string = "constant"
+attr paddings: ints required
+type T: @float)",
+     infer, eval},
     {2, R"(
 in  data: T
 out output: T

@@ -15,8 +15,9 @@ RandomState random_source(const EvalContext& c) {
 }
 
 DType random_dtype(const OpContext& c, DType otherwise) {
-  const int64_t dtype = c.attr_int("dtype", static_cast<int64_t>(otherwise));
-  if (dtype == 0) return DType::kUndefined;
+  constexpr int64_t kNotGiven = INT64_MIN;
+  const int64_t dtype = c.attr_int("dtype", kNotGiven);
+  if (dtype == kNotGiven) return otherwise;
   require(is_known_dtype(dtype), ErrorCode::kUnsupported,
           "the attribute 'dtype' names the unknown element type {}", dtype);
   return static_cast<DType>(dtype);

@@ -1,5 +1,5 @@
 // Reshape: the same elements under another shape. In the shape input, 0 copies the input's extent (unless
-// allowzero), and one -1 takes what remains.
+// allowzero), and one -1 takes what remains. In opset 1 the shape is an attribute.
 #include <algorithm>
 
 #include "ops/infer_util.h"
@@ -107,7 +107,29 @@ void eval(EvalContext& c) {
   c.set_output(0, c.input(0).reshaped(resolve(c.shape(0), c.input(1).to_int64(), allow_zero)));
 }
 
+void eval_attribute(EvalContext& c) {
+  c.set_output(0, c.input(0).reshaped(resolve(c.shape(0), c.attr_ints("shape"), false)));
+}
+
+void infer_attribute(InferContext& c) {
+  const std::vector<int64_t> wanted = c.attr_ints("shape");
+  const Dims* in = c.input_dims(0);
+  const std::optional<Shape> shape = in != nullptr ? known_shape(*in) : std::nullopt;
+  if (shape) return c.set_output(0, c.input_dtype(0), to_dims(resolve(*shape, wanted, false)));
+  Dims out(wanted.size());
+  for (size_t i = 0; i < out.size(); ++i)
+    if (wanted[i] > 0) out[i] = Dim(wanted[i]);
+  c.set_output(0, c.input_dtype(0), std::move(out));
+}
+
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data: T
+out reshaped: T
+attr consumed_inputs: ints
+attr shape: ints
+type T: @float)",
+     infer_attribute, eval_attribute},
     {5, R"(
 in  data: T
 in  shape: int64

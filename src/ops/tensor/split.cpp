@@ -1,11 +1,12 @@
 // Split: cuts a tensor into pieces along an axis. The lengths come from the attribute (before opset 13) or
-// the input `split`; without it the pieces are equal, and from opset 18 on the last of num_outputs may be
-// shorter.
+// the input `split` (in opset 1 either); without it the pieces are equal, and from opset 18 on the last of
+// num_outputs may be shorter.
 #include <numeric>
 
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 #include "ops/tensor/strided_copy.h"
+#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -41,6 +42,14 @@ std::vector<int64_t> attribute_lengths(const OpContext& c) {
   return c.since() < 13 ? c.attr_ints("split") : std::vector<int64_t>();
 }
 
+/// Whether the lengths are an input.
+bool takes_input(const OpContext& c) { return (c.since() >= 13 || c.since() < 2) && c.has_input(1); }
+
+/// In opset 1 the input has the type of the data.
+std::vector<int64_t> input_lengths(const EvalContext& c) {
+  return c.since() >= 2 ? integer_list(c, 1) : convert(c.input(1), DType::kInt64).to_int64();
+}
+
 void check_sum(const OpContext& c, const std::vector<int64_t>& lengths, int64_t extent) {
   int64_t sum = 0;
   for (const int64_t n : lengths)
@@ -65,11 +74,11 @@ void infer(InferContext& c) {
     for (size_t i = 0; i < c.output_count(); ++i) c.set_output(i, c.input_dtype(0));
     return;
   }
-  const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis"), static_cast<int>(in->size())));
+  const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis", 0), static_cast<int>(in->size())));
   const Dim extent = (*in)[axis];
   std::vector<int64_t> lengths = attribute_lengths(c);
-  const bool by_input = c.since() >= 13 && c.has_input(1);
-  if (by_input)
+  const bool by_input = takes_input(c);
+  if (by_input && c.since() >= 2)
     if (const auto known = known_integers(c, 1)) lengths = *known;
   if (!lengths.empty()) {
     check_lengths(c, lengths);
@@ -87,9 +96,9 @@ void infer(InferContext& c) {
 
 void eval(EvalContext& c) {
   const Shape& in = c.shape(0);
-  const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis"), in.rank()));
+  const auto axis = static_cast<size_t>(normalize_axis(c.attr_int("axis", 0), in.rank()));
   std::vector<int64_t> lengths = attribute_lengths(c);
-  if (c.since() >= 13 && c.has_input(1)) lengths = integer_list(c, 1);
+  if (takes_input(c)) lengths = input_lengths(c);
   if (lengths.empty())
     lengths = equal_lengths(c, in[axis]);
   else
@@ -105,6 +114,14 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  input: T
+in  split: T ?
+out outputs...: T ...
+attr split: ints
+attr axis: int
+type T: @float)",
+     infer, eval},
     {2, R"(
 in  input: T
 out outputs: T ...

@@ -1,9 +1,12 @@
-// Tile: the input repeated along each dimension.
+// Tile: the input repeated along each dimension; in opset 1 along one.
+#include <cmath>
+
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
+#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -24,9 +27,9 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
-void eval(EvalContext& c) {
+void tile(EvalContext& c, const std::vector<int64_t>& repeats) {
   const Shape& in = c.shape(0);
-  const std::vector<int64_t> repeats = integer_list(c, 1), strides = in.strides();
+  const std::vector<int64_t> strides = in.strides();
   c.check(repeats.size() == in.size(), "repeats has {} entries for an input of rank {}", repeats.size(),
           in.size());
   // The output as copies by element: two dimensions for each of the input.
@@ -46,7 +49,40 @@ void eval(EvalContext& c) {
   c.set_output(0, copy_region(c.input(0), from, interleaved).reshaped(out));
 }
 
+void eval(EvalContext& c) { tile(c, integer_list(c, 1)); }
+
+void infer_one_axis(InferContext& c) {
+  if (const Dims* in = c.input_dims(0))
+    c.set_output(0, c.input_dtype(0), Dims(in->size()));
+  else
+    c.set_output(0, c.input_dtype(0));
+}
+
+/// The whole number that floating input i holds.
+int64_t whole_number(const EvalContext& c, size_t i, const char* name) {
+  c.check(c.input(i).numel() == 1, "{} must have one element, not the shape {}", name, c.shape(i).str());
+  const double value = to_float64(c.input(i)).item<double>();
+  c.check(value == std::floor(value) && std::abs(value) < 1e15, "{} is {}, which is no whole number", name,
+          value);
+  return static_cast<int64_t>(value);
+}
+
+void eval_one_axis(EvalContext& c) {
+  std::vector<int64_t> repeats(c.shape(0).size(), 1);
+  const int64_t axis = normalize_axis(whole_number(c, 2, "axis"), c.shape(0).rank());
+  repeats[static_cast<size_t>(axis)] = whole_number(c, 1, "tiles");
+  tile(c, repeats);
+}
+
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  input: T
+in  tiles: T
+in  axis: T
+out output: T
+type T: @float
+type T1: int64)",
+     infer_one_axis, eval_one_axis},
     {6, R"(
 in  input: T
 in  repeats: T1

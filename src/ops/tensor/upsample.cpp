@@ -1,4 +1,5 @@
-// Upsample: the forerunner of Resize: scales only, coordinates divided by the scale. Opset 10 withdrew it.
+// Upsample: the forerunner of Resize: scales only, coordinates divided by the scale. Opset 1 scales height
+// and width of images, opset 10 withdrew it.
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/tensor/resize_plan.h"
@@ -24,13 +25,19 @@ std::vector<double> numbers(const Tensor& scales) {
   return {values.data<double>(), values.data<double>() + values.numel()};
 }
 
+/// Before opset 9 the scales are attributes.
+std::vector<double> attribute_scales(const OpContext& c) {
+  if (c.since() >= 7) return c.attr_floats("scales");
+  return {1, 1, c.attr_float("height_scale"), c.attr_float("width_scale")};
+}
+
 void infer(InferContext& c) {
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   Dims out(in->size());
   const Tensor* value = c.since() >= 9 ? c.input_value(1) : nullptr;
   if (c.since() < 9 || value != nullptr) {
-    const std::vector<double> scales = value != nullptr ? numbers(*value) : c.attr_floats("scales");
+    const std::vector<double> scales = value != nullptr ? numbers(*value) : attribute_scales(c);
     c.check(scales.size() == in->size(), "scales has {} entries for an input of rank {}", scales.size(),
             in->size());
     for (size_t d = 0; d < out.size(); ++d) out[d] = infer_scaled((*in)[d], scales[d]);
@@ -41,7 +48,7 @@ void infer(InferContext& c) {
 }  // namespace
 
 ResizePlan plan_upsample(const EvalContext& c) {
-  return plan_of(c, c.shape(0).dims(), c.since() < 9 ? c.attr_floats("scales") : numbers(c.input(1)));
+  return plan_of(c, c.shape(0).dims(), c.since() < 9 ? attribute_scales(c) : numbers(c.input(1)));
 }
 
 namespace {
@@ -59,6 +66,14 @@ void infer_withdrawn(InferContext& c) { withdrawn(c); }
 void eval_withdrawn(EvalContext& c) { withdrawn(c); }
 
 constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+attr mode: string = "nearest"
+attr height_scale: float required
+attr width_scale: float required
+type T: @float bool int32 int64)",
+     infer, eval},
     {7, R"(
 in  X: T
 out Y: T

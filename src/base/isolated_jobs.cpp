@@ -1,0 +1,227 @@
+#include "base/isolated_jobs.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "assay/error.h"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool write_all(int fd, const void* data, size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+bool read_all(int fd, void* data, size_t bytes) {
+  char* at = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = read(fd, at, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+/// Job numbers come in, length and text of the results go out, until the parent closes its end.
+[[noreturn]] void serve(int fd, const std::function<std::string(size_t)>& work) {
+  uint64_t job = 0;
+  while (read_all(fd, &job, sizeof job)) {
+    std::string text;
+    try {
+      text = work(job);
+    } catch (const std::exception& e) {
+      text = std::string("error: ") + e.what();
+    }
+    const uint64_t length = text.size();
+    if (!write_all(fd, &length, sizeof length) || !write_all(fd, text.data(), text.size())) break;
+  }
+  _exit(0);
+}
+
+/// One child process and the job it works on.
+class Worker {
+ public:
+  Worker(const std::function<std::string(size_t)>& work, const std::vector<Worker>& siblings) {
+    int ends[2];
+    require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, ErrorCode::kIo,
+            "cannot make a socket for a child process: {}", std::strerror(errno));
+    pid_ = fork();
+    if (pid_ == 0) {
+      close(ends[0]);
+      // A sibling ends when the last copy of the parent's end of its socket is closed.
+      for (const Worker& other : siblings)
+        if (other.fd_ >= 0) close(other.fd_);
+      serve(ends[1], work);
+    }
+    const int reason = errno;
+    close(ends[1]);
+    fd_ = ends[0];
+    if (pid_ < 0) {
+      close(fd_);
+      fail(ErrorCode::kIo, "cannot make a child process: {}", std::strerror(reason));
+    }
+  }
+  Worker(Worker&& o) noexcept
+      : pid_(o.pid_), fd_(o.fd_), job_(o.job_), is_busy_(o.is_busy_), started_(o.started_) {
+    o.pid_ = -1;
+    o.fd_ = -1;
+  }
+  Worker& operator=(Worker&&) = delete;
+  ~Worker() { stop(); }
+
+  int fd() const { return fd_; }
+  size_t job() const { return job_; }
+  bool is_busy() const { return is_busy_; }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+
+  bool start(size_t job) {
+    job_ = job;
+    is_busy_ = true;
+    started_ = Clock::now();
+    const uint64_t number = job;
+    return write_all(fd_, &number, sizeof number);
+  }
+  /// False when the child died before it had said everything.
+  bool receive(std::string& text) {
+    uint64_t length = 0;
+    if (!read_all(fd_, &length, sizeof length)) return false;
+    text.resize(length);
+    is_busy_ = false;
+    return read_all(fd_, text.data(), length);
+  }
+  /// Ends the child; says how it had ended by itself.
+  std::string stop() {
+    if (pid_ < 0) return {};
+    if (fd_ >= 0) close(fd_);
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = fd_ = -1;
+    if (WIFSIGNALED(status)) return fmt::format("was killed by signal {}", WTERMSIG(status));
+    return fmt::format("ended with exit status {}", WEXITSTATUS(status));
+  }
+  void kill_now() const { kill(pid_, SIGKILL); }
+
+ private:
+  pid_t pid_ = -1;
+  int fd_ = -1;
+  size_t job_ = 0;
+  bool is_busy_ = false;
+  Clock::time_point started_;
+};
+
+class Pool {
+ public:
+  Pool(size_t jobs, const IsolatedJobOptions& options, const std::function<std::string(size_t)>& work,
+       const std::function<void(const IsolatedJobResult&)>& done)
+      : jobs_(jobs), options_(options), work_(work), done_(done) {}
+
+  void run() {
+    const size_t wanted = std::min(jobs_, static_cast<size_t>(std::max(options_.workers, 1)));
+    workers_.reserve(wanted);
+    while (finished_ < jobs_) {
+      while (workers_.size() < wanted && next_ < jobs_) {
+        workers_.emplace_back(work_, workers_);
+        workers_.back().start(next_++);
+      }
+      wait();
+    }
+  }
+
+ private:
+  /// Waits for the next result, death or time limit and deals with what there is.
+  void wait() {
+    std::vector<pollfd> watched;
+    double least = 3600;
+    for (const Worker& w : workers_) {
+      watched.push_back({w.fd(), POLLIN, 0});
+      if (options_.timeout_seconds > 0) least = std::min(least, options_.timeout_seconds - w.seconds());
+    }
+    const int ready = poll(watched.data(), watched.size(), static_cast<int>(std::max(least, 0.0) * 1000) + 1);
+    require(ready >= 0 || errno == EINTR, ErrorCode::kIo, "cannot wait for a child process: {}",
+            std::strerror(errno));
+    for (size_t i = workers_.size(); i-- > 0;) {
+      if (ready > 0 && watched[i].revents != 0)
+        answer(i);
+      else if (options_.timeout_seconds > 0 && workers_[i].seconds() > options_.timeout_seconds)
+        overdue(i);
+    }
+  }
+
+  void answer(size_t i) {
+    Worker& w = workers_[i];
+    IsolatedJobResult result{.job = w.job(), .text = {}, .death = {}};
+    if (!w.receive(result.text)) {
+      result.text.clear();
+      result.death = w.stop();
+      remove(i);
+    } else if (next_ < jobs_) {
+      w.start(next_++);
+    } else {
+      remove(i);
+    }
+    finish(result);
+  }
+
+  void overdue(size_t i) {
+    const IsolatedJobResult result{.job = workers_[i].job(),
+                                   .text = {},
+                                   .death = fmt::format("took longer than {} s", options_.timeout_seconds)};
+    workers_[i].kill_now();
+    remove(i);
+    finish(result);
+  }
+
+  void remove(size_t i) {
+    // Worker has no assignment: the others are moved into a new list.
+    std::vector<Worker> left;
+    left.reserve(workers_.capacity());
+    for (size_t k = 0; k < workers_.size(); ++k)
+      if (k != i) left.push_back(std::move(workers_[k]));
+    workers_.swap(left);
+  }
+
+  void finish(const IsolatedJobResult& result) {
+    ++finished_;
+    done_(result);
+  }
+
+  size_t jobs_;
+  const IsolatedJobOptions& options_;
+  const std::function<std::string(size_t)>& work_;
+  const std::function<void(const IsolatedJobResult&)>& done_;
+  std::vector<Worker> workers_;
+  size_t next_ = 0, finished_ = 0;
+};
+
+}  // namespace
+
+void run_isolated(size_t jobs, const IsolatedJobOptions& options,
+                  const std::function<std::string(size_t)>& work,
+                  const std::function<void(const IsolatedJobResult&)>& done) {
+  Pool(jobs, options, work, done).run();
+}
+
+}  // namespace assay

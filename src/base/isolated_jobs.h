@@ -1,0 +1,31 @@
+// Work done piece by piece in child processes, so that a piece that crashes or hangs harms no other.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace assay {
+
+struct IsolatedJobOptions {
+  int workers = 1;             ///< child processes at a time
+  double timeout_seconds = 0;  ///< a job that takes longer is killed; 0: no limit
+};
+
+/// How one job ended.
+struct IsolatedJobResult {
+  size_t job = 0;
+  std::string text;  ///< what the work returned
+  std::string
+      death;  ///< not empty when the child died meanwhile: `was killed by signal 11`, `took longer than 5 s`
+};
+
+/// Calls work(0), ..., work(jobs - 1), each once, in child processes that are made by fork() and handed one
+/// job after the other; calls `done` in this process with each result, in the order in which they end. A
+/// child that dies is replaced. What `work` throws becomes the text `error: ...`. The caller must not have
+/// started threads. Throws Error (kIo) when no process can be made.
+void run_isolated(size_t jobs, const IsolatedJobOptions& options,
+                  const std::function<std::string(size_t)>& work,
+                  const std::function<void(const IsolatedJobResult&)>& done);
+
+}  // namespace assay

@@ -1,0 +1,61 @@
+#include "base/isolated_jobs.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+std::map<size_t, IsolatedJobResult> run(size_t jobs, const IsolatedJobOptions& options,
+                                        const std::function<std::string(size_t)>& work) {
+  std::map<size_t, IsolatedJobResult> results;
+  run_isolated(jobs, options, work, [&](const IsolatedJobResult& r) {
+    EXPECT_TRUE(results.emplace(r.job, r).second) << "job " << r.job << " ended twice";
+  });
+  EXPECT_EQ(results.size(), jobs);
+  return results;
+}
+
+TEST(IsolatedJobs, EveryJobIsDoneOnce) {
+  const auto results = run(100, {.workers = 3}, [](size_t i) { return std::string(i * 1000, 'x'); });
+  for (const auto& [i, r] : results) {
+    EXPECT_EQ(r.text.size(), i * 1000);
+    EXPECT_EQ(r.death, "");
+  }
+}
+
+TEST(IsolatedJobs, ADeathEndsOneJobOnly) {
+  const auto results = run(6, {.workers = 2}, [](size_t i) -> std::string {
+    if (i == 1) raise(SIGKILL);
+    if (i == 3) _exit(7);
+    if (i == 4) throw std::runtime_error("refused");
+    return "done";
+  });
+  EXPECT_EQ(results.at(1).death, "was killed by signal 9");
+  EXPECT_EQ(results.at(3).death, "ended with exit status 7");
+  EXPECT_EQ(results.at(4).text, "error: refused");
+  for (const size_t i : {0, 2, 5}) EXPECT_EQ(results.at(i).text, "done");
+}
+
+TEST(IsolatedJobs, WhatTakesTooLongIsKilled) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto results = run(3, {.workers = 2, .timeout_seconds = 0.2}, [](size_t i) -> std::string {
+    if (i == 1) sleep(60);
+    return "done";
+  });
+  EXPECT_EQ(results.at(1).death, "took longer than 0.2 s");
+  EXPECT_EQ(results.at(2).text, "done");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(IsolatedJobs, NoJobs) {
+  EXPECT_TRUE(run(0, {}, [](size_t) { return std::string(); }).empty());
+}
+
+}  // namespace
+}  // namespace assay

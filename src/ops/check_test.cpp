@@ -1,0 +1,51 @@
+#include "ops/check.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+Model importing(std::vector<OpsetImport> opsets) {
+  Model m;
+  m.opsets = std::move(opsets);
+  return m;
+}
+
+TEST(NewestOpset, IsTheLastThatChangedAnOperator) {
+  EXPECT_GE(newest_opset(""), 28);
+  EXPECT_EQ(newest_opset("ai.onnx"), newest_opset(""));
+  EXPECT_EQ(newest_opset("nobody's"), 0);
+  for (const OpDef* op : all_ops())
+    EXPECT_LE(op->versions.back().since, newest_opset(op->domain)) << op->name;
+}
+
+TEST(CheckOpsets, AcceptsWhatIsKnownAndForeignDomains) {
+  const int64_t newest = newest_opset("");
+  EXPECT_EQ(find_unknown_opset(importing({{"", newest}, {"nobody's", 9999}})), "");
+  EXPECT_NO_THROW(check_opsets(importing({{"ai.onnx", 7}})));
+}
+
+TEST(CheckOpsets, RefusesVersionsThatAreNewerThanAllItKnows) {
+  const int64_t newest = newest_opset("");
+  for (const char* domain : {"", "ai.onnx"}) {
+    const Model m = importing({{domain, newest + 1}});
+    EXPECT_EQ(find_unknown_opset(m),
+              fmt::format("the model imports version {} of 'ai.onnx', but {} is the newest that this build "
+                          "knows; where later versions changed an operator, its results would be those of "
+                          "version {}",
+                          newest + 1, newest, newest));
+    EXPECT_THROW(check_opsets(m), Error);
+  }
+}
+
+TEST(CheckOpsets, LooksIntoLocalFunctions) {
+  Model m = importing({{"", 17}});
+  m.functions.resize(1);
+  m.functions[0].opsets = {{"", 9999}};
+  EXPECT_NE(find_unknown_opset(m).find("version 9999"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay

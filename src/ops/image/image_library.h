@@ -1,0 +1,30 @@
+// Libraries of picture formats, loaded when a picture asks for one.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+
+#include "base/dynamic_library.h"
+
+namespace assay {
+
+/// A loaded library. Its functions are declared where they are used, so no header is needed to build.
+class ImageLibrary {
+ public:
+  /// Loads the first of `names` that there is. Throws Error (kUnsupported) that says which package has it.
+  ImageLibrary(const char* format, const char* package, std::initializer_list<const char*> names);
+
+  /// Points `function` to the library's function of that name. Throws Error (kUnsupported) when it has none.
+  template <typename F>
+  void find(const char* name, F*& function) const {
+    function = reinterpret_cast<F*>(symbol(name));
+  }
+
+ private:
+  void* symbol(const char* name) const;
+
+  DynamicLibrary library_;
+  std::string format_;
+};
+
+}  // namespace assay

@@ -1,0 +1,81 @@
+// Decision trees: what TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/op_context.h"
+#include "ops/running_error.h"
+
+namespace assay {
+
+/// How the votes of all trees for a target become one number; numbered as TreeEnsemble's attribute.
+enum class Aggregate : uint8_t { kAverage, kSum, kMin, kMax };
+
+/// Trees of branches that compare a feature with a threshold, and of leaves that vote for targets.
+class Forest {
+ public:
+  /// Where each node is listed, by the numbers of its tree and its own.
+  using NodeIndex = std::map<std::pair<int64_t, int64_t>, size_t>;
+
+  /// From the attributes of the two older operators: nodes_*, and votes in {prefix}_treeids,
+  /// {prefix}_nodeids, {prefix}_ids and {prefix}_weights. A tree's root is its first listed node; votes of
+  /// branches are ignored, as ONNX Runtime does. Throws Error when lengths differ, or when a node is there
+  /// twice, refers to one that is missing, or votes for a target outside [0, targets).
+  static Forest from_node_lists(const OpContext& c, std::string_view prefix, int64_t targets);
+  /// From TreeEnsemble's attributes. Throws Error likewise.
+  static Forest from_branches_and_leaves(const OpContext& c, int64_t targets);
+
+  size_t tree_count() const { return roots_.size(); }
+  /// Throws Error when a branch looks at a feature that inputs of `count` features do not have.
+  void check_features(const OpContext& c, int64_t count) const;
+  /// True when no vote is negative.
+  bool votes_are_positive() const;
+
+  /// The votes for each target, for one row of features; a target without votes gets 0. A missing feature
+  /// (NaN) takes the true branch where nodes_missing_value_tracks_true says so; else the comparison decides,
+  /// which is true for BRANCH_NEQ only. N is double or Rounded. Throws Error (kInvalidModel) when a path
+  /// never ends.
+  template <typename N>
+  void vote(const double* x, Aggregate aggregate, std::span<N> targets) const;
+
+ private:
+  /// TreeEnsemble's numbers, and leaves.
+  enum class Mode : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
+  static constexpr int64_t kLastMode = 6;
+  struct Node {
+    Mode mode = Mode::kLeaf;
+    bool missing_is_true = false;
+    int64_t feature = 0;
+    double threshold = 0;
+    size_t when_true = 0, when_false = 0;  ///< nodes
+    size_t first = 0, last = 0;            ///< of a leaf's votes, or of the set's members
+  };
+  struct Vote {
+    int64_t target;
+    double weight;
+  };
+
+  static Mode read_mode(const OpContext& c, const std::string& name);
+  bool is_true(const Node& n, double x) const;
+  const Node& leaf_of(size_t root, const double* x) const;
+  void read_votes(const OpContext& c, const std::string& prefix, int64_t targets, const NodeIndex& index);
+  void read_sets(const OpContext& c);
+
+  std::vector<Node> nodes_;
+  std::vector<size_t> roots_;
+  std::vector<Vote> votes_;
+  std::vector<double> members_;
+};
+
+/// The numbers of a float attribute: `name`, or `name`_as_tensor where the operator's version has that and it
+/// is given. Throws Error when both are.
+std::vector<double> attr_numbers(const OpContext& c, const std::string& name);
+/// The numbers of a tensor attribute, none when it is left out.
+std::vector<double> attr_tensor_numbers(const OpContext& c, std::string_view name);
+
+}  // namespace assay

@@ -1,0 +1,141 @@
+// TreeEnsembleRegressor: the votes of all trees for each target, aggregated, plus the base values,
+// transformed.
+#include "ops/ml/forest.h"
+#include "ops/ml/post_transform.h"
+#include "ops/ml/score_rows.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+int64_t target_count(const OpContext& c) {
+  const int64_t targets = c.attr_int("n_targets", 0);
+  c.check(targets > 0, "attribute 'n_targets' is {}; it must be positive", targets);
+  return targets;
+}
+
+Aggregate read_aggregate(const OpContext& c) {
+  const std::string& name = c.attr_string("aggregate_function");
+  if (name == "AVERAGE") return Aggregate::kAverage;
+  if (name == "SUM") return Aggregate::kSum;
+  if (name == "MIN") return Aggregate::kMin;
+  c.check(name == "MAX", "attribute 'aggregate_function' is '{}'; it must be AVERAGE, SUM, MIN or MAX", name);
+  return Aggregate::kMax;
+}
+
+void infer(InferContext& c) {
+  read_post_transform(c);
+  read_aggregate(c);
+  infer_score_rows(c, Dim(target_count(c)));
+}
+
+template <typename N>
+ScoreRows<N> regress(const EvalContext& c) {
+  const int64_t targets = target_count(c);
+  const Forest forest = Forest::from_node_lists(c, "target", targets);
+  const Aggregate aggregate = read_aggregate(c);
+  const PostTransform transform = read_post_transform(c);
+  const std::vector<double> base = attr_numbers(c, "base_values");
+  c.check(base.empty() || static_cast<int64_t>(base.size()) == targets, "{} base values for {} targets",
+          base.size(), targets);
+  const Features x(c);
+  forest.check_features(c, x.count);
+  const auto cost = static_cast<int64_t>(forest.tree_count()) * 16;
+  return score_rows<N>(x, targets, cost, [&](const double* row, std::span<N> scores) {
+    forest.vote(row, aggregate, scores);
+    for (size_t t = 0; t < base.size(); ++t) scores[t] += N(base[t]);
+    apply(transform, scores);
+    return size_t{0};
+  });
+}
+
+void eval(EvalContext& c) { c.set_output(0, score_tensor(regress<double>(c))); }
+Tensor bound(EvalContext& c, double u, size_t, const Tensor&) { return score_errors(regress<Rounded>(c), u); }
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: float
+attr aggregate_function: string = "SUM"
+attr post_transform: string = "NONE"
+attr n_targets: int
+attr nodes_nodeids: ints
+attr target_nodeids: ints
+attr nodes_treeids: ints
+attr nodes_featureids: ints
+attr nodes_values: floats
+attr target_weights: floats
+attr nodes_falsenodeids: ints
+attr nodes_hitrates: floats
+attr base_values: floats
+attr nodes_missing_value_tracks_true: ints
+attr nodes_modes: strings
+attr nodes_truenodeids: ints
+attr target_treeids: ints
+attr target_ids: ints
+type T: float double int64 int32)",
+     infer, eval},
+    {3, R"(
+in  X: T
+out Y: float
+attr base_values_as_tensor: tensor
+attr aggregate_function: string = "SUM"
+attr post_transform: string = "NONE"
+attr n_targets: int
+attr target_weights_as_tensor: tensor
+attr target_ids: ints
+attr nodes_nodeids: ints
+attr nodes_treeids: ints
+attr nodes_featureids: ints
+attr target_nodeids: ints
+attr nodes_values_as_tensor: tensor
+attr target_weights: floats
+attr nodes_falsenodeids: ints
+attr nodes_hitrates: floats
+attr base_values: floats
+attr nodes_missing_value_tracks_true: ints
+attr nodes_values: floats
+attr nodes_hitrates_as_tensor: tensor
+attr nodes_modes: strings
+attr nodes_truenodeids: ints
+attr target_treeids: ints
+type T: float double int64 int32)",
+     infer, eval},
+    {5, R"(
+in  X: T
+out Y: float
+attr base_values_as_tensor: tensor
+attr aggregate_function: string = "SUM"
+attr post_transform: string = "NONE"
+attr n_targets: int
+attr target_weights_as_tensor: tensor
+attr target_ids: ints
+attr nodes_nodeids: ints
+attr nodes_treeids: ints
+attr nodes_featureids: ints
+attr target_nodeids: ints
+attr nodes_values_as_tensor: tensor
+attr target_weights: floats
+attr nodes_falsenodeids: ints
+attr nodes_hitrates: floats
+attr base_values: floats
+attr nodes_missing_value_tracks_true: ints
+attr nodes_values: floats
+attr nodes_hitrates_as_tensor: tensor
+attr nodes_modes: strings
+attr nodes_truenodeids: ints
+attr target_treeids: ints
+type T: float double int64 int32)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_ml_TreeEnsembleRegressor = {
+    .domain = "ai.onnx.ml",
+    .name = "TreeEnsembleRegressor",
+    .versions = kVersions,
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+};
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+// Steps that the operators on sequences and optionals share.
+#pragma once
+
+#include "ops/op_context.h"
+
+namespace assay {
+
+/// Tensors in a sequence at most: what a split by a hostile length may make.
+inline constexpr int64_t kLongestSequence = int64_t{1} << 24;
+
+/// What input i of eval holds. Throws Error unless it is a sequence.
+std::span<const Tensor> sequence_elements(const EvalContext& c, size_t i);
+
+/// The type of what input i holds; unknown when that is not known. Throws Error when it is known to be
+/// something else than a sequence.
+Type sequence_element_type(const InferContext& c, size_t i);
+
+/// Input i of eval as an index, one number in [-n, limit], negative ones counted from the end of n elements;
+/// or `otherwise` when the input is left out.
+int64_t sequence_position(const EvalContext& c, size_t i, int64_t n, int64_t limit, int64_t otherwise);
+
+/// A sequence, which may not grow beyond kLongestSequence.
+Tensor make_sequence(std::vector<Tensor> elements);
+
+}  // namespace assay

@@ -1,0 +1,30 @@
+#include "reference/fragment.h"
+
+#include "graph/clone.h"
+#include "graph/order.h"
+
+namespace assay {
+
+Fragment make_fragment(const Node& node, const Model& model) {
+  auto copy = std::make_shared<Model>();
+  copy->opsets = model.opsets;
+  copy->ir_version = model.ir_version;
+  Graph& g = *copy->graph;
+  Fragment fragment;
+  ValueMap map;
+  for (const Value* v : used_values(node)) {
+    if (v->is_constant()) {
+      map[v] = clone_value(*v, g);
+    } else {
+      map[v] = g.add_input(v->name(), v->type);
+      fragment.arguments.push_back(v);
+    }
+  }
+  clone_node(node, g, map);
+  for (const Value* v : node.outputs())
+    if (v != nullptr) g.outputs.push_back(map.at(v));
+  fragment.model = std::move(copy);
+  return fragment;
+}
+
+}  // namespace assay

@@ -1,0 +1,61 @@
+// Many conformance cases on several targets, each in a child process, so that a crash fails one case only.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/conformance.h"
+
+namespace assay {
+
+/// A folder in the layout of ONNX's backend tests, found below a root.
+struct ConformanceCase {
+  std::string name;  ///< its path below the root: node/test_abs
+  std::string folder;
+};
+
+/// One way to judge a case.
+struct ConformanceTarget {
+  std::string_view name;
+  std::string_view summary;
+  ConformanceResult (*run)(const ConformanceCase&);
+};
+
+/// inference, reference, reference-stored, engine, engine-unoptimized and onnxrt.
+std::span<const ConformanceTarget> conformance_targets();
+
+/// The cases below a root, sorted by name. Throws Error (kNotFound) when there is none.
+std::vector<ConformanceCase> find_conformance_cases(const std::string& root);
+
+/// What a case is made of.
+struct ConformanceUse {
+  std::vector<std::string> opsets;  ///< `ai.onnx 13`: those that nodes of the model belong to
+  std::vector<std::string>
+      operators;  ///< `Abs`, `ai.onnx.ml.Scaler`: each once, subgraphs and functions included
+};
+ConformanceUse conformance_use(const Model& model);
+
+/// How one case ended on one target.
+struct ConformanceOutcome {
+  const ConformanceCase* test = nullptr;
+  const ConformanceTarget* target = nullptr;
+  ConformanceResult result;
+  ConformanceUse use;  ///< empty when the model could not be read
+};
+
+struct ConformanceSuiteOptions {
+  int workers = 1;
+  int threads = 1;               ///< of each worker
+  double timeout_seconds = 120;  ///< for one case on one target
+};
+
+/// Judges every case on every target; the outcomes come in the order of cases, then of targets. The caller
+/// must not have started threads. A case during which the process dies has failed.
+std::vector<ConformanceOutcome> run_conformance_suite(std::span<const ConformanceCase> cases,
+                                                      std::span<const ConformanceTarget* const> targets,
+                                                      const ConformanceSuiteOptions& options);
+
+}  // namespace assay
