@@ -86,15 +86,14 @@ void print(const ConformanceReport& report) {
 int run_conformance(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ConformanceExpectations expectations = read_expectations(args);
+  const ConformanceSuiteOptions options = {.workers = static_cast<int>(require_at_least(
+                                               "--jobs", args.integer("--jobs").value_or(thread_count()), 1)),
+                                           .timeout_seconds = args.number("--timeout").value_or(120)};
+  const std::vector<const ConformanceTarget*> targets = chosen_targets(args);
   const std::vector<std::string> folders = args.list("folders").value();
   std::vector<ConformanceCase> cases;
   for (const std::string& folder : folders)
     for (ConformanceCase& test : find_conformance_cases(folder)) cases.push_back(std::move(test));
-  const int cpus = thread_count();
-  const ConformanceSuiteOptions options = {
-      .workers = static_cast<int>(require_at_least("--jobs", args.integer("--jobs").value_or(cpus), 1)),
-      .timeout_seconds = args.number("--timeout").value_or(120)};
-  const std::vector<const ConformanceTarget*> targets = chosen_targets(args);
   log::info("Running {} cases on {} targets", cases.size(), targets.size());
   const bool all_targets = !args.has("--on");
   const ConformanceReport report =

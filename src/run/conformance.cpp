@@ -13,37 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string difference(const Tensor& actual, const Tensor& expected, const ConformanceTolerance& tolerance);
-
 /// The difference of two containers of one kind and shape.
 std::string element_difference(const Tensor& actual, const Tensor& expected,
                                const ConformanceTolerance& tolerance) {
   for (size_t i = 0; i < actual.elements().size(); ++i) {
-    const std::string d = difference(actual.elements()[i], expected.elements()[i], tolerance);
+    const std::string d = conformance_difference(actual.elements()[i], expected.elements()[i], tolerance);
     if (!d.empty()) return fmt::format("[{}]: {}", i, d);
-  }
-  return {};
-}
-
-/// Empty when the values agree; otherwise the first difference.
-std::string difference(const Tensor& actual, const Tensor& expected, const ConformanceTolerance& tolerance) {
-  if (actual.dtype() != expected.dtype())
-    return fmt::format("type {} instead of {}", dtype_name(actual.dtype()), dtype_name(expected.dtype()));
-  if (actual.shape() != expected.shape())
-    return fmt::format("shape {} instead of {}", actual.shape().str(), expected.shape().str());
-  if (actual.identical(expected)) return {};
-  if (actual.is_container()) return element_difference(actual, expected, tolerance);
-  if (!is_float(actual.dtype())) {
-    if (is_complex(actual.dtype())) return "complex values differ";
-    return "values differ";
-  }
-  const double rtol = actual.dtype() == DType::kBFloat16 ? std::max(tolerance.rtol, 0x1p-6) : tolerance.rtol;
-  const Tensor a = to_float64(actual), e = to_float64(expected);
-  for (int64_t i = 0; i < a.numel(); ++i) {
-    const double x = a.data<double>()[i], y = e.data<double>()[i];
-    const bool close =
-        (std::isnan(x) && std::isnan(y)) || x == y || std::abs(x - y) <= tolerance.atol + rtol * std::abs(y);
-    if (!close) return fmt::format("element {} is {:.9g} instead of {:.9g}", i, x, y);
   }
   return {};
 }
@@ -65,13 +40,36 @@ std::string run_data_set(const std::string& folder, Session& session, const Conf
   session.run(feed, [&](size_t i, Tensor t) { actual[i] = std::move(t); });
   for (size_t i = 0; i < expected.size(); ++i) {
     if (!actual[i].defined()) return fmt::format("output '{}' was not computed", session.outputs()[i].name);
-    const std::string d = difference(actual[i], expected[i], tolerance);
+    const std::string d = conformance_difference(actual[i], expected[i], tolerance);
     if (!d.empty()) return fmt::format("output '{}': {}", session.outputs()[i].name, d);
   }
   return {};
 }
 
 }  // namespace
+
+std::string conformance_difference(const Tensor& actual, const Tensor& expected,
+                                   const ConformanceTolerance& tolerance) {
+  if (actual.dtype() != expected.dtype())
+    return fmt::format("type {} instead of {}", dtype_name(actual.dtype()), dtype_name(expected.dtype()));
+  if (actual.shape() != expected.shape())
+    return fmt::format("shape {} instead of {}", actual.shape().str(), expected.shape().str());
+  if (actual.identical(expected)) return {};
+  if (actual.is_container()) return element_difference(actual, expected, tolerance);
+  if (!is_float(actual.dtype())) {
+    if (is_complex(actual.dtype())) return "complex values differ";
+    return "values differ";
+  }
+  const double rtol = actual.dtype() == DType::kBFloat16 ? std::max(tolerance.rtol, 0x1p-6) : tolerance.rtol;
+  const Tensor a = to_float64(actual), e = to_float64(expected);
+  for (int64_t i = 0; i < a.numel(); ++i) {
+    const double x = a.data<double>()[i], y = e.data<double>()[i];
+    const bool close =
+        (std::isnan(x) && std::isnan(y)) || x == y || std::abs(x - y) <= tolerance.atol + rtol * std::abs(y);
+    if (!close) return fmt::format("element {} is {:.9g} instead of {:.9g}", i, x, y);
+  }
+  return {};
+}
 
 ConformanceResult run_conformance_case(const std::string& folder, const Backend& backend,
                                        const SessionOptions& session_options) {

@@ -15,9 +15,14 @@ struct ConformanceResult {
   std::string reason;  ///< why it failed
 };
 
-/// Runs one case folder on a backend: every output of every data set must have the expected type and shape;
-/// integers, booleans and strings must be equal, floats within the case's tolerance, bfloat16 within two
-/// units in the last place as in ONNX's own runner. Never throws for what the case or the backend do wrong.
+/// Empty when a value is as expected: of the same type and shape, integers, booleans and strings equal,
+/// floats within the tolerance, bfloat16 within two units in the last place as in ONNX's own runner.
+/// Otherwise the first difference.
+std::string conformance_difference(const Tensor& actual, const Tensor& expected,
+                                   const ConformanceTolerance& tolerance);
+
+/// Runs one case folder on a backend: every output of every data set must be as expected, by
+/// conformance_difference(). Never throws for what the case or the backend do wrong.
 ConformanceResult run_conformance_case(const std::string& folder, const Backend& backend,
                                        const SessionOptions& session);
 

@@ -105,4 +105,15 @@ DATA = [
     ("run identity.onnx --ref --log-file identity.onnx/log", 1, ERR, "[!] cannot write the log file identity.onnx/log: Not a directory"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA
+CONFORMANCE = [
+    ("check", 2, ERR, "assay check: error: the following arguments are required: command"),
+    ("check conformance", 2, ERR, "assay check conformance: error: the following arguments are required: folders"),
+    ("check conformance folder --on nowhere", 2, ERR, "assay check conformance: error: argument --on: invalid choice: 'nowhere' (choose from 'inference', 'reference', 'reference-stored', 'engine', 'engine-unoptimized', 'onnxrt')"),
+    ("check conformance folder --jobs 0", 1, ERR, "[!] --jobs: 0 is too small; it must be at least 1."),
+    ("check conformance gone", 1, ERR, "[!] there is no folder 'gone'"),
+    ("check conformance folder", 1, ERR, "[!] there is no test case (a folder with model.onnx) below 'folder'"),
+    ("check conformance folder --expected gone.txt", 1, ERR, "[!] cannot open gone.txt: No such file or directory"),
+    ("check conformance folder --expected empty_list.json", 1, ERR, "[!] empty_list.json: line 1 is not of the form `TARGET CASE: REASON`: []"),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMostPixels = int64_t{1} << 28;
+constexpr int64_t kMostPixels = int64_t{1} << 27;
 
 bool begins_with(Encoded stream, std::string_view magic, size_t at = 0) {
   return stream.size() >= at + magic.size() &&

@@ -25,7 +25,7 @@ struct Picture {
 using Encoded = std::span<const uint8_t>;
 
 /// A black picture, or nothing when an extent is not positive. Throws Error (kInvalidArgument) for more than
-/// 2^28 pixels, so that a few bytes that lie cannot ask for all memory.
+/// 2^27 pixels, so that a few bytes that lie cannot ask for all memory.
 std::optional<Picture> make_picture(int64_t width, int64_t height);
 
 /// value / most as a byte, rounded down.

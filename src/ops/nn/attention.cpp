@@ -221,6 +221,9 @@ std::vector<double> absolute(kernels::MatrixView m, int64_t rows, int64_t column
   return out;
 }
 
+/// Neither a probability nor what is computed for it is far outside [0, 1].
+constexpr double kLargestProbabilityError = 2;
+
 /// Errors along the stages of one query's row.
 struct RowErrors {
   const AttentionPlan& plan;
@@ -253,23 +256,31 @@ struct RowErrors {
   void to_probabilities(bool any, double* scores, double* errors) const {
     const int64_t keys = plan.keys;
     const std::vector<double> before(scores, scores + keys);
-    const double largest = keys == 0 ? 0 : *std::max_element(before.begin(), before.end());
-    if (any)
-      softmax(scores, keys);
-    else
+    if (!any || keys == 0) {
       std::fill_n(scores, keys, 0.0);
-    double mean = 0;
-    for (int64_t j = 0; j < keys; ++j) mean += scores[j] * errors[j];
+      std::fill_n(errors, keys, 0.0);
+      return;
+    }
+    const double largest = *std::max_element(before.begin(), before.end());
+    softmax(scores, keys);
+    // Every power may err one way, and their sum the other way.
+    double least = 0;
+    for (int64_t j = 0; j < keys; ++j)
+      least += std::exp(before[static_cast<size_t>(j)] - largest - errors[j]);
     for (int64_t j = 0; j < keys; ++j) {
-      const double roundings = static_cast<double>(keys) + largest - before[static_cast<size_t>(j)] + 10;
-      errors[j] = scores[j] == 0 ? 0 : scores[j] * (errors[j] + mean + u_softmax * roundings);
+      const double below = before[static_cast<size_t>(j)] - largest;
+      const double raised = below + errors[j], roundings = static_cast<double>(keys) - below + 10;
+      if (std::isinf(below)) continue;  // masked: exactly zero
+      const double error = std::exp(raised) / least - scores[j] + u_softmax * roundings * scores[j];
+      errors[j] = std::fmin(error, kLargestProbabilityError);
     }
   }
 };
 
-/// First-order bound. A score errs by u (d + 3) |scale| |Q||K|^T, its cap by 6 u more, its sum with the mask
-/// by one rounding; a probability, relatively, by its score's error, the mean of these, and u (n + |x - max|
-/// + 10) for the softmax itself; Y by the probabilities' errors times |V| and n u P |V|.
+/// A score errs by u (d + 3) |scale| |Q||K|^T, its cap by 6 u more, its sum with the mask by one rounding; a
+/// probability by what its score's error and those of all others make of its power and their sum, and,
+/// relatively, u (n + |x - max| + 10) for the softmax itself; Y by the probabilities' errors times |V| and n
+/// u P |V|.
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
   if (i == 1 || i == 2) return {};
   const AttentionPlan p(c);

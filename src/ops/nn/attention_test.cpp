@@ -117,6 +117,69 @@ TEST(Attention, ShowsEveryStage) {
   expect_near(stage(3), run_op("Softmax", 13, {capped})[0], 1e-15);
 }
 
+/// Y of one head in float32, as a plain loop.
+std::vector<float> attention_in_float(const Tensor& q, const Tensor& k, const Tensor& v) {
+  const auto at = [](const Tensor& t, int64_t i) { return static_cast<float>(t.data<double>()[i]); };
+  const int64_t n = q.dim(2), m = k.dim(2), d = q.dim(3), e = v.dim(3);
+  const float scale = 1 / std::sqrt(static_cast<float>(d));
+  std::vector<float> y;
+  for (int64_t i = 0; i < n; ++i) {
+    std::vector<float> p;
+    float largest = -std::numeric_limits<float>::infinity(), sum = 0;
+    for (int64_t j = 0; j < m; ++j) {
+      float dot = 0;
+      for (int64_t t = 0; t < d; ++t) dot += at(q, i * d + t) * at(k, j * d + t);
+      p.push_back(dot * scale);
+      largest = std::max(largest, p.back());
+    }
+    for (float& x : p) sum += x = std::exp(x - largest);
+    for (int64_t t = 0; t < e; ++t) {
+      float total = 0;
+      for (int64_t j = 0; j < m; ++j) total += p[static_cast<size_t>(j)] / sum * at(v, j * e + t);
+      y.push_back(total);
+    }
+  }
+  return y;
+}
+
+TEST(Attention, NoiseAndBoundCoverFloatArithmetic) {
+  constexpr int64_t kQueries = 40, kSize = 16;
+  for (const int64_t keys : {1, 30, 1000})
+    for (const double gain : {1.0, 10.0}) {
+      std::vector<Tensor> in = {random_tensor({1, 1, kQueries, kSize}, 1),
+                                random_tensor({1, 1, keys, kSize}, 2), random_tensor({1, 1, keys, kSize}, 3)};
+      for (double& x : in[0].mutable_span<double>()) x *= gain;
+      for (Tensor& t : in)
+        for (double& x : t.mutable_span<double>()) x = static_cast<double>(static_cast<float>(x));
+      const Tensor y = run_op("Attention", 23, in)[0], bound = custom_bound("Attention", 23, in, {}, 0x1p-24);
+      const OpTestNode n("Attention", 23, {true, true, true}, {}, 1, "");
+      double squares = 0, most = 0;
+      for (uint64_t key = 1; key <= 3; ++key) {
+        EvalContext c(n.node(), n.op(), n.version(), in);
+        n.op().numerics.perturb(c, 0x1p-24, key);
+        for (int64_t i = 0; i < y.numel(); ++i)
+          squares += std::pow(c.outputs()[0].data<double>()[i] - y.data<double>()[i], 2);
+      }
+      const std::vector<float> computed = attention_in_float(in[0], in[1], in[2]);
+      for (int64_t i = 0; i < y.numel(); ++i) {
+        const double error =
+            std::fabs(static_cast<double>(computed[static_cast<size_t>(i)]) - y.data<double>()[i]);
+        ASSERT_LE(error, bound.data<double>()[i]) << keys << " at " << i;
+        most = std::max(most, error);
+      }
+      const double explained = 8 * std::sqrt(squares / static_cast<double>(3 * y.numel()));
+      EXPECT_LE(most, explained) << keys << " keys, gain " << gain;
+      EXPECT_TRUE(keys == 1 || most >= explained / 100) << keys << " keys, gain " << gain;
+    }
+}
+
+TEST(Attention, BoundStaysFiniteWhereAnArithmeticIsTooCoarse) {
+  const Qkv t = random_qkv(1, 1, 1, 3, 5);
+  Tensor q = t.q;
+  for (double& x : q.mutable_span<double>()) x *= 1e6;
+  for (const double b : values(custom_bound("Attention", 23, {q, t.k, t.v}, {}, 0x1p-8))) EXPECT_LT(b, 20);
+}
+
 TEST(Attention, InfersShapes) {
   const auto type = [](const char* length, int64_t heads) {
     return Type::tensor(DType::kFloat16, Dims{Dim::symbol("n"), Dim(heads), Dim::symbol(length), Dim(8)});
