@@ -156,6 +156,8 @@ class Graph {
   std::vector<Value*> outputs;
   /// ONNX TensorAnnotation: tensor name and its quantisation parameters.
   std::vector<std::pair<std::string, Metadata>> quantization_annotations;
+  /// Counts the names that layer() has generated (edit.h).
+  int64_t name_index = 0;
 
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   const std::vector<std::unique_ptr<Value>>& values() const { return values_; }
@@ -180,10 +182,6 @@ class Graph {
   Node* insert_node(const Node* position, std::string op_type, std::vector<Value*> inputs,
                     std::vector<Value*> outputs, AttributeList attributes = {}, std::string name = {},
                     std::string domain = {});
-  /// GraphSurgeon's layer(): adds a node whose output is a new value named after the node (or `hint`);
-  /// returns it.
-  Value* layer(std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {},
-               std::string hint = {}, std::string domain = {});
 
   /// Detaches and deletes. Its outputs stay as values without producer.
   void remove_node(Node* node);

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "assay/edit.h"
 #include "backends/backend_list.h"
 #include "engine/build/builder.h"
 #include "ops/infer.h"
@@ -42,7 +43,8 @@ class EngineTest : public testing::Test {
     return g.add_constant(g.unique_name("s"), Tensor::vector<float>({x}).reshaped(Shape{}));
   }
   Value* op(std::string type, std::vector<Value*> inputs, AttributeList attributes = {}) {
-    return g.layer(std::move(type), std::move(inputs), std::move(attributes));
+    const LayerArguments arguments(inputs.begin(), inputs.end());
+    return layer(g, std::move(type), arguments, {"y"}, {.attributes = std::move(attributes)})[0];
   }
   void output(Value* v) { g.outputs.push_back(v); }
 
@@ -105,10 +107,8 @@ class EngineTest : public testing::Test {
 };
 
 Value* batch_norm(Graph& g, Value* x, int64_t channels, const Tensor& positive, const Tensor& any) {
-  const auto constant = [&](const Tensor& t) { return g.add_constant(g.unique_name("bn"), t); };
   EXPECT_EQ(positive.numel(), channels);
-  return g.layer("BatchNormalization",
-                 {x, constant(positive), constant(any), constant(any), constant(positive)});
+  return layer(g, "BatchNormalization", {x, positive, any, any, positive}, {"y"})[0];
 }
 
 TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {

@@ -201,15 +201,6 @@ Node* Graph::insert_node(const Node* position, std::string op_type, std::vector<
   return raw;
 }
 
-Value* Graph::layer(std::string op_type, std::vector<Value*> node_inputs, AttributeList attributes,
-                    std::string hint, std::string domain) {
-  if (hint.empty()) hint = op_type + "_" + std::to_string(nodes_.size());
-  Value* out = add_value(unique_name(hint + "_output"));
-  add_node(std::move(op_type), std::move(node_inputs), {out}, std::move(attributes), std::move(hint),
-           std::move(domain));
-  return out;
-}
-
 void Graph::detach(Node& node) {
   node.set_inputs({});
   for (Value* v : node.outputs_)

@@ -119,8 +119,10 @@ void check_depth(const Model& model) {
   for (const Function& f : model.functions) check_depth(*f.body);
 }
 
+std::vector<Node*> depth_first_order(const Graph& graph) { return Sorter(graph).run(); }
+
 void sort_topologically(Graph& graph) {
-  const std::vector<Node*> order = Sorter(graph).run();
+  const std::vector<Node*> order = depth_first_order(graph);
   bool changed = false;
   for (size_t i = 0; i < order.size(); ++i) changed = changed || graph.nodes()[i].get() != order[i];
   if (changed) graph.reorder_nodes(order);

@@ -2,6 +2,7 @@
 // followed.
 #include <gtest/gtest.h>
 
+#include "assay/edit.h"
 #include "ops/infer.h"
 #include "ops/op_test_util.h"
 
@@ -292,10 +293,13 @@ TEST(Propagation, FollowsTheShapesOfAnExportedModel) {
   model.opsets = {{"", 13}};
   Graph& g = *model.graph;
   Value* x = g.add_input("x", floats({kBatch, Dim(4), Dim(6)}));
-  const auto constant = [&](Ints v) { return g.layer("Constant", {}, {{"value", ints(std::move(v))}}); };
-  Value* head = g.layer("Slice", {g.layer("Shape", {x}), constant({0}), constant({-2}), constant({0})});
-  Value* shape = g.layer("Concat", {head, constant({-1})}, {{"axis", int64_t{0}}});
-  Value* y = g.layer("Reshape", {x, shape});
+  const auto op = [&](const char* type, const LayerArguments& inputs, AttributeList attributes = {}) {
+    return layer(g, type, inputs, {"y"}, {.attributes = std::move(attributes)})[0];
+  };
+  const auto constant = [&](Ints v) { return op("Constant", {}, {{"value", ints(std::move(v))}}); };
+  Value* head = op("Slice", {op("Shape", {x}), constant({0}), constant({-2}), constant({0})});
+  Value* shape = op("Concat", {head, constant({-1})}, {{"axis", int64_t{0}}});
+  Value* y = op("Reshape", {x, shape});
   infer_shapes(model);
   EXPECT_EQ(y->type.str(), floats({kBatch, Dim(24)}).str());
 }

@@ -1,0 +1,132 @@
+// Editing graphs with the operations of ONNX-GraphSurgeon.
+//
+// GraphSurgeon's Graph, Node, Variable and Constant are Graph, Node and Value of graph.h; what it does to
+// whole graphs is here. Where GraphSurgeon has a known fault the function says what is done instead.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// The values of a graph, each once: its inputs, then the inputs and outputs of node after node, then its
+/// outputs. Values that only subgraphs use are not among them.
+std::vector<Value*> tensors(const Graph& graph);
+
+/// The graphs among the attributes of the graph's nodes, in order; with `recursive` also those inside them.
+std::vector<Graph*> subgraphs(const Graph& graph, bool recursive = false);
+
+/// GraphSurgeon's Node.i(): the node that computes an input; null when there is none.
+Node* producer_node(const Node& node, size_t input = 0);
+/// GraphSurgeon's Node.o(): the consumer number `which` of an output, in the order in which they were
+/// attached; null when there is none.
+Node* consumer_node(const Node& node, size_t which = 0, size_t output = 0);
+
+struct CleanupOptions {
+  /// Leave out outputs that nothing uses. Trailing ones go; one before an output that is used becomes an
+  /// empty slot, so that positions keep their meaning (GraphSurgeon closes the gap).
+  bool remove_unused_node_outputs = false;
+  bool remove_unused_graph_inputs = false;
+  bool recurse_subgraphs = true;
+  bool recurse_functions = true;  ///< of a model
+  /// Which outputs a node may do without; by default all. The schema's word is optional_output() of
+  /// passes/schema_rules.h: the number of a Split's outputs means something.
+  std::function<bool(const Node&, size_t)> is_optional_output;
+};
+
+/// Removes the nodes that contribute to no graph output, and constants that nothing uses. What computes a
+/// graph input is cut off first. The order of nodes is kept, and the graph outputs too, those without a
+/// producer included. Returns how many nodes went.
+int64_t cleanup(Graph& graph, const CleanupOptions& options = {});
+/// The main graph and the functions.
+int64_t cleanup(Model& model, const CleanupOptions& options = {});
+
+/// What toposort() orders.
+enum class SortMode : uint8_t {
+  kFull,       ///< nodes and functions
+  kNodes,      ///< nodes only
+  kFunctions,  ///< functions only: each before those that call it
+};
+
+struct SortOptions {
+  SortMode mode = SortMode::kFull;
+  bool recurse_subgraphs = true;
+  bool recurse_functions = true;
+};
+
+/// Orders nodes by level: 0 for those that depend on no other, else one more than the highest level they
+/// depend on, through values that their subgraphs capture too. Inside a level nodes stand as a depth-first
+/// walk over the list finishes them. Throws Error (kInvalidModel) that names the nodes or functions of a
+/// cycle.
+void toposort(Graph& graph, bool recurse_subgraphs = true);
+void toposort(Model& model, const SortOptions& options = {});
+
+/// An input or output of a layer: a value; a name, which becomes a new Variable `<name>_<index>`; a tensor,
+/// which becomes the constant `onnx_graphsurgeon_constant_<index>`; or numbers, which become the constant
+/// `onnx_graphsurgeon_lst_constant_<index>`, float32 if they are written as floating-point numbers, else
+/// int64. A null value is an input that is left out.
+class LayerArgument {
+ public:
+  LayerArgument(Value* v) : data_(v) {}  // NOLINT: everything here is an argument
+  LayerArgument(std::nullptr_t) : data_(static_cast<Value*>(nullptr)) {}  // NOLINT
+  LayerArgument(std::string name) : data_(std::move(name)) {}             // NOLINT
+  LayerArgument(const char* name) : data_(std::string(name)) {}           // NOLINT
+  LayerArgument(Tensor t) : data_(std::move(t)) {}                        // NOLINT
+  LayerArgument(std::vector<int64_t> numbers);                            // NOLINT
+  LayerArgument(std::vector<double> numbers);                             // NOLINT
+  LayerArgument(int number) : LayerArgument(int64_t{number}) {}           // NOLINT
+  LayerArgument(int64_t number);                                          // NOLINT
+  LayerArgument(double number);                                           // NOLINT
+
+ private:
+  friend class LayerNames;
+  std::variant<Value*, std::string, Tensor> data_;
+  bool is_list_ = false;
+};
+using LayerArguments = std::vector<LayerArgument>;
+
+/// What else a layer has.
+struct LayerSpec {
+  AttributeList attributes;
+  std::string name;  ///< empty: `onnx_graphsurgeon_node_<index>`
+  std::string domain;
+};
+
+/// Appends a node made of arguments, and returns its outputs. Generated names count one index of the graph
+/// up, in the order inputs, outputs, node; names that exist are passed over.
+std::vector<Value*> layer(Graph& graph, std::string op_type, const LayerArguments& inputs,
+                          const LayerArguments& outputs, LayerSpec spec = {});
+
+/// Functions that build layers under names of their own, for some opsets or all: what Graph.register() is
+/// for.
+class LayerRegistry {
+ public:
+  using Function = std::function<std::vector<Value*>(Graph&, const LayerArguments&)>;
+
+  /// Without opsets, for all that have no function of their own under that name.
+  void add(std::string name, Function function, std::vector<int64_t> opsets = {});
+  /// Calls the function that is registered for the model's opset, else the one for all opsets; else adds a
+  /// call of the model's local function of that name, whose outputs are named `<output>_<index>`. Throws
+  /// Error (kNotFound) that names the opsets with such a function, or the nearest names.
+  std::vector<Value*> call(const Model& model, Graph& graph, std::string_view name,
+                           const LayerArguments& arguments) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::vector<int64_t> opsets;
+    Function function;
+  };
+  std::vector<Entry> entries_;
+};
+
+/// A copy of the whole model that can be edited apart; tensor data are shared.
+std::shared_ptr<Model> copy(const Model& model);
+
+}  // namespace assay

@@ -1,0 +1,82 @@
+// Finding subgraphs: GraphSurgeon's GraphPattern.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+class PatternMapping;
+
+/// A shape of nodes to look for. Tensors are named by the numbers that the members below return. As in
+/// GraphSurgeon, numbers of inputs and outputs are exact, and operands have an order: Add(a, b) and Add(b, a)
+/// are two patterns.
+class GraphPattern {
+ public:
+  using TensorId = int;
+  using Check = std::function<bool(const Node&)>;
+
+  GraphPattern() = default;
+  GraphPattern(const GraphPattern&) = default;
+  GraphPattern& operator=(const GraphPattern&) = default;
+
+  /// An input of the pattern: any value. Different inputs may be the same value.
+  TensorId variable();
+  /// An operand that must be a constant (an initializer; a Constant node is a node of its own).
+  TensorId constant(std::string name = {});
+  /// A node of this operator for which `check` holds. Returns its outputs.
+  std::vector<TensorId> add(std::string name, std::string op_type, std::vector<TensorId> inputs,
+                            size_t outputs = 1, Check check = {});
+  /// A pattern in place of a node: `inputs` stand for its variables, in order.
+  std::vector<TensorId> add(std::string name, const GraphPattern& pattern, std::vector<TensorId> inputs);
+  /// The values that may be used outside the match; all others must not be, nor be graph outputs.
+  void set_outputs(std::vector<TensorId> outputs) { outputs_ = std::move(outputs); }
+
+  /// Every place of the graph where the pattern fits, in the order of the node that consumes the first
+  /// variable. Matches may overlap. Throws Error (kInvalidArgument) when the pattern has no variable or no
+  /// node.
+  std::vector<PatternMapping> match_all(const Graph& graph) const;
+
+ private:
+  friend class PatternMatcher;
+  struct Step {
+    std::string name, op_type;
+    std::shared_ptr<const GraphPattern> pattern;  // null: a single node
+    std::vector<TensorId> inputs, outputs;
+    Check check;
+  };
+  int tensors_ = 0;
+  std::vector<TensorId> variables_, outputs_;
+  std::map<TensorId, std::string> constants_;
+  std::vector<Step> steps_;
+};
+
+/// Where a pattern was found.
+class PatternMapping {
+ public:
+  /// The node of a pattern's node; null when the pattern has no node of that name.
+  Node* node(std::string_view name) const;
+  /// The mapping of a pattern inside the pattern; null when there is none of that name.
+  const PatternMapping* pattern(std::string_view name) const;
+  /// All nodes, those of inner patterns included, in the pattern's order.
+  std::vector<Node*> nodes() const;
+  /// The values of the pattern's variables, and of its outputs.
+  const std::vector<Value*>& inputs() const { return inputs_; }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+  /// The constant of a pattern's constant; null when there is none of that name.
+  Value* constant(std::string_view name) const;
+
+ private:
+  friend class PatternMatcher;
+  std::vector<std::pair<std::string, Node*>> nodes_;
+  std::vector<std::pair<std::string, PatternMapping>> patterns_;
+  std::vector<std::pair<std::string, Value*>> constants_;
+  std::vector<Value*> inputs_, outputs_;
+};
+
+}  // namespace assay

@@ -1,0 +1,265 @@
+#include "assay/pattern.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace assay {
+
+/// Matches one pattern, its inner patterns unfolded, against one graph.
+class PatternMatcher {
+ public:
+  PatternMatcher(const GraphPattern& pattern, const Graph& graph) : pattern_(pattern), graph_(graph) {
+    std::vector<int> ids(static_cast<size_t>(pattern.tensors_));
+    for (int& id : ids) id = tensors_++;
+    unfold(pattern, ids);
+    for (const int id : pattern.outputs_) outputs_.insert(id);
+    graph_outputs_.insert(graph.outputs.begin(), graph.outputs.end());
+  }
+
+  std::vector<PatternMapping> run() {
+    std::vector<PatternMapping> found;
+    const int first = pattern_.variables_.front();
+    for (const auto& n : graph_.nodes())
+      for (size_t s = 0; s < steps_.size(); ++s) {
+        const auto& inputs = steps_[s].inputs;
+        if (std::find(inputs.begin(), inputs.end(), first) == inputs.end()) continue;
+        State state{.values = std::vector<std::optional<Value*>>(static_cast<size_t>(tensors_)),
+                    .nodes = std::vector<Node*>(steps_.size())};
+        if (!bind(state, s, n.get()) || !complete(state)) continue;
+        size_t next = 0;
+        found.push_back(mapping(pattern_, state, next, identity()));
+        break;
+      }
+    return found;
+  }
+
+ private:
+  struct Step {
+    const GraphPattern::Step* source;
+    std::vector<int> inputs, outputs;
+  };
+  struct State {
+    std::vector<std::optional<Value*>> values;  // by tensor
+    std::vector<Node*> nodes;                   // by step
+  };
+
+  std::vector<int> identity() const {
+    std::vector<int> ids(static_cast<size_t>(pattern_.tensors_));
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int>(i);
+    return ids;
+  }
+
+  static std::vector<int> renamed(const std::vector<int>& list, const std::vector<int>& ids) {
+    std::vector<int> out;
+    for (const int t : list) out.push_back(ids[static_cast<size_t>(t)]);
+    return out;
+  }
+
+  /// The numbers of an inner pattern's tensors in the whole: its variables and outputs are the step's.
+  std::vector<int> inner_ids(const GraphPattern::Step& step, const std::vector<int>& ids) {
+    const GraphPattern& inner = *step.pattern;
+    std::vector<int> own(static_cast<size_t>(inner.tensors_), -1);
+    for (size_t i = 0; i < inner.variables_.size(); ++i)
+      own[static_cast<size_t>(inner.variables_[i])] = ids[static_cast<size_t>(step.inputs[i])];
+    for (size_t i = 0; i < inner.outputs_.size(); ++i)
+      own[static_cast<size_t>(inner.outputs_[i])] = ids[static_cast<size_t>(step.outputs[i])];
+    for (int& id : own)
+      if (id < 0) id = tensors_++;
+    return own;
+  }
+
+  void unfold(const GraphPattern& p, const std::vector<int>& ids) {
+    for (const auto& [id, name] : p.constants_) constants_.insert(ids[static_cast<size_t>(id)]);
+    for (const GraphPattern::Step& s : p.steps_) {
+      if (s.pattern == nullptr) {
+        steps_.push_back({&s, renamed(s.inputs, ids), renamed(s.outputs, ids)});
+        continue;
+      }
+      inner_.push_back(inner_ids(s, ids));
+      const std::vector<int> own = inner_.back();
+      unfold(*s.pattern, own);
+    }
+  }
+
+  bool bind_value(State& state, int id, Value* v) const {
+    std::optional<Value*>& place = state.values[static_cast<size_t>(id)];
+    if (place) return *place == v;
+    if (constants_.contains(id) && (v == nullptr || !v->is_constant())) return false;
+    place = v;
+    return true;
+  }
+
+  /// Takes node `n` for step `s`. False when it does not fit; the state is then of no use.
+  bool bind(State& state, size_t s, Node* n) const {
+    const Step& step = steps_[s];
+    if (n->op_type != step.source->op_type || n->inputs().size() != step.inputs.size() ||
+        n->outputs().size() != step.outputs.size())
+      return false;
+    if (std::find(state.nodes.begin(), state.nodes.end(), n) != state.nodes.end()) return false;
+    if (step.source->check && !step.source->check(*n)) return false;
+    state.nodes[s] = n;
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (!bind_value(state, step.inputs[i], n->input(i))) return false;
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      if (!bind_value(state, step.outputs[i], n->output(i))) return false;
+    return true;
+  }
+
+  /// Nodes that may stand for a step which touches a value that is already known; nothing when none does.
+  std::optional<std::vector<Node*>> candidates(const State& state, const Step& step) const {
+    for (const int id : step.outputs)
+      if (const auto& v = state.values[static_cast<size_t>(id)]) {
+        if (*v == nullptr || (*v)->producer() == nullptr) return std::vector<Node*>{};
+        return std::vector<Node*>{(*v)->producer()};
+      }
+    for (const int id : step.inputs)
+      if (const auto& v = state.values[static_cast<size_t>(id)]; v && *v != nullptr) {
+        std::vector<Node*> list;
+        for (Node* n : (*v)->consumers())
+          if (&n->graph() == &graph_ && std::find(list.begin(), list.end(), n) == list.end())
+            list.push_back(n);
+        return list;
+      }
+    return std::nullopt;
+  }
+
+  /// Finds nodes for the steps that have none yet.
+  bool complete(State& state) const {
+    bool open = false;
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      if (state.nodes[s] != nullptr) continue;
+      open = true;
+      const auto list = candidates(state, steps_[s]);
+      if (!list) continue;
+      for (Node* n : *list) {
+        State attempt = state;
+        if (!bind(attempt, s, n) || !complete(attempt)) continue;
+        state = std::move(attempt);
+        return true;
+      }
+      return false;
+    }
+    return !open && is_closed(state);
+  }
+
+  /// Whether what the pattern computes on the way is used by nobody else.
+  bool is_closed(const State& state) const {
+    const std::unordered_set<const Node*> inside(state.nodes.begin(), state.nodes.end());
+    for (const Step& step : steps_)
+      for (const int id : step.outputs) {
+        const Value* v = state.values[static_cast<size_t>(id)].value_or(nullptr);
+        if (v == nullptr || outputs_.contains(id)) continue;
+        if (graph_outputs_.contains(v)) return false;
+        for (const Node* n : v->consumers())
+          if (!inside.contains(n)) return false;
+      }
+    return true;
+  }
+
+  /// `next` counts the single nodes in the order in which they were unfolded.
+  PatternMapping mapping(const GraphPattern& p, const State& state, size_t& next,
+                         const std::vector<int>& ids) {
+    size_t inner = 0;
+    return mapping(p, state, next, inner, ids);
+  }
+  PatternMapping mapping(const GraphPattern& p, const State& state, size_t& next, size_t& inner,
+                         const std::vector<int>& ids) {
+    PatternMapping m;
+    const auto value = [&](int id) {
+      return state.values[static_cast<size_t>(ids[static_cast<size_t>(id)])].value_or(nullptr);
+    };
+    for (const int id : p.variables_) m.inputs_.push_back(value(id));
+    for (const int id : p.outputs_) m.outputs_.push_back(value(id));
+    for (const auto& [id, name] : p.constants_) m.constants_.emplace_back(name, value(id));
+    for (const GraphPattern::Step& s : p.steps_) {
+      if (s.pattern == nullptr) {
+        m.nodes_.emplace_back(s.name, state.nodes[next++]);
+      } else {
+        const std::vector<int>& own = inner_[inner++];
+        m.patterns_.emplace_back(s.name, mapping(*s.pattern, state, next, inner, own));
+      }
+    }
+    return m;
+  }
+
+  const GraphPattern& pattern_;
+  const Graph& graph_;
+  int tensors_ = 0;
+  std::vector<Step> steps_;
+  std::vector<std::vector<int>> inner_;  // numbers of inner patterns' tensors, in the order of unfolding
+  std::unordered_set<int> constants_, outputs_;
+  std::unordered_set<const Value*> graph_outputs_;
+};
+
+GraphPattern::TensorId GraphPattern::variable() {
+  variables_.push_back(tensors_);
+  return tensors_++;
+}
+
+GraphPattern::TensorId GraphPattern::constant(std::string name) {
+  if (name.empty()) name = fmt::format("unnamed_constant_tensor_{}", tensors_);
+  constants_[tensors_] = std::move(name);
+  return tensors_++;
+}
+
+std::vector<GraphPattern::TensorId> GraphPattern::add(std::string name, std::string op_type,
+                                                      std::vector<TensorId> inputs, size_t outputs,
+                                                      Check check) {
+  Step s{std::move(name), std::move(op_type), nullptr, std::move(inputs), {}, std::move(check)};
+  for (size_t i = 0; i < outputs; ++i) s.outputs.push_back(tensors_++);
+  steps_.push_back(std::move(s));
+  return steps_.back().outputs;
+}
+
+std::vector<GraphPattern::TensorId> GraphPattern::add(std::string name, const GraphPattern& pattern,
+                                                      std::vector<TensorId> inputs) {
+  require(inputs.size() == pattern.variables_.size(), ErrorCode::kInvalidArgument,
+          "the pattern '{}' has {} variables, but {} inputs are given", name, pattern.variables_.size(),
+          inputs.size());
+  Step s{std::move(name), {}, std::make_shared<GraphPattern>(pattern), std::move(inputs), {}, {}};
+  for (size_t i = 0; i < pattern.outputs_.size(); ++i) s.outputs.push_back(tensors_++);
+  steps_.push_back(std::move(s));
+  return steps_.back().outputs;
+}
+
+std::vector<PatternMapping> GraphPattern::match_all(const Graph& graph) const {
+  require(!variables_.empty() && !steps_.empty(), ErrorCode::kInvalidArgument,
+          "a pattern needs a variable and a node to be looked for");
+  return PatternMatcher(*this, graph).run();
+}
+
+namespace {
+
+template <typename T>
+const T* find_named(const std::vector<std::pair<std::string, T>>& list, std::string_view name) {
+  for (const auto& [key, value] : list)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+}  // namespace
+
+Node* PatternMapping::node(std::string_view name) const {
+  Node* const* n = find_named(nodes_, name);
+  return n != nullptr ? *n : nullptr;
+}
+const PatternMapping* PatternMapping::pattern(std::string_view name) const {
+  return find_named(patterns_, name);
+}
+Value* PatternMapping::constant(std::string_view name) const {
+  Value* const* v = find_named(constants_, name);
+  return v != nullptr ? *v : nullptr;
+}
+std::vector<Node*> PatternMapping::nodes() const {
+  std::vector<Node*> list;
+  for (const auto& [name, n] : nodes_) list.push_back(n);
+  for (const auto& [name, p] : patterns_) {
+    const std::vector<Node*> inner = p.nodes();
+    list.insert(list.end(), inner.begin(), inner.end());
+  }
+  return list;
+}
+
+}  // namespace assay
