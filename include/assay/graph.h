@@ -26,6 +26,16 @@ class Node;
 /// Key and value pairs in file order (metadata_props).
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
+/// The TensorProto that a tensor was read from. Saving writes its bytes again (encoding, name, fields that
+/// the IR does not model, the place of external data) as long as the tensor is still the one that was read.
+struct TensorSource {
+  std::string_view bytes;
+  std::shared_ptr<const void> owner;  ///< of the bytes
+  const void* data = nullptr;         ///< of the tensor that was read; null when its data were not loaded
+  bool is_external = false;
+  bool is_sparse = false;  ///< the bytes are a SparseTensorProto; the tensor is its dense form
+};
+
 /// A tensor of a model: input, output, intermediate result, or constant.
 class Value {
  public:
@@ -36,6 +46,7 @@ class Value {
   Type type;
   std::string doc_string;
   Metadata metadata;
+  std::string extra_fields;  ///< of its ValueInfoProto; see Model::extra_fields
   /// An initializer that the file also lists among the graph inputs (the rule before IR version 4).
   bool is_overridable = false;
 
@@ -48,9 +59,15 @@ class Value {
   void set_tensor(Tensor tensor);
   /// Makes this a constant without data (external data ignored on request).
   void set_missing() { is_missing_ = true; }
+  /// Where the constant was read; null for one that was made or changed.
+  const TensorSource* tensor_source() const { return tensor_source_.get(); }
+  /// To be called after set_tensor() or set_missing(), which forget it.
+  void set_tensor_source(std::shared_ptr<const TensorSource> source) { tensor_source_ = std::move(source); }
+  const std::shared_ptr<const TensorSource>& shared_tensor_source() const { return tensor_source_; }
   /// Makes this a Variable again.
   void clear_tensor() {
     tensor_ = {};
+    tensor_source_ = nullptr;
     is_missing_ = false;
   }
 
@@ -68,6 +85,7 @@ class Value {
   std::string name_;
   Graph* graph_;
   Tensor tensor_;
+  std::shared_ptr<const TensorSource> tensor_source_;
   bool is_missing_ = false;
   Node* producer_ = nullptr;
   std::vector<Node*> consumers_;
@@ -90,6 +108,9 @@ struct Attribute {
   Data data;
   std::string ref_attr_name;  ///< inside a function body: the attribute of the call that gives the value
   std::string doc_string;
+  std::string extra_fields;  ///< see Model::extra_fields
+  /// Of the tensors in `data`, in order; null or shorter when they were not read from a file.
+  std::shared_ptr<const std::vector<TensorSource>> tensor_sources;
 
   template <typename T>
   const T* get_if() const {
@@ -108,6 +129,7 @@ class Node {
   std::string overload;
   std::string doc_string;
   Metadata metadata;
+  std::string extra_fields;  ///< see Model::extra_fields
   std::vector<Attribute> attributes;
 
   const std::vector<Value*>& inputs() const { return inputs_; }
@@ -156,6 +178,10 @@ class Graph {
   std::vector<Value*> outputs;
   /// ONNX TensorAnnotation: tensor name and its quantisation parameters.
   std::vector<std::pair<std::string, Metadata>> quantization_annotations;
+  std::string extra_fields;  ///< see Model::extra_fields
+  /// Orders of the file, kept for saving: the inputs together with overridable initializers, the
+  /// initializers, and the values with a value_info entry. What is not listed follows.
+  std::vector<Value*> input_order, initializer_order, value_info_order;
   /// Counts the names that layer() has generated (edit.h).
   int64_t name_index = 0;
 
@@ -213,6 +239,7 @@ class Graph {
 struct OpsetImport {
   std::string domain;  ///< "" for ai.onnx
   int64_t version = 0;
+  std::string extra_fields = {};  ///< see Model::extra_fields
 };
 
 /// A model-local function (ONNX FunctionProto). The body's inputs and outputs are its values.
@@ -222,6 +249,7 @@ struct Function {
   std::vector<Attribute> attribute_defaults;  ///< attributes with a default
   std::vector<OpsetImport> opsets;
   Metadata metadata;
+  std::string extra_fields;  ///< see Model::extra_fields
   std::unique_ptr<Graph> body = std::make_unique<Graph>();
 };
 
@@ -234,7 +262,12 @@ struct Model {
   int64_t model_version = 0;
   std::string producer_name, producer_version, domain, doc_string;
   Metadata metadata;
+  /// Fields of the file's message that this struct does not model, those of newer ONNX versions and texts
+  /// that are there but empty, as protobuf bytes. Saving writes them first, so that what is modelled wins.
+  std::string extra_fields;
   std::string path;  ///< the file it came from; empty for one that was built
+  /// The folder of its external data files; empty when it has none.
+  std::string external_data_folder;
 
   /// The imported version of a domain; 0 when it is not imported. "ai.onnx" and "" are one domain.
   int64_t opset(std::string_view domain = "") const;

@@ -60,6 +60,10 @@ struct Type {
   std::optional<Dims> dims;             ///< tensor: nothing when even the rank is unknown
   std::shared_ptr<const Type> element;  ///< of a sequence or optional; value type of a map
   std::string denotation;
+  /// The TypeProto that it was read from, if that says more (an extent's denotation, the name of an opaque
+  /// type, fields of newer ONNX versions). Saving writes it again as long as nothing else has changed; it is
+  /// no part of the type's value.
+  std::shared_ptr<const std::string> source = nullptr;
 
   static Type tensor(DType dtype) { return {.kind = Kind::kTensor, .dtype = dtype}; }
   static Type tensor(DType dtype, Dims dims) {

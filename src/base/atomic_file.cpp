@@ -12,11 +12,14 @@
 #include <filesystem>
 
 #include "assay/error.h"
+#include "base/resident_memory.h"
 
 namespace assay {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 18;
+/// So much of a large write is done at a time.
+constexpr size_t kPieceBytes = size_t{32} << 20;
 
 /// Names of temporary files for the signal handler, which may neither lock nor allocate: fixed slots, claimed
 /// by exchanging the state. A file beyond the last slot is only not removed on an interrupt.
@@ -100,10 +103,17 @@ void AtomicFile::write(std::string_view bytes) {
     return;
   }
   flush();
-  if (bytes.size() < kBufferBytes)
+  if (bytes.size() < kBufferBytes) {
     buffer_ += bytes;
-  else
-    write_fully(bytes.data(), bytes.size());
+    return;
+  }
+  // What comes out of a mapped file does not pile up in memory.
+  const bool reclaimable = is_reclaimable(bytes.data());
+  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    const std::string_view piece = bytes.substr(at, kPieceBytes);
+    write_fully(piece.data(), piece.size());
+    if (reclaimable) drop_resident_pages(piece.data(), piece.size());
+  }
 }
 
 void AtomicFile::flush() {

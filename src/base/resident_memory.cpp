@@ -87,11 +87,16 @@ struct ResidentMemoryLimit::Watcher {
   bool stop = false;
   std::thread thread;
 
-  void watch() {
+  /// Starts from what is resident now, before the foreign code does anything.
+  void start() {
     std::FILE* statm = std::fopen("/proc/self/statm", "re");
     if (statm == nullptr) return;
     std::setvbuf(statm, nullptr, _IONBF, 0);
     const size_t base = resident_file_bytes(statm);
+    thread = std::thread([this, statm, base] { watch(statm, base); });
+  }
+
+  void watch(std::FILE* statm, size_t base) {
     std::unique_lock lock(mutex);
     while (!stopping.wait_for(lock, kPause, [this] { return stop; }))
       if (resident_file_bytes(statm) > base + kPages) drop_ranges();
@@ -102,7 +107,7 @@ struct ResidentMemoryLimit::Watcher {
 ResidentMemoryLimit::ResidentMemoryLimit() {
   release_resident_memory();
   watcher_ = std::make_unique<Watcher>();
-  watcher_->thread = std::thread([w = watcher_.get()] { w->watch(); });
+  watcher_->start();
 }
 
 ResidentMemoryLimit::~ResidentMemoryLimit() {
@@ -111,7 +116,7 @@ ResidentMemoryLimit::~ResidentMemoryLimit() {
     watcher_->stop = true;
   }
   watcher_->stopping.notify_one();
-  watcher_->thread.join();
+  if (watcher_->thread.joinable()) watcher_->thread.join();
   release_resident_memory();
 }
 

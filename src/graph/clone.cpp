@@ -30,11 +30,16 @@ void clone_into(const Graph& from, Graph& to, ValueMap& map) {
   to.doc_string = from.doc_string;
   to.metadata = from.metadata;
   to.quantization_annotations = from.quantization_annotations;
+  to.extra_fields = from.extra_fields;
+  to.name_index = from.name_index;
   for (const auto& v : from.values()) map[v.get()] = clone_value(*v, to);
   for (const auto& n : from.nodes()) clone_node(*n, to, map);
   for (const Value* v : from.inputs) to.inputs.push_back(map.at(v));
   // An output of a subgraph may be a value of an enclosing graph.
   for (const Value* v : from.outputs) to.outputs.push_back(map.at(v));
+  for (const Value* v : from.input_order) to.input_order.push_back(map.at(v));
+  for (const Value* v : from.initializer_order) to.initializer_order.push_back(map.at(v));
+  for (const Value* v : from.value_info_order) to.value_info_order.push_back(map.at(v));
 }
 
 }  // namespace
@@ -48,7 +53,9 @@ Value* clone_value(const Value& v, Graph& into) {
   copy->type = v.type;
   copy->doc_string = v.doc_string;
   copy->metadata = v.metadata;
+  copy->extra_fields = v.extra_fields;
   copy->is_overridable = v.is_overridable;
+  copy->set_tensor_source(v.shared_tensor_source());
   return copy;
 }
 
@@ -65,6 +72,7 @@ Node* clone_node(const Node& n, Graph& into, ValueMap& map) {
   copy->overload = n.overload;
   copy->doc_string = n.doc_string;
   copy->metadata = n.metadata;
+  copy->extra_fields = n.extra_fields;
   for (const Attribute& a : n.attributes) copy->attributes.push_back(clone_attribute(a, into, map));
   return copy;
 }
@@ -80,7 +88,9 @@ std::shared_ptr<Model> clone_model(const Model& model) {
   copy->domain = model.domain;
   copy->doc_string = model.doc_string;
   copy->metadata = model.metadata;
+  copy->extra_fields = model.extra_fields;
   copy->path = model.path;
+  copy->external_data_folder = model.external_data_folder;
   for (const Function& f : model.functions) {
     Function& g = copy->functions.emplace_back();
     g.domain = f.domain;
@@ -94,6 +104,7 @@ std::shared_ptr<Model> clone_model(const Model& model) {
     }
     g.opsets = f.opsets;
     g.metadata = f.metadata;
+    g.extra_fields = f.extra_fields;
     ValueMap map;
     clone_into(*f.body, *g.body, map);
   }

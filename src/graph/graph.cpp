@@ -29,6 +29,7 @@ void Value::set_tensor(Tensor tensor) {
           name_, dtype_name(tensor.dtype()));
   type = Type::tensor(tensor.dtype(), tensor.shape());
   tensor_ = std::move(tensor);
+  tensor_source_ = nullptr;
   is_missing_ = false;
 }
 
@@ -220,8 +221,16 @@ void Graph::remove_unused_values() {
   const auto unused = [&](const std::unique_ptr<Value>& v) {
     return v->producer_ == nullptr && v->consumers_.empty() && !kept.contains(v.get());
   };
-  for (const auto& v : values_)
-    if (unused(v)) index_.erase(v->name_);
+  std::unordered_set<const Value*> gone;
+  for (const auto& v : values_) {
+    if (!unused(v)) continue;
+    index_.erase(v->name_);
+    gone.insert(v.get());
+  }
+  if (gone.empty()) return;
+  const auto is_gone = [&](const Value* v) { return gone.contains(v); };
+  for (std::vector<Value*>* order : {&input_order, &initializer_order, &value_info_order})
+    std::erase_if(*order, is_gone);
   std::erase_if(values_, unused);
 }
 

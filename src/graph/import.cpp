@@ -6,6 +6,8 @@
 
 #include "base/mapped_file.h"
 #include "graph/order.h"
+#include "graph/type_message.h"
+#include "graph/value_info.h"
 #include "onnx/messages.h"
 #include "onnx/tensor_data.h"
 
@@ -20,51 +22,6 @@ Metadata to_metadata(const onnx::StringPairs& pairs) {
   return m;
 }
 
-DType to_dtype(int64_t number) {
-  require(number == 0 || is_known_dtype(number), ErrorCode::kInvalidModel, "the element type {} is unknown",
-          number);
-  return static_cast<DType>(number);
-}
-
-Type to_type(const onnx::TypeMessage& m) {
-  Type t;
-  t.denotation = m.denotation;
-  switch (m.kind) {
-    case 1:
-      t.kind = Type::Kind::kTensor;
-      break;
-    case 8:
-      t.kind = Type::Kind::kSparseTensor;
-      break;
-    case 4:
-      t.kind = Type::Kind::kSequence;
-      break;
-    case 9:
-      t.kind = Type::Kind::kOptional;
-      break;
-    case 5:
-      t.kind = Type::Kind::kMap;
-      break;
-    case 7:
-      t.kind = Type::Kind::kOpaque;
-      break;
-    default:
-      return t;
-  }
-  t.dtype = to_dtype(m.elem_type);
-  if (m.has_shape) {
-    t.dims.emplace();
-    for (const onnx::DimMessage& d : m.dims) {
-      if (d.has_value)
-        t.dims->push_back(d.value >= 0 ? Dim(d.value) : Dim());
-      else
-        t.dims->push_back(d.param.empty() ? Dim() : Dim::symbol(str(d.param)));
-    }
-  }
-  if (!m.element.empty()) t.element = std::make_shared<Type>(to_type(m.element[0]));
-  return t;
-}
-
 /// Builds graphs from messages. One per model: it knows who keeps the bytes alive.
 class Importer {
  public:
@@ -73,20 +30,30 @@ class Importer {
 
   void graph(const onnx::GraphMessage& m, Graph& g);
   void function(const onnx::FunctionMessage& m, Function& f);
+  bool has_external_data() const { return has_external_data_; }
 
  private:
+  void initializer(const onnx::TensorMessage& t, Value& v);
   void initializers(const onnx::GraphMessage& m, Graph& g);
+  static void value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g);
   void nodes(const std::vector<onnx::NodeMessage>& list, Graph& g);
   void node_outputs(const onnx::NodeMessage& m, Graph& g, Node& n);
   void node_inputs(const onnx::NodeMessage& m, Graph& g, Node& n);
   Attribute attribute(const onnx::AttributeMessage& m, Graph* parent);
-  Attribute::Data attribute_data(const onnx::AttributeMessage& m, int64_t type, Graph* parent);
-  Tensor tensor(const onnx::TensorMessage& m) { return onnx::decode_tensor(m, owner_, external_); }
+  Attribute::Data attribute_data(const onnx::AttributeMessage& m, int64_t type, Graph* parent,
+                                 std::vector<TensorSource>& sources);
+  Tensor tensor(const onnx::TensorMessage& m) {
+    has_external_data_ |= onnx::is_external(m);
+    return onnx::decode_tensor(m, owner_, external_);
+  }
+  /// Decodes, and notes in `a` where.
+  Tensor attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
   std::shared_ptr<Graph> subgraph(const onnx::GraphMessage& m, Graph* parent);
   static void value_info(const onnx::ValueInfoMessage& m, Value& v);
 
   std::shared_ptr<const void> owner_;
   onnx::ExternalData external_;
+  bool has_external_data_ = false;
 };
 
 void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
@@ -99,6 +66,26 @@ void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
                });
   v.doc_string = m.doc_string;
   v.metadata = to_metadata(m.metadata);
+  v.extra_fields = m.extra;
+  // A type that is there and says nothing.
+  if (m.has_type && m.type.bytes.empty()) onnx::add_empty_field(2, v.extra_fields);
+}
+
+void Importer::initializer(const onnx::TensorMessage& t, Value& v) {
+  const bool is_external = onnx::is_external(t);
+  if (is_external && external_.ignored()) {
+    v.type = Type::tensor(to_dtype(t.data_type), Shape(t.dims));
+    v.set_missing();
+    has_external_data_ = true;
+  } else {
+    v.set_tensor(tensor(t));
+  }
+  v.set_tensor_source(std::make_shared<const TensorSource>(
+      TensorSource{t.bytes, owner_, v.tensor().defined() ? v.tensor().data() : nullptr, is_external, false}));
+  // What a graph input says of itself stays.
+  if (v.is_overridable) return;
+  v.doc_string = t.doc_string;
+  v.metadata = to_metadata(t.metadata);
 }
 
 void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
@@ -107,30 +94,38 @@ void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
     Value* v = g.find_value(name);
     if (v == nullptr) return g.add_value(str(name));
     // Before IR version 4 every initializer is also listed as an input.
-    const auto listed = std::find(g.inputs.begin(), g.inputs.end(), v);
-    require(listed != g.inputs.end(), ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
-    g.inputs.erase(listed);
+    require(!v->is_constant(), ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
     v->is_overridable = true;
     return v;
   };
-  for (const onnx::TensorMessage& t : m.initializers) {
+  for (const onnx::TensorMessage& t : m.initializers)
     with_context([&] { return fmt::format("in initializer '{}'", t.name); },
+                 [&] { initializer(t, *constant(t.name)); });
+  for (const onnx::SparseTensorMessage& s : m.sparse_initializers)
+    with_context([&] { return fmt::format("in sparse initializer '{}'", s.values.name); },
                  [&] {
-                   Value* v = constant(t.name);
-                   if (onnx::is_external(t) && external_.ignored()) {
-                     v->type = Type::tensor(to_dtype(t.data_type), Shape(t.dims));
-                     v->set_missing();
-                   } else {
-                     v->set_tensor(tensor(t));
-                   }
-                   v->doc_string = t.doc_string;
-                   v->metadata = to_metadata(t.metadata);
+                   Value* v = constant(s.values.name);
+                   v->set_tensor(onnx::decode_sparse_tensor(s, owner_, external_));
+                   v->set_tensor_source(std::make_shared<const TensorSource>(
+                       TensorSource{s.bytes, owner_, v->tensor().data(), false, true}));
                  });
-  }
-  for (const onnx::SparseTensorMessage& s : m.sparse_initializers) {
-    with_context(
-        [&] { return fmt::format("in sparse initializer '{}'", s.values.name); },
-        [&] { constant(s.values.name)->set_tensor(onnx::decode_sparse_tensor(s, owner_, external_)); });
+  const auto has_default = [](const Value* v) { return v->is_overridable; };
+  if (std::none_of(g.inputs.begin(), g.inputs.end(), has_default)) return;
+  g.input_order = g.inputs;
+  for (const onnx::TensorMessage& t : m.initializers) g.initializer_order.push_back(g.find_value(t.name));
+  std::erase_if(g.inputs, has_default);
+}
+
+void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g) {
+  for (const onnx::ValueInfoMessage& m : list) {
+    Value* v = g.find_value(m.name);
+    if (v != nullptr && v->producer() != nullptr) value_info(m, *v);
+    if (v != nullptr && v->type.kind == Type::Kind::kUnknown && !v->is_constant() && m.has_type)
+      v->type = to_type(m.type);
+    if (v != nullptr && value_info_message(*v).bytes() == m.bytes)
+      g.value_info_order.push_back(v);
+    else  // of nothing that there is, or another word on an input or initializer
+      onnx::add_field(13, m.bytes, g.extra_fields);
   }
 }
 
@@ -138,6 +133,7 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
   g.name = m.name;
   g.doc_string = m.doc_string;
   g.metadata = to_metadata(m.metadata);
+  g.extra_fields = m.extra;
   for (const onnx::ValueInfoMessage& v : m.inputs) {
     require(g.find_value(v.name) == nullptr, ErrorCode::kInvalidModel, "two graph inputs are named '{}'",
             v.name);
@@ -145,8 +141,7 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
   }
   initializers(m, g);
   nodes(m.nodes, g);
-  for (const onnx::ValueInfoMessage& v : m.value_infos)
-    if (Value* value = g.find_value(v.name)) value_info(v, *value);
+  value_infos(m.value_infos, g);
   for (const onnx::ValueInfoMessage& v : m.outputs) {
     // A subgraph may hand out a value of an enclosing graph.
     Value* value = g.lookup(v.name);
@@ -166,14 +161,14 @@ void Importer::function(const onnx::FunctionMessage& m, Function& f) {
   f.overload = m.overload;
   f.doc_string = m.doc_string;
   f.metadata = to_metadata(m.metadata);
+  f.extra_fields = m.extra;
   for (const auto a : m.attribute_names) f.attribute_names.push_back(str(a));
   for (const auto& a : m.attribute_defaults) f.attribute_defaults.push_back(attribute(a, nullptr));
-  for (const auto& o : m.opsets) f.opsets.push_back({str(o.domain), o.version});
+  for (const auto& o : m.opsets) f.opsets.push_back({str(o.domain), o.version, o.extra});
   f.body->name = m.name;
   for (const auto name : m.inputs) f.body->add_input(str(name), {});
   nodes(m.nodes, *f.body);
-  for (const onnx::ValueInfoMessage& v : m.value_infos)
-    if (Value* value = f.body->find_value(v.name)) value_info(v, *value);
+  value_infos(m.value_infos, *f.body);
   for (const auto name : m.outputs) {
     Value* value = f.body->find_value(name);
     require(value != nullptr, ErrorCode::kInvalidModel, "the function output '{}' is not defined", name);
@@ -189,6 +184,8 @@ void Importer::nodes(const std::vector<onnx::NodeMessage>& list, Graph& g) {
     n->overload = m.overload;
     n->doc_string = m.doc_string;
     n->metadata = to_metadata(m.metadata);
+    n->extra_fields = m.extra;
+    if (m.domain == "ai.onnx") onnx::add_field(7, m.domain, n->extra_fields);
     made.push_back(n);
     node_outputs(m, g, *n);
   }
@@ -263,21 +260,33 @@ Attribute Importer::attribute(const onnx::AttributeMessage& m, Graph* parent) {
   a.name = m.name;
   a.doc_string = m.doc_string;
   a.ref_attr_name = m.ref_attr_name;
+  a.extra_fields = m.extra;
+  std::vector<TensorSource> sources;
   with_context([&] { return fmt::format("in attribute '{}'", m.name); },
                [&] {
-                 if (a.ref_attr_name.empty()) a.data = attribute_data(m, attribute_type(m), parent);
+                 if (a.ref_attr_name.empty()) a.data = attribute_data(m, attribute_type(m), parent, sources);
                });
+  if (!sources.empty())
+    a.tensor_sources = std::make_shared<const std::vector<TensorSource>>(std::move(sources));
   return a;
 }
 
-Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_t type, Graph* parent) {
+Tensor Importer::attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources) {
+  Tensor t = tensor(m);
+  sources.push_back({m.bytes, owner_, t.data(), onnx::is_external(m), false});
+  return t;
+}
+
+Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_t type, Graph* parent,
+                                         std::vector<TensorSource>& sources) {
   const auto single = [&](const auto& list) -> const auto& {
     require(list.size() == 1, ErrorCode::kInvalidModel, "it holds {} values where its type says one",
             list.size());
     return list[0];
   };
   const auto sparse = [&](const onnx::SparseTensorMessage& s) {
-    return Attribute::Sparse{tensor(s.values), tensor(s.indices), s.dims};
+    Tensor values = attribute_tensor(s.values, sources);
+    return Attribute::Sparse{std::move(values), attribute_tensor(s.indices, sources), s.dims};
   };
   switch (type) {
     case 0:
@@ -289,7 +298,7 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
     case 3:
       return str(m.s);
     case 4:
-      return tensor(single(m.tensors));
+      return attribute_tensor(single(m.tensors), sources);
     case 5:
       return subgraph(single(m.graphs), parent);
     case 6:
@@ -300,7 +309,7 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
       return std::vector<std::string>(m.strings.begin(), m.strings.end());
     case 9: {
       std::vector<Tensor> list;
-      for (const auto& t : m.tensors) list.push_back(tensor(t));
+      for (const auto& t : m.tensors) list.push_back(attribute_tensor(t, sources));
       return list;
     }
     case 10: {
@@ -345,7 +354,8 @@ std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const
         model->domain = m.domain;
         model->doc_string = m.doc_string;
         model->metadata = to_metadata(m.metadata);
-        for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version});
+        model->extra_fields = m.extra;
+        for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version, o.extra});
         Importer importer(std::move(owner),
                           onnx::ExternalData(options.external_data_dir, options.ignore_external_data));
         importer.graph(m.graph, *model->graph);
@@ -353,6 +363,8 @@ std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const
           with_context([&] { return fmt::format("in function '{}'", f.name); },
                        [&] { importer.function(f, model->functions.emplace_back()); });
         }
+        if (importer.has_external_data())
+          model->external_data_folder = options.external_data_dir.empty() ? "." : options.external_data_dir;
         return model;
       });
 }

@@ -10,8 +10,8 @@ namespace assay {
 /// walk keeps it. Throws Error (kInvalidModel) that names the nodes of a cycle.
 void sort_topologically(Graph& graph);
 
-/// The order in which a depth-first walk over the list of nodes finishes them, each node's dependencies first.
-/// Throws Error (kInvalidModel) that names the nodes of a cycle.
+/// The order in which a depth-first walk over the list of nodes finishes them, each node's dependencies
+/// first. Throws Error (kInvalidModel) that names the nodes of a cycle.
 std::vector<Node*> depth_first_order(const Graph& graph);
 
 /// Values of `graph` that a node uses: its inputs, and what its subgraphs take from outside. No duplicates.

@@ -31,6 +31,7 @@ struct TensorMessage {
 };
 
 struct SparseTensorMessage {
+  std::string_view bytes;  ///< the whole message
   TensorMessage values, indices;
   std::vector<int64_t> dims;
 };
@@ -57,6 +58,7 @@ struct ContainerMessage {
 /// TypeProto; `kind` is the field number of the member that is set (1 tensor, 4 sequence, 5 map, 7 opaque, 8
 /// sparse tensor, 9 optional), 0 for none.
 struct TypeMessage {
+  std::string_view bytes;  ///< the whole message
   int kind = 0;
   int64_t elem_type = 0;  ///< tensor: element type; map: key type
   bool has_shape = false;
@@ -66,10 +68,12 @@ struct TypeMessage {
 };
 
 struct ValueInfoMessage {
+  std::string_view bytes;  ///< the whole message
   std::string_view name, doc_string;
   bool has_type = false;
   TypeMessage type;
   StringPairs metadata;
+  std::string extra;
 };
 
 struct GraphMessage;
@@ -89,6 +93,7 @@ struct AttributeMessage {
   std::vector<int64_t> ints;
   std::vector<std::string_view> strings;
   uint32_t fields = 0;  ///< bit n: field number n was present
+  std::string extra;
 };
 
 struct NodeMessage {
@@ -96,6 +101,7 @@ struct NodeMessage {
   std::string_view name, op_type, domain, overload, doc_string;
   std::vector<AttributeMessage> attributes;
   StringPairs metadata;
+  std::string extra;
 };
 
 struct QuantizationMessage {
@@ -111,11 +117,13 @@ struct GraphMessage {
   std::vector<ValueInfoMessage> inputs, outputs, value_infos;
   std::vector<QuantizationMessage> quantization_annotations;
   StringPairs metadata;
+  std::string extra;
 };
 
 struct OpsetMessage {
   std::string_view domain;
   int64_t version = 0;
+  std::string extra;
 };
 
 struct FunctionMessage {
@@ -126,6 +134,7 @@ struct FunctionMessage {
   std::vector<ValueInfoMessage> value_infos;
   std::vector<OpsetMessage> opsets;
   StringPairs metadata;
+  std::string extra;
 };
 
 struct ModelMessage {
@@ -137,6 +146,7 @@ struct ModelMessage {
   std::vector<OpsetMessage> opsets;
   std::vector<FunctionMessage> functions;
   StringPairs metadata;
+  std::string extra;
 };
 
 /// Read one message. Throw Error (kInvalidModel) with the byte offset and the path of the field, such as
@@ -144,6 +154,8 @@ struct ModelMessage {
 /// than kMaxGraphDepth.
 ModelMessage read_model(std::string_view bytes);
 TensorMessage read_tensor(std::string_view bytes);
+SparseTensorMessage read_sparse_tensor(std::string_view bytes);
+TypeMessage read_type(std::string_view bytes);
 /// A SequenceProto or an OptionalProto.
 ContainerMessage read_sequence(std::string_view bytes);
 /// A MapProto.

@@ -2,6 +2,7 @@
 
 #include "assay/error.h"
 #include "onnx/messages.h"
+#include "onnx/writer.h"
 
 namespace assay::onnx {
 namespace {
@@ -25,6 +26,13 @@ std::string_view text(pbf_reader& r) {
   return {v.data(), v.size()};
 }
 
+/// An optional text; that it is there is noted in `extra` where its value does not tell.
+std::string_view optional_text(pbf_reader& r, std::string& extra) {
+  const std::string_view value = text(r);
+  if (value.empty()) add_empty_field(r.tag(), extra);
+  return value;
+}
+
 /// Reads messages and keeps the path of the field it is in, for errors.
 class Reader {
  public:
@@ -32,21 +40,32 @@ class Reader {
 
   ModelMessage model(std::string_view bytes);
   TensorMessage tensor(std::string_view bytes);
+  SparseTensorMessage sparse_tensor(std::string_view bytes);
+  TypeMessage type(std::string_view bytes);
   ContainerMessage sequence(std::string_view bytes);
   ContainerMessage map(std::string_view bytes);
 
  private:
-  /// Calls field(reader, tag and wire type) for every field; field() returns false to skip it.
+  /// Calls field(reader, tag and wire type) for every field. field() returns false for one it does not know,
+  /// whose bytes are skipped, or appended to `extra`.
   template <typename Field>
-  void each_field(std::string_view bytes, Field field) {
+  void each_field(std::string_view bytes, std::string* extra, Field field) {
     pbf_reader r(bytes.data(), bytes.size());
     try {
-      while (r.next())
-        if (!field(r, r.tag_and_type())) r.skip();
+      for (const char* start = r.data().data(); r.next(); start = r.data().data()) {
+        if (field(r, r.tag_and_type())) continue;
+        r.skip();
+        if (extra != nullptr) extra->append(start, r.data().data());
+      }
     } catch (const protozero::exception& e) {
       fail(ErrorCode::kInvalidModel, "the bytes are damaged at offset {}{}: {}", r.data().data() - begin_,
            path_.empty() ? "" : ", in " + path_, reason(e));
     }
+  }
+
+  template <typename Field>
+  void each_field(std::string_view bytes, Field field) {
+    each_field(bytes, nullptr, field);
   }
 
   static std::string reason(const protozero::exception& e) {
@@ -82,9 +101,7 @@ class Reader {
   void pair(pbf_reader& r, StringPairs& list);
   static void ints(pbf_reader& r, uint32_t key, uint32_t tag, std::vector<int64_t>& list);
 
-  SparseTensorMessage sparse_tensor(std::string_view bytes);
   void tensor_type(std::string_view bytes, TypeMessage& type);
-  TypeMessage type(std::string_view bytes);
   ValueInfoMessage value_info(std::string_view bytes);
   AttributeMessage attribute(std::string_view bytes);
   NodeMessage node(std::string_view bytes);
@@ -149,6 +166,7 @@ TensorMessage Reader::tensor(std::string_view bytes) {
 
 SparseTensorMessage Reader::sparse_tensor(std::string_view bytes) {
   SparseTensorMessage s;
+  s.bytes = bytes;
   each_field(bytes, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
       case bytes_field(1):
@@ -230,6 +248,7 @@ void Reader::tensor_type(std::string_view bytes, TypeMessage& type) {
 
 TypeMessage Reader::type(std::string_view bytes) {
   TypeMessage t;
+  t.bytes = bytes;
   const auto element = [&](pbf_reader& r, uint32_t tag) {
     nested(r, "elem_type", [&](std::string_view b) { t.element.assign(1, type(b)); });
     (void)tag;
@@ -268,7 +287,8 @@ TypeMessage Reader::type(std::string_view bytes) {
 
 ValueInfoMessage Reader::value_info(std::string_view bytes) {
   ValueInfoMessage v;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+  v.bytes = bytes;
+  each_field(bytes, &v.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
       case bytes_field(1):
         return v.name = text(r), true;
@@ -276,7 +296,7 @@ ValueInfoMessage Reader::value_info(std::string_view bytes) {
         v.has_type = true;
         return nested(r, "type", [&](std::string_view b) { v.type = type(b); }), true;
       case bytes_field(3):
-        return v.doc_string = text(r), true;
+        return v.doc_string = optional_text(r, v.extra), true;
       case bytes_field(4):
         return pair(r, v.metadata), true;
       default:
@@ -288,7 +308,7 @@ ValueInfoMessage Reader::value_info(std::string_view bytes) {
 
 AttributeMessage Reader::attribute(std::string_view bytes) {
   AttributeMessage a;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+  each_field(bytes, &a.extra, [&](pbf_reader& r, uint32_t key) {
     if (key >> 3 < 32) a.fields |= 1U << (key >> 3);
     switch (key) {
       case bytes_field(1):
@@ -318,7 +338,7 @@ AttributeMessage Reader::attribute(std::string_view bytes) {
       case bytes_field(11):
         return append(r, "graphs", a.graphs, &Reader::graph), true;
       case bytes_field(13):
-        return a.doc_string = text(r), true;
+        return a.doc_string = optional_text(r, a.extra), true;
       case bytes_field(14):
         return append(r, "tp", a.types, &Reader::type), true;
       case bytes_field(15):
@@ -326,7 +346,7 @@ AttributeMessage Reader::attribute(std::string_view bytes) {
       case varint_field(20):
         return a.type = r.get_int32(), true;
       case bytes_field(21):
-        return a.ref_attr_name = text(r), true;
+        return a.ref_attr_name = optional_text(r, a.extra), true;
       case bytes_field(22):
         return append(r, "sparse_tensor", a.sparse_tensors, &Reader::sparse_tensor), true;
       case bytes_field(23):
@@ -340,24 +360,24 @@ AttributeMessage Reader::attribute(std::string_view bytes) {
 
 NodeMessage Reader::node(std::string_view bytes) {
   NodeMessage n;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+  each_field(bytes, &n.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
       case bytes_field(1):
         return n.inputs.push_back(text(r)), true;
       case bytes_field(2):
         return n.outputs.push_back(text(r)), true;
       case bytes_field(3):
-        return n.name = text(r), true;
+        return n.name = optional_text(r, n.extra), true;
       case bytes_field(4):
         return n.op_type = text(r), true;
       case bytes_field(5):
         return append(r, "attribute", n.attributes, &Reader::attribute), true;
       case bytes_field(6):
-        return n.doc_string = text(r), true;
+        return n.doc_string = optional_text(r, n.extra), true;
       case bytes_field(7):
-        return n.domain = text(r), true;
+        return n.domain = optional_text(r, n.extra), true;
       case bytes_field(8):
-        return n.overload = text(r), true;
+        return n.overload = optional_text(r, n.extra), true;
       case bytes_field(9):
         return pair(r, n.metadata), true;
       default:
@@ -382,16 +402,16 @@ GraphMessage Reader::graph(std::string_view bytes) {
           kMaxGraphDepth);
   ++graphs_;
   GraphMessage g;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+  each_field(bytes, &g.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
       case bytes_field(1):
         return append(r, "node", g.nodes, &Reader::node), true;
       case bytes_field(2):
-        return g.name = text(r), true;
+        return g.name = optional_text(r, g.extra), true;
       case bytes_field(5):
         return append(r, "initializer", g.initializers, &Reader::tensor), true;
       case bytes_field(10):
-        return g.doc_string = text(r), true;
+        return g.doc_string = optional_text(r, g.extra), true;
       case bytes_field(11):
         return append(r, "input", g.inputs, &Reader::value_info), true;
       case bytes_field(12):
@@ -414,8 +434,8 @@ GraphMessage Reader::graph(std::string_view bytes) {
 
 OpsetMessage Reader::opset(std::string_view bytes) {
   OpsetMessage o;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
-    if (key == bytes_field(1)) return o.domain = text(r), true;
+  each_field(bytes, &o.extra, [&](pbf_reader& r, uint32_t key) {
+    if (key == bytes_field(1)) return o.domain = optional_text(r, o.extra), true;
     if (key == varint_field(2)) return o.version = r.get_int64(), true;
     return false;
   });
@@ -424,7 +444,7 @@ OpsetMessage Reader::opset(std::string_view bytes) {
 
 FunctionMessage Reader::function(std::string_view bytes) {
   FunctionMessage f;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+  each_field(bytes, &f.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
       case bytes_field(1):
         return f.name = text(r), true;
@@ -437,17 +457,17 @@ FunctionMessage Reader::function(std::string_view bytes) {
       case bytes_field(7):
         return append(r, "node", f.nodes, &Reader::node), true;
       case bytes_field(8):
-        return f.doc_string = text(r), true;
+        return f.doc_string = optional_text(r, f.extra), true;
       case bytes_field(9):
         return append(r, "opset_import", f.opsets, &Reader::opset), true;
       case bytes_field(10):
-        return f.domain = text(r), true;
+        return f.domain = optional_text(r, f.extra), true;
       case bytes_field(11):
         return append(r, "attribute_proto", f.attribute_defaults, &Reader::attribute), true;
       case bytes_field(12):
         return append(r, "value_info", f.value_infos, &Reader::value_info), true;
       case bytes_field(13):
-        return f.overload = text(r), true;
+        return f.overload = optional_text(r, f.extra), true;
       case bytes_field(14):
         return pair(r, f.metadata), true;
       default:
@@ -459,20 +479,22 @@ FunctionMessage Reader::function(std::string_view bytes) {
 
 ModelMessage Reader::model(std::string_view bytes) {
   ModelMessage m;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
+  each_field(bytes, &m.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
       case varint_field(1):
         return m.ir_version = r.get_int64(), true;
       case bytes_field(2):
-        return m.producer_name = text(r), true;
+        return m.producer_name = optional_text(r, m.extra), true;
       case bytes_field(3):
-        return m.producer_version = text(r), true;
+        return m.producer_version = optional_text(r, m.extra), true;
       case bytes_field(4):
-        return m.domain = text(r), true;
+        return m.domain = optional_text(r, m.extra), true;
       case varint_field(5):
-        return m.model_version = r.get_int64(), true;
+        m.model_version = r.get_int64();
+        if (m.model_version == 0) add_zero_field(5, m.extra);
+        return true;
       case bytes_field(6):
-        return m.doc_string = text(r), true;
+        return m.doc_string = optional_text(r, m.extra), true;
       case bytes_field(7):
         return nested(r, "graph", [&](std::string_view b) { m.graph = graph(b); }), m.has_graph = true;
       case bytes_field(8):
@@ -492,6 +514,8 @@ ModelMessage Reader::model(std::string_view bytes) {
 
 ModelMessage read_model(std::string_view bytes) { return Reader(bytes).model(bytes); }
 TensorMessage read_tensor(std::string_view bytes) { return Reader(bytes).tensor(bytes); }
+SparseTensorMessage read_sparse_tensor(std::string_view bytes) { return Reader(bytes).sparse_tensor(bytes); }
+TypeMessage read_type(std::string_view bytes) { return Reader(bytes).type(bytes); }
 ContainerMessage read_sequence(std::string_view bytes) { return Reader(bytes).sequence(bytes); }
 ContainerMessage read_map(std::string_view bytes) { return Reader(bytes).map(bytes); }
 

@@ -35,15 +35,18 @@ class MessageWriter {
   void text_if(uint32_t field, std::string_view bytes) {
     if (!bytes.empty()) text(field, bytes);
   }
+  /// Fields that are encoded already.
+  void copied(std::string_view fields) { own_ += fields; }
+  /// Fields that are encoded already; the bytes must live until the message is written.
+  void borrowed(std::string_view fields) {
+    if (fields.size() < kCopyBelow) return copied(fields);
+    spans_.push_back({own_.size(), fields});
+    borrowed_ += fields.size();
+  }
   /// The bytes must live until the message is written.
   void borrowed(uint32_t field, std::string_view bytes) {
     length(field, bytes.size());
-    if (bytes.size() < kCopyBelow) {
-      own_ += bytes;
-      return;
-    }
-    spans_.push_back({own_.size(), bytes});
-    borrowed_ += bytes.size();
+    borrowed(bytes);
   }
   void message(uint32_t field, const MessageWriter& m) {
     length(field, m.size());
@@ -53,6 +56,12 @@ class MessageWriter {
   }
 
   size_t size() const { return own_.size() + borrowed_; }
+  std::string bytes() const {
+    std::string all;
+    all.reserve(size());
+    write_to([&](std::string_view piece) { all += piece; });
+    return all;
+  }
   /// Calls sink(std::string_view) with the pieces in order.
   template <typename Sink>
   void write_to(Sink sink) const {
@@ -83,5 +92,18 @@ class MessageWriter {
   std::vector<Span> spans_;
   size_t borrowed_ = 0;
 };
+
+/// Appends a length-delimited field to encoded ones.
+inline void add_field(uint32_t field, std::string_view content, std::string& fields) {
+  MessageWriter w;
+  w.text(field, content);
+  fields += w.bytes();
+}
+inline void add_zero_field(uint32_t field, std::string& fields) {
+  MessageWriter w;
+  w.integer(field, 0);
+  fields += w.bytes();
+}
+inline void add_empty_field(uint32_t field, std::string& fields) { add_field(field, {}, fields); }
 
 }  // namespace assay::onnx

@@ -1,0 +1,144 @@
+#include "graph/export.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "assay/error.h"
+#include "graph/import.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Export : public ::testing::Test {
+ protected:
+  Export() {
+    std::string pattern = (fs::temp_directory_path() / "export-test-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~Export() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
+  std::string content(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// y = x + weight of 1000 float32 of that value, with external data.
+  void save_external(const std::string& name, float value) const {
+    Model m;
+    m.opsets = {{"", 17}};
+    Value* x = m.graph->add_input("x", Type::tensor(DType::kFloat32, Shape({1000})));
+    Value* w = m.graph->add_constant("w", Tensor::vector<float>(std::vector<float>(1000, value)));
+    Value* y = m.graph->add_value("y", Type::tensor(DType::kFloat32, Shape({1000})));
+    m.graph->add_node("Add", {x, w}, {y});
+    m.graph->outputs = {y};
+    save_model(m, path(name), {.external_data = true});
+  }
+  static float weight(const Model& m) { return m.graph->find_value("w")->tensor().data<float>()[7]; }
+  /// The message of the error that saving gives.
+  std::string refusal(const Model& m, const std::string& name, const ExportOptions& options = {}) const {
+    try {
+      save_model(m, path(name), options);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "saved";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Export, LeavesDataWhereTheyAreBesideTheNewModel) {
+  save_external("a.onnx", 1);
+  const auto data_written = fs::last_write_time(path("a.onnx.data"));
+  const auto m = load_model(path("a.onnx"));
+  m->doc_string = "changed";
+  save_model(*m, path("b.onnx"));
+  EXPECT_FALSE(exists("b.onnx.data"));
+  EXPECT_LT(fs::file_size(path("b.onnx")), 1000U);
+  EXPECT_EQ(fs::last_write_time(path("a.onnx.data")), data_written);
+  EXPECT_EQ(weight(*load_model(path("b.onnx"))), 1);
+}
+
+TEST_F(Export, TakesDataAlongToAnotherFolder) {
+  save_external("a.onnx", 2);
+  save_model(*load_model(path("a.onnx")), path("other/b.onnx"));
+  EXPECT_GT(fs::file_size(path("other/b.onnx")), 4000U);
+  EXPECT_EQ(weight(*load_model(path("other/b.onnx"))), 2);
+  save_model(*load_model(path("a.onnx")), path("other/c.onnx"),
+             {.external_data = true, .external_data_path = "c"});
+  EXPECT_EQ(fs::file_size(path("other/c")), 4000U);
+  EXPECT_EQ(weight(*load_model(path("other/c.onnx"))), 2);
+}
+
+TEST_F(Export, ReplacesAModelAndItsData) {
+  save_external("a.onnx", 3);
+  const std::string before = content("a.onnx") + content("a.onnx.data");
+  const auto m = load_model(path("a.onnx"));
+  save_model(*m, path("a.onnx"), {.external_data = true});
+  EXPECT_EQ(content("a.onnx") + content("a.onnx.data"), before);
+  save_model(*m, path("a.onnx"));
+  EXPECT_EQ(content("a.onnx") + content("a.onnx.data"), before);
+  save_external("a.onnx", 4);
+  EXPECT_EQ(weight(*load_model(path("a.onnx"))), 4);
+}
+
+TEST_F(Export, RefusesToOrphanData) {
+  save_external("a.onnx", 1);
+  auto m = load_model(path("a.onnx"));
+  m->graph->find_value("w")->set_tensor(Tensor::vector<float>(std::vector<float>(1000, 5.0F)));
+  const std::string message = refusal(*m, "a.onnx");
+  EXPECT_NE(message.find("a.onnx.data without a model"), std::string::npos) << message;
+  EXPECT_NE(refusal(*m, "a.onnx", {.external_data = true, .external_data_path = "new.data"})
+                .find("without a model"),
+            std::string::npos);
+  EXPECT_FALSE(exists("new.data"));
+  EXPECT_EQ(weight(*load_model(path("a.onnx"))), 1);
+  EXPECT_EQ(refusal(*m, "a.onnx", {.external_data = true}), "saved");
+  EXPECT_EQ(weight(*load_model(path("a.onnx"))), 5);
+}
+
+TEST_F(Export, RefusesToReplaceAnothersData) {
+  save_external("a.onnx", 1);
+  save_external("b.onnx", 2);
+  const auto b = load_model(path("b.onnx"));
+  const std::string message =
+      refusal(*b, "c.onnx", {.external_data = true, .external_data_path = "./a.onnx.data"});
+  EXPECT_NE(message.find("another model may need it"), std::string::npos) << message;
+  EXPECT_FALSE(exists("c.onnx"));
+  EXPECT_EQ(weight(*load_model(path("a.onnx"))), 1);
+}
+
+TEST_F(Export, KeepsReferencesToDataThatWereNotLoaded) {
+  save_external("a.onnx", 6);
+  const auto m = load_model(path("a.onnx"), {.ignore_external_data = true});
+  m->graph->find_value("w")->rename("renamed");
+  EXPECT_NE(refusal(*m, "other/b.onnx").find("not loaded"), std::string::npos);
+  save_model(*m, path("b.onnx"));
+  const auto b = load_model(path("b.onnx"));
+  EXPECT_EQ(b->graph->find_value("renamed")->tensor().data<float>()[7], 6);
+}
+
+TEST_F(Export, RefusesDataOutsideTheFolder) {
+  save_external("a.onnx", 1);
+  const auto m = load_model(path("a.onnx"));
+  for (const char* location : {"../x", "/tmp/x"})
+    EXPECT_NE(refusal(*m, "b.onnx", {.external_data = true, .external_data_path = location})
+                  .find("must lie in the model's folder"),
+              std::string::npos);
+}
+
+TEST_F(Export, WritesEqualModelsToEqualBytes) {
+  save_external("a.onnx", 1);
+  const auto m = load_model(path("a.onnx"));
+  EXPECT_EQ(serialize_model(*m), serialize_model(*load_model(path("a.onnx"))));
+  EXPECT_EQ(serialized_size(*m), serialize_model(*m).size());
+}
+
+}  // namespace
+}  // namespace assay

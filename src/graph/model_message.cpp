@@ -1,0 +1,378 @@
+#include "graph/model_message.h"
+
+#include <protozero/pbf_reader.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <unordered_set>
+
+#include "graph/order.h"
+#include "graph/type_message.h"
+#include "graph/value_info.h"
+#include "onnx/messages.h"
+
+namespace assay {
+namespace {
+
+using onnx::MessageWriter;
+
+/// Fields of TensorProto.
+constexpr uint32_t kName = 8, kRawData = 9, kDocString = 12, kExternalData = 13, kDataLocation = 14,
+                   kMetadata = 16;
+constexpr std::initializer_list<uint32_t> kPlaces = {kExternalData, kDataLocation};
+/// float_data, int32_data, string_data, int64_data, raw_data, double_data, uint64_data, and the places.
+constexpr std::initializer_list<uint32_t> kDataAndPlaces = {
+    4, 5, 6, 7, kRawData, 10, 11, kExternalData, kDataLocation};
+
+/// True when the source's message still says what the tensor is and holds.
+bool holds(const TensorSource* source, DType dtype, const Shape& shape, const void* data) {
+  if (source == nullptr || source->data != data || source->is_sparse) return false;
+  const onnx::TensorMessage m = onnx::read_tensor(source->bytes);
+  return m.data_type == static_cast<int64_t>(dtype) && Shape(m.dims) == shape;
+}
+
+/// The fields but for those that are written anew.
+void copy_fields(MessageWriter& w, std::string_view fields, const std::vector<uint32_t>& but) {
+  if (but.empty()) return w.borrowed(fields);
+  protozero::pbf_reader r(fields.data(), fields.size());
+  for (const char* start = r.data().data(); r.next(); start = r.data().data()) {
+    const bool skipped = std::find(but.begin(), but.end(), r.tag()) != but.end();
+    r.skip();
+    if (!skipped) w.borrowed({start, static_cast<size_t>(r.data().data() - start)});
+  }
+}
+
+void write_type(MessageWriter& w, const Tensor& t) {
+  for (const int64_t d : t.shape()) w.integer(1, d);
+  w.integer(2, static_cast<int64_t>(t.dtype()));
+}
+
+void write_data(MessageWriter& w, const Tensor& t) {
+  if (t.dtype() == DType::kString)
+    for (const std::string& s : t.span<std::string>()) w.text(6, s);
+  else
+    w.borrowed(kRawData, {static_cast<const char*>(t.data()), t.nbytes()});
+}
+
+bool equal(const Metadata& a, const onnx::StringPairs& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && x.second == y.second; });
+}
+
+/// Turns the IR into messages.
+class Exporter {
+ public:
+  explicit Exporter(const MessageOptions& options) : options_(options) {}
+  MessageWriter model(const Model& m);
+
+ private:
+  friend struct AttributePayload;
+  MessageWriter graph(const Graph& g);
+  MessageWriter function(const Function& f);
+  MessageWriter node(const Node& n);
+  MessageWriter attribute(const Attribute& a);
+  MessageWriter attribute_tensor(const Tensor& t, const TensorSource* source);
+  MessageWriter initializer(const Value& v);
+  bool may_refer(const TensorSource* source) const { return source->is_external && options_.keep_references; }
+  void note_location(const onnx::TensorMessage& m) const;
+
+  const MessageOptions& options_;
+};
+
+void Exporter::note_location(const onnx::TensorMessage& m) const {
+  if (options_.locations == nullptr) return;
+  for (const auto& [key, value] : m.external_data)
+    if (key == "location")
+      options_.locations->insert(std::filesystem::path(value).lexically_normal().string());
+}
+
+MessageWriter Exporter::attribute_tensor(const Tensor& t, const TensorSource* source) {
+  MessageWriter w;
+  if (!holds(source, t.dtype(), t.shape(), t.data())) {
+    write_type(w, t);
+    write_data(w, t);
+  } else if (!source->is_external || may_refer(source)) {
+    if (source->is_external) note_location(onnx::read_tensor(source->bytes));
+    w.borrowed(source->bytes);
+  } else {
+    copy_fields(w, source->bytes, kPlaces);
+    write_data(w, t);
+  }
+  return w;
+}
+
+MessageWriter Exporter::initializer(const Value& v) {
+  const Tensor& t = v.tensor();
+  const TensorSource* source = v.tensor_source();
+  const bool missing = !t.defined();
+  if (missing) {
+    const auto shape = v.type.has_shape() ? known_shape(*v.type.dims) : std::nullopt;
+    require(shape && holds(source, v.type.dtype, *shape, nullptr) && may_refer(source),
+            ErrorCode::kInvalidArgument,
+            "the data of initializer '{}' were not loaded and can only be saved as a reference to the file "
+            "they are in, so in that file's folder",
+            v.name());
+  }
+  const bool placed = !missing && options_.placer != nullptr && options_.placer->takes(v);
+  std::vector<uint32_t> anew;
+  MessageWriter w;
+  const bool held = missing || holds(source, t.dtype(), t.shape(), t.data());
+  const bool writes_data = !missing && (!held || placed || (source->is_external && !may_refer(source)));
+  bool writes_name = true, writes_words = !v.is_overridable;
+  if (held) {
+    const onnx::TensorMessage m = onnx::read_tensor(source->bytes);
+    writes_name = m.name != v.name();
+    writes_words = writes_words && (m.doc_string != v.doc_string || !equal(v.metadata, m.metadata));
+    if (writes_name) anew.push_back(kName);
+    if (writes_words) anew.insert(anew.end(), {kDocString, kMetadata});
+    if (writes_data) anew.insert(anew.end(), kDataAndPlaces);
+    if (!writes_data && source->is_external) note_location(m);
+    copy_fields(w, source->bytes, anew);
+  } else {
+    write_type(w, t);
+  }
+  if (writes_name) w.text(kName, v.name());
+  if (writes_data && !placed) write_data(w, t);
+  if (writes_words) w.text_if(kDocString, v.doc_string);
+  if (placed) {
+    const DataPlace place = options_.placer->add(v);
+    write_metadata(w, kExternalData,
+                   {{"location", place.location},
+                    {"offset", std::to_string(place.offset)},
+                    {"length", std::to_string(place.length)}});
+    w.integer(kDataLocation, 1);
+  }
+  if (writes_words) write_metadata(w, kMetadata, v.metadata);
+  return w;
+}
+
+/// Writes the payload field of an attribute and yields AttributeProto.AttributeType.
+struct AttributePayload {
+  MessageWriter& w;
+  Exporter& e;
+  const std::vector<TensorSource>* sources;
+  size_t tensors = 0;  ///< so many were written
+
+  int operator()(std::monostate) { return 0; }
+  int operator()(float v) { return w.fixed32(2, v), 1; }
+  int operator()(int64_t v) { return w.integer(3, v), 2; }
+  int operator()(const std::string& v) { return w.text(4, v), 3; }
+  int operator()(const Tensor& v) { return w.message(5, tensor(v)), 4; }
+  int operator()(const std::shared_ptr<Graph>& v) { return w.message(6, e.graph(*v)), 5; }
+  int operator()(const std::vector<float>& list) {
+    for (const float v : list) w.fixed32(7, v);
+    return 6;
+  }
+  int operator()(const std::vector<int64_t>& list) {
+    for (const int64_t v : list) w.integer(8, v);
+    return 7;
+  }
+  int operator()(const std::vector<std::string>& list) {
+    for (const std::string& v : list) w.text(9, v);
+    return 8;
+  }
+  int operator()(const std::vector<Tensor>& list) {
+    for (const Tensor& v : list) w.message(10, tensor(v));
+    return 9;
+  }
+  int operator()(const Attribute::Graphs& list) {
+    for (const auto& v : list) w.message(11, e.graph(*v));
+    return 10;
+  }
+  int operator()(const Type& v) { return w.message(14, type_message(v)), 13; }
+  int operator()(const Attribute::Types& list) {
+    for (const Type& v : list) w.message(15, type_message(v));
+    return 14;
+  }
+  int operator()(const Attribute::Sparse& v) { return w.message(22, sparse(v)), 11; }
+  int operator()(const std::vector<Attribute::Sparse>& list) {
+    for (const auto& v : list) w.message(23, sparse(v));
+    return 12;
+  }
+
+  MessageWriter tensor(const Tensor& t) {
+    const size_t i = tensors++;
+    return e.attribute_tensor(t, sources != nullptr && i < sources->size() ? &(*sources)[i] : nullptr);
+  }
+  MessageWriter sparse(const Attribute::Sparse& s) {
+    MessageWriter m;
+    m.message(1, tensor(s.values));
+    m.message(2, tensor(s.indices));
+    for (const int64_t d : s.dims) m.integer(3, d);
+    return m;
+  }
+};
+
+MessageWriter Exporter::attribute(const Attribute& a) {
+  MessageWriter w;
+  w.copied(a.extra_fields);
+  w.text(1, a.name);
+  AttributePayload payload{w, *this, a.tensor_sources.get()};
+  const int type = std::visit(payload, a.data);
+  w.text_if(13, a.doc_string);
+  if (type != 0) w.integer(20, type);
+  w.text_if(21, a.ref_attr_name);
+  return w;
+}
+
+std::string_view name_of(const Value* v) {
+  return v == nullptr ? std::string_view() : std::string_view(v->name());
+}
+
+MessageWriter Exporter::node(const Node& n) {
+  MessageWriter w;
+  w.copied(n.extra_fields);
+  for (const Value* v : n.inputs()) w.text(1, name_of(v));
+  for (const Value* v : n.outputs()) w.text(2, name_of(v));
+  w.text_if(3, n.name);
+  w.text(4, n.op_type);
+  for (const Attribute& a : n.attributes) w.message(5, attribute(a));
+  w.text_if(6, n.doc_string);
+  w.text_if(7, n.domain);
+  w.text_if(8, n.overload);
+  write_metadata(w, 9, n.metadata);
+  return w;
+}
+
+/// The inputs and the initializers that are inputs, too; in the file's order if the inputs still are.
+std::vector<const Value*> all_inputs(const Graph& g) {
+  std::vector<const Value*> list;
+  const std::unordered_set<const Value*> inputs(g.inputs.begin(), g.inputs.end());
+  for (const Value* v : g.input_order)
+    if (inputs.contains(v) || v->is_overridable) list.push_back(v);
+  std::vector<const Value*> proper;
+  std::copy_if(list.begin(), list.end(), std::back_inserter(proper),
+               [](const Value* v) { return !v->is_overridable; });
+  if (!std::equal(proper.begin(), proper.end(), g.inputs.begin(), g.inputs.end()))
+    list.assign(g.inputs.begin(), g.inputs.end());
+  const std::unordered_set<const Value*> listed(list.begin(), list.end());
+  for (const auto& v : g.values())
+    if (v->is_overridable && !listed.contains(v.get())) list.push_back(v.get());
+  return list;
+}
+
+/// Those of the file, then intermediate values that carry something worth an entry.
+void write_value_infos(MessageWriter& w, uint32_t field, const Graph& g) {
+  std::unordered_set<const Value*> listed(g.inputs.begin(), g.inputs.end());
+  listed.insert(g.outputs.begin(), g.outputs.end());
+  listed.insert(g.value_info_order.begin(), g.value_info_order.end());
+  for (const Value* v : g.value_info_order) w.message(field, value_info_message(*v));
+  for (const auto& v : g.values())
+    if (v->producer() != nullptr && !listed.contains(v.get()) &&
+        (v->type.kind != Type::Kind::kUnknown || !v->metadata.empty()))
+      w.message(field, value_info_message(*v));
+}
+
+std::vector<const Value*> all_initializers(const Graph& g) {
+  std::vector<const Value*> list;
+  for (const Value* v : g.initializer_order)
+    if (v->is_constant()) list.push_back(v);
+  const std::unordered_set<const Value*> listed(list.begin(), list.end());
+  for (const auto& v : g.values())
+    if (v->is_constant() && !listed.contains(v.get())) list.push_back(v.get());
+  return list;
+}
+
+/// A sparse initializer whose dense form is still what was read.
+bool is_sparse_source(const Value& v) {
+  const TensorSource* source = v.tensor_source();
+  return source != nullptr && source->is_sparse && source->data == v.tensor().data() &&
+         onnx::read_sparse_tensor(source->bytes).values.name == v.name();
+}
+
+MessageWriter Exporter::graph(const Graph& g) {
+  MessageWriter w;
+  w.copied(g.extra_fields);
+  for (const auto& n : g.nodes()) w.message(1, node(*n));
+  w.text_if(2, g.name);
+  for (const Value* v : all_initializers(g)) {
+    if (is_sparse_source(*v))
+      w.borrowed(15, v->tensor_source()->bytes);
+    else
+      w.message(5, initializer(*v));
+  }
+  w.text_if(10, g.doc_string);
+  for (const Value* v : all_inputs(g)) w.message(11, value_info_message(*v));
+  for (const Value* v : g.outputs) w.message(12, value_info_message(*v));
+  write_value_infos(w, 13, g);
+  for (const auto& [name, parameters] : g.quantization_annotations) {
+    MessageWriter q;
+    q.text(1, name);
+    write_metadata(q, 2, parameters);
+    w.message(14, q);
+  }
+  write_metadata(w, 16, g.metadata);
+  return w;
+}
+
+MessageWriter opset_message(const OpsetImport& o) {
+  MessageWriter w;
+  w.copied(o.extra_fields);
+  w.text_if(1, o.domain);
+  w.integer(2, o.version);
+  return w;
+}
+
+MessageWriter Exporter::function(const Function& f) {
+  MessageWriter w;
+  w.copied(f.extra_fields);
+  w.text(1, f.name);
+  for (const Value* v : f.body->inputs) w.text(4, v->name());
+  for (const Value* v : f.body->outputs) w.text(5, v->name());
+  for (const std::string& a : f.attribute_names) w.text(6, a);
+  for (const auto& n : f.body->nodes()) w.message(7, node(*n));
+  w.text_if(8, f.doc_string);
+  for (const OpsetImport& o : f.opsets) w.message(9, opset_message(o));
+  w.text_if(10, f.domain);
+  for (const Attribute& a : f.attribute_defaults) w.message(11, attribute(a));
+  write_value_infos(w, 12, *f.body);
+  w.text_if(13, f.overload);
+  write_metadata(w, 14, f.metadata);
+  return w;
+}
+
+MessageWriter Exporter::model(const Model& m) {
+  check_depth(m);
+  MessageWriter w;
+  w.copied(m.extra_fields);
+  w.integer(1, m.ir_version);
+  w.text_if(2, m.producer_name);
+  w.text_if(3, m.producer_version);
+  w.text_if(4, m.domain);
+  if (m.model_version != 0) w.integer(5, m.model_version);
+  w.text_if(6, m.doc_string);
+  w.message(7, graph(*m.graph));
+  for (const OpsetImport& o : m.opsets) w.message(8, opset_message(o));
+  write_metadata(w, 14, m.metadata);
+  for (const Function& f : m.functions) w.message(25, function(f));
+  return w;
+}
+
+}  // namespace
+
+void write_metadata(MessageWriter& message, uint32_t field, const Metadata& metadata) {
+  for (const auto& [key, value] : metadata) {
+    MessageWriter pair;
+    pair.text(1, key);
+    pair.text(2, value);
+    message.message(field, pair);
+  }
+}
+
+MessageWriter value_info_message(const Value& v) {
+  MessageWriter w;
+  w.copied(v.extra_fields);
+  w.text(1, v.name());
+  if (v.type.kind != Type::Kind::kUnknown) w.message(2, type_message(v.type));
+  w.text_if(3, v.doc_string);
+  write_metadata(w, 4, v.metadata);
+  return w;
+}
+
+MessageWriter model_message(const Model& model, const MessageOptions& options) {
+  return Exporter(options).model(model);
+}
+
+}  // namespace assay

@@ -1,0 +1,14 @@
+// ValueInfoProto of a value.
+#pragma once
+
+#include "assay/graph.h"
+#include "onnx/writer.h"
+
+namespace assay {
+
+/// Name, type unless it is unknown, doc string and metadata.
+onnx::MessageWriter value_info_message(const Value& value);
+/// A message's metadata_props field.
+void write_metadata(onnx::MessageWriter& message, uint32_t field, const Metadata& metadata);
+
+}  // namespace assay
