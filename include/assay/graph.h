@@ -179,9 +179,9 @@ class Graph {
   /// ONNX TensorAnnotation: tensor name and its quantisation parameters.
   std::vector<std::pair<std::string, Metadata>> quantization_annotations;
   std::string extra_fields;  ///< see Model::extra_fields
-  /// Orders of the file, kept for saving: the inputs together with overridable initializers, the
-  /// initializers, and the values with a value_info entry. What is not listed follows.
-  std::vector<Value*> input_order, initializer_order, value_info_order;
+  /// Orders of the file, kept for saving: the inputs together with overridable initializers, and the values
+  /// with a value_info entry. What is not listed follows.
+  std::vector<Value*> input_order, value_info_order;
   /// Counts the names that layer() has generated (edit.h).
   int64_t name_index = 0;
 

@@ -38,7 +38,6 @@ void clone_into(const Graph& from, Graph& to, ValueMap& map) {
   // An output of a subgraph may be a value of an enclosing graph.
   for (const Value* v : from.outputs) to.outputs.push_back(map.at(v));
   for (const Value* v : from.input_order) to.input_order.push_back(map.at(v));
-  for (const Value* v : from.initializer_order) to.initializer_order.push_back(map.at(v));
   for (const Value* v : from.value_info_order) to.value_info_order.push_back(map.at(v));
 }
 

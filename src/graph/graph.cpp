@@ -229,8 +229,7 @@ void Graph::remove_unused_values() {
   }
   if (gone.empty()) return;
   const auto is_gone = [&](const Value* v) { return gone.contains(v); };
-  for (std::vector<Value*>* order : {&input_order, &initializer_order, &value_info_order})
-    std::erase_if(*order, is_gone);
+  for (std::vector<Value*>* order : {&input_order, &value_info_order}) std::erase_if(*order, is_gone);
   std::erase_if(values_, unused);
 }
 

@@ -34,6 +34,7 @@ class Importer {
 
  private:
   void initializer(const onnx::TensorMessage& t, Value& v);
+  void inputs(const onnx::GraphMessage& m, Graph& g);
   void initializers(const onnx::GraphMessage& m, Graph& g);
   static void value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g);
   void nodes(const std::vector<onnx::NodeMessage>& list, Graph& g);
@@ -82,8 +83,6 @@ void Importer::initializer(const onnx::TensorMessage& t, Value& v) {
   }
   v.set_tensor_source(std::make_shared<const TensorSource>(
       TensorSource{t.bytes, owner_, v.tensor().defined() ? v.tensor().data() : nullptr, is_external, false}));
-  // What a graph input says of itself stays.
-  if (v.is_overridable) return;
   v.doc_string = t.doc_string;
   v.metadata = to_metadata(t.metadata);
 }
@@ -91,12 +90,8 @@ void Importer::initializer(const onnx::TensorMessage& t, Value& v) {
 void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
   const auto constant = [&](std::string_view name) -> Value* {
     require(!name.empty(), ErrorCode::kInvalidModel, "an initializer of graph '{}' has no name", g.name);
-    Value* v = g.find_value(name);
-    if (v == nullptr) return g.add_value(str(name));
-    // Before IR version 4 every initializer is also listed as an input.
-    require(!v->is_constant(), ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
-    v->is_overridable = true;
-    return v;
+    require(g.find_value(name) == nullptr, ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
+    return g.add_value(str(name));
   };
   for (const onnx::TensorMessage& t : m.initializers)
     with_context([&] { return fmt::format("in initializer '{}'", t.name); },
@@ -109,11 +104,6 @@ void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
                    v->set_tensor_source(std::make_shared<const TensorSource>(
                        TensorSource{s.bytes, owner_, v->tensor().data(), false, true}));
                  });
-  const auto has_default = [](const Value* v) { return v->is_overridable; };
-  if (std::none_of(g.inputs.begin(), g.inputs.end(), has_default)) return;
-  g.input_order = g.inputs;
-  for (const onnx::TensorMessage& t : m.initializers) g.initializer_order.push_back(g.find_value(t.name));
-  std::erase_if(g.inputs, has_default);
 }
 
 void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g) {
@@ -129,17 +119,36 @@ void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Grap
   }
 }
 
+/// Inputs and initializers. Before IR version 4 every initializer is also listed as an input.
+void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
+  std::unordered_set<std::string_view> constants, names;
+  for (const onnx::TensorMessage& t : m.initializers) constants.insert(t.name);
+  for (const onnx::SparseTensorMessage& s : m.sparse_initializers) constants.insert(s.values.name);
+  bool is_overridable = false;
+  for (const onnx::ValueInfoMessage& v : m.inputs) {
+    require(names.insert(v.name).second, ErrorCode::kInvalidModel, "two graph inputs are named '{}'", v.name);
+    if (constants.contains(v.name))
+      is_overridable = true;
+    else
+      value_info(v, *g.add_input(str(v.name), {}));
+  }
+  initializers(m, g);
+  if (!is_overridable) return;
+  for (const onnx::ValueInfoMessage& info : m.inputs) {
+    Value* v = g.find_value(info.name);
+    g.input_order.push_back(v);
+    if (!v->is_constant()) continue;
+    v->is_overridable = true;
+    value_info(info, *v);
+  }
+}
+
 void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
   g.name = m.name;
   g.doc_string = m.doc_string;
   g.metadata = to_metadata(m.metadata);
   g.extra_fields = m.extra;
-  for (const onnx::ValueInfoMessage& v : m.inputs) {
-    require(g.find_value(v.name) == nullptr, ErrorCode::kInvalidModel, "two graph inputs are named '{}'",
-            v.name);
-    value_info(v, *g.add_input(str(v.name), {}));
-  }
-  initializers(m, g);
+  inputs(m, g);
   nodes(m.nodes, g);
   value_infos(m.value_infos, g);
   for (const onnx::ValueInfoMessage& v : m.outputs) {

@@ -265,16 +265,6 @@ void write_value_infos(MessageWriter& w, uint32_t field, const Graph& g) {
       w.message(field, value_info_message(*v));
 }
 
-std::vector<const Value*> all_initializers(const Graph& g) {
-  std::vector<const Value*> list;
-  for (const Value* v : g.initializer_order)
-    if (v->is_constant()) list.push_back(v);
-  const std::unordered_set<const Value*> listed(list.begin(), list.end());
-  for (const auto& v : g.values())
-    if (v->is_constant() && !listed.contains(v.get())) list.push_back(v.get());
-  return list;
-}
-
 /// A sparse initializer whose dense form is still what was read.
 bool is_sparse_source(const Value& v) {
   const TensorSource* source = v.tensor_source();
@@ -287,7 +277,8 @@ MessageWriter Exporter::graph(const Graph& g) {
   w.copied(g.extra_fields);
   for (const auto& n : g.nodes()) w.message(1, node(*n));
   w.text_if(2, g.name);
-  for (const Value* v : all_initializers(g)) {
+  for (const auto& v : g.values()) {
+    if (!v->is_constant()) continue;
     if (is_sparse_source(*v))
       w.borrowed(15, v->tensor_source()->bytes);
     else
