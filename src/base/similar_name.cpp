@@ -1,6 +1,7 @@
 #include "base/similar_name.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -13,7 +14,42 @@ bool contains(std::string_view text, std::string_view part) {
          part.empty();
 }
 
+/// Levenshtein distance, or more than `limit` when it is beyond that.
+size_t distance(std::string_view a, std::string_view b, size_t limit) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return limit + 1;
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0], least = row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      least = std::min(least, row[j]);
+    }
+    if (least > limit) return limit + 1;
+  }
+  return row[b.size()];
+}
+
 }  // namespace
+
+std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string_view> candidates,
+                                       size_t most) {
+  const size_t limit = std::max<size_t>(1, name.size() / 3);
+  std::vector<std::pair<size_t, std::string_view>> found;
+  for (const std::string_view c : candidates) {
+    if (c.empty()) continue;
+    const size_t d = distance(name, c, limit);
+    if (d <= limit || (!name.empty() && contains(c, name))) found.emplace_back(d, c);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (const auto& [d, c] : found)
+    if (names.size() < most && std::find(names.begin(), names.end(), c) == names.end()) names.emplace_back(c);
+  return names;
+}
 
 bool is_similar_name(std::string_view a, std::string_view b) { return contains(a, b) || contains(b, a); }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "assay/edit.h"
+
 namespace assay {
 namespace {
 
@@ -56,6 +58,22 @@ void add_origins(Metadata& metadata, const std::vector<std::string>& names) {
 void set_origins(Node& node, const std::vector<std::string>& names) {
   if (std::string* text = find_record(node.metadata)) text->clear();
   add_origins(node.metadata, names);
+}
+
+namespace {
+
+void remove_from(Graph& g) {
+  const auto is_record = [](const auto& pair) { return pair.first == kOriginsKey; };
+  for (const auto& n : g.nodes()) std::erase_if(n->metadata, is_record);
+  for (const auto& v : g.values()) std::erase_if(v->metadata, is_record);
+  for (Graph* sub : subgraphs(g)) remove_from(*sub);
+}
+
+}  // namespace
+
+void remove_origins(Model& model) {
+  remove_from(*model.graph);
+  for (Function& f : model.functions) remove_from(*f.body);
 }
 
 }  // namespace assay

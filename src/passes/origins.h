@@ -21,5 +21,7 @@ std::vector<std::string> origins_of(const Value& constant);
 void add_origins(Metadata& metadata, const std::vector<std::string>& names);
 /// Replaces the record of a node.
 void set_origins(Node& node, const std::vector<std::string>& names);
+/// Forgets all records: for a model that is saved.
+void remove_origins(Model& model);
 
 }  // namespace assay

@@ -1,30 +1,12 @@
 #include "run/model_loader.h"
 
-#include <cmath>
-
 #include "base/log.h"
-#include "base/python_repr.h"
-#include "graph/export.h"
 #include "ops/check.h"
 #include "ops/infer.h"
 #include "passes/convert_to_float16.h"
 #include "passes/mark_outputs.h"
 
 namespace assay {
-namespace {
-
-/// No protobuf reader takes a larger message.
-constexpr double kLargestMessage = 2e9;
-constexpr double kMiB = 1024.0 * 1024.0;
-
-double constant_bytes(const Model& model) {
-  double bytes = 0;
-  for (const auto& v : model.graph->values()) bytes += static_cast<double>(v->tensor().nbytes());
-  return bytes;
-}
-
-}  // namespace
-
 void infer_known_shapes(Model& model, bool report) {
   if (report) log::verbose("Starting shape inference");
   infer_shapes(model, {.on_problem = [&](const Node& node, const std::string& reason) {
@@ -36,7 +18,7 @@ void infer_known_shapes(Model& model, bool report) {
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
   return o.mark_all || o.outputs || o.exclude_outputs || !o.import.external_data_dir.empty() ||
-         o.infer_shapes || !o.save_path.empty() || o.convert_to_fp16;
+         o.infer_shapes || !o.save.path.empty() || o.convert_to_fp16;
 }
 
 std::shared_ptr<Model> ModelLoader::read(bool report) const {
@@ -63,45 +45,13 @@ void ModelLoader::change_outputs(Model& model) const {
   }
 }
 
-void ModelLoader::save(const Model& model) const {
-  log::info("Saving ONNX model to: {}", options_.save_path);
-  ExportOptions out;
-  out.external_data = options_.external_data_path.has_value();
-  out.external_data_path = options_.external_data_path.value_or("");
-  out.one_file_per_tensor = options_.one_file_per_tensor;
-  if (options_.external_data_threshold) out.external_data_threshold = *options_.external_data_threshold;
-  if (const double bytes = constant_bytes(model); !out.external_data && bytes >= kLargestMessage) {
-    out.external_data = true;
-    log::warning(
-        "Model size ({} MiB) exceeds protobuf size threshold ({} MiB). Will save weight data to an external "
-        "file.\n"
-        "To control the location of this file, use the `external_data_path` parameter or the "
-        "`--external-data-path` "
-        "command-line option. ",
-        python_float_repr(std::floor(bytes / kMiB)), static_cast<int64_t>(kLargestMessage / kMiB));
-  }
-  if (out.external_data) {
-    log::verbose("Saving external data for ONNX model to: {}", out.external_data_path);
-  } else {
-    if (options_.external_data_threshold)
-      log::warning(
-          "size_threshold is set, but external data path has not been set. No external data will be "
-          "written.");
-    if (options_.one_file_per_tensor)
-      log::warning(
-          "all_tensors_to_one_file is set, but external data path has not been set. No external data will be "
-          "written.");
-  }
-  save_model(model, options_.save_path, out);
-}
-
 ModelSource ModelLoader::load_for(const Backend& backend) {
   const bool is_changed = changes_model();
   const std::string path = is_changed ? "" : options_.path;
   if (is_changed) log::info("Loading model: {}", options_.path);
   if (model_ == nullptr) {
     const std::shared_ptr<Model> model = read(true);
-    if (!options_.save_path.empty()) save(*model);
+    if (!options_.save.path.empty()) save_onnx_model(*model, options_.save);
     model_ = model;
   }
   if (backend.reads_files) return {.model = model_, .path = path};

@@ -9,6 +9,7 @@
 
 #include "assay/backend.h"
 #include "graph/import.h"
+#include "run/model_saver.h"
 
 namespace assay {
 
@@ -20,11 +21,7 @@ struct ModelLoaderOptions {
   std::optional<std::vector<std::string>> outputs;  ///< these tensors become the outputs
   std::optional<std::vector<std::string>> exclude_outputs;
   bool convert_to_fp16 = false;
-  std::string save_path;  ///< empty: the model is not saved
-  /// External data of the saved model: nothing keeps them in the model, "" uses the default name.
-  std::optional<std::string> external_data_path;
-  std::optional<int64_t> external_data_threshold;
-  bool one_file_per_tensor = false;
+  ModelSaveOptions save;
 };
 
 /// Shape inference for a user who asked for it: what cannot be inferred stays open, and with `report` the log
@@ -50,7 +47,6 @@ class ModelLoader {
   /// The file's model with all changes; `report` says so in the log.
   std::shared_ptr<Model> read(bool report) const;
   void change_outputs(Model& model) const;
-  void save(const Model& model) const;
 
   ModelLoaderOptions options_;
   std::shared_ptr<const Model> model_, inferred_;

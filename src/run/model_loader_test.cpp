@@ -78,28 +78,28 @@ TEST_F(ModelLoaderTest, SavesOnceWithWhatWasAskedFor) {
   log::Capture capture;
   options.mark_all = true;
   options.infer_shapes = true;
-  options.save_path = folder / "saved.onnx";
+  options.save.path = folder / "saved.onnx";
   ModelLoader loader(options);
   loader.load_for(kReader);
   loader.load_for(fake_backend);
   EXPECT_EQ(capture.out(), "[I] Loading model: " + options.path + "\n[I] Saving ONNX model to: " +
-                               options.save_path + "\n[I] Loading model: " + options.path + "\n");
-  const auto saved = load_model(options.save_path);
+                               options.save.path + "\n[I] Loading model: " + options.path + "\n");
+  const auto saved = load_model(options.save.path);
   EXPECT_EQ(saved->graph->outputs.size(), 2U);
   EXPECT_TRUE(saved->graph->find_value("h")->type.has_shape());
 }
 
 TEST_F(ModelLoaderTest, WithoutInferenceASavedModelHasWhatTheFileHad) {
   log::Capture capture;
-  options.save_path = folder / "saved.onnx";
+  options.save.path = folder / "saved.onnx";
   ModelLoader(options).load_for(fake_backend);
-  const auto saved = load_model(options.save_path);
+  const auto saved = load_model(options.save.path);
   EXPECT_FALSE(saved->graph->find_value("h")->type.is_tensor());
 }
 
 TEST_F(ModelLoaderTest, ExternalDataOptionsWithoutExternalDataAreReported) {
   log::Capture capture;
-  options.save_path = folder / "saved.onnx";
+  options.save.path = folder / "saved.onnx";
   options.external_data_threshold = 1;
   options.one_file_per_tensor = true;
   ModelLoader(options).load_for(kReader);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kZipMark = "PK";
 
 /// An .npy stream as base64 in a mapped file.
-class Base64Array : public TensorSource {
+class Base64Array : public StoredTensorSource {
  public:
   Base64Array(std::shared_ptr<const MappedFile> file, std::string_view text, NpyHeader header,
               std::string place)

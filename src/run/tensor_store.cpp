@@ -48,7 +48,7 @@ class Mapping {
 
 }  // namespace
 
-StoredTensor::StoredTensor(DType dtype, Shape shape, std::shared_ptr<const TensorSource> source)
+StoredTensor::StoredTensor(DType dtype, Shape shape, std::shared_ptr<const StoredTensorSource> source)
     : dtype_(dtype), shape_(std::move(shape)), numel_(shape_.numel()), source_(std::move(source)) {}
 
 const StoredTensor* find(const StoredTensorList& list, std::string_view name) {
@@ -146,7 +146,7 @@ class TensorStore::SpillRange {
 };
 
 /// A tensor in the file.
-class TensorStore::Spilled : public TensorSource {
+class TensorStore::Spilled : public StoredTensorSource {
  public:
   Spilled(std::shared_ptr<const SpillRange> range, DType dtype, Shape shape)
       : range_(std::move(range)), dtype_(dtype), shape_(std::move(shape)) {}
@@ -173,7 +173,7 @@ class TensorStore::Spilled : public TensorSource {
 };
 
 /// A tensor in a file that is not ours, such as a backend's: mapped, and nothing to be copied.
-class TensorStore::InPlace : public TensorSource {
+class TensorStore::InPlace : public StoredTensorSource {
  public:
   InPlace(Tensor tensor, std::shared_ptr<Budget> budget)
       : tensor_(std::move(tensor)), budget_(std::move(budget)) {

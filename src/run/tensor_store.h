@@ -13,9 +13,9 @@ namespace assay {
 
 /// Where a StoredTensor that is not in memory comes from. Implementations are safe to use from several
 /// threads.
-class TensorSource {
+class StoredTensorSource {
  public:
-  virtual ~TensorSource() = default;
+  virtual ~StoredTensorSource() = default;
   /// The tensor; memory that it needs is given back when the last copy of it goes. Throws Error.
   virtual Tensor load() const = 0;
   /// Gives the resident pages of tensors that load() returned and that are still alive back to the system;
@@ -32,7 +32,7 @@ class StoredTensor {
   /// A tensor in memory.
   StoredTensor(Tensor tensor) : tensor_(std::move(tensor)) {}  // NOLINT: a tensor is a stored tensor
   /// One that lives elsewhere. Throws Error when the shape has more elements than 64 bits can count.
-  StoredTensor(DType dtype, Shape shape, std::shared_ptr<const TensorSource> source);
+  StoredTensor(DType dtype, Shape shape, std::shared_ptr<const StoredTensorSource> source);
 
   bool defined() const { return dtype() != DType::kUndefined; }
   DType dtype() const { return source_ ? dtype_ : tensor_.dtype(); }
@@ -57,7 +57,7 @@ class StoredTensor {
   DType dtype_ = DType::kUndefined;
   Shape shape_;
   int64_t numel_ = 0;
-  std::shared_ptr<const TensorSource> source_;
+  std::shared_ptr<const StoredTensorSource> source_;
 };
 
 /// A stored tensor with the name under which a model or a file knows it.

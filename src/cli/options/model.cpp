@@ -23,6 +23,10 @@ constexpr std::pair<const char*, const char*> kTypeOfExtension[] = {
     {".graphdef", "frozen"},
 };
 
+/// What the option for shapes of inputs is called, by command.
+constexpr const char* kShapesOptions[] = {"--input-shapes", "--model-input-shapes",
+                                          "--override-input-shapes"};
+
 /// `model.onnx:function` names the file before the colon, unless a file has the whole name.
 std::string path_of(const std::string& word) {
   const size_t colon = word.rfind(':');
@@ -43,7 +47,8 @@ std::string type_of(const ParsedArgs& args, const std::string& path) {
 
 }  // namespace
 
-void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help) {
+void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help,
+                       std::vector<std::string> shapes_names) {
   parser.add_group("Model").options = {
       {.names = {"model_file"},
        .help = "The ONNX model.",
@@ -51,7 +56,7 @@ void add_model_options(ArgParser& parser, bool is_required, const std::string& s
       {.names = {"--model-type"},
        .help = "What the file holds, if its name does not say so. This build reads onnx.",
        .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"}},
-      {.names = {"--input-shapes", "--inputs"},
+      {.names = std::move(shapes_names),
        .help =
            shapes_help.empty()
                ? "Shapes for the data to generate, as in image:[1,3,224,224]. Names may hold the wildcards "
@@ -76,8 +81,9 @@ std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name
 
 ModelOptions read_model_options(const ParsedArgs& args) {
   ModelOptions options;
-  if (const auto shapes = args.list("--input-shapes"))
-    options.input_shapes = parse_input_shapes("--input-shapes", *shapes);
+  for (const char* name : kShapesOptions)
+    if (args.declares(name))
+      if (const auto shapes = args.list(name)) options.input_shapes = parse_input_shapes(name, *shapes);
   if (!args.text("model_file")) return options;
   options.path = read_onnx_model_path(args);
   if (const std::string type = type_of(args, options.path); type != "onnx")

@@ -9,7 +9,7 @@
 
 namespace assay::cli {
 
-void add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
+OptionGroup& add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
   OptionGroup& group = parser.add_group("ONNX Model Loading");
   group.options = {
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},
@@ -22,7 +22,7 @@ void add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
        .help = "Compute in float16; inputs and outputs keep their types.",
        .arity = Arity::kNone},
   };
-  if (!can_change_outputs) return;
+  if (!can_change_outputs) return group;
   const Option outputs[] = {
       {.names = {"--onnx-outputs"},
        .help = "Tensors to use as the model's outputs, or the two words `mark all` for every tensor that a "
@@ -35,24 +35,43 @@ void add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
        .metavar = "NAME"},
   };
   group.options.insert(group.options.end() - 1, std::begin(outputs), std::end(outputs));
+  return group;
 }
 
-void add_onnx_shape_inference_options(ArgParser& parser) {
-  parser.add_group("ONNX Shape Inference").options = {
-      {.names = {"--shape-inference", "--do-shape-inference"},
-       .help = "Infer shapes while loading, so that a model that is saved has them.",
-       .arity = Arity::kNone},
-      {.names = {"--no-onnxruntime-shape-inference"},
-       .help = "Accepted; shape inference is built in and never asks ONNX Runtime.",
-       .arity = Arity::kNone},
-  };
+void add_onnx_shape_inference_options(ArgParser& parser, InferenceOptions kind) {
+  OptionGroup& group = parser.add_group("ONNX Shape Inference");
+  // Those that exclude each other.
+  const char* exclusive = "shape inference";
+  if (kind == InferenceOptions::kOnFallback)
+    group.options.push_back({.names = {"--no-shape-inference"},
+                             .help = "Do not infer shapes while loading.",
+                             .arity = Arity::kNone,
+                             .exclusive = exclusive});
+  else
+    group.options.push_back({.names = {"--shape-inference", "--do-shape-inference"},
+                             .help = "Infer shapes while loading, so that a model that is saved has them.",
+                             .arity = Arity::kNone,
+                             .exclusive = exclusive});
+  if (kind != InferenceOptions::kOff)
+    group.options.push_back({.names = {"--force-fallback-shape-inference"},
+                             .help =
+                                 "Evaluate the model on generated data and take the shapes that come out, "
+                                 "all of them fixed numbers.",
+                             .arity = Arity::kNone,
+                             .exclusive = exclusive});
+  group.options.push_back({.names = {"--no-onnxruntime-shape-inference"},
+                           .help = "Accepted; shape inference is built in and never asks ONNX Runtime.",
+                           .arity = Arity::kNone});
 }
 
-void add_onnx_save_options(ArgParser& parser, const std::string& path_option) {
+namespace {
+
+void add_saving_group(ArgParser& parser, Option path) {
   parser.add_group("ONNX Model Saving").options = {
-      {.names = {path_option}, .help = "Save the model that is run, with all changes.", .metavar = "FILE"},
+      std::move(path),
       {.names = {"--save-external-data", "--external-data-path"},
-       .help = "Save weights in a file of their own, beside the model.",
+       .help = "Save weights in a file of their own, beside the model. Without it, weights in external files "
+               "stay there if the new model lies beside them.",
        .arity = Arity::kOptional,
        .metavar = "FILE"},
       {.names = {"--external-data-size-threshold"},
@@ -62,6 +81,32 @@ void add_onnx_save_options(ArgParser& parser, const std::string& path_option) {
        .help = "Save every external tensor in its own file.",
        .arity = Arity::kNone},
   };
+}
+
+}  // namespace
+
+void add_onnx_save_options(ArgParser& parser, const std::string& path_option) {
+  add_saving_group(
+      parser,
+      {.names = {path_option}, .help = "Save the model that is run, with all changes.", .metavar = "FILE"});
+}
+
+void add_onnx_output_options(ArgParser& parser) {
+  add_saving_group(parser, {.names = {kOutputOption, "--output"},
+                            .help = "The file to save the model to.",
+                            .metavar = "FILE",
+                            .required = true});
+}
+
+ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::string& path_option) {
+  ModelSaveOptions options;
+  options.path = args.text(path_option).value_or("");
+  if (const auto occurrences = args.all("--save-external-data"); !occurrences.empty())
+    options.external_data_path = occurrences.front().empty() ? "" : occurrences.front().front();
+  if (const auto bytes = args.text("--external-data-size-threshold"))
+    options.external_data_threshold = parse_byte_count(*bytes);
+  options.one_file_per_tensor = args.has("--no-save-all-tensors-to-one-file");
+  return options;
 }
 
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,
@@ -76,12 +121,7 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
   options.exclude_outputs = args.list("--onnx-exclude-outputs");
   options.convert_to_fp16 = args.has("--fp-to-fp16");
   options.infer_shapes = args.has("--shape-inference");
-  options.save_path = args.text(path_option).value_or("");
-  if (const auto occurrences = args.all("--save-external-data"); !occurrences.empty())
-    options.external_data_path = occurrences.front().empty() ? "" : occurrences.front().front();
-  if (const auto bytes = args.text("--external-data-size-threshold"))
-    options.external_data_threshold = parse_byte_count(*bytes);
-  options.one_file_per_tensor = args.has("--no-save-all-tensors-to-one-file");
+  options.save = read_onnx_save_options(args, path_option);
   return options;
 }
 

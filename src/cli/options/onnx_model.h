@@ -10,11 +10,21 @@
 namespace assay::cli {
 
 /// ONNX Model Loading: external data, float16 and, with `can_change_outputs`, outputs to mark.
-void add_onnx_load_options(ArgParser& parser, bool can_change_outputs = true);
+OptionGroup& add_onnx_load_options(ArgParser& parser, bool can_change_outputs = true);
 /// ONNX Shape Inference.
-void add_onnx_shape_inference_options(ArgParser& parser);
+enum class InferenceOptions : uint8_t {
+  kOff,          ///< off unless --shape-inference is given
+  kOffFallback,  ///< the same, with --force-fallback-shape-inference
+  kOnFallback,   ///< on unless --no-shape-inference is given, with --force-fallback-shape-inference
+};
+void add_onnx_shape_inference_options(ArgParser& parser, InferenceOptions kind = InferenceOptions::kOff);
 /// ONNX Model Saving; `path_option` is the option that names the file.
 void add_onnx_save_options(ArgParser& parser, const std::string& path_option);
+/// The same with -o/--output, which must be given.
+inline constexpr const char* kOutputOption = "-o";
+void add_onnx_output_options(ArgParser& parser);
+
+ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::string& path_option);
 
 /// Reads all three groups.
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,

@@ -1,0 +1,12 @@
+// The subcommands of `assay surgeon`: one file cmd_surgeon_<name>.cpp each, listed in cmd_surgeon.cpp.
+#pragma once
+
+#include "cli/command.h"
+
+namespace assay::cli {
+
+extern constinit const Command kSurgeonExtractCommand;
+extern constinit const Command kSurgeonSanitizeCommand;
+extern constinit const Command kSurgeonInsertCommand;
+
+}  // namespace assay::cli

@@ -1,0 +1,200 @@
+// assay surgeon extract: a part of a model as a model of its own.
+#include <algorithm>
+#include <cctype>
+
+#include "base/log.h"
+#include "cli/cmd_surgeon.h"
+#include "cli/model_editing.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "cli/values.h"
+#include "passes/selector.h"
+#include "run/observed_types.h"
+#include "surgeon/extract.h"
+
+namespace assay::cli {
+namespace {
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_model_options(parser, /*is_required=*/true,
+                    "Shapes for the data that --force-fallback-shape-inference evaluates the model on, as in "
+                    "image:[1,3,224,224].",
+                    {"--model-input-shapes", "--model-inputs"});
+  add_data_loader_options(parser);
+  add_onnx_shape_inference_options(parser, InferenceOptions::kOffFallback);
+  add_onnx_load_options(parser, /*can_change_outputs=*/false);
+  add_onnx_output_options(parser);
+  parser.add_group("Extraction").options = {
+      {.names = {"--inputs"},
+       .help = "The inputs of the part, each `name:shape:dtype`, as in x:[1,3,'height']:float32; shape and "
+               "dtype may be "
+               "`auto`. Default: the model's inputs. A name may be a pattern (conv*, re:.*_out, op:Relu) and "
+               "lie in a subgraph "
+               "(loop::x, if_3::then_branch::x, function:NAME::x).",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "INPUT"},
+      {.names = {"--outputs"},
+       .help =
+           "The outputs of the part, each `name:dtype`; dtype may be `auto`. Default: the model's outputs.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "OUTPUT"},
+  };
+}
+
+bool is_auto(std::string_view word) {
+  return word.size() == 4 && std::equal(word.begin(), word.end(), "auto", [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) == b;
+         });
+}
+
+/// Splits the last `:part` off.
+std::string take_last(const std::string& option, const std::string& whole, std::string& rest) {
+  // A colon of a path is no separator.
+  const size_t colon = rest.rfind(':');
+  if (colon == std::string::npos || colon == 0 || rest[colon - 1] == ':')
+    log::critical(ErrorCode::kInvalidArgument, "{}: could not parse {}. Expected {}", option, whole,
+                  option == "--inputs" ? "name:shape:dtype, as in x:[1,3]:float32 or x:auto:auto."
+                                       : "name:dtype, as in y:float32 or y:auto.");
+  std::string part = rest.substr(colon + 1);
+  rest.resize(colon);
+  return part;
+}
+
+std::optional<DType> parse_dtype(const std::string& option, const std::string& whole,
+                                 const std::string& word) {
+  if (is_auto(word)) return std::nullopt;
+  std::string name = word;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (const auto dtype = dtype_from_name(name)) return dtype;
+  log::critical(ErrorCode::kInvalidArgument,
+                "{}: could not understand data type: {} (in {}). Did you forget to specify a data type? Use "
+                "one of float32, "
+                "float16, bfloat16, int64, int32, bool and so on, or `auto`.",
+                option, word, whole);
+}
+
+CutTensor parse_cut(const std::string& option, const std::string& word, bool has_shape) {
+  CutTensor t{.name = word, .dims = {}, .dtype = {}};
+  t.dtype = parse_dtype(option, word, take_last(option, word, t.name));
+  if (!has_shape) return t;
+  const std::string shape = take_last(option, word, t.name);
+  if (!is_auto(shape)) {
+    const std::string spec = t.name + ":" + shape;
+    t.dims = parse_input_shapes(option, {&spec, 1}).at(0).dims;
+  }
+  return t;
+}
+
+/// The tensors that a list of words names, and the graph they are in.
+struct Cut {
+  std::vector<CutTensor> tensors;
+  Graph* graph = nullptr;
+};
+
+Cut read_cut(const ParsedArgs& args, const std::string& option, Model& model) {
+  Cut cut;
+  for (const std::string& word : args.list(option).value_or(std::vector<std::string>())) {
+    const CutTensor t = parse_cut(option, word, option == "--inputs");
+    for (const Value* v : select_values(model, t.name)) {
+      if (cut.graph != nullptr && cut.graph != &v->graph())
+        log::critical(ErrorCode::kInvalidArgument,
+                      "{}: '{}' lies in another graph than the tensors before it.", option, word);
+      cut.graph = &v->graph();
+      cut.tensors.push_back({v->name(), t.dims, t.dtype});
+    }
+  }
+  return cut;
+}
+
+bool is_missing(const Graph& g, const CutTensor& t, bool needs_shape) {
+  const Value* v = g.find_value(t.name);
+  const bool has_dtype = t.dtype || (v->type.is_tensor() ? v->type.dtype != DType::kUndefined
+                                                         : v->type.kind != Type::Kind::kUnknown);
+  return !has_dtype || (needs_shape && !t.dims && v->type.is_tensor() && !v->type.has_shape());
+}
+
+bool any_missing(const Graph& g, const Cut& inputs, const Cut& outputs) {
+  return std::any_of(inputs.tensors.begin(), inputs.tensors.end(),
+                     [&](const CutTensor& t) { return is_missing(g, t, true); }) ||
+         std::any_of(outputs.tensors.begin(), outputs.tensors.end(),
+                     [&](const CutTensor& t) { return is_missing(g, t, false); });
+}
+
+/// Finds what is to be known of the cut: by inference, and where that is not enough by evaluation.
+void complete_types(const ParsedArgs& args, const std::shared_ptr<Model>& model, const ModelOptions& options,
+                    const Cut& inputs, const Cut& outputs, bool is_main) {
+  const Graph& g = inputs.graph != nullptr ? *inputs.graph : *model->graph;
+  const bool forced = args.has("--force-fallback-shape-inference");
+  if (forced) {
+    log::info("Forcing fallback shape inference. This will cause dynamic shapes to become fixed.");
+  } else if (any_missing(g, inputs, outputs) && !args.has("--shape-inference")) {
+    log::info(
+        "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
+        "To avoid this, you can specify the shapes and data types explicitly.");
+    infer_known_shapes(*model, true);
+  }
+  if (!is_main || (!forced && !any_missing(g, inputs, outputs))) return;
+  try {
+    if (!forced)
+      log::warning(
+          "Inference does not tell all types and shapes that the part needs: the model is evaluated for "
+          "them, which makes every "
+          "extent a fixed number.");
+    observe_types(model, read_data_options(args, options.input_shapes).random);
+  } catch (const Error& e) {
+    log::warning("The model cannot be evaluated to find types and shapes: {}", e.what());
+  }
+}
+
+Cut all_of(const std::vector<Value*>& values, Graph* graph) {
+  Cut cut{.tensors = {}, .graph = graph};
+  for (const Value* v : values) cut.tensors.push_back({v->name(), {}, {}});
+  return cut;
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions options = read_model_options(args);
+  context.announce();
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  log_model("Original Model", *model);
+  Cut inputs = read_cut(args, "--inputs", *model), outputs = read_cut(args, "--outputs", *model);
+  Graph* graph = inputs.graph != nullptr    ? inputs.graph
+                 : outputs.graph != nullptr ? outputs.graph
+                                            : model->graph.get();
+  if (outputs.graph != nullptr && outputs.graph != graph)
+    log::critical(ErrorCode::kInvalidArgument, "The inputs and outputs of the part must lie in one graph.");
+  const bool is_main = graph == model->graph.get();
+  complete_types(args, model, options, inputs.graph != nullptr ? inputs : all_of(graph->inputs, graph),
+                 outputs, is_main);
+  make_main_graph(*model, *graph);
+  graph = model->graph.get();
+  if (inputs.graph == nullptr) inputs = all_of(graph->inputs, graph);
+  if (outputs.graph == nullptr) outputs = all_of(graph->outputs, graph);
+  with_context([&] { return "in " + options.path; },
+               [&] { extract(*model, *graph, inputs.tensors, outputs.tensors); });
+  for (const Value* v : graph->inputs)
+    if (v->consumers().empty() &&
+        std::find(graph->outputs.begin(), graph->outputs.end(), v) == graph->outputs.end())
+      log::warning("The outputs do not depend on the input '{}'.", v->name());
+  save_edited_model(args, *model);
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command kSurgeonExtractCommand = {
+    .name = "extract",
+    .summary = "Extract a part of a model.",
+    .description =
+        "Saves the part of a model between given inputs and outputs as a model of its own. Weights are not "
+        "read: they stay in their "
+        "file where the new model lies beside it, and are copied otherwise.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

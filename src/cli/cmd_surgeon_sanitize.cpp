@@ -1,0 +1,303 @@
+// assay surgeon sanitize: cleans, folds and simplifies a model, and can prove that it computes the same.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "assay/edit.h"
+#include "assay/fold.h"
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "cli/cmd_surgeon.h"
+#include "cli/model_editing.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "cli/values.h"
+#include "graph/clone.h"
+#include "graph/export.h"
+#include "graph/metadata_text.h"
+#include "passes/mark_outputs.h"
+#include "passes/origins.h"
+#include "passes/pass_manager.h"
+#include "passes/pipelines.h"
+#include "run/equivalence.h"
+#include "run/observed_types.h"
+#include "surgeon/input_shapes.h"
+#include "surgeon/upper_bound.h"
+
+namespace assay::cli {
+namespace {
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_model_options(parser, /*is_required=*/true,
+                    "New shapes for the model's inputs, as in image:['batch',3,224,224]. A tensor that is no "
+                    "input becomes one.",
+                    {"--override-input-shapes", "--override-inputs"});
+  add_data_loader_options(parser);
+  add_onnx_shape_inference_options(parser, InferenceOptions::kOnFallback);
+  OptionGroup& load = add_onnx_load_options(parser, /*can_change_outputs=*/false);
+  for (const Option& o : std::initializer_list<Option>{
+           {.names = {"--outputs"},
+  .help = "Tensors to use as the model's outputs, or the two words `mark all`.",
+  .arity = Arity::kAtLeastOne,
+  .metavar = "NAME"},
+           {.names = {"--exclude-outputs"},
+           .help = "Outputs to leave out.",
+           .arity = Arity::kAtLeastOne,
+           .metavar = "NAME"},
+           {.names = {"--set-unbounded-dds-upper-bound"},
+           .help = "Bounds for values that decide how large tensors become: `tensor:bound`, or a bound for "
+                   "all such tensors. Where "
+                   "constants must be folded to see them, fold first and call this a second time.",
+           .arity = Arity::kAtLeastOne,
+           .metavar = "[NAME:]BOUND"}})
+    load.options.push_back(o);
+  add_onnx_output_options(parser);
+  parser.add_group("Cleaning").options = {
+      {.names = {"--cleanup"},
+       .help = "Remove what does not contribute to the outputs.",
+       .arity = Arity::kNone},
+      {.names = {"--toposort"}, .help = "Sort the nodes topologically.", .arity = Arity::kNone},
+      {.names = {"--simplify"},
+       .help =
+           "Also remove what changes nothing (Identity, double Transpose, equal nodes) and put batch "
+           "normalisations, "
+           "channel-wise factors and paddings into the convolutions next to them. Implies --fold-constants.",
+       .arity = Arity::kNone},
+      {.names = {"--prove"},
+       .help = "Evaluate the original and the result in float64 on generated data, with several sizes where "
+               "shapes are open, say "
+               "what was changed, and save the result only if all outputs agree.",
+       .arity = Arity::kNone},
+      {.names = {"--prove-input-shapes"},
+       .help = "Shapes for the data of --prove, as in image:[4,3,224,224].",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME:SHAPE"},
+  };
+  parser.add_group("Constant Folding").options = {
+      {.names = {"--fold-constants"},
+       .help = "Compute now what does not depend on the inputs.",
+       .arity = Arity::kNone},
+      {.names = {"--num-passes", "--num-const-fold-passes"},
+       .help = "So many passes; default: until nothing changes.",
+       .metavar = "N",
+       .kind = ValueKind::kInteger},
+      {.names = {"--partitioning"},
+       .help = "Accepted; nodes are evaluated one by one, so one that cannot be does not keep others from "
+               "being folded.",
+       .choices = {"basic", "recursive"}},
+      {.names = {"--no-fold-shapes"},
+       .help = "Leave Shape nodes and what is computed from them.",
+       .arity = Arity::kNone},
+      {.names = {"--no-per-pass-shape-inference"},
+       .help = "Do not infer shapes between passes.",
+       .arity = Arity::kNone},
+      {.names = {"--fold-size-threshold"},
+       .help = "Results of more bytes stay computed. Default: a fold that makes the model larger by more "
+               "than 1 MiB is not done.",
+       .metavar = "BYTES"},
+  };
+}
+
+int64_t count_nodes(const Graph& g) {
+  auto n = static_cast<int64_t>(g.nodes().size());
+  for (const Graph* sub : subgraphs(g, /*recursive=*/true)) n += static_cast<int64_t>(sub->nodes().size());
+  return n;
+}
+
+void warn_of_pointless_options(const ParsedArgs& args) {
+  for (const char* name : {"--num-passes", "--partitioning", "--no-fold-shapes",
+                           "--no-per-pass-shape-inference", "--fold-size-threshold"})
+    if (args.has(name))
+      log::warning(
+          "Argument: '{}' will be ignored since constant folding is not enabled.\n"
+          "This argument is only meaningful when `--fold-constants` is also set.",
+          name);
+}
+
+struct FoldTotals {
+  int64_t folded = 0, flattened = 0, casts = 0;
+};
+
+void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
+  FoldOptions options;
+  options.fold_shapes = !args.has("--no-fold-shapes");
+  if (const auto bytes = args.text("--fold-size-threshold"))
+    options.size_threshold = parse_byte_count(*bytes);
+  const bool infers =
+      options.fold_shapes && !args.has("--no-shape-inference") && !args.has("--no-per-pass-shape-inference");
+  const int64_t passes = args.integer("--num-passes").value_or(std::numeric_limits<int64_t>::max());
+  std::map<std::string, std::string> kept;
+  for (int64_t pass = 1; pass <= passes; ++pass) {
+    log::start("Folding Constants | Pass {}", pass);
+    const int64_t before = count_nodes(*model.graph);
+    const FoldReport report = fold_constants(model, options);
+    cleanup(model);
+    const int64_t after = count_nodes(*model.graph);
+    log::finish("    Total Nodes | Original: {:5}, After Folding: {:5} | {:5} Nodes Folded", before, after,
+                before - after);
+    totals.folded += report.folded_nodes;
+    totals.flattened += report.flattened_ifs;
+    totals.casts += report.elided_casts;
+    for (const FoldReport::Kept& k : report.too_large)
+      if (kept.emplace(k.node, k.reason).second) log::warning("Not folded: {}: {}.", k.node, k.reason);
+    for (const FoldReport::Kept& k : report.failed)
+      if (kept.emplace(k.node, k.reason).second) log::warning("Not folded: {}: {}", k.node, k.reason);
+    if (after == before) break;
+    if (infers) infer_known_shapes(model, true);
+  }
+}
+
+void simplify(Model& model) {
+  constexpr std::string_view kPasses[] = {"eliminate_identity",  "fold_batch_norm",
+                                          "fold_channel_affine", "fuse_pad",
+                                          "merge_transposes",    "eliminate_common_subexpressions",
+                                          "eliminate_dead_code"};
+  std::vector<const PassDef*> passes;
+  for (const PassDef* p : canonical_pipeline())
+    if (std::find(std::begin(kPasses), std::end(kPasses), p->name) != std::end(kPasses)) passes.push_back(p);
+  for (const PassReport& r : run_passes(model, passes))
+    if (r.edits > 0) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
+  remove_origins(model);
+}
+
+void change_outputs(const ParsedArgs& args, Model& model) {
+  if (const auto names = args.list("--outputs")) {
+    if (*names == std::vector<std::string>{"mark", "all"})
+      mark_all_outputs(model);
+    else
+      mark_outputs(model, *names);
+  }
+  if (const auto names = args.list("--exclude-outputs")) unmark_outputs(model, *names);
+}
+
+void set_bounds(const ParsedArgs& args, Model& model) {
+  const auto words = args.list("--set-unbounded-dds-upper-bound");
+  if (!words) return;
+  UpperBounds bounds;
+  for (const auto& [name, value] : parse_key_numbers("--set-unbounded-dds-upper-bound", *words))
+    bounds.emplace_back(name, value.as_int());
+  std::string text;
+  for (const auto& [name, value] : set_upper_bounds(model, bounds))
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", python_str_repr(name), value);
+  log::info("Set tensor upper bounds: {{{}}}", text);
+}
+
+std::vector<std::pair<std::string, Dims>> to_pairs(const std::vector<InputShape>& shapes) {
+  std::vector<std::pair<std::string, Dims>> list;
+  for (const InputShape& s : shapes) list.emplace_back(s.name, s.dims);
+  return list;
+}
+
+void override_shapes(Model& model, const std::vector<InputShape>& shapes) {
+  if (shapes.empty()) return;
+  override_input_shapes(model, to_pairs(shapes));
+  MetadataText text;
+  for (const Value* v : model.graph->inputs)
+    text.add(v->name(), v->type.dtype, v->type.is_tensor() ? v->type.dims : std::nullopt);
+  log::info("Overriding input shapes to:\n{}", text.str());
+}
+
+/// What is compared before and after.
+struct Census {
+  int64_t nodes = 0;
+  size_t bytes = 0;
+  std::map<std::string, int64_t> operators;
+
+  explicit Census(const Model& m) : nodes(count_nodes(*m.graph)), bytes(serialized_size(m)) {
+    count(*m.graph);
+    for (const Graph* sub : subgraphs(*m.graph, /*recursive=*/true)) count(*sub);
+  }
+
+ private:
+  void count(const Graph& g) {
+    for (const auto& n : g.nodes())
+      ++operators[n->domain.empty() ? n->op_type : n->domain + "." + n->op_type];
+  }
+};
+
+void report_changes(const Census& before, const Census& after, const FoldTotals& totals) {
+  log::info("Changes | {} node(s) -> {}, {} bytes -> {} | {} folded, {} If flattened, {} Cast elided",
+            before.nodes, after.nodes, before.bytes, after.bytes, totals.folded, totals.flattened,
+            totals.casts);
+  std::map<std::string, int64_t> all = before.operators;
+  all.insert(after.operators.begin(), after.operators.end());
+  const log::Indent indent;
+  for (const auto& [name, any] : all) {
+    const auto count = [&, name = name](const Census& c) {
+      const auto it = c.operators.find(name);
+      return it == c.operators.end() ? 0 : it->second;
+    };
+    if (count(before) != count(after)) log::info("{}: {} -> {}", name, count(before), count(after));
+  }
+}
+
+void prove(const ParsedArgs& args, const std::shared_ptr<Model>& original,
+           const std::shared_ptr<Model>& result, const std::vector<InputShape>& overridden) {
+  EquivalenceOptions options{.data = read_data_options(args, {}).random};
+  if (const auto words = args.list("--prove-input-shapes"))
+    options.data.shapes = parse_input_shapes("--prove-input-shapes", *words);
+  if (!overridden.empty()) override_input_shapes(*original, to_pairs(overridden));
+  log::start("Proving | The original and the result are evaluated in float64");
+  const std::string difference = find_difference(original, result, options);
+  if (!difference.empty())
+    log::critical(ErrorCode::kInternal,
+                  "The result does not compute what the original does, and is not saved: {}.", difference);
+  log::finish("Proving | PASSED | All outputs agree");
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions options = read_model_options(args);
+  const bool folds = args.has("--fold-constants") || args.has("--simplify");
+  const bool infers = !args.has("--no-shape-inference") && !args.has("--force-fallback-shape-inference");
+  context.announce();
+  if (!folds) warn_of_pointless_options(args);
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  const std::shared_ptr<Model> original = args.has("--prove") ? clone_model(*model) : nullptr;
+  const auto in_file = [&] { return "in " + options.path; };
+  FoldTotals totals;
+  with_context(in_file, [&] {
+    if (infers) infer_known_shapes(*model, true);
+    change_outputs(args, *model);
+    set_bounds(args, *model);
+  });
+  log_model("Original Model", *model);
+  with_context(in_file, [&] {
+    override_shapes(*model, options.input_shapes);
+    if (args.has("--force-fallback-shape-inference"))
+      observe_types(model, read_data_options(args, options.input_shapes).random);
+    if (args.has("--cleanup")) cleanup(*model);
+    if (args.has("--toposort")) toposort(*model);
+    if (infers && !options.input_shapes.empty()) infer_known_shapes(*model, true);
+    if (folds) fold(args, *model, totals);
+    if (args.has("--simplify")) {
+      simplify(*model);
+      cleanup(*model);
+    }
+    if (infers) infer_known_shapes(*model, true);
+  });
+  if (original != nullptr) {
+    report_changes(Census(*original), Census(*model), totals);
+    prove(args, original, model, options.input_shapes);
+  }
+  save_edited_model(args, *model);
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command kSurgeonSanitizeCommand = {
+    .name = "sanitize",
+    .summary = "Clean up, fold constants, simplify, and prove that nothing changed.",
+    .description =
+        "Cleans up a model, folds its constants, simplifies it, overrides the shapes of its inputs or its "
+        "outputs. With --prove the "
+        "result is saved only if it computes what the original does.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

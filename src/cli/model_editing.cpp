@@ -1,0 +1,20 @@
+#include "cli/model_editing.h"
+
+#include "base/log.h"
+#include "cli/options/onnx_model.h"
+#include "inspect/model_text.h"
+#include "inspect/text_block.h"
+#include "run/model_saver.h"
+
+namespace assay::cli {
+
+void log_model(const std::string& title, const Model& model) {
+  log::info("{}:\n{}", title, indented(model_text(model)));
+}
+
+void save_edited_model(const ParsedArgs& args, const Model& model) {
+  save_onnx_model(model, read_onnx_save_options(args, kOutputOption));
+  log_model("New Model", model);
+}
+
+}  // namespace assay::cli

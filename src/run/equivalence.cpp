@@ -1,0 +1,124 @@
+#include "run/equivalence.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "backends/session_info.h"
+#include "base/log.h"
+#include "ops/infer.h"
+#include "reference/evaluate.h"
+#include "reference/interpreter.h"
+#include "run/arbiter.h"
+
+namespace assay {
+namespace {
+
+/// Sizes for an open extent: by trial, and another one for each symbol.
+constexpr int64_t kSizes[] = {2, 1, 3, 5, 4, 7};
+
+/// Gives the open extents of the changed model's inputs a size each; equal symbols get equal sizes.
+std::vector<InputShape> close_shapes(const Graph& g, const std::vector<InputShape>& given, int trial) {
+  std::vector<InputShape> shapes;
+  std::map<std::string, int64_t> symbols;
+  size_t next = static_cast<size_t>(trial);
+  for (const Value* v : g.inputs) {
+    if (!v->type.has_shape()) continue;
+    InputShape shape{.name = v->name(), .dims = {}};
+    for (const Dim& d : *v->type.dims) {
+      if (d.is_known()) {
+        shape.dims.push_back(d);
+        continue;
+      }
+      const std::string symbol =
+          d.is_symbol() ? d.symbol() : fmt::format("{}#{}", v->name(), shape.dims.size());
+      const auto [it, is_new] = symbols.emplace(symbol, kSizes[next % std::size(kSizes)]);
+      if (is_new) ++next;
+      shape.dims.emplace_back(it->second);
+    }
+    shapes.push_back(std::move(shape));
+  }
+  shapes.insert(shapes.end(), given.begin(), given.end());
+  return shapes;
+}
+
+/// The feed in the order of another graph's inputs, by name. An input that the graph has and the feed lacks
+/// makes it undefined.
+std::vector<Tensor> reorder(const TensorList& feed, const Graph& g) {
+  std::vector<Tensor> list;
+  for (const Value* v : g.inputs) {
+    const Tensor* found = nullptr;
+    for (const NamedTensor& t : feed)
+      if (t.name == v->name()) found = &t.tensor;
+    require(found != nullptr, ErrorCode::kUnsupported, "the changed model has no input '{}'", v->name());
+    list.push_back(*found);
+  }
+  return list;
+}
+
+/// The outputs in float64, each rounded once to its declared type.
+StoredTensorList evaluate(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed) {
+  StoredTensorList outputs;
+  Interpreter interpreter(model, {.precision = ReferencePrecision::kFloat64});
+  interpreter.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
+    if (lanes[0].is_container()) return;
+    const Tensor t =
+        is_float(lanes[0].dtype()) && v.type.is_tensor() ? rounded(lanes[0], v.type.dtype) : lanes[0];
+    outputs.push_back({v.name(), StoredTensor(t)});
+  });
+  return outputs;
+}
+
+std::string shapes_text(const TensorList& feed) {
+  std::string text;
+  for (const NamedTensor& t : feed)
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", t.name, t.tensor.shape().str());
+  return text;
+}
+
+}  // namespace
+
+std::string find_difference(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
+                            const EquivalenceOptions& options) {
+  for (const std::shared_ptr<Model>& m : {original, changed})
+    infer_shapes(*m, {.on_problem = [](const Node&, const std::string&) {}});
+  int done = 0;
+  std::string refused;
+  for (int trial = 0; trial < options.trials; ++trial) {
+    DataLoaderOptions data = options.data;
+    data.seed += trial;
+    data.shapes = close_shapes(*changed->graph, options.data.shapes, trial);
+    const TensorList feed =
+        DataLoader(data).load(0, tensor_infos(changed->graph->inputs), DataLoader::Report::kNo);
+    std::vector<Tensor> inputs;
+    try {
+      inputs = reorder(feed, *original->graph);
+      evaluate(original, inputs);
+    } catch (const Error& e) {
+      refused = e.what();
+      log::verbose("Trial {} is left out: {}", trial + 1, refused);
+      continue;
+    }
+    StoredTensorList results;
+    try {
+      results = evaluate(changed, reorder(feed, *changed->graph));
+    } catch (const Error& e) {
+      return fmt::format("the changed model cannot be evaluated where the original can: {}", e.what());
+    }
+    const ArbiterCase suspect{"changed model", &results};
+    const Arbitration arbitration = arbitrate(original, inputs, {&suspect, 1});
+    ++done;
+    log::info("Trial {} | {} | {} output(s)", done, shapes_text(feed), arbitration.outputs.size());
+    report(arbitration, {});
+    for (const ArbiterVerdict& o : arbitration.outputs)
+      if (o.verdict == Verdict::kWrong)
+        return fmt::format(
+            "output '{}' differs from the original's by {:.5g} where rounding explains {:.5g}{}", o.output,
+            o.worst_error, o.worst_explained, o.problem.empty() ? "" : " (" + o.problem + ")");
+    if (arbitration.outputs.empty()) return "the changed model shares no output with the original";
+  }
+  require(done > 0, ErrorCode::kUnsupported, "the models could not be compared: {}", refused);
+  return {};
+}
+
+}  // namespace assay

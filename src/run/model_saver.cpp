@@ -1,0 +1,56 @@
+#include "run/model_saver.h"
+
+#include <cmath>
+
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "graph/export.h"
+
+namespace assay {
+namespace {
+
+/// No protobuf reader takes a larger message.
+constexpr double kLargestMessage = 2e9;
+constexpr double kMiB = 1024.0 * 1024.0;
+
+double constant_bytes(const Model& model) {
+  double bytes = 0;
+  for (const auto& v : model.graph->values()) bytes += static_cast<double>(v->tensor().nbytes());
+  return bytes;
+}
+
+}  // namespace
+
+void save_onnx_model(const Model& model, const ModelSaveOptions& options) {
+  log::info("Saving ONNX model to: {}", options.path);
+  ExportOptions out;
+  out.external_data = options.external_data_path.has_value();
+  out.external_data_path = options.external_data_path.value_or("");
+  out.one_file_per_tensor = options.one_file_per_tensor;
+  if (options.external_data_threshold) out.external_data_threshold = *options.external_data_threshold;
+  if (const double bytes = constant_bytes(model); !out.external_data && bytes >= kLargestMessage) {
+    out.external_data = true;
+    log::warning(
+        "Model size ({} MiB) exceeds protobuf size threshold ({} MiB). Will save weight data to an external "
+        "file.\n"
+        "To control the location of this file, use the `external_data_path` parameter or the "
+        "`--external-data-path` "
+        "command-line option. ",
+        python_float_repr(std::floor(bytes / kMiB)), static_cast<int64_t>(kLargestMessage / kMiB));
+  }
+  if (out.external_data) {
+    log::verbose("Saving external data for ONNX model to: {}", out.external_data_path);
+  } else {
+    if (options.external_data_threshold)
+      log::warning(
+          "size_threshold is set, but external data path has not been set. No external data will be "
+          "written.");
+    if (options.one_file_per_tensor)
+      log::warning(
+          "all_tensors_to_one_file is set, but external data path has not been set. No external data will be "
+          "written.");
+  }
+  save_model(model, options.path, out);
+}
+
+}  // namespace assay

@@ -1,0 +1,16 @@
+// Types and shapes as an evaluation finds them.
+#pragma once
+
+#include <memory>
+
+#include "assay/graph.h"
+#include "run/data_loader.h"
+
+namespace assay {
+
+/// Evaluates the model by the reference on generated data and gives every value of the main graph the type
+/// and the fixed shape that come out. Throws Error naming the node that cannot be evaluated; the model is
+/// unchanged then.
+void observe_types(const std::shared_ptr<Model>& model, const DataLoaderOptions& data);
+
+}  // namespace assay

@@ -1,0 +1,44 @@
+#include "surgeon/input_shapes.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "assay/edit.h"
+#include "passes/selector.h"
+
+namespace assay {
+namespace {
+
+bool contains(const std::vector<Value*>& list, const Value* v) {
+  return std::find(list.begin(), list.end(), v) != list.end();
+}
+
+void forget_shapes(Graph& g) {
+  for (const auto& n : g.nodes())
+    for (Value* v : n->outputs())
+      if (v != nullptr && v->type.is_tensor()) v->type.dims.reset();
+  for (Graph* sub : subgraphs(g)) forget_shapes(*sub);
+}
+
+}  // namespace
+
+void override_input_shapes(Model& model, const std::vector<std::pair<std::string, Dims>>& shapes) {
+  Graph& g = *model.graph;
+  std::vector<std::pair<Value*, Dims>> changes;
+  for (const auto& [name, dims] : shapes)
+    for (Value* v : select_values(model, name))
+      if (&v->graph() == &g && (name == v->name() || contains(g.inputs, v))) changes.emplace_back(v, dims);
+  forget_shapes(g);
+  for (const auto& [v, dims] : changes) {
+    v->type = Type::tensor(v->type.dtype, dims);
+    if (contains(g.inputs, v)) continue;
+    v->clear_tensor();
+    if (Node* n = v->producer()) {
+      const auto at = std::find(n->outputs().begin(), n->outputs().end(), v);
+      n->set_output(static_cast<size_t>(at - n->outputs().begin()), nullptr);
+    }
+    g.inputs.push_back(v);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,17 @@
+// New shapes for the inputs of a model.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// Gives tensors of the main graph these shapes and makes those that are no inputs inputs, as Polygraphy's
+/// --override-input-shapes does. The shapes of all other tensors that nodes compute, outputs included, become
+/// unknown: infer them again. Throws Error (kNotFound) that suggests the nearest names.
+void override_input_shapes(Model& model, const std::vector<std::pair<std::string, Dims>>& shapes);
+
+}  // namespace assay

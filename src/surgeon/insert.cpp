@@ -1,0 +1,78 @@
+#include "surgeon/insert.h"
+
+#include <algorithm>
+
+#include "assay/edit.h"
+#include "assay/error.h"
+#include "graph/order.h"
+#include "passes/selector.h"
+
+namespace assay {
+namespace {
+
+constexpr const char* kSuffix = "_polygraphy_surgeon_insert_output";
+
+Value* find(Model& model, const std::string& name) {
+  Value* v = model.graph->find_value(name);
+  return v != nullptr ? v : select_values(model, name).at(0);
+}
+
+bool contains(const std::vector<Value*>& list, const Value* v) {
+  return std::find(list.begin(), list.end(), v) != list.end();
+}
+
+/// What the new node writes in the place of `old`, which it also reads.
+Value* follow(Graph& g, Value* old) {
+  const bool is_output = contains(g.outputs, old);
+  const std::string name = old->name();
+  const std::string other = g.unique_name(name + kSuffix);
+  if (is_output) old->rename(other);
+  Value* fresh = g.add_value(is_output ? name : other, old->type);
+  if (is_output) std::swap(fresh->doc_string, old->doc_string);
+  for (Value* v : std::vector<Value*>{old}) g.replace_uses(v, fresh);
+  // Subgraphs, too, read what comes after the new node; replace_uses() has seen to that.
+  return fresh;
+}
+
+void detach_producer(Value& v) {
+  Node* n = v.producer();
+  if (n == nullptr) return;
+  const auto at = std::find(n->outputs().begin(), n->outputs().end(), &v);
+  n->set_output(static_cast<size_t>(at - n->outputs().begin()), nullptr);
+}
+
+}  // namespace
+
+Node* insert_node(Model& model, const InsertedNode& spec) {
+  Graph& g = *model.graph;
+  std::vector<Value*> inputs, outputs;
+  for (const std::string& name : spec.inputs) inputs.push_back(find(model, name));
+  for (const std::string& name : spec.outputs) {
+    Value* v = find(model, name);
+    require(&v->graph() == &g, ErrorCode::kInvalidArgument,
+            "'{}' lies in a subgraph; nodes are inserted into the main graph", name);
+    const bool is_read = contains(inputs, v) || contains(g.inputs, v) || v->is_constant();
+    if (is_read) {
+      outputs.push_back(follow(g, v));
+    } else {
+      detach_producer(*v);
+      outputs.push_back(v);
+    }
+  }
+  size_t position = 0;
+  for (size_t i = 0; i < g.nodes().size(); ++i)
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [&](const Value* v) { return v->producer() == g.nodes()[i].get(); }))
+      position = i + 1;
+  const Node* before = position < g.nodes().size() ? g.nodes()[position].get() : nullptr;
+  Node* node =
+      before != nullptr
+          ? g.insert_node(before, spec.op_type, inputs, outputs, spec.attributes, spec.name, spec.domain)
+          : g.add_node(spec.op_type, inputs, outputs, spec.attributes, spec.name, spec.domain);
+  // A cycle would make the order impossible; this names it.
+  depth_first_order(g);
+  cleanup(g);
+  return node;
+}
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+#include "surgeon/upper_bound.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "passes/match.h"
+#include "passes/selector.h"
+#include "passes/unbounded_dds.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+/// The bound as a constant of the tensor's type: a scalar, or a number for each element.
+Tensor bound_tensor(const Value& v, int64_t bound) {
+  const DType type = v.type.is_tensor() && v.type.dtype != DType::kUndefined ? v.type.dtype : DType::kInt64;
+  const std::optional<Shape> shape = shape_of(&v);
+  const int64_t count = shape && shape->rank() == 1 ? shape->numel() : -1;
+  Tensor t = count < 0 ? Tensor::scalar(bound)
+                       : Tensor::vector(std::vector<int64_t>(static_cast<size_t>(count), bound));
+  return type == DType::kInt64 ? t : convert(t, type);
+}
+
+void bound(Graph& g, Value* v, int64_t limit) {
+  Node* producer = v->producer();
+  const auto slot =
+      producer == nullptr
+          ? 0
+          : static_cast<size_t>(std::find(producer->outputs().begin(), producer->outputs().end(), v) -
+                                producer->outputs().begin());
+  require(producer != nullptr, ErrorCode::kInvalidArgument,
+          "'{}' cannot be bounded: it is an input or a constant", v->name());
+  Value* copy = g.add_value(g.unique_name(v->name() + "_copy"), v->type);
+  producer->set_output(slot, copy);
+  Value* most = g.add_constant(g.unique_name(v->name() + "_upper_bound"), bound_tensor(*v, limit));
+  const auto at =
+      std::find_if(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return n.get() == producer; });
+  const Node* next = at + 1 != g.nodes().end() ? (at + 1)->get() : nullptr;
+  if (next != nullptr)
+    g.insert_node(next, "Min", {copy, most}, {v});
+  else
+    g.add_node("Min", {copy, most}, {v});
+}
+
+}  // namespace
+
+UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
+  Graph& g = *model.graph;
+  const std::vector<Value*> unbounded = unbounded_dds_tensors(g);
+  std::vector<std::pair<Value*, int64_t>> chosen;
+  const auto choose = [&](Value* v, int64_t limit) {
+    const auto it = std::find_if(chosen.begin(), chosen.end(), [&](const auto& c) { return c.first == v; });
+    if (it == chosen.end())
+      chosen.emplace_back(v, limit);
+    else
+      it->second = limit;
+  };
+  for (const auto& [name, limit] : bounds)
+    if (name.empty())
+      for (Value* v : unbounded) choose(v, limit);
+  for (const auto& [name, limit] : bounds) {
+    if (name.empty()) continue;
+    for (Value* v : select_values(model, name)) {
+      if (std::find(unbounded.begin(), unbounded.end(), v) == unbounded.end())
+        log::warning("{} decides no shape without a bound; its bound is set all the same.", v->name());
+      choose(v, limit);
+    }
+  }
+  UpperBounds set;
+  for (const auto& [v, limit] : chosen) {
+    bound(g, v, limit);
+    set.emplace_back(v->name(), limit);
+  }
+  return set;
+}
+
+}  // namespace assay
