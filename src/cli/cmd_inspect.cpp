@@ -8,6 +8,8 @@ namespace {
 
 constexpr const Command* kSubcommands[] = {
     &kInspectModelCommand,
+    &kInspectDataCommand,
+    &kInspectSparsityCommand,
 };
 
 }  // namespace
