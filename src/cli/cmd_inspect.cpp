@@ -10,6 +10,7 @@ constexpr const Command* kSubcommands[] = {
     &kInspectModelCommand,
     &kInspectDataCommand,
     &kInspectSparsityCommand,
+    &kInspectDiffCommand,
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ struct SparsityTarget {
 
 /// The weights of the main graph for which the pattern can be asked: initializers that reach a Conv (its
 /// weights) or a MatMul or Gemm (either factor) directly or through QuantizeLinear, DequantizeLinear, Cast
-/// and Transpose, of float32, float16 or bfloat16, with an extent along the axis that four divides. Each
-/// once, in the order in which they are met; the last use decides the axis.
+/// and Transpose, of float32, float16 or bfloat16, with an extent along the axis that four divides. Batches
+/// of matrices are left out. Each once, in the order in which they are met; the last use decides the axis.
 ///
 /// Logs what it leaves out as Polygraphy does: a warning for an unknown producer and for a type that cannot
 /// be pruned.
