@@ -68,8 +68,10 @@ Type to_type(const onnx::TypeMessage& m) {
 /// Builds graphs from messages. One per model: it knows who keeps the bytes alive.
 class Importer {
  public:
-  Importer(std::shared_ptr<const void> owner, onnx::ExternalData external)
-      : owner_(std::move(owner)), external_(std::move(external)) {}
+  Importer(std::shared_ptr<const void> owner, const ImportOptions& options)
+      : owner_(std::move(owner)),
+        external_(options.external_data_dir, options.ignore_external_data),
+        keep_node_order_(options.keep_node_order) {}
 
   void graph(const onnx::GraphMessage& m, Graph& g);
   void function(const onnx::FunctionMessage& m, Function& f);
@@ -87,6 +89,7 @@ class Importer {
 
   std::shared_ptr<const void> owner_;
   onnx::ExternalData external_;
+  bool keep_node_order_;
 };
 
 void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
@@ -209,7 +212,10 @@ void Importer::nodes(const std::vector<onnx::NodeMessage>& list, Graph& g) {
                    }
                  });
   }
-  sort_topologically(g);
+  if (keep_node_order_)
+    depth_first_order(g);  // throws on a cycle
+  else
+    sort_topologically(g);
 }
 
 void Importer::node_outputs(const onnx::NodeMessage& m, Graph& g, Node& n) {
@@ -334,30 +340,29 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
 
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options) {
-  return with_context(
-      [&] { return "in " + name; },
-      [&] {
-        require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
-        const onnx::ModelMessage m = onnx::read_model(bytes);
-        require(m.has_graph, ErrorCode::kInvalidModel, "this is not an ONNX model: it has no graph");
-        auto model = std::make_shared<Model>();
-        model->ir_version = m.ir_version;
-        model->model_version = m.model_version;
-        model->producer_name = m.producer_name;
-        model->producer_version = m.producer_version;
-        model->domain = m.domain;
-        model->doc_string = m.doc_string;
-        model->metadata = to_metadata(m.metadata);
-        for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version});
-        Importer importer(std::move(owner),
-                          onnx::ExternalData(options.external_data_dir, options.ignore_external_data));
-        importer.graph(m.graph, *model->graph);
-        for (const auto& f : m.functions) {
-          with_context([&] { return fmt::format("in function '{}'", f.name); },
-                       [&] { importer.function(f, model->functions.emplace_back()); });
-        }
-        return model;
-      });
+  return with_context([&] { return "in " + name; },
+                      [&] {
+                        require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
+                        const onnx::ModelMessage m = onnx::read_model(bytes);
+                        require(m.has_graph, ErrorCode::kInvalidModel,
+                                "this is not an ONNX model: it has no graph");
+                        auto model = std::make_shared<Model>();
+                        model->ir_version = m.ir_version;
+                        model->model_version = m.model_version;
+                        model->producer_name = m.producer_name;
+                        model->producer_version = m.producer_version;
+                        model->domain = m.domain;
+                        model->doc_string = m.doc_string;
+                        model->metadata = to_metadata(m.metadata);
+                        for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version});
+                        Importer importer(std::move(owner), options);
+                        importer.graph(m.graph, *model->graph);
+                        for (const auto& f : m.functions) {
+                          with_context([&] { return fmt::format("in function '{}'", f.name); },
+                                       [&] { importer.function(f, model->functions.emplace_back()); });
+                        }
+                        return model;
+                      });
 }
 
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options) {
