@@ -25,8 +25,10 @@ Metadata to_metadata(const onnx::StringPairs& pairs) {
 /// Builds graphs from messages. One per model: it knows who keeps the bytes alive.
 class Importer {
  public:
-  Importer(std::shared_ptr<const void> owner, onnx::ExternalData external)
-      : owner_(std::move(owner)), external_(std::move(external)) {}
+  Importer(std::shared_ptr<const void> owner, const ImportOptions& options)
+      : owner_(std::move(owner)),
+        external_(options.external_data_dir, options.ignore_external_data),
+        keep_node_order_(options.keep_node_order) {}
 
   void graph(const onnx::GraphMessage& m, Graph& g);
   void function(const onnx::FunctionMessage& m, Function& f);
@@ -55,6 +57,7 @@ class Importer {
   std::shared_ptr<const void> owner_;
   onnx::ExternalData external_;
   bool has_external_data_ = false;
+  bool keep_node_order_;
 };
 
 void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
@@ -212,7 +215,10 @@ void Importer::nodes(const std::vector<onnx::NodeMessage>& list, Graph& g) {
                    }
                  });
   }
-  sort_topologically(g);
+  if (keep_node_order_)
+    depth_first_order(g);  // throws on a cycle
+  else
+    sort_topologically(g);
 }
 
 void Importer::node_outputs(const onnx::NodeMessage& m, Graph& g, Node& n) {
@@ -365,8 +371,7 @@ std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const
         model->metadata = to_metadata(m.metadata);
         model->extra_fields = m.extra;
         for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version, o.extra});
-        Importer importer(std::move(owner),
-                          onnx::ExternalData(options.external_data_dir, options.ignore_external_data));
+        Importer importer(std::move(owner), options);
         importer.graph(m.graph, *model->graph);
         for (const auto& f : m.functions) {
           with_context([&] { return fmt::format("in function '{}'", f.name); },

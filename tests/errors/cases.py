@@ -16,7 +16,7 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'check', 'template')"),
+    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'inspect', 'check', 'template')"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -116,4 +116,48 @@ CONFORMANCE = [
     ("check conformance folder --expected empty_list.json", 1, ERR, "[!] empty_list.json: line 1 is not of the form `TARGET CASE: REASON`: []"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE
+# Files that no reader takes: the same message from every command that reads a model.
+UNREADABLE = ["nothing", "empty", "truncated", "text", "random", "long_length", "cycle", "duplicate", "dangling", "unknown_type",
+              "short_weight", "external_missing", "external_short", "external_parent", "external_absolute", "external_link"]
+READERS = [("inspect model {} --show layers", 1), ("inspect sparsity {}", 1), ("inspect diff {} identity.onnx", 2),
+           ("inspect diff identity.onnx {}", 2)]
+READING = [(reader.format(f"{name}.onnx"), status, ERR, message)
+           for name in UNREADABLE for command, _, stream, message in MODELS if command == f"run {name}.onnx --ref" and stream == ERR
+           for reader, status in READERS]
+
+INSPECT = [
+    ("inspect", 2, ERR, "assay inspect: error: the following arguments are required: command"),
+    ("inspect model", 2, ERR, "assay inspect model: error: the following arguments are required: model_file"),
+    ("inspect diff identity.onnx", 2, ERR, "assay inspect diff: error: the following arguments are required: model_b"),
+    ("inspect data", 2, ERR, "assay inspect data: error: the following arguments are required: path"),
+    ("inspect model identity.onnx --show nodes", 2, ERR, "assay inspect model: error: argument --show: invalid choice: 'nodes' (choose from 'layers', 'attrs', 'weights')"),
+    ("inspect model identity.onnx --display-as onnx", 2, ERR, "assay inspect model: error: argument --convert-to/--display-as: invalid choice: 'onnx' (choose from 'trt')"),
+    ("inspect model identity.onnx --display-as trt", 1, ERR, "[!] --convert-to/--display-as is not available yet: this build has no TensorRT to turn the model into one of its networks. Leave it out to see the ONNX model."),
+    ("inspect model identity.onnx --combine-tensor-info x.json", 1, ERR, "[!] --combine-tensor-info is not available yet: it says how TensorRT is to see the model, and this build shows ONNX models as they are."),
+    ("inspect model model.engine", 1, ERR, "[!] $DIR/model.engine is a model of type engine, and this build reads ONNX models only. Give the ONNX model that the engine was built from."),
+    ("inspect model nothing.onnx", 1, OUT, "[W] Model path does not exist: nothing.onnx"),
+    ("inspect model no_extension --model-type onnx", 0, OUT, "    Name: g | ONNX Opset: 13"),
+    ("inspect sparsity no_extension", 0, OUT, "[I] Finished checking 0 tensors. "),
+    ("inspect model unknown_op.onnx --show layers", 0, OUT, "    Node 0    | n0 [Op: Frobnicate]"),
+    ("inspect model unknown_domain.onnx --show layers", 0, OUT, "    Node 0    | n0 [Op: Relu]"),
+    ("inspect model unknown_opset.onnx", 0, OUT, "    Name: g | ONNX Opset: 9999"),
+    ("inspect model unknown_op.onnx --stats", 0, OUT, "    Frobnicate: what this operator computes is not known"),
+    ("inspect model unknown_op.onnx --shape-inference", 0, OUT, "    ---- 1 Node(s) ----"),
+    ("inspect model external_missing.onnx --ignore-external-data", 0, OUT, "    ---- 1 Initializer(s) ----"),
+    ("inspect model external_missing.onnx --ignore-external-data --show weights", 0, OUT, "        <error: failed to load weights>"),
+    ("inspect model identity.onnx --input-shapes z:[1,2]", 1, ERR, "[!] the model has no input 'z'; its inputs are 'x'"),
+    ("inspect model identity.onnx --input-shapes x:[1,2,3]", 1, ERR, "[!] the input 'x' has 2 dimensions, not 3"),
+    ("inspect model identity.onnx --stats --json identity.onnx/out.json", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
+    ("inspect diff identity.onnx identity.onnx", 0, OUT, "    ---- 0 Difference(s) ----"),
+    ("inspect diff identity.onnx dynamic.onnx", 1, OUT, "    ~ type of 'x': float32[1, 2] -> float32[n, 2]"),
+    ("inspect diff identity.onnx identity.onnx --json /dev/full", 2, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("inspect diff identity.onnx identity.onnx --ignore names", 2, ERR, "assay inspect diff: error: argument --ignore: invalid choice: 'names' (choose from 'metadata', 'opset', 'attribute', 'initializer')"),
+    ("inspect data gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("inspect data not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
+    ("inspect data other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
+    ("inspect data no_array.json", 1, ERR, "[!] base64 text has 3 characters, which is no multiple of 4 [in input 'x'] [at iteration 0] [in no_array.json]"),
+    ("inspect data empty_list.json", 0, OUT, "[I] ==== Data (0 iterations) ===="),
+    ("inspect data nan.json --num-items -2", 1, ERR, "[!] --num-items: -2 is too small; it must be at least -1."),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + READING + INSPECT

@@ -6,7 +6,7 @@ import os
 import random
 import struct
 
-from onnx_bytes import chunk, model, node, tensor, value_info
+from onnx_bytes import chunk, int_attribute, ints_attribute, model, node, tensor, tensor_attribute, value_info
 
 X, Y = value_info("x", [1, 2]), value_info("y", [1, 2])
 IDENTITY = model([node("Identity", ["x"], ["y"], "id")], [X], [Y])
@@ -23,6 +23,12 @@ def write_models():
     write("two.onnx", model([node("Relu", ["x"], ["h"], "first"), node("Neg", ["h"], ["y"], "second")], [X], [Y]))
     write("cast.onnx", model([node("Identity", ["i"], ["j"])], [value_info("i", [3], 6)], [value_info("j", [3], 6)]))
     write("no_extension", IDENTITY)
+    weights = [tensor("w", [4, 1], struct.pack("<4f", 1, 0, 0, 2)), tensor("shape", [2], struct.pack("<2q", 1, 4), 7)]
+    nodes = [node("Constant", [], ["k"], "constant", attributes=[tensor_attribute("value", tensor("", [1, 2], bytes(8)))]),
+             node("Concat", ["x", "k"], ["c"], "concat", attributes=[int_attribute("axis", 1)]),
+             node("Reshape", ["c", "shape"], ["r"], "reshape"), node("MatMul", ["r", "w"], ["m"], "product"),
+             node("Transpose", ["m"], ["y"], "transpose", attributes=[ints_attribute("perm", [1, 0])])]
+    write("typed.onnx", model(nodes, [X], [value_info("y", [1, 1])], weights))
     write("model.engine", b"\0")
 
 
