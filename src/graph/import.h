@@ -14,6 +14,8 @@ struct ImportOptions {
   std::string external_data_dir;
   /// Leave external initializers without data (Value::set_missing) instead of mapping their files.
   bool ignore_external_data = false;
+  /// Accept initializers whose data were stripped (assay surgeon weight-strip); they are left without data.
+  bool allow_weightless = false;
 };
 
 /// Reads a model; tensor data stay views of the mapped files. Throws Error naming the file, and the node,

@@ -7,21 +7,11 @@
 #include <unordered_map>
 
 #include "base/log.h"
+#include "base/python_repr.h"
+#include "base/resident_memory.h"
 
 namespace assay {
 namespace {
-
-/// Which axis of an operand a product sums over.
-struct Axis {
-  bool from_the_end;  ///< counted from the last, as for MatMul, whose operands may be batches
-  size_t index;
-
-  std::optional<size_t> of(size_t rank) const {
-    if (rank == 1 && from_the_end) return 0;
-    if (index >= rank) return std::nullopt;
-    return from_the_end ? rank - 1 - index : index;
-  }
-};
 
 constexpr std::string_view kKeepsAxes[] = {"QuantizeLinear", "DequantizeLinear", "TRT_FP8QuantizeLinear",
                                            "TRT_FP8DequantizeLinear", "Cast"};
@@ -40,7 +30,7 @@ class TargetFinder {
   std::vector<SparsityTarget> found() const { return found_; }
 
  private:
-  void operand(Value* v, Axis axis);
+  void operand(Value* v, size_t axis, bool is_matrix);
   void add(Value* weight, size_t axis);
 
   std::vector<SparsityTarget> found_;
@@ -56,13 +46,11 @@ bool is_set(const Node& n, std::string_view attribute) {
 void TargetFinder::node(const Node& n) {
   if (!n.domain.empty()) return;
   if (n.op_type == "Conv") {
-    operand(n.input(1), {false, 1});
-  } else if (n.op_type == "MatMul") {
-    operand(n.input(0), {true, 0});
-    operand(n.input(1), {true, 1});
-  } else if (n.op_type == "Gemm") {
-    operand(n.input(0), {false, is_set(n, "transA") ? 0U : 1U});
-    operand(n.input(1), {false, is_set(n, "transB") ? 1U : 0U});
+    operand(n.input(1), 1, /*is_matrix=*/false);
+  } else if (n.op_type == "MatMul" || n.op_type == "Gemm") {
+    const bool is_gemm = n.op_type == "Gemm";
+    operand(n.input(0), is_gemm && is_set(n, "transA") ? 0 : 1, /*is_matrix=*/true);
+    operand(n.input(1), is_gemm && is_set(n, "transB") ? 1 : 0, /*is_matrix=*/true);
   }
 }
 
@@ -77,7 +65,7 @@ std::optional<size_t> before_transpose(const Node& transpose, size_t axis, size_
   return static_cast<size_t>(before);
 }
 
-void TargetFinder::operand(Value* v, Axis axis) {
+void TargetFinder::operand(Value* v, size_t axis, bool is_matrix) {
   std::vector<const Node*> transposes;  // from the product towards the weight
   while (v != nullptr && !v->is_constant()) {
     const Node* producer = v->producer();
@@ -93,7 +81,11 @@ void TargetFinder::operand(Value* v, Axis axis) {
   }
   if (v == nullptr || !v->type.has_shape()) return;
   const size_t rank = v->type.dims->size();
-  std::optional<size_t> at = axis.of(rank);
+  if (axis >= rank || (is_matrix && rank != 2)) {
+    log::verbose("Skipping {} since a factor of shape {} is no matrix.", v->name(), dims_str(*v->type.dims));
+    return;
+  }
+  std::optional<size_t> at = axis;
   for (const Node* t : transposes)
     if (at) at = before_transpose(*t, *at, rank);
   if (at) add(v, *at);
@@ -118,10 +110,10 @@ bool is_prunable(const SparsityTarget& target) {
     log::warning("Skipping tensor: {} since its data were not loaded", w.name());
     return false;
   }
-  const Shape& shape = w.tensor().shape();
+  const std::vector<int64_t>& shape = w.tensor().shape().dims();
   if (shape[target.axis] % 4 == 0) return true;
   log::verbose("Skipping {} since the length of axis {} ({} in {}) is not a multiple of 4. ", w.name(),
-               target.axis, shape[target.axis], shape.str());
+               target.axis, shape[target.axis], python_list_repr(shape));
   return false;
 }
 
@@ -145,13 +137,19 @@ bool groups_are_sparse(const char* data, int64_t outer, int64_t groups, int64_t 
 
 }  // namespace
 
-std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph) {
+std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph,
+                                                  const std::function<bool(const Value&)>& is_skipped) {
   TargetFinder finder;
   log::verbose("Walking graph to collect weights candidates.");
   for (const auto& n : graph.nodes()) finder.node(*n);
   std::vector<SparsityTarget> targets = finder.found();
   log::verbose("Collected {} weights candidates.", targets.size());
-  std::erase_if(targets, [](const SparsityTarget& t) { return !is_prunable(t); });
+  log::verbose("Skipping tensors that are not eligible for pruning.");
+  std::erase_if(targets, [&](const SparsityTarget& t) {
+    const bool skips = is_skipped && is_skipped(*t.weight);
+    if (skips) log::warning("Skipping tensor: {} since it was marked to skip pruning", t.weight->name());
+    return skips || !is_prunable(t);
+  });
   log::info("Found: {} weight tensor(s) eligible for pruning.", targets.size());
   return targets;
 }
@@ -164,6 +162,24 @@ bool has_2_4_sparsity(const Tensor& tensor, size_t axis) {
   const auto* data = static_cast<const char*>(tensor.data());
   return bit_width(tensor.dtype()) == 32 ? groups_are_sparse<uint32_t>(data, outer, shape[axis] / 4, inner)
                                          : groups_are_sparse<uint16_t>(data, outer, shape[axis] / 4, inner);
+}
+
+std::vector<const Value*> find_sparse_weights(const Graph& graph) {
+  const std::vector<SparsityTarget> targets = find_sparsity_targets(graph);
+  std::vector<const Value*> sparse;
+  log::start("Checking the sparsity pattern of {} tensors.", targets.size());
+  for (const auto& [weight, axis] : targets) {
+    const Tensor& data = weight->tensor();
+    if (has_2_4_sparsity(data, axis)) {
+      log::info("Found sparse tensor: {}", weight->name());
+      sparse.push_back(weight);
+    } else {
+      log::warning("Found non-sparse tensor: {}", weight->name());
+    }
+    if (is_reclaimable(data.data())) drop_resident_pages(data.data(), data.nbytes());
+  }
+  log::finish("Finished checking {} tensors. ", targets.size());
+  return sparse;
 }
 
 }  // namespace assay

@@ -129,7 +129,8 @@ std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string
   log::info("Loading model: {}", path);
   const std::shared_ptr<Model> model =
       load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
-                        .ignore_external_data = args.has("--ignore-external-data")});
+                        .ignore_external_data = args.has("--ignore-external-data"),
+                        .allow_weightless = true});
   if (args.declares("--shape-inference") && args.has("--shape-inference")) infer_known_shapes(*model);
   if (args.has("--fp-to-fp16")) {
     log::info("Converting float tensors to float16");
