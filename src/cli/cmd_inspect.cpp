@@ -8,6 +8,9 @@ namespace {
 
 constexpr const Command* kSubcommands[] = {
     &kInspectModelCommand,
+    &kInspectDataCommand,
+    &kInspectSparsityCommand,
+    &kInspectDiffCommand,
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // assay inspect model: inputs, outputs, nodes, attributes and weights of a model.
 #include <fmt/format.h>
 
+#include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/cmd_inspect.h"
@@ -8,8 +9,12 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/options/unavailable.h"
+#include "inspect/input_shapes.h"
+#include "inspect/model_stats.h"
 #include "inspect/model_text.h"
+#include "passes/pass_list.h"
 #include "passes/unbounded_dds.h"
+#include "run/model_loader.h"
 
 namespace assay::cli {
 namespace {
@@ -25,12 +30,20 @@ void add_display_options(ArgParser& parser) {
        .help = "List the tensors whose values decide, without a bound, how large others become. Fold the "
                "constants and infer the shapes first.",
        .arity = Arity::kNone},
+      {.names = {"--stats"},
+       .help = "Count parameters, multiply-accumulates and the memory of activations, by operator and, with "
+               "--show layers, by layer. Shapes are inferred for it.",
+       .arity = Arity::kNone},
+      {.names = {"--json"}, .help = "Write these counts to this file; implies --stats.", .metavar = "FILE"},
   };
 }
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_model_options(parser, /*is_required=*/true);
+  add_model_options(parser, /*is_required=*/true,
+                    "Show the model for these shapes of its inputs, as in image:[1,3,224,224], and infer the "
+                    "others. Names may "
+                    "hold the wildcards *, ? and [].");
   add_display_options(parser);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
@@ -67,12 +80,30 @@ void list_unbounded_dds(const Model& model) {
   log::info("Found tensors with unbounded DDS: [{}]", list);
 }
 
+void show_stats(const ParsedArgs& args, Model& model) {
+  pass_inline_functions.run(model);
+  infer_known_shapes(model);
+  const ModelStats stats = model_stats(model);
+  log::info("==== Model Statistics ====\n{}", stats_text(stats, read_text_options(args).layers));
+  const auto path = args.text("--json");
+  if (!path) return;
+  log::info("Saving statistics to {}", *path);
+  AtomicFile file(*path);
+  file.write(stats_json(stats));
+  file.commit();
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
   const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  if (!options.input_shapes.empty()) {
+    for (const InputShape& shape : options.input_shapes) set_input_shape(*model, shape.name, shape.dims);
+    infer_known_shapes(*model);
+  }
   log::info("==== ONNX Model ====\n{}", model_text(*model, read_text_options(args)));
   if (args.has("--list-unbounded-dds")) list_unbounded_dds(*model);
+  if (args.has("--stats") || args.has("--json")) show_stats(args, *model);
   return 0;
 }
 

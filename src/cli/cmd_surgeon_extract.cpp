@@ -155,12 +155,8 @@ Cut all_of(const std::vector<Value*>& values, Graph* graph) {
   return cut;
 }
 
-int run(CommandContext& context) {
-  const ParsedArgs& args = context.args();
-  const ModelOptions options = read_model_options(args);
-  context.announce();
-  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
-  log_model("Original Model", *model);
+/// Turns the model into the part that the options ask for.
+void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const ModelOptions& options) {
   Cut inputs = read_cut(args, "--inputs", *model), outputs = read_cut(args, "--outputs", *model);
   Graph* graph = inputs.graph != nullptr    ? inputs.graph
                  : outputs.graph != nullptr ? outputs.graph
@@ -174,12 +170,20 @@ int run(CommandContext& context) {
   graph = model->graph.get();
   if (inputs.graph == nullptr) inputs = all_of(graph->inputs, graph);
   if (outputs.graph == nullptr) outputs = all_of(graph->outputs, graph);
-  with_context([&] { return "in " + options.path; },
-               [&] { extract(*model, *graph, inputs.tensors, outputs.tensors); });
+  extract(*model, *graph, inputs.tensors, outputs.tensors);
   for (const Value* v : graph->inputs)
     if (v->consumers().empty() &&
         std::find(graph->outputs.begin(), graph->outputs.end(), v) == graph->outputs.end())
       log::warning("The outputs do not depend on the input '{}'.", v->name());
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions options = read_model_options(args);
+  context.announce();
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  log_model("Original Model", *model);
+  edit(options.path, [&] { cut_out(args, model, options); });
   save_edited_model(args, *model);
   return 0;
 }

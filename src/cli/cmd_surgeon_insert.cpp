@@ -100,7 +100,7 @@ int run(CommandContext& context) {
                     .attributes = read_attributes(args)};
   const std::shared_ptr<Model> model = load_onnx_model(args, path);
   set_operator(args.text("--op").value(), *model, node);
-  with_context([&] { return "in " + path; }, [&] { insert_node(*model, node); });
+  edit(path, [&] { insert_node(*model, node); });
   if (args.has("--shape-inference")) infer_known_shapes(*model, true);
   save_onnx_model(*model, read_onnx_save_options(args, kOutputOption));
   return 0;

@@ -239,6 +239,7 @@ void prove(const ParsedArgs& args, const std::shared_ptr<Model>& original,
   EquivalenceOptions options{.data = read_data_options(args, {}).random};
   if (const auto words = args.list("--prove-input-shapes"))
     options.data.shapes = parse_input_shapes("--prove-input-shapes", *words);
+  change_outputs(args, *original);
   if (!overridden.empty()) override_input_shapes(*original, to_pairs(overridden));
   log::start("Proving | The original and the result are evaluated in float64");
   const std::string difference = find_difference(original, result, options);
@@ -257,15 +258,14 @@ int run(CommandContext& context) {
   if (!folds) warn_of_pointless_options(args);
   const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
   const std::shared_ptr<Model> original = args.has("--prove") ? clone_model(*model) : nullptr;
-  const auto in_file = [&] { return "in " + options.path; };
   FoldTotals totals;
-  with_context(in_file, [&] {
+  edit(options.path, [&] {
     if (infers) infer_known_shapes(*model, true);
     change_outputs(args, *model);
     set_bounds(args, *model);
   });
   log_model("Original Model", *model);
-  with_context(in_file, [&] {
+  edit(options.path, [&] {
     override_shapes(*model, options.input_shapes);
     if (args.has("--force-fallback-shape-inference"))
       observe_types(model, read_data_options(args, options.input_shapes).random);

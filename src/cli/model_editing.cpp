@@ -3,13 +3,12 @@
 #include "base/log.h"
 #include "cli/options/onnx_model.h"
 #include "inspect/model_text.h"
-#include "inspect/text_block.h"
 #include "run/model_saver.h"
 
 namespace assay::cli {
 
 void log_model(const std::string& title, const Model& model) {
-  log::info("{}:\n{}", title, indented(model_text(model)));
+  log::info("{}:\n{}\n", title, model_text(model));
 }
 
 void save_edited_model(const ParsedArgs& args, const Model& model) {

@@ -4,13 +4,27 @@
 #include <memory>
 #include <string>
 
+#include "assay/error.h"
 #include "assay/graph.h"
+#include "base/log.h"
 #include "cli/args.h"
 
 namespace assay::cli {
 
 /// Logs the inputs, outputs and counts of a model under a title such as `Original Model`.
 void log_model(const std::string& title, const Model& model);
+
+/// Runs a step on the model of a file. What fails is logged as critical with the file's name, and ends the
+/// command (log::LoggedError).
+template <typename Step>
+void edit(const std::string& path, Step step) {
+  try {
+    step();
+  } catch (Error& e) {
+    e.add_context("in " + path);
+    log::critical(e.code(), "{}", e.what());
+  }
+}
 
 /// Saves the model as -o and its companions say, and logs it as `New Model`.
 void save_edited_model(const ParsedArgs& args, const Model& model);

@@ -43,9 +43,11 @@ std::string details(const Value& v) {
   switch (v.type.kind) {
     case Type::Kind::kUnknown:
       return "";
-    case Type::Kind::kTensor:
-      return fmt::format("[dtype={}, shape={}]", dtype_name(v.type.dtype),
-                         dims_str(v.type.dims.value_or(Dims())));
+    case Type::Kind::kTensor: {
+      const std::string shape = "shape=" + dims_str(v.type.dims.value_or(Dims()));
+      if (v.type.dtype == DType::kUndefined) return "[" + shape + "]";
+      return fmt::format("[dtype={}, {}]", dtype_name(v.type.dtype), shape);
+    }
     default:
       return fmt::format("[type={}]", v.type.str());
   }

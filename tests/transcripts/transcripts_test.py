@@ -21,11 +21,10 @@ SKIPPED = 77
 SESSIONS = ["run_*.txt", "bad_option.txt", "missing_model.txt", "prune.txt", "sparsity_after.txt", "weight_*.txt"]
 
 # What has to exist before a session starts: the commands that make it.
-STRIP = "polygraphy surgeon weight-strip needs_constraints.onnx -o strip.onnx"
 PREPARE = {
     "run_fail_tolerance.txt": ["polygraphy run identity.onnx --onnxrt --seed 7 --save-outputs other_outputs.json"],
     "sparsity_after.txt": ["polygraphy surgeon prune needs_constraints.onnx -o pruned.onnx"],
-    "weight_reconstruct.txt": [STRIP],
+    "weight_reconstruct.txt": ["polygraphy surgeon weight-strip needs_constraints.onnx -o strip.onnx"],
 }
 
 # What a Python package logs on its own while upstream matches patterns: not ours to print.
