@@ -8,7 +8,7 @@
 namespace assay::cli {
 
 void log_model(const std::string& title, const Model& model) {
-  log::info("{}:\n{}\n", title, model_text(model));
+  log::info("{}:\n{}\n\n", title, model_text(model));
 }
 
 void save_edited_model(const ParsedArgs& args, const Model& model) {

@@ -28,7 +28,7 @@ PREPARE = {
 }
 
 # What a Python package logs on its own while upstream matches patterns: not ours to print.
-NOISE = re.compile(r"\[[IW]\] \t?(colored module is not installed|Start a subgraph matching|Checking node:|No match because:)")
+NOISE = re.compile(r"\[[IW]\] \t?(colored module is not installed|Start a subgraph matching|Checking node:|No match because:|Single node is matched|Found a matched subgraph)")
 
 
 class Session:
