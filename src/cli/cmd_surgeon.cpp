@@ -10,6 +10,9 @@ constexpr const Command* kSubcommands[] = {
     &kSurgeonExtractCommand,
     &kSurgeonSanitizeCommand,
     &kSurgeonInsertCommand,
+    &kSurgeonPruneCommand,
+    &kSurgeonWeightStripCommand,
+    &kSurgeonWeightReconstructCommand,
 };
 
 }  // namespace
@@ -17,7 +20,7 @@ constexpr const Command* kSubcommands[] = {
 extern constinit const Command kSurgeonCommand;
 constinit const Command kSurgeonCommand = {
     .name = "surgeon",
-    .summary = "Change a model: extract a part, fold constants, insert nodes.",
+    .summary = "Change a model: extract a part, fold constants, insert nodes, prune or strip weights.",
     .description = "Reads a model, changes it and saves it. What is not changed is saved as it was read.",
     .add_options = add_logging_options,
     .subcommands = kSubcommands,

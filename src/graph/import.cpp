@@ -28,6 +28,7 @@ class Importer {
   Importer(std::shared_ptr<const void> owner, const ImportOptions& options)
       : owner_(std::move(owner)),
         external_(options.external_data_dir, options.ignore_external_data),
+        allow_weightless_(options.allow_weightless),
         keep_node_order_(options.keep_node_order) {}
 
   void graph(const onnx::GraphMessage& m, Graph& g);
@@ -35,6 +36,8 @@ class Importer {
   bool has_external_data() const { return has_external_data_; }
 
  private:
+  /// Throws Error when a stripped tensor cannot be accepted.
+  void check_weightless(const onnx::TensorMessage& t) const;
   void initializer(const onnx::TensorMessage& t, Value& v);
   void inputs(const onnx::GraphMessage& m, Graph& g);
   void initializers(const onnx::GraphMessage& m, Graph& g);
@@ -56,6 +59,7 @@ class Importer {
 
   std::shared_ptr<const void> owner_;
   onnx::ExternalData external_;
+  bool allow_weightless_;
   bool has_external_data_ = false;
   bool keep_node_order_;
 };
@@ -75,12 +79,23 @@ void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
   if (m.has_type && m.type.bytes.empty()) onnx::add_empty_field(2, v.extra_fields);
 }
 
+void Importer::check_weightless(const onnx::TensorMessage& t) const {
+  const Shape shape(t.dims);
+  require(shape.numel() <= INT64_MAX / 16, ErrorCode::kInvalidModel, "its shape {} is absurd", shape.str());
+  if (allow_weightless_) return;
+  Error e(ErrorCode::kInvalidModel,
+          "its data were stripped (its doc string says so: " + std::string(onnx::kWeightlessMark) + ")");
+  e.set_remedy("Give the model random weights with `assay surgeon weight-reconstruct`.");
+  throw e;
+}
+
 void Importer::initializer(const onnx::TensorMessage& t, Value& v) {
-  const bool is_external = onnx::is_external(t);
-  if (is_external && external_.ignored()) {
+  const bool is_external = onnx::is_external(t), is_weightless = onnx::is_weightless(t);
+  if (is_weightless) check_weightless(t);
+  if (is_weightless || (is_external && external_.ignored())) {
     v.type = Type::tensor(to_dtype(t.data_type), Shape(t.dims));
     v.set_missing();
-    has_external_data_ = true;
+    has_external_data_ |= is_external;
   } else {
     v.set_tensor(tensor(t));
   }

@@ -17,6 +17,8 @@ struct ImportOptions {
   /// Leave nodes in the order of the file instead of a topological one (TopologicalScope makes up for it): to
   /// show the file as it is. Cycles are refused all the same.
   bool keep_node_order = false;
+  /// Accept initializers whose data were stripped (assay surgeon weight-strip); they are left without data.
+  bool allow_weightless = false;
 };
 
 /// Reads a model; tensor data stay views of the mapped files. Throws Error naming the file, and the node,

@@ -1,53 +1,27 @@
 #include "graph/model_message.h"
 
-#include <protozero/pbf_reader.hpp>
-
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <unordered_set>
 
 #include "graph/order.h"
+#include "graph/tensor_message.h"
 #include "graph/type_message.h"
 #include "graph/value_info.h"
 #include "onnx/messages.h"
+#include "onnx/tensor_data.h"
 
 namespace assay {
 namespace {
 
 using onnx::MessageWriter;
-
-/// Fields of TensorProto.
-constexpr uint32_t kName = 8, kRawData = 9, kDocString = 12, kExternalData = 13, kDataLocation = 14,
-                   kMetadata = 16;
-constexpr std::initializer_list<uint32_t> kPlaces = {kExternalData, kDataLocation};
-/// float_data, int32_data, string_data, int64_data, raw_data, double_data, uint64_data, and the places.
-constexpr std::initializer_list<uint32_t> kDataAndPlaces = {
-    4, 5, 6, 7, kRawData, 10, 11, kExternalData, kDataLocation};
-
-/// True when the source's message still says what the tensor is and holds.
-bool holds(const TensorSource* source, DType dtype, const Shape& shape, const void* data) {
-  if (source == nullptr || source->data != data || source->is_sparse) return false;
-  const onnx::TensorMessage m = onnx::read_tensor(source->bytes);
-  return m.data_type == static_cast<int64_t>(dtype) && Shape(m.dims) == shape;
-}
-
-/// The fields but for those that are written anew.
-void copy_fields(MessageWriter& w, std::string_view fields, const std::vector<uint32_t>& but) {
-  if (but.empty()) return w.borrowed(fields);
-  protozero::pbf_reader r(fields.data(), fields.size());
-  for (const char* start = r.data().data(); r.next(); start = r.data().data()) {
-    const bool skipped = std::find(but.begin(), but.end(), r.tag()) != but.end();
-    r.skip();
-    if (!skipped) w.borrowed({start, static_cast<size_t>(r.data().data() - start)});
-  }
-}
-
-void write_type(MessageWriter& w, const Tensor& t) {
-  for (const int64_t d : t.shape()) w.integer(1, d);
-  w.integer(2, static_cast<int64_t>(t.dtype()));
-}
+using tensor_field::kDataLocation;
+using tensor_field::kDocString;
+using tensor_field::kExternalData;
+using tensor_field::kMetadata;
+using tensor_field::kName;
+using tensor_field::kRawData;
 
 void write_data(MessageWriter& w, const Tensor& t) {
   if (t.dtype() == DType::kString)
@@ -90,14 +64,14 @@ void Exporter::note_location(const onnx::TensorMessage& m) const {
 
 MessageWriter Exporter::attribute_tensor(const Tensor& t, const TensorSource* source) {
   MessageWriter w;
-  if (!holds(source, t.dtype(), t.shape(), t.data())) {
-    write_type(w, t);
+  if (!describes(source, t.dtype(), t.shape(), t.data())) {
+    write_tensor_type(w, t.dtype(), t.shape());
     write_data(w, t);
   } else if (!source->is_external || may_refer(source)) {
     if (source->is_external) note_location(onnx::read_tensor(source->bytes));
     w.borrowed(source->bytes);
   } else {
-    copy_fields(w, source->bytes, kPlaces);
+    copy_fields(w, source->bytes, tensor_field::kPlaces);
     write_data(w, t);
   }
   return w;
@@ -109,7 +83,8 @@ MessageWriter Exporter::initializer(const Value& v) {
   const bool missing = !t.defined();
   if (missing) {
     const auto shape = v.type.has_shape() ? known_shape(*v.type.dims) : std::nullopt;
-    require(shape && holds(source, v.type.dtype, *shape, nullptr) && may_refer(source),
+    require(shape && describes(source, v.type.dtype, *shape, nullptr) &&
+                (may_refer(source) || onnx::is_weightless(onnx::read_tensor(source->bytes))),
             ErrorCode::kInvalidArgument,
             "the data of initializer '{}' were not loaded and can only be saved as a reference to the file "
             "they are in, so in that file's folder",
@@ -118,20 +93,21 @@ MessageWriter Exporter::initializer(const Value& v) {
   const bool placed = !missing && options_.placer != nullptr && options_.placer->takes(v);
   std::vector<uint32_t> anew;
   MessageWriter w;
-  const bool held = missing || holds(source, t.dtype(), t.shape(), t.data());
-  const bool writes_data = !missing && (!held || placed || (source->is_external && !may_refer(source)));
+  const bool held = missing || describes(source, t.dtype(), t.shape(), t.data());
+  const onnx::TensorMessage m = held ? onnx::read_tensor(source->bytes) : onnx::TensorMessage();
+  const bool writes_data = !missing && (!held || placed || (source->is_external && !may_refer(source)) ||
+                                        (t.nbytes() > 0 && !onnx::has_data(m)));
   bool writes_name = true, writes_words = !v.is_overridable;
   if (held) {
-    const onnx::TensorMessage m = onnx::read_tensor(source->bytes);
     writes_name = m.name != v.name();
     writes_words = writes_words && (m.doc_string != v.doc_string || !equal(v.metadata, m.metadata));
     if (writes_name) anew.push_back(kName);
     if (writes_words) anew.insert(anew.end(), {kDocString, kMetadata});
-    if (writes_data) anew.insert(anew.end(), kDataAndPlaces);
+    if (writes_data) anew.insert(anew.end(), tensor_field::kDataAndPlaces);
     if (!writes_data && source->is_external) note_location(m);
     copy_fields(w, source->bytes, anew);
   } else {
-    write_type(w, t);
+    write_tensor_type(w, t.dtype(), t.shape());
   }
   if (writes_name) w.text(kName, v.name());
   if (writes_data && !placed) write_data(w, t);

@@ -2,6 +2,8 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -179,7 +181,24 @@ void fill_strings(const TensorMessage& m, Tensor& out) {
           count, out.shape().str(), out.numel());
 }
 
+bool has_typed_data(const TensorMessage& t) {
+  constexpr std::array<uint32_t, 6> kFields = {4, 5, 6, 7, 10, 11};
+  protozero::pbf_reader r(t.bytes.data(), t.bytes.size());
+  for (; r.next(); r.skip())
+    if (std::find(kFields.begin(), kFields.end(), r.tag()) != kFields.end()) return true;
+  return false;
+}
+
 }  // namespace
+
+bool has_data(const TensorMessage& t) {
+  return is_external(t) || !t.raw_data.empty() || (!t.has_raw_data && has_typed_data(t));
+}
+
+bool is_weightless(const TensorMessage& t) {
+  return t.doc_string.find(kWeightlessMark) != std::string_view::npos &&
+         std::find(t.dims.begin(), t.dims.end(), 0) == t.dims.end() && !has_data(t);
+}
 
 std::shared_ptr<const MappedFile> ExternalData::open(const std::string& location) {
   if (const auto it = files_.find(location); it != files_.end()) return it->second;

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "assay/tensor.h"
 #include "base/mapped_file.h"
@@ -39,6 +40,13 @@ Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& 
 
 /// True when the message says that its data are in another file.
 inline bool is_external(const TensorMessage& t) { return t.data_location == 1; }
+/// True when the message holds elements, or says where they are.
+bool has_data(const TensorMessage& t);
+
+/// What the doc_string of a tensor says whose elements were stripped, so that the missing data are no damage.
+inline constexpr std::string_view kWeightlessMark = "TRT_WEIGHTLESS";
+/// True for a tensor with that mark that has no elements though its shape needs some.
+bool is_weightless(const TensorMessage& t);
 
 /// A dense tensor of the sparse message's extents. Throws Error on indices out of range or an absurd size.
 Tensor decode_sparse_tensor(const SparseTensorMessage& s, const std::shared_ptr<const void>& owner,

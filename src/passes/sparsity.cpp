@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "base/resident_memory.h"
 
 namespace assay {
 namespace {
@@ -23,16 +24,22 @@ bool contains(const std::string_view (&list)[N], std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
+/// A weight, and the axis if it has one that can be pruned along.
+struct Candidate {
+  Value* weight;
+  std::optional<size_t> axis;
+};
+
 class TargetFinder {
  public:
   void node(const Node& n);
-  std::vector<SparsityTarget> found() const { return found_; }
+  const std::vector<Candidate>& found() const { return found_; }
 
  private:
   void operand(Value* v, size_t axis, bool is_matrix);
-  void add(Value* weight, size_t axis);
+  void add(Value* weight, std::optional<size_t> axis);
 
-  std::vector<SparsityTarget> found_;
+  std::vector<Candidate> found_;
   std::unordered_map<const Value*, size_t> index_;
 };
 
@@ -80,17 +87,14 @@ void TargetFinder::operand(Value* v, size_t axis, bool is_matrix) {
   }
   if (v == nullptr || !v->type.has_shape()) return;
   const size_t rank = v->type.dims->size();
-  if (axis >= rank || (is_matrix && rank != 2)) {
-    log::verbose("Skipping {} since a factor of shape {} is no matrix.", v->name(), dims_str(*v->type.dims));
-    return;
-  }
-  std::optional<size_t> at = axis;
+  std::optional<size_t> at;
+  if (axis < rank && (!is_matrix || rank == 2)) at = axis;
   for (const Node* t : transposes)
     if (at) at = before_transpose(*t, *at, rank);
-  if (at) add(v, *at);
+  add(v, at);
 }
 
-void TargetFinder::add(Value* weight, size_t axis) {
+void TargetFinder::add(Value* weight, std::optional<size_t> axis) {
   const auto [it, is_new] = index_.emplace(weight, found_.size());
   if (is_new)
     found_.push_back({weight, axis});
@@ -98,7 +102,7 @@ void TargetFinder::add(Value* weight, size_t axis) {
     found_[it->second].axis = axis;
 }
 
-bool is_prunable(const SparsityTarget& target) {
+bool is_prunable(const Candidate& target) {
   const Value& w = *target.weight;
   const DType type = w.type.dtype;
   if (type != DType::kFloat32 && type != DType::kFloat16 && type != DType::kBFloat16) {
@@ -110,9 +114,14 @@ bool is_prunable(const SparsityTarget& target) {
     return false;
   }
   const std::vector<int64_t>& shape = w.tensor().shape().dims();
-  if (shape[target.axis] % 4 == 0) return true;
+  if (!target.axis) {
+    log::verbose("Skipping {} since {} is not the shape of a matrix that is summed over along one axis.",
+                 w.name(), python_list_repr(shape));
+    return false;
+  }
+  if (shape[*target.axis] % 4 == 0) return true;
   log::verbose("Skipping {} since the length of axis {} ({} in {}) is not a multiple of 4. ", w.name(),
-               target.axis, shape[target.axis], python_list_repr(shape));
+               *target.axis, shape[*target.axis], python_list_repr(shape));
   return false;
 }
 
@@ -136,14 +145,20 @@ bool groups_are_sparse(const char* data, int64_t outer, int64_t groups, int64_t 
 
 }  // namespace
 
-std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph) {
+std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph,
+                                                  const std::function<bool(const Value&)>& is_skipped) {
   TargetFinder finder;
   log::verbose("Walking graph to collect weights candidates.");
   for (const auto& n : graph.nodes()) finder.node(*n);
-  std::vector<SparsityTarget> targets = finder.found();
-  log::verbose("Collected {} weights candidates.", targets.size());
+  log::verbose("Collected {} weights candidates.", finder.found().size());
   log::verbose("Skipping tensors that are not eligible for pruning.");
-  std::erase_if(targets, [](const SparsityTarget& t) { return !is_prunable(t); });
+  std::vector<SparsityTarget> targets;
+  for (const Candidate& c : finder.found()) {
+    if (is_skipped && is_skipped(*c.weight))
+      log::warning("Skipping tensor: {} since it was marked to skip pruning", c.weight->name());
+    else if (is_prunable(c))
+      targets.push_back({c.weight, *c.axis});
+  }
   log::info("Found: {} weight tensor(s) eligible for pruning.", targets.size());
   return targets;
 }
@@ -156,6 +171,24 @@ bool has_2_4_sparsity(const Tensor& tensor, size_t axis) {
   const auto* data = static_cast<const char*>(tensor.data());
   return bit_width(tensor.dtype()) == 32 ? groups_are_sparse<uint32_t>(data, outer, shape[axis] / 4, inner)
                                          : groups_are_sparse<uint16_t>(data, outer, shape[axis] / 4, inner);
+}
+
+std::vector<const Value*> find_sparse_weights(const Graph& graph) {
+  const std::vector<SparsityTarget> targets = find_sparsity_targets(graph);
+  std::vector<const Value*> sparse;
+  log::start("Checking the sparsity pattern of {} tensors.", targets.size());
+  for (const auto& [weight, axis] : targets) {
+    const Tensor& data = weight->tensor();
+    if (has_2_4_sparsity(data, axis)) {
+      log::info("Found sparse tensor: {}", weight->name());
+      sparse.push_back(weight);
+    } else {
+      log::warning("Found non-sparse tensor: {}", weight->name());
+    }
+    if (is_reclaimable(data.data())) drop_resident_pages(data.data(), data.nbytes());
+  }
+  log::finish("Finished checking {} tensors. ", targets.size());
+  return sparse;
 }
 
 }  // namespace assay

@@ -46,12 +46,12 @@ int64_t draw_normal(uint64_t key, uint64_t i) {
 /// 2^12 times the standard deviation of the sum: sqrt(8 (2^32 - 1) / 12).
 constexpr double kNormalUnits = 219176632.0;
 
-/// Fills by element index, split over threads.
+/// Fills by element index, counted from `start`, split over threads.
 template <typename F>
-void fill(Tensor& t, F&& element) {
-  float* out = t.mutable_data<float>();
-  parallel_for(t.numel(), 1 << 15, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) out[i] = element(static_cast<uint64_t>(i));
+void fill(std::span<float> out, int64_t start, F&& element) {
+  parallel_for(static_cast<int64_t>(out.size()), 1 << 15, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i)
+      out[static_cast<size_t>(i)] = element(static_cast<uint64_t>(start + i));
   });
 }
 
@@ -65,21 +65,27 @@ Init Init::xavier_uniform(int64_t fan_in, int64_t fan_out) {
 
 Tensor random_weights(uint64_t seed, std::string_view name, Shape shape, const Init& init) {
   Tensor t = Tensor::allocate(DType::kFloat32, std::move(shape));
+  fill_random_weights(seed, name, init, 0, t.mutable_span<float>());
+  return t;
+}
+
+void fill_random_weights(uint64_t seed, std::string_view name, const Init& init, int64_t first,
+                         std::span<float> out) {
   const uint64_t key = stream_key(seed, name);
   const auto mean = static_cast<float>(init.mean);
   // Rounding to float before the mean is added leaves no product for the compiler to fuse with the addition.
   const double per_unit = init.spread / kNormalUnits;
   switch (init.kind) {
     case Init::Kind::kConstant:
-      fill(t, [&](uint64_t) { return mean; });
+      fill(out, first, [&](uint64_t) { return mean; });
       break;
     case Init::Kind::kNormal:
-      fill(t, [&](uint64_t i) {
+      fill(out, first, [&](uint64_t i) {
         return static_cast<float>(per_unit * static_cast<double>(draw_normal(key, i))) + mean;
       });
       break;
     case Init::Kind::kTruncatedNormal:
-      fill(t, [&](uint64_t i) {
+      fill(out, first, [&](uint64_t i) {
         int64_t x = draw_normal(key, i);
         for (uint64_t k = 1; std::abs(x) > static_cast<int64_t>(2 * kNormalUnits); ++k)
           x = draw_normal(mix(key + k), i);
@@ -87,13 +93,12 @@ Tensor random_weights(uint64_t seed, std::string_view name, Shape shape, const I
       });
       break;
     case Init::Kind::kUniform:
-      fill(t, [&](uint64_t i) {
+      fill(out, first, [&](uint64_t i) {
         const auto x = static_cast<int64_t>(mix(key + (i + 1) * kGolden) >> 11) - (int64_t{1} << 52);
         return static_cast<float>(init.spread * 0x1p-52 * static_cast<double>(x)) + mean;
       });
       break;
   }
-  return t;
 }
 
 Tensor weights_without_memory(Shape shape) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "assay/tensor.h"
@@ -39,6 +40,9 @@ struct Init {
 /// A float32 tensor drawn from `init`. Normals are sums of eight uniforms: they reach 4.9 standard
 /// deviations, and their excess kurtosis is -0.15.
 Tensor random_weights(uint64_t seed, std::string_view name, Shape shape, const Init& init);
+/// The elements of that tensor from `first` on, as many as `out` has room for.
+void fill_random_weights(uint64_t seed, std::string_view name, const Init& init, int64_t first,
+                         std::span<float> out);
 
 /// A read-only float32 tensor of zeros that costs address space only.
 Tensor weights_without_memory(Shape shape);

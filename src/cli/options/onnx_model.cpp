@@ -132,11 +132,9 @@ std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string
   const std::shared_ptr<Model> model =
       load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
                         .ignore_external_data = args.has("--ignore-external-data"),
-                        .keep_node_order = !converts});
-  if (args.declares("--shape-inference") && args.has("--shape-inference")) {
-    const TopologicalScope sorted(*model);
-    infer_known_shapes(*model);
-  }
+                        .keep_node_order = !converts,
+                        .allow_weightless = true});
+  if (args.declares("--shape-inference") && args.has("--shape-inference")) infer_known_shapes(*model);
   if (converts) {
     log::info("Converting float tensors to float16");
     convert_to_float16(*model);

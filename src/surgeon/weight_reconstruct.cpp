@@ -1,0 +1,64 @@
+#include "surgeon/weight_reconstruct.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+#include <vector>
+
+#include "assay/edit.h"
+#include "base/log.h"
+#include "graph/initializer_data.h"
+#include "passes/sparsity.h"
+#include "surgeon/prune.h"
+#include "templates/weights.h"
+#include "tensor/convert.h"
+#include "tensor/scratch_tensor.h"
+
+namespace assay {
+namespace {
+
+/// Elements made at a time: a multiple of eight, so that packed types end on a byte.
+constexpr int64_t kPiece = int64_t{1} << 20;
+
+Tensor random_tensor(uint64_t seed, const Value& v) {
+  const DType dtype = v.type.dtype;
+  require(dtype != DType::kString, ErrorCode::kUnsupported,
+          "the initializer '{}' holds strings, and there are no random ones", v.name());
+  const Shape shape = known_shape(v.type.dims.value_or(Dims())).value_or(Shape());
+  const int64_t count = shape.numel();
+  ScratchTensor out(dtype, shape);
+  for (int64_t first = 0; first < count; first += kPiece) {
+    const int64_t size = std::min(kPiece, count - first);
+    Tensor piece = Tensor::allocate(DType::kFloat32, Shape({size}));
+    fill_random_weights(seed, v.name(), Init::normal(1), first, piece.mutable_span<float>());
+    const Tensor converted = convert(piece, dtype);
+    const size_t offset = storage_bytes(dtype, first);
+    std::memcpy(out.data() + offset, converted.data(), converted.nbytes());
+    out.written_up_to(offset + converted.nbytes());
+  }
+  return out.finish();
+}
+
+}  // namespace
+
+int64_t reconstruct_weights(Model& model, uint64_t seed) {
+  log::start("Beginning weight reconstruction...");
+  int64_t filled = 0;
+  std::unordered_set<const Value*> sparse;
+  std::vector<Graph*> graphs = subgraphs(*model.graph, /*recursive=*/true);
+  graphs.insert(graphs.begin(), model.graph.get());
+  for (const Graph* g : graphs)
+    for (const auto& v : g->values()) {
+      if (!is_weightless(*v)) continue;
+      log::verbose("Reconstructing weights for the {} initializer", v->name());
+      if (tensor_doc_string(*v).find("/SPARSE_2_4") != std::string::npos) sparse.insert(v.get());
+      replace_data(*v, random_tensor(seed, *v));
+      ++filled;
+    }
+  log::info("Calling Sparsity Pruner to prune selected weights");
+  prune_weights(find_sparsity_targets(*model.graph, [&](const Value& v) { return !sparse.contains(&v); }));
+  log::finish("Finished reconstructing {} weights", filled);
+  return filled;
+}
+
+}  // namespace assay

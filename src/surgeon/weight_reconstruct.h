@@ -1,0 +1,17 @@
+// Giving a stripped model weights again.
+#pragma once
+
+#include <cstdint>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// Fills the initializers whose data were stripped (weight_strip.h) with standard normal random numbers,
+/// converted to their type, in subgraphs too; those that are marked SPARSE_2_4 and used in the main graph get
+/// that pattern. Same model and seed, same bytes. The marks stay, as with Polygraphy's `surgeon
+/// weight-reconstruct`, in whose words it logs. Returns how many were filled. Throws Error (kUnsupported) for
+/// strings.
+int64_t reconstruct_weights(Model& model, uint64_t seed);
+
+}  // namespace assay

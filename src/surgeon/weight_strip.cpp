@@ -1,0 +1,120 @@
+#include "surgeon/weight_strip.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "graph/initializer_data.h"
+#include "onnx/tensor_data.h"
+#include "ops/op_list.h"
+#include "passes/sparsity.h"
+
+namespace assay {
+namespace {
+
+using WeightSet = std::unordered_set<const Value*>;
+
+/// Smaller constants of Gather, Slice and operators outside the standard are parameters, not weights.
+constexpr int64_t kLeastElements = 1024;
+constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+
+bool is_product(const Node& n) {
+  return n.domain.empty() && std::find(kProducts.begin(), kProducts.end(), n.op_type) != kProducts.end();
+}
+
+bool is_standard(const Node& n, std::string_view op_type) { return n.domain.empty() && n.op_type == op_type; }
+
+/// Whether a node that `holds` true for takes the output as an operand, the first one if `first_only`.
+template <typename Predicate>
+bool feeds(const Node& n, Predicate holds, bool first_only) {
+  const Value* out = n.output(0);
+  return out != nullptr && std::any_of(out->consumers().begin(), out->consumers().end(), [&](const Node* c) {
+           return holds(*c) && (!first_only || c->input(0) == out);
+         });
+}
+
+bool feeds_product(const Node& n) { return feeds(n, is_product, false); }
+
+bool is_quantized_operand(const Node& quantize) {
+  return feeds(
+      quantize, [](const Node& n) { return is_standard(n, "DequantizeLinear") && feeds_product(n); }, true);
+}
+
+/// The inputs of a node that hold weights: the first so many.
+size_t weight_inputs(const Node& n) {
+  const bool unknown = !n.domain.empty() || find_op("", n.op_type) == nullptr;
+  if (unknown || is_product(n) || is_standard(n, "Gather")) return n.inputs().size();
+  if (is_standard(n, "Slice")) return 1;
+  if (is_standard(n, "Transpose")) return feeds_product(n) ? 1 : 0;
+  if (is_standard(n, "QuantizeLinear")) return is_quantized_operand(n) ? 1 : 0;
+  return 0;
+}
+
+bool is_large_enough(const Node& n, const Value& v) {
+  const int64_t count = known_shape(v.type.dims.value_or(Dims())).value_or(Shape()).numel();
+  const bool is_operand = is_product(n) || is_standard(n, "Transpose") || is_standard(n, "QuantizeLinear");
+  return count >= (is_operand ? 1 : kLeastElements);
+}
+
+bool can_be_stripped(const Value& v) {
+  const TensorSource* source = v.tensor_source();
+  if (source != nullptr && source->is_sparse) return false;
+  return v.type.dtype != DType::kUInt8 && v.type.dtype != DType::kString && !is_weightless(v);
+}
+
+WeightSet find_weights(const Graph& g, const std::set<std::string>& excluded) {
+  WeightSet found;
+  for (const auto& n : g.nodes())
+    for (size_t i = 0; i < weight_inputs(*n); ++i) {
+      const Value* v = n->input(i);
+      if (v != nullptr && v->is_constant() && &v->graph() == &g && can_be_stripped(*v) &&
+          is_large_enough(*n, *v) && !excluded.contains(v->name()))
+        found.insert(v);
+    }
+  return found;
+}
+
+void warn_of_unknown_names(const Graph& g, const std::set<std::string>& excluded) {
+  std::string unknown;
+  for (const std::string& name : excluded) {
+    const Value* v = g.find_value(name);
+    if (v == nullptr || !v->is_constant()) unknown += (unknown.empty() ? "" : ", ") + python_str_repr(name);
+  }
+  if (!unknown.empty())
+    log::warning(
+        "The following weights provided by the user to skip stripping were not found in the model: {{{}}}.",
+        unknown);
+}
+
+void mark_model(Model& model) {
+  const std::string mark(onnx::kWeightlessMark);
+  if (model.doc_string.find(mark) != std::string::npos) return;
+  model.doc_string += (model.doc_string.empty() ? "" : "-") + mark;
+}
+
+}  // namespace
+
+int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
+  log::start("Beginning weight stripping...");
+  log::warning(
+      "The model is expected to be constant folded to successfully capture all weights eligible for "
+      "stripping");
+  log::info("Querying Sparse Initializers in the model");
+  const std::vector<const Value*> sparse = find_sparse_weights(*model.graph);
+  const WeightSet weights = find_weights(*model.graph, excluded);
+  for (const auto& v : model.graph->values()) {
+    if (!weights.contains(v.get())) continue;
+    log::verbose("Stripping initializer {}", v->name());
+    const bool is_sparse = std::find(sparse.begin(), sparse.end(), v.get()) != sparse.end();
+    strip_data(*v, fmt::format("{}/{}", onnx::kWeightlessMark, is_sparse ? "SPARSE_2_4" : ""));
+  }
+  warn_of_unknown_names(*model.graph, excluded);
+  if (!weights.empty()) mark_model(model);
+  log::finish("Finished stripping {} weights", weights.size());
+  return static_cast<int64_t>(weights.size());
+}
+
+}  // namespace assay
