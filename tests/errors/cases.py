@@ -16,7 +16,7 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'check', 'template')"),
+    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'check', 'template', 'data')"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -116,4 +116,18 @@ CONFORMANCE = [
     ("check conformance folder --expected empty_list.json", 1, ERR, "[!] empty_list.json: line 1 is not of the form `TARGET CASE: REASON`: []"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE
+TO_INPUT = [
+    ("data", 2, ERR, "assay data: error: the following arguments are required: command"),
+    ("data to-input", 2, ERR, "assay data to-input: error: the following arguments are required: paths, -o/--output"),
+    ("data to-input gone.json -o merged.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("data to-input name.json folder -o merged.json", 1, ERR, "[!] cannot read folder: it is a folder"),
+    ("data to-input name.json not.json -o merged.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
+    ("data to-input identity.onnx -o merged.json", 1, ERR, "[!] expected a JSON value [in identity.onnx, line 1, column 1]"),
+    ("data to-input other.json -o merged.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
+    ("data to-input name.json -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("data to-input name.json -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("data to-input empty_list.json -o merged.json", 0, OUT, "[I] Saving input file containing 0 iteration(s) to merged.json"),
+    ("data to-input empty_list.json name.json type.json -o merged.json", 0, OUT, "[I] Saving input file containing 1 iteration(s) to merged.json"),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + TO_INPUT

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-SESSIONS = ["run_*.txt", "bad_option.txt", "missing_model.txt"]
+SESSIONS = ["run_*.txt", "bad_option.txt", "missing_model.txt", "to_input.txt"]
 
 # What has to exist before a session starts: the commands that make it.
 PREPARE = {"run_fail_tolerance.txt": ["polygraphy run identity.onnx --onnxrt --seed 7 --save-outputs other_outputs.json"]}
@@ -53,6 +53,8 @@ def prepare_folder(folder, binary, data):
     os.symlink(binary, f"{folder}/polygraphy")
     for model in (data / "models").iterdir():
         shutil.copy(model, folder)
+    for saved in ("inputs.json", "outputs.json"):
+        shutil.copy(data / "polygraphy_transcripts" / saved, folder)
 
 
 def replay(session, binary, data):
