@@ -16,7 +16,7 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'check', 'template', 'data')"),
+    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'inspect', 'check', 'template', 'data')"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -130,4 +130,16 @@ TO_INPUT = [
     ("data to-input empty_list.json name.json type.json -o merged.json", 0, OUT, "[I] Saving input file containing 1 iteration(s) to merged.json"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + TO_INPUT
+TACTICS = [
+    ("inspect", 2, ERR, "assay inspect: error: the following arguments are required: command"),
+    ("inspect tactics", 2, ERR, "assay inspect tactics: error: the following arguments are required: tactic_replay"),
+    ("inspect tactics gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("inspect tactics folder", 1, ERR, "[!] cannot read folder: it is a folder"),
+    ("inspect tactics not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
+    ("inspect tactics other.json", 1, ERR, "[!] Provided JSON cannot be decoded into a TacticReplayData.\n    Note: JSON was decoded into a <class 'collections.OrderedDict'>:\n    {\"a\": 1} [in other.json]"),
+    ("inspect diff-tactics", 0, OUT, "[W] good does not exist, so nothing can be told about good tactics. Use --good to name others."),
+    ("inspect diff-tactics --good other.json --bad folder", 0, OUT, "[W] other.json holds no tactic replay, so nothing can be told about good tactics. Use --good to name others."),
+    ("inspect diff-tactics --good other.json --bad folder", 0, OUT, "[I] Could not determine potentially bad tactics. Try providing more tactic replay files if possible."),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + TO_INPUT + TACTICS

@@ -1,0 +1,11 @@
+// The subcommands of `assay inspect`: one file cmd_inspect_<name>.cpp each, listed in cmd_inspect.cpp.
+#pragma once
+
+#include "cli/command.h"
+
+namespace assay::cli {
+
+extern constinit const Command kInspectTacticsCommand;
+extern constinit const Command kInspectDiffTacticsCommand;
+
+}  // namespace assay::cli
