@@ -7,6 +7,10 @@ namespace assay::cli {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
+    &kInspectModelCommand,
+    &kInspectDataCommand,
+    &kInspectSparsityCommand,
+    &kInspectDiffCommand,
     &kInspectTacticsCommand,
     &kInspectDiffTacticsCommand,
 };

@@ -104,14 +104,8 @@ void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
 void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
   const auto constant = [&](std::string_view name) -> Value* {
     require(!name.empty(), ErrorCode::kInvalidModel, "an initializer of graph '{}' has no name", g.name);
-    Value* v = g.find_value(name);
-    if (v == nullptr) return g.add_value(str(name));
-    // Before IR version 4 every initializer is also listed as an input.
-    const auto listed = std::find(g.inputs.begin(), g.inputs.end(), v);
-    require(listed != g.inputs.end(), ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
-    g.inputs.erase(listed);
-    v->is_overridable = true;
-    return v;
+    require(g.find_value(name) == nullptr, ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
+    return g.add_value(str(name));
   };
   for (const onnx::TensorMessage& t : m.initializers) {
     with_context([&] { return fmt::format("in initializer '{}'", t.name); },
@@ -138,12 +132,21 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
   g.name = m.name;
   g.doc_string = m.doc_string;
   g.metadata = to_metadata(m.metadata);
+  std::unordered_set<std::string_view> constants;
+  for (const onnx::TensorMessage& t : m.initializers) constants.insert(t.name);
+  for (const onnx::SparseTensorMessage& s : m.sparse_initializers) constants.insert(s.values.name);
+  // Before IR version 4 every initializer is also listed as an input.
+  std::vector<std::string_view> overridable;
+  std::unordered_set<std::string_view> names;
   for (const onnx::ValueInfoMessage& v : m.inputs) {
-    require(g.find_value(v.name) == nullptr, ErrorCode::kInvalidModel, "two graph inputs are named '{}'",
-            v.name);
-    value_info(v, *g.add_input(str(v.name), {}));
+    require(names.insert(v.name).second, ErrorCode::kInvalidModel, "two graph inputs are named '{}'", v.name);
+    if (constants.contains(v.name))
+      overridable.push_back(v.name);
+    else
+      value_info(v, *g.add_input(str(v.name), {}));
   }
   initializers(m, g);
+  for (const std::string_view name : overridable) g.find_value(name)->is_overridable = true;
   nodes(m.nodes, g);
   for (const onnx::ValueInfoMessage& v : m.value_infos)
     if (Value* value = g.find_value(v.name)) value_info(v, *value);

@@ -2,6 +2,7 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -49,6 +50,26 @@ class Filler {
   size_t capacity_;
   size_t count_ = 0;
 };
+
+/// The elements of float_data or double_data where they stand in one piece, as every writer of the format
+/// puts them; empty otherwise. Wire format and memory agree on machines that store the low byte first.
+std::string_view packed_bytes(const TensorMessage& m, DType dtype, size_t expected) {
+  if (std::endian::native != std::endian::little) return {};
+  const uint32_t field = dtype == DType::kFloat32 ? 4 : dtype == DType::kFloat64 ? 10 : 0;
+  if (field == 0) return {};
+  std::string_view found;
+  protozero::pbf_reader r(m.bytes.data(), m.bytes.size());
+  while (r.next()) {
+    if (r.tag() != field) {
+      r.skip();
+      continue;
+    }
+    if (r.wire_type() != pbf_wire_type::length_delimited || !found.empty()) return {};
+    const auto view = r.get_view();
+    found = {view.data(), view.size()};
+  }
+  return found.size() == expected ? found : std::string_view();
+}
 
 /// Which field of TensorProto holds a type's elements when there is no raw_data (onnx.proto3).
 uint32_t typed_field(DType t) {
@@ -229,6 +250,8 @@ Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& 
   // costs.
   require(static_cast<size_t>(count) <= 4 * t.bytes.size(), ErrorCode::kInvalidModel,
           "it holds far fewer elements than its shape {} needs", shape.str());
+  if (const std::string_view packed = packed_bytes(t, dtype, expected); !packed.empty())
+    return view_or_copy(dtype, std::move(shape), packed, owner);
   Tensor out = Tensor::allocate(dtype, std::move(shape));
   try {
     if (dtype == DType::kString)

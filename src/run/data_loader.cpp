@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
-#include "run/metadata_text.h"
+#include "graph/metadata_text.h"
 #include "tensor/convert.h"
 #include "tensor/random.h"
 

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/similar_name.h"
 #include "compare/match_shape.h"
-#include "run/metadata_text.h"
+#include "graph/metadata_text.h"
 #include "run/runner.h"
 #include "tensor/convert.h"
 

@@ -23,15 +23,15 @@ double constant_bytes(const Model& model) {
   return bytes;
 }
 
-void infer_what_is_known(Model& model, bool report) {
+}  // namespace
+
+void infer_known_shapes(Model& model, bool report) {
   if (report) log::verbose("Starting shape inference");
   infer_shapes(model, {.on_problem = [&](const Node& node, const std::string& reason) {
                  if (report) log::warning("Shape inference stops at node {}: {}", node.label(), reason);
                }});
   if (report) log::verbose("Shape inference completed successfully");
 }
-
-}  // namespace
 
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
@@ -41,7 +41,7 @@ bool ModelLoader::changes_model() const {
 
 std::shared_ptr<Model> ModelLoader::read(bool report) const {
   std::shared_ptr<Model> model = load_model(options_.path, options_.import);
-  if (options_.infer_shapes) infer_what_is_known(*model, report);
+  if (options_.infer_shapes) infer_known_shapes(*model, report);
   change_outputs(*model);
   if (options_.convert_to_fp16) {
     if (report) log::info("Converting float tensors to float16");

@@ -27,6 +27,10 @@ struct ModelLoaderOptions {
   bool one_file_per_tensor = false;
 };
 
+/// Shape inference for a user who asked for it: what cannot be inferred stays open, and with `report` the log
+/// says where and why.
+void infer_known_shapes(Model& model, bool report = true);
+
 /// Loads the model when the first runner wants it and keeps it for the others.
 class ModelLoader {
  public:

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "compare/report.h"
 #include "reference/evaluate.h"
-#include "run/metadata_text.h"
+#include "graph/metadata_text.h"
 #include "tensor/print.h"
 
 namespace assay {

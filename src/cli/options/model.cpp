@@ -43,7 +43,7 @@ std::string type_of(const ParsedArgs& args, const std::string& path) {
 
 }  // namespace
 
-void add_model_options(ArgParser& parser, bool is_required) {
+void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help) {
   parser.add_group("Model").options = {
       {.names = {"model_file"},
        .help = "The ONNX model.",
@@ -52,25 +52,34 @@ void add_model_options(ArgParser& parser, bool is_required) {
        .help = "What the file holds, if its name does not say so. This build reads onnx.",
        .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"}},
       {.names = {"--input-shapes", "--inputs"},
-       .help = "Shapes for the data to generate, as in image:[1,3,224,224]. Names may hold the wildcards *, "
-               "? and [].",
+       .help =
+           shapes_help.empty()
+               ? "Shapes for the data to generate, as in image:[1,3,224,224]. Names may hold the wildcards "
+                 "*, ? and []."
+               : shapes_help,
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME:SHAPE"},
   };
+}
+
+void add_onnx_model_option(ArgParser& parser, const std::string& name, const std::string& help) {
+  parser.add_group("Model").options = {{.names = {name}, .help = help}};
+}
+
+std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name) {
+  std::string path = path_of(args.text(name).value());
+  std::error_code ec;
+  if (fs::exists(path, ec)) return fs::absolute(path).lexically_normal().string();
+  log::warning("Model path does not exist: {}", path);
+  return path;
 }
 
 ModelOptions read_model_options(const ParsedArgs& args) {
   ModelOptions options;
   if (const auto shapes = args.list("--input-shapes"))
     options.input_shapes = parse_input_shapes("--input-shapes", *shapes);
-  const auto word = args.text("model_file");
-  if (!word) return options;
-  options.path = path_of(*word);
-  std::error_code ec;
-  if (fs::exists(options.path, ec))
-    options.path = fs::absolute(options.path).lexically_normal().string();
-  else
-    log::warning("Model path does not exist: {}", options.path);
+  if (!args.text("model_file")) return options;
+  options.path = read_onnx_model_path(args);
   if (const std::string type = type_of(args, options.path); type != "onnx")
     log::critical(ErrorCode::kUnsupported,
                   "{} is a model of type {}, and this build reads ONNX models only. {}", options.path, type,

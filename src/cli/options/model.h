@@ -14,8 +14,14 @@ struct ModelOptions {
   std::vector<InputShape> input_shapes;
 };
 
-/// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required.
-void add_model_options(ArgParser& parser, bool is_required);
+/// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required; `shapes_help`
+/// says what the shapes are for, if not for generated data.
+void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help = {});
+/// A required `model_file` alone, for tools that read nothing but ONNX whatever the file is called.
+void add_onnx_model_option(ArgParser& parser, const std::string& name = "model_file",
+                           const std::string& help = "The ONNX model.");
+/// The path of that option: absolute when the file exists, with a warning when it does not.
+std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name = "model_file");
 /// Warns when the file does not exist. Throws Error when it is no ONNX model by its name, unless --model-type
 /// says so.
 ModelOptions read_model_options(const ParsedArgs& args);

@@ -1,17 +1,29 @@
 #include "cli/options/onnx_model.h"
 
+#include <iterator>
+
+#include "base/log.h"
 #include "cli/values.h"
+#include "graph/import.h"
+#include "passes/convert_to_float16.h"
 
 namespace assay::cli {
 
-void add_onnx_load_options(ArgParser& parser) {
-  parser.add_group("ONNX Model Loading").options = {
+void add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
+  OptionGroup& group = parser.add_group("ONNX Model Loading");
+  group.options = {
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},
        .help = "Folder of the model's external data, if they are not beside the model.",
        .metavar = "DIR"},
       {.names = {"--ignore-external-data"},
        .help = "Load the structure without external weights.",
        .arity = Arity::kNone},
+      {.names = {"--fp-to-fp16"},
+       .help = "Compute in float16; inputs and outputs keep their types.",
+       .arity = Arity::kNone},
+  };
+  if (!can_change_outputs) return;
+  const Option outputs[] = {
       {.names = {"--onnx-outputs"},
        .help = "Tensors to use as the model's outputs, or the two words `mark all` for every tensor that a "
                "node computes.",
@@ -21,10 +33,8 @@ void add_onnx_load_options(ArgParser& parser) {
        .help = "Outputs to leave out.",
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME"},
-      {.names = {"--fp-to-fp16"},
-       .help = "Compute in float16; inputs and outputs keep their types.",
-       .arity = Arity::kNone},
   };
+  group.options.insert(group.options.end() - 1, std::begin(outputs), std::end(outputs));
 }
 
 void add_onnx_shape_inference_options(ArgParser& parser) {
@@ -73,6 +83,19 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
     options.external_data_threshold = parse_byte_count(*bytes);
   options.one_file_per_tensor = args.has("--no-save-all-tensors-to-one-file");
   return options;
+}
+
+std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path) {
+  log::info("Loading model: {}", path);
+  const std::shared_ptr<Model> model =
+      load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
+                        .ignore_external_data = args.has("--ignore-external-data")});
+  if (args.declares("--shape-inference") && args.has("--shape-inference")) infer_known_shapes(*model);
+  if (args.has("--fp-to-fp16")) {
+    log::info("Converting float tensors to float16");
+    convert_to_float16(*model);
+  }
+  return model;
 }
 
 }  // namespace assay::cli

@@ -1,6 +1,7 @@
 // How an ONNX model is loaded, changed and saved.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "cli/args.h"
@@ -8,8 +9,8 @@
 
 namespace assay::cli {
 
-/// ONNX Model Loading: external data, outputs to mark, float16.
-void add_onnx_load_options(ArgParser& parser);
+/// ONNX Model Loading: external data, float16 and, with `can_change_outputs`, outputs to mark.
+void add_onnx_load_options(ArgParser& parser, bool can_change_outputs = true);
 /// ONNX Shape Inference.
 void add_onnx_shape_inference_options(ArgParser& parser);
 /// ONNX Model Saving; `path_option` is the option that names the file.
@@ -18,5 +19,9 @@ void add_onnx_save_options(ArgParser& parser, const std::string& path_option);
 /// Reads all three groups.
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,
                                              const std::string& path_option);
+
+/// For commands that look at a model: logs that it is loaded, and loads it as the first two groups say (the
+/// second may be absent). Throws Error naming the file.
+std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path);
 
 }  // namespace assay::cli

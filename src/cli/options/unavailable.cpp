@@ -121,6 +121,24 @@ constexpr Unavailable kScripts[] = {
     {"--gen --gen-script", kOne},
 };
 
+constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};
+
+constexpr Unavailable kTensorRtModels[] = {
+    {"--combine-tensor-info", kOne},
+    {"--plugins", kMany},
+    {"--onnx-flags", kMany},
+    {"--plugin-instancenorm", kNone},
+    {"--layer-precisions", kMany},
+    {"--tensor-dtypes --tensor-datatypes", kMany},
+    {"--trt-network-func-name", kOne},
+    {"--trt-network-postprocess-script --trt-npps", kMany},
+    {"--strongly-typed", kNone},
+    {"--mark-debug", kMany},
+    {"--mark-unfused-tensors-as-debug-tensors", kNone},
+    {"--save-timing-cache", kOne},
+    {"--load-runtime", kOne},
+};
+
 struct Reason {
   std::span<const Unavailable> options;
   std::string_view sentence;
@@ -144,6 +162,12 @@ constexpr Reason kReasons[] = {
      "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
 };
 
+constexpr Reason kInspectReasons[] = {
+    {kTensorFlowGraphs, "this build reads ONNX models only. Convert the model to ONNX first."},
+    {kTensorRtModels,
+     "it says how TensorRT is to see the model, and this build shows ONNX models as they are."},
+};
+
 std::vector<std::string> split(std::string_view names) {
   std::vector<std::string> parts;
   while (!names.empty()) {
@@ -154,14 +178,26 @@ std::vector<std::string> split(std::string_view names) {
   return parts;
 }
 
-}  // namespace
-
-void add_unavailable_run_options(ArgParser& parser) {
+OptionGroup& add_refused(ArgParser& parser, std::span<const Reason> reasons) {
   OptionGroup& group = parser.add_group("Not available yet");
-  for (const Reason& reason : kReasons)
+  for (const Reason& reason : reasons)
     for (const Unavailable& option : reason.options)
       group.options.push_back(
           {.names = split(option.names), .arity = option.arity, .refusal = std::string(reason.sentence)});
+  return group;
+}
+
+}  // namespace
+
+void add_unavailable_run_options(ArgParser& parser) { add_refused(parser, kReasons); }
+
+void add_unavailable_inspect_options(ArgParser& parser) {
+  add_refused(parser, kInspectReasons)
+      .options.push_back({.names = {"--convert-to", "--display-as"},
+                          .choices = {"trt"},
+                          .refusal =
+                              "this build has no TensorRT to turn the model into one of its networks. Leave "
+                              "it out to see the ONNX model."});
 }
 
 }  // namespace assay::cli

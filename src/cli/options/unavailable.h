@@ -8,5 +8,7 @@ namespace assay::cli {
 
 /// Those of `run`: TensorFlow, the TensorRT builder and runtime, scripts, plots.
 void add_unavailable_run_options(ArgParser& parser);
+/// Those of `inspect model`: TensorFlow and TensorRT models.
+void add_unavailable_inspect_options(ArgParser& parser);
 
 }  // namespace assay::cli

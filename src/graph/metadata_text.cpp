@@ -1,4 +1,4 @@
-#include "run/metadata_text.h"
+#include "graph/metadata_text.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,94 @@
+// assay inspect diff: what differs between two models.
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "cli/cmd_inspect.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "graph/import.h"
+#include "inspect/model_diff.h"
+#include "run/failure.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr Difference::Kind kIgnorable[] = {Difference::Kind::kMetadata, Difference::Kind::kOpset,
+                                           Difference::Kind::kAttribute, Difference::Kind::kInitializer};
+/// As diff(1) has it; 0 is for equal models, 1 for different ones.
+constexpr int kTrouble = 2;
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  std::vector<std::string> ignorable;
+  for (const Difference::Kind kind : kIgnorable) ignorable.emplace_back(name_of(kind));
+  parser.add_group("Models").options = {
+      {.names = {"model_a"}, .help = "The ONNX model to compare with."},
+      {.names = {"model_b"}, .help = "The ONNX model to compare."},
+      {.names = {"--external-data-dir", "--load-external-data", "--ext"},
+       .help = "Folder of the models' external data, if they are not beside each.",
+       .metavar = "DIR"},
+      {.names = {"--ignore-external-data"},
+       .help = "Compare the structure without external weights.",
+       .arity = Arity::kNone},
+  };
+  parser.add_group("Comparison").options = {
+      {.names = {"--ignore"},
+       .help = "Kinds of differences that do not count.",
+       .arity = Arity::kAtLeastOne,
+       .choices = ignorable},
+      {.names = {"--json"}, .help = "Write the differences to this file, too.", .metavar = "FILE"},
+  };
+}
+
+DiffOptions read_diff_options(const ParsedArgs& args) {
+  DiffOptions options;
+  for (const std::string& name : args.list("--ignore").value_or(std::vector<std::string>()))
+    for (const Difference::Kind kind : kIgnorable)
+      if (name_of(kind) == name) options.ignore.push_back(kind);
+  return options;
+}
+
+std::shared_ptr<Model> load(const ParsedArgs& args, const std::string& option) {
+  const std::string path = read_onnx_model_path(args, option);
+  log::info("Loading model: {}", path);
+  return load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
+                           .ignore_external_data = args.has("--ignore-external-data")});
+}
+
+int compare(const ParsedArgs& args) {
+  const std::shared_ptr<Model> a = load(args, "model_a"), b = load(args, "model_b");
+  const ModelDiff diff = diff_models(*a, *b, read_diff_options(args));
+  log::info("==== Model Difference ====\n{}", diff_text(diff));
+  if (const auto path = args.text("--json")) {
+    log::info("Saving differences to {}", *path);
+    AtomicFile file(*path);
+    file.write(diff_json(diff));
+    file.commit();
+  }
+  return diff.is_same() ? 0 : 1;
+}
+
+int run(CommandContext& context) {
+  try {
+    return compare(context.args());
+  } catch (...) {
+    report_exception();
+    return kTrouble;
+  }
+}
+
+}  // namespace
+
+constinit const Command kInspectDiffCommand = {
+    .name = "diff",
+    .summary = "Show what differs between two models.",
+    .description =
+        "Shows what differs between two models: nodes, connections, attributes, weights, inputs and outputs, "
+        "opsets and "
+        "metadata. Other names of nodes and inner values, another order of nodes and copies of constants "
+        "make no "
+        "difference. Exit code: 0 for none, 1 for some, 2 for trouble.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,123 @@
+// assay inspect model: inputs, outputs, nodes, attributes and weights of a model.
+#include <fmt/format.h>
+
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "cli/cmd_inspect.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "cli/options/unavailable.h"
+#include "inspect/input_shapes.h"
+#include "inspect/model_stats.h"
+#include "inspect/model_text.h"
+#include "passes/pass_list.h"
+#include "passes/unbounded_dds.h"
+#include "run/model_loader.h"
+
+namespace assay::cli {
+namespace {
+
+void add_display_options(ArgParser& parser) {
+  parser.add_group("Display").options = {
+      {.names = {"--show"},
+       .help = "What to show beside inputs and outputs: the nodes (`layers`), with `layers` also their "
+               "attributes (`attrs`), and the elements of constants (`weights`).",
+       .arity = Arity::kAtLeastOne,
+       .choices = {"layers", "attrs", "weights"}},
+      {.names = {"--list-unbounded-dds"},
+       .help = "List the tensors whose values decide, without a bound, how large others become. Fold the "
+               "constants and infer the shapes first.",
+       .arity = Arity::kNone},
+      {.names = {"--stats"},
+       .help = "Count parameters, multiply-accumulates and the memory of activations, by operator and, with "
+               "--show layers, by layer. Shapes are inferred for it.",
+       .arity = Arity::kNone},
+      {.names = {"--json"}, .help = "Write these counts to this file; implies --stats.", .metavar = "FILE"},
+  };
+}
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_model_options(parser, /*is_required=*/true,
+                    "Show the model for these shapes of its inputs, as in image:[1,3,224,224], and infer the "
+                    "others. Names may "
+                    "hold the wildcards *, ? and [].");
+  add_display_options(parser);
+  add_onnx_shape_inference_options(parser);
+  add_onnx_load_options(parser, /*can_change_outputs=*/false);
+  add_unavailable_inspect_options(parser);
+}
+
+ModelTextOptions read_text_options(const ParsedArgs& args) {
+  ModelTextOptions options;
+  for (const std::string& what : args.list("--show").value_or(std::vector<std::string>())) {
+    options.layers = options.layers || what == "layers";
+    options.attrs = options.attrs || what == "attrs";
+    options.weights = options.weights || what == "weights";
+  }
+  return options;
+}
+
+/// A tensor as GraphSurgeon prints a Variable.
+std::string variable_text(const Value& v) {
+  std::string shape = "None", dtype = "None";
+  if (v.type.has_shape()) {
+    shape = "";
+    for (const Dim& d : *v.type.dims)
+      shape += (shape.empty() ? "" : ", ") + (d.is_symbol() ? python_str_repr(d.symbol()) : d.str());
+    shape = "[" + shape + "]";
+  }
+  if (v.type.is_tensor()) dtype = dtype_name(v.type.dtype);
+  return fmt::format("Variable ({}): (shape={}, dtype={})", v.name(), shape, dtype);
+}
+
+void list_unbounded_dds(const Model& model) {
+  std::string list;
+  for (const Value* v : unbounded_dds_tensors(*model.graph))
+    list += (list.empty() ? "" : ", ") + variable_text(*v);
+  log::info("Found tensors with unbounded DDS: [{}]", list);
+}
+
+void show_stats(const ParsedArgs& args, Model& model) {
+  pass_inline_functions.run(model);
+  infer_known_shapes(model);
+  const ModelStats stats = model_stats(model);
+  log::info("==== Model Statistics ====\n{}", stats_text(stats, read_text_options(args).layers));
+  const auto path = args.text("--json");
+  if (!path) return;
+  log::info("Saving statistics to {}", *path);
+  AtomicFile file(*path);
+  file.write(stats_json(stats));
+  file.commit();
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions options = read_model_options(args);
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  if (!options.input_shapes.empty()) {
+    for (const InputShape& shape : options.input_shapes) set_input_shape(*model, shape.name, shape.dims);
+    infer_known_shapes(*model);
+  }
+  log::info("==== ONNX Model ====\n{}", model_text(*model, read_text_options(args)));
+  if (args.has("--list-unbounded-dds")) list_unbounded_dds(*model);
+  if (args.has("--stats") || args.has("--json")) show_stats(args, *model);
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command kInspectModelCommand = {
+    .name = "model",
+    .summary = "Show the inputs, outputs, nodes and weights of a model.",
+    .description =
+        "Shows the inputs, outputs, nodes, attributes and weights of a model. Weights are read only when "
+        "they "
+        "are to be shown, so this takes as long as reading the structure, at any size.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

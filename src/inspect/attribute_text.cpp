@@ -1,0 +1,31 @@
+#include "inspect/attribute_text.h"
+
+#include <fmt/format.h>
+
+#include "base/python_repr.h"
+#include "inspect/text_block.h"
+#include "tensor/print.h"
+
+namespace assay {
+
+std::string tensor_details(DType dtype, const Shape& shape) {
+  const std::vector<int64_t> extents(shape.begin(), shape.end());
+  return fmt::format("dtype={}, shape={}", dtype_name(dtype), python_list_repr(extents));
+}
+
+std::optional<std::string> attribute_text(const Attribute& attribute, bool weights) {
+  if (const auto* f = attribute.get_if<float>()) return python_float_repr(static_cast<double>(*f));
+  if (const auto* i = attribute.get_if<int64_t>()) return std::to_string(*i);
+  if (const auto* s = attribute.get_if<std::string>()) return *s;
+  if (const auto* floats = attribute.get_if<std::vector<float>>())
+    return python_list_repr(std::vector<double>(floats->begin(), floats->end()));
+  if (const auto* ints = attribute.get_if<std::vector<int64_t>>()) return python_list_repr(*ints);
+  if (const auto* strings = attribute.get_if<std::vector<std::string>>()) return python_list_repr(*strings);
+  const auto* tensor = attribute.get_if<Tensor>();
+  if (tensor == nullptr) return std::nullopt;
+  std::string text = fmt::format("Tensor: [{}]", tensor_details(tensor->dtype(), tensor->shape()));
+  if (weights) text += " | Values:\n" + indented(array_str(*tensor));
+  return text;
+}
+
+}  // namespace assay

@@ -1,0 +1,25 @@
+// How far two constants differ.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+struct ConstantDiff {
+  bool is_same = true;                   ///< types, shapes and every bit
+  std::string before, after;             ///< types and shapes
+  std::optional<double> max_difference;  ///< of numbers of one shape
+};
+
+/// Reads both and gives the memory of mapped files back. A constant without data equals another of its type
+/// without data only.
+ConstantDiff diff_constants(const Value& a, const Value& b);
+
+/// The largest absolute difference of two tensors of numbers of one shape; infinity when a NaN or infinity
+/// stands against another number. Nothing when they cannot be subtracted.
+std::optional<double> max_difference(const Tensor& a, const Tensor& b);
+
+}  // namespace assay

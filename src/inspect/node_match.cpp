@@ -1,0 +1,168 @@
+#include "inspect/node_match.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include "inspect/node_hash.h"
+
+namespace assay {
+namespace {
+
+class NodeMatcher {
+ public:
+  NodeMatcher(const Graph& a, const Graph& b, SameValues& values) : a_(a), b_(b), values_(values) {
+    ValueIds ids_a, ids_b;
+    uint64_t id = 0;
+    for (const auto& [in_a, in_b] : values) {
+      ids_a[in_a] = ++id;
+      ids_b[in_b] = id;
+    }
+    hashes_a_ = hash_nodes(a, ids_a);
+    hashes_b_ = hash_nodes(b, ids_b);
+  }
+
+  std::vector<std::pair<const Node*, const Node*>> run();
+
+ private:
+  using Key = std::function<std::string(const Node&, const NodeHashes&)>;
+
+  void match_by(const Key& key);
+  void match_by_hash(uint64_t (*key)(const NodeHashes&));
+  void propagate(bool equal_only);
+  bool match_neighbours(const Node& x, const Node& y, bool equal_only);
+  bool match_if_alike(const Node* x, const Node* y, bool equal_only);
+  void match_outputs();
+  void pair(const Node* x, const Node* y);
+
+  bool is_free_a(const Node* n) const { return n != nullptr && &n->graph() == &a_ && !partner_.contains(n); }
+  bool is_free_b(const Node* n) const { return n != nullptr && &n->graph() == &b_ && !taken_.contains(n); }
+
+  const Graph& a_;
+  const Graph& b_;
+  SameValues& values_;
+  std::unordered_map<const Node*, NodeHashes> hashes_a_, hashes_b_;
+  std::unordered_map<const Node*, const Node*> partner_, taken_;
+};
+
+void NodeMatcher::pair(const Node* x, const Node* y) {
+  partner_[x] = y;
+  taken_[y] = x;
+  const size_t outputs = std::min(x->outputs().size(), y->outputs().size());
+  for (size_t i = 0; i < outputs; ++i)
+    if (x->output(i) != nullptr && y->output(i) != nullptr) values_[x->output(i)] = y->output(i);
+}
+
+/// Nodes without a partner whose keys are equal, if both sides have as many of them; an empty key matches
+/// nothing.
+void NodeMatcher::match_by(const Key& key) {
+  struct Group {
+    std::vector<const Node*> a, b;
+  };
+  std::unordered_map<std::string, Group> groups;
+  for (const auto& n : a_.nodes())
+    if (is_free_a(n.get())) groups[key(*n, hashes_a_[n.get()])].a.push_back(n.get());
+  for (const auto& n : b_.nodes())
+    if (is_free_b(n.get())) groups[key(*n, hashes_b_[n.get()])].b.push_back(n.get());
+  for (const auto& [text, group] : groups) {
+    if (text.empty() || group.a.size() != group.b.size()) continue;
+    for (size_t i = 0; i < group.a.size(); ++i) pair(group.a[i], group.b[i]);
+  }
+}
+
+void NodeMatcher::match_by_hash(uint64_t (*key)(const NodeHashes&)) {
+  match_by([key](const Node&, const NodeHashes& h) { return std::to_string(key(h)); });
+}
+
+bool NodeMatcher::match_if_alike(const Node* x, const Node* y, bool equal_only) {
+  if (!is_free_a(x) || !is_free_b(y) || x->op_type != y->op_type || x->domain != y->domain) return false;
+  if (equal_only && hashes_a_[x].local.strong != hashes_b_[y].local.strong) return false;
+  pair(x, y);
+  return true;
+}
+
+/// The only consumer of a value in slot `slot` that has no partner and is of that operator.
+const Node* only_consumer(const Value& v, size_t slot, const Node& like,
+                          const std::function<bool(const Node*)>& is_free) {
+  const Node* found = nullptr;
+  for (const Node* n : v.consumers()) {
+    if (n == found || !is_free(n) || n->op_type != like.op_type || n->input(slot) != &v) continue;
+    if (found != nullptr) return nullptr;
+    found = n;
+  }
+  return found;
+}
+
+bool NodeMatcher::match_neighbours(const Node& x, const Node& y, bool equal_only) {
+  bool found = false;
+  for (size_t i = 0; i < x.inputs().size(); ++i)
+    if (x.input(i) != nullptr && y.input(i) != nullptr)
+      found = match_if_alike(x.input(i)->producer(), y.input(i)->producer(), equal_only) || found;
+  const auto free_a = [this](const Node* n) { return is_free_a(n); };
+  const auto free_b = [this](const Node* n) { return is_free_b(n); };
+  for (size_t i = 0; i < x.outputs().size(); ++i) {
+    const Value *from = x.output(i), *to = y.output(i);
+    if (from == nullptr || to == nullptr) continue;
+    const std::vector<Node*> consumers = from->consumers();
+    for (const Node* n : consumers) {
+      if (!is_free_a(n)) continue;
+      const auto& inputs = n->inputs();
+      const auto slot = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), from) - inputs.begin());
+      if (only_consumer(*from, slot, *n, free_a) != n) continue;
+      found = match_if_alike(n, only_consumer(*to, slot, *n, free_b), equal_only) || found;
+    }
+  }
+  return found;
+}
+
+/// From the pairs that there are to their neighbours, as far as it goes.
+void NodeMatcher::propagate(bool equal_only) {
+  for (bool found = true; found;) {
+    found = false;
+    for (const auto& n : a_.nodes())
+      if (const auto p = partner_.find(n.get()); p != partner_.end())
+        found = match_neighbours(*n, *p->second, equal_only) || found;
+    for (auto n = a_.nodes().rbegin(); n != a_.nodes().rend(); ++n)
+      if (const auto p = partner_.find(n->get()); p != partner_.end())
+        found = match_neighbours(**n, *p->second, equal_only) || found;
+  }
+}
+
+/// What computes outputs of one name.
+void NodeMatcher::match_outputs() {
+  for (const Value* x : a_.outputs)
+    for (const Value* y : b_.outputs)
+      if (x->name() == y->name()) match_if_alike(x->producer(), y->producer(), /*equal_only=*/false);
+}
+
+std::vector<std::pair<const Node*, const Node*>> NodeMatcher::run() {
+  match_by([](const Node&, const NodeHashes& h) { return fmt::format("{} {}", h.up.strong, h.down.strong); });
+  match_by_hash([](const NodeHashes& h) { return h.up.strong; });
+  match_by_hash([](const NodeHashes& h) { return h.down.strong; });
+  match_by([](const Node&, const NodeHashes& h) { return fmt::format("{} {}", h.up.weak, h.down.weak); });
+  propagate(/*equal_only=*/true);
+  match_by([](const Node& n, const NodeHashes&) {
+    return n.name.empty() ? "" : fmt::format("{} {} {}", n.name, n.op_type, n.domain);
+  });
+  match_outputs();
+  propagate(/*equal_only=*/false);
+  match_by_hash([](const NodeHashes& h) { return h.up.weak; });
+  match_by_hash([](const NodeHashes& h) { return h.down.weak; });
+  match_by_hash([](const NodeHashes& h) { return h.local.strong; });
+  propagate(/*equal_only=*/false);
+  // One operator in the place of another.
+  match_by([](const Node& n, const NodeHashes&) { return n.name; });
+  std::vector<std::pair<const Node*, const Node*>> pairs;
+  for (const auto& n : a_.nodes())
+    if (const auto p = partner_.find(n.get()); p != partner_.end()) pairs.emplace_back(n.get(), p->second);
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<std::pair<const Node*, const Node*>> match_nodes(const Graph& a, const Graph& b,
+                                                             SameValues& values) {
+  return NodeMatcher(a, b, values).run();
+}
+
+}  // namespace assay

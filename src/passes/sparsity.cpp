@@ -1,0 +1,161 @@
+#include "passes/sparsity.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/log.h"
+#include "base/python_repr.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kKeepsAxes[] = {"QuantizeLinear", "DequantizeLinear", "TRT_FP8QuantizeLinear",
+                                           "TRT_FP8DequantizeLinear", "Cast"};
+/// Producers behind which no weight is expected, so that nothing needs to be said.
+constexpr std::string_view kEnds[] = {"LayerNormalization", "Reshape", "Concat", "Slice", "Shape",
+                                      "Unsqueeze",          "Gather",  "Mul",    "Add"};
+
+template <size_t N>
+bool contains(const std::string_view (&list)[N], std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+class TargetFinder {
+ public:
+  void node(const Node& n);
+  std::vector<SparsityTarget> found() const { return found_; }
+
+ private:
+  void operand(Value* v, size_t axis, bool is_matrix);
+  void add(Value* weight, size_t axis);
+
+  std::vector<SparsityTarget> found_;
+  std::unordered_map<const Value*, size_t> index_;
+};
+
+bool is_set(const Node& n, std::string_view attribute) {
+  const Attribute* a = n.find_attribute(attribute);
+  const auto* value = a != nullptr ? a->get_if<int64_t>() : nullptr;
+  return value != nullptr && *value == 1;
+}
+
+void TargetFinder::node(const Node& n) {
+  if (!n.domain.empty()) return;
+  if (n.op_type == "Conv") {
+    operand(n.input(1), 1, /*is_matrix=*/false);
+  } else if (n.op_type == "MatMul" || n.op_type == "Gemm") {
+    const bool is_gemm = n.op_type == "Gemm";
+    operand(n.input(0), is_gemm && is_set(n, "transA") ? 0 : 1, /*is_matrix=*/true);
+    operand(n.input(1), is_gemm && is_set(n, "transB") ? 1 : 0, /*is_matrix=*/true);
+  }
+}
+
+/// The axis of a Transpose's input that becomes `axis` of its output.
+std::optional<size_t> before_transpose(const Node& transpose, size_t axis, size_t rank) {
+  const Attribute* a = transpose.find_attribute("perm");
+  const auto* perm = a != nullptr ? a->get_if<std::vector<int64_t>>() : nullptr;
+  if (perm == nullptr) return axis < rank ? std::optional(rank - 1 - axis) : std::nullopt;
+  if (perm->size() != rank || axis >= rank) return std::nullopt;
+  const int64_t before = (*perm)[axis];
+  if (before < 0 || static_cast<size_t>(before) >= rank) return std::nullopt;
+  return static_cast<size_t>(before);
+}
+
+void TargetFinder::operand(Value* v, size_t axis, bool is_matrix) {
+  std::vector<const Node*> transposes;  // from the product towards the weight
+  while (v != nullptr && !v->is_constant()) {
+    const Node* producer = v->producer();
+    if (producer == nullptr || contains(kEnds, producer->op_type)) return;
+    if (producer->op_type == "Transpose") {
+      transposes.push_back(producer);
+    } else if (!contains(kKeepsAxes, producer->op_type)) {
+      log::warning("({}) produced by {} type: {} is unsupported!", v->name(), producer->name,
+                   producer->op_type);
+      return;
+    }
+    v = producer->input(0);
+  }
+  if (v == nullptr || !v->type.has_shape()) return;
+  const size_t rank = v->type.dims->size();
+  if (axis >= rank || (is_matrix && rank != 2)) {
+    log::verbose("Skipping {} since a factor of shape {} is no matrix.", v->name(), dims_str(*v->type.dims));
+    return;
+  }
+  std::optional<size_t> at = axis;
+  for (const Node* t : transposes)
+    if (at) at = before_transpose(*t, *at, rank);
+  if (at) add(v, *at);
+}
+
+void TargetFinder::add(Value* weight, size_t axis) {
+  const auto [it, is_new] = index_.emplace(weight, found_.size());
+  if (is_new)
+    found_.push_back({weight, axis});
+  else
+    found_[it->second].axis = axis;
+}
+
+bool is_prunable(const SparsityTarget& target) {
+  const Value& w = *target.weight;
+  const DType type = w.type.dtype;
+  if (type != DType::kFloat32 && type != DType::kFloat16 && type != DType::kBFloat16) {
+    log::warning("Skipping tensor: {} due to unsupported type: {}", w.name(), dtype_name(type));
+    return false;
+  }
+  if (!w.tensor().defined()) {
+    log::warning("Skipping tensor: {} since its data were not loaded", w.name());
+    return false;
+  }
+  const std::vector<int64_t>& shape = w.tensor().shape().dims();
+  if (shape[target.axis] % 4 == 0) return true;
+  log::verbose("Skipping {} since the length of axis {} ({} in {}) is not a multiple of 4. ", w.name(),
+               target.axis, shape[target.axis], python_list_repr(shape));
+  return false;
+}
+
+/// Whether a number is +0 or -0, by its bits.
+template <typename Bits>
+bool groups_are_sparse(const char* data, int64_t outer, int64_t groups, int64_t inner) {
+  const auto is_zero = [data](int64_t i) {
+    Bits bits;
+    std::memcpy(&bits, data + i * static_cast<int64_t>(sizeof bits), sizeof bits);
+    return static_cast<Bits>(bits << 1) == 0;
+  };
+  for (int64_t group = 0; group < outer * groups; ++group) {
+    const int64_t first = group * 4 * inner;
+    for (int64_t i = first; i < first + inner; ++i) {
+      const int zeros = is_zero(i) + is_zero(i + inner) + is_zero(i + 2 * inner) + is_zero(i + 3 * inner);
+      if (zeros < 2) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph) {
+  TargetFinder finder;
+  log::verbose("Walking graph to collect weights candidates.");
+  for (const auto& n : graph.nodes()) finder.node(*n);
+  std::vector<SparsityTarget> targets = finder.found();
+  log::verbose("Collected {} weights candidates.", targets.size());
+  log::verbose("Skipping tensors that are not eligible for pruning.");
+  std::erase_if(targets, [](const SparsityTarget& t) { return !is_prunable(t); });
+  log::info("Found: {} weight tensor(s) eligible for pruning.", targets.size());
+  return targets;
+}
+
+bool has_2_4_sparsity(const Tensor& tensor, size_t axis) {
+  const Shape& shape = tensor.shape();
+  require(axis < shape.size() && shape[axis] % 4 == 0, ErrorCode::kInternal,
+          "axis {} of a tensor of shape {} has no groups of four", axis, shape.str());
+  const int64_t outer = shape.numel(0, axis), inner = shape.numel(axis + 1, shape.size());
+  const auto* data = static_cast<const char*>(tensor.data());
+  return bit_width(tensor.dtype()) == 32 ? groups_are_sparse<uint32_t>(data, outer, shape[axis] / 4, inner)
+                                         : groups_are_sparse<uint16_t>(data, outer, shape[axis] / 4, inner);
+}
+
+}  // namespace assay
