@@ -16,7 +16,7 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'inspect', 'check', 'template', 'data')"),
+    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'inspect', 'check', 'template', 'data', 'plugin')"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -142,4 +142,36 @@ TACTICS = [
     ("inspect diff-tactics --good other.json --bad folder", 0, OUT, "[I] Could not determine potentially bad tactics. Try providing more tactic replay files if possible."),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + TO_INPUT + TACTICS
+PLUGIN = [
+    ("plugin", 2, ERR, "assay plugin: error: the following arguments are required: command"),
+    ("plugin match two.onnx", 2, ERR, "assay plugin match: error: the following arguments are required: --plugin-dir"),
+    ("plugin match two.onnx --plugin-dir plugins --include both --exclude both", 2, ERR, "assay plugin match: error: argument --exclude: not allowed with argument --include"),
+    ("plugin match two.onnx --plugin-dir gone", 1, ERR, "[!] --plugin-dir: there is no folder $DIR/gone."),
+    ("plugin match two.onnx --plugin-dir folder", 1, ERR, "[!] --plugin-dir: no folder in $DIR/folder holds a pattern.yaml."),
+    ("plugin match two.onnx --plugin-dir plugins --include bot", 1, ERR, "[!] --include: there is no plugin bot. Did you mean both?"),
+    ("plugin list two.onnx --plugin-dir plugins --exclude zzz", 1, ERR, "[!] --exclude: there is no plugin zzz. There are ['both']."),
+    ("plugin match two.onnx --plugin-dir python_plugins", 1, ERR, "[!] The plugin old has only a pattern.py, and this build runs no Python. Describe the pattern in a file pattern.yaml beside it (docs/plugins.md), or find the matches with Polygraphy: its config.yaml can be used here."),
+    ("plugin match two.onnx --plugin-dir damaged_plugins", 1, ERR, "[!] this is no YAML: did not find expected node content [in $DIR/damaged_plugins/broken/pattern.yaml, line 2]"),
+    ("plugin match two.onnx --plugin-dir wrong_plugins", 1, ERR, "[!] the tensor 'z' is not defined: it is no input, no constant and no output of a node before [in $DIR/wrong_plugins/wrong/pattern.yaml, line 6]"),
+    ("plugin match gone.onnx --plugin-dir plugins", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
+    ("plugin match truncated.onnx --plugin-dir plugins", 1, ERR, "[!] the bytes are damaged at offset 4: a length reaches beyond its end [in $DIR/truncated.onnx]"),
+    ("plugin match two.onnx --plugin-dir plugins -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("plugin match two.onnx --plugin-dir plugins -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("plugin match two.onnx --plugin-dir overlapping -o overlapping.yaml", 0, OUT, "[W] The match of neg that begins at node 'second' (Neg) is left out: node 'second' (Neg) belongs to a match of both already."),
+    ("plugin list two.onnx --plugin-dir overlapping", 0, OUT, "[I] {'both': 1, 'neg': 0}"),
+    ("plugin list two.onnx --plugin-dir overlapping --include neg both", 0, OUT, "[I] {'neg': 1, 'both': 0}"),
+    ("plugin list two.onnx --plugin-dir plugins --seed 3", 0, OUT, "[W] --seed has no effect on plugins; it is ignored."),
+    ("plugin list two.onnx --plugin-dir plugins --onnx-outputs zzz", 1, ERR, "[!] The following outputs were not found in the model: {'zzz'} [in $DIR/two.onnx]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config gone.yaml", 1, ERR, "[!] cannot open gone.yaml: No such file or directory"),
+    ("plugin replace two.onnx --plugin-dir plugins --config no_plugin.yaml", 1, ERR, "[!] a plugin is a map, not a list [in no_plugin.yaml, line 1]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config no_yaml.yaml", 1, ERR, "[!] this is no YAML: found unexpected end of stream [in no_yaml.yaml, line 2]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config unknown_tensor.yaml", 1, ERR, "[!] the model has no tensor 'X', which is to be an input [at instance 0 of plugin both] [in unknown_tensor.yaml]. A similar name is 'x'."),
+    ("plugin replace two.onnx --plugin-dir plugins --config no_output.yaml", 1, ERR, "[!] the tensor 'x' is to be an output, but no node computes it [at instance 0 of plugin both] [in no_output.yaml]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config twice.yaml -o twice.onnx", 0, OUT, "[W] Instance 1 of both is left alone: it shares 'first' (Relu) with 'both_0' (Both)."),
+    ("plugin replace two.onnx --plugin-dir plugins --config twice.yaml -o twice.onnx", 0, OUT, "[W] Warning: not all instances of both were replaced!"),
+    ("plugin replace chain.onnx --plugin-dir plugins --config cycle.yaml", 1, ERR, "[!] the graph has a cycle: 'n1' (Neg) <- 'both_0' (Both) <- 'n1' (Neg) [in cycle.yaml]"),
+    ("plugin replace two.onnx --plugin-dir own_plugins --config good.yaml", 1, ERR, "[!] The plugin both replaces by a Python function of its own, replace_with_plugin in $DIR/own_plugins/both/pattern.py, and this build runs no Python. Describe the plugin in a file pattern.yaml beside it (docs/plugins.md), or use Polygraphy."),
+    ("plugin replace two.onnx --plugin-dir plugins --config good.yaml -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + TO_INPUT + TACTICS + PLUGIN
