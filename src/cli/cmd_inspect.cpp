@@ -7,12 +7,8 @@ namespace assay::cli {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
-    &kInspectModelCommand,
-    &kInspectDataCommand,
-    &kInspectSparsityCommand,
-    &kInspectDiffCommand,
-    &kInspectTacticsCommand,
-    &kInspectDiffTacticsCommand,
+    &kInspectModelCommand,      &kInspectDataCommand,    &kInspectSparsityCommand,    &kInspectDiffCommand,
+    &kInspectCapabilityCommand, &kInspectTacticsCommand, &kInspectDiffTacticsCommand,
 };
 
 }  // namespace

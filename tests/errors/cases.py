@@ -174,4 +174,22 @@ PLUGIN = [
     ("plugin replace two.onnx --plugin-dir plugins --config good.yaml -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + TO_INPUT + TACTICS + PLUGIN
+CAPABILITY = [
+    ("inspect capability", 2, ERR, "assay inspect capability: error: the following arguments are required: model_file"),
+    ("inspect capability gone.onnx", 1, OUT, "[W] Model path does not exist: gone.onnx"),
+    ("inspect capability gone.onnx", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
+    ("inspect capability empty.onnx", 1, ERR, "[!] the file is empty [in $DIR/empty.onnx]"),
+    ("inspect capability random.onnx", 1, ERR, "[!] the bytes are damaged at offset 1: an unknown wire type [in $DIR/random.onnx]"),
+    ("inspect capability cycle.onnx", 1, ERR, "[!] the graph has a cycle: 'n0' (Relu) <- 'n1' (Relu) <- 'n0' (Relu) [in $DIR/cycle.onnx]"),
+    ("inspect capability two.onnx", 0, OUT, "[I] Graph is fully supported by the engine; Will not report errors."),
+    ("inspect capability two.onnx --with-partitioning", 0, OUT, "[I] Graph is fully supported by the engine; Will not generate subgraphs."),
+    ("inspect capability dynamic.onnx", 0, OUT, "[W] Input tensor: x | Will plan for shape: (1, 2).\n    If this is not how the model is used, give --input-shapes."),
+    ("inspect capability dynamic.onnx --input-shapes z:[1]", 1, ERR, "[!] the model has no input 'z'; its inputs are 'x'"),
+    ("inspect capability unknown_op.onnx -o dumps", 0, OUT, "[I] ===== Summary =====\n    Stack trace  | Operator   | Node  | Reason                                                \n    -------------------------------------------------------------------------------------------\n                 | Frobnicate | n0    | the operator Frobnicate of domain 'ai.onnx' is unknown"),
+    ("inspect capability unknown_domain.onnx -o dumps --with-partitioning", 0, OUT, "[I] Saving ONNX model to: dumps/unsupported_subgraph-nodes-0-0.onnx"),
+    ("inspect capability unknown_op.onnx -o identity.onnx/x", 1, ERR, "[!] cannot create the folder identity.onnx/x: Not a directory"),
+    ("inspect capability unknown_op.onnx --with-partitioning -o identity.onnx", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
+    ("inspect capability unknown_op.onnx --external-data-size-threshold 16MB", 1, ERR, "[!] Could not convert 16MB to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + TO_INPUT + TACTICS + PLUGIN + CAPABILITY
