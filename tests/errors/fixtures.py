@@ -87,7 +87,41 @@ def write_data():
     os.mkdir("read_only", 0o555)
 
 
+PATTERN = """op: Both
+inputs: [a]
+nodes:
+- {op: Relu, inputs: [a], outputs: [b]}
+- {op: Neg, inputs: [b], outputs: [c]}
+outputs: [c]
+"""
+
+
+def write_plugins():
+    def plugin(folder, name, file, text):
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+        write(f"{folder}/{name}/{file}", text)
+
+    plugin("plugins", "both", "pattern.yaml", PATTERN)
+    plugin("overlapping", "both", "pattern.yaml", PATTERN)
+    plugin("overlapping", "neg", "pattern.yaml", "op: N\ninputs: [a]\nnodes:\n- {op: Neg, inputs: [a], outputs: [b]}\noutputs: [b]\n")
+    plugin("python_plugins", "old", "pattern.py", "def get_plugin_pattern(): pass\n")
+    plugin("own_plugins", "both", "pattern.py", "def replace_with_plugin(graph): pass\n")
+    plugin("damaged_plugins", "broken", "pattern.yaml", "op: [\n")
+    plugin("wrong_plugins", "wrong", "pattern.yaml", PATTERN.replace("outputs: [c]\n", "outputs: [z]\n"))
+    config = "name: both\nop: Both\ninstances:\n- inputs:\n  - {}\n  outputs:\n  - {}\n"
+    write("good.yaml", config.format("x", "y"))
+    write("twice.yaml", config.format("x", "y") + "- inputs: [x]\n  outputs: [h]\n")
+    write("unknown_tensor.yaml", config.format("X", "y"))
+    write("no_output.yaml", config.format("h", "x"))
+    write("no_plugin.yaml", "- 1\n")
+    write("no_yaml.yaml", "a: 'b\n")
+    write("chain.onnx", model([node("Relu", ["x"], ["a"], "n0"), node("Neg", ["a"], ["b"], "n1"), node("Neg", ["b"], ["c"], "n2")],
+                              [X], [value_info("c", [1, 2])]))
+    write("cycle.yaml", "name: both\nop: Both\ninstances:\n- inputs: [x, b]\n  outputs: [a, c]\n")
+
+
 def write_all():
     write_models()
     write_damaged_models()
     write_data()
+    write_plugins()

@@ -22,7 +22,7 @@ import made_models
 
 SKIPPED = 77
 RUN_SESSIONS = ["run_*.txt", "bad_option.txt", "missing_model.txt"]
-SESSIONS = RUN_SESSIONS + ["inspect_*.txt", "sparsity*.txt", "extract*.txt", "sanitize_*.txt", "prune.txt", "weight_*.txt"]
+SESSIONS = RUN_SESSIONS + ["inspect_*.txt", "sparsity*.txt", "extract*.txt", "sanitize_*.txt", "prune.txt", "weight_*.txt", "to_input.txt"]
 
 # What has to exist before a session starts: the commands that make it.
 PREPARE = {
