@@ -5,8 +5,8 @@
 //  * a float is either that, too, bit for bit (but for the payload of a NaN), or it lies within the
 //  worst-case
 //    bound of the operator (reference/error_bound.h) around the float64 result, for arithmetic of the unit
-//    roundoff of the output's own type, in any order, and one rounding to that type more. The float64 result
-//    is granted the same bound at its own roundoff.
+//    roundoff of the output's own type (of stash_type or softmax_precision, if coarser), in any order, and
+//    one rounding to that type more. The float64 result is granted the same bound at its own roundoff.
 //  * where a node has subgraphs, noisy evaluations take the place of that bound (run/arbiter_judge.h).
 // So no tolerance is chosen here: the operators' files say how far rounding goes.
 #pragma once

@@ -161,6 +161,10 @@ std::string Run::rounds(size_t subject) {
 
 void Run::merge(size_t subject, const std::string& text) {
   Tally& tally = tallies_[subject];
+  if (text.starts_with("error: ")) {
+    tally.findings.push_back({progress_[subject], "", "the generator fails: " + one_line(text)});
+    return;
+  }
   std::istringstream in(text);
   std::string line;
   std::getline(in, line);

@@ -7,7 +7,11 @@
 namespace assay::fuzz {
 namespace {
 
-std::shared_ptr<Graph> new_graph() { return std::make_shared<Graph>(); }
+std::shared_ptr<Graph> new_graph() {
+  auto g = std::make_shared<Graph>();
+  g->name = "body";
+  return g;
+}
 
 /// Tensors of one type, of different shapes or of one.
 std::vector<Tensor> elements(Draft& d, DType t, const Shape& shape, bool alike, int64_t least = 1) {
@@ -75,10 +79,14 @@ void make_if(Draft& d) {
 
 /// A state that grows, a scanned output, and a condition that may end the loop.
 void make_loop(Draft& d) {
-  const DType t = d.r.one_of({DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kInt32});
+  // The body's own operators take integers, and broadcast, from opset 7 on, and Less from 9 on.
+  const DType t = d.since < 9 ? d.r.one_of({DType::kFloat32, DType::kFloat64})
+                              : d.r.one_of({DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kInt32});
   const Shape s = d.positive_shape(0, 2);
-  if (d.r.chance(90)) d.input("M", d.integers(DType::kInt64, d.r.chance(50) ? Shape{} : Shape{1}, 0, 4));
-  const bool counted = d.r.chance(50);
+  const bool counted = d.since >= 9 && d.r.chance(50);
+  // Something has to end it.
+  if (!counted || d.r.chance(80))
+    d.input("M", d.integers(DType::kInt64, d.r.chance(50) ? Shape{} : Shape{1}, 0, 4));
   if (d.r.chance(70)) d.input("cond", Tensor::scalar(d.r.chance(85)));
   d.more(d.values(t, s));
   const auto g = new_graph();
@@ -86,7 +94,7 @@ void make_loop(Draft& d) {
         *cond = g->add_input("go", Type::tensor(DType::kBool, Shape{}));
   Value *state = g->add_input("state", Type::tensor(t, s)), *next = g->add_value("next"),
         *scanned = g->add_value("scanned"), *go = g->add_value("go_on");
-  Value *step = g->add_constant("step", d.values(t, d.broadcast_to(s))),
+  Value *step = g->add_constant("step", d.values(t, d.since < 9 ? s : d.broadcast_to(s))),
         *three = g->add_constant("three", Tensor::scalar(int64_t{3}));
   g->add_node(d.r.chance(60) ? "Add" : "Mul", {state, step}, {next});
   g->add_node(d.r.chance(50) ? "Identity" : "Neg", {state}, {scanned});
@@ -111,10 +119,7 @@ void make_scan(Draft& d) {
     const int64_t batch = d.positive(2);
     state.insert_at(0, batch);
     scanned.insert_at(0, batch);
-    if (d.r.chance(40))
-      d.more(d.integers(DType::kInt64, {batch}, 1, length));
-    else
-      d.more({});
+    if (d.r.chance(40)) d.input("sequence_lens", d.integers(DType::kInt64, {batch}, 1, length));
   }
   d.more(d.values(t, state));
   d.more(d.values(t, scanned));
@@ -165,7 +170,7 @@ void make_sequence_access(Draft& d) {
   const bool inserts = d.is("SequenceInsert");
   d.input("input_sequence", Tensor::sequence(list));
   if (inserts) d.input("tensor", d.values(t, d.positive_shape(0, 2)));
-  if (d.is("SequenceAt") || d.r.chance(70))
+  if (d.has_input("position") && (d.is("SequenceAt") || d.r.chance(70)))
     d.input("position", d.integers(d.input_dtype("position"), {}, -n, inserts ? n : n - 1));
 }
 

@@ -15,6 +15,8 @@ void give_simple_attributes(Draft& d) {
   }
 }
 
+bool is_float8(DType t) { return is_float(t) && bit_width(t) == 8; }
+
 /// Before version 7, operators of two inputs broadcast only when told to, along an axis.
 void make_legacy_binary(Draft& d, const Shape& base, double low) {
   const auto& inputs = d.schema.inputs;
@@ -87,7 +89,7 @@ void make_cast(Draft& d) {
       s = is_integer(to) ? d.r.one_of({"1", "0", "3", "2"}) : d.r.one_of({"1", "0.5", "3", "1e2", "-7.25"});
   if (is_float(from) && is_float(to) && d.r.chance(40)) x = d.values(from, base, -1000, 1000);
   d.input("input", x);
-  d.flag("saturate");
+  if (is_float8(to)) d.flag("saturate");
   if (d.since < 6 && d.is("Cast")) return d.attr("to", std::string(onnx_name(to)));
   d.attr("to", static_cast<int64_t>(to));
 }
@@ -98,7 +100,7 @@ void make_cast_like(Draft& d) {
   if (d.dtype("T1") == DType::kString) d.choose("T1", {DType::kFloat32});
   d.input("input", d.shape(0, 4), narrow ? 0 : -1, 1);
   d.input("target_type", d.shape(0, 2));
-  d.flag("saturate");
+  if (is_float8(to)) d.flag("saturate");
 }
 
 void make_bit_cast(Draft& d) {

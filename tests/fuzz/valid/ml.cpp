@@ -173,8 +173,9 @@ void make_one_hot_encoder(Draft& d) {
 void make_scaler(Draft& d) {
   const int64_t n = d.positive(4);
   d.input("X", Shape{d.positive(3), n});
-  d.attr("offset", floats(d, d.r.chance(50) ? n : 1));
-  d.attr("scale", floats(d, d.r.chance(50) ? n : 1));
+  const int64_t count = d.r.chance(50) ? n : 1;
+  d.attr("offset", floats(d, count));
+  d.attr("scale", floats(d, count));
 }
 
 void make_svm_regressor(Draft& d) {
@@ -219,6 +220,8 @@ void make_tree_ensemble_v1(Draft& d) {
   const bool classifier = d.is("TreeEnsembleClassifier");
   const int64_t trees = d.positive(3), n = d.positive(3),
                 outs = classifier ? d.r.between(2, 3) : d.positive(2);
+  // A leaf weighs every class, one of them, or (as for two classes is usual) always the last.
+  const bool one = d.r.chance(30) && outs == 2, sparse = one || d.r.chance(30);
   Ints tree, node, feature, yes, no, leaf_tree, leaf_node, leaf_id;
   Strings modes;
   Floats values, weights;
@@ -234,10 +237,14 @@ void make_tree_ensemble_v1(Draft& d) {
                                           "BRANCH_NEQ"}));
       values.push_back(i == 0 ? 0.5f : 0.0f);
       if (i == 0) continue;
-      leaf_tree.push_back(t);
-      leaf_node.push_back(i);
-      leaf_id.push_back(d.r.between(0, outs - 1));
-      weights.push_back(static_cast<float>(d.r.between(-8, 8)) / 4);
+      const int64_t chosen = one ? outs - 1 : d.r.between(0, outs - 1);
+      for (int64_t id = 0; id < outs; ++id) {
+        if (sparse && id != chosen) continue;
+        leaf_tree.push_back(t);
+        leaf_node.push_back(i);
+        leaf_id.push_back(id);
+        weights.push_back(static_cast<float>(d.r.between(-8, 8)) / 4);
+      }
     }
   }
   const bool wide = d.input_dtype("X") == DType::kFloat64 && d.since >= 3;

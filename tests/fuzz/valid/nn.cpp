@@ -276,6 +276,7 @@ void make_attention(Draft& d) {
     return flat ? Shape{b, length, n * size} : Shape{b, n, length, size};
   };
   if (flat) d.attr("q_num_heads", heads), d.attr("kv_num_heads", kv_heads);
+  d.choose("T2", {d.dtype("T1")});
   d.input("Q", shape(heads, q, head), -1, 1);
   d.input("K", shape(kv_heads, k, head), -1, 1);
   d.input("V", shape(kv_heads, k, v_head), -1, 1);
@@ -286,7 +287,7 @@ void make_attention(Draft& d) {
     d.outputs = 3;
   }
   if (d.r.chance(40)) {
-    if (d.r.chance(60)) d.choose("U", {d.dtype("T1")});
+    d.choose("U", {d.r.chance(60) ? d.dtype("T1") : DType::kBool});
     const Shape whole = {b, heads, q, past + k};
     Shape mask = d.broadcast_to(whole);
     while (mask.rank() < 2) mask.insert_at(0, 1);
@@ -349,6 +350,9 @@ void make_swiglu(Draft& d) {
 
 void make_resize(Draft& d) {
   Shape s = {d.positive(2), d.positive(2), d.r.between(1, 6), d.r.between(1, 6)};
+  for (const char* constraint : {"T", "T1"})
+    d.choose(constraint, {DType::kFloat32, DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt8,
+                          DType::kUInt8, DType::kFloat16});
   std::vector<std::string> modes = {"nearest", "linear"},
                            places = {"asymmetric", "half_pixel", "align_corners", "pytorch_half_pixel"};
   if (d.since >= 11) modes.emplace_back("cubic");

@@ -354,6 +354,7 @@ void make_reverse_sequence(Draft& d) {
 
 void make_center_crop_pad(Draft& d) {
   const Shape s = d.positive_shape(1, 4);
+  if (d.r.chance(80)) d.choose("Tind", {DType::kInt64});
   d.input("input_data", s);
   std::vector<int64_t> axes = d.axes(s.rank()), to;
   const bool some = d.r.chance(50) && !axes.empty();

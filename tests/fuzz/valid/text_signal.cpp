@@ -8,6 +8,7 @@ void make_string_normalizer(Draft& d) {
   d.input("X", d.r.chance(70) ? Shape{d.positive(5)} : Shape{1, d.positive(5)});
   d.word("case_change_action", {"NONE", "LOWER", "UPPER"});
   d.flag("is_case_sensitive");
+  if (d.r.chance(80)) d.attr("locale", std::string("C"));
   if (d.r.chance(60)) d.attr("stopwords", std::vector<std::string>{"a", "x,y,z"});
 }
 
@@ -71,6 +72,8 @@ void make_stft(Draft& d) {
 void make_window(Draft& d) {
   d.input("size", d.integers(d.input_dtype("size"), {}, 2, 9));
   d.flag("periodic");
+  // As integers, a window is 0 everywhere but where rounding decides whether its middle is 1.
+  d.choose("T2", {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16});
   if (d.r.chance(50)) d.attr("output_datatype", static_cast<int64_t>(d.dtype("T2")));
 }
 
