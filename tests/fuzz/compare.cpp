@@ -67,11 +67,12 @@ double arithmetic_roundoff(const Case& c, DType result) {
   return u;
 }
 
-/// How far output i of the node may lie from the float64 result y: its bound, for results of type `dtype`.
-Tensor bound_of(const Case& c, const Results& y, size_t i, DType dtype) {
+/// How far output i of the node may lie from the float64 result y: its bound, in arithmetic of this unit
+/// roundoff.
+Tensor bound_of(const Case& c, const Results& y, size_t i, double roundoff) {
   const BoundOp bound = require_op(node_of(c), *c.model);
   Tensor sum = Tensor::zeros(DType::kFloat64, y[i].shape());
-  for (const double u : {arithmetic_roundoff(c, dtype), unit_roundoff(DType::kFloat64)}) {
+  for (const double u : {roundoff, unit_roundoff(DType::kFloat64)}) {
     EvalContext context(node_of(c), *bound.op, *bound.version, exact_inputs(c));
     context.ideal = true;
     const Tensor one = error_bounds(context, y, std::vector<double>(y.size(), u))[i];
@@ -108,12 +109,12 @@ Comparison compare_floats(const Case& c, const Tensor& actual, const Tensor& sto
     const LaneResults lanes = evaluate(c, {.noisy_lanes = 3});
     StoredTensor result(actual);
     const ArbiterVerdict v = judge_result("", "", result, lanes[i], stored.dtype());
-    return {v.verdict == Verdict::kWrong ? Outcome::kDifferent : Outcome::kRounding, text};
+    return {v.verdict == Verdict::kWrong ? Outcome::kDifferent : Outcome::kRounding, text, {}, {}};
   }
   Results y;
   for (const auto& lanes : evaluate(c, {})) y.push_back(lanes[0]);
   if (y[i].shape() != actual.shape() || y[i].dtype() != DType::kFloat64) return {Outcome::kDifferent, text};
-  const Tensor bound = bound_of(c, y, i, actual.dtype()), wide = to_float64(actual);
+  const Tensor bound = bound_of(c, y, i, arithmetic_roundoff(c, actual.dtype())), wide = to_float64(actual);
   const auto ratio = [&](const Tensor& a, const Tensor& b, const Tensor& e) {
     return ratio_to_bound(a, b, e, actual.dtype());
   };
@@ -123,9 +124,11 @@ Comparison compare_floats(const Case& c, const Tensor& actual, const Tensor& sto
   const auto at = [](const Tensor& t, int64_t k) { return Tensor::scalar(t.data<double>()[k]); };
   for (int64_t k = 0; k < wide.numel(); ++k)
     if (const double r = ratio(at(wide, k), at(y[i], k), at(bound, k)); r > most) most = r, worst = k;
+  const Tensor coarse = bound_of(c, y, i, unit_roundoff(DType::kFloat32));
   return {Outcome::kDifferent,
           fmt::format("output {}: element {} is {:.9g} instead of {:.9g} with the bound {:.3g}", i, worst,
-                      wide.data<double>()[worst], y[i].data<double>()[worst], bound.data<double>()[worst])};
+                      wide.data<double>()[worst], y[i].data<double>()[worst], bound.data<double>()[worst]),
+          actual.dtype(), ratio_to_bound(wide, y[i], coarse, DType::kFloat32)};
 }
 
 Comparison compare_output(const Case& c, const Tensor& actual, const Tensor& stored, size_t i) {

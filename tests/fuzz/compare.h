@@ -31,7 +31,10 @@ enum class Outcome : uint8_t {
 
 struct Comparison {
   Outcome outcome = Outcome::kEqual;
-  std::string text;  ///< the first difference, or the refusal
+  std::string text;  ///< the difference, or the refusal
+  /// Of a float output that differs: its type, and its largest error over the bound for float32 arithmetic.
+  DType dtype = DType::kUndefined;
+  double float32_ratio = 0;
 
   bool compared() const { return outcome <= Outcome::kDifferent; }
 };

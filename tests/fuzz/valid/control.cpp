@@ -84,10 +84,10 @@ void make_loop(Draft& d) {
                               : d.r.one_of({DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kInt32});
   const Shape s = d.positive_shape(0, 2);
   const bool counted = d.since >= 9 && d.r.chance(50);
-  // Something has to end it.
-  if (!counted || d.r.chance(80))
-    d.input("M", d.integers(DType::kInt64, d.r.chance(50) ? Shape{} : Shape{1}, 0, 4));
-  if (d.r.chance(70)) d.input("cond", Tensor::scalar(d.r.chance(85)));
+  // Something has to end it: with neither count nor condition, what the body says is ignored.
+  const bool limited = !counted || d.r.chance(80);
+  if (limited) d.input("M", d.integers(DType::kInt64, d.r.chance(50) ? Shape{} : Shape{1}, 0, 4));
+  if (!limited || d.r.chance(70)) d.input("cond", Tensor::scalar(d.r.chance(85)));
   d.more(d.values(t, s));
   const auto g = new_graph();
   Value *i = g->add_input("i", Type::tensor(DType::kInt64, Shape{})),

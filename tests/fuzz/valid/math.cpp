@@ -46,7 +46,8 @@ void make_binary(Draft& d) {
   if (d.is("Mod") && (!whole || d.r.chance(30))) d.attr("fmod", int64_t{1});
   if (d.since < 7 && d.has_attr("broadcast")) return make_legacy_binary(d, base, low);
   const bool swapped = d.r.chance(40);
-  d.input(inputs[0].name, swapped ? d.broadcast_to(base) : base);
+  // Roots of negative numbers are NaN, for which there is no integer.
+  d.input(inputs[0].name, swapped ? d.broadcast_to(base) : base, power && whole ? 0 : -4);
   d.input(inputs[1].name, swapped ? base : d.broadcast_to(base), low, 4);
 }
 

@@ -220,7 +220,7 @@ void make_tree_ensemble_v1(Draft& d) {
   const bool classifier = d.is("TreeEnsembleClassifier");
   const int64_t trees = d.positive(3), n = d.positive(3),
                 outs = classifier ? d.r.between(2, 3) : d.positive(2);
-  // A leaf weighs every class, one of them, or (as for two classes is usual) always the last.
+  // A leaf weighs every class, one of them, or (as exporters do for two classes) always the first.
   const bool one = d.r.chance(30) && outs == 2, sparse = one || d.r.chance(30);
   Ints tree, node, feature, yes, no, leaf_tree, leaf_node, leaf_id;
   Strings modes;
@@ -237,7 +237,7 @@ void make_tree_ensemble_v1(Draft& d) {
                                           "BRANCH_NEQ"}));
       values.push_back(i == 0 ? 0.5f : 0.0f);
       if (i == 0) continue;
-      const int64_t chosen = one ? outs - 1 : d.r.between(0, outs - 1);
+      const int64_t chosen = one ? 0 : d.r.between(0, outs - 1);
       for (int64_t id = 0; id < outs; ++id) {
         if (sparse && id != chosen) continue;
         leaf_tree.push_back(t);
