@@ -31,6 +31,8 @@ Traced embed(const EvalContext& c, Steps& steps, const EmbeddingIds& ids, const 
   c.check(in.size() == 2, "input_ids has shape {} where (batch, sequence) is needed", in.str());
   c.check(given(c, ids.segments) == tables.segments.defined(),
           "segment_ids and segment_embedding must be given together");
+  c.check(tables.words.rank() == 2, "the word table has shape {} where (words, hidden) is needed",
+          tables.words.shape().str());
   for (const Tensor* t : {&tables.words, &tables.positions, &tables.segments})
     c.check(!t->defined() || (t->rank() == 2 && t->dim(1) == tables.words.shape().back()),
             "a table has shape {} where (entries, {}) is needed", t->shape().str(),

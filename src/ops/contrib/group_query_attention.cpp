@@ -1,5 +1,6 @@
 // GroupQueryAttention: causal attention in which groups of query heads share keys and values, with a cache,
-// rotary positions, a window, capped scores, and one more score that takes a share of the softmax. seqlens_k
+// rotary positions, a window of the last keys, capped scores, and one more score that takes a share of the
+// softmax. seqlens_k
 // + 1 are the lengths of the sequences with the past; total_sequence_length is the longest.
 #include <algorithm>
 #include <cmath>
@@ -198,6 +199,14 @@ HeadsInput::Show shown(const OpContext& c) {
   return which == 1 ? HeadsInput::Show::kBiased : HeadsInput::Show::kProbabilities;
 }
 
+/// Scores that are shown are 0 where a query may not attend.
+Traced forbidden_as_zero(Traced scores) {
+  if (!scores.value.defined()) return scores;
+  for (double& s : scores.value.mutable_span<double>())
+    if (std::isinf(s)) s = 0;
+  return scores;
+}
+
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
   check_supported(c);
   const HeadCounts heads(c);
@@ -232,14 +241,14 @@ void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
     bias.add(b, h, s, scores);
     const int64_t position = before[static_cast<size_t>(b)] + s;
     for (int64_t j = 0; j < total; ++j) {
-      const bool outside = causal ? j > position : j > lengths[static_cast<size_t>(b)];
-      if (outside || (window > 0 && j < position - window))
+      const bool outside = j > lengths[static_cast<size_t>(b)] || (causal && j > position);
+      if (outside || (window > 0 && j <= position - window))
         scores[j] = -std::numeric_limits<double>::infinity();
     }
   };
   HeadsOutput result = attend(steps, core);
   outputs[0] = std::move(result.output);
-  outputs[3] = std::move(result.scores);
+  outputs[3] = forbidden_as_zero(std::move(result.scores));
 }
 
 constexpr OpVersion kVersions[] = {

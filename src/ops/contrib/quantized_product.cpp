@@ -18,7 +18,10 @@ Traced scaled_product(const EvalContext& c, Steps& steps, const Traced& a, doubl
   }
   const Tensor b_scale = matrix_parameter(c, b.levels, b.scale, true);
   const Traced scale = steps.multiply(steps.given(Tensor::scalar(a_scale)), steps.given(b_scale));
-  return steps.multiply(sums, scale);
+  Traced y = steps.multiply(sums, scale);
+  c.check(y.value.shape() == sums.value.shape(), "a scale of shape {} does not fit a result of shape {}",
+          b_scale.shape().str(), sums.value.shape().str());
+  return y;
 }
 
 Traced add_bias(const EvalContext& c, Steps& steps, Traced a, size_t i) {
