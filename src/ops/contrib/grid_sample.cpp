@@ -1,5 +1,6 @@
 // GridSample: the standard's of opset 16, with bilinear, nearest and bicubic modes; bicubic pads the elements
 // that it mixes, not the place.
+#include "ops/op_context.h"
 #include "ops/op_list.h"
 
 namespace assay {

@@ -87,9 +87,15 @@ Operands read_operands(const EvalContext& c, Steps& steps, const HeadCounts& hea
   const Traced query = steps.given(c.input(kQuery));
   c.check(c.shape(kQuery).size() == 3, "the query has shape {} where 3 dimensions are needed",
           c.shape(kQuery).str());
-  if (given(c, kKey))
-    return {split_heads(query, heads.query), split_heads(steps.given(c.input(kKey)), heads.key),
-            split_heads(steps.given(c.input(kValue)), heads.key)};
+  if (given(c, kKey)) {
+    Operands out{split_heads(query, heads.query), split_heads(steps.given(c.input(kKey)), heads.key),
+                 split_heads(steps.given(c.input(kValue)), heads.key)};
+    const Shape &q = out.query.value.shape(), keys = {q[0], heads.key, q[2], q[3]};
+    c.check(out.key.value.shape() == keys && out.value.value.shape() == keys,
+            "keys {} and values {} do not go with queries {} (batch, heads, sequence, size)",
+            out.key.value.shape().str(), out.value.value.shape().str(), q.str());
+    return out;
+  }
   const int64_t hidden = c.shape(kQuery)[2], packed = heads.query + 2 * heads.key;
   c.check(hidden % packed == 0, "{} heads do not divide the hidden size {}", packed, hidden);
   const int64_t size = hidden / packed, q = heads.query * size, k = heads.key * size;
@@ -192,10 +198,12 @@ std::vector<double> sinks(const EvalContext& c, int64_t heads) {
   return std::vector<double>(c.attr_int("smooth_softmax") == 1 ? static_cast<size_t>(heads) : 0);
 }
 
+/// What output 3 holds.
 HeadsInput::Show shown(const OpContext& c) {
   const int64_t which = c.attr_int("qk_output");
   c.check(which >= 0 && which <= 2, "attribute 'qk_output' is {}; it must be 0, 1 or 2", which);
-  if (which == 0 || !c.wants_output(3)) return HeadsInput::Show::kNothing;
+  c.check(which != 0 || !c.wants_output(3), "output_qk is asked for, but attribute 'qk_output' is 0");
+  if (!c.wants_output(3)) return HeadsInput::Show::kNothing;
   return which == 1 ? HeadsInput::Show::kBiased : HeadsInput::Show::kProbabilities;
 }
 

@@ -12,6 +12,8 @@ void check(const Shape& x, const RotaryTables& t, const std::vector<int64_t>& po
   require(table.size() == 2 && table == t.sines.shape() && 2 * table[1] <= x[3], ErrorCode::kInvalidModel,
           "tables of cosines of shape {} and sines of shape {} do not turn heads of {} elements", table.str(),
           t.sines.shape().str(), x[3]);
+  require(static_cast<int64_t>(positions.size()) == x[0] * x[2], ErrorCode::kInternal,
+          "{} positions are given for {} sequences of {}", positions.size(), x[0], x[2]);
   for (const int64_t p : positions)
     require(p >= 0 && p < table[0], ErrorCode::kInvalidModel, "position {} is outside the {} of the tables",
             p, table[0]);
