@@ -8,6 +8,7 @@
 #include "graph/order.h"
 #include "onnx/messages.h"
 #include "onnx/tensor_data.h"
+#include "onnx/text/reader.h"
 
 namespace assay {
 namespace {
@@ -357,12 +358,20 @@ std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const
       });
 }
 
+std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
+                                  const ImportOptions& options) {
+  const auto message = std::make_shared<const std::string>(
+      with_context([&] { return "in " + name; }, [&] { return onnx::read_text(text); }));
+  return parse_model(*message, message, name, options);
+}
+
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options) {
   const auto file = MappedFile::open(path);
   ImportOptions effective = options;
   if (effective.external_data_dir.empty())
     effective.external_data_dir = std::filesystem::path(path).parent_path().string();
-  auto model = parse_model(file->bytes(), file, path, effective);
+  auto model = onnx::is_text_model(path, file->bytes()) ? parse_text(file->bytes(), path, effective)
+                                                        : parse_model(file->bytes(), file, path, effective);
   model->path = path;
   return model;
 }
