@@ -7,6 +7,8 @@
 
 #include "base/atomic_file.h"
 #include "graph/order.h"
+#include "graph/to_text.h"
+#include "onnx/text/reader.h"
 #include "onnx/writer.h"
 
 namespace assay {
@@ -408,6 +410,22 @@ size_t data_bytes(const Graph& g) {
   return n;
 }
 
+/// The model as text, its large initializers where `data` puts them, if that is not null.
+void save_text(const Model& model, const std::string& path, ExternalWriter* data) {
+  TextOptions options;
+  if (data != nullptr)
+    options.place = [data](const Value& v) -> std::optional<TextPlace> {
+      if (!data->takes(v)) return std::nullopt;
+      const Place place = data->add(v);
+      return TextPlace{place.location, place.offset, place.length};
+    };
+  const std::string text = to_text(model, options);
+  AtomicFile file(path);
+  file.write(text);
+  if (data != nullptr) data->commit();
+  file.commit();
+}
+
 }  // namespace
 
 void save_model(const Model& model, const std::string& path, const ExportOptions& options) {
@@ -415,6 +433,7 @@ void save_model(const Model& model, const std::string& path, const ExportOptions
       options.external_data || data_bytes(*model.graph) > kProtobufLimit - (size_t{1} << 24);
   std::unique_ptr<ExternalWriter> data;
   if (external) data = std::make_unique<ExternalWriter>(path, options);
+  if (onnx::has_text_suffix(path)) return save_text(model, path, data.get());
   const MessageWriter message = Exporter(data.get()).model(model);
   require(message.size() <= kProtobufLimit, ErrorCode::kInvalidArgument,
           "the model needs {} bytes, more than protobuf's limit of 2 GB, even with external data",

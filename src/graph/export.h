@@ -21,7 +21,8 @@ struct ExportOptions {
 };
 
 /// Writes the model: whole or not at all (AtomicFile), equal models to equal bytes. Models beyond 2 GB that
-/// do not ask for external data get it, since no protobuf reader takes such a file. Throws Error: kIo, or
+/// do not ask for external data get it, since no protobuf reader takes such a file. A path that ends in
+/// .onnxtxt or .txt gets ONNX's text form. Throws Error: kIo, or
 /// kInvalidModel when subgraphs nest deeper than onnx::kMaxGraphDepth, which no reader takes either.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
 

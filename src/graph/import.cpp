@@ -365,6 +365,13 @@ std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name
   return parse_model(*message, message, name, options);
 }
 
+bool is_text_model(const std::string& path) {
+  std::error_code ec;
+  if (onnx::has_text_suffix(path) || !std::filesystem::is_regular_file(path, ec))
+    return onnx::has_text_suffix(path);
+  return onnx::is_text_model(path, MappedFile::open(path)->bytes());
+}
+
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options) {
   const auto file = MappedFile::open(path);
   ImportOptions effective = options;

@@ -29,6 +29,10 @@ std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& 
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options = {});
 
+/// True for a file that load_model() reads as text, by its suffix or by how it begins; false when there is
+/// none.
+bool is_text_model(const std::string& path);
+
 /// The same for ONNX's text form (docs/text.md). Errors of syntax name line and column, and show the line.
 std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
                                   const ImportOptions& options = {});

@@ -65,7 +65,10 @@ class Writer {
   void put(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
-  void new_line() { put("\n{:{}}", "", level_ * kIndent); }
+  void new_line() {
+    while (out_.ends_with(' ')) out_.pop_back();
+    put("\n{:{}}", "", level_ * kIndent);
+  }
   template <typename List, typename Each>
   void list(const List& items, std::string_view separator, Each each) {
     bool first = true;
@@ -299,6 +302,8 @@ void Writer::initializer_data(const Value& v) {
   out_ += " = ";
   const Tensor& t = v.tensor();
   if (!t.defined()) {
+    require(options_.max_elements >= 0, ErrorCode::kInvalidArgument,
+            "the data of initializer '{}' were not loaded and cannot be written", v.name());
     out_ += "{...}";
     return;
   }
@@ -486,13 +491,13 @@ void Writer::values(const Graph& g) {
 }
 
 void Writer::graph(const Graph& g) {
-  ++level_;
   if (!g.doc_string.empty()) annotate(onnx::kDocAnnotation, {g.doc_string});
   annotate_metadata(g.metadata);
   for (const auto& [tensor, parameters] : g.quantization_annotations) {
     if (parameters.empty()) annotate(onnx::kQuantizationAnnotation, {tensor});
     for (const auto& [key, value] : parameters) annotate(onnx::kQuantizationAnnotation, {tensor, key, value});
   }
+  ++level_;
   put("{} (", text_name(g.name));
   std::vector<const Value*> inputs(g.inputs.begin(), g.inputs.end());
   for (const auto& v : g.values())
