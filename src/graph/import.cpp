@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/mapped_file.h"
+#include "graph/import_message.h"
 #include "graph/order.h"
 #include "onnx/messages.h"
 #include "onnx/tensor_data.h"
@@ -330,32 +331,35 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
 
 }  // namespace
 
+std::shared_ptr<Model> import_message(const onnx::ModelMessage& m, std::shared_ptr<const void> owner,
+                                      const ImportOptions& options) {
+  require(m.has_graph, ErrorCode::kInvalidModel, "this is not an ONNX model: it has no graph");
+  auto model = std::make_shared<Model>();
+  model->ir_version = m.ir_version;
+  model->model_version = m.model_version;
+  model->producer_name = m.producer_name;
+  model->producer_version = m.producer_version;
+  model->domain = m.domain;
+  model->doc_string = m.doc_string;
+  model->metadata = to_metadata(m.metadata);
+  for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version});
+  Importer importer(std::move(owner),
+                    onnx::ExternalData(options.external_data_dir, options.ignore_external_data));
+  importer.graph(m.graph, *model->graph);
+  for (const auto& f : m.functions) {
+    with_context([&] { return fmt::format("in function '{}'", f.name); },
+                 [&] { importer.function(f, model->functions.emplace_back()); });
+  }
+  return model;
+}
+
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options) {
-  return with_context(
-      [&] { return "in " + name; },
-      [&] {
-        require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
-        const onnx::ModelMessage m = onnx::read_model(bytes);
-        require(m.has_graph, ErrorCode::kInvalidModel, "this is not an ONNX model: it has no graph");
-        auto model = std::make_shared<Model>();
-        model->ir_version = m.ir_version;
-        model->model_version = m.model_version;
-        model->producer_name = m.producer_name;
-        model->producer_version = m.producer_version;
-        model->domain = m.domain;
-        model->doc_string = m.doc_string;
-        model->metadata = to_metadata(m.metadata);
-        for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version});
-        Importer importer(std::move(owner),
-                          onnx::ExternalData(options.external_data_dir, options.ignore_external_data));
-        importer.graph(m.graph, *model->graph);
-        for (const auto& f : m.functions) {
-          with_context([&] { return fmt::format("in function '{}'", f.name); },
-                       [&] { importer.function(f, model->functions.emplace_back()); });
-        }
-        return model;
-      });
+  return with_context([&] { return "in " + name; },
+                      [&] {
+                        require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
+                        return import_message(onnx::read_model(bytes), std::move(owner), options);
+                      });
 }
 
 std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
