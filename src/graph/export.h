@@ -23,7 +23,7 @@ struct ExportOptions {
 /// Writes the model: whole or not at all (AtomicFile), equal models to equal bytes; what was read and not
 /// changed as it was read. Data that lie in external files beside the new model stay there, unless external
 /// data are asked for. Models beyond 2 GB that do not ask for them get them, since no protobuf reader takes
-/// such a file. Throws Error: kIo; kInvalidModel when subgraphs nest deeper than onnx::kMaxGraphDepth, which
+/// such a file. A path that ends in .onnxtxt or .txt gets ONNX's text form. Throws Error: kIo; kInvalidModel when subgraphs nest deeper than onnx::kMaxGraphDepth, which
 /// no reader takes either; kInvalidArgument when the replaced model's data file would be left without a
 /// model, or a data file that is not its own replaced.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});

@@ -1,4 +1,4 @@
-// From ONNX files to Models.
+// From ONNX files, binary or in text form, to Models.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ struct ImportOptions {
   bool allow_weightless = false;
 };
 
-/// Reads a model; tensor data stay views of the mapped files. Throws Error naming the file, and the node,
+/// Reads a model; tensor data stay views of the mapped files. A file of text (onnx::is_text_model) is read as
+/// ONNX's text form. Throws Error naming the file, and the node,
 /// value or byte offset, and the rule that is broken: damaged bytes, a cycle or nodes out of order, names
 /// defined twice or not at all, unknown element types, initializers whose size contradicts their shape,
 /// subgraphs inside each other beyond onnx::kMaxGraphDepth (the limit of every protobuf reader), external
@@ -32,5 +33,13 @@ std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& 
 /// are looked for in options.external_data_dir.
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options = {});
+
+/// True for a file that load_model() reads as text, by its suffix or by how it begins; false when there is
+/// none.
+bool is_text_model(const std::string& path);
+
+/// The same for ONNX's text form (docs/text.md). Errors of syntax name line and column, and show the line.
+std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
+                                  const ImportOptions& options = {});
 
 }  // namespace assay

@@ -81,6 +81,17 @@ MODELS = [
     ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are"),
 ]
 
+TEXTS = [
+    ("run two.onnxtxt --ref", 0, OUT, "    {y [dtype=float32, shape=(1, 2)]}"),
+    ("run text_in.onnx --ref --engine", 0, OUT, "[I] Loading model: $DIR/text_in.onnx"),
+    ("run text_syntax.onnxtxt --ref", 1, ERR, "[!] expected ')' or ',' after the inputs of a node, but found 'w' [at line 6, column 23:   [second] y = Mul (h w)] [in $DIR/text_syntax.onnxtxt]"),
+    ("run text_elements.onnxtxt --ref", 1, ERR, "[!] float[2] needs 2 element(s), but more are given [at line 3, column 22: <float[2] w = {1, 2, 3}>] [in $DIR/text_elements.onnxtxt]"),
+    ("run text_dangling.onnxtxt --ref", 1, ERR, "[!] the input 'v' is not defined: no graph input, initializer or node output has that name [at node 'second' (Mul)] [in $DIR/text_dangling.onnxtxt]"),
+    ("run text_left_out.txt --ref", 1, ERR, "[!] expected a number in float[2], but found '...': this text leaves elements out [at line 3, column 19: <float[2] w = {1, ...}>] [in $DIR/text_left_out.txt]"),
+    ("run text_external.onnxtxt --ref", 1, ERR, "[!] its external data are at '../outside.bin', outside the model's folder [in initializer 'w'] [in $DIR/text_external.onnxtxt]"),
+    ("run text_empty.onnxtxt --ref", 1, ERR, "[!] expected the name of a graph, but found the end of the text [at line 1, column 1: ] [in $DIR/text_empty.onnxtxt]"),
+]
+
 DATA = [
     ("run identity.onnx --ref --load-inputs name.json", 0, OUT, "[W] Input tensor: x | Buffer name (z) does not match expected input name (x)."),
     ("run identity.onnx --ref --load-inputs type.json", 0, OUT, "[W] Input tensor: x | Buffer dtype (int64) does not match expected input dtype (float32), attempting to cast. "),
@@ -235,4 +246,4 @@ CAPABILITY = [
     ("inspect capability unknown_op.onnx --external-data-size-threshold 16MB", 1, ERR, "[!] Could not convert 16MB to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + READING + INSPECT + TO_INPUT + TACTICS + PLUGIN + CAPABILITY
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + TO_INPUT + TACTICS + PLUGIN + CAPABILITY
