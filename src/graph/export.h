@@ -1,29 +1,13 @@
-// From Models to ONNX files.
+// From Models to ONNX bytes; files are written by assay/io.h.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "assay/graph.h"
+#include "assay/io.h"
 
 namespace assay {
-
-struct ExportOptions {
-  /// Write initializers to a file of their own, next to the model.
-  bool external_data = false;
-  /// File name relative to the model's folder; empty: `<model file>.data`.
-  std::string external_data_path;
-  /// Smaller tensors stay in the model. Bytes.
-  int64_t external_data_threshold = 1024;
-  /// One file per tensor, named after it, instead of one file for all.
-  bool one_file_per_tensor = false;
-};
-
-/// Writes the model: whole or not at all (AtomicFile), equal models to equal bytes. Models beyond 2 GB that
-/// do not ask for external data get it, since no protobuf reader takes such a file. Throws Error: kIo, or
-/// kInvalidModel when subgraphs nest deeper than onnx::kMaxGraphDepth, which no reader takes either.
-void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
 
 /// The model as one protobuf message, tensor data included. Throws Error beyond 2 GB.
 std::string serialize_model(const Model& model);
