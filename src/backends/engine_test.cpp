@@ -250,6 +250,15 @@ TEST_F(EngineTest, OutputsMayBeInputsConstantsIntermediatesAndRepeated) {
   expect_agreement();
 }
 
+TEST_F(EngineTest, TheMaskOfADropoutMayBeAnOutput) {
+  Value* x = input("x", {2, 3});
+  Value *y = g.add_value("dropped"), *mask = g.add_value("mask");
+  g.add_node("Dropout", {x}, {y, mask});
+  output(mask);
+  output(op("Relu", {y}));
+  expect_agreement();
+}
+
 TEST_F(EngineTest, EmptyTensorsPassThrough) {
   Value* x = input("x", {0, 8});
   output(op("Relu", {op("MatMul", {x, weight({8, 4})})}));

@@ -243,7 +243,7 @@ ValueHandle OnnxrtSession::container_value(const Tensor& t) {
 ValueHandle OnnxrtSession::to_value(const Tensor& t) {
   if (t.is_container()) return container_value(t);
   ValueHandle value(api_);
-  const int type = static_cast<int>(t.dtype());
+  const int type = ort::element_type_of(t.dtype());
   const int64_t* dims = t.shape().dims().data();
   if (t.dtype() != DType::kString) {
     // ONNX Runtime takes a mutable pointer but does not write to inputs.
@@ -306,14 +306,14 @@ Tensor OnnxrtSession::to_tensor(ValueHandle value) {
   check(api_, ort::dimensions_count(api_, type.get(), &rank));
   std::vector<int64_t> dims(rank);
   check(api_, ort::dimensions(api_, type.get(), dims.data(), rank));
-  require(is_known_dtype(dtype), ErrorCode::kUnsupported, "ONNX Runtime returned the unknown element type {}",
-          dtype);
-  if (static_cast<DType>(dtype) == DType::kString) return strings_of(value.get(), Shape(std::move(dims)));
+  const DType known = ort::dtype_of_element_type(dtype);
+  require(known != DType::kUndefined, ErrorCode::kUnsupported,
+          "ONNX Runtime returned the unknown element type {}", dtype);
+  if (known == DType::kString) return strings_of(value.get(), Shape(std::move(dims)));
   void* data = nullptr;
   check(api_, ort::tensor_data(api_, value.get(), &data));
   auto owner = std::make_shared<ValueHandle>(std::move(value));
-  return Tensor::view(static_cast<DType>(dtype), Shape(std::move(dims)), data,
-                      std::shared_ptr<const void>(owner, owner->get()));
+  return Tensor::view(known, Shape(std::move(dims)), data, std::shared_ptr<const void>(owner, owner->get()));
 }
 
 void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {

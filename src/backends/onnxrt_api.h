@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "assay/dtype.h"
+
 namespace assay::ort {
 
 /// The API version asked for: the first that has every function below (ONNX Runtime 1.12).
@@ -34,6 +36,19 @@ struct TensorTypeInfo;
 enum ValueType : int { kTensorValue = 1, kSequenceValue = 2, kMapValue = 3 };
 inline constexpr int kDeviceAllocator = 0, kArenaAllocator = 1, kDefaultMemory = 0;
 enum LogLevel : int { kLogVerbose, kLogInfo, kLogWarning, kLogError, kLogFatal };
+
+/// ONNXTensorElementDataType has ONNX's numbers, but those of the last three types: uint2, int2, float8e8m0.
+constexpr int element_type_of(DType t) {
+  if (t == DType::kFloat8E8M0) return 26;
+  const int number = static_cast<int>(t);
+  return t == DType::kUInt2 || t == DType::kInt2 ? number - 1 : number;
+}
+/// The inverse; kUndefined for numbers that stand for no type we know.
+constexpr DType dtype_of_element_type(int number) {
+  for (int t = 1; t < kDTypeCount; ++t)
+    if (element_type_of(static_cast<DType>(t)) == number) return static_cast<DType>(t);
+  return DType::kUndefined;
+}
 
 /// Calls the function at a position of the table.
 template <int kPosition, typename Result, typename... Args>

@@ -7,10 +7,8 @@ namespace assay::cli {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
-    &kInspectModelCommand,
-    &kInspectDataCommand,
-    &kInspectSparsityCommand,
-    &kInspectDiffCommand,
+    &kInspectModelCommand,      &kInspectDataCommand,    &kInspectSparsityCommand,    &kInspectDiffCommand,
+    &kInspectCapabilityCommand, &kInspectTacticsCommand, &kInspectDiffTacticsCommand,
 };
 
 }  // namespace

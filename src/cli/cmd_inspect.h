@@ -9,5 +9,8 @@ extern constinit const Command kInspectModelCommand;
 extern constinit const Command kInspectDataCommand;
 extern constinit const Command kInspectSparsityCommand;
 extern constinit const Command kInspectDiffCommand;
+extern constinit const Command kInspectCapabilityCommand;
+extern constinit const Command kInspectTacticsCommand;
+extern constinit const Command kInspectDiffTacticsCommand;
 
 }  // namespace assay::cli

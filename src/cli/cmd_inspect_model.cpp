@@ -9,6 +9,7 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/options/unavailable.h"
+#include "graph/order.h"
 #include "inspect/input_shapes.h"
 #include "inspect/model_stats.h"
 #include "inspect/model_text.h"
@@ -73,7 +74,8 @@ std::string variable_text(const Value& v) {
   return fmt::format("Variable ({}): (shape={}, dtype={})", v.name(), shape, dtype);
 }
 
-void list_unbounded_dds(const Model& model) {
+void list_unbounded_dds(Model& model) {
+  const TopologicalScope sorted(model);
   std::string list;
   for (const Value* v : unbounded_dds_tensors(*model.graph))
     list += (list.empty() ? "" : ", ") + variable_text(*v);
@@ -82,6 +84,7 @@ void list_unbounded_dds(const Model& model) {
 
 void show_stats(const ParsedArgs& args, Model& model) {
   pass_inline_functions.run(model);
+  const TopologicalScope sorted(model);
   infer_known_shapes(model);
   const ModelStats stats = model_stats(model);
   log::info("==== Model Statistics ====\n{}", stats_text(stats, read_text_options(args).layers));
@@ -98,6 +101,7 @@ int run(CommandContext& context) {
   const ModelOptions options = read_model_options(args);
   const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
   if (!options.input_shapes.empty()) {
+    const TopologicalScope sorted(*model);
     for (const InputShape& shape : options.input_shapes) set_input_shape(*model, shape.name, shape.dims);
     infer_known_shapes(*model);
   }

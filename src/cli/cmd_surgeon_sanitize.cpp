@@ -17,6 +17,7 @@
 #include "graph/clone.h"
 #include "graph/export.h"
 #include "graph/metadata_text.h"
+#include "graph/order.h"
 #include "passes/mark_outputs.h"
 #include "passes/origins.h"
 #include "passes/pass_manager.h"
@@ -158,6 +159,7 @@ void simplify(Model& model) {
   std::vector<const PassDef*> passes;
   for (const PassDef* p : canonical_pipeline())
     if (std::find(std::begin(kPasses), std::end(kPasses), p->name) != std::end(kPasses)) passes.push_back(p);
+  sort_topologically(*model.graph);
   for (const PassReport& r : run_passes(model, passes))
     if (r.edits > 0) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
   remove_origins(model);

@@ -61,6 +61,10 @@ bool lies_beside_data(const Model& model, const fs::path& path) {
 
 }  // namespace
 
+size_t inner_data_bytes(const Model& model, const std::string& path) {
+  return inner_bytes(*model.graph, lies_beside_data(model, path));
+}
+
 void save_model(const Model& model, const std::string& path, const ExportOptions& options) {
   // Data that lie beside the new file stay there; whoever names a data file wants them in that.
   const bool keep = !options.external_data && lies_beside_data(model, path);

@@ -20,10 +20,17 @@ struct ExportOptions {
   bool one_file_per_tensor = false;
 };
 
-/// Writes the model: whole or not at all (AtomicFile), equal models to equal bytes. Models beyond 2 GB that
-/// do not ask for external data get it, since no protobuf reader takes such a file. Throws Error: kIo, or
-/// kInvalidModel when subgraphs nest deeper than onnx::kMaxGraphDepth, which no reader takes either.
+/// Writes the model: whole or not at all (AtomicFile), equal models to equal bytes; what was read and not
+/// changed as it was read. Data that lie in external files beside the new model stay there, unless external
+/// data are asked for. Models beyond 2 GB that do not ask for them get them, since no protobuf reader takes
+/// such a file. Throws Error: kIo; kInvalidModel when subgraphs nest deeper than onnx::kMaxGraphDepth, which
+/// no reader takes either; kInvalidArgument when the replaced model's data file would be left without a
+/// model, or a data file that is not its own replaced.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
+
+/// Bytes of tensor data that the file itself would hold, saved at `path` without external data being asked
+/// for: data that lie in external files beside it stay there.
+size_t inner_data_bytes(const Model& model, const std::string& path);
 
 /// The model as one protobuf message, tensor data included. Throws Error beyond 2 GB.
 std::string serialize_model(const Model& model);

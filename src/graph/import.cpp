@@ -28,7 +28,8 @@ class Importer {
   Importer(std::shared_ptr<const void> owner, const ImportOptions& options)
       : owner_(std::move(owner)),
         external_(options.external_data_dir, options.ignore_external_data),
-        allow_weightless_(options.allow_weightless) {}
+        allow_weightless_(options.allow_weightless),
+        keep_node_order_(options.keep_node_order) {}
 
   void graph(const onnx::GraphMessage& m, Graph& g);
   void function(const onnx::FunctionMessage& m, Function& f);
@@ -60,6 +61,7 @@ class Importer {
   onnx::ExternalData external_;
   bool allow_weightless_;
   bool has_external_data_ = false;
+  bool keep_node_order_;
 };
 
 void Importer::value_info(const onnx::ValueInfoMessage& m, Value& v) {
@@ -228,7 +230,10 @@ void Importer::nodes(const std::vector<onnx::NodeMessage>& list, Graph& g) {
                    }
                  });
   }
-  sort_topologically(g);
+  if (keep_node_order_)
+    depth_first_order(g);  // throws on a cycle
+  else
+    sort_topologically(g);
 }
 
 void Importer::node_outputs(const onnx::NodeMessage& m, Graph& g, Node& n) {

@@ -14,6 +14,9 @@ struct ImportOptions {
   std::string external_data_dir;
   /// Leave external initializers without data (Value::set_missing) instead of mapping their files.
   bool ignore_external_data = false;
+  /// Leave nodes in the order of the file instead of a topological one (TopologicalScope makes up for it): to
+  /// show the file as it is. Cycles are refused all the same.
+  bool keep_node_order = false;
   /// Accept initializers whose data were stripped (assay surgeon weight-strip); they are left without data.
   bool allow_weightless = false;
 };

@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "base/parallel.h"
-#include "base/resident_memory.h"
 #include "tensor/numbers.h"
 
 namespace assay {
@@ -46,10 +45,6 @@ double largest_distance(const Numbers& a, const Numbers& b) {
   return largest;
 }
 
-void give_back(const Tensor& t) {
-  if (t.dtype() != DType::kString && is_reclaimable(t.data())) drop_resident_pages(t.data(), t.nbytes());
-}
-
 }  // namespace
 
 std::optional<double> max_difference(const Tensor& a, const Tensor& b) {
@@ -71,8 +66,6 @@ ConstantDiff diff_constants(const Value& a, const Value& b) {
   } else {
     d.is_same = x.identical(y);
     if (!d.is_same) d.max_difference = max_difference(x, y);
-    give_back(x);
-    give_back(y);
   }
   d.before = text(a);
   d.after = text(b);

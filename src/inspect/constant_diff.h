@@ -14,7 +14,7 @@ struct ConstantDiff {
   std::optional<double> max_difference;  ///< of numbers of one shape
 };
 
-/// Reads both and gives the memory of mapped files back. A constant without data equals another of its type
+/// Reads both. A constant without data equals another of its type
 /// without data only.
 ConstantDiff diff_constants(const Value& a, const Value& b);
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "assay/edit.h"
+#include "base/resident_memory.h"
 #include "graph/order.h"
 #include "inspect/attribute_text.h"
 #include "inspect/constant_diff.h"
@@ -369,6 +370,7 @@ void ModelComparison::models(const Model& a, const Model& b) {
 ModelDiff diff_models(const Model& a, const Model& b, const DiffOptions& options) {
   check_depth(a);
   check_depth(b);
+  const ResidentMemoryLimit limit;
   ModelDiff diff;
   ModelComparison(options, diff).models(a, b);
   return diff;

@@ -100,11 +100,13 @@ struct StatsCounter::Liveness {
   }
 
   void see(const Count& now) {
-    if (peak.covers(now) && peak.is_known() >= now.is_known()) return;
-    if (!now.covers(peak)) is_bound = true;
-    peak = now.covers(peak) && now.is_known() >= peak.is_known() ? now : Count::upper_bound(peak, now);
-    if (!now.is_known() && peak.is_known()) peak += Count::unknown();
+    const bool is_known = peak.is_known() && now.is_known();
+    if (!peak.covers(now)) {
+      is_bound = is_bound || !now.covers(peak);
+      peak = Count::upper_bound(peak, now);
+    }
     if (peak.terms().size() > kMostPeakTerms) peak = Count::unknown();
+    if (!is_known && peak.is_known()) peak += Count::unknown();
   }
 
   std::unordered_map<const Value*, const Node*> last_use;
@@ -192,8 +194,8 @@ GraphCost StatsCounter::branches(const Node& n, const std::string& path, const C
       list.push_back({cost, first, stats_.layers.size()});
     }
   const auto covers = [](const GraphCost& a, const GraphCost& b) {
-    return a.macs.covers(b.macs) && a.bytes.covers(b.bytes) && a.macs.is_known() >= b.macs.is_known() &&
-           a.bytes.is_known() >= b.bytes.is_known();
+    const bool is_known = b.macs.is_known() && b.bytes.is_known();
+    return &a == &b || (is_known && a.macs.covers(b.macs) && a.bytes.covers(b.bytes));
   };
   const auto dearest = std::find_if(list.begin(), list.end(), [&](const Branch& a) {
     return std::all_of(list.begin(), list.end(), [&](const Branch& b) { return covers(a.cost, b.cost); });

@@ -14,7 +14,7 @@ namespace assay {
 struct LayerStats {
   std::string name;        ///< the node's name, or its first output's; behind `node/attribute/` in a subgraph
   std::string op_type;     ///< with its domain, as com.example::Op, unless that is ai.onnx
-  std::string output;      ///< type of the first output: float32[1, 64, 'h', 'w']
+  std::string output;      ///< type of the first output: float32[1, 64, h, w]
   int64_t parameters = 0;  ///< elements of the weights that no earlier layer uses
   Count macs;              ///< for one run of the graph that holds the node
   Count output_bytes;      ///< the same

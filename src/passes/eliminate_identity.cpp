@@ -1,6 +1,7 @@
 // Nodes that give back what they get are removed: Identity, Dropout outside training, casts to the same type,
 // reshapes, expansions, slices and resizes that change nothing, transpositions that keep the order, sums of
 // one term.
+#include <algorithm>
 #include <numeric>
 
 #include "passes/match.h"
@@ -9,9 +10,15 @@
 namespace assay {
 namespace {
 
+bool is_used(const Value* v) {
+  if (v == nullptr) return false;
+  const std::vector<Value*>& outputs = v->graph().outputs;
+  return !v->consumers().empty() || std::find(outputs.begin(), outputs.end(), v) != outputs.end();
+}
+
 bool is_inactive_dropout(const Node& n, const Model& model) {
   if (!is_op(n, "Dropout")) return false;
-  if (n.output(1) != nullptr && !n.output(1)->consumers().empty()) return false;
+  if (is_used(n.output(1))) return false;  // the mask
   if (model.opset() < 7) return int_attribute(n, "is_test", 0) != 0;
   if (n.input(2) == nullptr) return true;
   const Tensor* training = constant_of(n.input(2));

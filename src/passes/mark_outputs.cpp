@@ -5,6 +5,9 @@
 #include "assay/error.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
+#include "ops/infer.h"
+#include "passes/expose_value.h"
+#include "passes/selector.h"
 
 namespace assay {
 namespace {
@@ -31,13 +34,7 @@ std::vector<std::string> similar_names(const Graph& graph, const std::vector<std
   return hints;
 }
 
-void require_names(const Graph& graph, std::span<const std::string> names) {
-  std::vector<std::string> missing;
-  for (const std::string& name : names)
-    if (!may_be_output(graph, graph.find_value(name)) &&
-        std::find(missing.begin(), missing.end(), name) == missing.end())
-      missing.push_back(name);
-  if (missing.empty()) return;
+[[noreturn]] void fail_to_find(const Graph& graph, const std::vector<std::string>& missing) {
   std::string list;
   for (const std::string& name : missing) list += (list.empty() ? "" : ", ") + python_str_repr(name);
   Error error(ErrorCode::kNotFound, "The following outputs were not found in the model: {" + list + "}");
@@ -46,17 +43,47 @@ void require_names(const Graph& graph, std::span<const std::string> names) {
   throw error;
 }
 
+/// What a name or another spec of passes/selector.h stands for; nothing when there is no such tensor.
+std::vector<Value*> find(Model& model, const std::string& spec) {
+  if (Value* v = model.graph->find_value(spec))
+    return may_be_output(*model.graph, v) ? std::vector<Value*>{v} : std::vector<Value*>();
+  std::vector<Value*> found;
+  try {
+    found = select_values(model, spec);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kNotFound) throw;
+  }
+  std::erase_if(found, [&](const Value* v) {
+    return &v->graph() == model.graph.get() && !may_be_output(*model.graph, v);
+  });
+  return found;
+}
+
+/// The tensors, each once.
+std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
+  std::vector<Value*> all;
+  std::vector<std::string> missing;
+  for (const std::string& spec : specs) {
+    const std::vector<Value*> found = find(model, spec);
+    if (found.empty() && std::find(missing.begin(), missing.end(), spec) == missing.end())
+      missing.push_back(spec);
+    for (Value* v : found)
+      if (std::find(all.begin(), all.end(), v) == all.end()) all.push_back(v);
+  }
+  if (!missing.empty()) fail_to_find(*model.graph, missing);
+  return all;
+}
+
 }  // namespace
 
 void mark_outputs(Model& model, std::span<const std::string> names) {
-  Graph& graph = *model.graph;
-  require_names(graph, names);
-  graph.outputs.clear();
-  for (const std::string& name : names) {
-    Value* value = graph.find_value(name);
-    if (std::find(graph.outputs.begin(), graph.outputs.end(), value) == graph.outputs.end())
-      graph.outputs.push_back(value);
-  }
+  const std::vector<Value*> values = find_all(model, names);
+  const auto is_inner = [&](const Value* v) { return &v->graph() != model.graph.get(); };
+  if (std::any_of(values.begin(), values.end(), is_inner))
+    infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}});
+  std::vector<Value*> outputs;
+  for (Value* v : values) outputs.push_back(expose_value(model, *v));
+  model.graph->outputs = std::move(outputs);
 }
 
 void mark_all_outputs(Model& model) {
@@ -70,10 +97,9 @@ void mark_all_outputs(Model& model) {
 }
 
 void unmark_outputs(Model& model, std::span<const std::string> names) {
-  Graph& graph = *model.graph;
-  require_names(graph, names);
-  std::erase_if(graph.outputs, [&](const Value* output) {
-    return std::find(names.begin(), names.end(), output->name()) != names.end();
+  const std::vector<Value*> values = find_all(model, names);
+  std::erase_if(model.graph->outputs, [&](const Value* output) {
+    return std::find(values.begin(), values.end(), output) != values.end();
   });
 }
 

@@ -94,8 +94,7 @@ std::string origin_text(const NodeFinding& f) {
 
 std::string list_nodes(const std::vector<const NodeFinding*>& list) {
   std::string text;
-  const size_t shown =
-      log::enabled(log::Severity::kVerbose) ? list.size() : std::min(list.size(), kListed);
+  const size_t shown = log::enabled(log::Severity::kVerbose) ? list.size() : std::min(list.size(), kListed);
   for (size_t i = 0; i < shown; ++i) text += (i ? ", " : "") + list[i]->node;
   if (list.size() > shown) text += fmt::format(", and {} more", list.size() - shown);
   return text;

@@ -7,6 +7,7 @@
 
 #include "backends/session_info.h"
 #include "base/log.h"
+#include "graph/order.h"
 #include "ops/infer.h"
 #include "reference/evaluate.h"
 #include "reference/interpreter.h"
@@ -88,6 +89,7 @@ std::string shapes_text(const TensorList& feed) {
 
 std::string find_difference(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
                             const EquivalenceOptions& options) {
+  const TopologicalScope sorted_original(*original), sorted_changed(*changed);
   for (const std::shared_ptr<Model>& m : {original, changed})
     infer_shapes(*m, {.on_problem = [](const Node&, const std::string&) {}});
   int done = 0;

@@ -1,6 +1,7 @@
 #include "run/model_loader.h"
 
 #include "base/log.h"
+#include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer.h"
 #include "passes/convert_to_float16.h"
@@ -8,6 +9,7 @@
 
 namespace assay {
 void infer_known_shapes(Model& model, bool report) {
+  const TopologicalScope sorted(model);
   if (report) log::verbose("Starting shape inference");
   infer_shapes(model, {.on_problem = [&](const Node& node, const std::string& reason) {
                  if (report) log::warning("Shape inference stops at node {}: {}", node.label(), reason);

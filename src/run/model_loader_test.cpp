@@ -44,8 +44,8 @@ TEST_F(ModelLoaderTest, WarnsOnceOfAnOpsetThatIsUnknown) {
   EXPECT_EQ(capture.out(), "") << "who reads files knows for itself";
   loader.load_for(fake_backend);
   loader.load_for(fake_backend);
-  EXPECT_TRUE(capture.out().starts_with("[W] In " + options.path +
-                                        ", the model imports version 9999 of 'ai.onnx', but 28 is the newest"))
+  EXPECT_TRUE(capture.out().starts_with(
+      "[W] In " + options.path + ", the model imports version 9999 of 'ai.onnx', but 28 is the newest"))
       << capture.out();
   EXPECT_EQ(capture.out().find("[W]", 1), std::string::npos) << capture.out();
 }

@@ -13,12 +13,6 @@ namespace {
 constexpr double kLargestMessage = 2e9;
 constexpr double kMiB = 1024.0 * 1024.0;
 
-double constant_bytes(const Model& model) {
-  double bytes = 0;
-  for (const auto& v : model.graph->values()) bytes += static_cast<double>(v->tensor().nbytes());
-  return bytes;
-}
-
 }  // namespace
 
 void save_onnx_model(const Model& model, const ModelSaveOptions& options) {
@@ -28,7 +22,8 @@ void save_onnx_model(const Model& model, const ModelSaveOptions& options) {
   out.external_data_path = options.external_data_path.value_or("");
   out.one_file_per_tensor = options.one_file_per_tensor;
   if (options.external_data_threshold) out.external_data_threshold = *options.external_data_threshold;
-  if (const double bytes = constant_bytes(model); !out.external_data && bytes >= kLargestMessage) {
+  if (const auto bytes = static_cast<double>(inner_data_bytes(model, options.path));
+      !out.external_data && bytes >= kLargestMessage) {
     out.external_data = true;
     log::warning(
         "Model size ({} MiB) exceeds protobuf size threshold ({} MiB). Will save weight data to an external "

@@ -2,6 +2,7 @@
 
 #include "backends/session_info.h"
 #include "graph/clone.h"
+#include "graph/order.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
 
@@ -9,6 +10,7 @@ namespace assay {
 
 void observe_types(const std::shared_ptr<Model>& model, const DataLoaderOptions& data) {
   const std::shared_ptr<Model> copy = clone_model(*model);
+  const TopologicalScope sorted(*copy);
   infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}});
   std::vector<Tensor> feed;
   for (NamedTensor& t : DataLoader(data).load(0, tensor_infos(copy->graph->inputs), DataLoader::Report::kYes))

@@ -107,4 +107,27 @@ JsonDocument parse_json_file(const std::string& path) {
   return document;
 }
 
+std::string python_class(const JsonNode& node) {
+  switch (node.kind) {
+    case JsonNode::Kind::kNull:
+      return "NoneType";
+    case JsonNode::Kind::kTruth:
+      return "bool";
+    case JsonNode::Kind::kNumber:
+      return node.text.find_first_not_of("-0123456789") == node.text.npos ? "int" : "float";
+    case JsonNode::Kind::kString:
+      return "str";
+    case JsonNode::Kind::kList:
+      return "list";
+    case JsonNode::Kind::kDict:
+      break;
+  }
+  return node.class_name().empty() ? "collections.OrderedDict" : std::string(node.class_name());
+}
+
+std::string excerpt(const JsonNode& node) {
+  constexpr size_t kLimit = 200;
+  return std::string(node.text.substr(0, kLimit)) + (node.text.size() > kLimit ? "..." : "");
+}
+
 }  // namespace assay::internal

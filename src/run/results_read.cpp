@@ -14,8 +14,10 @@
 namespace assay {
 namespace {
 
+using internal::excerpt;
 using internal::JsonDocument;
 using internal::JsonNode;
+using internal::python_class;
 
 /// Classes that upstream can decode and that are neither arrays nor results.
 constexpr std::array<std::string_view, 8> kOtherClasses = {
@@ -24,30 +26,6 @@ constexpr std::array<std::string_view, 8> kOtherClasses = {
 
 [[noreturn]] void malformed(std::string_view what) {
   fail(ErrorCode::kInvalidArgument, "the result file is malformed: {}", what);
-}
-
-std::string python_class(const JsonNode& node) {
-  switch (node.kind) {
-    case JsonNode::Kind::kNull:
-      return "NoneType";
-    case JsonNode::Kind::kTruth:
-      return "bool";
-    case JsonNode::Kind::kNumber:
-      return node.text.find_first_not_of("-0123456789") == node.text.npos ? "int" : "float";
-    case JsonNode::Kind::kString:
-      return "str";
-    case JsonNode::Kind::kList:
-      return "list";
-    case JsonNode::Kind::kDict:
-      break;
-  }
-  return node.class_name().empty() ? "collections.OrderedDict" : std::string(node.class_name());
-}
-
-/// The beginning of a value, as it stands in the file.
-std::string excerpt(const JsonNode& node) {
-  constexpr size_t kLimit = 200;
-  return std::string(node.text.substr(0, kLimit)) + (node.text.size() > kLimit ? "..." : "");
 }
 
 [[noreturn]] void unknown_class(std::string_view name) {

@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "compare/report.h"
-#include "reference/evaluate.h"
 #include "graph/metadata_text.h"
+#include "reference/evaluate.h"
 #include "tensor/print.h"
 
 namespace assay {

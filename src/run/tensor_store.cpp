@@ -184,9 +184,8 @@ class TensorStore::InPlace : public StoredTensorSource {
 
   /// A view that gives the pages back when its last copy goes.
   Tensor load() const override {
-    const std::shared_ptr<const void> pages(tensor_.data(), [t = tensor_](const void*) {
-      drop_resident_pages(t.data(), t.nbytes());
-    });
+    const std::shared_ptr<const void> pages(
+        tensor_.data(), [t = tensor_](const void*) { drop_resident_pages(t.data(), t.nbytes()); });
     return Tensor::view(tensor_.dtype(), tensor_.shape(), tensor_.data(), pages);
   }
   void release() const override { drop_resident_pages(tensor_.data(), tensor_.nbytes()); }

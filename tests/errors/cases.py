@@ -16,7 +16,7 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'check', 'template')"),
+    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'inspect', 'check', 'surgeon', 'template', 'data', 'plugin')"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -116,4 +116,123 @@ CONFORMANCE = [
     ("check conformance folder --expected empty_list.json", 1, ERR, "[!] empty_list.json: line 1 is not of the form `TARGET CASE: REASON`: []"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE
+# Files that no reader takes: the same message from every command that reads a model.
+UNREADABLE = ["nothing", "empty", "truncated", "text", "random", "long_length", "cycle", "duplicate", "dangling", "unknown_type",
+              "short_weight", "external_missing", "external_short", "external_parent", "external_absolute", "external_link"]
+READERS = [("inspect model {} --show layers", 1), ("inspect sparsity {}", 1), ("inspect diff {} identity.onnx", 2),
+           ("inspect diff identity.onnx {}", 2)]
+READING = [(reader.format(f"{name}.onnx"), status, ERR, message)
+           for name in UNREADABLE for command, _, stream, message in MODELS if command == f"run {name}.onnx --ref" and stream == ERR
+           for reader, status in READERS]
+
+INSPECT = [
+    ("inspect model", 2, ERR, "assay inspect model: error: the following arguments are required: model_file"),
+    ("inspect diff identity.onnx", 2, ERR, "assay inspect diff: error: the following arguments are required: model_b"),
+    ("inspect data", 2, ERR, "assay inspect data: error: the following arguments are required: path"),
+    ("inspect model identity.onnx --show nodes", 2, ERR, "assay inspect model: error: argument --show: invalid choice: 'nodes' (choose from 'layers', 'attrs', 'weights')"),
+    ("inspect model identity.onnx --display-as onnx", 2, ERR, "assay inspect model: error: argument --convert-to/--display-as: invalid choice: 'onnx' (choose from 'trt')"),
+    ("inspect model identity.onnx --display-as trt", 1, ERR, "[!] --convert-to/--display-as is not available yet: this build has no TensorRT to turn the model into one of its networks. Leave it out to see the ONNX model."),
+    ("inspect model identity.onnx --combine-tensor-info x.json", 1, ERR, "[!] --combine-tensor-info is not available yet: it says how TensorRT is to see the model, and this build shows ONNX models as they are."),
+    ("inspect model model.engine", 1, ERR, "[!] $DIR/model.engine is a model of type engine, and this build reads ONNX models only. Give the ONNX model that the engine was built from."),
+    ("inspect model nothing.onnx", 1, OUT, "[W] Model path does not exist: nothing.onnx"),
+    ("inspect model no_extension --model-type onnx", 0, OUT, "    Name: g | ONNX Opset: 13"),
+    ("inspect sparsity no_extension", 0, OUT, "[I] Finished checking 0 tensors. "),
+    ("inspect model unknown_op.onnx --show layers", 0, OUT, "    Node 0    | n0 [Op: Frobnicate]"),
+    ("inspect model unknown_domain.onnx --show layers", 0, OUT, "    Node 0    | n0 [Op: Relu]"),
+    ("inspect model unknown_opset.onnx", 0, OUT, "    Name: g | ONNX Opset: 9999"),
+    ("inspect model unknown_op.onnx --stats", 0, OUT, "    Frobnicate: what this operator computes is not known"),
+    ("inspect model unknown_op.onnx --shape-inference", 0, OUT, "    ---- 1 Node(s) ----"),
+    ("inspect model external_missing.onnx --ignore-external-data", 0, OUT, "    ---- 1 Initializer(s) ----"),
+    ("inspect model external_missing.onnx --ignore-external-data --show weights", 0, OUT, "        <error: failed to load weights>"),
+    ("inspect model identity.onnx --input-shapes z:[1,2]", 1, ERR, "[!] the model has no input 'z'; its inputs are 'x'"),
+    ("inspect model identity.onnx --input-shapes x:[1,2,3]", 1, ERR, "[!] the input 'x' has 2 dimensions, not 3"),
+    ("inspect model identity.onnx --stats --json identity.onnx/out.json", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
+    ("inspect diff identity.onnx identity.onnx", 0, OUT, "    ---- 0 Difference(s) ----"),
+    ("inspect diff identity.onnx dynamic.onnx", 1, OUT, "    ~ type of 'x': float32[1, 2] -> float32[n, 2]"),
+    ("inspect diff identity.onnx identity.onnx --json /dev/full", 2, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("inspect diff identity.onnx identity.onnx --ignore names", 2, ERR, "assay inspect diff: error: argument --ignore: invalid choice: 'names' (choose from 'metadata', 'opset', 'attribute', 'initializer')"),
+    ("inspect data gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("inspect data not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
+    ("inspect data other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
+    ("inspect data no_array.json", 1, ERR, "[!] base64 text has 3 characters, which is no multiple of 4 [in input 'x'] [at iteration 0] [in no_array.json]"),
+    ("inspect data empty_list.json", 0, OUT, "[I] ==== Data (0 iterations) ===="),
+    ("inspect data nan.json --num-items -2", 1, ERR, "[!] --num-items: -2 is too small; it must be at least -1."),
+]
+
+TO_INPUT = [
+    ("data", 2, ERR, "assay data: error: the following arguments are required: command"),
+    ("data to-input", 2, ERR, "assay data to-input: error: the following arguments are required: paths, -o/--output"),
+    ("data to-input gone.json -o merged.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("data to-input name.json folder -o merged.json", 1, ERR, "[!] cannot read folder: it is a folder"),
+    ("data to-input name.json not.json -o merged.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
+    ("data to-input identity.onnx -o merged.json", 1, ERR, "[!] expected a JSON value [in identity.onnx, line 1, column 1]"),
+    ("data to-input other.json -o merged.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
+    ("data to-input name.json -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("data to-input name.json -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("data to-input empty_list.json -o merged.json", 0, OUT, "[I] Saving input file containing 0 iteration(s) to merged.json"),
+    ("data to-input empty_list.json name.json type.json -o merged.json", 0, OUT, "[I] Saving input file containing 1 iteration(s) to merged.json"),
+]
+
+TACTICS = [
+    ("inspect", 2, ERR, "assay inspect: error: the following arguments are required: command"),
+    ("inspect tactics", 2, ERR, "assay inspect tactics: error: the following arguments are required: tactic_replay"),
+    ("inspect tactics gone.json", 1, ERR, "[!] cannot open gone.json: No such file or directory"),
+    ("inspect tactics folder", 1, ERR, "[!] cannot read folder: it is a folder"),
+    ("inspect tactics not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
+    ("inspect tactics other.json", 1, ERR, "[!] Provided JSON cannot be decoded into a TacticReplayData.\n    Note: JSON was decoded into a <class 'collections.OrderedDict'>:\n    {\"a\": 1} [in other.json]"),
+    ("inspect diff-tactics", 0, OUT, "[W] good does not exist, so nothing can be told about good tactics. Use --good to name others."),
+    ("inspect diff-tactics --good other.json --bad folder", 0, OUT, "[W] other.json holds no tactic replay, so nothing can be told about good tactics. Use --good to name others."),
+    ("inspect diff-tactics --good other.json --bad folder", 0, OUT, "[I] Could not determine potentially bad tactics. Try providing more tactic replay files if possible."),
+]
+
+PLUGIN = [
+    ("plugin", 2, ERR, "assay plugin: error: the following arguments are required: command"),
+    ("plugin match two.onnx", 2, ERR, "assay plugin match: error: the following arguments are required: --plugin-dir"),
+    ("plugin match two.onnx --plugin-dir plugins --include both --exclude both", 2, ERR, "assay plugin match: error: argument --exclude: not allowed with argument --include"),
+    ("plugin match two.onnx --plugin-dir gone", 1, ERR, "[!] --plugin-dir: there is no folder $DIR/gone."),
+    ("plugin match two.onnx --plugin-dir folder", 1, ERR, "[!] --plugin-dir: no folder in $DIR/folder holds a pattern.yaml."),
+    ("plugin match two.onnx --plugin-dir plugins --include bot", 1, ERR, "[!] --include: there is no plugin bot. Did you mean both?"),
+    ("plugin list two.onnx --plugin-dir plugins --exclude zzz", 1, ERR, "[!] --exclude: there is no plugin zzz. There are ['both']."),
+    ("plugin match two.onnx --plugin-dir python_plugins", 1, ERR, "[!] The plugin old has only a pattern.py, and this build runs no Python. Describe the pattern in a file pattern.yaml beside it (docs/plugins.md), or find the matches with Polygraphy: its config.yaml can be used here."),
+    ("plugin match two.onnx --plugin-dir damaged_plugins", 1, ERR, "[!] this is no YAML: did not find expected node content [in $DIR/damaged_plugins/broken/pattern.yaml, line 2]"),
+    ("plugin match two.onnx --plugin-dir wrong_plugins", 1, ERR, "[!] the tensor 'z' is not defined: it is no input, no constant and no output of a node before [in $DIR/wrong_plugins/wrong/pattern.yaml, line 6]"),
+    ("plugin match gone.onnx --plugin-dir plugins", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
+    ("plugin match truncated.onnx --plugin-dir plugins", 1, ERR, "[!] the bytes are damaged at offset 4: a length reaches beyond its end [in $DIR/truncated.onnx]"),
+    ("plugin match two.onnx --plugin-dir plugins -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("plugin match two.onnx --plugin-dir plugins -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("plugin match two.onnx --plugin-dir overlapping -o overlapping.yaml", 0, OUT, "[W] The match of neg that begins at node 'second' (Neg) is left out: node 'second' (Neg) belongs to a match of both already."),
+    ("plugin list two.onnx --plugin-dir overlapping", 0, OUT, "[I] {'both': 1, 'neg': 0}"),
+    ("plugin list two.onnx --plugin-dir overlapping --include neg both", 0, OUT, "[I] {'neg': 1, 'both': 0}"),
+    ("plugin list two.onnx --plugin-dir plugins --seed 3", 0, OUT, "[W] --seed has no effect on plugins; it is ignored."),
+    ("plugin list two.onnx --plugin-dir plugins --onnx-outputs zzz", 1, ERR, "[!] The following outputs were not found in the model: {'zzz'} [in $DIR/two.onnx]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config gone.yaml", 1, ERR, "[!] cannot open gone.yaml: No such file or directory"),
+    ("plugin replace two.onnx --plugin-dir plugins --config no_plugin.yaml", 1, ERR, "[!] a plugin is a map, not a list [in no_plugin.yaml, line 1]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config no_yaml.yaml", 1, ERR, "[!] this is no YAML: found unexpected end of stream [in no_yaml.yaml, line 2]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config unknown_tensor.yaml", 1, ERR, "[!] the model has no tensor 'X', which is to be an input [at instance 0 of plugin both] [in unknown_tensor.yaml]. A similar name is 'x'."),
+    ("plugin replace two.onnx --plugin-dir plugins --config no_output.yaml", 1, ERR, "[!] the tensor 'x' is to be an output, but no node computes it [at instance 0 of plugin both] [in no_output.yaml]"),
+    ("plugin replace two.onnx --plugin-dir plugins --config twice.yaml -o twice.onnx", 0, OUT, "[W] Instance 1 of both is left alone: it shares 'first' (Relu) with 'both_0' (Both)."),
+    ("plugin replace two.onnx --plugin-dir plugins --config twice.yaml -o twice.onnx", 0, OUT, "[W] Warning: not all instances of both were replaced!"),
+    ("plugin replace chain.onnx --plugin-dir plugins --config cycle.yaml", 1, ERR, "[!] the graph has a cycle: 'n1' (Neg) <- 'both_0' (Both) <- 'n1' (Neg) [in cycle.yaml]"),
+    ("plugin replace two.onnx --plugin-dir own_plugins --config good.yaml", 1, ERR, "[!] The plugin both replaces by a Python function of its own, replace_with_plugin in $DIR/own_plugins/both/pattern.py, and this build runs no Python. Describe the plugin in a file pattern.yaml beside it (docs/plugins.md), or use Polygraphy."),
+    ("plugin replace two.onnx --plugin-dir plugins --config good.yaml -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+]
+
+CAPABILITY = [
+    ("inspect capability", 2, ERR, "assay inspect capability: error: the following arguments are required: model_file"),
+    ("inspect capability gone.onnx", 1, OUT, "[W] Model path does not exist: gone.onnx"),
+    ("inspect capability gone.onnx", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
+    ("inspect capability empty.onnx", 1, ERR, "[!] the file is empty [in $DIR/empty.onnx]"),
+    ("inspect capability random.onnx", 1, ERR, "[!] the bytes are damaged at offset 1: an unknown wire type [in $DIR/random.onnx]"),
+    ("inspect capability cycle.onnx", 1, ERR, "[!] the graph has a cycle: 'n0' (Relu) <- 'n1' (Relu) <- 'n0' (Relu) [in $DIR/cycle.onnx]"),
+    ("inspect capability two.onnx", 0, OUT, "[I] Graph is fully supported by the engine; Will not report errors."),
+    ("inspect capability two.onnx --with-partitioning", 0, OUT, "[I] Graph is fully supported by the engine; Will not generate subgraphs."),
+    ("inspect capability dynamic.onnx", 0, OUT, "[W] Input tensor: x | Will plan for shape: (1, 2).\n    If this is not how the model is used, give --input-shapes."),
+    ("inspect capability dynamic.onnx --input-shapes z:[1]", 1, ERR, "[!] the model has no input 'z'; its inputs are 'x'"),
+    ("inspect capability unknown_op.onnx -o dumps", 0, OUT, "[I] ===== Summary =====\n    Stack trace  | Operator   | Node  | Reason                                                \n    -------------------------------------------------------------------------------------------\n                 | Frobnicate | n0    | the operator Frobnicate of domain 'ai.onnx' is unknown"),
+    ("inspect capability unknown_domain.onnx -o dumps --with-partitioning", 0, OUT, "[I] Saving ONNX model to: dumps/unsupported_subgraph-nodes-0-0.onnx"),
+    ("inspect capability unknown_op.onnx -o identity.onnx/x", 1, ERR, "[!] cannot create the folder identity.onnx/x: Not a directory"),
+    ("inspect capability unknown_op.onnx --with-partitioning -o identity.onnx", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
+    ("inspect capability unknown_op.onnx --external-data-size-threshold 16MB", 1, ERR, "[!] Could not convert 16MB to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + READING + INSPECT + TO_INPUT + TACTICS + PLUGIN + CAPABILITY

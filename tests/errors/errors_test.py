@@ -5,6 +5,7 @@ usage: errors_test.py BINARY
 
 import glob
 import os
+import random
 import re
 import shlex
 import signal
@@ -96,14 +97,32 @@ def check_names(binary, folder):
             result = subprocess.run([name, option], executable=binary, capture_output=True, text=True)
             if result.returncode != 0 or result.stdout != answer:
                 return f"{name} {option}: {result.returncode} {result.stdout}"
-        for command in ["--help", "run --help", "template -h", "template model --help"]:
+        for command in ["--help", "run --help", "template -h", "template model --help", "inspect -h", "inspect model -h", "inspect diff -h"]:
             result = subprocess.run([name, *command.split()], executable=binary, capture_output=True, text=True)
             if result.returncode != 0 or not result.stdout.startswith(f"usage: {name} ") or result.stderr:
                 return f"{name} {command}: {result.returncode} {result.stdout} {result.stderr}"
     return None
 
 
-CHECKS = [check_names, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
+def check_flipped_bytes(binary, folder):
+    """Models with a wrong byte are shown or refused with a sentence; nothing crashes."""
+    chance = random.Random(7)
+    with open("typed.onnx", "rb") as file:
+        good = file.read()
+    for _ in range(60):
+        bad = bytearray(good)
+        bad[chance.randrange(len(bad))] = chance.randrange(256)
+        with open("flipped.onnx", "wb") as file:
+            file.write(bad)
+        for command in ["inspect model flipped.onnx --show layers attrs weights --stats", "inspect sparsity flipped.onnx",
+                        "inspect diff typed.onnx flipped.onnx"]:
+            result = run(binary, command, errors="replace")
+            if result.returncode not in (0, 1, 2) or "Internal error" in result.stderr or (result.returncode == 2 and not result.stderr):
+                return f"{command}: exit code {result.returncode}\n{bytes(bad)}\n{result.stderr}"
+    return None
+
+
+CHECKS = [check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
 
 
 def main():

@@ -6,7 +6,7 @@ import os
 import random
 import struct
 
-from onnx_bytes import chunk, model, node, tensor, value_info
+from onnx_bytes import chunk, int_attribute, ints_attribute, model, node, tensor, tensor_attribute, value_info
 
 X, Y = value_info("x", [1, 2]), value_info("y", [1, 2])
 IDENTITY = model([node("Identity", ["x"], ["y"], "id")], [X], [Y])
@@ -23,6 +23,12 @@ def write_models():
     write("two.onnx", model([node("Relu", ["x"], ["h"], "first"), node("Neg", ["h"], ["y"], "second")], [X], [Y]))
     write("cast.onnx", model([node("Identity", ["i"], ["j"])], [value_info("i", [3], 6)], [value_info("j", [3], 6)]))
     write("no_extension", IDENTITY)
+    weights = [tensor("w", [4, 1], struct.pack("<4f", 1, 0, 0, 2)), tensor("shape", [2], struct.pack("<2q", 1, 4), 7)]
+    nodes = [node("Constant", [], ["k"], "constant", attributes=[tensor_attribute("value", tensor("", [1, 2], bytes(8)))]),
+             node("Concat", ["x", "k"], ["c"], "concat", attributes=[int_attribute("axis", 1)]),
+             node("Reshape", ["c", "shape"], ["r"], "reshape"), node("MatMul", ["r", "w"], ["m"], "product"),
+             node("Transpose", ["m"], ["y"], "transpose", attributes=[ints_attribute("perm", [1, 0])])]
+    write("typed.onnx", model(nodes, [X], [value_info("y", [1, 1])], weights))
     write("model.engine", b"\0")
 
 
@@ -81,7 +87,41 @@ def write_data():
     os.mkdir("read_only", 0o555)
 
 
+PATTERN = """op: Both
+inputs: [a]
+nodes:
+- {op: Relu, inputs: [a], outputs: [b]}
+- {op: Neg, inputs: [b], outputs: [c]}
+outputs: [c]
+"""
+
+
+def write_plugins():
+    def plugin(folder, name, file, text):
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+        write(f"{folder}/{name}/{file}", text)
+
+    plugin("plugins", "both", "pattern.yaml", PATTERN)
+    plugin("overlapping", "both", "pattern.yaml", PATTERN)
+    plugin("overlapping", "neg", "pattern.yaml", "op: N\ninputs: [a]\nnodes:\n- {op: Neg, inputs: [a], outputs: [b]}\noutputs: [b]\n")
+    plugin("python_plugins", "old", "pattern.py", "def get_plugin_pattern(): pass\n")
+    plugin("own_plugins", "both", "pattern.py", "def replace_with_plugin(graph): pass\n")
+    plugin("damaged_plugins", "broken", "pattern.yaml", "op: [\n")
+    plugin("wrong_plugins", "wrong", "pattern.yaml", PATTERN.replace("outputs: [c]\n", "outputs: [z]\n"))
+    config = "name: both\nop: Both\ninstances:\n- inputs:\n  - {}\n  outputs:\n  - {}\n"
+    write("good.yaml", config.format("x", "y"))
+    write("twice.yaml", config.format("x", "y") + "- inputs: [x]\n  outputs: [h]\n")
+    write("unknown_tensor.yaml", config.format("X", "y"))
+    write("no_output.yaml", config.format("h", "x"))
+    write("no_plugin.yaml", "- 1\n")
+    write("no_yaml.yaml", "a: 'b\n")
+    write("chain.onnx", model([node("Relu", ["x"], ["a"], "n0"), node("Neg", ["a"], ["b"], "n1"), node("Neg", ["b"], ["c"], "n2")],
+                              [X], [value_info("c", [1, 2])]))
+    write("cycle.yaml", "name: both\nop: Both\ninstances:\n- inputs: [x, b]\n  outputs: [a, c]\n")
+
+
 def write_all():
     write_models()
     write_damaged_models()
     write_data()
+    write_plugins()

@@ -22,6 +22,7 @@
 #include "base/isolated_jobs.h"
 #include "base/memory_limit.h"
 #include "base/parallel.h"
+#include "fuzz/differential.h"
 #include "fuzz/judge.h"
 #include "fuzz/mutate.h"
 #include "ops/op_list.h"
@@ -42,6 +43,8 @@ struct Options {
   std::string only = "*", cases, save;
   const Backend* against = nullptr;
   bool verbose = false;
+  int round = -1;
+  bool table = false, stale = false;
 };
 
 /// What the rounds of one subject came to.
@@ -150,10 +153,24 @@ int fuzz(const Options& options) {
   return problems == 0 ? 0 : 1;
 }
 
+int run(const Options& options) {
+  if (options.against == nullptr) return fuzz(options);
+  const DifferentialOptions differential{.rounds = options.round >= 0 ? 1 : options.rounds,
+                                         .first_round = std::max(options.round, 0),
+                                         .seed = options.seed,
+                                         .jobs = options.jobs > 0 ? options.jobs : thread_count(),
+                                         .only = options.only,
+                                         .save = options.save,
+                                         .table = options.table,
+                                         .verbose = options.verbose,
+                                         .stale_fails = options.stale};
+  return run_differential(differential, *options.against) == 0 ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace assay::fuzz
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   assay::fuzz::Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -168,6 +185,12 @@ int main(int argc, char** argv) {
       options.jobs = std::atoi(value());
     else if (word == "--against")
       options.against = assay::find_backend(value());
+    else if (word == "--round")
+      options.round = std::atoi(value());
+    else if (word == "--table")
+      options.table = true;
+    else if (word == "--stale")
+      options.stale = true;
     else if (word == "--save")
       options.save = value();
     else if (word == "--verbose")
@@ -175,5 +198,8 @@ int main(int argc, char** argv) {
     else
       options.cases = word;
   }
-  return assay::fuzz::fuzz(options);
+  return assay::fuzz::run(options);
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "op_fuzz: %s\n", e.what());
+  return 2;
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "cli/values.h"
 #include "graph/import.h"
+#include "graph/order.h"
 #include "passes/convert_to_float16.h"
 
 namespace assay::cli {
@@ -127,12 +128,14 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
 
 std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path) {
   log::info("Loading model: {}", path);
+  const bool converts = args.has("--fp-to-fp16");
   const std::shared_ptr<Model> model =
       load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
                         .ignore_external_data = args.has("--ignore-external-data"),
+                        .keep_node_order = !converts,
                         .allow_weightless = true});
   if (args.declares("--shape-inference") && args.has("--shape-inference")) infer_known_shapes(*model);
-  if (args.has("--fp-to-fp16")) {
+  if (converts) {
     log::info("Converting float tensors to float16");
     convert_to_float16(*model);
   }

@@ -31,7 +31,7 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
                                              const std::string& path_option);
 
 /// For commands that look at a model: logs that it is loaded, and loads it as the first two groups say (the
-/// second may be absent). Throws Error naming the file.
+/// second may be absent). Nodes stay in the order of the file. Throws Error naming the file.
 std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path);
 
 }  // namespace assay::cli

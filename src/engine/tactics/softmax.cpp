@@ -25,9 +25,11 @@ std::string lower(const Problem& p, StepBuilder& b) {
   bool coerced = false;
   const bool region = is_region(p.node());
   if (!region) {
-    axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), shape.rank()));
-    // Before opset 13 everything from the axis on is one dimension.
+    // Before opset 13 everything from the axis on is one dimension; in version 1 it may be nothing.
     coerced = p.attributes().since() < 13;
+    const int64_t given = p.attributes().attr_int("axis");
+    axis = coerced && given == shape.rank() ? shape.size()
+                                            : static_cast<size_t>(normalize_axis(given, shape.rank()));
   }
   parameters.set("outer", shape.numel(0, axis));
   parameters.set("count", coerced ? shape.numel(axis, shape.size()) : shape[axis]);

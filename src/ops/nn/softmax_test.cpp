@@ -39,7 +39,16 @@ TEST(Softmax, HardmaxMarksTheFirstLargest) {
 
 TEST(Softmax, RefusesAnAxisOutsideTheRank) {
   for (const char* op : {"Softmax", "LogSoftmax", "Hardmax"})
-    expect_refused(op, 13, {{{random_tensor({2, 3}, 1)}, {{"axis", int64_t{2}}}, "axis 2 is outside"}});
+    for (const int version : {11, 13})
+      expect_refused(op, version,
+                     {{{random_tensor({2, 3}, 1)}, {{"axis", int64_t{2}}}, "axis 2 is outside"}});
+}
+
+TEST(Softmax, MayHaveAnAxisPastTheLastInVersionOne) {
+  const Tensor x = random_tensor({2, 3}, 1);
+  expect_near(run_op("Softmax", 1, {x}, {{"axis", int64_t{2}}})[0],
+              Tensor::from<double>({2, 3}, std::vector<double>(6, 1)), 0);
+  expect_refused("Softmax", 1, {{{x}, {{"axis", int64_t{3}}}, "axis 3 is outside"}});
 }
 
 // Softmax in float32, step by step, as a backend would.

@@ -39,7 +39,8 @@ GridPadding padding_of(const OpContext& c) {
 GridSampler::GridSampler(const OpContext& c, const Shape& image, const Shape& grid)
     : interpolation_(interpolation_of(c)),
       padding_(padding_of(c)),
-      align_corners_(c.attr_int("align_corners") != 0) {
+      align_corners_(c.attr_int("align_corners") != 0),
+      moves_cubic_(c.op().domain != "com.microsoft") {
   c.check(image.size() >= 3 && grid.size() == image.size() && grid.back() == image.rank() - 2 &&
               grid[0] == image[0],
           "the grid of shape {} does not fit the image of shape {}", grid.str(), image.str());
@@ -94,8 +95,8 @@ std::vector<GridSampler::Tap> GridSampler::axis_taps(double normalized, int64_t 
   if (!std::isfinite(raw)) return {{0, std::nan(""), 0}};
   if (interpolation_ == Interpolation::kNearest)
     return {{padded_index(moved_inside(std::nearbyint(raw), extent), extent), 1, 0}};
-  const double x = moved_inside(raw, extent), centre = std::floor(x);
   const bool cubic = interpolation_ == Interpolation::kCubic;
+  const double x = cubic && !moves_cubic_ ? raw : moved_inside(raw, extent), centre = std::floor(x);
   // A kernel's slope is at most 1.35 for cubic with a = -0.75, its evaluation errs by less than 350 u.
   const double slip = (cubic ? 1.35 : 1) * coordinate_error(normalized, extent, u) + (cubic ? 350 : 2) * u;
   const int reach = (cubic ? 2 : 1) + (u > 0 ? 1 : 0);

@@ -54,6 +54,9 @@ class GridSampler {
   Interpolation interpolation_ = Interpolation::kLinear;
   GridPadding padding_ = GridPadding::kZeros;
   bool align_corners_ = false;
+  /// Cubic: a place outside moves into the image before its taps are chosen, as in ONNX's reference.
+  /// GridSample of com.microsoft pads the taps only, as PyTorch does.
+  bool moves_cubic_ = true;
   std::vector<int64_t> extents_;
   Shape output_;
   int64_t plane_ = 1, points_ = 1;

@@ -1,0 +1,316 @@
+// assay plugin: finds the subgraphs of a model that plugins stand for, and replaces them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "base/mapped_file.h"
+#include "base/python_repr.h"
+#include "cli/command.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "graph/export.h"
+#include "ops/infer.h"
+#include "passes/mark_outputs.h"
+#include "plugin/config_file.h"
+#include "plugin/match.h"
+#include "plugin/pattern_file.h"
+#include "plugin/replace.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Upstream takes these, too, and uses none of them.
+constexpr const char* kWithoutEffect[] = {
+    "--input-shapes", "--seed",      "--val-range",  "--int-min",     "--int-max",
+    "--float-min",    "--float-max", "--iterations", "--load-inputs", "--data-loader-backend-module"};
+
+void add_common_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_model_options(parser, /*is_required=*/true, "Accepted; without effect on the search.");
+  add_onnx_shape_inference_options(parser);
+  add_onnx_load_options(parser);
+  add_data_loader_options(parser);
+}
+
+Option plugin_dir_option() {
+  return {.names = {"--plugin-dir"},
+          .help = "The folder of the plugins: a folder each, named after it, with the file pattern.yaml.",
+          .metavar = "DIR",
+          .required = true};
+}
+
+void add_search_options(ArgParser& parser, bool can_save) {
+  add_common_options(parser);
+  OptionGroup& group = parser.add_group("Plugins");
+  group.options = {
+      plugin_dir_option(),
+      {.names = {"--include"},
+       .help = "Look for these plugins only.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME",
+       .exclusive = "plugins"},
+      {.names = {"--exclude"},
+       .help = "Look for all plugins but these.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME",
+       .exclusive = "plugins"},
+  };
+  if (can_save)
+    group.options.push_back({.names = {"-o", "--output"},
+                             .help = "Where to save what was found; default: config.yaml beside the model.",
+                             .metavar = "FILE"});
+}
+void add_match_options(ArgParser& parser) { add_search_options(parser, true); }
+void add_list_options(ArgParser& parser) { add_search_options(parser, false); }
+
+void add_replace_options(ArgParser& parser) {
+  add_common_options(parser);
+  parser.add_group("Plugins").options = {
+      plugin_dir_option(),
+      {.names = {"--config"},
+       .help = "What to replace, as `plugin match` saves it; default: config.yaml beside the model.",
+       .metavar = "FILE"},
+      {.names = {"-o", "--output"},
+       .help = "Where to save the changed model; default: replaced.onnx beside the model.",
+       .metavar = "FILE"},
+  };
+}
+
+/// The folder, which must be there.
+fs::path plugin_dir(const ParsedArgs& args) {
+  const fs::path dir = fs::absolute(args.text("--plugin-dir").value()).lexically_normal();
+  std::error_code ec;
+  if (!fs::is_directory(dir, ec))
+    log::critical(ErrorCode::kNotFound, "--plugin-dir: there is no folder {}.", dir.string());
+  return dir;
+}
+
+/// Names of the folders that hold a plugin, sorted.
+std::vector<std::string> all_plugins(const fs::path& dir) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(dir)) {
+    std::error_code ec;
+    if (fs::exists(entry.path() / kPatternFile, ec) || fs::exists(entry.path() / kPythonPatternFile, ec))
+      names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  if (names.empty())
+    log::critical(ErrorCode::kNotFound, "--plugin-dir: no folder in {} holds a {}.", dir.string(),
+                  kPatternFile);
+  return names;
+}
+
+void require_known(const char* option, const std::vector<std::string>& chosen,
+                   const std::vector<std::string>& all) {
+  for (const std::string& name : chosen) {
+    if (std::find(all.begin(), all.end(), name) != all.end()) continue;
+    const std::string near = nearest_name(name, all);
+    log::critical(ErrorCode::kNotFound, "{}: there is no plugin {}. {}", option, name,
+                  near.empty() ? fmt::format("There are {}.", python_list_repr(all))
+                               : fmt::format("Did you mean {}?", near));
+  }
+}
+
+/// With --include in its order, else sorted: the first of two plugins that want the same nodes gets them.
+std::vector<std::string> chosen_plugins(const ParsedArgs& args, const fs::path& dir) {
+  std::vector<std::string> names = all_plugins(dir);
+  if (const auto included = args.list("--include")) {
+    require_known("--include", *included, names);
+    return *included;
+  }
+  if (const auto excluded = args.list("--exclude")) {
+    require_known("--exclude", *excluded, names);
+    std::erase_if(names, [&](const auto& n) {
+      return std::find(excluded->begin(), excluded->end(), n) != excluded->end();
+    });
+  }
+  return names;
+}
+
+PluginPattern read_pattern(const fs::path& folder) {
+  std::error_code ec;
+  if (!fs::exists(folder / kPatternFile, ec))
+    log::critical(
+        ErrorCode::kUnsupported,
+        "The plugin {} has only a {}, and this build runs no Python. Describe the pattern in a file {} "
+        "beside "
+        "it (docs/plugins.md), or find the matches with Polygraphy: its config.yaml can be used here.",
+        folder.filename().string(), kPythonPatternFile, kPatternFile);
+  return load_plugin_pattern(folder.string());
+}
+
+void change_outputs(const ParsedArgs& args, Model& model) {
+  if (const auto outputs = args.list("--onnx-outputs")) {
+    if (*outputs == std::vector<std::string>{"mark", "all"})
+      mark_all_outputs(model);
+    else
+      mark_outputs(model, *outputs);
+  }
+  if (const auto outputs = args.list("--onnx-exclude-outputs")) unmark_outputs(model, *outputs);
+}
+
+std::shared_ptr<Model> load(const ParsedArgs& args, const std::string& path) {
+  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  with_context([&] { return "in " + path; }, [&] { change_outputs(args, *model); });
+  return model;
+}
+
+std::string read_path(const ParsedArgs& args) {
+  for (const char* option : kWithoutEffect)
+    if (args.has(option)) log::warning("{} has no effect on plugins; it is ignored.", option);
+  return read_model_options(args).path;
+}
+
+std::string beside(const std::string& model_path, const char* name) {
+  return (fs::path(model_path).parent_path() / name).string();
+}
+
+void report_overlaps(const PluginClaims& claims) {
+  for (const PluginClaims::Overlap& o : claims.overlaps())
+    log::warning(
+        "The match of {} that begins at node {} is left out: node {} belongs to a match of {} already.",
+        o.plugin, o.node, o.shared_node, o.other_plugin);
+}
+
+/// A Python dict of plugins and how often each was found.
+std::string count_text(const std::vector<std::pair<std::string, size_t>>& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", python_str_repr(name), count);
+  return "{" + text + "}";
+}
+
+std::vector<PluginMatches> find_matches(const ParsedArgs& args, const std::string& path) {
+  const fs::path dir = plugin_dir(args);
+  std::vector<PluginMatches> found;
+  std::vector<std::pair<std::string, size_t>> counts;
+  PluginClaims claims;
+  std::shared_ptr<Model> model;
+  for (const std::string& plugin : chosen_plugins(args, dir)) {
+    log::info("checking {} in model", plugin);
+    const PluginPattern pattern = read_pattern(dir / plugin);
+    if (model == nullptr) {
+      model = load(args, path);
+      infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
+    }
+    found.push_back(match_plugin(pattern, *model, claims));
+    counts.emplace_back(plugin, found.back().instances.size());
+  }
+  report_overlaps(claims);
+  log::info("the following plugins matched:");
+  log::info("{}", count_text(counts));
+  return found;
+}
+
+int run_list(CommandContext& context) {
+  find_matches(context.args(), read_path(context.args()));
+  return 0;
+}
+
+int run_match(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const std::string path = read_path(args);
+  const std::vector<PluginMatches> found = find_matches(args, path);
+  const std::string config =
+      args.text("-o").value_or(fs::absolute(beside(path, "config.yaml")).lexically_normal().string());
+  AtomicFile file(config);
+  file.write(plugin_config_text(found));
+  file.commit();
+  log::info("Matching subgraphs saved to {}", config);
+  return 0;
+}
+
+/// A plugin's own way of replacing is Python, which cannot be run.
+void refuse_own_replacement(const fs::path& dir, const std::string& plugin) {
+  const fs::path script = dir / plugin / kPythonPatternFile;
+  std::error_code ec;
+  if (!fs::exists(script, ec) || fs::exists(dir / plugin / kPatternFile, ec)) return;
+  const std::shared_ptr<const MappedFile> text = MappedFile::open(script.string());
+  if (text->bytes().find("replace_with_plugin") != std::string_view::npos)
+    log::critical(
+        ErrorCode::kUnsupported,
+        "The plugin {} replaces by a Python function of its own, replace_with_plugin in {}, and this build "
+        "runs no Python. Describe the plugin in a file {} beside it (docs/plugins.md), or use Polygraphy.",
+        plugin, script.string(), kPatternFile);
+}
+
+void replace_all(PluginReplacer& replacer, const PluginMatches& plugin) {
+  size_t count = 0, number = 0;
+  for (const PluginInstance& instance : plugin.instances) {
+    const std::string reason =
+        with_context([&] { return fmt::format("at instance {} of plugin {}", number, plugin.name); },
+                     [&] { return replacer.replace(plugin, instance); });
+    if (reason.empty())
+      ++count;
+    else
+      log::warning("Instance {} of {} is left alone: {}.", number, plugin.name, reason);
+    ++number;
+  }
+  log::info("replaced {} instances of {} plugin", count, plugin.name);
+  if (count != plugin.instances.size())
+    log::warning("Warning: not all instances of {} were replaced!", plugin.name);
+}
+
+int run_replace(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const std::string path = read_path(args);
+  const fs::path dir = plugin_dir(args);
+  const std::shared_ptr<Model> model = load(args, path);
+  const std::string config = args.text("--config").value_or(beside(path, "config.yaml"));
+  const std::vector<PluginMatches> plugins = load_plugin_config(config);
+  for (const PluginMatches& plugin : plugins) refuse_own_replacement(dir, plugin.name);
+  with_context([&] { return "in " + config; },
+               [&] {
+                 PluginReplacer replacer(*model);
+                 for (const PluginMatches& plugin : plugins) replace_all(replacer, plugin);
+                 replacer.finish();
+               });
+  save_model(*model, args.text("-o").value_or(beside(path, "replaced.onnx")));
+  return 0;
+}
+
+constexpr Command kMatchCommand = {
+    .name = "match",
+    .summary = "Find what plugins can replace, and save it.",
+    .description =
+        "Finds the subgraphs of a model that plugins can replace, and saves them in a file that `plugin "
+        "replace` carries out.",
+    .add_options = add_match_options,
+    .run = run_match,
+};
+constexpr Command kListCommand = {
+    .name = "list",
+    .summary = "Count what plugins can replace.",
+    .description = "Counts the subgraphs of a model that each plugin can replace.",
+    .add_options = add_list_options,
+    .run = run_list,
+};
+constexpr Command kReplaceCommand = {
+    .name = "replace",
+    .summary = "Replace subgraphs by the nodes of plugins.",
+    .description =
+        "Replaces the subgraphs that `plugin match` has found by one node each, and saves the model.",
+    .add_options = add_replace_options,
+    .run = run_replace,
+};
+constexpr const Command* kSubcommands[] = {&kMatchCommand, &kListCommand, &kReplaceCommand};
+
+}  // namespace
+
+extern constinit const Command kPluginCommand;
+constinit const Command kPluginCommand = {
+    .name = "plugin",
+    .summary = "Replace subgraphs of a model by plugins.",
+    .description = "Finds the subgraphs of a model that plugins stand for, and replaces them.",
+    .add_options = add_logging_options,
+    .subcommands = kSubcommands,
+};
+
+}  // namespace assay::cli

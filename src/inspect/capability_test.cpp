@@ -1,0 +1,149 @@
+#include "inspect/capability.h"
+
+#include <gtest/gtest.h>
+
+#include "assay/error.h"
+#include "inspect/tactic_use.h"
+
+namespace assay {
+namespace {
+
+Type row() { return Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(2)}); }
+
+/// x -> Relu a -> Fake b -> Add(b, a) y -> Neg d, which nobody uses; Fake c from x.
+std::shared_ptr<Model> mixed_model() {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 13}};
+  Graph& g = *model->graph;
+  Value* x = g.add_input("x", row());
+  Value *a = g.add_value("a"), *b = g.add_value("b", row()), *y = g.add_value("y"), *d = g.add_value("d");
+  Value* w = g.add_constant("w", Tensor::from<float>({1, 2}, std::vector<float>{1, 2}));
+  g.add_node("Relu", {x}, {a}, {}, "n0");
+  g.add_node("Fake", {a}, {b}, {}, "n1");
+  g.add_node("Sum", {b, a, w}, {y}, {}, "n2");
+  g.add_node("Neg", {y}, {d}, {}, "n3");
+  g.add_node("Fake", {x}, {g.add_value("c", row())}, {}, "n4");
+  g.add_node("Relu", {a}, {g.add_value("e", row())}, {{"alpha", 1.0f}}, "n5");
+  g.outputs = {y, g.find_value("c"), g.find_value("e")};
+  return model;
+}
+
+std::string names(const std::vector<Value*>& values) {
+  std::string out;
+  for (const Value* v : values) out += v->name() + " ";
+  return out;
+}
+
+TEST(Capability, names_what_cannot_run) {
+  const auto model = mixed_model();
+  EXPECT_EQ(unsupported_nodes_text(find_unsupported(*model)),
+            "===== Summary =====\n"
+            "Stack trace  | Operator  | Node  | Reason                                          \n"
+            "------------------------------------------------------------------------------------\n"
+            "             | Fake      | n1    | the operator Fake of domain 'ai.onnx' is unknown\n"
+            "             | Fake      | n4    | the operator Fake of domain 'ai.onnx' is unknown\n"
+            "             | Relu      | n5    | Relu-13 has no attribute 'alpha'                \n");
+}
+
+TEST(Capability, cuts_the_graph_into_ranges) {
+  const auto model = mixed_model();
+  const std::vector<UnsupportedNode> unsupported = find_unsupported(*model);
+  const std::vector<NodeRange> ranges = partition(*model, unsupported);
+  ASSERT_EQ(ranges.size(), 4u);
+  EXPECT_EQ(unsupported_ranges_text(*model, ranges, unsupported),
+            "===== Summary =====\n"
+            "Operator | Count   | Reason                                                                     "
+            "         "
+            "| Nodes\n"
+            "------------------------------------------------------------------------------------------------"
+            "------------"
+            "-----\n"
+            "Fake     |       1 | the operator Fake of domain 'ai.onnx' is unknown                           "
+            "         "
+            "| [[1, 2]]\n"
+            "Fake     |       1 | the operator Fake of domain 'ai.onnx' is unknown | Relu-13 has no "
+            "attribute 'alpha' "
+            "| [[4, 6]]\n");
+  const auto first = extract_range(*model, ranges[0]), third = extract_range(*model, ranges[2]);
+  EXPECT_EQ(names(first->graph->inputs) + "-> " + names(first->graph->outputs), "x -> a ");
+  EXPECT_EQ(names(third->graph->inputs) + "-> " + names(third->graph->outputs), "b a -> y d ");
+  EXPECT_EQ(third->graph->nodes().size(), 2u);
+  EXPECT_TRUE(third->graph->find_value("w")->is_constant());
+  EXPECT_EQ(model->graph->nodes().size(), 6u);
+}
+
+TEST(Capability, looks_into_functions_and_branches) {
+  Model model;
+  model.opsets = {{"", 13}, {"mine", 1}};
+  const auto body = [](Function& f, const char* op, const char* domain) {
+    Value* in = f.body->add_value("in");
+    Value* out = f.body->add_value("out");
+    f.body->inputs = {in};
+    f.body->outputs = {out};
+    f.body->add_node(op, {in}, {out}, {}, std::string("body_") + op, domain);
+  };
+  for (const char* name : {"Outer", "Inner", "Endless"}) {
+    Function& f = model.functions.emplace_back();
+    f.domain = "mine";
+    f.name = name;
+    f.opsets = {{"", 13}, {"mine", 1}};
+  }
+  body(model.functions[0], "Inner", "mine");
+  body(model.functions[1], "Fake", "");
+  body(model.functions[2], "Endless", "mine");
+  Graph& g = *model.graph;
+  Value* x = g.add_input("x", row());
+  g.add_node("Outer", {x}, {g.add_value("y")}, {}, "call", "mine");
+  g.add_node("Endless", {x}, {g.add_value("z")}, {}, "loop", "mine");
+  auto branch = std::make_shared<Graph>();
+  branch->set_parent(&g);
+  branch->outputs = {branch->add_value("o")};
+  branch->add_node("Nothing", {}, {branch->outputs[0]}, {}, "inside");
+  g.add_node("If", {g.add_input("c", Type::tensor(DType::kBool, Dims{}))}, {g.add_value("i")},
+             {{"then_branch", branch}, {"else_branch", branch}}, "if");
+  g.outputs = {g.find_value("y"), g.find_value("z"), g.find_value("i")};
+
+  const std::vector<UnsupportedNode> found = find_unsupported(model);
+  ASSERT_GE(found.size(), 3u);
+  EXPECT_EQ(found[0].stack, (std::vector<std::string>{"call (Outer)", "body_Inner (Inner)"}));
+  EXPECT_EQ(found[0].name, "body_Fake");
+  EXPECT_EQ(found[0].index, 0u);
+  EXPECT_EQ(found[1].reason, "local functions call each other without end");
+  EXPECT_EQ(found[1].stack, (std::vector<std::string>{"loop (Endless)", "body_Endless (Endless)"}));
+  EXPECT_EQ(found[2].name, "inside");
+  EXPECT_EQ(found[2].index, 2u);
+}
+
+TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
+  Model model;
+  model.opsets = {{"", 13}};
+  Graph& g = *model.graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(4), Dim(8), Dim(8)}));
+  Value* w = g.add_constant("w", Tensor::zeros(DType::kFloat32, {4, 4, 3, 3}));
+  Value *a = g.add_value("a"), *b = g.add_value("b"), *c = g.add_value("c"), *y = g.add_value("y");
+  g.add_node("Conv", {x, w}, {a}, {}, "conv");
+  g.add_node("Relu", {a}, {b}, {}, "relu");
+  g.add_node("Identity", {b}, {c}, {}, "same");
+  g.add_node("NonZero", {c}, {y}, {}, "where");
+  g.outputs = {y};
+  ASSERT_TRUE(find_unsupported(model).empty());
+  const Shape shapes[] = {{1, 4, 8, 8}};
+  const std::vector<NodeTactics> nodes = plan_tactics(model, shapes);
+  ASSERT_EQ(nodes.size(), 4u);
+  EXPECT_EQ(nodes[0].tactics, std::vector<std::string>{"dnnl_conv"});
+  EXPECT_EQ(nodes[1].tactics, std::vector<std::string>{"dnnl_conv"});
+  EXPECT_TRUE(nodes[2].tactics.empty());
+  EXPECT_EQ(nodes[3].tactics, std::vector<std::string>{"evaluate"});
+  EXPECT_EQ(tactics_text(g, nodes, 10),
+            "===== Tactics =====\n"
+            "Operator |   Count | Tactic      | Reason                               | Nodes\n"
+            "-------------------------------------------------------------------------------\n"
+            "Conv     |       1 | dnnl_conv   |                                      | [[10, 11]]\n"
+            "Relu     |       1 | dnnl_conv   |                                      | [[11, 12]]\n"
+            "Identity |       1 | none needed |                                      | [[12, 13]]\n"
+            "NonZero  |       1 | evaluate    | no other tactic serves this operator | [[13, 14]]\n"
+            "2 of 4 node(s) run on fast tactics, 1 by plain evaluation, 1 need no step (folded, or a view)");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,125 @@
+#include "inspect/model_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+#include "inspect/inspect_test_util.h"
+
+namespace assay {
+namespace {
+
+constexpr ModelTextOptions kAll = {.layers = true, .attrs = true, .weights = true};
+
+TEST(ModelTextTest, CountsWithoutLayers) {
+  TestModel m;
+  m.input("x", {Dim::symbol("n"), 2, Dim()});
+  m.constant("w", {2});
+  m.node("Add", {"x", "w"}, {"y"});
+  m.output("y", {1});
+  EXPECT_EQ(model_text(*m.model),
+            "Name: g | ONNX Opset: 17\n\n"
+            "---- 1 Graph Input(s) ----\n{x [dtype=float32, shape=('n', 2, -1)]}\n\n"
+            "---- 1 Graph Output(s) ----\n{y [dtype=float32, shape=(1,)]}\n\n"
+            "---- 1 Initializer(s) ----\n\n"
+            "---- 1 Node(s) ----");
+}
+
+TEST(ModelTextTest, LayersNameInitializersAndGaps) {
+  TestModel m;
+  m.input("x", {1});
+  m.constant("w", {1});
+  m.node("Op", {"x", "", "w"}, {"y", "z"}, {}, "n");
+  m.node("Source", {}, {"s", "t"});
+  m.node("Sink", {"s"}, {});
+  const std::string text = model_text(*m.model, {.layers = true});
+  EXPECT_NE(text.find("---- 1 Initializer(s) ----\n{w [dtype=float32, shape=(1,)]}\n"), std::string::npos);
+  EXPECT_NE(text.find("Node 0    | n [Op: Op]\n"
+                      "    {x [dtype=float32, shape=(1,)],\n"
+                      "     ,\n"
+                      "     Initializer | w [dtype=float32, shape=(1,)]}\n"
+                      "     -> {y,\n"
+                      "         z}\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Node 1    |  [Op: Source]\n    {} -> {s,\n t}\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Node 2    |  [Op: Sink]\n    {s} -> {}"), std::string::npos) << text;
+}
+
+TEST(ModelTextTest, AttributesAsPythonPrintsThem) {
+  TestModel m;
+  m.node("Op", {}, {"y"},
+         {{"f", 0.1F},
+          {"i", int64_t{-3}},
+          {"s", std::string("a'b")},
+          {"floats", std::vector<float>{0.1F, 1}},
+          {"ints", std::vector<int64_t>{1, 2}},
+          {"strings", std::vector<std::string>{"a", "b'"}},
+          {"t", Tensor::vector<int64_t>({1, 2})}},
+         "n");
+  const std::string text = model_text(*m.model, kAll);
+  EXPECT_NE(text.find("    ---- Attributes ----\n"
+                      "    n.f = 0.10000000149011612\n"
+                      "    n.i = -3\n"
+                      "    n.s = a'b\n"
+                      "    n.floats = [0.10000000149011612, 1.0]\n"
+                      "    n.ints = [1, 2]\n"
+                      "    n.strings = ['a', \"b'\"]\n"
+                      "    n.t = Tensor: [dtype=int64, shape=[2]] | Values:\n"
+                      "        [1 2]"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ModelTextTest, SubgraphsAreIndented) {
+  TestModel m;
+  m.input("c", {}, DType::kBool);
+  const auto branch = m.subgraph();
+  branch->outputs.push_back(branch->add_constant("k", Tensor::vector<float>({1})));
+  m.node("If", {"c"}, {"y"}, {{"then_branch", branch}});
+  const std::string text = model_text(*m.model, kAll);
+  EXPECT_NE(text.find("    then_branch = \n"
+                      "            ---- 0 Subgraph Input(s) ----\n"
+                      "            {}\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("            Initializer | k [dtype=float32, shape=[1]] | Values:\n                [1.]\n"),
+      std::string::npos)
+      << text;
+}
+
+TEST(ModelTextTest, SaysWhatItCannotShow) {
+  TestModel m;
+  m.node("Op", {}, {"y"}, {{"type", Type::tensor(DType::kFloat32)}});
+  Value* w = m.graph->add_value("w", Type::tensor(DType::kFloat32, Dims{2}));
+  w->set_missing();
+  const log::Capture log;
+  const std::string text = model_text(*m.model, kAll);
+  EXPECT_NE(text.find("<error: failed to load weights>"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Attributes"), std::string::npos) << text;
+  EXPECT_NE(log.out().find("[E] Failed to load weights."), std::string::npos);
+  EXPECT_NE(log.out().find("[W] Attribute of type TYPE_PROTO is currently unsupported. Skipping attribute."),
+            std::string::npos);
+}
+
+TEST(ModelTextTest, OtherDomainsAreADict) {
+  TestModel m;
+  m.model->opsets = {{"a", 1}, {"ai.onnx", 3}, {"b", 2}, {"a", 4}};
+  EXPECT_EQ(model_text(*m.model).substr(0, 58),
+            "Name: g | ONNX Opset: 3 | Other Opsets: {'a': 4, 'b': 2}\n\n");
+  m.model->opsets.clear();
+  EXPECT_EQ(model_text(*m.model).substr(0, 30), "Name: g | ONNX Opset: Unknown\n");
+}
+
+TEST(ModelTextTest, ValuesThatAreNoTensorsShowTheirType) {
+  TestModel m;
+  Type list;
+  list.kind = Type::Kind::kSequence;
+  list.element = std::make_shared<Type>(Type::tensor(DType::kFloat32, Dims{2}));
+  m.graph->add_input("s", list);
+  m.graph->add_input("u", {});
+  EXPECT_NE(model_text(*m.model).find("{s [type=seq(float32[2])],\n u}"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,29 @@
+// How the engine runs each node of a model: by which tactics, or not at all because nothing is left to do.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// One node of the main graph.
+struct NodeTactics {
+  std::vector<std::string> tactics;  ///< of the engine's steps for it, each once; empty: folded, or a view
+  /// Why its plain evaluation was taken; empty when it was not.
+  std::string reason;
+  bool is_evaluated() const { return !reason.empty(); }
+};
+
+/// Plans the model for inputs of these shapes, in the order of the graph's inputs, and says what became of
+/// each node, in the order of the main graph. Weights are packed on the way, so it takes the time and the
+/// memory of opening the engine. Throws Error when the engine cannot plan the model.
+std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes);
+
+/// A table with a line for each operator, tactic and reason, and a sum below. `first_index` is the
+/// number of the first node in the model that the reader knows.
+std::string tactics_text(const Graph& graph, const std::vector<NodeTactics>& nodes, size_t first_index = 0);
+
+}  // namespace assay

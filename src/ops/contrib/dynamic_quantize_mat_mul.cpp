@@ -1,0 +1,79 @@
+// DynamicQuantizeMatMul: A is quantised to uint8 with the scale and zero point that its own range, widened to
+// include 0, asks for (DynamicQuantizeLinear), then Y = A * B * a_scale * b_scale + bias as in
+// MatMulIntegerToFloat.
+#include <cmath>
+
+#include "ops/contrib/quantized_product.h"
+#include "ops/eval_util.h"
+#include "ops/infer_util.h"
+#include "ops/nn/matrix_product.h"
+#include "ops/op_list.h"
+#include "ops/quant/integer_operands.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+enum Input { kA, kB, kBScale, kBZero, kBias };
+
+void infer(InferContext& c) {
+  std::optional<Dims> dims = infer_product_dims(c, kA, kB);
+  if (!dims) return c.set_output(0, c.input_dtype(kA));
+  if (const Dims* bias = c.has_input(kBias) ? c.input_dims(kBias) : nullptr) broadcast_dims(*dims, *bias);
+  c.set_output(0, c.input_dtype(kA), std::move(*dims));
+}
+
+/// A number that rounding decides on may become either level: an error of half a level in A, of which the
+/// bound takes the whole level.
+Traced quantized(EvalContext& c, Steps& steps, double scale, const Tensor& levels) {
+  if (!steps.bounds()) return steps.given(levels);
+  Traced a = steps.given(levels);
+  const double* x = c.input(kA).data<double>();
+  const double* level = levels.data<double>();
+  double* error = a.error.mutable_data<double>();
+  // Near the middle between two levels, where float32 may round either way.
+  for (int64_t i = 0; i < levels.numel(); ++i) {
+    const double off = std::fabs(x[i] / scale - level[i]);
+    error[i] = off > 0.5 - 512 * steps.u() ? 1 : 0;
+  }
+  return a;
+}
+
+void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
+  const OpVersion& version = *version_for(op_onnx_DynamicQuantizeLinear, 11);
+  EvalContext dynamic(c.node(), op_onnx_DynamicQuantizeLinear, version, {c.input(kA)});
+  // Its outputs are three, the node's is one: taken one by one below.
+  dynamic.outputs().resize(3);
+  version.eval(dynamic);
+  const double scale = to_float64(dynamic.outputs()[1]).item<double>(),
+               zero = to_float64(dynamic.outputs()[2]).item<double>();
+  const Tensor levels =
+      map_elements<double>(to_float64(dynamic.outputs()[0]), [=](double x) { return x - zero; });
+  const Traced a = quantized(c, steps, scale, levels);
+  Traced y = scaled_product(c, steps, a, scale, {kB, kBScale, kBZero});
+  outputs[0] = add_bias(c, steps, std::move(y), kBias);
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  A: T1
+in  B: T2
+in  b_scale: T1
+in  b_zero_point: T2 ?
+in  bias: T1 ?
+out Y: T1
+type T1: float
+type T2: int8 uint8)",
+     infer, FusedOp<compute>::eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_ms_DynamicQuantizeMatMul = {
+    .domain = "com.microsoft",
+    .name = "DynamicQuantizeMatMul",
+    .versions = kVersions,
+    .numerics = FusedOp<compute>::kNumerics,
+};
+
+}  // namespace assay

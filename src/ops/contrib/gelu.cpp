@@ -1,0 +1,30 @@
+// Gelu: y = 0.5 x (1 + erf(x / sqrt(2))).
+#include "ops/contrib/gelus.h"
+#include "ops/infer_util.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
+  outputs[0] = gelu(steps, steps.given(c.input(0)));
+}
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  X: T
+out Y: T
+type T: @float_ir4)",
+     infer_same_as_input, FusedOp<compute>::eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_ms_Gelu = {
+    .domain = "com.microsoft",
+    .name = "Gelu",
+    .versions = kVersions,
+    .numerics = FusedOp<compute>::kNumerics,
+};
+
+}  // namespace assay

@@ -1,0 +1,175 @@
+#include "ops/contrib/heads.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/eval_util.h"
+#include "ops/math/rounding.h"
+#include "ops/tensor/strided_copy.h"
+
+namespace assay {
+namespace {
+
+/// The matrix of one head of [batch, heads, rows, columns].
+Traced head_of(const Traced& x, int64_t index) {
+  const Shape& s = x.value.shape();
+  const Shape matrix = {s[2], s[3]};
+  return Steps::move(x, [&](const Tensor& t) {
+    return copy_region(t, {index * s[2] * s[3], matrix.strides()}, matrix);
+  });
+}
+
+Traced transposed(const Traced& x) {
+  return Steps::move(x, [](const Tensor& t) { return permuted(t, {1, 0}); });
+}
+
+void check(const HeadsInput& in) {
+  const Shape &q = in.query.value.shape(), &k = in.key.value.shape(), &v = in.value.value.shape();
+  require(q.size() == 4 && k.size() == 4 && v.size() == 4 && q[0] == k[0] && q[0] == v[0] && k[1] == v[1] &&
+              k[2] == v[2] && q[3] == k[3],
+          ErrorCode::kInvalidModel,
+          "queries {}, keys {} and values {} (batch, heads, sequence, size) do not go together", q.str(),
+          k.str(), v.str());
+  require(k[1] > 0 && q[1] % k[1] == 0, ErrorCode::kInvalidModel,
+          "{} heads of keys do not divide {} heads of queries", k[1], q[1]);
+  require(in.sinks.empty() || static_cast<int64_t>(in.sinks.size()) == q[1], ErrorCode::kInvalidModel,
+          "{} sinks are given for {} heads", in.sinks.size(), q[1]);
+}
+
+Traced capped(Steps& steps, const Traced& scores, double cap) {
+  if (cap == 0) return scores;
+  return steps.map(
+      scores, [=](double x) { return cap * std::tanh(x / cap); }, 1,
+      [](double, double y) { return (kInverseUlps + 3) * std::fabs(y); });
+}
+
+/// The rows of a head's result, to be placed in the whole.
+struct HeadResult {
+  Traced output, scores;
+};
+
+HeadResult attend_head(Steps steps, const HeadsInput& in, int64_t batch, int64_t head) {
+  using Show = HeadsInput::Show;
+  const Shape &q = in.query.value.shape(), &k = in.key.value.shape();
+  const int64_t key_index = batch * k[1] + head / (q[1] / k[1]);
+  HeadResult out;
+  Traced scores =
+      steps.product(head_of(in.query, batch * q[1] + head), transposed(head_of(in.key, key_index)));
+  scores = capped(steps, steps.scale(scores, in.scale), in.softcap);
+  if (in.show == Show::kScores) out.scores = scores;
+  if (in.bias) {
+    Tensor bias = Tensor::zeros(DType::kFloat64, {q[2], k[2]});
+    double* row = bias.mutable_data<double>();
+    for (int64_t i = 0; i < q[2]; ++i) in.bias(batch, head, i, row + i * k[2]);
+    scores = steps.add(scores, steps.given(bias));
+  }
+  if (in.show == Show::kBiased) out.scores = scores;
+  const Traced p =
+      in.sinks.empty() ? steps.softmax(scores) : steps.softmax(scores, in.sinks[static_cast<size_t>(head)]);
+  if (in.show == Show::kProbabilities) out.scores = p;
+  out.output = steps.product(p, head_of(in.value, key_index));
+  return out;
+}
+
+}  // namespace
+
+Traced split_heads(const Traced& x, int64_t heads) {
+  const Shape& s = x.value.shape();
+  require(s.size() == 3, ErrorCode::kInvalidModel, "an input has shape {} where 3 dimensions are needed",
+          s.str());
+  require(heads > 0 && s[2] % heads == 0, ErrorCode::kInvalidModel,
+          "{} heads do not divide the hidden size {}", heads, s[2]);
+  return Steps::move(x, [&](const Tensor& t) {
+    return permuted(t.reshaped({s[0], s[1], heads, s[2] / heads}), {0, 2, 1, 3});
+  });
+}
+
+Traced join_heads(const Traced& x) {
+  const Shape& s = x.value.shape();
+  return Steps::move(x, [&](const Tensor& t) {
+    return permuted(t, {0, 2, 1, 3}).reshaped({s[0], s[2], s[1] * s[3]});
+  });
+}
+
+Traced columns(const Traced& x, int64_t first, int64_t count) {
+  Shape part = x.value.shape();
+  const std::vector<int64_t> strides = part.strides();
+  part[part.size() - 1] = count;
+  return Steps::move(x, [&](const Tensor& t) { return copy_region(t, {first, strides}, part); });
+}
+
+namespace {
+
+/// `first` with `second` written over it from row `at` of dimension 2 on, and as many rows as both need.
+Tensor joined(const Tensor& first, const Tensor& second, int64_t at) {
+  Shape all = second.shape();
+  all[2] = std::max(first.dim(2), at + second.dim(2));
+  Tensor out = Tensor::allocate(DType::kFloat64, all);
+  strided_copy(first, {0, first.shape().strides()}, out, {0, all.strides()}, first.shape());
+  strided_copy(second, {0, second.shape().strides()}, out, {at * all[3], all.strides()}, second.shape());
+  return out;
+}
+
+}  // namespace
+
+Cache extend_cache(Steps& steps, const Tensor& past, std::optional<int64_t> length, const Traced& added) {
+  if (!past.defined()) return {added, added};
+  const Shape &before = past.shape(), &after = added.value.shape();
+  require(before.size() == 4 && before[0] == after[0] && before[1] == after[1] && before[3] == after[3],
+          ErrorCode::kInvalidModel, "a past of shape {} does not go with the new part of shape {}",
+          before.str(), after.str());
+  const int64_t used = length.value_or(before[2]);
+  require(used >= 0 && used <= before[2] && (!length || used + after[2] <= before[2]),
+          ErrorCode::kInvalidModel, "{} rows in use and {} new ones do not fit a past of shape {}", used,
+          after[2], before.str());
+  const Traced old = steps.given(past);
+  Cache out;
+  out.present.value = joined(old.value, added.value, used);
+  if (steps.bounds()) out.present.error = joined(old.error, added.error, used);
+  Shape rows = after;
+  rows[2] += used;
+  const std::vector<int64_t> strides = out.present.value.shape().strides();
+  out.rows = Steps::move(out.present, [&](const Tensor& t) { return copy_region(t, {0, strides}, rows); });
+  return out;
+}
+
+HeadsOutput attend(Steps& steps, const HeadsInput& in) {
+  check(in);
+  const Shape &q = in.query.value.shape(), &k = in.key.value.shape(), &v = in.value.value.shape();
+  const Shape output = {q[0], q[2], q[1] * v[3]}, scores = {q[0], q[1], q[2], k[2]};
+  const bool shows = in.show != HeadsInput::Show::kNothing;
+  const auto allocate = [&](const Shape& shape, bool wanted) {
+    return Traced{wanted ? Tensor::allocate(DType::kFloat64, shape) : Tensor(),
+                  wanted && steps.bounds() ? Tensor::allocate(DType::kFloat64, shape) : Tensor()};
+  };
+  HeadsOutput out{allocate(output, true), allocate(scores, shows)};
+  // Taken once, before threads write.
+  double* to[4] = {};
+  Tensor* all[4] = {&out.output.value, &out.output.error, &out.scores.value, &out.scores.error};
+  for (size_t i = 0; i < 4; ++i)
+    if (all[i]->defined()) to[i] = all[i]->mutable_data<double>();
+  parallel_for(q[0] * q[1], 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t batch = i / q[1], head = i % q[1];
+      const HeadResult result = attend_head(steps.part(static_cast<uint64_t>(i)), in, batch, head);
+      const auto place = [&](const Tensor& t, double* whole) {
+        for (int64_t row = 0; whole != nullptr && row < q[2]; ++row)
+          std::copy_n(t.data<double>() + row * v[3], v[3],
+                      whole + ((batch * q[2] + row) * q[1] + head) * v[3]);
+      };
+      place(result.output.value, to[0]);
+      place(result.output.error, to[1]);
+      for (const auto& [t, whole] :
+           {std::pair(&result.scores.value, to[2]), std::pair(&result.scores.error, to[3])})
+        if (whole != nullptr) std::copy_n(t->data<double>(), t->numel(), whole + i * t->numel());
+    }
+  });
+  return out;
+}
+
+double attention_scale(const OpContext& c, int64_t size) {
+  const double scale = c.attr_float("scale", 0);
+  return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(size));
+}
+
+}  // namespace assay

@@ -1,0 +1,54 @@
+// Scaled dot-product attention of many heads: what the attention operators of com.microsoft share.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "ops/contrib/steps.h"
+
+namespace assay {
+
+/// [batch, sequence, heads * size] to [batch, heads, sequence, size]. Throws Error when the heads do not
+/// divide the last extent.
+Traced split_heads(const Traced& x, int64_t heads);
+/// And back.
+Traced join_heads(const Traced& x);
+/// Elements [first, first + count) of the last dimension.
+Traced columns(const Traced& x, int64_t first, int64_t count);
+/// What attention sees of a cache of keys or values, and the cache afterwards.
+struct Cache {
+  Traced rows;     ///< [batch, heads, total, size]
+  Traced present;  ///< the same, or the whole buffer
+};
+/// Rows `added` [batch, heads, rows, size] behind those of `past`, which may be undefined. With `length`, the
+/// past is a buffer of which that many rows are in use, and the new ones go behind them into the buffer.
+/// Throws Error when they do not fit.
+Cache extend_cache(Steps& steps, const Tensor& past, std::optional<int64_t> length, const Traced& added);
+
+/// Queries [batch, heads, queries, size], keys [batch, key heads, keys, size] and values [batch, key heads,
+/// keys, value size]; heads of queries share keys in groups.
+struct HeadsInput {
+  Traced query, key, value;
+  double scale = 1;
+  double softcap = 0;  ///< scores become softcap * tanh(score / softcap); 0: they stay
+  /// Adds to the scores of one query, one number per key; -infinity forbids a key. Null: nothing.
+  std::function<void(int64_t batch, int64_t head, int64_t query, double* scores)> bias;
+  /// One more score for each head that takes its share of the softmax; empty: none.
+  std::vector<double> sinks;
+  /// What `scores` of the result holds.
+  enum class Show : uint8_t { kNothing, kScores, kBiased, kProbabilities } show = Show::kNothing;
+};
+
+struct HeadsOutput {
+  Traced output;  ///< [batch, queries, heads * value size]
+  Traced scores;  ///< [batch, heads, queries, keys], or undefined
+};
+
+/// softmax(scale * Q K^T, capped, + bias) V. A query that may attend to nothing gives zeros. Throws Error
+/// when shapes do not go together.
+HeadsOutput attend(Steps& steps, const HeadsInput& in);
+
+/// The attribute `scale`, or 1 / sqrt(size) when it is 0 or left out.
+double attention_scale(const OpContext& c, int64_t size);
+
+}  // namespace assay

@@ -1,0 +1,31 @@
+// Pad: the standard's of opset 13 for floats: modes constant, reflect and edge; a negative number cuts.
+#include "ops/contrib/standard.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+void infer(InferContext& c) { infer_as(c, op_onnx_Pad, 13); }
+void eval(EvalContext& c) { eval_as(c, op_onnx_Pad, 13); }
+
+constexpr OpVersion kVersions[] = {
+    {1, R"(
+in  data: T
+in  pads: int64
+in  value: T ?
+out output: T
+attr mode: string = "constant"
+type T: @float)",
+     infer, eval},
+};
+
+}  // namespace
+
+constinit const OpDef op_ms_Pad = {
+    .domain = "com.microsoft",
+    .name = "Pad",
+    .versions = kVersions,
+    .types = EvalTypes::kAsStored,
+};
+
+}  // namespace assay

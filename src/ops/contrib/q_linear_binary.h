@@ -1,0 +1,17 @@
+// Element-wise operators on two quantised operands with a quantised result: QLinearAdd and QLinearMul.
+#pragma once
+
+#include "ops/op_context.h"
+
+namespace assay {
+
+/// Inputs: A, its scale and zero point, B and its, the scale and zero point of C. Output C has A's type and
+/// the broadcast shape.
+void infer_q_linear_binary(InferContext& c);
+
+/// C is the requantised f(A, B). `largest` bounds the magnitude of what f computes with, given those of the
+/// operands.
+void eval_q_linear_binary(EvalContext& c, double u, uint64_t key, double (*f)(double, double),
+                          double (*largest)(double, double));
+
+}  // namespace assay

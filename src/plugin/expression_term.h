@@ -1,0 +1,37 @@
+// The parsed form of an expression; for the files expression*.cpp.
+#pragma once
+
+#include "plugin/expression.h"
+
+namespace assay {
+
+struct Expression::Term {
+  enum class Kind : uint8_t {
+    kLiteral,    ///< value
+    kList,       ///< operands
+    kAttribute,  ///< name.member
+    kTensor,     ///< name, as the argument of a function
+    kCall,       ///< name(operands)
+    kIndex,      ///< operands[0][operands[1]]
+    kUnary,      ///< name operands[0]
+    kBinary,     ///< operands[0] name operands[1]
+  };
+  Kind kind = Kind::kLiteral;
+  ExpressionValue value;
+  std::string name, member;
+  std::vector<Term> operands;
+};
+
+/// What a function takes: one tensor, one attribute, or values.
+enum class ArgumentKind : uint8_t { kTensor, kAttribute, kValues };
+struct FunctionDef {
+  std::string_view name;
+  ArgumentKind arguments;
+};
+/// Null when there is none of that name.
+const FunctionDef* find_function(std::string_view name);
+
+/// Throws Error without the expression's text.
+ExpressionValue evaluate_term(const Expression::Term& term, const ExpressionScope& scope);
+
+}  // namespace assay

@@ -1,0 +1,48 @@
+// Putting a plugin's node in the place of the nodes that it stands for.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "assay/graph.h"
+#include "plugin/match.h"
+
+namespace assay {
+
+/// Replaces instance after instance, then finish().
+///
+/// The new node computes the instance's outputs, which keep their names; what only the old nodes needed goes.
+/// Nodes that something outside the instance still needs stay. The new node is called `<plugin>_<number>` and
+/// remembers the nodes that it stands for (passes/origins.h).
+class PluginReplacer {
+ public:
+  explicit PluginReplacer(Model& model);
+
+  /// Empty when it was done; else the sentence that says why the instance is left alone: it shares nodes or
+  /// outputs with one that was replaced before. Warns when the outputs depend on inputs of the model past the
+  /// instance's inputs. Throws Error when there is no tensor of a name, an output is not computed or not from
+  /// the inputs, or an attribute has a value that ONNX cannot hold.
+  std::string replace(const PluginMatches& plugin, const PluginInstance& instance);
+
+  /// Removes what is not needed any more and puts the nodes into order. Throws Error naming the nodes when a
+  /// replacement has made a cycle.
+  void finish();
+
+ private:
+  struct Region;
+  std::vector<Value*> find_values(const std::vector<std::string>& names, const char* what) const;
+  void check_outputs(const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) const;
+  Region find_region(const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) const;
+  std::string node_name(const std::string& plugin);
+
+  Model& model_;
+  Graph& graph_;
+  std::unordered_map<const Node*, std::string> replaced_;  ///< by which new node
+  std::unordered_set<const Node*> inserted_;
+  std::unordered_set<std::string> node_names_;
+  std::unordered_map<std::string, int64_t> counts_;
+};
+
+}  // namespace assay

@@ -1,0 +1,127 @@
+#include "plugin/replace.h"
+
+#include <gtest/gtest.h>
+
+#include "assay/error.h"
+#include "base/log.h"
+#include "passes/origins.h"
+#include "plugin/plugin_test_util.h"
+
+namespace assay {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const PluginMatches kPlugin{.name = "toy", .op = "Toy", .domain = "mine"};
+
+std::string replace(Model& model, const std::vector<PluginInstance>& instances) {
+  PluginReplacer replacer(model);
+  std::string reasons;
+  for (const PluginInstance& i : instances) reasons += replacer.replace(kPlugin, i);
+  replacer.finish();
+  return reasons;
+}
+
+std::string error_of(Model& model, const std::vector<PluginInstance>& instances) {
+  try {
+    replace(model, instances);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(ReplaceByPlugin, keeps_names_and_remembers_nodes) {
+  const auto model = toy_model();
+  EXPECT_EQ(replace(*model, {{{"i1"}, {"o1", "o2"}, {{"n", int64_t{1}}, {"f", 0.5}, {"b", true}}}}), "");
+  const Graph& g = *model->graph;
+  EXPECT_EQ(graph_text(g), "O(i0)->i1 Toy(i1)->o1,o2 ");
+  const Node& node = *g.nodes()[1];
+  EXPECT_EQ(node.name, "toy_0");
+  EXPECT_EQ(node.domain, "mine");
+  EXPECT_EQ(model->opset("mine"), 1);
+  EXPECT_EQ(origins_of(node), (Names{"n2", "n3", "n4", "n5", "n6"}));
+  EXPECT_EQ(*node.find_attribute("n")->get_if<int64_t>(), 1);
+  EXPECT_EQ(*node.find_attribute("f")->get_if<float>(), 0.5f);
+  EXPECT_EQ(*node.find_attribute("b")->get_if<int64_t>(), 1);
+  EXPECT_EQ(g.find_value("i3"), nullptr);
+  EXPECT_TRUE(g.find_value("o1")->type.has_shape());
+}
+
+TEST(ReplaceByPlugin, keeps_what_others_need) {
+  const auto model = toy_model();
+  Graph& g = *model->graph;
+  // A sibling that reads the same input, and an inner value that is an output.
+  Value* s = g.add_value("s");
+  g.add_node("S", {g.find_value("i1")}, {s}, {}, "sibling");
+  g.outputs.push_back(s);
+  g.outputs.push_back(g.find_value("i2"));
+  EXPECT_EQ(replace(*model, {{{"i1"}, {"i4"}, {}}}), "");
+  EXPECT_EQ(graph_text(g), "O(i0)->i1 A(i1)->i2 Toy(i1)->i4 D(i4)->o1 E(i4)->o2 S(i1)->s ");
+}
+
+TEST(ReplaceByPlugin, puts_lists_into_onnx_attributes) {
+  const auto model = toy_model();
+  using List = YamlNode::List;
+  replace(*model, {{{"i1"},
+                    {"i4"},
+                    {{"i", List{int64_t{1}, int64_t{2}}},
+                     {"f", List{int64_t{1}, 0.5}},
+                     {"s", List{std::string("a")}},
+                     {"e", List{}}}}});
+  const Node& node = *model->graph->find_value("i4")->producer();
+  EXPECT_EQ(*node.find_attribute("i")->get_if<std::vector<int64_t>>(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(*node.find_attribute("f")->get_if<std::vector<float>>(), (std::vector<float>{1, 0.5}));
+  EXPECT_EQ(*node.find_attribute("s")->get_if<std::vector<std::string>>(), Names{"a"});
+  EXPECT_TRUE(node.find_attribute("e")->get_if<std::vector<int64_t>>()->empty());
+}
+
+TEST(ReplaceByPlugin, leaves_overlapping_instances_alone) {
+  const auto model = toy_model();
+  EXPECT_EQ(replace(*model, {{{"i1"}, {"i4"}, {}}, {{"i1"}, {"i4"}, {}}}),
+            "'i4' is computed by 'toy_0' (mine::Toy) already");
+  const auto second = toy_model();
+  second->graph->outputs.push_back(second->graph->find_value("i2"));
+  EXPECT_EQ(replace(*second, {{{"i1"}, {"i4"}, {}}, {{"i1"}, {"i2"}, {}}}),
+            "it shares 'n2' (A) with 'toy_0' (mine::Toy)");
+  const auto third = toy_model();
+  EXPECT_EQ(replace(*third, {{{"i1"}, {"i4"}, {}}, {{"i1"}, {"o1"}, {}}}),
+            "'toy_0' (mine::Toy) stands inside it already");
+}
+
+TEST(ReplaceByPlugin, warns_of_inputs_that_get_lost) {
+  const auto model = toy_model();
+  log::Capture capture;
+  replace(*model, {{{"i2"}, {"i4"}, {}}});
+  EXPECT_EQ(capture.out(), "[W] The outputs of toy depend on 'i0' too, which is not among its inputs.\n");
+}
+
+TEST(ReplaceByPlugin, refuses_what_cannot_be) {
+  const auto fresh = [](const PluginInstance& i) {
+    const auto model = toy_model();
+    return error_of(*model, {i});
+  };
+  EXPECT_EQ(fresh({{"I1"}, {"o1"}, {}}),
+            "the model has no tensor 'I1', which is to be an input. A similar name is 'i1'.");
+  EXPECT_EQ(fresh({{"i1"}, {"zzz"}, {}}), "the model has no tensor 'zzz', which is to be an output");
+  EXPECT_EQ(fresh({{"i1"}, {}, {}}), "an instance needs an output");
+  EXPECT_EQ(fresh({{"i1"}, {"i1"}, {}}), "the tensor 'i1' is to be an input and an output");
+  EXPECT_EQ(fresh({{"i1"}, {"o1", "o1"}, {}}), "the tensor 'o1' is to be an output twice");
+  EXPECT_EQ(fresh({{"i1"}, {"i0"}, {}}), "the tensor 'i0' is to be an output, but no node computes it");
+  EXPECT_EQ(fresh({{"i4"}, {"i2"}, {}}), "the output 'i2' does not depend on the inputs");
+  EXPECT_EQ(fresh({{}, {"i2"}, {}}), "the output 'i2' does not depend on the inputs");
+  EXPECT_EQ(fresh({{"i1"}, {"o1"}, {{"a", 1e300}}}),
+            "the number 1e+300 is beyond float32, which ONNX attributes have [in attribute 'a']");
+  EXPECT_EQ(fresh({{"i1"}, {"o1"}, {{"a", YamlNode()}}}),
+            "it is null; an attribute is a number, text, or a list of such [in attribute 'a']");
+}
+
+TEST(ReplaceByPlugin, refuses_a_cycle) {
+  const auto model = toy_model();
+  // i4 is computed from i2, which becomes an output of the node that is to get i4.
+  EXPECT_EQ(error_of(*model, {{{"i1", "i4"}, {"i2", "o1"}, {}}}),
+            "the graph has a cycle: 'n4' (C) <- 'toy_0' (mine::Toy) <- 'n4' (C)");
+}
+
+}  // namespace
+}  // namespace assay
