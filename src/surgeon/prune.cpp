@@ -81,6 +81,7 @@ void prune_weights(std::span<const SparsityTarget> targets) {
     if (pruned.data() != weight.tensor().data()) replace_data(weight, std::move(pruned));
   }
   log::finish("Finished pruning {} tensors. ", targets.size());
+  if (!targets.empty()) log::info("Replacing weights to build new model object...");
 }
 
 }  // namespace assay

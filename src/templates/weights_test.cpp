@@ -126,5 +126,12 @@ TEST(Weights, WithoutMemoryAreZeros) {
   EXPECT_EQ(weights_without_memory({0}).numel(), 0);
 }
 
+TEST(Weights, PartsAreTheSameNumbers) {
+  const Tensor all = random_weights(3, "w", {100'000}, Init::normal(1));
+  std::vector<float> part(50'000);
+  fill_random_weights(3, "w", Init::normal(1), 12'345, part);
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), all.data<float>() + 12'345));
+}
+
 }  // namespace
 }  // namespace assay
