@@ -208,6 +208,7 @@ std::optional<int64_t> Converter::step(Node& n, const OpDef& op, const OpVersion
     return std::nullopt;
   }
   if (removed_.contains(&n) || n.op_type != op.name) return opset;
+  infer_node(n, opset);
   const std::vector<std::string> reasons = fit_schema(n, now, *other);
   for (const std::string& reason : reasons) problem(reason, nearest);
   if (!reasons.empty()) return std::nullopt;

@@ -29,7 +29,8 @@ class LocalInference final : public InferContext {
     return &extents;
   }
   void set_output_type(size_t i, Type type) override {
-    if (Value* v = node().output(i); v != nullptr) v->type = std::move(type);
+    Value* v = node().output(i);
+    if (v != nullptr && v->type.kind == Type::Kind::kUnknown) v->type = std::move(type);
   }
   void set_output_extents(size_t, Dims) override {}
   std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>&,

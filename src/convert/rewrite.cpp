@@ -177,10 +177,8 @@ Value* Rewrite::add_inside(Graph& graph, std::string op_type, std::vector<Value*
 }
 
 Value* Rewrite::take_output(size_t i) {
-  Value* old = node_.output(i);
   Value* fresh = node_.graph().add_value(value_name(node_.op_type));
   node_.set_output(i, fresh);
-  fresh->type = old->type;
   return fresh;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <type_traits>
 
 #include "ops/schema.h"
@@ -116,6 +117,8 @@ class TypeCheck {
     const uint64_t kind = kind_of(v);
     if (p == nullptr || kind == 0) return;
     if ((p->kinds & kind) == 0) {
+      // One sentence for each constraint.
+      if (is_constraint(schema_, *p) && !refused_.insert(p->type).second) return;
       problems.push_back(fmt::format("{} '{}' of type {}", what, p->name, type_text(v)));
       return;
     }
@@ -131,6 +134,7 @@ class TypeCheck {
  private:
   const Schema& schema_;
   std::map<std::string_view, const Value*> seen_;
+  std::set<std::string_view> refused_;
 };
 
 }  // namespace

@@ -55,10 +55,12 @@ void floor_from_truncated(Rewrite& r) {
   r.set_opset(13);
   Value* zero = r.number(0, r.dtype(0), "zero");
   Value* rest = r.add("Mod", {r.input(0), r.input(1)}, {{"fmod", int64_t{1}}});
-  Value* differs = r.add("Xor", {r.add("Less", {rest, zero}), r.add("Less", {r.input(1), zero})});
-  Value* is_rest = r.add("Not", {r.add("Equal", {rest, zero})});
-  Value* moved = r.add("Add", {rest, r.input(1)});
-  r.replace({r.add("Where", {r.add("And", {differs, is_rest}), moved, rest})});
+  Value* is_below = r.add("Less", {r.input(1), zero});
+  Value* differs = r.add("Xor", {r.add("Less", {rest, zero}), is_below});
+  Value* signed_rest = r.add("Where", {differs, r.add("Add", {rest, r.input(1)}), rest});
+  // A zero has the sign of the divisor, too.
+  Value* signed_zero = r.add("Where", {is_below, r.number(-0.0, r.dtype(0), "negative_zero"), zero});
+  r.replace({r.add("Where", {r.add("Equal", {rest, zero}), signed_zero, signed_rest})});
 }
 
 void note_wide_shifts(Rewrite& r) {
