@@ -5,6 +5,7 @@
 
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
+#include "base/log.h"
 #include "engine/build/builder.h"
 #include "engine/runtime/context.h"
 #include "engine/tactics/tactic_list.h"
@@ -169,8 +170,20 @@ class EngineSession final : public Session {
 
 std::string probe(const SessionOptions&) { return {}; }
 
+/// Opsets below this one have forms of operators that depend on ranks; the engine's passes know later forms.
+constexpr int64_t kFirstOpset = 7;
+
 std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
-  return std::make_unique<EngineSession>(source, options);
+  try {
+    return std::make_unique<EngineSession>(source, options);
+  } catch (const Error& e) {
+    const int64_t opset = source.model->opset();
+    if (e.code() != ErrorCode::kUnsupported || opset <= 0 || opset >= kFirstOpset) throw;
+    log::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
+    SessionOptions plain = options;
+    plain.reference_precision = ReferencePrecision::kStored;
+    return reference_backend.open(source, plain);
+  }
 }
 
 }  // namespace

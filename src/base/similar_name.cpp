@@ -36,7 +36,8 @@ size_t distance(std::string_view a, std::string_view b, size_t limit) {
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string_view> candidates,
                                        size_t most) {
-  const size_t limit = std::max<size_t>(1, name.size() / 3);
+  // At least one character must be the same.
+  const size_t limit = std::min(std::max<size_t>(1, name.size() / 3), std::max<size_t>(name.size(), 1) - 1);
   std::vector<std::pair<size_t, std::string_view>> found;
   for (const std::string_view c : candidates) {
     if (c.empty()) continue;

@@ -67,7 +67,7 @@ TEST_F(SparsityTest, LooksThroughCastsQuantizationAndTransposes) {
 TEST_F(SparsityTest, SaysWhatItLeavesOut) {
   Value* x = input("x");
   node("MatMul", {x, node("Sub", {weight("w", sparse({4, 4}, 0))})});
-  node("MatMul", {x, node("Reshape", {weight("v", sparse({4, 4}, 0))})});
+  node("MatMul", {x, node("Reshape", {weight("u", sparse({4, 4}, 0))})});
   node("MatMul", {x, weight("odd", Tensor::zeros(DType::kFloat32, {6, 4}))});
   node("MatMul", {x, weight("batch", Tensor::zeros(DType::kFloat32, {4, 4, 4}))});
   node("MatMul", {x, weight("bytes", Tensor::zeros(DType::kInt8, {4, 4}))});

@@ -101,10 +101,12 @@ TEST(Extract, ABodyBecomesAModel) {
     return sub;
   };
   Value* y = g.add_value("y");
-  const auto then_branch = branch("Add");
+  auto then_branch = branch("Add");
   g.add_node("If", {condition}, {y}, {{"then_branch", then_branch}, {"else_branch", branch("Sub")}}, "if");
   g.outputs = {y};
-  make_main_graph(*m, *then_branch);
+  Graph& body = *then_branch;
+  then_branch.reset();  // the If holds it
+  make_main_graph(*m, body);
   EXPECT_EQ(operators(*m->graph), Names{"Add"});
   ASSERT_EQ(m->graph->inputs.size(), 1U);
   EXPECT_EQ(m->graph->inputs[0]->name(), "x");

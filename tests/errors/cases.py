@@ -188,8 +188,8 @@ SURGEON = [
     ("surgeon sanitize identity.onnx --cleanup --save-external-data ../weights -o out.onnx", 1, ERR, "[!] the external data path '../weights' must lie in the model's folder"),
     ("surgeon sanitize identity.onnx --num-passes 2 -o out.onnx", 0, OUT, "[W] Argument: '--num-passes' will be ignored since constant folding is not enabled."),
     ("surgeon sanitize unknown_op.onnx --fold-constants -o out.onnx", 0, OUT, "[I] Saving ONNX model to: out.onnx"),
-    ("surgeon sanitize unknown_op.onnx --prove -o out.onnx", 1, ERR, "[!] the models could not be compared: there is no operator Frobnicate"),
-    ("surgeon insert two.onnx --inputs y --outputs h --op F -o out.onnx", 1, ERR, "[!] the graph has a cycle"),
+    ("surgeon sanitize unknown_op.onnx --prove -o out.onnx", 1, ERR, "[!] the models could not be compared: the operator Frobnicate of domain 'ai.onnx' is unknown [at node 'n0' (Frobnicate)]"),
+    ("surgeon insert two.onnx --inputs y --outputs h --op F -o out.onnx", 1, ERR, "[!] the graph has a cycle: 'second' (Neg) <- (F) producing 'h' <- 'second' (Neg) [in $DIR/two.onnx]"),
 ]
 
 TO_INPUT = [

@@ -55,7 +55,9 @@ struct Tally {
 std::vector<Subject> all_subjects(const std::string& only) {
   std::vector<Subject> list;
   for (const OpDef* op : all_ops()) {
-    if (op->random) continue;
+    // What com.microsoft's operators give is compared by tests/contrib; on drawn nodes that they refuse,
+    // several kernels of ONNX Runtime crash.
+    if (op->random || op->domain == "com.microsoft") continue;
     for (const OpVersion& v : op->versions) {
       std::string name =
           fmt::format("{}{}{}-{}", op->domain, op->domain.empty() ? "" : ".", op->name, v.since);

@@ -250,7 +250,7 @@ MessageWriter Reader::graph() {
   if (graphs_ > kMaxGraphDepth)
     lexer_.fail_at(lexer_.peek().at, fmt::format("subgraphs nest deeper than {}", kMaxGraphDepth));
   ++graphs_;
-  w.text(2, name("the name of a graph"));
+  w.text_if(2, name("the name of a graph"));
   const auto add = [&](const Item& i) {
     if (i.is_initializer) w.message(i.is_sparse ? 15 : 5, i.initializer);
   };
