@@ -1,9 +1,11 @@
-// assay template: things to start from. `model` generates well-known architectures with random weights.
+// assay template: things to start from. `model` generates well-known architectures with random weights; the others,
+// in cmd_template_scripts.cpp, write scripts.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/log.h"
+#include "cli/cmd_template_scripts.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"
 #include "cli/values.h"
@@ -97,7 +99,8 @@ constexpr Command kModelCommand = {
     .add_options = add_model_options,
     .run = run_model,
 };
-constexpr const Command* kSubcommands[] = {&kModelCommand};
+constexpr const Command* kSubcommands[] = {&kModelCommand, &kTemplateTrtNetworkCommand, &kTemplateTrtConfigCommand,
+                                           &kTemplateOnnxGsCommand};
 
 }  // namespace
 

@@ -268,4 +268,23 @@ CAPABILITY = [
     ("inspect capability unknown_op.onnx --external-data-size-threshold 16MB", 1, ERR, "[!] Could not convert 16MB to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY
+SCRIPTS = [
+    ("template onnx-gs identity.onnx", 2, ERR, "assay template onnx-gs: error: the following arguments are required: -o/--output"),
+    ("template onnx-gs -o script.py", 2, ERR, "assay template onnx-gs: error: the following arguments are required: model_file"),
+    ("template onnx-gs gone.onnx -o script.py", 0, OUT, "[W] Model path does not exist: gone.onnx"),
+    ("template onnx-gs identity.onnx -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("template onnx-gs identity.onnx -o identity.onnx/x.py", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
+    ("template onnx-gs identity.onnx -o script.py --input-shapes x:[1]", 0, OUT, "[W] --input-shapes has no effect on the script; it is ignored."),
+    ("template onnx-gs identity.onnx -o script.py --language java", 2, ERR, "assay template onnx-gs: error: argument --language: invalid choice: 'java' (choose from 'python', 'cpp')"),
+    ("template trt-network -o script.cpp --strongly-typed", 1, ERR, "[!] --strongly-typed is a setting of TensorRT, and the C++ form is for the engine. Leave it out, or use --language python."),
+    ("template trt-network -o script.py --plugin-instancenorm", 0, OUT, "[W] --plugin-instancenorm concerns a model that is parsed, and none is given; it is ignored."),
+    ("template trt-network -o script.py --mark-debug x", 1, ERR, "[!] --mark-debug is not available yet: this build does not put it into the script. Write it into the function load_network."),
+    ("template trt-network model.engine -o script.py", 1, ERR, "[!] $DIR/model.engine is a model of type engine, and this build reads ONNX models only. Give the ONNX model that the engine was built from."),
+    ("template trt-config -o script.py --trt-min-shapes x:3", 1, ERR, "[!] --trt-min-shapes: could not parse x:3. Expected name:[extents], as in image:[1,3,224,224]."),
+    ("template trt-config -o script.py --trt-min-shapes x:[1] --trt-max-shapes x:[2] y:[2]", 1, ERR, "[!] Mismatch in input names between minimum shapes (['x']) and maximum shapes (['x', 'y'])"),
+    ("template trt-config -o script.py --input-shapes x:[n,2]", 0, OUT, "[W] Input tensor: x | For TensorRT profile, overriding dynamic shape: BoundedShape(['n', 2], min=None, max=None) to: [1, 2]"),
+    ("template trt-config -o script.py --seed 3", 0, OUT, "[W] --seed has no effect on the script, which calibrates nothing; it is ignored."),
+    ("template trt-config -o script.cpp --fp16", 1, ERR, "[!] --fp16 is a setting of TensorRT, and the C++ form is for the engine. Leave it out, or use --language python."),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS

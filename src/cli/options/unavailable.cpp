@@ -168,6 +168,50 @@ constexpr Reason kInspectReasons[] = {
      "it says how TensorRT is to see the model, and this build shows ONNX models as they are."},
 };
 
+constexpr Unavailable kNetworkScript[] = {
+    {"--plugins", kMany},
+    {"--trt-outputs", kMany},
+    {"--trt-exclude-outputs", kMany},
+    {"--layer-precisions", kMany},
+    {"--tensor-dtypes --tensor-datatypes", kMany},
+    {"--trt-network-func-name", kOne},
+    {"--trt-network-postprocess-script --trt-npps", kMany},
+    {"--mark-debug", kMany},
+    {"--onnx-flags", kMany},
+};
+constexpr Unavailable kNetworkTensorFlow[] = {
+    {"--ckpt", kOne}, {"--tf-outputs", kMany}, {"--freeze-graph", kNone}, {"--opset", kOne}};
+
+constexpr Unavailable kConfigScript[] = {
+    {"--calibration-cache", kOne},
+    {"--calib-base-cls --calibration-base-class", kOne},
+    {"--quantile", kOne},
+    {"--regression-cutoff", kOne},
+    {"--save-tactics --save-tactic-replay", kOne},
+    {"--load-tactics --load-tactic-replay", kOne},
+    {"--tactic-sources", kAny},
+    {"--preview-features", kAny},
+    {"--quantization-flags", kAny},
+    {"--trt-config-script", kOne},
+    {"--trt-config-func-name", kOne},
+    {"--trt-config-postprocess-script --trt-cpps", kOne},
+    {"--pool-limit --memory-pool-limit", kMany},
+    {"--hardware-compatibility-level", kOne},
+    {"--profiling-verbosity", kOne},
+    {"--runtime-platform", kOne},
+    {"--tiling-optimization-level", kOne},
+    {"--data-loader-script", kOne},
+    {"--data-loader-func-name", kOne},
+};
+
+constexpr Reason kNetworkReasons[] = {
+    {kNetworkTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
+    {kNetworkScript, "this build does not put it into the script. Write it into the function load_network."},
+};
+constexpr Reason kConfigReasons[] = {
+    {kConfigScript, "this build does not put it into the script. Write it into the function load_config."},
+};
+
 std::vector<std::string> split(std::string_view names) {
   std::vector<std::string> parts;
   while (!names.empty()) {
@@ -190,6 +234,10 @@ OptionGroup& add_refused(ArgParser& parser, std::span<const Reason> reasons) {
 }  // namespace
 
 void add_unavailable_run_options(ArgParser& parser) { add_refused(parser, kReasons); }
+
+void add_unavailable_network_options(ArgParser& parser) { add_refused(parser, kNetworkReasons); }
+
+void add_unavailable_config_options(ArgParser& parser) { add_refused(parser, kConfigReasons); }
 
 void add_unavailable_inspect_options(ArgParser& parser) {
   add_refused(parser, kInspectReasons)

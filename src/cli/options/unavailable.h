@@ -10,5 +10,9 @@ namespace assay::cli {
 void add_unavailable_run_options(ArgParser& parser);
 /// Those of `inspect model`: TensorFlow and TensorRT models.
 void add_unavailable_inspect_options(ArgParser& parser);
+/// Those of `template trt-network`.
+void add_unavailable_network_options(ArgParser& parser);
+/// Those of `template trt-config`.
+void add_unavailable_config_options(ArgParser& parser);
 
 }  // namespace assay::cli
