@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -99,7 +100,8 @@ struct LayerSpec {
 };
 
 /// Appends a node made of arguments, and returns its outputs. Generated names count one index of the graph
-/// up, in the order inputs, outputs, node; names that exist are passed over.
+/// up, in the order inputs, outputs, node; names of values that exist are passed over. In a graph that comes
+/// with such names of nodes the index starts after theirs.
 std::vector<Value*> layer(Graph& graph, std::string op_type, const LayerArguments& inputs,
                           const LayerArguments& outputs, LayerSpec spec = {});
 
@@ -126,7 +128,38 @@ class LayerRegistry {
   std::vector<Entry> entries_;
 };
 
+/// A call of a local function at the end of a graph. Outputs that are not given are named
+/// `<output of the function>_<index>`; all that are not values have the types that the function says. Throws
+/// Error (kInvalidArgument) for more inputs or outputs than the function has, and for attributes that it does
+/// not have or needs and does not get.
+std::vector<Value*> call_function(Graph& graph, const Function& function, const LayerArguments& inputs,
+                                  const LayerArguments& outputs = {}, LayerSpec spec = {});
+
+/// Adds a local function without content to the model, and its domain to the model's imports. The reference
+/// holds until the next function is added. Throws Error (kInvalidArgument) when the model has it.
+Function& add_function(Model& model, std::string name, std::string domain = "onnx_graphsurgeon");
+
+/// Imports version 1 of each domain that nodes use and the model, or the function that they are in, does not
+/// import.
+void import_used_domains(Model& model);
+
+/// Constants that something uses become Constant nodes, before all others. The body of a local function has
+/// no initializers in a file.
+void constants_to_nodes(Graph& graph);
+
+/// From values to those that stand for them in a copy.
+using ValueMap = std::unordered_map<const Value*, Value*>;
+
 /// A copy of the whole model that can be edited apart; tensor data are shared.
 std::shared_ptr<Model> copy(const Model& model);
+/// A copy of a graph, to be a subgraph in `parent` (null: it stands alone). What it uses from outside becomes
+/// what `map` has for it, else the value of that name that `parent` sees. Adds its own values to the map.
+/// Throws Error (kInvalidArgument) that names a value which is not found.
+std::shared_ptr<Graph> copy(const Graph& graph, Graph* parent, ValueMap& map);
+/// A copy of a node, subgraphs included, at the end of a graph. Its inputs and outputs become what `map` has
+/// for them; values that it does not have are copied into the graph and added to it.
+Node* copy(const Node& node, Graph& into, ValueMap& map);
+/// A copy of a value, tensor data shared. Throws Error (kInvalidModel) when the graph has that name.
+Value* copy(const Value& value, Graph& into);
 
 }  // namespace assay

@@ -1,120 +1,15 @@
-// assay check: whether things are as they must be. `conformance` runs ONNX's backend test cases.
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "base/log.h"
-#include "base/mapped_file.h"
-#include "base/parallel.h"
+// assay check: whether things are as they must be. Each subcommand has its file, cmd_check_<name>.cpp.
 #include "cli/command.h"
 #include "cli/options/logging.h"
-#include "cli/values.h"
-#include "run/conformance_report.h"
 
 namespace assay::cli {
+
+extern const Command kCheckConformanceCommand;
+extern const Command kCheckLintCommand;
+
 namespace {
 
-/// What runs without --on.
-constexpr std::string_view kDefaultTargets[] = {"inference", "reference", "reference-stored", "engine",
-                                                "engine-unoptimized"};
-
-std::string target_help() {
-  std::string text = "What to judge the cases on";
-  for (const ConformanceTarget& t : conformance_targets())
-    text += fmt::format("{} {} ({})", &t == conformance_targets().data() ? ":" : ",", t.name, t.summary);
-  return text + fmt::format(". Default: {}.", fmt::join(kDefaultTargets, ", "));
-}
-
-void add_conformance_options(ArgParser& parser) {
-  add_logging_options(parser);
-  std::vector<std::string> names;
-  for (const ConformanceTarget& t : conformance_targets()) names.emplace_back(t.name);
-  parser.add_group("Conformance").options = {
-      {.names = {"folders"},
-       .help = "Folders with cases: model.onnx and test_data_set_N/{input,output}_M.pb, at any depth.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "FOLDER"},
-      {.names = {"--on"},
-       .help = target_help(),
-       .arity = Arity::kAtLeastOne,
-       .metavar = "TARGET",
-       .choices = names},
-      {.names = {"--expected"},
-       .help = "A file of cases that are known to fail, each line `TARGET CASE: REASON` with patterns for "
-               "target and "
-               "case. They count as skipped; one that passes is an error.",
-       .metavar = "FILE"},
-      {.names = {"--jobs"},
-       .help = "Processes at a time. Default: one for each CPU.",
-       .metavar = "N",
-       .kind = ValueKind::kInteger},
-      {.names = {"--timeout"},
-       .help = "Seconds that one case may take on one target. Default: 120.",
-       .metavar = "SECONDS",
-       .kind = ValueKind::kNumber},
-  };
-}
-
-std::vector<const ConformanceTarget*> chosen_targets(const ParsedArgs& args) {
-  const std::vector<std::string> names = args.list("--on").value_or(
-      std::vector<std::string>(std::begin(kDefaultTargets), std::end(kDefaultTargets)));
-  std::vector<const ConformanceTarget*> targets;
-  for (const ConformanceTarget& t : conformance_targets())
-    if (std::find(names.begin(), names.end(), t.name) != names.end()) targets.push_back(&t);
-  return targets;
-}
-
-ConformanceExpectations read_expectations(const ParsedArgs& args) {
-  const auto path = args.text("--expected");
-  if (!path) return {};
-  return {MappedFile::open(*path)->bytes(), *path};
-}
-
-void print(const ConformanceReport& report) {
-  for (const std::string& line : report.problems) log::error("{}", line);
-  log::info("{}", report.table);
-  for (const auto& [key, count] : report.reasons)
-    log::info("Skipped: {} on {}: {}", count, key.first, key.second);
-  const std::string summary =
-      fmt::format("{} passed, {} failed, {} skipped", report.passed, report.failed, report.skipped);
-  if (report.is_good())
-    log::finish("PASSED | {}", summary);
-  else
-    log::error("FAILED | {}, {} problem(s)", summary, report.problems.size());
-}
-
-int run_conformance(CommandContext& context) {
-  const ParsedArgs& args = context.args();
-  const ConformanceExpectations expectations = read_expectations(args);
-  const ConformanceSuiteOptions options = {.workers = static_cast<int>(require_at_least(
-                                               "--jobs", args.integer("--jobs").value_or(thread_count()), 1)),
-                                           .timeout_seconds = args.number("--timeout").value_or(120)};
-  const std::vector<const ConformanceTarget*> targets = chosen_targets(args);
-  const std::vector<std::string> folders = args.list("folders").value();
-  std::vector<ConformanceCase> cases;
-  for (const std::string& folder : folders)
-    for (ConformanceCase& test : find_conformance_cases(folder)) cases.push_back(std::move(test));
-  log::info("Running {} cases on {} targets", cases.size(), targets.size());
-  const bool all_targets = !args.has("--on");
-  const ConformanceReport report =
-      conformance_report(run_conformance_suite(cases, targets, options), expectations, all_targets);
-  print(report);
-  return report.is_good() ? 0 : 1;
-}
-
-constexpr Command kConformanceCommand = {
-    .name = "conformance",
-    .summary = "Run test cases in the format of ONNX's backend tests.",
-    .description =
-        "Runs test cases in the format of ONNX's backend tests on the reference and the engine, and checks "
-        "inferred "
-        "shapes against computed ones. Prints one table of what passed, failed and was skipped, by opset and "
-        "by "
-        "operator.",
-    .add_options = add_conformance_options,
-    .run = run_conformance,
-};
-constexpr const Command* kSubcommands[] = {&kConformanceCommand};
+constexpr const Command* kSubcommands[] = {&kCheckLintCommand, &kCheckConformanceCommand};
 
 }  // namespace
 

@@ -250,10 +250,10 @@ TEST(RunOptions, ModelLoader) {
   EXPECT_TRUE(read({"--onnx-outputs", "mark", "all"}).mark_all);
   EXPECT_EQ(read({"--onnx-outputs", "mark"}).outputs, (Words{"mark"}));
   EXPECT_EQ(read({"--onnx-outputs", "mark", "all", "y"}).outputs, (Words{"mark", "all", "y"}));
-  EXPECT_EQ(read({"--save-external-data"}).external_data_path, "");
-  EXPECT_EQ(read({"--save-external-data", "w", "--external-data-path", "v"}).external_data_path, "w");
-  EXPECT_EQ(read({}).external_data_path, std::nullopt);
-  EXPECT_EQ(read({"--external-data-size-threshold", "1K"}).external_data_threshold, 1024);
+  EXPECT_EQ(read({"--save-external-data"}).save.external_data_path, "");
+  EXPECT_EQ(read({"--save-external-data", "w", "--external-data-path", "v"}).save.external_data_path, "w");
+  EXPECT_EQ(read({}).save.external_data_path, std::nullopt);
+  EXPECT_EQ(read({"--external-data-size-threshold", "1K"}).save.external_data_threshold, 1024);
   EXPECT_EQ(read({"--ext", "d"}).import.external_data_dir, "d");
 }
 

@@ -10,6 +10,7 @@ constexpr const Command* kSubcommands[] = {
     &kSurgeonExtractCommand,
     &kSurgeonSanitizeCommand,
     &kSurgeonInsertCommand,
+    &kSurgeonConvertOpsetCommand,
     &kSurgeonPruneCommand,
     &kSurgeonWeightStripCommand,
     &kSurgeonWeightReconstructCommand,

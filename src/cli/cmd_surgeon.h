@@ -8,6 +8,7 @@ namespace assay::cli {
 extern constinit const Command kSurgeonExtractCommand;
 extern constinit const Command kSurgeonSanitizeCommand;
 extern constinit const Command kSurgeonInsertCommand;
+extern constinit const Command kSurgeonConvertOpsetCommand;
 extern constinit const Command kSurgeonPruneCommand;
 extern constinit const Command kSurgeonWeightStripCommand;
 extern constinit const Command kSurgeonWeightReconstructCommand;

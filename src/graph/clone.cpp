@@ -7,19 +7,12 @@ namespace {
 
 void clone_into(const Graph& from, Graph& to, ValueMap& map);
 
-std::shared_ptr<Graph> clone_subgraph(const Graph& from, Graph& parent, ValueMap& map) {
-  auto copy = std::make_shared<Graph>();
-  copy->set_parent(&parent);
-  clone_into(from, *copy, map);
-  return copy;
-}
-
 Attribute clone_attribute(const Attribute& a, Graph& parent, ValueMap& map) {
   Attribute copy = a;
-  if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) copy.data = clone_subgraph(**g, parent, map);
+  if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) copy.data = clone_graph(**g, &parent, map);
   if (const auto* list = a.get_if<Attribute::Graphs>()) {
     Attribute::Graphs graphs;
-    for (const auto& g : *list) graphs.push_back(clone_subgraph(*g, parent, map));
+    for (const auto& g : *list) graphs.push_back(clone_graph(*g, &parent, map));
     copy.data = std::move(graphs);
   }
   return copy;
@@ -76,6 +69,32 @@ Node* clone_node(const Node& n, Graph& into, ValueMap& map) {
   return copy;
 }
 
+std::shared_ptr<Graph> clone_graph(const Graph& g, Graph* parent, ValueMap& map) {
+  auto copy = std::make_shared<Graph>();
+  copy->set_parent(parent);
+  clone_into(g, *copy, map);
+  return copy;
+}
+
+Function clone_function(const Function& f) {
+  Function g;
+  g.domain = f.domain;
+  g.name = f.name;
+  g.overload = f.overload;
+  g.doc_string = f.doc_string;
+  g.attribute_names = f.attribute_names;
+  for (const Attribute& a : f.attribute_defaults) {
+    ValueMap none;
+    g.attribute_defaults.push_back(clone_attribute(a, *g.body, none));
+  }
+  g.opsets = f.opsets;
+  g.metadata = f.metadata;
+  g.extra_fields = f.extra_fields;
+  ValueMap map;
+  clone_into(*f.body, *g.body, map);
+  return g;
+}
+
 std::shared_ptr<Model> clone_model(const Model& model) {
   check_depth(model);
   auto copy = std::make_shared<Model>();
@@ -90,23 +109,7 @@ std::shared_ptr<Model> clone_model(const Model& model) {
   copy->extra_fields = model.extra_fields;
   copy->path = model.path;
   copy->external_data_folder = model.external_data_folder;
-  for (const Function& f : model.functions) {
-    Function& g = copy->functions.emplace_back();
-    g.domain = f.domain;
-    g.name = f.name;
-    g.overload = f.overload;
-    g.doc_string = f.doc_string;
-    g.attribute_names = f.attribute_names;
-    for (const Attribute& a : f.attribute_defaults) {
-      ValueMap none;
-      g.attribute_defaults.push_back(clone_attribute(a, *g.body, none));
-    }
-    g.opsets = f.opsets;
-    g.metadata = f.metadata;
-    g.extra_fields = f.extra_fields;
-    ValueMap map;
-    clone_into(*f.body, *g.body, map);
-  }
+  for (const Function& f : model.functions) copy->functions.push_back(clone_function(f));
   ValueMap map;
   clone_into(*model.graph, *copy->graph, map);
   return copy;

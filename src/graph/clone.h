@@ -2,14 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 
-#include "assay/graph.h"
+#include "assay/edit.h"
 
 namespace assay {
-
-/// From values of the original to those that stand for them in the copy.
-using ValueMap = std::unordered_map<const Value*, Value*>;
 
 /// A copy of one value in another graph: name, type, constant data (shared), metadata. Throws Error when the
 /// name is taken there.
@@ -18,6 +14,12 @@ Value* clone_value(const Value& v, Graph& into);
 /// A copy of one node at the end of another graph, subgraphs included. Its inputs and outputs are looked up
 /// in `map`; values that the map does not have are copied into the graph and added to it.
 Node* clone_node(const Node& n, Graph& into, ValueMap& map);
+
+/// A copy of a graph, to be an attribute in `parent`. Values from outside are looked up in `map`, which must
+/// have them all.
+std::shared_ptr<Graph> clone_graph(const Graph& g, Graph* parent, ValueMap& map);
+
+Function clone_function(const Function& f);
 
 /// The whole model. Tensor data are shared with the original. Throws Error when subgraphs nest deeper than
 /// onnx::kMaxGraphDepth.

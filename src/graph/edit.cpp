@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "graph/clone.h"
+#include "graph/local_function.h"
 #include "graph/order.h"
 
 namespace assay {
@@ -56,50 +57,6 @@ void remove_unused_outputs(Graph& g, const CleanupOptions& options) {
     if (outputs != n->outputs()) n->set_outputs(std::move(outputs));
   }
 }
-
-/// Orders callees before callers.
-class FunctionSorter {
- public:
-  explicit FunctionSorter(const std::vector<Function>& functions) : functions_(functions) {}
-
-  std::vector<size_t> run() {
-    marks_.assign(functions_.size(), Mark::kNew);
-    for (size_t i = 0; i < functions_.size(); ++i) visit(i);
-    return std::move(order_);
-  }
-
- private:
-  enum class Mark : uint8_t { kNew, kOpen, kDone };
-
-  void visit(size_t i) {
-    if (marks_[i] == Mark::kDone) return;
-    path_.push_back(functions_[i].name);
-    if (marks_[i] == Mark::kOpen) {
-      std::string path;
-      for (const std::string& name : path_) path += (path.empty() ? "" : " -> ") + name;
-      fail(ErrorCode::kInvalidModel, "local functions call each other in a cycle: {}", path);
-    }
-    marks_[i] = Mark::kOpen;
-    visit_calls(*functions_[i].body);
-    marks_[i] = Mark::kDone;
-    order_.push_back(i);
-    path_.pop_back();
-  }
-  void visit_calls(const Graph& g) {
-    for (const auto& n : g.nodes()) {
-      for (size_t k = 0; k < functions_.size(); ++k)
-        if (functions_[k].name == n->op_type && functions_[k].domain == n->domain &&
-            functions_[k].overload == n->overload)
-          visit(k);
-      for (const Graph* sub : subgraphs_of(*n)) visit_calls(*sub);
-    }
-  }
-
-  const std::vector<Function>& functions_;
-  std::vector<Mark> marks_;
-  std::vector<std::string> path_;
-  std::vector<size_t> order_;
-};
 
 }  // namespace
 
@@ -153,11 +110,13 @@ int64_t cleanup(Graph& graph, const CleanupOptions& options) {
     n->set_outputs(std::move(outputs));
   }
   const Reached reached(graph);
-  graph.remove_nodes_if([&](const Node& n) {
-    const bool unused = !reached.nodes.contains(&n);
-    removed += unused ? 1 : 0;
-    return unused;
-  });
+  std::vector<Node*> kept;
+  for (const auto& n : graph.nodes())
+    if (reached.nodes.contains(n.get())) kept.push_back(n.get());
+  if (const size_t unused = graph.nodes().size() - kept.size(); unused > 0) {
+    removed += static_cast<int64_t>(unused);
+    graph.reorder_nodes(kept);
+  }
   if (options.remove_unused_graph_inputs)
     std::erase_if(graph.inputs, [&](const Value* v) { return !reached.values.contains(v); });
   if (options.remove_unused_node_outputs) remove_unused_outputs(graph, options);
@@ -166,6 +125,7 @@ int64_t cleanup(Graph& graph, const CleanupOptions& options) {
 }
 
 int64_t cleanup(Model& model, const CleanupOptions& options) {
+  check_depth(model);
   int64_t removed = cleanup(*model.graph, options);
   if (options.recurse_functions)
     for (Function& f : model.functions) removed += cleanup(*f.body, options);
@@ -189,18 +149,31 @@ void toposort(Graph& graph, bool recurse_subgraphs) {
 }
 
 void toposort(Model& model, const SortOptions& options) {
+  check_depth(model);
   if (options.mode != SortMode::kFunctions) {
     toposort(*model.graph, options.recurse_subgraphs);
     if (options.recurse_functions)
       for (Function& f : model.functions) toposort(*f.body, options.recurse_subgraphs);
   }
-  if (options.mode == SortMode::kNodes) return;
-  std::vector<Function> sorted;
-  for (const size_t i : FunctionSorter(model.functions).run())
-    sorted.push_back(std::move(model.functions[i]));
-  model.functions = std::move(sorted);
+  if (options.mode != SortMode::kNodes) sort_functions(model);
 }
 
 std::shared_ptr<Model> copy(const Model& model) { return clone_model(model); }
+
+std::shared_ptr<Graph> copy(const Graph& graph, Graph* parent, ValueMap& map) {
+  check_depth(graph);
+  for (const Value* v : captured_values(graph)) {
+    if (map.contains(v)) continue;
+    Value* outer = parent != nullptr ? parent->lookup(v->name()) : nullptr;
+    require(outer != nullptr, ErrorCode::kInvalidArgument,
+            "the graph '{}' uses '{}' from outside, which the place it is copied to does not have",
+            graph.name, v->name());
+    map[v] = outer;
+  }
+  return clone_graph(graph, parent, map);
+}
+
+Node* copy(const Node& node, Graph& into, ValueMap& map) { return clone_node(node, into, map); }
+Value* copy(const Value& value, Graph& into) { return clone_value(value, into); }
 
 }  // namespace assay

@@ -1,5 +1,6 @@
 #include "graph/export.h"
 
+#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -7,6 +8,9 @@
 #include "base/folder_lock.h"
 #include "graph/external_data.h"
 #include "graph/model_message.h"
+#include "graph/to_text.h"
+#include "onnx/messages.h"
+#include "onnx/text/reader.h"
 
 namespace assay {
 namespace {
@@ -59,6 +63,36 @@ bool lies_beside_data(const Model& model, const fs::path& path) {
          fs::equivalent(folder_of(path), model.external_data_folder, ec);
 }
 
+/// Where a tensor that was read from an external file lies; nothing for others and for those that changed.
+std::optional<TextPlace> place_of(const Value& v) {
+  const TensorSource* source = v.tensor_source();
+  if (source == nullptr || !source->is_external || source->data != v.tensor().data()) return std::nullopt;
+  const onnx::TensorMessage m = onnx::read_tensor(source->bytes);
+  TextPlace place{.location = {}, .offset = 0, .length = v.tensor().nbytes()};
+  for (const auto& [key, value] : m.external_data) {
+    if (key == "location") place.location = value;
+    // The reader has checked that it is a number.
+    if (key == "offset") std::from_chars(value.data(), value.data() + value.size(), place.offset);
+  }
+  return place;
+}
+
+/// The model as text, its large initializers where `data` puts them, if that is not null.
+std::string to_text(const Model& model, ExternalDataWriter* data, bool keep,
+                    std::set<std::string>& locations) {
+  TextOptions options;
+  options.place = [data, keep, &locations](const Value& v) -> std::optional<TextPlace> {
+    if (data != nullptr && data->takes(v)) {
+      const DataPlace place = data->add(v);
+      return TextPlace{place.location, place.offset, place.length};
+    }
+    std::optional<TextPlace> place = keep ? place_of(v) : std::nullopt;
+    if (place) locations.insert(fs::path(place->location).lexically_normal().string());
+    return place;
+  };
+  return to_text(model, options);
+}
+
 }  // namespace
 
 size_t inner_data_bytes(const Model& model, const std::string& path) {
@@ -72,14 +106,19 @@ void save_model(const Model& model, const std::string& path, const ExportOptions
       options.external_data || inner_bytes(*model.graph, keep) > kProtobufLimit - kStructureAllowance;
   std::optional<ExternalDataWriter> data;
   if (external) data.emplace(path, options);
+  ExternalDataWriter* placer = data ? &*data : nullptr;
   std::set<std::string> kept;
-  const MessageWriter message =
-      model_message(model, {.placer = data ? &*data : nullptr, .keep_references = keep, .locations = &kept});
-  require(message.size() <= kProtobufLimit, ErrorCode::kInvalidArgument,
-          "the model needs {} bytes, more than protobuf's limit of 2 GB, even with external data",
-          message.size());
   AtomicFile file(path);
-  message.write_to([&](std::string_view bytes) { file.write(bytes); });
+  if (onnx::has_text_suffix(path)) {
+    file.write(to_text(model, placer, keep, kept));
+  } else {
+    const MessageWriter message =
+        model_message(model, {.placer = placer, .keep_references = keep, .locations = &kept});
+    require(message.size() <= kProtobufLimit, ErrorCode::kInvalidArgument,
+            "the model needs {} bytes, more than protobuf's limit of 2 GB, even with external data",
+            message.size());
+    message.write_to([&](std::string_view bytes) { file.write(bytes); });
+  }
   // The data and the model appear together, also where two programs write the same files.
   const FolderLock lock(folder_of(path).string());
   check_data_files(path, kept, data ? data->locations() : std::vector<std::string>());

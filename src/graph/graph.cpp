@@ -119,22 +119,21 @@ void take_subgraphs(Node& node, std::vector<std::shared_ptr<Graph>>& list) {
   }
 }
 
-}  // namespace
-
-Graph::~Graph() {
-  // The nodes of subgraphs may consume our values: they go first, while the values live. One after the other,
-  // for a graph that somebody built may nest deeper than the stack allows recursion.
+/// The subgraphs that nodes own alone, those inside them included; the nodes have them no more. One after the
+/// other, for a graph that somebody built may nest deeper than the stack allows recursion.
+std::vector<std::shared_ptr<Graph>> take_all_subgraphs(std::span<Node* const> nodes) {
   std::vector<std::shared_ptr<Graph>> inner;
-  for (auto& n : nodes_) take_subgraphs(*n, inner);
+  for (Node* n : nodes) take_subgraphs(*n, inner);
   for (size_t i = 0; i < inner.size(); ++i) {
     const std::shared_ptr<Graph> g = inner[i];
-    for (auto& n : g->nodes_) take_subgraphs(*n, inner);
+    for (const auto& n : g->nodes()) take_subgraphs(*n, inner);
   }
-  for (const auto& g : inner)
-    for (auto& n : g->nodes_) g->detach(*n);
-  for (auto& n : nodes_) detach(*n);
-  nodes_.clear();
+  return inner;
 }
+
+}  // namespace
+
+Graph::~Graph() { reorder_nodes({}); }
 
 Value* Graph::add_value(std::string value_name, Type type) {
   require(find_value(value_name) == nullptr, ErrorCode::kInvalidModel, "the name '{}' is given to two values",
@@ -235,10 +234,11 @@ void Graph::remove_unused_values() {
 
 void Graph::replace_uses(Value* from, Value* to) {
   if (from == to) return;
-  const std::vector<Node*> users = from->consumers_;
-  for (Node* n : users)
-    for (size_t i = 0; i < n->inputs_.size(); ++i)
-      if (n->inputs_[i] == from) n->set_input(i, to);
+  for (Node* n : from->consumers_) {
+    std::replace(n->inputs_.begin(), n->inputs_.end(), from, to);
+    to->consumers_.push_back(n);
+  }
+  from->consumers_.clear();
   std::replace(outputs.begin(), outputs.end(), from, to);
 }
 
@@ -246,7 +246,29 @@ void Graph::reorder_nodes(std::span<Node* const> order) {
   std::unordered_map<const Node*, std::unique_ptr<Node>> owned;
   for (auto& n : nodes_) owned.emplace(n.get(), std::move(n));
   nodes_.clear();
-  for (Node* n : order) nodes_.push_back(std::move(owned.at(n)));
+  for (Node* n : order) {
+    nodes_.push_back(std::move(owned.at(n)));
+    owned.erase(n);
+  }
+  if (owned.empty()) return;
+  // The nodes of subgraphs may consume our values: they go first, while the values live.
+  std::vector<Node*> gone;
+  for (const auto& [n, owner] : owned) gone.push_back(owner.get());
+  const std::vector<std::shared_ptr<Graph>> inner = take_all_subgraphs(gone);
+  for (const auto& g : inner)
+    for (const auto& n : g->nodes_) gone.push_back(n.get());
+  // Marked first, so that a value which many of them use is looked at once.
+  for (Node* n : gone) n->graph_ = nullptr;
+  std::unordered_set<Value*> cleared;
+  for (Node* n : gone) {
+    for (Value* v : n->inputs_)
+      if (v != nullptr && cleared.insert(v).second)
+        std::erase_if(v->consumers_, [](const Node* c) { return c->graph_ == nullptr; });
+    for (Value* v : n->outputs_)
+      if (v != nullptr) v->producer_ = nullptr;
+    n->inputs_.clear();
+    n->outputs_.clear();
+  }
 }
 
 namespace {

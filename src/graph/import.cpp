@@ -5,11 +5,13 @@
 #include <unordered_set>
 
 #include "base/mapped_file.h"
+#include "graph/import_message.h"
 #include "graph/order.h"
 #include "graph/type_message.h"
 #include "graph/value_info.h"
 #include "onnx/messages.h"
 #include "onnx/tensor_data.h"
+#include "onnx/text/reader.h"
 
 namespace assay {
 namespace {
@@ -368,34 +370,51 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
 
 }  // namespace
 
+std::shared_ptr<Model> import_message(const onnx::ModelMessage& m, std::shared_ptr<const void> owner,
+                                      const ImportOptions& options) {
+  require(m.has_graph, ErrorCode::kInvalidModel, "this is not an ONNX model: it has no graph");
+  auto model = std::make_shared<Model>();
+  model->ir_version = m.ir_version;
+  model->model_version = m.model_version;
+  model->producer_name = m.producer_name;
+  model->producer_version = m.producer_version;
+  model->domain = m.domain;
+  model->doc_string = m.doc_string;
+  model->metadata = to_metadata(m.metadata);
+  model->extra_fields = m.extra;
+  for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version, o.extra});
+  Importer importer(std::move(owner), options);
+  importer.graph(m.graph, *model->graph);
+  for (const auto& f : m.functions) {
+    with_context([&] { return fmt::format("in function '{}'", f.name); },
+                 [&] { importer.function(f, model->functions.emplace_back()); });
+  }
+  if (importer.has_external_data())
+    model->external_data_folder = options.external_data_dir.empty() ? "." : options.external_data_dir;
+  return model;
+}
+
 std::shared_ptr<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> owner,
                                    const std::string& name, const ImportOptions& options) {
-  return with_context(
-      [&] { return "in " + name; },
-      [&] {
-        require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
-        const onnx::ModelMessage m = onnx::read_model(bytes);
-        require(m.has_graph, ErrorCode::kInvalidModel, "this is not an ONNX model: it has no graph");
-        auto model = std::make_shared<Model>();
-        model->ir_version = m.ir_version;
-        model->model_version = m.model_version;
-        model->producer_name = m.producer_name;
-        model->producer_version = m.producer_version;
-        model->domain = m.domain;
-        model->doc_string = m.doc_string;
-        model->metadata = to_metadata(m.metadata);
-        model->extra_fields = m.extra;
-        for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version, o.extra});
-        Importer importer(std::move(owner), options);
-        importer.graph(m.graph, *model->graph);
-        for (const auto& f : m.functions) {
-          with_context([&] { return fmt::format("in function '{}'", f.name); },
-                       [&] { importer.function(f, model->functions.emplace_back()); });
-        }
-        if (importer.has_external_data())
-          model->external_data_folder = options.external_data_dir.empty() ? "." : options.external_data_dir;
-        return model;
-      });
+  return with_context([&] { return "in " + name; },
+                      [&] {
+                        require(!bytes.empty(), ErrorCode::kInvalidModel, "the file is empty");
+                        return import_message(onnx::read_model(bytes), std::move(owner), options);
+                      });
+}
+
+std::shared_ptr<Model> parse_text(std::string_view text, const std::string& name,
+                                  const ImportOptions& options) {
+  const auto message = std::make_shared<const std::string>(
+      with_context([&] { return "in " + name; }, [&] { return onnx::read_text(text); }));
+  return parse_model(*message, message, name, options);
+}
+
+bool is_text_model(const std::string& path) {
+  std::error_code ec;
+  if (onnx::has_text_suffix(path) || !std::filesystem::is_regular_file(path, ec))
+    return onnx::has_text_suffix(path);
+  return onnx::is_text_model(path, MappedFile::open(path)->bytes());
 }
 
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options) {
@@ -403,7 +422,8 @@ std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& 
   ImportOptions effective = options;
   if (effective.external_data_dir.empty())
     effective.external_data_dir = std::filesystem::path(path).parent_path().string();
-  auto model = parse_model(file->bytes(), file, path, effective);
+  auto model = onnx::is_text_model(path, file->bytes()) ? parse_text(file->bytes(), path, effective)
+                                                        : parse_model(file->bytes(), file, path, effective);
   model->path = path;
   return model;
 }

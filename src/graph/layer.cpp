@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <unordered_set>
+#include <charconv>
 
 #include "assay/edit.h"
 #include "base/similar_name.h"
@@ -7,6 +7,8 @@
 namespace assay {
 
 namespace {
+
+constexpr std::string_view kNodePrefix = "onnx_graphsurgeon_node_";
 
 Tensor to_floats(const std::vector<double>& numbers) {
   return Tensor::vector<float>(std::vector<float>(numbers.begin(), numbers.end()));
@@ -33,21 +35,32 @@ class LayerNames {
     return graph_.add_constant(value_name(prefix), std::get<Tensor>(a.data_));
   }
 
-  std::string node_name() {
-    std::unordered_set<std::string_view> taken;
-    for (const auto& n : graph_.nodes()) taken.insert(n->name);
-    std::string name;
-    do name = fmt::format("onnx_graphsurgeon_node_{}", graph_.name_index++);
-    while (taken.contains(name));
-    return name;
-  }
+  std::string node_name() { return fmt::format("{}{}", kNodePrefix, next_number()); }
 
  private:
   std::string value_name(const std::string& prefix) {
     std::string name;
-    do name = fmt::format("{}_{}", prefix, graph_.name_index++);
+    do name = fmt::format("{}_{}", prefix, next_number());
     while (graph_.lookup(name) != nullptr);
     return name;
+  }
+
+  int64_t next_number() {
+    if (graph_.name_index == 0) skip_numbers_of_nodes();
+    return graph_.name_index++;
+  }
+
+  /// Only once, for a graph that has names from elsewhere: each time would take quadratic time.
+  void skip_numbers_of_nodes() {
+    for (const auto& n : graph_.nodes()) {
+      const std::string_view name = n->name;
+      if (!name.starts_with(kNodePrefix)) continue;
+      const std::string_view digits = name.substr(kNodePrefix.size());
+      int32_t number = 0;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (error == std::errc() && end == digits.data() + digits.size())
+        graph_.name_index = std::max(graph_.name_index, int64_t{number} + 1);
+    }
   }
 
   Graph& graph_;
@@ -85,12 +98,7 @@ std::vector<Value*> LayerRegistry::call(const Model& model, Graph& graph, std::s
   if (chosen != nullptr) return chosen->function(graph, arguments);
   for (const assay::Function& f : model.functions) {
     known.push_back(f.name);
-    if (f.name != name) continue;
-    LayerArguments outputs;
-    for (const Value* v : f.body->outputs) outputs.emplace_back(v->name());
-    std::vector<Value*> made = layer(graph, f.name, arguments, outputs, {.domain = f.domain});
-    for (size_t i = 0; i < made.size(); ++i) made[i]->type = f.body->outputs[i]->type;
-    return made;
+    if (f.name == name) return call_function(graph, f, arguments);
   }
   if (!other_opsets.empty())
     fail(ErrorCode::kNotFound, "no function is registered as '{}' for opset {}; there is one for opset {}",

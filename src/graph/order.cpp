@@ -1,5 +1,6 @@
 #include "graph/order.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,20 +10,25 @@
 namespace assay {
 namespace {
 
-void collect_captures(const Graph& sub, const Graph& outer, std::unordered_set<Value*>& seen,
-                      std::vector<Value*>& out) {
-  const auto add = [&](Value* v) {
-    if (v != nullptr && &v->graph() == &outer && seen.insert(v).second) out.push_back(v);
-  };
-  for (const auto& n : sub.nodes()) {
-    for (Value* v : n->inputs()) add(v);
+bool lies_in(const Value& v, const Graph& graph) {
+  for (const Graph* g = &v.graph(); g != nullptr; g = g->parent())
+    if (g == &graph) return true;
+  return false;
+}
+
+/// Calls `visit` for every value that a graph's nodes, those of subgraphs included, and subgraph outputs use.
+template <typename Visit>
+void for_each_use(const Graph& graph, const Visit& visit) {
+  for (const auto& n : graph.nodes()) {
+    for (Value* v : n->inputs())
+      if (v != nullptr) visit(v);
     for (const Attribute& a : n->attributes) {
-      if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) collect_captures(**g, outer, seen, out);
+      if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) for_each_use(**g, visit);
       if (const auto* list = a.get_if<Attribute::Graphs>())
-        for (const auto& g : *list) collect_captures(*g, outer, seen, out);
+        for (const auto& g : *list) for_each_use(*g, visit);
     }
   }
-  for (Value* v : sub.outputs) add(v);
+  for (Value* v : graph.outputs) visit(v);
 }
 
 enum class Mark : uint8_t { kNew, kOpen, kDone };
@@ -86,15 +92,33 @@ class Sorter {
 }  // namespace
 
 std::vector<Value*> used_values(const Node& node) {
+  constexpr size_t kFew = 16;
+  std::vector<Value*> out;
+  std::unordered_set<Value*> seen;  // of more than a few
+  const auto add = [&](Value* v) {
+    if (v == nullptr || &v->graph() != &node.graph()) return;
+    if (out.size() < kFew) {
+      if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+      return;
+    }
+    if (seen.empty()) seen.insert(out.begin(), out.end());
+    if (seen.insert(v).second) out.push_back(v);
+  };
+  for (Value* v : node.inputs()) add(v);
+  for (const Attribute& a : node.attributes) {
+    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) for_each_use(**g, add);
+    if (const auto* list = a.get_if<Attribute::Graphs>())
+      for (const auto& g : *list) for_each_use(*g, add);
+  }
+  return out;
+}
+
+std::vector<Value*> captured_values(const Graph& graph) {
   std::vector<Value*> out;
   std::unordered_set<Value*> seen;
-  for (Value* v : node.inputs())
-    if (v != nullptr && &v->graph() == &node.graph() && seen.insert(v).second) out.push_back(v);
-  for (const Attribute& a : node.attributes) {
-    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) collect_captures(**g, node.graph(), seen, out);
-    if (const auto* list = a.get_if<Attribute::Graphs>())
-      for (const auto& g : *list) collect_captures(*g, node.graph(), seen, out);
-  }
+  for_each_use(graph, [&](Value* v) {
+    if (!lies_in(*v, graph) && seen.insert(v).second) out.push_back(v);
+  });
   return out;
 }
 

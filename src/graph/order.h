@@ -31,6 +31,10 @@ std::vector<Node*> depth_first_order(const Graph& graph);
 /// Values of `graph` that a node uses: its inputs, and what its subgraphs take from outside. No duplicates.
 std::vector<Value*> used_values(const Node& node);
 
+/// Values that a graph, subgraphs included, takes from outside: inputs of nodes, and graph outputs. In the
+/// order of their first use, no duplicates.
+std::vector<Value*> captured_values(const Graph& graph);
+
 /// Throws Error (kInvalidModel) when subgraphs of the model or its functions nest deeper than
 /// onnx::kMaxGraphDepth. What walks subgraphs by recursion checks that first.
 void check_depth(const Model& model);

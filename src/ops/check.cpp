@@ -16,23 +16,45 @@ std::string range_text(int least, int most) {
   return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
 }
 
-void check_arity(const OpDef& op, const OpVersion& v, const char* what, const std::vector<Value*>& given,
-                 int least, int most, const std::vector<Parameter>& formal) {
+/// Collects what is wrong with a node, or throws the first.
+class Problems {
+ public:
+  explicit Problems(std::vector<NodeProblem>* list) : list_(list) {}
+  template <typename... Args>
+  void require(bool holds, NodeRule rule, fmt::format_string<Args...> format, Args&&... args) {
+    if (holds) [[likely]]
+      return;
+    std::string message = fmt::format(format, std::forward<Args>(args)...);
+    if (list_ == nullptr) throw Error(ErrorCode::kInvalidModel, std::move(message));
+    list_->push_back({rule, std::move(message)});
+  }
+
+ private:
+  std::vector<NodeProblem>* list_;  // null: throw
+};
+
+/// False when the number is wrong.
+bool check_arity(Problems& problems, const OpDef& op, const OpVersion& v, const char* what,
+                 const std::vector<Value*>& given, int least, int most,
+                 const std::vector<Parameter>& formal) {
   const int count = static_cast<int>(given.size());
-  require(count >= least && count <= most, ErrorCode::kInvalidModel, "{}-{} takes {} {}, but {} are given",
-          op.name, v.since, range_text(least, most), what, count);
+  const bool fits = count >= least && count <= most;
+  problems.require(fits, NodeRule::kArity, "{}-{} takes {} {}, but {} are given", op.name, v.since,
+                   range_text(least, most), what, count);
   for (size_t i = 0; i < given.size() && i < formal.size(); ++i)
-    require(given[i] != nullptr || formal[i].option != Parameter::Option::kSingle, ErrorCode::kInvalidModel,
-            "{}-{} needs its {} '{}', which is left out", op.name, v.since, what, formal[i].name);
+    problems.require(given[i] != nullptr || formal[i].option != Parameter::Option::kSingle,
+                     NodeRule::kLeftOut, "{}-{} needs its {} '{}', which is left out", op.name, v.since, what,
+                     formal[i].name);
+  return fits;
 }
 
 /// A list of inputs has no holes. (Outputs may be left out.)
-void check_holes(const OpDef& op, const OpVersion& v, const Node& node, const Schema& s) {
+void check_holes(Problems& problems, const OpDef& op, const OpVersion& v, const Node& node, const Schema& s) {
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Parameter* p = s.input(i);
-    require(node.input(i) != nullptr || p->option != Parameter::Option::kVariadic, ErrorCode::kInvalidModel,
-            "{}-{} takes a list of inputs '{}', of which number {} is left out", op.name, v.since, p->name,
-            i);
+    problems.require(node.input(i) != nullptr || p->option != Parameter::Option::kVariadic,
+                     NodeRule::kLeftOut, "{}-{} takes a list of inputs '{}', of which number {} is left out",
+                     op.name, v.since, p->name, i);
   }
 }
 
@@ -59,18 +81,20 @@ std::string_view type_of_kind(std::string_view kind) {
   return "";
 }
 
-void check_attributes(const Node& node, const OpDef& op, const OpVersion& v, const Schema& s) {
+void check_attributes(Problems& problems, const Node& node, const OpDef& op, const OpVersion& v,
+                      const Schema& s) {
   for (const Attribute& a : node.attributes) {
     const AttributeDef* def = s.attribute(a.name);
-    require(def != nullptr, ErrorCode::kInvalidModel, "{}-{} has no attribute '{}'", op.name, v.since,
-            a.name);
-    require(!a.ref_attr_name.empty() || a.type_name() == type_of_kind(def->kind), ErrorCode::kInvalidModel,
-            "the attribute '{}' of {}-{} must be of type {}, not {}", a.name, op.name, v.since,
-            type_of_kind(def->kind), a.type_name());
+    problems.require(def != nullptr, NodeRule::kUnknownAttribute, "{}-{} has no attribute '{}'", op.name,
+                     v.since, a.name);
+    if (def == nullptr) continue;
+    problems.require(!a.ref_attr_name.empty() || a.type_name() == type_of_kind(def->kind),
+                     NodeRule::kAttributeType, "the attribute '{}' of {}-{} must be of type {}, not {}",
+                     a.name, op.name, v.since, type_of_kind(def->kind), a.type_name());
   }
   for (const AttributeDef& def : s.attributes)
-    require(!def.required || node.find_attribute(def.name) != nullptr, ErrorCode::kInvalidModel,
-            "{}-{} needs its attribute '{}'", op.name, v.since, def.name);
+    problems.require(!def.required || node.find_attribute(def.name) != nullptr, NodeRule::kMissingAttribute,
+                     "{}-{} needs its attribute '{}'", op.name, v.since, def.name);
 }
 
 std::string join(const std::vector<std::string>& words) {
@@ -93,7 +117,7 @@ std::string schema_name(const Type& t) {
   return "";
 }
 
-void check_types(const Node& node, const OpDef& op, const OpVersion& v, const Schema& s) {
+void check_types(Problems& problems, const Node& node, const OpDef& op, const OpVersion& v, const Schema& s) {
   std::map<std::string, std::string> bound;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* value = node.input(i);
@@ -102,15 +126,25 @@ void check_types(const Node& node, const OpDef& op, const OpVersion& v, const Sc
     if (given.empty()) continue;
     const Parameter& p = *s.input(i);
     const std::vector<std::string> allowed = s.allowed_types(p);
-    require(std::find(allowed.begin(), allowed.end(), given) != allowed.end(), ErrorCode::kInvalidModel,
-            "the input '{}' of {}-{} ('{}') is of type {}, which is not one of {}", p.name, op.name, v.since,
-            value->name(), given, join(allowed));
+    problems.require(std::find(allowed.begin(), allowed.end(), given) != allowed.end(), NodeRule::kInputType,
+                     "the input '{}' of {}-{} ('{}') is of type {}, which is not one of {}", p.name, op.name,
+                     v.since, value->name(), given, join(allowed));
     if (p.option == Parameter::Option::kVariadic && !p.homogeneous) continue;
     const auto [it, first] = bound.emplace(p.type, given);
-    require(first || it->second == given, ErrorCode::kInvalidModel,
-            "the inputs of {}-{} that share type {} differ: '{}' is {}, another is {}", op.name, v.since,
-            p.type, value->name(), given, it->second);
+    problems.require(first || it->second == given, NodeRule::kInputType,
+                     "the inputs of {}-{} that share type {} differ: '{}' is {}, another is {}", op.name,
+                     v.since, p.type, value->name(), given, it->second);
   }
+}
+
+void check_all(Problems problems, const Node& node, const OpDef& op, const OpVersion& version) {
+  const Schema& s = schema_of(version);
+  const bool inputs_fit =
+      check_arity(problems, op, version, "inputs", node.inputs(), s.min_inputs(), s.max_inputs(), s.inputs);
+  if (inputs_fit) check_holes(problems, op, version, node, s);
+  check_arity(problems, op, version, "outputs", node.outputs(), s.min_outputs(), s.max_outputs(), s.outputs);
+  check_attributes(problems, node, op, version, s);
+  if (inputs_fit) check_types(problems, node, op, version, s);
 }
 
 uint64_t float_kinds() {
@@ -154,13 +188,14 @@ void check_values(const OpDef& op, const OpVersion& version, std::span<const Ten
   }
 }
 
+std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, const OpVersion& version) {
+  std::vector<NodeProblem> list;
+  check_all(Problems(&list), node, op, version);
+  return list;
+}
+
 void check_node(const Node& node, const OpDef& op, const OpVersion& version) {
-  const Schema& s = schema_of(version);
-  check_arity(op, version, "inputs", node.inputs(), s.min_inputs(), s.max_inputs(), s.inputs);
-  check_holes(op, version, node, s);
-  check_arity(op, version, "outputs", node.outputs(), s.min_outputs(), s.max_outputs(), s.outputs);
-  check_attributes(node, op, version, s);
-  check_types(node, op, version, s);
+  check_all(Problems(nullptr), node, op, version);
 }
 
 std::string find_unknown_opset(const Model& model) {

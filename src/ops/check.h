@@ -1,20 +1,41 @@
 // Is a node a legal use of its operator?
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "assay/graph.h"
 #include "ops/op_def.h"
 
 namespace assay {
 
+/// A rule of the schema that a node may break.
+enum class NodeRule : uint8_t {
+  kArity,
+  kLeftOut,
+  kUnknownAttribute,
+  kAttributeType,
+  kMissingAttribute,
+  kInputType
+};
+
+struct NodeProblem {
+  NodeRule rule;
+  std::string message;
+};
+
+/// All that check_node() would complain about, one after the other. With a wrong number of inputs, their
+/// types are not looked at.
+std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, const OpVersion& version);
+
 /// Checks arity, attribute names and kinds, and the element types of the inputs that are known, against the
 /// schema. Throws Error (kInvalidModel) that names the rule; the caller adds the node.
 void check_node(const Node& node, const OpDef& op, const OpVersion& version);
 
-/// A sentence on the first import, of the model or a local function, of a version that is newer than every one
-/// this build knows (newest_opset), so that a node may mean something else than is computed; empty when there
-/// is none.
+/// A sentence on the first import, of the model or a local function, of a version that is newer than every
+/// one this build knows (newest_opset), so that a node may mean something else than is computed; empty when
+/// there is none.
 std::string find_unknown_opset(const Model& model);
 /// Throws Error (kUnsupported) with that sentence.
 void check_opsets(const Model& model);

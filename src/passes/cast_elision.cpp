@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "assay/edit.h"
+#include "ops/schema.h"
 #include "passes/match.h"
+#include "reference/evaluate.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -32,87 +37,128 @@ const Node* float_cast(const Value* v) {
 /// A constant of whole numbers in an integer type; nothing when it is none or they do not fit.
 std::optional<Tensor> as_integers(const Value* v, DType type) {
   const Tensor* t = constant_of(v);
-  if (t == nullptr || t->dtype() != DType::kFloat32) return std::nullopt;
+  if (t == nullptr || v->is_overridable || t->dtype() != DType::kFloat32) return std::nullopt;
   const double limit = type == DType::kInt32 ? 0x1p31 : 0x1p63;
-  for (const float x : t->aligned().span<float>())
+  const Tensor floats = t->aligned();
+  for (const float x : floats.span<float>())
     if (!(std::trunc(x) == x && x >= -limit && x < limit)) return std::nullopt;
-  return convert(t->aligned(), type);
+  return convert(floats, type);
 }
 
-/// The one integer type of the inputs; nothing when the node does not qualify.
-std::optional<DType> integer_type(const Node& n) {
-  std::optional<DType> type;
-  for (const Value* v : n.inputs()) {
-    const Node* cast = float_cast(v);
-    if (cast == nullptr) continue;
-    const DType t = dtype_of(cast->input(0));
-    if (type && *type != t) return std::nullopt;
-    type = t;
+class CastElision {
+ public:
+  CastElision(Graph& graph, const Model& model) : graph_(graph), model_(model) {
+    given_.insert(graph.outputs.begin(), graph.outputs.end());
+    for (const Graph* sub : subgraphs(graph, true)) given_.insert(sub->outputs.begin(), sub->outputs.end());
   }
-  if (!type) return std::nullopt;
-  for (const Value* v : n.inputs())
-    if (float_cast(v) == nullptr && !as_integers(v, *type)) return std::nullopt;
-  return type;
-}
 
-/// Whether every use of the result is a Cast, back to the integer type unless the result is a bool.
-bool is_cast_back(const Graph& g, const Node& n, DType type) {
-  const Value* y = n.output(0);
-  if (n.outputs().size() != 1 || y == nullptr || y->consumers().empty()) return false;
-  if (std::find(g.outputs.begin(), g.outputs.end(), y) != g.outputs.end()) return false;
-  return std::all_of(y->consumers().begin(), y->consumers().end(), [&](const Node* c) {
-    return is_op(*c, "Cast") && &c->graph() == &g && (is_comparison(n) || cast_target(*c) == type);
-  });
-}
+  int64_t run() {
+    std::vector<Node*> nodes;
+    for (const auto& n : graph_.nodes()) nodes.push_back(n.get());
+    for (Node* n : nodes) {
+      if (!is_candidate(*n)) continue;
+      const std::optional<DType> type = integer_type(*n);
+      if (type && is_defined_for(*n, *type) && is_cast_back(*n, *type)) elide(*n, *type);
+    }
+    return elided_;
+  }
 
-/// The node writes what its Casts wrote.
-int64_t take_over_casts(Graph& g, Node& n) {
-  Value* y = n.output(0);
-  const std::vector<Node*> casts = y->consumers();
-  int64_t elided = 0;
-  Value* result = nullptr;
-  for (Node* cast : casts) {
-    Value* out = cast->output(0);
-    if (result == nullptr) {
+ private:
+  /// The one integer type of the inputs; nothing when the node does not qualify.
+  std::optional<DType> integer_type(const Node& n) {
+    std::optional<DType> type;
+    for (const Value* v : n.inputs()) {
+      const Node* cast = float_cast(v);
+      if (cast == nullptr) continue;
+      const DType t = dtype_of(cast->input(0));
+      if (type && *type != t) return std::nullopt;
+      type = t;
+    }
+    if (!type) return std::nullopt;
+    for (const Value* v : n.inputs())
+      if (float_cast(v) == nullptr && !integers(v, *type).tensor) return std::nullopt;
+    return type;
+  }
+
+  /// Greater has integers from opset 9 on, Max from 12.
+  bool is_defined_for(const Node& n, DType type) const {
+    const BoundOp op = bind_op(n, model_);
+    const Parameter* p = op ? schema_of(*op.version).input(0) : nullptr;
+    return p != nullptr && (p->kinds & value_kind(type)) != 0;
+  }
+
+  /// Whether every use of the result is a Cast, back to the integer type unless the result is a bool.
+  bool is_cast_back(const Node& n, DType type) const {
+    const Value* y = n.output(0);
+    if (n.outputs().size() != 1 || y == nullptr || y->consumers().empty() || given_.contains(y)) return false;
+    return std::all_of(y->consumers().begin(), y->consumers().end(), [&](const Node* c) {
+      return is_op(*c, "Cast") && &c->graph() == &graph_ && (is_comparison(n) || cast_target(*c) == type);
+    });
+  }
+
+  /// A constant as integers: nothing when it cannot be; a value once a node uses it.
+  struct Integers {
+    std::optional<Tensor> tensor;
+    Value* value = nullptr;
+  };
+
+  Integers& integers(const Value* v, DType type) {
+    const auto [it, is_new] = constants_.try_emplace({v, type});
+    if (is_new) it->second.tensor = as_integers(v, type);
+    return it->second;
+  }
+
+  Value* integer_constant(const Value* v, DType type) {
+    Integers& c = integers(v, type);
+    if (c.value == nullptr) c.value = graph_.add_constant(graph_.unique_name(v->name()), *c.tensor);
+    return c.value;
+  }
+
+  void elide(Node& n, DType type) {
+    for (size_t i = 0; i < n.inputs().size(); ++i) {
+      const Node* cast = float_cast(n.input(i));
+      n.set_input(i, cast != nullptr ? cast->input(0) : integer_constant(n.input(i), type));
+      elided_ += cast != nullptr ? 1 : 0;
+    }
+    if (!is_comparison(n)) take_over_casts(n);
+  }
+
+  /// The node writes what its Casts wrote.
+  void take_over_casts(Node& n) {
+    const std::vector<Node*> casts = n.output(0)->consumers();
+    Value* result = nullptr;
+    for (Node* cast : casts) {
+      Value* out = cast->output(0);
+      if (result != nullptr && given_.contains(out)) {
+        cast->set_input(0, result);  // its output keeps its name
+        continue;
+      }
       cast->set_inputs({});
       cast->set_outputs({});
-      n.set_output(0, out);
-      result = out;
-      ++elided;
-    } else if (std::find(g.outputs.begin(), g.outputs.end(), out) != g.outputs.end()) {
-      cast->set_input(0, result);  // its output keeps its name
-    } else {
-      g.replace_uses(out, result);
-      cast->set_inputs({});
-      cast->set_outputs({});
-      ++elided;
+      ++elided_;
+      if (out == nullptr) continue;
+      if (result == nullptr)
+        n.set_output(0, result = out);
+      else
+        graph_.replace_uses(out, result);
     }
   }
-  return elided;
-}
+
+  struct Hash {
+    size_t operator()(const std::pair<const Value*, DType>& key) const {
+      return std::hash<const Value*>()(key.first) ^ static_cast<size_t>(key.second);
+    }
+  };
+
+  Graph& graph_;
+  const Model& model_;
+  std::unordered_set<const Value*> given_;  // outputs of the graph and its subgraphs
+  std::unordered_map<std::pair<const Value*, DType>, Integers, Hash> constants_;
+  int64_t elided_ = 0;
+};
 
 }  // namespace
 
-int64_t elide_shape_casts(Graph& graph) {
-  int64_t elided = 0;
-  std::vector<Node*> nodes;
-  for (const auto& n : graph.nodes()) nodes.push_back(n.get());
-  for (Node* n : nodes) {
-    if (!is_candidate(*n)) continue;
-    const std::optional<DType> type = integer_type(*n);
-    if (!type || !is_cast_back(graph, *n, *type)) continue;
-    for (size_t i = 0; i < n->inputs().size(); ++i) {
-      Value* v = n->input(i);
-      if (const Node* cast = float_cast(v)) {
-        n->set_input(i, cast->input(0));
-        ++elided;
-      } else {
-        n->set_input(i, graph.add_constant(graph.unique_name(v->name()), *as_integers(v, *type)));
-      }
-    }
-    if (!is_comparison(*n)) elided += take_over_casts(graph, *n);
-  }
-  return elided;
-}
+int64_t elide_shape_casts(Graph& graph, const Model& model) { return CastElision(graph, model).run(); }
 
 }  // namespace assay

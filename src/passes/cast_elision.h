@@ -9,7 +9,8 @@ namespace assay {
 
 /// Lets Add, Sub, Mul, Div, Max, Min, Concat and the comparisons work on integers where all their inputs are
 /// Casts of one integer type to float32 (or constants of whole numbers) and all their results are cast back
-/// to that type. Casts that are used elsewhere stay. Returns how many Casts were passed by.
-int64_t elide_shape_casts(Graph& graph);
+/// to that type, as far as the operator has integers in the opset that `model` imports. Casts that are used
+/// elsewhere stay. Returns how many Casts were passed by.
+int64_t elide_shape_casts(Graph& graph, const Model& model);
 
 }  // namespace assay

@@ -1,88 +1,142 @@
 #include "passes/flatten_if.h"
 
-#include <algorithm>
+#include <unordered_set>
 
-#include "assay/edit.h"
 #include "graph/clone.h"
+#include "graph/order.h"
 #include "passes/match.h"
 
 namespace assay {
 namespace {
 
-/// Everything that nodes of a branch take from outside of it stands for itself.
-void keep_captures(const Graph& g, const Graph& branch, ValueMap& map) {
-  const auto is_inside = [&](const Value* v) {
-    for (const Graph* at = &v->graph(); at != nullptr; at = at->parent())
-      if (at == &branch) return true;
-    return false;
-  };
-  const auto keep = [&](Value* v) {
-    if (v != nullptr && !is_inside(v)) map[v] = v;
-  };
-  for (const auto& n : g.nodes())
-    for (Value* v : n->inputs()) keep(v);
-  for (Value* v : g.outputs) keep(v);
-  for (const Graph* sub : subgraphs(g)) keep_captures(*sub, branch, map);
-}
+/// Moves the nodes of one branch to where its If is.
+class Splicer {
+ public:
+  /// `node_names` are those of the graph.
+  Splicer(Node& node, const Graph& branch, std::string suffix, std::unordered_set<std::string>& node_names)
+      : node_(node),
+        graph_(node.graph()),
+        branch_(branch),
+        suffix_(std::move(suffix)),
+        node_names_(node_names) {}
 
-void splice(Node& node, const Graph& branch, const std::string& suffix) {
-  Graph& g = node.graph();
-  const std::vector<Value*> outputs = node.outputs();
-  node.set_outputs({});
-  ValueMap map;
-  keep_captures(branch, branch, map);
-  // A result that the branch computes is computed into the If's output.
-  for (size_t i = 0; i < outputs.size() && i < branch.outputs.size(); ++i) {
-    const Value* v = branch.outputs[i];
-    if (outputs[i] != nullptr && v->producer() != nullptr && &v->graph() == &branch && !map.contains(v))
-      map[v] = outputs[i];
+  /// The nodes to stand in place of the If, which has no outputs afterwards.
+  std::vector<Node*> run() {
+    outputs_ = node_.outputs();
+    outputs_.resize(branch_.outputs.size(), nullptr);
+    node_.set_outputs({});
+    for (Value* v : captured_values(branch_)) map_[v] = v;
+    bind_results();
+    for (const auto& v : branch_.values())
+      if (!map_.contains(v.get())) add_local(*v);
+    std::vector<Node*> added;
+    for (const auto& n : branch_.nodes()) {
+      added.push_back(clone_node(*n, graph_, map_));
+      std::string& name = added.back()->name;
+      if (!name.empty() && !node_names_.insert(name).second) name += suffix_;
+    }
+    hand_through(added);
+    move_annotations();
+    return added;
   }
-  for (const auto& v : branch.values()) {
-    if (map.contains(v.get())) continue;
-    Value* copy = g.add_value(g.unique_name(v->name() + suffix), v->type);
-    if (v->tensor().defined()) copy->set_tensor(v->tensor());
-    map[v.get()] = copy;
+
+ private:
+  /// A result that the branch computes, or a constant of it, becomes the If's output.
+  void bind_results() {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const Value* v = branch_.outputs[i];
+      Value* out = outputs_[i];
+      if (out == nullptr || &v->graph() != &branch_ || map_.contains(v)) continue;
+      if (v->producer() == nullptr) {
+        if (!v->tensor().defined()) continue;
+        out->set_tensor(v->tensor());
+        out->set_tensor_source(v->shared_tensor_source());
+      }
+      map_[v] = out;
+    }
   }
-  std::vector<Node*> order, added;
-  for (const auto& n : g.nodes()) order.push_back(n.get());
-  for (const auto& n : branch.nodes()) {
-    Node* copy = clone_node(*n, g, map);
-    if (!copy->name.empty()) copy->name += suffix;
-    added.push_back(copy);
+
+  void add_local(const Value& v) {
+    Value* copy = graph_.add_value(graph_.unique_name(v.name() + suffix_), v.type);
+    if (v.tensor().defined())
+      copy->set_tensor(v.tensor());
+    else if (v.is_constant())
+      copy->set_missing();
+    copy->type = v.type;
+    copy->doc_string = v.doc_string;
+    copy->metadata = v.metadata;
+    copy->extra_fields = v.extra_fields;
+    copy->set_tensor_source(v.shared_tensor_source());
+    map_[&v] = copy;
   }
-  for (size_t i = 0; i < outputs.size() && i < branch.outputs.size(); ++i)
-    if (outputs[i] != nullptr && outputs[i]->producer() == nullptr)
-      added.push_back(
-          g.add_node("Identity", {map.at(branch.outputs[i])}, {outputs[i]}, {}, node.name + suffix));
-  order.insert(std::find(order.begin(), order.end(), &node), added.begin(), added.end());
-  g.reorder_nodes(order);
-}
+
+  /// What the branch gives out without computing it, or gives out twice.
+  void hand_through(std::vector<Node*>& added) {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      Value* given = map_.at(branch_.outputs[i]);
+      if (outputs_[i] != nullptr && outputs_[i] != given)
+        added.push_back(graph_.add_node("Identity", {given}, {outputs_[i]}, {}, node_.name + suffix_));
+    }
+  }
+
+  /// They name values of the branch, which have other names now.
+  void move_annotations() {
+    const auto renamed = [&](const std::string& name) {
+      const Value* v = branch_.find_value(name);
+      return v != nullptr ? map_.at(v)->name() : name;
+    };
+    for (const auto& [name, parameters] : branch_.quantization_annotations) {
+      Metadata own;
+      for (const auto& [key, value] : parameters) own.emplace_back(key, renamed(value));
+      graph_.quantization_annotations.emplace_back(renamed(name), std::move(own));
+    }
+  }
+
+  Node& node_;
+  Graph& graph_;
+  const Graph& branch_;
+  std::string suffix_;
+  std::unordered_set<std::string>& node_names_;
+  std::vector<Value*> outputs_;
+  ValueMap map_;
+};
 
 /// The branch that runs; null when the condition is not known.
-const std::shared_ptr<Graph>* chosen_branch(const Node& n) {
+std::shared_ptr<Graph> chosen_branch(const Node& n) {
   if (!is_op(n, "If") || n.outputs().empty()) return nullptr;
   const Value* condition = n.input(0);
   if (condition == nullptr || !condition->tensor().defined() || condition->is_overridable) return nullptr;
   const Tensor& t = condition->tensor();
   if (t.dtype() != DType::kBool || t.numel() != 1) return nullptr;
   const Attribute* a = n.find_attribute(t.data<bool>()[0] ? "then_branch" : "else_branch");
-  return a != nullptr ? a->get_if<std::shared_ptr<Graph>>() : nullptr;
+  const auto* branch = a != nullptr ? a->get_if<std::shared_ptr<Graph>>() : nullptr;
+  return branch != nullptr && (*branch)->outputs.size() >= n.outputs().size() ? *branch : nullptr;
 }
 
 }  // namespace
 
 int64_t flatten_constant_ifs(Graph& graph) {
-  int64_t flattened = 0;
   std::vector<Node*> nodes;
-  for (const auto& n : graph.nodes()) nodes.push_back(n.get());
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::shared_ptr<Graph>* found = chosen_branch(*nodes[i]);
-    if (found == nullptr) continue;
-    const std::shared_ptr<Graph> branch = *found;
-    splice(*nodes[i], *branch, fmt::format("_subg_{}_{}", i, branch->name));
-    graph.remove_node(nodes[i]);
+  std::unordered_set<std::string> names;
+  for (const auto& n : graph.nodes()) {
+    nodes.push_back(n.get());
+    names.insert(n->name);
+  }
+  int64_t flattened = 0;
+  std::vector<Node*> order;
+  for (Node* n : nodes) {
+    const std::shared_ptr<Graph> branch = chosen_branch(*n);
+    if (branch == nullptr) {
+      order.push_back(n);
+      continue;
+    }
+    // GraphSurgeon counts the nodes that are in front, those of flattened branches included.
+    const std::vector<Node*> added =
+        Splicer(*n, *branch, fmt::format("_subg_{}_{}", order.size(), branch->name), names).run();
+    order.insert(order.end(), added.begin(), added.end());
     ++flattened;
   }
+  if (flattened > 0) graph.reorder_nodes(order);
   return flattened;
 }
 

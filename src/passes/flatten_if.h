@@ -7,8 +7,9 @@
 
 namespace assay {
 
-/// Puts the branch that runs in place of each If whose condition is a constant. Values and nodes of the
-/// branch get the suffix `_subg_<index>_<name of the branch>`. Returns how many Ifs went.
+/// Puts the branch that runs in place of each If whose condition is a constant. Values of the branch get the
+/// suffix `_subg_<index>_<name of the branch>`, where the index is the number of nodes in front, and nodes
+/// too when the graph has their name. Returns how many Ifs went.
 int64_t flatten_constant_ifs(Graph& graph);
 
 }  // namespace assay

@@ -6,17 +6,14 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "graph/read.h"
 #include "passes/patch.h"
 
 namespace assay {
 
-/// An operator of the default domain.
-bool is_op(const Node& n, std::string_view op_type);
 /// The producer in the same graph when it is that operator; null otherwise.
 const Node* producer_of(const Value* v, std::string_view op_type);
 
-/// The data of a constant; null for variables and for constants without data.
-const Tensor* constant_of(const Value* v);
 /// The number in a constant of one element of any real type.
 std::optional<double> scalar_of(const Value* v);
 /// True when it is a one-element constant within a relative 1e-5 of `number`.
@@ -24,16 +21,6 @@ bool is_scalar(const Value* v, double number);
 /// The elements of a constant integer tensor of at most one dimension.
 std::optional<std::vector<int64_t>> integers_of(const Value* v);
 
-/// The extents when all are known.
-std::optional<Shape> shape_of(const Value* v);
-/// -1 when unknown.
-int rank_of(const Value* v);
-DType dtype_of(const Value* v);
-
-int64_t int_attribute(const Node& n, std::string_view name, int64_t fallback);
-double float_attribute(const Node& n, std::string_view name, double fallback);
-std::string_view string_attribute(const Node& n, std::string_view name, std::string_view fallback);
-std::vector<int64_t> ints_attribute(const Node& n, std::string_view name);
 /// A list that is an attribute in old opsets and input `input` in new ones; nothing when it is not constant.
 /// An absent list is empty.
 std::optional<std::vector<int64_t>> ints_parameter(const Node& n, std::string_view attribute, size_t input);

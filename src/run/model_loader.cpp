@@ -20,7 +20,7 @@ void infer_known_shapes(Model& model, bool report) {
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
   return o.mark_all || o.outputs || o.exclude_outputs || !o.import.external_data_dir.empty() ||
-         o.infer_shapes || !o.save.path.empty() || o.convert_to_fp16;
+         o.infer_shapes || !o.save.path.empty() || o.convert_to_fp16 || is_text_model(o.path);
 }
 
 std::shared_ptr<Model> ModelLoader::read(bool report) const {

@@ -34,8 +34,8 @@ class ModelLoader {
   explicit ModelLoader(ModelLoaderOptions options) : options_(std::move(options)) {}
 
   const ModelLoaderOptions& options() const { return options_; }
-  /// Whether any option asks for a model other than the one in the file, or for a file read in another way.
-  /// If so, load_for() logs that it loads.
+  /// Whether any option asks for a model other than the one in the file, or for a file read in another way,
+  /// or the file is text, which only this program reads. If so, load_for() logs that it loads.
   bool changes_model() const;
 
   /// The model with all changes, saved the first time if that is asked for. For a backend that runs the graph

@@ -100,8 +100,8 @@ TEST_F(ModelLoaderTest, WithoutInferenceASavedModelHasWhatTheFileHad) {
 TEST_F(ModelLoaderTest, ExternalDataOptionsWithoutExternalDataAreReported) {
   log::Capture capture;
   options.save.path = folder / "saved.onnx";
-  options.external_data_threshold = 1;
-  options.one_file_per_tensor = true;
+  options.save.external_data_threshold = 1;
+  options.save.one_file_per_tensor = true;
   ModelLoader(options).load_for(kReader);
   EXPECT_NE(capture.out().find("[W] size_threshold is set, but external data path has not been set."),
             std::string::npos);

@@ -81,6 +81,17 @@ MODELS = [
     ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are"),
 ]
 
+TEXTS = [
+    ("run two.onnxtxt --ref", 0, OUT, "    {y [dtype=float32, shape=(1, 2)]}"),
+    ("run text_in.onnx --ref --engine", 0, OUT, "[I] Loading model: $DIR/text_in.onnx"),
+    ("run text_syntax.onnxtxt --ref", 1, ERR, "[!] expected ')' or ',' after the inputs of a node, but found 'w' [at line 6, column 23:   [second] y = Mul (h w)] [in $DIR/text_syntax.onnxtxt]"),
+    ("run text_elements.onnxtxt --ref", 1, ERR, "[!] float[2] needs 2 element(s), but more are given [at line 3, column 22: <float[2] w = {1, 2, 3}>] [in $DIR/text_elements.onnxtxt]"),
+    ("run text_dangling.onnxtxt --ref", 1, ERR, "[!] the input 'v' is not defined: no graph input, initializer or node output has that name [at node 'second' (Mul)] [in $DIR/text_dangling.onnxtxt]"),
+    ("run text_left_out.txt --ref", 1, ERR, "[!] expected a number in float[2], but found '...': this text leaves elements out [at line 3, column 19: <float[2] w = {1, ...}>] [in $DIR/text_left_out.txt]"),
+    ("run text_external.onnxtxt --ref", 1, ERR, "[!] its external data are at '../outside.bin', outside the model's folder [in initializer 'w'] [in $DIR/text_external.onnxtxt]"),
+    ("run text_empty.onnxtxt --ref", 1, ERR, "[!] expected the name of a graph, but found the end of the text [at line 1, column 1: ] [in $DIR/text_empty.onnxtxt]"),
+]
+
 DATA = [
     ("run identity.onnx --ref --load-inputs name.json", 0, OUT, "[W] Input tensor: x | Buffer name (z) does not match expected input name (x)."),
     ("run identity.onnx --ref --load-inputs type.json", 0, OUT, "[W] Input tensor: x | Buffer dtype (int64) does not match expected input dtype (float32), attempting to cast. "),
@@ -120,7 +131,9 @@ CONFORMANCE = [
 UNREADABLE = ["nothing", "empty", "truncated", "text", "random", "long_length", "cycle", "duplicate", "dangling", "unknown_type",
               "short_weight", "external_missing", "external_short", "external_parent", "external_absolute", "external_link"]
 READERS = [("inspect model {} --show layers", 1), ("inspect sparsity {}", 1), ("inspect diff {} identity.onnx", 2),
-           ("inspect diff identity.onnx {}", 2)]
+           ("inspect diff identity.onnx {}", 2),
+           ("surgeon extract {} --outputs y:auto -o out.onnx", 1), ("surgeon insert {} --inputs x --outputs y --op F -o out.onnx", 1),
+           ("surgeon sanitize {} --fold-constants -o out.onnx", 1)]
 READING = [(reader.format(f"{name}.onnx"), status, ERR, message)
            for name in UNREADABLE for command, _, stream, message in MODELS if command == f"run {name}.onnx --ref" and stream == ERR
            for reader, status in READERS]
@@ -157,6 +170,26 @@ INSPECT = [
     ("inspect data no_array.json", 1, ERR, "[!] base64 text has 3 characters, which is no multiple of 4 [in input 'x'] [at iteration 0] [in no_array.json]"),
     ("inspect data empty_list.json", 0, OUT, "[I] ==== Data (0 iterations) ===="),
     ("inspect data nan.json --num-items -2", 1, ERR, "[!] --num-items: -2 is too small; it must be at least -1."),
+]
+
+SURGEON = [
+    ("surgeon", 2, ERR, "assay surgeon: error: the following arguments are required: command"),
+    ("surgeon extract identity.onnx", 2, ERR, "assay surgeon extract: error: the following arguments are required: -o/--output"),
+    ("surgeon insert identity.onnx -o out.onnx", 2, ERR, "assay surgeon insert: error: the following arguments are required: --inputs, --outputs, --op"),
+    ("surgeon sanitize identity.onnx --no-shape-inference --force-fallback-shape-inference -o out.onnx", 2, ERR, "assay surgeon sanitize: error: argument --force-fallback-shape-inference: not allowed with argument --no-shape-inference"),
+    ("surgeon extract two.onnx --outputs q:auto -o out.onnx", 1, ERR, "[!] Tensor: q does not exist in the model [in $DIR/two.onnx]"),
+    ("surgeon extract two.onnx --outputs h -o out.onnx", 1, ERR, "[!] --outputs: could not parse h. Expected name:dtype, as in y:float32 or y:auto."),
+    ("surgeon extract two.onnx --inputs h:[1,2] -o out.onnx", 1, ERR, "[!] --inputs: could not understand data type: [1,2] (in h:[1,2]). Did you forget to specify a data type? Use one of float32, float16, bfloat16, int64, int32, bool and so on, or `auto`."),
+    ("surgeon sanitize identity.onnx --override-input-shapes z:[1,2] -o out.onnx", 1, ERR, "[!] Tensor: z does not exist in the model [in $DIR/identity.onnx]"),
+    ("surgeon sanitize identity.onnx --outputs z -o out.onnx", 1, ERR, "[!] The following outputs were not found in the model: {'z'} [in $DIR/identity.onnx]"),
+    ("surgeon sanitize identity.onnx --cleanup -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("surgeon sanitize identity.onnx --cleanup -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("surgeon sanitize identity.onnx --cleanup -o identity.onnx/x", 1, ERR, "[!] cannot create the folder identity.onnx: Not a directory"),
+    ("surgeon sanitize identity.onnx --cleanup --save-external-data ../weights -o out.onnx", 1, ERR, "[!] the external data path '../weights' must lie in the model's folder"),
+    ("surgeon sanitize identity.onnx --num-passes 2 -o out.onnx", 0, OUT, "[W] Argument: '--num-passes' will be ignored since constant folding is not enabled."),
+    ("surgeon sanitize unknown_op.onnx --fold-constants -o out.onnx", 0, OUT, "[I] Saving ONNX model to: out.onnx"),
+    ("surgeon sanitize unknown_op.onnx --prove -o out.onnx", 1, ERR, "[!] the models could not be compared: there is no operator Frobnicate"),
+    ("surgeon insert two.onnx --inputs y --outputs h --op F -o out.onnx", 1, ERR, "[!] the graph has a cycle"),
 ]
 
 TO_INPUT = [
@@ -235,4 +268,4 @@ CAPABILITY = [
     ("inspect capability unknown_op.onnx --external-data-size-threshold 16MB", 1, ERR, "[!] Could not convert 16MB to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + READING + INSPECT + TO_INPUT + TACTICS + PLUGIN + CAPABILITY
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY

@@ -32,6 +32,27 @@ def write_models():
     write("model.engine", b"\0")
 
 
+TEXT = """<ir_version: 8, opset_import: ["" : 17]>
+two (float[1, 2] x) => (float[1, 2] y)
+<float[2] w = {1, 2}>
+{
+  [first] h = Relu (x)
+  [second] y = Mul (h, w)
+}
+"""
+
+
+def write_texts():
+    write("two.onnxtxt", TEXT)
+    write("text_in.onnx", TEXT)
+    write("text_syntax.onnxtxt", TEXT.replace("(h, w)", "(h w)"))
+    write("text_elements.onnxtxt", TEXT.replace("{1, 2}", "{1, 2, 3}"))
+    write("text_dangling.onnxtxt", TEXT.replace("(h, w)", "(h, v)"))
+    write("text_left_out.txt", TEXT.replace("{1, 2}", "{1, ...}"))
+    write("text_external.onnxtxt", TEXT.replace("{1, 2}", '["location": "../outside.bin"]'))
+    write("text_empty.onnxtxt", "")
+
+
 def write_damaged_models():
     write("empty.onnx", b"")
     write("truncated.onnx", IDENTITY[: len(IDENTITY) // 2])
@@ -122,6 +143,7 @@ def write_plugins():
 
 def write_all():
     write_models()
+    write_texts()
     write_damaged_models()
     write_data()
     write_plugins()

@@ -109,7 +109,7 @@ Comparison compare_floats(const Case& c, const Tensor& actual, const Tensor& sto
     const LaneResults lanes = evaluate(c, {.noisy_lanes = 3});
     StoredTensor result(actual);
     const ArbiterVerdict v = judge_result("", "", result, lanes[i], stored.dtype());
-    return {v.verdict == Verdict::kWrong ? Outcome::kDifferent : Outcome::kRounding, text, {}, {}};
+    return {v.verdict == Verdict::kWrong ? Outcome::kDifferent : Outcome::kRounding, text, {}, 0, 0};
   }
   Results y;
   for (const auto& lanes : evaluate(c, {})) y.push_back(lanes[0]);
@@ -128,7 +128,7 @@ Comparison compare_floats(const Case& c, const Tensor& actual, const Tensor& sto
   return {Outcome::kDifferent,
           fmt::format("output {}: element {} is {:.9g} instead of {:.9g} with the bound {:.3g}", i, worst,
                       wide.data<double>()[worst], y[i].data<double>()[worst], bound.data<double>()[worst]),
-          actual.dtype(), ratio_to_bound(wide, y[i], coarse, DType::kFloat32)};
+          actual.dtype(), most, ratio_to_bound(wide, y[i], coarse, DType::kFloat32)};
 }
 
 Comparison compare_output(const Case& c, const Tensor& actual, const Tensor& stored, size_t i) {

@@ -32,8 +32,10 @@ enum class Outcome : uint8_t {
 struct Comparison {
   Outcome outcome = Outcome::kEqual;
   std::string text;  ///< the difference, or the refusal
-  /// Of a float output that differs: its type, and its largest error over the bound for float32 arithmetic.
+  /// Of a float output that differs: its type, its largest error over the bound, and the same over the bound
+  /// for float32 arithmetic.
   DType dtype = DType::kUndefined;
+  double ratio = 0;
   double float32_ratio = 0;
 
   bool compared() const { return outcome <= Outcome::kDifferent; }

@@ -127,9 +127,14 @@ void Run::note(Tally& tally, const Subject& s, int round, const Case& c, const C
   if (seen.outcome == Outcome::kNoKernel && tally.missing.empty()) tally.missing = one_line(seen.text);
   if ((seen.outcome == Outcome::kOnlyReference || seen.outcome == Outcome::kRefused) && tally.refusal.empty())
     tally.refusal = fmt::format("round {}: {}", round, one_line(seen.text));
-  if (!is_problem(seen.outcome)) return;
+  // The engine runs whatever the reference runs.
+  const bool must_run = backend_.name == "engine" &&
+                        (seen.outcome == Outcome::kOnlyReference || seen.outcome == Outcome::kNoKernel);
+  if (!is_problem(seen.outcome) && !must_run) return;
   const Explained* entry = find_explained(c, seen, std::string(backend_.name), s.name);
-  const char* prefix = seen.outcome == Outcome::kOnlyOther ? "only the reference refuses: " : "";
+  const char* prefix = must_run                              ? "the engine refuses: "
+                       : seen.outcome == Outcome::kOnlyOther ? "only the reference refuses: "
+                                                             : "";
   tally.findings.push_back(
       {round, entry ? entry->name : "", one_line(prefix + seen.text + " | " + describe(c))});
   if (!options_.save.empty()) save_case(c, fmt::format("{}/{}_{}.onnx", options_.save, s.name, round));
@@ -268,6 +273,27 @@ int Run::report_stale() const {
 }
 
 }  // namespace
+
+int run_reproducers(const Backend& backend) {
+  int failed = 0, all = 0;
+  for (const Explained& e : explained()) {
+    if (backend.name != e.backend) continue;
+    ++all;
+    const std::vector<Subject> subjects = all_subjects(e.subject);
+    require(subjects.size() == 1, ErrorCode::kInvalidArgument, "{} names {} subjects", e.subject,
+            subjects.size());
+    const Case c = case_of(subjects[0], {}, e.round);
+    const Comparison seen = compare(c, backend);
+    const Explained* found = is_problem(seen.outcome)
+                                 ? find_explained(c, seen, std::string(backend.name), subjects[0].name)
+                                 : nullptr;
+    if (found == &e) continue;
+    ++failed;
+    std::printf("%s: %s round %d does not show it: %s\n", e.name, e.subject, e.round, seen.text.c_str());
+  }
+  std::printf("%d reproducers, %d fail\n", all, failed);
+  return failed;
+}
 
 int run_differential(const DifferentialOptions& options, const Backend& backend) {
   return Run(options, backend).all();

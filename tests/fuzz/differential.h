@@ -23,4 +23,8 @@ struct DifferentialOptions {
 /// once, explained differences with their number, and the sums. Returns the number of problems.
 int run_differential(const DifferentialOptions& options, const Backend& backend);
 
+/// Runs the reproducer of every explanation for this backend, and prints those that do not show their
+/// difference. Returns their number.
+int run_reproducers(const Backend& backend);
+
 }  // namespace assay::fuzz

@@ -124,6 +124,51 @@ bool is_same_pad_of_gaps(const Case& c, const Comparison& seen) {
   return false;
 }
 
+/// A pooling window, dilated, that is shorter than its stride, so that what SAME pads is negative.
+bool is_same_pool_of_gaps(const Case& c, const Comparison& seen) {
+  if (!differs(seen) || !word(c, "auto_pad").starts_with("SAME")) return false;
+  const auto kernel = attribute(c, "kernel_shape", std::vector<int64_t>()),
+             strides = attribute(c, "strides", std::vector<int64_t>()),
+             dilations = attribute(c, "dilations", std::vector<int64_t>(kernel.size(), 1));
+  for (size_t i = 0; i < kernel.size(); ++i)
+    if ((kernel[i] - 1) * dilations[i] + 1 < strides[i]) return true;
+  return false;
+}
+
+bool is_gemm_over_nothing(const Case& c, const Comparison& seen) {
+  const Tensor a = input(c, 0);
+  return differs(seen) && a.dim(number(c, "transA", 0) != 0 ? 0 : 1) == 0 && attribute(c, "beta", 1.0f) != 1;
+}
+
+/// The error is what the difference E[x^2] - E[x]^2 costs: the bound times how much the mean outweighs the
+/// variance in some group.
+bool is_variance_by_difference(const Case& c, const Comparison& seen) {
+  const Tensor x = to_float64(input(c, 0));
+  const int64_t groups = x.dim(0) * number(c, "num_groups", 1), count = groups == 0 ? 0 : x.numel() / groups;
+  double worst = 0;
+  for (int64_t g = 0; g < groups && count > 0; ++g) {
+    const double* from = x.data<double>() + g * count;
+    double mean = 0, variance = attribute(c, "epsilon", 1e-5f);
+    for (int64_t i = 0; i < count; ++i) mean += from[i] / static_cast<double>(count);
+    for (int64_t i = 0; i < count; ++i)
+      variance += (from[i] - mean) * (from[i] - mean) / static_cast<double>(count);
+    worst = std::max(worst, mean * mean / variance);
+  }
+  return differs(seen) && seen.ratio <= worst;
+}
+
+/// A scale for which the extent is no whole number before it is cut off.
+bool is_fractional_extent(const Case& c, const Comparison& seen) {
+  const Tensor x = input(c, 0), scales = input(c, node(c).inputs().size() > 2 ? 2 : 1);
+  if (!differs(seen) || word(c, "coordinate_transformation_mode") != "align_corners" || !scales.defined())
+    return false;
+  for (size_t i = 0; i < x.shape().size() && static_cast<int64_t>(i) < scales.numel(); ++i) {
+    const double extent = static_cast<double>(x.dim(i)) * static_cast<double>(scales.data<float>()[i]);
+    if (extent != std::floor(extent)) return true;
+  }
+  return false;
+}
+
 bool is_product_over_nothing(const Case& c, const Comparison& seen) {
   return differs(seen) && input(c, 0).shape().back() == 0;
 }
@@ -179,6 +224,11 @@ size_t label_count(const Case& c) {
 bool is_two_weighed_classes(const Case& c, const Comparison& seen) {
   const auto ids = attribute(c, "class_ids", std::vector<int64_t>());
   return differs_in(seen, "0") && label_count(c) == 2 && std::count(ids.begin(), ids.end(), 1) > 0;
+}
+bool is_binary_softmax(const Case& c, const Comparison& seen) {
+  const auto ids = attribute(c, "class_ids", std::vector<int64_t>());
+  return differs_in(seen, "1") && label_count(c) == 2 && word(c, "post_transform").starts_with("SOFTMAX") &&
+         std::count(ids.begin(), ids.end(), 0) == static_cast<std::ptrdiff_t>(ids.size());
 }
 bool is_unweighed_class(const Case& c, const Comparison& seen) {
   const auto ids = attribute(c, "class_ids", std::vector<int64_t>());

@@ -10,14 +10,12 @@ namespace assay::fuzz {
 
 struct Judgement {
   bool accepted = false;  ///< the reference gave a result
-  bool compared = false;  ///< another backend gave one, too
   std::string problem;    ///< not empty: what must not happen
 };
 
 /// Infers and evaluates a case. A problem is an error that blames our own code or has no sentence, another
-/// exception, too much time, or a result that contradicts its inferred type. With `against`, a result of the
-/// reference is compared with that backend's; where `must_run`, a refusal of that backend is a problem.
-Judgement judge(const Case& c, ReferencePrecision precision, const Backend* against, bool must_run);
+/// exception, too much time, or a result that contradicts its inferred type.
+Judgement judge(const Case& c, ReferencePrecision precision);
 
 /// Writes the case as a model without inputs: what was fed are its initializers. Containers cannot be, and
 /// are left out.

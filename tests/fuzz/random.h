@@ -26,8 +26,6 @@ class Random {
     return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
   }
   bool chance(int percent) { return below(100) < static_cast<size_t>(percent); }
-  /// chance(percent), but never for a tame one: for what is wrong, or extreme.
-  bool wild(int percent) { return chance(percent) && !is_tame; }
   template <typename T>
   T one_of(std::initializer_list<T> list) {
     return *(list.begin() + below(list.size()));
@@ -36,8 +34,6 @@ class Random {
   const T& one_of(const std::vector<T>& list) {
     return list[below(list.size())];
   }
-
-  bool is_tame = false;
 
  private:
   uint64_t state_;

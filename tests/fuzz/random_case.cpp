@@ -132,7 +132,7 @@ bool holds_numbers_about_shapes(std::string_view name) {
 }
 
 double random_number(Random& r) {
-  if (!r.wild(20)) return static_cast<double>(r.between(-8, 8)) / (r.chance(50) ? 1 : 4);
+  if (!r.chance(20)) return static_cast<double>(r.between(-8, 8)) / (r.chance(50) ? 1 : 4);
   return r.one_of({0.0, -0.0, 1e30, -1e30, 1e-30, 65504.0, std::numeric_limits<double>::infinity(),
                    -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()});
 }
@@ -147,7 +147,7 @@ Tensor random_tensor(DType dtype, const Shape& shape, Random& r) {
   if (dtype == DType::kInt64 || dtype == DType::kUInt64) {
     Tensor t = Tensor::allocate(dtype, shape);
     auto* data = static_cast<int64_t*>(t.mutable_data());
-    for (int64_t i = 0; i < t.numel(); ++i) data[i] = r.wild(15) ? random_integer(r) : r.between(-2, 5);
+    for (int64_t i = 0; i < t.numel(); ++i) data[i] = r.chance(15) ? random_integer(r) : r.between(-2, 5);
     return t;
   }
   Tensor t = Tensor::allocate(DType::kFloat64, shape);
@@ -188,14 +188,14 @@ std::vector<T> random_list(Random& r, F item) {
 /// How many of a list of parameters to give: mostly what the schema allows.
 size_t random_count(int least, int most, Random& r) {
   const int64_t high = most > least + 4 ? least + 3 : most;
-  if (!r.wild(10)) return static_cast<size_t>(r.between(least, high));
+  if (!r.chance(10)) return static_cast<size_t>(r.between(least, high));
   return static_cast<size_t>(std::max<int64_t>(0, r.between(least - 1, high + 1)));
 }
 
 }  // namespace
 
 int64_t random_integer(Random& r) {
-  if (!r.wild(25)) return r.between(-3, 6);
+  if (!r.chance(25)) return r.between(-3, 6);
   return r.one_of({int64_t{100}, int64_t{-100}, int64_t{1} << 20, int64_t{1} << 31, int64_t{1} << 40,
                    -(int64_t{1} << 31), -(int64_t{1} << 40), kLargest, kLargest - 1, kLeast, kLeast + 1});
 }
@@ -224,7 +224,7 @@ Attribute::Data random_attribute(const std::string& kind, Random& r) {
   if (kind == "float") return static_cast<float>(random_number(r));
   if (kind == "string") return r.one_of(words());
   if (kind == "ints")
-    return random_list<int64_t>(r, [&] { return r.wild(20) ? random_integer(r) : r.between(0, 3); });
+    return random_list<int64_t>(r, [&] { return r.chance(20) ? random_integer(r) : r.between(0, 3); });
   if (kind == "floats") return random_list<float>(r, [&] { return static_cast<float>(random_number(r)); });
   if (kind == "strings") return random_list<std::string>(r, [&] { return r.one_of(words()); });
   if (kind == "tensor")
@@ -253,8 +253,7 @@ Type type_of(const Tensor& value) {
   }
 }
 
-Case random_case(const OpDef& op, const OpVersion& version, Random& r, bool tame) {
-  r.is_tame = tame;
+Case random_case(const OpDef& op, const OpVersion& version, Random& r) {
   const Schema& s = schema_of(version);
   Case out{.model = std::make_shared<Model>(), .feed = {}};
   out.model->opsets = {{std::string(op.domain), version.since}};
@@ -262,18 +261,18 @@ Case random_case(const OpDef& op, const OpVersion& version, Random& r, bool tame
   Graph& g = *out.model->graph;
   std::map<std::string, std::string> bound;  // the type chosen for a constraint
   const Shape base = random_shape(r);
-  const bool types_known = !r.wild(25);
+  const bool types_known = !r.chance(25);
   std::vector<Value*> inputs, outputs;
   for (size_t i = 0, n = random_count(s.min_inputs(), s.max_inputs(), r); i < n; ++i) {
     const Parameter* p = s.input(i);
     const bool may_miss = p == nullptr || p->option == Parameter::Option::kOptional;
-    if (may_miss ? r.chance(20) : r.wild(1)) {
+    if (may_miss ? r.chance(20) : r.chance(1)) {
       inputs.push_back(nullptr);
       continue;
     }
     const std::vector<std::string> allowed = p ? s.allowed_types(*p) : std::vector<std::string>{"float"};
     std::string type = bound.emplace(p ? p->type : "", r.one_of(allowed)).first->second;
-    if (r.wild(4))
+    if (r.chance(4))
       type = r.one_of({"float", "int64", "string", "bool", "seq(tensor(float))", "uint4", "bfloat16"});
     Shape shape = i == 0 ? base : related_shape(base, r);
     if (p && holds_numbers_about_shapes(p->name) && r.chance(70))
@@ -291,9 +290,9 @@ Case random_case(const OpDef& op, const OpVersion& version, Random& r, bool tame
     outputs.push_back(g.add_value("out" + std::to_string(i)));
   AttributeList attributes;
   for (const AttributeDef& a : s.attributes)
-    if (a.required ? !r.wild(3) : r.chance(35))
-      attributes.emplace_back(a.name,
-                              random_attribute(r.wild(3) ? r.one_of({"int", "string", "ints"}) : a.kind, r));
+    if (a.required ? !r.chance(3) : r.chance(35))
+      attributes.emplace_back(
+          a.name, random_attribute(r.chance(3) ? r.one_of({"int", "string", "ints"}) : a.kind, r));
   g.add_node(std::string(op.name), inputs, outputs, std::move(attributes), {}, std::string(op.domain));
   g.outputs = outputs;
   return out;

@@ -17,9 +17,8 @@ struct Case {
 };
 
 /// A node of this version with arity, types, shapes, values and attributes near to what its schema asks for;
-/// the inputs' declared types are those of the tensors, or unknown. With `tame`, what the schema rules out is
-/// left out, values are small numbers, and types are known.
-Case random_case(const OpDef& op, const OpVersion& version, Random& random, bool tame = false);
+/// the inputs' declared types are those of the tensors, or unknown.
+Case random_case(const OpDef& op, const OpVersion& version, Random& random);
 
 /// A tensor, or a container, of a type as schemas write it: float, seq(tensor(int64)), ...
 Tensor random_value(const std::string& type, const Shape& shape, Random& random);

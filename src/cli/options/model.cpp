@@ -13,13 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::pair<const char*, const char*> kTypeOfExtension[] = {
-    {".onnx", "onnx"},
-    {".hdf5", "keras"},
-    {".uff", "uff"},
-    {".prototxt", "caffe"},
-    {".engine", "engine"},
-    {".plan", "engine"},
-    {".py", "trt-network-script"},
+    {".onnx", "onnx"},       {".onnxtxt", "onnx"}, {".txt", "onnx"},
+    {".hdf5", "keras"},      {".uff", "uff"},      {".prototxt", "caffe"},
+    {".engine", "engine"},   {".plan", "engine"},  {".py", "trt-network-script"},
     {".graphdef", "frozen"},
 };
 
@@ -51,7 +47,7 @@ void add_model_options(ArgParser& parser, bool is_required, const std::string& s
                        std::vector<std::string> shapes_names) {
   parser.add_group("Model").options = {
       {.names = {"model_file"},
-       .help = "The ONNX model.",
+       .help = "The ONNX model, binary or in ONNX's text form (.onnxtxt, .txt).",
        .arity = is_required ? Arity::kOne : Arity::kOptional},
       {.names = {"--model-type"},
        .help = "What the file holds, if its name does not say so. This build reads onnx.",

@@ -18,7 +18,6 @@ Recipe recipe_of(const OpDef& op) {
 }  // namespace
 
 Case valid_case(const OpDef& op, const OpVersion& version, Random& random) {
-  random.is_tame = true;
   Draft draft(op, version, random);
   const Shape base = draft.shape(0, 4);
   recipe_of(op)(draft);

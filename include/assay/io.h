@@ -1,0 +1,51 @@
+// Models from and to ONNX files, binary or in text form.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+struct ImportOptions {
+  /// Folder of external data files; empty: the model's own folder. Locations may not leave it.
+  std::string external_data_dir;
+  /// Leave external initializers without data (Value::set_missing) instead of mapping their files.
+  bool ignore_external_data = false;
+  /// Leave nodes in the order of the file instead of a topological one (TopologicalScope makes up for it): to
+  /// show the file as it is. Cycles are refused all the same.
+  bool keep_node_order = false;
+  /// Accept initializers whose data were stripped (assay surgeon weight-strip); they are left without data.
+  bool allow_weightless = false;
+};
+
+/// Reads a model; tensor data stay views of the mapped files. A file of text (onnx::is_text_model) is read as
+/// ONNX's text form. Throws Error naming the file, and the node,
+/// value or byte offset, and the rule that is broken: damaged bytes, a cycle or nodes out of order, names
+/// defined twice or not at all, unknown element types, initializers whose size contradicts their shape,
+/// subgraphs inside each other beyond onnx::kMaxGraphDepth (the limit of every protobuf reader), external
+/// data that are missing, short or outside the folder.
+std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options = {});
+
+struct ExportOptions {
+  /// Write initializers to a file of their own, next to the model.
+  bool external_data = false;
+  /// File name relative to the model's folder; empty: `<model file>.data`.
+  std::string external_data_path;
+  /// Smaller tensors stay in the model. Bytes.
+  int64_t external_data_threshold = 1024;
+  /// One file per tensor, named after it, instead of one file for all.
+  bool one_file_per_tensor = false;
+};
+
+/// Writes the model: whole or not at all (AtomicFile), equal models to equal bytes; what was read and not
+/// changed as it was read. Data that lie in external files beside the new model stay there, unless external
+/// data are asked for. Models beyond 2 GB that do not ask for them get them, since no protobuf reader takes
+/// such a file. A path that ends in .onnxtxt or .txt gets ONNX's text form. Throws Error: kIo; kInvalidModel
+/// when subgraphs nest deeper than onnx::kMaxGraphDepth, which no reader takes either; kInvalidArgument when
+/// the replaced model's data file would be left without a model, or a data file that is not its own replaced.
+void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
+
+}  // namespace assay

@@ -1,0 +1,114 @@
+// assay check lint: everything that is wrong with a model.
+#include "backends/backend_list.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "lint/lint.h"
+#include "run/loader_cache.h"
+
+namespace assay::cli {
+namespace {
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_model_options(parser, /*is_required=*/true);
+  parser.add_group("Lint").options = {
+      {.names = {"-o", "--output"}, .help = "Where to save the report, as JSON.", .metavar = "FILE"},
+      {.names = {"--rules"},
+       .help =
+           "all: everything (the default of assay); upstream: only what Polygraphy finds, too (the default "
+           "of polygraphy).",
+       .metavar = "RULES",
+       .choices = {"all", "upstream"}},
+      {.names = {"--no-onnxrt"}, .help = "Do not run the model with ONNX Runtime.", .arity = Arity::kNone},
+      {.names = {"--providers", "--execution-providers"},
+       .help =
+           "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME"},
+      {.names = {"--onnxrt-library"},
+       .help = "The shared library of ONNX Runtime; default: the first one found.",
+       .metavar = "FILE"},
+  };
+  parser.add_group("ONNX Model Loading").options = {
+      {.names = {"--external-data-dir", "--load-external-data", "--ext"},
+       .help = "The folder of the model's external data; default: that of the model.",
+       .metavar = "FOLDER"},
+      {.names = {"--ignore-external-data"},
+       .help = "Leave external data unread. The model is not run then.",
+       .arity = Arity::kNone},
+  };
+  add_data_loader_options(parser);
+}
+
+/// Data for the model's inputs, drawn or loaded.
+TensorList feed_for(const DataOptions& data, const std::vector<TensorInfo>& inputs) {
+  const auto cache = [&]() -> LoaderCache {
+    if (data.load_inputs.empty()) return {DataLoader(data.random), ""};
+    InputData all;
+    for (const std::string& path : data.load_inputs) {
+      InputData part = load_inputs(path);
+      std::move(part.begin(), part.end(), std::back_inserter(all));
+    }
+    return {std::move(all), ""};
+  };
+  LoaderCache loaded = cache();
+  loaded.set_inputs(inputs);
+  require(loaded.size() > 0, ErrorCode::kInvalidArgument, "no iteration has data");
+  std::vector<Tensor> tensors = loaded.feed(0);
+  TensorList list;
+  for (size_t i = 0; i < inputs.size(); ++i) list.push_back({inputs[i].name, std::move(tensors[i])});
+  return list;
+}
+
+/// ONNX Runtime; null, with a warning, where it cannot be used.
+const Backend* runtime(const ParsedArgs& args, const SessionOptions& session) {
+  if (args.has("--no-onnxrt") || args.has("--ignore-external-data")) return nullptr;
+  const Backend* backend = find_backend("onnxrt");
+  const std::string reason = backend->probe(session);
+  if (reason.empty()) return backend;
+  log::warning("The model is not run, only checked by our own rules: {}", reason);
+  return nullptr;
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions model = read_model_options(args);
+  const DataOptions data = read_data_options(args, model.input_shapes);
+  lint::LintOptions options;
+  options.path = model.path;
+  options.import.external_data_dir = args.text("--external-data-dir").value_or("");
+  options.import.ignore_external_data = args.has("--ignore-external-data");
+  for (const InputShape& s : model.input_shapes) options.input_shapes.emplace_back(s.name, s.dims);
+  options.upstream_only =
+      args.text("--rules").value_or(context.invocation().as_polygraphy() ? "upstream" : "all") == "upstream";
+  options.session.providers = args.list("--providers").value_or(std::vector<std::string>{});
+  options.session.library = args.text("--onnxrt-library").value_or("");
+  context.announce();
+  options.backend = runtime(args, options.session);
+  options.feed = [&](const std::vector<TensorInfo>& inputs) { return feed_for(data, inputs); };
+  const lint::Report report = lint::lint_model(options);
+  if (const auto path = args.text("-o")) report.save(*path);
+  return report.is_valid() ? 0 : 1;
+}
+
+}  // namespace
+
+extern constinit const Command kCheckLintCommand;
+constinit const Command kCheckLintCommand = {
+    .name = "lint",
+    .summary = "Find everything that is wrong with a model.",
+    .description =
+        "Checks the model as a file, its names, order, tensors and types, every node against the rules of "
+        "its "
+        "operator, and declared types against inferred ones; runs it with ONNX Runtime where that is "
+        "installed, "
+        "node by node if it does not run as a whole. Every error is found in one go. Exit code 1 if there is "
+        "one.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

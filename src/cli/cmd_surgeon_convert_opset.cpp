@@ -1,0 +1,116 @@
+// assay surgeon convert-opset: a model in another version of an operator set.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "cli/cmd_surgeon.h"
+#include "cli/options/logging.h"
+#include "convert/convert_opset.h"
+#include "graph/export.h"
+#include "graph/import.h"
+
+namespace assay::cli {
+namespace {
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  parser.add_group("Model").options = {
+      {.names = {"model_file"}, .help = "The ONNX model.", .metavar = "MODEL"},
+      {.names = {"--external-data-dir", "--load-external-data", "--ext"},
+       .help = "Folder of the model's external data, if they are not beside the model.",
+       .metavar = "DIR"},
+      {.names = {"-o", "--output"},
+       .help = "Where to save the result. Without it nothing is written, and only what would happen is said.",
+       .metavar = "FILE"},
+  };
+  parser.add_group("Conversion").options = {
+      {.names = {"--to"},
+       .help = "The opset to convert to, upwards or downwards.",
+       .metavar = "N",
+       .kind = ValueKind::kInteger,
+       .required = true},
+      {.names = {"--domain"},
+       .help = "The domain whose opset it is: ai.onnx (the default) or ai.onnx.ml.",
+       .metavar = "DOMAIN"},
+  };
+}
+
+size_t count_nodes(const Graph& g) {
+  size_t count = g.nodes().size();
+  for (const auto& n : g.nodes())
+    for (const Attribute& a : n->attributes) {
+      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) count += count_nodes(**sub);
+      if (const auto* list = a.get_if<Attribute::Graphs>())
+        for (const auto& each : *list) count += count_nodes(*each);
+    }
+  return count;
+}
+
+size_t count_nodes(const Model& model) {
+  size_t count = count_nodes(*model.graph);
+  for (const Function& f : model.functions) count += count_nodes(*f.body);
+  return count;
+}
+
+/// Names every node without equivalent; throws Error.
+[[noreturn]] void refuse(const ConvertReport& report, int64_t wanted) {
+  int64_t nearest = report.problems.front().nearest;
+  for (const ConvertProblem& p : report.problems) {
+    log::error("{}", p.str(wanted));
+    nearest = report.from > wanted ? std::max(nearest, p.nearest) : std::min(nearest, p.nearest);
+  }
+  Error error(
+      ErrorCode::kUnsupported,
+      fmt::format(
+          "what the model computes cannot be said in opset {} ({} difference(s)), so nothing is written",
+          wanted, report.problems.size()));
+  if (nearest != report.from) error.set_remedy(fmt::format("Convert it to opset {} instead.", nearest));
+  throw error;
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ConvertOptions options = {.domain = args.text("--domain").value_or(""),
+                                  .version = *args.integer("--to")};
+  const std::string path = *args.text("model_file");
+  const std::shared_ptr<Model> model =
+      load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or("")});
+  const size_t nodes = count_nodes(*model);
+  const ConvertReport report =
+      with_context([&] { return "in " + path; }, [&] { return convert_opset(*model, options); });
+  for (const std::string& note : report.notes) log::warning("{}", note);
+  if (!report.problems.empty())
+    with_context([&] { return "in " + path; }, [&] { refuse(report, options.version); });
+  log::info("Opset of {}: {} -> {} | {} of {} nodes rewritten, {} added | IR version: {} -> {}",
+            options.domain.empty() ? "ai.onnx" : options.domain, report.from, options.version,
+            report.rewritten, nodes, report.added, report.old_ir_version, model->ir_version);
+  const auto output = args.text("-o");
+  if (!output) {
+    log::info("Nothing is written, because no file is named with -o.");
+    return 0;
+  }
+  log::info("Saving ONNX model to: {}", *output);
+  save_model(*model, *output);
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command kSurgeonConvertOpsetCommand = {
+    .name = "convert-opset",
+    .summary = "Convert a model to another opset.",
+    .description =
+        "Converts a model to another version of an operator set, upwards or downwards, so that it computes "
+        "what it "
+        "computed: nodes are rewritten where their form or meaning changed, and operators that the target "
+        "does not "
+        "have yet are expressed by older ones. What has no equivalent is named, all of it at once, with the "
+        "nearest "
+        "opset that has it, and then nothing is written. Unknown operators and other domains stay as they "
+        "are.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,254 @@
+#include "convert/convert_opset.h"
+
+#include "convert/convert_test_util.h"
+
+namespace assay {
+namespace {
+
+/// x -> Squeeze -> Unsqueeze -> y in opset 13, with the axes as initializers.
+std::shared_ptr<Model> two_nodes() {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 13}, {"com.microsoft", 1}};
+  model->ir_version = 8;
+  Graph& g = *model->graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{1, 3}));
+  Value* axes = g.add_constant("axes", int64s({0}));
+  Value *mid = g.add_value("mid"), *y = g.add_value("y");
+  g.add_constant("unused", int64s({7}));
+  g.add_node("Squeeze", {x, axes}, {mid}, {}, "first");
+  g.add_node("Unsqueeze", {mid, axes}, {y}, {}, "second");
+  g.outputs = {y};
+  return model;
+}
+
+TEST(ConvertOpset, LeavesNothingBehind) {
+  const std::shared_ptr<Model> model = two_nodes();
+  const ConvertReport report = convert_opset(*model, {.version = 11});
+  EXPECT_TRUE(report.problems.empty());
+  EXPECT_EQ(report.from, 13);
+  EXPECT_EQ(report.rewritten, 2);
+  EXPECT_EQ(report.added, 0);
+  EXPECT_EQ(model->graph->find_value("axes"), nullptr);
+  EXPECT_NE(model->graph->find_value("unused"), nullptr);  // nothing used it before, either
+  EXPECT_EQ(model->graph->find_value("mid")->type.kind, Type::Kind::kUnknown);
+  EXPECT_EQ(model->opset(""), 11);
+  EXPECT_EQ(model->opset("com.microsoft"), 1);
+}
+
+TEST(ConvertOpset, NamesSurvive) {
+  const OneNode softmax("Softmax", 11, {mixed({2, 3, 4})});
+  const std::shared_ptr<Model> after = converted(*softmax.model, 13);
+  std::vector<std::string> names;
+  for (const auto& n : after->graph->nodes()) names.push_back(n->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"node/Shape", "node/Flatten", "node", "node/Reshape"}));
+  EXPECT_EQ(after->graph->outputs[0]->name(), "out0");
+}
+
+TEST(ConvertOpset, IrVersions) {
+  std::shared_ptr<Model> model = two_nodes();
+  convert_opset(*model, {.version = 21});
+  EXPECT_EQ(model->ir_version, 10);
+  model = two_nodes();
+  convert_opset(*model, {.version = 11});
+  EXPECT_EQ(model->ir_version, 6);
+  model = two_nodes();
+  convert_opset(*model, {.version = 7});
+  EXPECT_EQ(model->ir_version, 4);  // initializers that are no inputs
+  model = two_nodes();
+  model->graph->nodes()[0]->metadata = {{"key", "value"}};
+  convert_opset(*model, {.version = 11});
+  EXPECT_EQ(model->ir_version, 8);  // never raised by what is not asked for
+  model->ir_version = 12;
+  convert_opset(*model, {.version = 9});
+  EXPECT_EQ(model->ir_version, 10);  // metadata of nodes
+  model->ir_version = 12;
+  convert_opset(*model, {.version = 13});
+  EXPECT_EQ(model->ir_version, 12);
+}
+
+TEST(ConvertOpset, ConstantsAreNodesWhereInitializersWouldBeInputs) {
+  const OneNode node("Reshape", 1, {mixed({2, 3})}, {{"shape", Ints{3, 2}}});
+  node.model->ir_version = 3;
+  const std::shared_ptr<Model> after = clone_model(*node.model);
+  convert_opset(*after, {.version = 8});
+  EXPECT_EQ(after->ir_version, 3);
+  ASSERT_EQ(after->graph->nodes().size(), 2U);
+  EXPECT_EQ(after->graph->nodes()[0]->op_type, "Constant");
+  expect_same_outputs(evaluate(node.model, node.feed), evaluate(after, node.feed), 0);
+}
+
+TEST(ConvertOpset, SubgraphsAndTheirCaptures) {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 13}};
+  Graph& g = *model->graph;
+  Value* c = g.add_input("c", Type::tensor(DType::kBool, Shape{}));
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{1, 2, 3}));
+  Value* axes = g.add_constant("axes", int64s({0}));
+  const auto branch = [&](const char* op, AttributeList attributes, std::vector<Value*> in) {
+    auto sub = std::make_shared<Graph>();
+    sub->name = op;
+    sub->set_parent(&g);
+    Value* out = sub->add_value(std::string(op) + "_out");
+    sub->add_node(op, std::move(in), {out}, std::move(attributes));
+    sub->outputs = {out};
+    return sub;
+  };
+  Value* y = g.add_value("y");
+  g.add_node("If", {c}, {y},
+             {{"then_branch", branch("Squeeze", {}, {x, axes})},
+              {"else_branch", branch("Softmax", {{"axis", int64_t{1}}}, {x})}});
+  g.outputs = {y};
+  const std::shared_ptr<Model> after = converted(*model, 9);
+  for (const bool flag : {false, true}) {
+    const std::vector<Tensor> feed = {Tensor::scalar(flag), mixed({1, 2, 3})};
+    expect_same_outputs(evaluate(model, feed), evaluate(after, feed), 0);
+  }
+}
+
+TEST(ConvertOpset, ScansOfABatch) {
+  const auto body = [] {
+    auto sub = std::make_shared<Graph>();
+    sub->name = "body";
+    Value* state = sub->add_input("state", Type::tensor(DType::kFloat32, Shape{2}));
+    Value* entry = sub->add_input("entry", Type::tensor(DType::kFloat32, Shape{2}));
+    Value *next = sub->add_value("next", Type::tensor(DType::kFloat32, Shape{2})),
+          *out = sub->add_value("out", Type::tensor(DType::kFloat32, Shape{2}));
+    sub->add_node("Add", {state, entry}, {next});
+    sub->add_node("Mul", {state, entry}, {out});
+    sub->outputs = {next, out};
+    return sub;
+  };
+  expect_same({"Scan",
+               8,
+               {missing(), mixed({3, 2}), mixed({3, 4, 2})},
+               {{"body", body()}, {"num_scan_inputs", int64_t{1}}, {"directions", Ints{1}}},
+               2},
+              19);
+  expect_same({"Scan",
+               9,
+               {mixed({2}), mixed({4, 2})},
+               {{"body", body()}, {"num_scan_inputs", int64_t{1}}, {"scan_input_directions", Ints{1}}},
+               2},
+              8);
+  expect_same({"Scan",
+               11,
+               {mixed({2}), mixed({2, 4})},
+               {{"body", body()}, {"num_scan_inputs", int64_t{1}}, {"scan_input_axes", Ints{-1}}},
+               2},
+              9, {"Scan"});
+}
+
+TEST(ConvertOpset, LocalFunctionsWithTheirOwnImports) {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 11}, {"local", 1}};
+  Graph& g = *model->graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{2, 3}));
+  Value* y = g.add_value("y");
+  g.add_node("Peak", {x}, {y}, {}, "call", "local");
+  g.outputs = {y};
+  Function f;
+  f.domain = "local";
+  f.name = "Peak";
+  f.opsets = {{"", 11}};
+  Value* in = f.body->add_value("in");
+  Value* out = f.body->add_value("out");
+  f.body->inputs = {in};
+  f.body->outputs = {out};
+  f.body->add_node("ReduceMax", {in}, {out}, {{"axes", Ints{1}}});
+  model->functions.push_back(std::move(f));
+  const std::shared_ptr<Model> after = clone_model(*model);
+  const ConvertReport report = convert_opset(*after, {.version = 20});
+  EXPECT_TRUE(report.problems.empty());
+  EXPECT_EQ(after->functions[0].opsets[0].version, 20);
+  EXPECT_EQ(after->functions[0].body->nodes().size(), 2U);  // a function has no initializers
+  expect_same_outputs(evaluate(model, {mixed({2, 3})}), evaluate(after, {mixed({2, 3})}), 0);
+}
+
+TEST(ConvertOpset, AttributesThatACallGivesAreNotGuessed) {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 11}};
+  Function f;
+  f.domain = "local";
+  f.name = "Max";
+  f.attribute_names = {"axes"};
+  f.opsets = {{"", 11}};
+  Value *in = f.body->add_value("in"), *out = f.body->add_value("out");
+  f.body->inputs = {in};
+  f.body->outputs = {out};
+  Node* n = f.body->add_node("ReduceMax", {in}, {out});
+  n->attributes.push_back({.name = "axes", .ref_attr_name = "axes"});
+  model->functions.push_back(std::move(f));
+  const ConvertReport report = convert_opset(*model, {.version = 18});
+  ASSERT_EQ(report.problems.size(), 1U);
+  EXPECT_NE(report.problems[0].reason.find("whatever a call of the function gives"), std::string::npos);
+  EXPECT_EQ(report.problems[0].nearest, 17);
+}
+
+TEST(ConvertOpset, AllProblemsAtOnce) {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 20}};
+  Graph& g = *model->graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{2, 3}));
+  Value *a = g.add_value("a"), *b = g.add_value("b");
+  g.add_node("BitwiseNot", {g.add_input("i", Type::tensor(DType::kInt32, Shape{2}))}, {a}, {}, "bits");
+  g.add_node("IsInf", {x}, {b}, {}, "inf");
+  g.outputs = {a, b};
+  const ConvertReport report = convert_opset(*model, {.version = 9});
+  ASSERT_EQ(report.problems.size(), 2U);
+  EXPECT_EQ(report.problems[0].str(9),
+            "'bits' (BitwiseNot): the operator BitwiseNot has no equivalent in opset 9; the nearest that has "
+            "it is 18.");
+  EXPECT_EQ(report.problems[1].nearest, 10);
+}
+
+TEST(ConvertOpset, UnknownOperatorsStayWithANote) {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 13}, {"com.microsoft", 1}};
+  Graph& g = *model->graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{2, 3}));
+  Value *a = g.add_value("a"), *b = g.add_value("b"), *c = g.add_value("c");
+  g.add_node("Frobnicate", {x}, {a});
+  g.add_node("Gelu", {a}, {b}, {}, "", "com.microsoft");
+  g.add_node("Relu", {b}, {c}, {}, "relu");
+  g.outputs = {c};
+  const ConvertReport report = convert_opset(*model, {.version = 11});
+  EXPECT_TRUE(report.problems.empty());
+  EXPECT_EQ(report.notes,
+            (std::vector<std::string>{
+                "The operator Frobnicate of ai.onnx is unknown; its nodes stay as they are.",
+                "'relu' (Relu): not all types are known; whether Relu-6 allows them was not checked."}));
+}
+
+TEST(ConvertOpset, WhatIsAskedForMustExist) {
+  const std::shared_ptr<Model> model = two_nodes();
+  EXPECT_THROW(convert_opset(*model, {.version = 0}), Error);
+  EXPECT_THROW(convert_opset(*model, {.version = newest_opset("") + 1}), Error);
+  EXPECT_THROW(convert_opset(*model, {.domain = "ai.onnx.ml", .version = 2}), Error);
+  EXPECT_THROW(convert_opset(*model, {.domain = "com.nobody", .version = 1}), Error);
+  model->opsets[0].version = 999;
+  EXPECT_THROW(convert_opset(*model, {.version = 11}), Error);
+}
+
+TEST(ConvertOpset, LabelEncoders) {
+  using Words = std::vector<std::string>;
+  const Tensor words = Tensor::vector(Words{"b", "z", "a"});
+  expect_same({"LabelEncoder", 1, {words}, {{"classes_strings", Words{"a", "b", "c"}}}, 1, "ai.onnx.ml"}, 2,
+              {}, 0, "ai.onnx.ml");
+  expect_same(
+      {"LabelEncoder", 1, {int64s({1, 5})}, {{"classes_strings", Words{"a", "b", "c"}}}, 1, "ai.onnx.ml"}, 4,
+      {}, 0, "ai.onnx.ml");
+  const AttributeList repeated = {{"keys_strings", Words{"a", "b", "a"}}, {"values_int64s", Ints{1, 2, 3}}};
+  expect_same({"LabelEncoder", 2, {words}, repeated, 1, "ai.onnx.ml"}, 4, {}, 0, "ai.onnx.ml");
+  expect_same({"LabelEncoder", 4, {words}, repeated, 1, "ai.onnx.ml"}, 2, {}, 0, "ai.onnx.ml");
+  const AttributeList tensors = {{"keys_tensor", Tensor::vector(Words{"a", "b"})},
+                                 {"values_tensor", int64s({7, 8})}};
+  expect_same({"LabelEncoder", 4, {words}, tensors, 1, "ai.onnx.ml"}, 2, {}, 0, "ai.onnx.ml");
+  const AttributeList with_nan = {{"keys_floats", std::vector<float>{1, NAN}}, {"values_int64s", Ints{7, 8}}};
+  expect_same({"LabelEncoder", 2, {floats({1, NAN})}, with_nan, 1, "ai.onnx.ml"}, 4, {}, 0, "ai.onnx.ml");
+  EXPECT_NE(refusal({"LabelEncoder", 4, {floats({1, NAN})}, with_nan, 1, "ai.onnx.ml"}, 2, "ai.onnx.ml")
+                .find("the key NaN"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay

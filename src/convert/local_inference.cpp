@@ -1,0 +1,63 @@
+#include "convert/local_inference.h"
+
+#include <deque>
+
+#include "convert/rewrite.h"
+#include "ops/op_context.h"
+#include "ops/op_list.h"
+
+namespace assay {
+namespace {
+
+class LocalInference final : public InferContext {
+ public:
+  using InferContext::InferContext;
+
+  const Type& input_type(size_t i) const override {
+    static const Type kUnknown;
+    return node().input(i) != nullptr ? node().input(i)->type : kUnknown;
+  }
+  const Tensor* input_value(size_t i) const override {
+    std::optional<Tensor> t = Rewrite::constant_value(node().input(i));
+    return t ? &tensors_.emplace_back(std::move(*t)) : nullptr;
+  }
+  const Dims* input_extents(size_t i) const override {
+    const Tensor* t = input_value(i);
+    if (t == nullptr || t->rank() > 1 || !is_integer(t->dtype()) || t->numel() > kMaxExtents) return nullptr;
+    Dims& extents = extents_.emplace_back();
+    for (const int64_t x : t->to_int64()) extents.push_back(x < 0 ? Dim() : Dim(x));
+    return &extents;
+  }
+  void set_output_type(size_t i, Type type) override {
+    Value* v = node().output(i);
+    if (v != nullptr && v->type.kind == Type::Kind::kUnknown) v->type = std::move(type);
+  }
+  void set_output_extents(size_t, Dims) override {}
+  std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>&,
+                                   std::optional<Error>*) override {
+    std::vector<Type> types;
+    for (const Value* v : attr_graph(attribute).outputs) types.push_back(v->type);
+    return types;
+  }
+
+ private:
+  static constexpr int64_t kMaxExtents = 64;
+  mutable std::deque<Tensor> tensors_;
+  mutable std::deque<Dims> extents_;
+};
+
+}  // namespace
+
+void infer_node(Node& node, int64_t opset) {
+  const OpDef* op = find_op(node.domain, node.op_type);
+  const OpVersion* version = op != nullptr ? version_for(*op, opset) : nullptr;
+  if (version == nullptr || version->infer == nullptr) return;
+  try {
+    LocalInference context(node, *op, *version);
+    version->infer(context);
+  } catch (const Error&) {
+    // What the model's own values break is found where the model is checked.
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,211 @@
+#include "convert/rewrite.h"
+
+#include <algorithm>
+
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+template <typename T>
+const T& typed(const Attribute& a) {
+  const T* value = a.get_if<T>();
+  require(value != nullptr, ErrorCode::kInvalidModel, "the attribute '{}' is of the wrong kind {}", a.name,
+          a.type_name());
+  return *value;
+}
+
+/// The tensor in a Constant node; nothing for kinds that no adapter asks for.
+std::optional<Tensor> constant_node_value(const Node& n) {
+  if (n.attributes.size() != 1 || !n.attributes[0].ref_attr_name.empty()) return std::nullopt;
+  const Attribute& a = n.attributes[0];
+  if (const auto* t = a.get_if<Tensor>()) return *t;
+  if (const auto* i = a.get_if<int64_t>()) return Tensor::scalar(*i);
+  if (const auto* f = a.get_if<float>()) return Tensor::scalar(*f);
+  if (const auto* list = a.get_if<std::vector<int64_t>>()) return Tensor::vector(*list);
+  if (const auto* list = a.get_if<std::vector<float>>()) return Tensor::vector(*list);
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool Rewrite::is_used(size_t i) const {
+  const Value* v = output(i);
+  if (v == nullptr) return false;
+  const std::vector<Value*>& outputs = v->graph().outputs;
+  return !v->consumers().empty() || std::find(outputs.begin(), outputs.end(), v) != outputs.end();
+}
+
+const Attribute* Rewrite::find(std::string_view name) const {
+  const Attribute* a = node_.find_attribute(name);
+  if (a != nullptr && !a->ref_attr_name.empty())
+    no_equivalent("the attribute '{}' is whatever a call of the function gives", name);
+  return a;
+}
+
+int64_t Rewrite::get_int(std::string_view name, int64_t fallback) const {
+  const Attribute* a = find(name);
+  return a != nullptr ? typed<int64_t>(*a) : fallback;
+}
+
+double Rewrite::get_float(std::string_view name, double fallback) const {
+  const Attribute* a = find(name);
+  return a != nullptr ? typed<float>(*a) : fallback;
+}
+
+std::string Rewrite::get_string(std::string_view name, std::string_view fallback) const {
+  const Attribute* a = find(name);
+  return a != nullptr ? typed<std::string>(*a) : std::string(fallback);
+}
+
+std::vector<int64_t> Rewrite::get_ints(std::string_view name) const {
+  const Attribute* a = find(name);
+  return a != nullptr ? typed<std::vector<int64_t>>(*a) : std::vector<int64_t>{};
+}
+
+void Rewrite::rename_attribute(std::string_view from, std::string_view to) {
+  for (Attribute& a : node_.attributes)
+    if (a.name == from) a.name = to;
+}
+
+int Rewrite::rank(size_t i) const {
+  const int rank = rank_of(input(i));
+  if (rank < 0) no_equivalent("the rank of input {} is not known", i);
+  return rank;
+}
+
+Shape Rewrite::shape(size_t i) const {
+  const std::optional<Shape> shape = shape_of(input(i));
+  if (!shape) no_equivalent("the shape of input {} is not known", i);
+  return *shape;
+}
+
+DType Rewrite::dtype(size_t i) const {
+  const DType dtype = dtype_of(input(i));
+  if (dtype == DType::kUndefined) no_equivalent("the element type of input {} is not known", i);
+  return dtype;
+}
+
+int64_t Rewrite::front_axis(int64_t axis, size_t i) const { return axis < 0 ? axis + rank(i) : axis; }
+
+std::optional<Tensor> Rewrite::constant_value(const Value* v) {
+  while (v != nullptr && v->producer() != nullptr && is_op(*v->producer(), "Identity"))
+    v = v->producer()->input(0);
+  if (v == nullptr || v->is_overridable) return std::nullopt;
+  if (v->tensor().defined()) return v->tensor();
+  if (v->producer() != nullptr && is_op(*v->producer(), "Constant"))
+    return constant_node_value(*v->producer());
+  return std::nullopt;
+}
+
+Tensor Rewrite::constant_input(size_t i, std::string_view name) const {
+  const std::optional<Tensor> t = constant_value(input(i));
+  if (!t) no_equivalent("the input '{}' is not constant", name);
+  return *t;
+}
+
+std::vector<int64_t> Rewrite::constant_ints(size_t i, std::string_view name) const {
+  const Tensor t = constant_input(i, name);
+  if (!is_integer(t.dtype())) return convert(t, DType::kInt64).to_int64();
+  return t.to_int64();
+}
+
+std::string Rewrite::value_name(std::string_view hint) const {
+  std::string base = node_.name;
+  for (const Value* v : node_.outputs())
+    if (base.empty() && v != nullptr) base = v->name();
+  if (base.empty()) base = node_.op_type;
+  return node_.graph().unique_name(fmt::format("{}/{}", base, hint));
+}
+
+Node* Rewrite::make(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,
+                    AttributeList attributes, bool after) {
+  std::string name = after && !node_.name.empty() ? fmt::format("{}/{}", node_.name, op_type) : std::string();
+  if (!after && !node_.name.empty()) name = outputs[0]->name();
+  Node* n = node_.graph().add_node(std::move(op_type), std::move(inputs), std::move(outputs),
+                                   std::move(attributes), std::move(name));
+  made_.push_back(n);
+  sink_.added(*n, node_, after, opset_);
+  return n;
+}
+
+Value* Rewrite::constant(Tensor tensor, std::string_view hint) {
+  Graph& g = node_.graph();
+  if (!sink_.wants_constant_nodes(g)) return g.add_constant(value_name(hint), std::move(tensor));
+  Value* v = g.add_value(value_name(hint), Type::tensor(tensor.dtype(), tensor.shape()));
+  make("Constant", {}, {v}, {{"value", std::move(tensor)}}, false);
+  return v;
+}
+
+Value* Rewrite::number(double value, DType dtype, std::string_view hint) {
+  return constant(convert(Tensor::scalar(value), dtype), hint);
+}
+
+Value* Rewrite::numbers(const std::vector<double>& values, DType dtype, std::string_view hint) {
+  return constant(convert(Tensor::vector(values), dtype), hint);
+}
+
+Value* Rewrite::add(std::string op_type, std::vector<Value*> inputs, AttributeList attributes) {
+  return add_multi(std::move(op_type), std::move(inputs), std::move(attributes), 1)[0];
+}
+
+std::vector<Value*> Rewrite::add_multi(std::string op_type, std::vector<Value*> inputs,
+                                       AttributeList attributes, size_t outputs) {
+  std::vector<Value*> values;
+  for (size_t i = 0; i < outputs; ++i) values.push_back(node_.graph().add_value(value_name(op_type)));
+  make(std::move(op_type), std::move(inputs), values, std::move(attributes), false);
+  return values;
+}
+
+Value* Rewrite::add_like_this(std::vector<Value*> inputs) {
+  AttributeList attributes;
+  for (const Attribute& a : node_.attributes) attributes.emplace_back(a.name, a.data);
+  Value* out = add(node_.op_type, std::move(inputs), std::move(attributes));
+  Node* copy = out->producer();
+  copy->name = node_.name;
+  copy->doc_string = node_.doc_string;
+  copy->metadata = node_.metadata;
+  return out;
+}
+
+Value* Rewrite::add_inside(Graph& graph, std::string op_type, std::vector<Value*> inputs,
+                           AttributeList attributes) {
+  Value* out = graph.add_value(graph.unique_name(op_type));
+  Node* n = graph.add_node(std::move(op_type), std::move(inputs), {out}, std::move(attributes));
+  sink_.added_inside(*n, opset_);
+  return out;
+}
+
+Value* Rewrite::take_output(size_t i) {
+  Value* fresh = node_.graph().add_value(value_name(node_.op_type));
+  node_.set_output(i, fresh);
+  return fresh;
+}
+
+void Rewrite::give(Value* old, std::string op_type, std::vector<Value*> inputs, AttributeList attributes) {
+  make(std::move(op_type), std::move(inputs), {old}, std::move(attributes), true);
+}
+
+void Rewrite::replace(const std::vector<Value*>& values) {
+  const std::vector<Value*> old = node_.outputs();
+  std::vector<Value*> fresh(old.size(), nullptr);
+  for (size_t i = 0; i < std::min(old.size(), values.size()); ++i) {
+    if (old[i] == nullptr || values[i] == nullptr) continue;
+    const bool is_made = std::find(made_.begin(), made_.end(), values[i]->producer()) != made_.end();
+    const bool is_taken = std::find(fresh.begin(), fresh.end(), values[i]) != fresh.end();
+    fresh[i] = is_made && !is_taken ? values[i] : add("Identity", {values[i]});
+  }
+  node_.set_outputs({});
+  node_.set_inputs({});
+  for (size_t i = 0; i < old.size(); ++i) {
+    if (fresh[i] == nullptr) continue;
+    Node* maker = fresh[i]->producer();
+    const std::vector<Value*>& slots = maker->outputs();
+    const size_t slot = static_cast<size_t>(std::find(slots.begin(), slots.end(), fresh[i]) - slots.begin());
+    maker->set_output(slot, old[i]);
+    node_.graph().replace_uses(fresh[i], old[i]);
+  }
+  sink_.removed(node_);
+}
+
+}  // namespace assay

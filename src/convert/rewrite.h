@@ -1,0 +1,120 @@
+// What an adapter works with: one node, read and rewritten.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/graph.h"
+#include "graph/read.h"
+
+namespace assay {
+
+/// Thrown by adapters: the node means something that the target version cannot say. The sentence names the
+/// attribute, input or type.
+struct NoEquivalent {
+  std::string reason;
+};
+
+template <typename... Args>
+[[noreturn]] void no_equivalent(fmt::format_string<Args...> format, Args&&... args) {
+  throw NoEquivalent{fmt::format(format, std::forward<Args>(args)...)};
+}
+
+/// Where the new nodes of a conversion are kept until its end, when the nodes of each graph are put in order.
+class RewriteSink {
+ public:
+  virtual ~RewriteSink() = default;
+  /// A node that was just made next to `anchor`, valid in `opset`. It gives its outputs their types.
+  virtual void added(Node& node, const Node& anchor, bool after, int64_t opset) = 0;
+  /// A node in a new subgraph, valid in `opset`.
+  virtual void added_inside(Node& node, int64_t opset) = 0;
+  /// A node whose work others do now; it has no inputs and outputs any more.
+  virtual void removed(Node& node) = 0;
+  virtual void note(const Node& node, std::string text) = 0;
+  /// Constants must be nodes: inside functions, and before IR version 4, where initializers are inputs.
+  virtual bool wants_constant_nodes(const Graph& graph) const = 0;
+};
+
+/// One node under the hands of an adapter. The reading functions throw NoEquivalent where the node leaves
+/// open what they ask for.
+class Rewrite {
+ public:
+  /// `opset`: in which the node will be valid, and new nodes are, unless set_opset() says otherwise.
+  Rewrite(Node& node, int64_t opset, RewriteSink& sink) : node_(node), opset_(opset), sink_(sink) {}
+
+  Node& node() const { return node_; }
+  int64_t opset() const { return opset_; }
+  /// New nodes are written for that opset of the node's domain from now on; they are converted further.
+  void set_opset(int64_t opset) { opset_ = opset; }
+  void note(std::string text) { sink_.note(node_, std::move(text)); }
+
+  /// Null when left out.
+  Value* input(size_t i) const { return node_.input(i); }
+  Value* output(size_t i) const { return node_.output(i); }
+  /// Something reads the output, or it leaves the graph.
+  bool is_used(size_t i) const;
+
+  /// Attributes. One that a function's caller gives has no value here: NoEquivalent.
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  int64_t get_int(std::string_view name, int64_t fallback) const;
+  double get_float(std::string_view name, double fallback) const;
+  std::string get_string(std::string_view name, std::string_view fallback) const;
+  std::vector<int64_t> get_ints(std::string_view name) const;
+  /// Renames it; nothing happens when there is none.
+  void rename_attribute(std::string_view from, std::string_view to);
+
+  /// The rank, extents or element type of input i; NoEquivalent when not known.
+  int rank(size_t i) const;
+  Shape shape(size_t i) const;
+  DType dtype(size_t i) const;
+  /// An axis counted from the front; NoEquivalent when that needs a rank that is not known.
+  int64_t front_axis(int64_t axis, size_t i) const;
+
+  /// The value of an initializer or of a Constant node, Identity nodes looked through; nothing otherwise.
+  static std::optional<Tensor> constant_value(const Value* v);
+  /// Input i as constant; NoEquivalent naming it as `name`.
+  Tensor constant_input(size_t i, std::string_view name) const;
+  std::vector<int64_t> constant_ints(size_t i, std::string_view name) const;
+
+  /// A constant of the node's graph.
+  Value* constant(Tensor tensor, std::string_view hint);
+  Value* ints(const std::vector<int64_t>& values, std::string_view hint) {
+    return constant(Tensor::vector(values), hint);
+  }
+  /// A number of an element type, of rank 0.
+  Value* number(double value, DType dtype, std::string_view hint = "number");
+  /// Numbers of an element type, of rank 1.
+  Value* numbers(const std::vector<double>& values, DType dtype, std::string_view hint);
+
+  /// A new node before this one, and its output.
+  Value* add(std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {});
+  std::vector<Value*> add_multi(std::string op_type, std::vector<Value*> inputs, AttributeList attributes,
+                                size_t outputs);
+  /// A copy of this node with other inputs and one output, before it.
+  Value* add_like_this(std::vector<Value*> inputs);
+  /// A node in a subgraph that the adapter makes.
+  Value* add_inside(Graph& graph, std::string op_type, std::vector<Value*> inputs,
+                    AttributeList attributes = {});
+  /// The node's output i gets a new value, to be worked on further; the old one waits for give().
+  Value* take_output(size_t i);
+  /// A new node after this one gives `old`, a value that take_output() set free.
+  void give(Value* old, std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {});
+  /// The outputs are these values from now on, and the node is removed. Null where nothing uses the output.
+  void replace(const std::vector<Value*>& values);
+
+ private:
+  const Attribute* find(std::string_view name) const;
+  std::string value_name(std::string_view hint) const;
+  Node* make(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,
+             AttributeList attributes, bool after);
+
+  Node& node_;
+  int64_t opset_;
+  RewriteSink& sink_;
+  std::vector<Node*> made_;
+};
+
+}  // namespace assay

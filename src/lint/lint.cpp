@@ -1,0 +1,144 @@
+#include "lint/lint.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/log.h"
+#include "base/mapped_file.h"
+#include "graph/clone.h"
+#include "graph/import_message.h"
+#include "lint/operators.h"
+#include "lint/single_nodes.h"
+#include "lint/structure.h"
+#include "onnx/text/reader.h"
+
+namespace assay::lint {
+namespace {
+
+class Linter {
+ public:
+  explicit Linter(const LintOptions& options) : options_(options), report_(options.upstream_only) {
+    import_ = options.import;
+    if (import_.external_data_dir.empty())
+      import_.external_data_dir = std::filesystem::path(options.path).parent_path().string();
+  }
+  Report run();
+
+ private:
+  bool read();
+  bool import();
+  void override_shapes();
+  std::vector<TensorInfo> inputs() const;
+  bool run_backend();
+
+  const LintOptions& options_;
+  ImportOptions import_;
+  Report report_;
+  std::shared_ptr<const void> owner_;
+  onnx::ModelMessage message_;
+  std::vector<std::string> declared_inputs_;  // those of the file, without repairs
+  std::shared_ptr<const void> texts_;
+  std::shared_ptr<Model> model_;
+};
+
+/// False when there is nothing to check.
+bool Linter::read() {
+  log::info("Loading model: {}", options_.path);
+  const auto file = MappedFile::open(options_.path);
+  if (file->size() == 0) return report_.add(kEmptyFile, {}), false;
+  std::string_view bytes = file->bytes();
+  owner_ = file;
+  try {
+    if (onnx::is_text_model(options_.path, bytes)) {
+      const auto message = std::make_shared<const std::string>(onnx::read_text(bytes));
+      bytes = *message;
+      owner_ = message;
+    }
+    message_ = onnx::read_model(bytes);
+    require(message_.has_graph, ErrorCode::kInvalidModel, "this is not an ONNX model: it has no graph");
+  } catch (const Error& e) {
+    return report_.add(kDamagedFile, {}, e.what()), false;
+  }
+  if (!message_.graph.nodes.empty()) return true;
+  report_.add(kNoNodes, {});
+  return !options_.upstream_only;
+}
+
+bool Linter::import() {
+  for (const onnx::ValueInfoMessage& v : message_.graph.inputs) declared_inputs_.emplace_back(v.name);
+  StructureCheck structure(
+      message_, onnx::ExternalData(import_.external_data_dir, import_.ignore_external_data), report_);
+  structure.name_nodes();
+  structure.run();
+  texts_ = structure.texts();
+  try {
+    model_ = import_message(message_, owner_, import_);
+    return true;
+  } catch (const Error& e) {
+    report_.add(kNotImportable, {}, e.what());
+    return false;
+  }
+}
+
+/// Inputs get the user's extents, and what was declared of values that follow from them is forgotten.
+void Linter::override_shapes() {
+  if (options_.input_shapes.empty()) return;
+  for (const auto& [name, dims] : options_.input_shapes) {
+    Value* v = model_->graph->find_value(name);
+    const auto& inputs = model_->graph->inputs;
+    require(v != nullptr && std::find(inputs.begin(), inputs.end(), v) != inputs.end(),
+            ErrorCode::kInvalidArgument, "--input-shapes: the model has no input '{}'", name);
+    if (v->type.is_tensor()) v->type.dims = dims;
+  }
+  for (const auto& v : model_->graph->values())
+    if (v->producer() != nullptr) v->type.dims.reset();
+}
+
+/// The inputs that data can be made for.
+std::vector<TensorInfo> Linter::inputs() const {
+  std::vector<TensorInfo> list;
+  for (const Value* v : model_->graph->inputs)
+    if (v->type.kind != Type::Kind::kUnknown &&
+        std::find(declared_inputs_.begin(), declared_inputs_.end(), v->name()) != declared_inputs_.end())
+      list.push_back({v->name(), v->type});
+  return list;
+}
+
+/// True when the nodes were run one by one, so that it is known of each whether it ran.
+bool Linter::run_backend() {
+  if (options_.backend == nullptr) return false;
+  const bool is_well_formed = report_.is_valid();
+  TensorList feed;
+  try {
+    feed = options_.feed(inputs());
+  } catch (const Error& e) {
+    log::warning("{} is not asked, as there are no data to run the model on: {}",
+                 options_.backend->human_name, e.what());
+    return false;
+  }
+  if (is_well_formed) {
+    const std::string message = run_whole(model_, *options_.backend, options_.session, feed);
+    if (message.empty()) return false;
+    log::verbose("{} cannot run the model: {}", options_.backend->human_name, message);
+  }
+  run_single_nodes(*model_, *options_.backend, options_.session, feed, report_);
+  return true;
+}
+
+Report Linter::run() {
+  if (!read() || !import()) return std::move(report_);
+  override_shapes();
+  const bool knows_passing = run_backend();
+  if (!options_.upstream_only) check_operators(*clone_model(*model_), report_);
+  check_unused(*model_->graph, report_);
+  check_unused_definitions(*model_, report_);
+  if (!knows_passing)
+    for (const Node* n : used_nodes(*model_->graph)) report_.add_passing(n->name);
+  return std::move(report_);
+}
+
+}  // namespace
+
+Report lint_model(const LintOptions& options) { return Linter(options).run(); }
+
+}  // namespace assay::lint

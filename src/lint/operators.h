@@ -1,0 +1,24 @@
+// Whether every node is a legal use of its operator, and what is declared of its outputs true.
+#pragma once
+
+#include "assay/graph.h"
+#include "lint/report.h"
+
+namespace assay::lint {
+
+/// Checks operators, opsets, arity, attributes and element types of every node, subgraphs and function bodies
+/// included, then infers all types and compares them with the declared ones. What inference says of a node
+/// that a backend has refused already (kRuntimeError) is left out. The types of the model's values are those
+/// inferred afterwards.
+void check_operators(Model& model, Report& report);
+
+/// Warns of initializers and functions that nothing uses, and of imported versions that are not known.
+void check_unused_definitions(const Model& model, Report& report);
+
+/// Warns, as upstream does, of inputs of the main graph, in order of their names, and of nodes, likewise,
+/// that no output depends on.
+void check_unused(const Graph& graph, Report& report);
+/// The nodes that an output depends on, in order.
+std::vector<const Node*> used_nodes(const Graph& graph);
+
+}  // namespace assay::lint

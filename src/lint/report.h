@@ -1,0 +1,63 @@
+// What was found, in upstream's form: lines of the log, and the JSON report.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "lint/rules.h"
+
+namespace assay::lint {
+
+/// One finding.
+struct Entry {
+  const Rule* rule;
+  std::string message;
+  std::string node;       ///< name of a node of the main graph; empty: it concerns the whole model
+  std::string operator_;  ///< that node's operator
+};
+
+/// Where in the model a finding is: the node of the main graph, and what lies between it and the place.
+struct Place {
+  std::string node, operator_;
+  std::string inside;  ///< `in 'body' of node 'loop' (Loop): `; empty in the main graph
+};
+
+class Report {
+ public:
+  /// With `upstream_only`, rules that upstream does not have find nothing.
+  explicit Report(bool upstream_only) : upstream_only_(upstream_only) {}
+
+  /// Logs a finding and keeps it: `LINT | Name: <node>, Op: <operator> | <message>`. The arguments fill the
+  /// rule's sentence. An exception makes its node a failing one.
+  template <typename... Args>
+  void add(const Rule& rule, const Place& place, const Args&... args) {
+    if (!upstream_only_ || rule.is_upstream)
+      keep(rule, place, fmt::vformat(fmt::string_view(rule.sentence), fmt::make_format_args(args...)));
+  }
+  /// Marks a node of the main graph as one that ran; a failing one stays so.
+  void add_passing(const std::string& node);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<std::string>& passing() const { return passing_; }
+  const std::vector<std::string>& failing() const { return failing_; }
+  bool is_valid() const { return is_valid_; }
+  bool has_failed(const std::string& node) const { return failing_set_.contains(node); }
+
+  /// Writes the JSON report, whole or not at all; logs that it does. Throws Error (kIo).
+  void save(const std::string& path) const;
+
+ private:
+  void keep(const Rule& rule, const Place& place, std::string message);
+
+  bool upstream_only_;
+  bool is_valid_ = true;
+  std::vector<Entry> entries_;
+  std::vector<std::string> passing_, failing_;
+  std::unordered_set<std::string> passing_set_, failing_set_;  // the same names
+};
+
+}  // namespace assay::lint

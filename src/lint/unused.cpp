@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "graph/order.h"
+#include "lint/operators.h"
+#include "ops/check.h"
+
+namespace assay::lint {
+namespace {
+
+/// What the outputs depend on.
+struct Live {
+  std::unordered_set<const Node*> nodes;
+  std::unordered_set<const Value*> values;
+};
+
+Live find_live(const Graph& g) {
+  Live live;
+  std::vector<const Value*> queue(g.outputs.begin(), g.outputs.end());
+  while (!queue.empty()) {
+    const Value* v = queue.back();
+    queue.pop_back();
+    if (!live.values.insert(v).second) continue;
+    const Node* n = v->producer();
+    if (n == nullptr || !live.nodes.insert(n).second) continue;
+    for (const Value* used : used_values(*n)) queue.push_back(used);
+  }
+  return live;
+}
+
+/// Functions that the nodes of a graph call, subgraphs included.
+void collect_calls(const Model& model, const Graph& g, std::unordered_set<const Function*>& called) {
+  for (const auto& n : g.nodes()) {
+    const Function* f = model.find_function(n->domain, n->op_type, n->overload);
+    if (f != nullptr && called.insert(f).second) collect_calls(model, *f->body, called);
+    for (const Attribute& a : n->attributes) {
+      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) collect_calls(model, **sub, called);
+      if (const auto* list = a.get_if<Attribute::Graphs>())
+        for (const auto& sub : *list) collect_calls(model, *sub, called);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<const Node*> used_nodes(const Graph& graph) {
+  const Live live = find_live(graph);
+  std::vector<const Node*> nodes;
+  for (const auto& n : graph.nodes())
+    if (live.nodes.contains(n.get())) nodes.push_back(n.get());
+  return nodes;
+}
+
+void check_unused(const Graph& graph, Report& report) {
+  const Live live = find_live(graph);
+  std::vector<std::string> inputs;
+  for (const Value* v : graph.inputs)
+    if (!live.values.contains(v)) inputs.push_back(v->name());
+  std::sort(inputs.begin(), inputs.end());
+  for (const std::string& name : inputs) report.add(kUnusedInput, {}, name);
+  std::vector<const Node*> nodes;
+  for (const auto& n : graph.nodes())
+    if (!live.nodes.contains(n.get())) nodes.push_back(n.get());
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const Node* a, const Node* b) { return a->name < b->name; });
+  for (const Node* n : nodes) report.add(kUnusedNode, {n->name, n->op_type, {}});
+}
+
+void check_unused_definitions(const Model& model, Report& report) {
+  if (const std::string unknown = find_unknown_opset(model); !unknown.empty())
+    report.add(kNewOpset, {}, unknown);
+  const Graph& g = *model.graph;
+  std::unordered_set<const Value*> used(g.outputs.begin(), g.outputs.end());
+  for (const auto& n : g.nodes())
+    for (const Value* v : used_values(*n)) used.insert(v);
+  for (const auto& v : g.values())
+    if (v->is_constant() && !used.contains(v.get())) report.add(kUnusedInitializer, {}, v->name());
+  std::unordered_set<const Function*> called;
+  collect_calls(model, g, called);
+  for (const Function& f : model.functions)
+    if (!called.contains(&f)) report.add(kUnusedFunction, {}, f.name, f.domain);
+}
+
+}  // namespace assay::lint

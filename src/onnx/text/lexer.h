@@ -1,0 +1,69 @@
+// Words of a model in text form, with their places.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::onnx {
+
+/// One word. `text` views the model's text.
+struct Token {
+  enum class Kind : uint8_t { kEnd, kIdentifier, kString, kInteger, kFloat, kPunctuation };
+  Kind kind = Kind::kEnd;
+  std::string_view text;  ///< a string's is without its quotes, escapes left as they are
+  size_t at = 0;          ///< byte offset of its first character
+
+  bool is(char punctuation) const { return kind == Kind::kPunctuation && text[0] == punctuation; }
+};
+
+/// A `#: key "..." "..."` comment (syntax.h).
+struct Annotation {
+  std::string_view key;
+  std::vector<std::string> values;
+  size_t at = 0;
+};
+
+/// Yields words; comments and blanks between them are skipped, annotations are set aside for the thing that
+/// the next word begins. Every member throws Error (kInvalidModel) that shows the line and says where in it.
+class Lexer {
+ public:
+  /// `text` outlives the lexer and its tokens.
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  /// The next word, which stays.
+  const Token& peek();
+  /// The next word, which is gone then. An annotation before it that was not claimed is an error.
+  Token take();
+  /// The annotations before the next word, which are gone then.
+  std::vector<Annotation> claim_annotations();
+
+  /// Takes the punctuation if it is next.
+  bool accept(char punctuation);
+  /// Takes the punctuation; `where` is part of the error: `expected ')' after the inputs, but found ...`.
+  void expect(char punctuation, std::string_view where);
+
+  /// What a string token stands for.
+  std::string string_value(const Token& string) const;
+
+  /// `expected WHAT, but found ...` at the next word.
+  [[noreturn]] void fail_expected(std::string_view what);
+  /// Any other complaint about the text at an offset.
+  [[noreturn]] void fail_at(size_t at, const std::string& message) const;
+
+ private:
+  void skip_blanks();
+  void read_annotation(size_t mark);
+  Token read();
+  Token read_string(size_t from);
+  Token read_number(size_t from);
+
+  std::string_view text_;
+  size_t pos_ = 0;
+  bool has_next_ = false;
+  Token next_;
+  std::vector<Annotation> annotations_;
+};
+
+}  // namespace assay::onnx

@@ -1,0 +1,160 @@
+#include "passes/node_evaluator.h"
+
+#include <algorithm>
+
+#include "assay/edit.h"
+#include "graph/clone.h"
+#include "graph/order.h"
+#include "ops/infer.h"
+#include "ops/op_list.h"
+#include "passes/match.h"
+#include "passes/pass_list.h"
+#include "reference/interpreter.h"
+
+namespace assay {
+namespace {
+
+/// A node with more bytes of inputs may have results that are much larger still.
+constexpr int64_t kSmallInputs = 1 << 16;
+
+/// The graphs among the attributes of a node.
+std::vector<const Graph*> graphs_of(const Node& n) {
+  std::vector<const Graph*> list;
+  for (const Attribute& a : n.attributes) {
+    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) list.push_back(g->get());
+    if (const auto* graphs = a.get_if<Attribute::Graphs>())
+      for (const auto& g : *graphs) list.push_back(g.get());
+  }
+  return list;
+}
+
+/// Operators whose results may be much larger than their inputs.
+bool may_blow_up(const Node& n) {
+  for (const char* op :
+       {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "Pad", "EyeLike", "OneHot"})
+    if (n.op_type == op) return true;
+  return false;
+}
+
+bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
+  if (holds(n)) return true;
+  for (const Graph* g : graphs_of(n))
+    for (const auto& inner : g->nodes())
+      if (any_node(*inner, holds)) return true;
+  return false;
+}
+
+}  // namespace
+
+NodeEvaluator::NodeEvaluator(const Model& functions, const Model& scope, Known known)
+    : functions_(functions), scope_(scope), known_(std::move(known)) {
+  for (const Function& f : functions.functions) function_names_.insert(f.name);
+}
+
+const Function* NodeEvaluator::called(const Node& n) const {
+  if (!function_names_.contains(n.op_type)) return nullptr;
+  return functions_.find_function(n.domain, n.op_type, n.overload);
+}
+
+std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
+  const Function* function = called(n);
+  const BoundOp op = function == nullptr ? bind_op(n, scope_) : BoundOp();
+  if ((function == nullptr && !op) || is_random(n)) return {};
+  check_turns(n);
+  check_size(n);
+  if (function != nullptr || !graphs_of(n).empty()) return run(n);
+  std::vector<Tensor> inputs;
+  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v) : Tensor());
+  return evaluate_node(n, op, std::move(inputs));
+}
+
+bool NodeEvaluator::is_random(const Node& n) const {
+  return any_node(n, [&](const Node& inner) {
+    if (const Function* f = called(inner))
+      return std::any_of(f->body->nodes().begin(), f->body->nodes().end(),
+                         [&](const auto& b) { return is_random(*b); });
+    const OpDef* op = find_op(inner.domain, inner.op_type);
+    return op != nullptr && op->random;
+  });
+}
+
+void NodeEvaluator::check_turns(const Node& n) const {
+  const bool is_bounded = !any_node(n, [&](const Node& inner) {
+    if (!is_op(inner, "Loop")) return false;
+    const Value* v = inner.input(0);
+    if (v == nullptr) return true;
+    const Tensor& turns = &inner == &n ? known_(v) : v->tensor();
+    return !turns.defined() || turns.numel() != 1 || !is_integer(turns.dtype()) ||
+           turns.to_int64()[0] > kMaxTurns;
+  });
+  require(is_bounded, ErrorCode::kUnsupported, "a Loop in {} is not known to end within {} turns", n.label(),
+          kMaxTurns);
+}
+
+/// Shape inference knows the size before memory is asked for.
+void NodeEvaluator::check_size(const Node& n) const {
+  int64_t given = 0;
+  for (const Value* v : n.inputs())
+    if (v != nullptr) given += static_cast<int64_t>(known_(v).nbytes());
+  if (given <= kSmallInputs && !may_blow_up(n)) return;
+  const std::shared_ptr<Model> model = fragment(n);
+  for (const Value* v : model->graph->outputs) {
+    const std::optional<Shape> shape = shape_of(v);
+    if (!shape) continue;
+    const auto bytes = static_cast<int64_t>(storage_bytes(dtype_of(v), shape->numel()));
+    require(bytes <= std::max(kMaxBytes, 2 * given), ErrorCode::kUnsupported,
+            "the result of {} would have {} bytes, too many to be computed here", n.label(), bytes);
+  }
+}
+
+void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
+  std::vector<const Graph*> open = {&g};
+  while (!open.empty()) {
+    const Graph* at = open.back();
+    open.pop_back();
+    for (const auto& n : at->nodes()) {
+      for (const Graph* sub : graphs_of(*n)) open.push_back(sub);
+      const Function* f = called(*n);
+      if (f == nullptr || model.find_function(f->domain, f->name, f->overload) != nullptr) continue;
+      model.functions.push_back(clone_function(*f));
+      cleanup(*model.functions.back().body);
+      open.push_back(f->body.get());
+    }
+  }
+}
+
+/// The node alone, what it uses as constants.
+std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
+  auto model = std::make_shared<Model>();
+  model->opsets = scope_.opsets;
+  model->ir_version = functions_.ir_version;
+  Graph& g = *model->graph;
+  ValueMap map;
+  const auto add = [&](const Value* v) {
+    if (v == nullptr || map.contains(v)) return;
+    map[v] = g.add_constant(g.unique_name(v->name()), known_(v));
+  };
+  for (const Value* v : n.inputs()) add(v);
+  for (const Value* v : used_values(n)) add(v);
+  for (const Value* v : n.outputs())
+    if (v != nullptr) g.outputs.push_back(map[v] = g.add_value(g.unique_name(v->name())));
+  clone_node(n, g, map);
+  add_functions(g, *model);
+  if (!model->functions.empty()) pass_inline_functions.run(*model);
+  infer_shapes(*model);
+  return model;
+}
+
+std::vector<Tensor> NodeEvaluator::run(const Node& n) const {
+  const std::shared_ptr<Model> model = fragment(n);
+  std::unordered_map<const Value*, Tensor> found;
+  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored});
+  interpreter.run({}, [&](const Value& v, std::span<const Tensor> lanes) { found[&v] = lanes[0]; });
+  std::vector<Tensor> results;
+  size_t k = 0;
+  for (const Value* v : n.outputs())
+    results.push_back(v != nullptr ? found.at(model->graph->outputs[k++]) : Tensor());
+  return results;
+}
+
+}  // namespace assay

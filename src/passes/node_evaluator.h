@@ -1,0 +1,50 @@
+// Evaluation of a node whose inputs are all known.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "assay/graph.h"
+#include "reference/evaluate.h"
+
+namespace assay {
+
+/// Evaluates single nodes, those with subgraphs and calls of local functions included, as the reference does
+/// with the stored types.
+class NodeEvaluator {
+ public:
+  /// The tensor of a value that the node uses.
+  using Known = std::function<const Tensor&(const Value*)>;
+
+  /// `functions` has the local functions, `scope` the opsets.
+  NodeEvaluator(const Model& functions, const Model& scope, Known known);
+
+  /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
+  /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
+  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes.
+  std::vector<Tensor> evaluate(const Node& n) const;
+
+  /// Results of more bytes, and of more than twice the inputs', are not computed.
+  static constexpr int64_t kMaxBytes = int64_t{1} << 30;
+  /// Turns of a Loop.
+  static constexpr int64_t kMaxTurns = 1 << 16;
+
+ private:
+  const Function* called(const Node& n) const;
+  bool is_random(const Node& n) const;
+  void check_turns(const Node& n) const;
+  void check_size(const Node& n) const;
+  void add_functions(const Graph& g, Model& model) const;
+  std::shared_ptr<Model> fragment(const Node& n) const;
+  std::vector<Tensor> run(const Node& n) const;
+
+  const Model& functions_;
+  const Model& scope_;
+  Known known_;
+  std::unordered_set<std::string_view> function_names_;
+};
+
+}  // namespace assay

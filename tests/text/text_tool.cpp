@@ -1,0 +1,78 @@
+// Does what text_test.py asks for, a line each on stdin, answered by a line on stdout: `ok`, or `error: ` and
+// why.
+//   print MODEL TEXT       writes a model's text form
+//   binary TEXT MODEL      writes a text's model as a binary file
+//   round-trip MODEL       model -> text -> model gives the same bytes
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "assay/error.h"
+#include "graph/export.h"
+#include "graph/import.h"
+#include "graph/to_text.h"
+
+namespace {
+
+using namespace assay;
+
+void write_file(const std::string& path, const std::string& bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  require(file != nullptr, ErrorCode::kIo, "cannot write {}", path);
+  const bool is_written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  require(std::fclose(file) == 0 && is_written, ErrorCode::kIo, "cannot write {}", path);
+}
+
+void round_trip(const std::string& path) {
+  const auto model = load_model(path);
+  const std::string text = to_text(*model);
+  const auto back = parse_text(text, "the text of " + path);
+  require(serialize_model(*back) == serialize_model(*model), ErrorCode::kInternal, "another model came back");
+  require(to_text(*back) == text, ErrorCode::kInternal, "the same model has two texts");
+}
+
+void answer(const std::string& command, const std::string& from, const std::string& to) {
+  if (command == "print")
+    write_file(to, to_text(*load_model(from)));
+  else if (command == "binary")
+    write_file(to, serialize_model(*load_model(from)));
+  else if (command == "round-trip")
+    round_trip(from);
+  else
+    fail(ErrorCode::kInvalidArgument, "the command '{}' is unknown", command);
+}
+
+/// The words of a line, which tabs part.
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> words(1);
+  for (const char c : line) {
+    if (c == '\t')
+      words.emplace_back();
+    else if (c != '\n')
+      words.back() += c;
+  }
+  words.resize(3);
+  return words;
+}
+
+}  // namespace
+
+int main() {
+  char* line = nullptr;
+  size_t capacity = 0;
+  while (getline(&line, &capacity, stdin) > 0) {
+    const std::vector<std::string> words = split(line);
+    std::string result = "ok";
+    try {
+      answer(words[0], words[1], words[2]);
+    } catch (const std::exception& e) {
+      result = std::string("error: ") + e.what();
+      for (char& c : result)
+        if (c == '\n') c = ' ';
+    }
+    std::puts(result.c_str());
+    std::fflush(stdout);
+  }
+  std::free(line);
+}
