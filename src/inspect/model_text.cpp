@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "graph/initializer_data.h"
 #include "graph/metadata_text.h"
 #include "inspect/attribute_text.h"
 #include "inspect/text_block.h"
@@ -89,10 +90,18 @@ std::string ModelPrinter::braced(const List& values, const Graph* owner) {
 
 std::string ModelPrinter::elements(const Value& v) {
   if (v.tensor().defined()) return array_str(v.tensor());
-  log::once(log::Severity::kError,
-            "Failed to load weights.\nNote: The external data of '{}' and maybe of others were left out, as "
-            "--ignore-external-data says.",
-            v.name());
+  if (is_weightless(v))
+    log::once(
+        log::Severity::kError,
+        "Failed to load weights.\nNote: The data of '{}' and maybe of others were stripped; `assay surgeon "
+        "weight-reconstruct` makes random ones.",
+        v.name());
+  else
+    log::once(
+        log::Severity::kError,
+        "Failed to load weights.\nNote: The external data of '{}' and maybe of others were left out, as "
+        "--ignore-external-data says.",
+        v.name());
   return "<error: failed to load weights>";
 }
 

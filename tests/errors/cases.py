@@ -287,4 +287,22 @@ SCRIPTS = [
     ("template trt-config -o script.cpp --fp16", 1, ERR, "[!] --fp16 is a setting of TensorRT, and the C++ form is for the engine. Leave it out, or use --language python."),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS
+STRIPPED = "its data were stripped (its doc string says so: TRT_WEIGHTLESS) [in initializer 'w'] [in $DIR/stripped.onnx]. Give the model random weights with `assay surgeon weight-reconstruct`."
+HALF_STRIPPED = "[!] it has 4 bytes of data, but float32 of shape (1, 2) needs 8 [in initializer 'w'] [in $DIR/stripped_half.onnx]"
+WEIGHTS = [
+    ("surgeon prune two.onnx", 2, ERR, "assay surgeon prune: error: the following arguments are required: -o/--output"),
+    ("surgeon weight-strip -o out.onnx", 2, ERR, "assay surgeon weight-strip: error: the following arguments are required: model_file"),
+    ("surgeon weight-strip two.onnx -o out.onnx --exclude-list gone.txt", 1, ERR, "[!] cannot open gone.txt: No such file or directory"),
+    ("surgeon weight-strip two.onnx -o out.onnx --exclude-list keep.txt", 0, OUT, "[W] The following weights provided by the user to skip stripping were not found in the model: {'nowhere', 'w'}."),
+    ("surgeon weight-reconstruct stripped.onnx -o out.onnx --seed -1", 1, ERR, "[!] --seed: -1 is too small; it must be at least 0."),
+    ("surgeon weight-reconstruct stripped.onnx -o out.onnx", 0, OUT, "[I] Finished reconstructing 1 weights"),
+    ("surgeon weight-reconstruct stripped.onnx -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("surgeon weight-reconstruct stripped_absurd.onnx -o out.onnx", 1, ERR, "[!] the shape (1099511627776, 1099511627776) has more elements than 64 bits can count [in initializer 'w'] [in $DIR/stripped_absurd.onnx]"),
+    ("surgeon weight-reconstruct stripped_half.onnx -o out.onnx", 1, ERR, HALF_STRIPPED),
+    ("surgeon weight-strip stripped.onnx -o out.onnx", 0, OUT, "[I] Finished stripping 0 weights"),
+    ("run stripped.onnx --ref", 1, ERR, "[!] " + STRIPPED),
+    ("run stripped.onnx --engine", 1, ERR, "[!] " + STRIPPED),
+    ("inspect model stripped.onnx --show weights", 0, OUT, "    Initializer | w [dtype=float32, shape=[1, 2]] | Values:\n        <error: failed to load weights>"),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS

@@ -70,6 +70,15 @@ def write_damaged_models():
     add = [node("Add", ["x", "w"], ["y"], "n0")]
     write("short_weight.onnx", model(add, [X], [Y], [tensor("w", [1, 2], b"\0\0\0\0")]))
 
+    def stripped(dims):
+        """A weight whose data weight-strip has taken away."""
+        return model(add, [X], [Y], [tensor("w", dims, b"") + chunk(12, "TRT_WEIGHTLESS/")])
+
+    write("stripped.onnx", stripped([1, 2]))
+    write("stripped_absurd.onnx", stripped([1 << 40, 1 << 40]))
+    write("stripped_half.onnx", model(add, [X], [Y], [tensor("w", [1, 2], b"\0\0\0\0") + chunk(12, "TRT_WEIGHTLESS/")]))
+    write("keep.txt", "w\n\nnowhere  \n")
+
     def external(location, **more):
         entries = [("location", location)] + list(more.items())
         return model(add, [X], [Y], [tensor("w", [1, 2], b"", external=entries)])
