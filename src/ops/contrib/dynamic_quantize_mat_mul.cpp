@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/contrib/quantized_product.h"
+#include "ops/contrib/standard.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
 #include "ops/nn/matrix_product.h"
@@ -23,15 +24,14 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(kA), std::move(*dims));
 }
 
-/// A number that rounding decides on may become either level: an error of half a level in A, of which the
-/// bound takes the whole level.
+/// The levels of A less the zero point. Their bound is a whole level where float arithmetic may round either
+/// way.
 Traced quantized(EvalContext& c, Steps& steps, double scale, const Tensor& levels) {
   if (!steps.bounds()) return steps.given(levels);
   Traced a = steps.given(levels);
   const double* x = c.input(kA).data<double>();
   const double* level = levels.data<double>();
   double* error = a.error.mutable_data<double>();
-  // Near the middle between two levels, where float32 may round either way.
   for (int64_t i = 0; i < levels.numel(); ++i) {
     const double off = std::fabs(x[i] / scale - level[i]);
     error[i] = off > 0.5 - 512 * steps.u() ? 1 : 0;
@@ -40,15 +40,9 @@ Traced quantized(EvalContext& c, Steps& steps, double scale, const Tensor& level
 }
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
-  const OpVersion& version = *version_for(op_onnx_DynamicQuantizeLinear, 11);
-  EvalContext dynamic(c.node(), op_onnx_DynamicQuantizeLinear, version, {c.input(kA)});
-  // Its outputs are three, the node's is one: taken one by one below.
-  dynamic.outputs().resize(3);
-  version.eval(dynamic);
-  const double scale = to_float64(dynamic.outputs()[1]).item<double>(),
-               zero = to_float64(dynamic.outputs()[2]).item<double>();
-  const Tensor levels =
-      map_elements<double>(to_float64(dynamic.outputs()[0]), [=](double x) { return x - zero; });
+  const std::vector<Tensor> dynamic = evaluate_as(c, op_onnx_DynamicQuantizeLinear, 11, {c.input(kA)}, 3);
+  const double scale = to_float64(dynamic[1]).item<double>(), zero = to_float64(dynamic[2]).item<double>();
+  const Tensor levels = map_elements<double>(to_float64(dynamic[0]), [=](double x) { return x - zero; });
   const Traced a = quantized(c, steps, scale, levels);
   Traced y = scaled_product(c, steps, a, scale, {kB, kBScale, kBZero});
   outputs[0] = add_bias(c, steps, std::move(y), kBias);

@@ -18,6 +18,9 @@ struct Activation {
   double (*own)(double x, double y, const double* p);  ///< error of a float library, in units of u
 };
 
+/// alpha, beta and gamma.
+constexpr size_t kMostParameters = 3;
+
 double one(const double*) { return 1; }
 double none(double, double, const double*) { return 0; }
 double alpha_or_one(const double* p) { return std::max(1.0, std::fabs(p[0])); }
@@ -96,7 +99,7 @@ Traced activate(Steps& steps, const Traced& x, const std::string& name,
   if (name.empty()) return x;
   const Activation& a = find_activation(name);
   ActivationParameters p = a.defaults;
-  require(parameters.size() <= p.size() || parameters.size() <= 3, ErrorCode::kInvalidModel,
+  require(parameters.size() <= kMostParameters, ErrorCode::kInvalidModel,
           "the activation '{}' has {} parameters", name, parameters.size());
   std::copy_n(parameters.begin(), std::min(parameters.size(), p.size()), p.begin());
   require(name != "Clip" || p[0] <= p[1], ErrorCode::kInvalidModel, "Clip from {} to {} leaves nothing", p[0],

@@ -1,6 +1,7 @@
 // QEmbedLayerNormalization: EmbedLayerNormalization with quantised tables, gamma and beta, dequantised before
 // use: (level - zero point) * scale.
 #include <cmath>
+#include <cstdint>
 
 #include "ops/contrib/embedding.h"
 #include "ops/contrib/quantized.h"
@@ -13,7 +14,7 @@ namespace {
 
 /// The operands follow each other: levels from 2 on, scales from 8 on, zero points from 13 on.
 enum Operand { kWordTable, kPositionTable, kSegmentTable, kGamma, kBeta };
-constexpr size_t kWords = 0, kSegments = 1, kMask = 7, kNoPositions = 99;
+constexpr size_t kWords = 0, kSegments = 1, kMask = 7, kNoPositions = SIZE_MAX;
 
 QuantizedInput operand(Operand o) {
   const auto i = static_cast<size_t>(o);

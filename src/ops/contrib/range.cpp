@@ -1,4 +1,6 @@
 // Range: start, start + delta, ... up to but not including limit; delta is 1 when it is left out.
+#include <cmath>
+
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
 #include "tensor/convert.h"
@@ -47,20 +49,15 @@ std::vector<Tensor> inputs(const EvalContext& c) {
 
 void eval(EvalContext& c) { c.set_output(0, evaluate_as(c, op_onnx_Range, 11, inputs(c))[0]); }
 
+/// That of the standard, and for a kernel that adds delta again and again the roundings of all sums before.
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
   EvalContext as(c.node(), op_onnx_Range, *version_for(op_onnx_Range, 11), inputs(c));
-  return op_onnx_Range.numerics.bound(as, u, i, y);
-}
-
-/// A kernel may add delta again and again: every sum rounds.
-Tensor worst(EvalContext& c, double u, size_t i, const Tensor& y) {
-  Tensor out = bound(c, u, i, y);
+  Tensor out = op_onnx_Range.numerics.bound(as, u, i, y);
   double* to = out.mutable_data<double>();
-  const double* from = y.data<double>();
-  double sum = 0;
+  double sums = 0;
   for (int64_t k = 0; k < y.numel(); ++k) {
-    sum += u * (from[k] < 0 ? -from[k] : from[k]);
-    to[k] += sum;
+    sums += u * std::fabs(y.data<double>()[k]);
+    to[k] += sums;
   }
   return out;
 }
@@ -81,7 +78,7 @@ constinit const OpDef op_ms_Range = {
     .domain = "com.microsoft",
     .name = "Range",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = worst},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
 }  // namespace assay

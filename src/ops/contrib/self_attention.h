@@ -1,13 +1,15 @@
 // What Attention and QAttention do once queries, keys and values are projected.
 #pragma once
 
+#include <cstdint>
+
 #include "ops/contrib/steps.h"
 
 namespace assay {
 
 /// The optional inputs; kNoInput for one that the operator does not have.
 struct SelfAttentionInputs {
-  static constexpr size_t kNoInput = 99;
+  static constexpr size_t kNoInput = SIZE_MAX;
   size_t mask, past, bias = kNoInput, past_length = kNoInput;
 };
 

@@ -86,32 +86,11 @@ Traced Steps::scale(const Traced& a, double factor) {
               [&] { return scaled_errors(Tensor::scalar(factor), a.error); });
 }
 
-/// For every element of the product a bound of the sum of its |terms|: the norm of a's row times that of b's
-/// column.
-Tensor Steps::row_sizes(const Traced& a, const Traced& b, const Tensor& y) const {
-  const bool row = a.value.rank() == 1, column = b.value.rank() == 1;
-  Shape sa = a.value.shape(), sb = b.value.shape();
-  if (row) sa.insert_at(0, 1);
-  if (column) sb.push_back(1);
-  const int64_t k = sa.back(), n = sb.back();
-  Shape norms_a = sa, norms_b = sb;
-  norms_a[sa.size() - 1] = 1;
-  norms_b[sb.size() - 2] = 1;
-  Tensor na = Tensor::zeros(DType::kFloat64, norms_a), nb = Tensor::zeros(DType::kFloat64, norms_b);
-  const double *pa = a.value.data<double>(), *pb = b.value.data<double>();
-  double *ra = na.mutable_data<double>(), *rb = nb.mutable_data<double>();
-  for (int64_t i = 0; i < a.value.numel(); ++i) ra[i / k] += pa[i] * pa[i];
-  for (int64_t i = 0; i < b.value.numel(); ++i) rb[i / (k * n) * n + i % n] += pb[i] * pb[i];
-  return map_broadcast<double>(na, nb, [](double x, double z) { return std::sqrt(x * z); })
-      .reshaped(y.shape());
-}
-
 Traced Steps::product(const Traced& a, const Traced& b) {
   Tensor y = matrix_product(a.value, b.value);
   const auto k = static_cast<double>(a.value.shape().back());
-  Tensor size;
-  if (noise()) size = row_sizes(a, b, y);
-  if (bounds()) size = matrix_product(absolute(a.value), absolute(b.value));
+  const Tensor size =
+      mode_ == Mode::kValues ? Tensor() : matrix_product(absolute(a.value), absolute(b.value));
   const double* p = size.defined() ? size.data<double>() : nullptr;
   const double drift = 1 + expected_additions(k);
   return step(

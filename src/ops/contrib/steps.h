@@ -75,7 +75,6 @@ class Steps {
   /// `carried` is what the errors of the operands make of it.
   template <typename Most, typename Usual, typename Carried>
   Traced step(Tensor y, Most most, Usual usual, Carried carried);
-  Tensor row_sizes(const Traced& a, const Traced& b, const Tensor& y) const;
 
   double u_ = 0;
   Mode mode_ = Mode::kValues;
