@@ -233,6 +233,11 @@ TEST_F(LintTest, FindsBadTensorsTypesAndNames) {
   node.message(5, attribute);
   graph.message(1, node), graph.text(2, "g"), graph.message(5, tensor), graph.message(11, input);
   graph.message(11, unnamed);
+  MessageWriter dim, shape, tensor_type, vector, listed, constant;
+  dim.integer(1, 3), shape.message(1, dim), tensor_type.integer(1, 1), tensor_type.message(2, shape);
+  vector.message(1, tensor_type), listed.text(1, "v"), listed.message(2, vector);
+  constant.integer(1, 2), constant.integer(2, 1), constant.text(8, "v"), constant.text(9, "12345678");
+  graph.message(11, listed), graph.message(5, constant);
   MessageWriter output;
   output.text(1, "y");
   graph.message(12, output);
@@ -240,13 +245,16 @@ TEST_F(LintTest, FindsBadTensorsTypesAndNames) {
   file.integer(1, 10), file.message(7, graph), file.message(8, opset);
   std::string bytes;
   file.write_to([&](std::string_view piece) { bytes += piece; });
-  EXPECT_EQ(lines(lint(bytes)),
-            "unknown-type : 'x' is declared with the unknown element type 99\n"
-            "no-name : a graph input has no name\n"
-            "no-type : the graph input 'x' has no type\n"
-            "initializer : initializer 'w': it has 4 bytes of data, but float32 of shape (2,) needs 8\n"
-            "bad-attribute n: the attribute 'a': its type 77 is unknown\n"
-            "unknown-attribute n: Add-14 has no attribute 'a'\n");
+  EXPECT_EQ(
+      lines(lint(bytes)),
+      "unknown-type : 'x' is declared with the unknown element type 99\n"
+      "no-name : a graph input has no name\n"
+      "no-type : the graph input 'x' has no type\n"
+      "initializer : initializer 'w': it has 4 bytes of data, but float32 of shape (2,) needs 8\n"
+      "initializer-type : the graph input 'v' is declared as float32(3), but its initializer is float32(2)\n"
+      "bad-attribute n: the attribute 'a': its type 77 is unknown\n"
+      "unknown-attribute n: Add-14 has no attribute 'a'\n"
+      "unused-initializer : initializer 'v' is never used\n");
 }
 
 TEST_F(LintTest, NamesNodesAsUpstreamDoes) {
