@@ -58,7 +58,8 @@ def lint(program, words, folder, name):
     report = folder / "report.json"
     report.unlink(missing_ok=True)
     command = [*words, "check", "lint", f"{name}.onnx", "-o", "report.json"]
-    result = subprocess.run(command, executable=program, cwd=folder, capture_output=True, text=True)
+    environment = {**os.environ, "ASSAY_ONNXRUNTIME": sys.prefix}
+    result = subprocess.run(command, executable=program, cwd=folder, env=environment, capture_output=True, text=True)
     return result.returncode, comparable(report)
 
 
@@ -70,7 +71,7 @@ def main():
         folder = pathlib.Path(name)
         for name, proto in models():
             (folder / f"{name}.onnx").write_bytes(proto.SerializeToString())
-            theirs = lint(sys.executable, ["python3", str(upstream)], folder, name)
+            theirs = lint(None, [sys.executable, str(upstream)], folder, name)
             ours = lint(assay, ["polygraphy"], folder, name)
             count += 1
             print(f"{'passed' if ours == theirs else 'FAILED'}  {name}")
