@@ -7,6 +7,7 @@
 #include "cli/options/model.h"
 #include "lint/lint.h"
 #include "run/loader_cache.h"
+#include "run/metadata_text.h"
 
 namespace assay::cli {
 namespace {
@@ -43,10 +44,21 @@ void add_options(ArgParser& parser) {
   add_data_loader_options(parser);
 }
 
+/// As upstream, whose data loader is told the type of every input.
+void log_inputs(const std::vector<TensorInfo>& inputs) {
+  MetadataText text;
+  for (const TensorInfo& input : inputs)
+    if (input.type.is_tensor()) text.add(input.name, input.type.dtype, input.type.dims);
+  log::info("Will generate inference input data according to provided TensorMetadata: {}", text.str());
+}
+
 /// Data for the model's inputs, drawn or loaded.
 TensorList feed_for(const DataOptions& data, const std::vector<TensorInfo>& inputs) {
   const auto cache = [&]() -> LoaderCache {
-    if (data.load_inputs.empty()) return {DataLoader(data.random), ""};
+    if (data.load_inputs.empty()) {
+      log_inputs(inputs);
+      return {DataLoader(data.random), ""};
+    }
     InputData all;
     for (const std::string& path : data.load_inputs) {
       InputData part = load_inputs(path);
@@ -76,7 +88,7 @@ const Backend* runtime(const ParsedArgs& args, const SessionOptions& session) {
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions model = read_model_options(args);
-  const DataOptions data = read_data_options(args, model.input_shapes);
+  const DataOptions data = read_data_options(args, {});
   lint::LintOptions options;
   options.path = model.path;
   options.import.external_data_dir = args.text("--external-data-dir").value_or("");

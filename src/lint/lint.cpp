@@ -130,7 +130,7 @@ Report Linter::run() {
   override_shapes();
   const bool knows_passing = run_backend();
   if (!options_.upstream_only) check_operators(*clone_model(*model_), report_);
-  check_unused(*model_->graph, report_);
+  check_unused(*model_->graph, declared_inputs_, report_);
   check_unused_definitions(*model_, report_);
   if (!knows_passing)
     for (const Node* n : used_nodes(*model_->graph)) report_.add_passing(n->name);

@@ -1,6 +1,9 @@
 // Whether every node is a legal use of its operator, and what is declared of its outputs true.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "assay/graph.h"
 #include "lint/report.h"
 
@@ -15,9 +18,9 @@ void check_operators(Model& model, Report& report);
 /// Warns of initializers and functions that nothing uses, and of imported versions that are not known.
 void check_unused_definitions(const Model& model, Report& report);
 
-/// Warns, as upstream does, of inputs of the main graph, in order of their names, and of nodes, likewise,
-/// that no output depends on.
-void check_unused(const Graph& graph, Report& report);
+/// Warns, as upstream does, of those of `inputs` of the main graph, in order of their names, and of nodes,
+/// likewise, that no output depends on.
+void check_unused(const Graph& graph, const std::vector<std::string>& inputs, Report& report);
 /// The nodes that an output depends on, in order.
 std::vector<const Node*> used_nodes(const Graph& graph);
 

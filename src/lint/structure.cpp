@@ -22,12 +22,32 @@ using onnx::ValueInfoMessage;
 constexpr std::string_view kGraphInput = "a graph input", kInitializerValue = "an initializer",
                            kNodeOutput = "a node output", kFunctionInput = "a function input";
 
+/// Up to this IR version every initializer is a graph input, too.
+constexpr int64_t kListingIrVersion = 3;
+
 std::string_view domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : domain; }
 
 /// The first element type in it that is unknown; 0 when all are known.
 int64_t unknown_type(const TypeMessage& t) {
   if (t.elem_type != 0 && !is_known_dtype(t.elem_type)) return t.elem_type;
   return t.element.empty() ? 0 : unknown_type(t.element[0]);
+}
+
+/// float32(2, 3); unknown extents are -1.
+std::string type_text(int64_t elem_type, const std::vector<int64_t>& dims) {
+  return fmt::format("{}({})", dtype_name(static_cast<DType>(elem_type)), fmt::join(dims, ", "));
+}
+
+/// What the declared type of an input says otherwise than the initializer that is its default; empty:
+/// nothing.
+std::string contradiction(const TypeMessage& declared, const TensorMessage& t) {
+  if (declared.kind != 1 || declared.elem_type == 0) return {};
+  std::vector<int64_t> dims;
+  for (const onnx::DimMessage& d : declared.dims) dims.push_back(d.has_value ? d.value : -1);
+  bool fits = declared.elem_type == t.data_type && (!declared.has_shape || dims.size() == t.dims.size());
+  for (size_t i = 0; fits && declared.has_shape && i < dims.size(); ++i)
+    fits = dims[i] < 0 || dims[i] == t.dims[i];
+  return fits ? std::string() : type_text(declared.elem_type, dims);
 }
 
 /// For places within the node's subgraphs.
@@ -169,7 +189,11 @@ std::string StructureCheck::problem_of(const TensorMessage& t) {
 
 void StructureCheck::initializers(GraphMessage& g, Scope& scope, const Place& place) {
   std::unordered_set<std::string_view> inputs, seen;
-  for (const ValueInfoMessage& v : g.inputs) inputs.insert(v.name);
+  std::unordered_map<std::string_view, const TypeMessage*> declared;
+  for (const ValueInfoMessage& v : g.inputs) {
+    inputs.insert(v.name);
+    if (v.has_type) declared.emplace(v.name, &v.type);
+  }
   const auto is_bad = [&](std::string_view name) {
     if (name.empty()) {
       report_.add(kNoName, place, kInitializerValue);
@@ -182,7 +206,12 @@ void StructureCheck::initializers(GraphMessage& g, Scope& scope, const Place& pl
   std::vector<std::string_view> lost;
   std::erase_if(g.initializers, [&](const TensorMessage& t) {
     if (is_bad(t.name)) return true;
+    if (model_.ir_version > 0 && model_.ir_version <= kListingIrVersion && !inputs.contains(t.name))
+      report_.add(kUnlistedInitializer, place, t.name, model_.ir_version);
     const std::string problem = problem_of(t);
+    if (const auto it = declared.find(t.name); problem.empty() && it != declared.end())
+      if (const std::string type = contradiction(*it->second, t); !type.empty())
+        report_.add(kInitializerType, place, t.name, type, type_text(t.data_type, t.dims));
     if (problem.empty()) return false;
     report_.add(kInitializer, place, t.name, problem);
     if (!inputs.contains(t.name)) lost.push_back(t.name);

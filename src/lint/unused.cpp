@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "graph/order.h"
@@ -51,13 +52,15 @@ std::vector<const Node*> used_nodes(const Graph& graph) {
   return nodes;
 }
 
-void check_unused(const Graph& graph, Report& report) {
+void check_unused(const Graph& graph, const std::vector<std::string>& inputs, Report& report) {
   const Live live = find_live(graph);
-  std::vector<std::string> inputs;
-  for (const Value* v : graph.inputs)
-    if (!live.values.contains(v)) inputs.push_back(v->name());
-  std::sort(inputs.begin(), inputs.end());
-  for (const std::string& name : inputs) report.add(kUnusedInput, {}, name);
+  std::vector<std::string> unused;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(unused), [&](const std::string& name) {
+    const Value* v = graph.find_value(name);
+    return v != nullptr && !v->is_constant() && !live.values.contains(v);
+  });
+  std::sort(unused.begin(), unused.end());
+  for (const std::string& name : unused) report.add(kUnusedInput, {}, name);
   std::vector<const Node*> nodes;
   for (const auto& n : graph.nodes())
     if (!live.nodes.contains(n.get())) nodes.push_back(n.get());

@@ -116,6 +116,31 @@ DATA = [
     ("run identity.onnx --ref --log-file identity.onnx/log", 1, ERR, "[!] cannot write the log file identity.onnx/log: Not a directory"),
 ]
 
+LINT = [
+    ("check lint", 2, ERR, "assay check lint: error: the following arguments are required: model_file"),
+    ("check lint gone.onnx --no-onnxrt", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
+    ("check lint identity.onnx --no-onnxrt -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+    ("check lint identity.onnx --no-onnxrt --input-shapes z:[1]", 1, ERR, "[!] --input-shapes: the model has no input 'z'"),
+    ("check lint identity.onnx --no-onnxrt --rules mine", 2, ERR, "assay check lint: error: argument --rules: invalid choice: 'mine' (choose from 'all', 'upstream')"),
+    ("check lint two.onnxtxt --no-onnxrt", 0, OUT, "[I] Loading model: $DIR/two.onnxtxt"),
+    ("check lint empty.onnx --no-onnxrt", 1, OUT, "[E] LINT | Empty ONNX model given"),
+    ("check lint truncated.onnx --no-onnxrt", 1, OUT, "[E] LINT | the bytes are damaged at offset 4: a length reaches beyond its end"),
+    ("check lint text.onnx --no-onnxrt", 1, OUT, "[E] LINT | the bytes are damaged at offset 1: an unknown wire type"),
+    ("check lint random.onnx --no-onnxrt", 1, OUT, "[E] LINT | the bytes are damaged at offset 1: an unknown wire type"),
+    ("check lint long_length.onnx --no-onnxrt", 1, OUT, "[E] LINT | the bytes are damaged at offset 6: a length reaches beyond its end"),
+    ("check lint cycle.onnx --no-onnxrt", 1, OUT, "[E] LINT | the graph has a cycle: 'n0' (Relu) <- 'n1' (Relu) <- 'n0' (Relu)"),
+    ("check lint duplicate.onnx --no-onnxrt", 1, OUT, "[E] LINT | Name: n1, Op: Neg | 'y' is defined twice: as a node output and as a node output"),
+    ("check lint dangling.onnx --no-onnxrt", 1, OUT, "[E] LINT | Name: n0, Op: Relu | the input 'nowhere' is not defined: no graph input, initializer or node output has that name"),
+    ("check lint unknown_op.onnx --no-onnxrt", 0, OUT, "[W] LINT | Name: n0, Op: Frobnicate | the operator Frobnicate of the domain 'ai.onnx' is unknown, and no function of the model has that name"),
+    ("check lint unknown_domain.onnx --no-onnxrt", 0, OUT, "[W] LINT | Name: n0, Op: Relu | the model does not import the domain 'com.nobody' of the operator"),
+    ("check lint unknown_type.onnx --no-onnxrt", 1, OUT, "[E] LINT | 'x' is declared with the unknown element type 99"),
+    ("check lint short_weight.onnx --no-onnxrt", 1, OUT, "[E] LINT | initializer 'w': it has 4 bytes of data, but float32 of shape (1, 2) needs 8"),
+    ("check lint external_missing.onnx --no-onnxrt", 1, OUT, "[E] LINT | initializer 'w': its external data file $DIR/gone.bin does not exist"),
+    ("check lint external_parent.onnx --no-onnxrt", 1, OUT, "[E] LINT | initializer 'w': its external data are at '../outside.bin', outside the model's folder"),
+    ("check lint external_link.onnx --no-onnxrt", 1, OUT, "[E] LINT | initializer 'w': its external data 'link.bin' are a link to '/etc/hostname', outside the model's folder"),
+    ("check lint text_syntax.onnxtxt --no-onnxrt", 1, OUT, "[E] LINT | expected ')' or ',' after the inputs of a node, but found 'w' [at line 6, column 23:   [second] y = Mul (h w)]"),
+]
+
 CONFORMANCE = [
     ("check", 2, ERR, "assay check: error: the following arguments are required: command"),
     ("check conformance", 2, ERR, "assay check conformance: error: the following arguments are required: folders"),
@@ -305,4 +330,4 @@ WEIGHTS = [
     ("inspect model stripped.onnx --show weights", 0, OUT, "    Initializer | w [dtype=float32, shape=[1, 2]] | Values:\n        <error: failed to load weights>"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT

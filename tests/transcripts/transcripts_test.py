@@ -9,6 +9,7 @@ with 77 (skipped) when the folder is missing, and when all else agrees but ONNX 
 """
 
 import difflib
+import json
 import os
 import pathlib
 import re
@@ -21,7 +22,7 @@ import tempfile
 import made_models
 
 SKIPPED = 77
-RUN_SESSIONS = ["run_*.txt", "bad_option.txt", "missing_model.txt"]
+RUN_SESSIONS = ["run_*.txt", "lint*.txt", "bad_option.txt", "missing_model.txt"]
 SESSIONS = RUN_SESSIONS + ["inspect_*.txt", "sparsity*.txt", "extract*.txt", "sanitize_*.txt", "prune.txt", "weight_*.txt", "to_input.txt"]
 
 # What has to exist before a session starts: the commands that make it.
@@ -81,6 +82,23 @@ def prepare_folder(folder, binary, data):
     made_models.write_all(folder)
 
 
+def lint_report(path):
+    """A lint report in the form that is compared. The lists of the summary are sets in Python, without an order. Warnings
+    about schemas come from the onnx package, which the recorded process had loaded beside ONNX Runtime."""
+    report = json.loads(path.read_text())
+    report["summary"] = {key: sorted(names) for key, names in report["summary"].items()}
+    report["lint_entries"] = [e for e in report["lint_entries"] if not e["message"].startswith("Schema error: ")]
+    return json.dumps(report, indent=1).splitlines()
+
+
+def compare_reports(session, folder, data):
+    """The difference between the report that a lint session saved and the recorded one, as lines."""
+    output = re.search(r"-o (\S+)", session.command).group(1)
+    recorded = data / "polygraphy_transcripts" / output
+    return difflib.unified_diff(lint_report(recorded), lint_report(pathlib.Path(folder) / output), "recorded report",
+                                "this build's", lineterm="")
+
+
 def replay(session, binary, data):
     """Returns the differences as text; empty when there are none."""
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +107,7 @@ def replay(session, binary, data):
         for command in PREPARE.get(session.name, []):
             run(command, folder)
         result = run(session.command, folder)
-    problems = []
+        problems = list(compare_reports(session, folder, data)) if session.name.startswith("lint") else []
     if result.returncode != session.status:
         problems.append(f"exit code {result.returncode} instead of {session.status}\n{result.stderr}")
     expected = [normalize(as_expected(session, line), folder) for line in session.stdout if line and not NOISE.match(line)]

@@ -1,0 +1,417 @@
+#include "lint/lint.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "lint/single_nodes.h"
+#include "onnx/writer.h"
+
+namespace assay::lint {
+namespace {
+
+using onnx::MessageWriter;
+
+/// A folder that goes with the test.
+class LintTest : public testing::Test {
+ protected:
+  LintTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "assay_lint_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~LintTest() override { std::filesystem::remove_all(folder_); }
+
+  Report lint(const std::string& bytes, bool upstream_only = false) {
+    options.path = folder_ + "/model.onnx";
+    AtomicFile file(options.path);
+    file.write(bytes);
+    file.commit();
+    options.upstream_only = upstream_only;
+    log::Capture capture;
+    Report report = lint_model(options);
+    output = capture.out();
+    return report;
+  }
+
+  std::string folder_, output;
+  LintOptions options;
+};
+
+/// `rule node: message`, one a line.
+std::string lines(const Report& report) {
+  std::string text;
+  for (const Entry& e : report.entries()) text += fmt::format("{} {}: {}\n", e.rule->name, e.node, e.message);
+  return text;
+}
+
+/// A model around nodes: inputs x and c, output y.
+std::string model(std::string_view nodes, std::string_view values = "", std::string_view after = "",
+                  std::string_view opsets = "\"\" : 21") {
+  return fmt::format(
+      "<ir_version: 10, opset_import: [{}]>\ng (float[2, 3] x, bool c) => (float[2, 3] "
+      "y)\n{}\n{{\n{}\n}}\n{}",
+      opsets, values, nodes, after);
+}
+
+struct Case {
+  std::string text;
+  std::string expected;  ///< all lines of the report
+};
+
+const Case kCases[] = {
+    {model("[n] y = Relu (x)", "", "", ""),
+     "no-opset : the model imports no opset\n"
+     "unimported-domain n: the model does not import the domain 'ai.onnx' of the operator\n"},
+    {"<opset_import: [\"\" : 21]> g (float x) => (float y) { [n] y = Relu (x) }",
+     "no-ir-version : the model has no IR version\n"},
+    {"<ir_version: 10, opset_import: [\"\" : 21], metadata_props: [\"k\": \"a\", \"k\": \"b\"]> g (float x) "
+     "=> (float y) "
+     "{ [n] y = Relu (x) }",
+     "duplicate-metadata : the metadata key 'k' is given twice\n"},
+    {model("[n] y = Relu (x)", "", "", "\"\" : 21, \"ai.onnx\" : 20"),
+     "duplicate-opset : the domain 'ai.onnx' is imported twice, with versions 21 and 20\n"},
+    {model("[n] y = Relu (x)", "", "", "\"\" : 9999"),
+     "new-opset : the model imports version 9999 of 'ai.onnx', but 28 is the newest that this build knows; "
+     "where "
+     "later versions changed an operator, its results would be those of version 28\n"},
+    {model("[n] y = l.f (x)", "", "<domain: \"l\", opset_import: [\"\" : 20]> f (a) => (b) { b = Relu (a) }",
+           "\"\" : 21, \"l\" : 1"),
+     "function-opset : function 'f' imports version 20 of the domain 'ai.onnx', but the model imports 21\n"},
+    {model("[n] y = l.f (x)", "",
+           "<domain: \"l\", opset_import: [\"\" : 21]> f (a) => (b) { b = Relu (a) }\n"
+           "<domain: \"l\", opset_import: [\"\" : 21]> f (a) => (b) { b = Neg (a) }\n"
+           "<domain: \"l\", opset_import: [\"\" : 21]> g (a) => (b) { b = Neg (q) }",
+           "\"\" : 21, \"l\" : 1"),
+     "duplicate-function : two functions are named 'f' in the domain 'l'\n"
+     "undefined-input : in function 'g': the input 'q' is not defined: no graph input, initializer or node "
+     "output "
+     "has that name\n"
+     "unused-function : function 'g' of the domain 'l' is never called\n"},
+    {"<ir_version: 10, opset_import: [\"\" : 21]> \"\" (float x) => (float y) { [n] y = Relu (x) }",
+     "graph-name : Field 'name' of 'graph' is required to be non-empty.\n"},
+    {model("[n] y = If (c) <then_branch: graph = \"\" () => (float[2, 3] a) { a = Relu (x) }, else_branch: "
+           "graph = e () "
+           "=> (float[2, 3] b) { b = Neg (x) }>"),
+     "subgraph-name n: in 'then_branch' of node 'n' (If): the graph has no name\n"},
+    {model("[n] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { h = Relu (x) }, else_branch: "
+           "graph = e () => "
+           "(float[2, 3] b) { b = Relu (q) }>",
+           "<float[2, 3] h = {1, 2, 3, 4, 5, 6}>"),
+     "shadowed-name n: in 'then_branch' of node 'n' (If): 'h' is a node output here and hides a value of an "
+     "enclosing "
+     "graph\n"
+     "undefined-input n: in 'else_branch' of node 'n' (If): the input 'q' is not defined: no graph input, "
+     "initializer "
+     "or node output has that name\n"
+     "unused-initializer : initializer 'h' is never used\n"},
+    {model("[n] y = Relu (x)\n[m] y = Neg (x)"),
+     "duplicate-name m: 'y' is defined twice: as a node output and as a node output\n"
+     "unused-node m: Does not affect outputs, can be removed.\n"},
+    {model("[n] y = Relu (x)", "<float w = {1}, float w = {1}>"),
+     "duplicate-name : 'w' is defined twice: as an initializer and as an initializer\n"
+     "unused-initializer : initializer 'w' is never used\n"},
+    {"<ir_version: 10, opset_import: [\"\" : 21]> g (float x) => (float y, float y) { [n] y = Relu (x) }",
+     "duplicate-output : 'y' is listed twice among the graph outputs\n"},
+    {"<ir_version: 3, opset_import: [\"\" : 8]> g (float x, float v = {1}) => (float y) <float w = {1}> { "
+     "[n] h = Add "
+     "(x, v) [m] y = Add (h, w) }",
+     "unlisted-initializer : initializer 'w' is not listed among the graph inputs, as IR version 3 "
+     "demands\n"},
+    {"<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x, float[3] v = {1, 2, 3}) => (float[3] y) "
+     "{ [n] y = Identity (v) [m] z = Neg (x) }",
+     "unused-input : Input: 'x' does not affect outputs, can be removed.\n"
+     "unused-node m: Does not affect outputs, can be removed.\n"},
+    {model("[n] y = Relu (h)\n[m] h = Neg (x)"),
+     "unsorted-nodes n: the input 'h' is only defined by a later node; nodes must stand in topological "
+     "order\n"},
+    {model("[n] y = Add (x, h)\n[m] h = Neg (y)"),
+     "unsorted-nodes n: the input 'h' is only defined by a later node; nodes must stand in topological "
+     "order\n"
+     "not-importable : the graph has a cycle: 'n' (Add) <- 'm' (Neg) <- 'n' (Add)\n"},
+    {model("[n] z = Relu (x)"),
+     "undefined-output : the graph output 'y' is not defined: no graph input, initializer or node output has "
+     "that "
+     "name\n"
+     "unused-input : Input: 'c' does not affect outputs, can be removed.\n"
+     "unused-input : Input: 'x' does not affect outputs, can be removed.\n"
+     "unused-node n: Does not affect outputs, can be removed.\n"},
+    {model("[n] h = Relu (x)\n[n] y = Relu (h)"),
+     "duplicate-node-name n: Duplicate node name: 'n' for nodes with topological IDs: [0, 1] found.\n"},
+    {model("[n] y = Relu (x)", "<float z>"),
+     "unknown-value-info : a type is declared for 'z', which no graph input, initializer or node output "
+     "is\n"},
+    {"<ir_version: 10, opset_import: [\"\" : 21]> g (x) => (float y) { [n] y = Relu (x) }",
+     "no-type : the graph input 'x' has no type\n"},
+    {model("[n] h = Cast <to: int = 7> (x)\n[m] y = Cast <to: int = 1> (h)", "<float[2, 3] h>"),
+     "type-contradiction n: 'h' is declared as float32[2, 3], but the node gives int64[2, 3]\n"},
+    {model("[n] h = Relu (x)\n[m] y = Relu (h)", "<float[3, 2] h>"),
+     "shape-contradiction n: 'h' is declared with the shape (3, 2), but the node gives (2, 3)\n"},
+    {model("[n] h = \"\" (x)\n[m] y = Relu (x)"), "no-operator n: the node has no operator type\n"},
+    {model("[n] y = LeakyRelu <alpha = 1.0, alpha = 2.0> (x)"),
+     "duplicate-attribute n: the attribute 'alpha' is given twice\n"},
+    {model("[n] y = com.x.Relu (x)"),
+     "unimported-domain n: the model does not import the domain 'com.x' of the operator\n"},
+    {model("[n] y = Frobnicate (x)"),
+     "unknown-operator n: the operator Frobnicate of the domain 'ai.onnx' is unknown, and no function of the "
+     "model has "
+     "that name\n"},
+    {model("[n] y = Gelu (x)", "", "", "\"\" : 17"),
+     "new-operator n: Gelu exists since version 20 of the domain 'ai.onnx', but version 17 is imported\n"},
+    {model("[n] y = Add (x)"), "arity n: Add-14 takes 2 inputs, but 1 are given\n"},
+    {model("[n] y = Add (x, \"\")"), "left-out n: Add-14 needs its inputs 'B', which is left out\n"},
+    {model("[n] h = Relu <a: int = 1> (x)\n[m] y = Cast (h)\n[k] z = Flatten <axis = 1.5> (x)"),
+     "unknown-attribute n: Relu-14 has no attribute 'a'\n"
+     "missing-attribute m: Cast-21 needs its attribute 'to'\n"
+     "attribute-type k: the attribute 'axis' of Flatten-21 must be of type INT, not FLOAT\n"
+     "unused-node k: Does not affect outputs, can be removed.\n"},
+    {model("[n] y = Add (x, c)"),
+     "input-type n: the input 'B' of Add-14 ('c') is of type bool, which is not one of uint8, uint16, "
+     "uint32, uint64, int8, int16, int32, int64, float16, float, double, bfloat16\n"
+     "input-type n: the inputs of Add-14 that share type T differ: 'c' is bool, another is float\n"},
+    {model("[n] h = MatMul (x, x)\n[m] y = Relu (x)"),
+     "operator-rule n: the inner extents 3 and 2 differ\n"
+     "unused-node n: Does not affect outputs, can be removed.\n"},
+    {model("[n] y = Relu (x)", "<float w = {1}>"), "unused-initializer : initializer 'w' is never used\n"},
+};
+
+/// Where only the condition is not used, that is no part of the case.
+std::string without_condition(std::string text) {
+  const std::string line = "unused-input : Input: 'c' does not affect outputs, can be removed.\n";
+  if (const size_t at = text.find(line); at != std::string::npos) text.erase(at, line.size());
+  return text;
+}
+
+TEST_F(LintTest, EveryRuleFindsItsFault) {
+  for (const Case& c : kCases)
+    EXPECT_EQ(without_condition(lines(lint(c.text))), without_condition(c.expected)) << c.text;
+}
+
+TEST_F(LintTest, FindsIndependentErrorsInOneRun) {
+  const Report report =
+      lint(model("[a] p = Add (x)\n[b] q = Relu (nowhere)\n[d] r = Cast (x)\n[e] y = Concat <axis: int = "
+                 "0> (p, q, r, s)\n[f] s = Frobnicate (x)"));
+  std::set<std::string> rules;
+  for (const Entry& e : report.entries()) rules.insert(std::string(e.rule->name));
+  EXPECT_EQ(rules, (std::set<std::string>{"arity", "undefined-input", "missing-attribute", "unsorted-nodes",
+                                          "unknown-operator", "unused-input"}))
+      << lines(report);
+  EXPECT_EQ(report.failing(), (std::vector<std::string>{"b", "e", "a", "d"}));
+  EXPECT_EQ(report.passing(), (std::vector<std::string>{"f"}));
+}
+
+TEST_F(LintTest, FindsDamagedFiles) {
+  EXPECT_EQ(lines(lint("")), "empty-file : Empty ONNX model given\n");
+  EXPECT_EQ(lines(lint("\x08\x07:\x7f")),
+            "damaged-file : the bytes are damaged at offset 4: a length reaches beyond "
+            "its end\n");
+  EXPECT_EQ(lines(lint("\x08\x07")), "damaged-file : this is not an ONNX model: it has no graph\n");
+  EXPECT_EQ(
+      lines(lint("<ir_version 7>")),
+      "damaged-file : expected ':' after a key, but found '7' [at line 1, column 13: <ir_version 7>]\n");
+}
+
+TEST_F(LintTest, AModelWithoutNodesIsOnlyOdd) {
+  const Report report = lint("<ir_version: 10, opset_import: [\"\" : 21]> g (float x) => (float x) {}");
+  EXPECT_EQ(lines(report), "no-nodes : ONNX model has no nodes\n");
+  EXPECT_TRUE(report.is_valid());
+}
+
+/// What the text form refuses to write.
+TEST_F(LintTest, FindsBadTensorsTypesAndNames) {
+  MessageWriter tensor;
+  tensor.integer(1, 2), tensor.integer(2, 1), tensor.text(8, "w"), tensor.text(9, "1234");
+  MessageWriter element, type, input, unnamed, attribute, node, graph, opset, file;
+  element.integer(1, 99), type.message(1, element);
+  input.text(1, "x"), input.message(2, type);
+  attribute.text(1, "a"), attribute.integer(20, 77);
+  node.text(1, "x"), node.text(1, "w"), node.text(2, "y"), node.text(3, "n"), node.text(4, "Add");
+  node.message(5, attribute);
+  graph.message(1, node), graph.text(2, "g"), graph.message(5, tensor), graph.message(11, input);
+  graph.message(11, unnamed);
+  MessageWriter dim, shape, tensor_type, vector, listed, constant;
+  dim.integer(1, 3), shape.message(1, dim), tensor_type.integer(1, 1), tensor_type.message(2, shape);
+  vector.message(1, tensor_type), listed.text(1, "v"), listed.message(2, vector);
+  constant.integer(1, 2), constant.integer(2, 1), constant.text(8, "v"), constant.text(9, "12345678");
+  graph.message(11, listed), graph.message(5, constant);
+  MessageWriter output;
+  output.text(1, "y");
+  graph.message(12, output);
+  opset.integer(2, 21);
+  file.integer(1, 10), file.message(7, graph), file.message(8, opset);
+  std::string bytes;
+  file.write_to([&](std::string_view piece) { bytes += piece; });
+  EXPECT_EQ(
+      lines(lint(bytes)),
+      "unknown-type : 'x' is declared with the unknown element type 99\n"
+      "no-name : a graph input has no name\n"
+      "no-type : the graph input 'x' has no type\n"
+      "initializer : initializer 'w': it has 4 bytes of data, but float32 of shape (2,) needs 8\n"
+      "initializer-type : the graph input 'v' is declared as float32(3), but its initializer is float32(2)\n"
+      "bad-attribute n: the attribute 'a': its type 77 is unknown\n"
+      "unknown-attribute n: Add-14 has no attribute 'a'\n"
+      "unused-initializer : initializer 'v' is never used\n");
+}
+
+TEST_F(LintTest, NamesNodesAsUpstreamDoes) {
+  const Report report = lint(model("h = Relu (x)\n[polygraphy_unnamed_node_2] k = Relu (h)\ny = Relu (k)"));
+  EXPECT_EQ(report.passing(),
+            (std::vector<std::string>{"polygraphy_unnamed_node_0", "polygraphy_unnamed_node_2",
+                                      "polygraphy_unnamed_node_2_0"}));
+}
+
+TEST_F(LintTest, UpstreamsRulesLeaveOurFindingsOut) {
+  const std::string text = model("[n] y = Add (x)", "<float w = {1}>");
+  EXPECT_FALSE(lint(text).is_valid());
+  const Report report = lint(text, true);
+  EXPECT_TRUE(report.is_valid());
+  EXPECT_EQ(lines(report), "unused-input : Input: 'c' does not affect outputs, can be removed.\n");
+}
+
+TEST_F(LintTest, ShapesMayBeOverridden) {
+  options.input_shapes = {{"x", {Dim(5), Dim(3)}}};
+  EXPECT_EQ(
+      without_condition(lines(lint(model("[n] h = Relu (x)\n[m] y = MatMul (h, w)",
+                                         "<float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}>")))),
+      "operator-rule m: the inner extents 3 and 4 differ\n");
+  options.input_shapes = {{"nope", {}}};
+  EXPECT_THROW(lint(model("[n] y = Relu (x)")), Error);
+}
+
+/// A backend that refuses one operator.
+class FakeSession final : public Session {
+ public:
+  explicit FakeSession(const Model& model) {
+    for (const Value* v : model.graph->inputs) inputs_.push_back({v->name(), v->type});
+    for (const Value* v : model.graph->outputs) outputs_.push_back({v->name(), v->type});
+  }
+  const std::vector<TensorInfo>& inputs() const override { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const override { return outputs_; }
+  void run(std::span<const Tensor> feed, const Sink& sink) override {
+    for (size_t i = 0; i < outputs_.size(); ++i) sink(i, feed[0]);
+  }
+  double last_run_seconds() const override { return 0; }
+
+ private:
+  std::vector<TensorInfo> inputs_, outputs_;
+};
+std::unique_ptr<Session> open_fake(const ModelSource& source, const SessionOptions&) {
+  for (const auto& n : source.model->graph->nodes()) {
+    require(n->op_type != "Neg", ErrorCode::kUnsupported,
+            "ONNX Runtime: Node ({}) Op (Neg) [ShapeInferenceError] no \"Neg\" : here", n->name);
+    require(n->op_type != "Custom", ErrorCode::kUnsupported,
+            "ONNX Runtime: Custom(1) is not a registered function/op");
+  }
+  return std::make_unique<FakeSession>(*source.model);
+}
+
+class LintRunTest : public LintTest {
+ protected:
+  LintRunTest() {
+    options.backend = &backend;
+    options.feed = [](const std::vector<TensorInfo>& inputs) {
+      TensorList list;
+      for (const TensorInfo& i : inputs)
+        list.push_back({i.name, Tensor::zeros(DType::kFloat32, Shape{2, 3})});
+      return list;
+    };
+  }
+  const Backend backend = {.name = "fake", .human_name = "Fake", .open = open_fake};
+};
+
+TEST_F(LintRunTest, AModelThatRunsHasItsUsedNodesPass) {
+  const Report report = lint(model("[n] y = Relu (x)\n[m] z = Relu (x)"), true);
+  EXPECT_EQ(report.passing(), std::vector<std::string>{"n"});
+  EXPECT_TRUE(report.is_valid());
+}
+
+TEST_F(LintRunTest, RunsNodeByNodeAndSkipsWhatDependsOnAFault) {
+  const Report report =
+      lint(model("[a] p = Relu (x)\n[b] q = Neg (p)\n[d] r = Relu (q)\n[e] s = Custom (p)\n[f] y = "
+                 "Relu (p)"),
+           true);
+  EXPECT_EQ(report.failing(), std::vector<std::string>{"b"});
+  EXPECT_EQ(report.passing(), (std::vector<std::string>{"a", "e", "f"})) << "d depends on a node that failed";
+  EXPECT_EQ(lines(report).substr(0, lines(report).find("unused-input")),
+            "runtime-error b:  no `Neg`here\nruntime-unknown-operator e: Custom(1) is not a registered "
+            "function/op\n")
+      << lines(report);
+  EXPECT_NE(output.find("[E] LINT | Name: b, Op: Neg |  no `Neg`here\n"), std::string::npos) << output;
+}
+
+TEST_F(LintRunTest, WithoutDataTheRulesStandAlone) {
+  options.feed = [](const std::vector<TensorInfo>&) -> TensorList {
+    fail(ErrorCode::kInvalidArgument, "no data");
+  };
+  const Report report = lint(model("[n] y = Neg (x)"));
+  EXPECT_TRUE(report.is_valid());
+  EXPECT_NE(output.find("[W] Fake is not asked, as there are no data to run the model on: no data"),
+            std::string::npos)
+      << output;
+}
+
+TEST_F(LintTest, SavesUpstreamsSchema) {
+  const Report report = lint(model("[n] y = Add (x)"));
+  log::Capture capture;
+  report.save(folder_ + "/report.json");
+  std::FILE* file = std::fopen((folder_ + "/report.json").c_str(), "rb");
+  ASSERT_NE(file, nullptr);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  EXPECT_EQ(text.substr(0, text.find("        {\n            \"level\": \"warning\"")),
+            R"({
+    "summary": {
+        "passing": [],
+        "failing": [
+            "n"
+        ]
+    },
+    "lint_entries": [
+        {
+            "level": "exception",
+            "source": "assay",
+            "message": "Add-14 takes 2 inputs, but 1 are given",
+            "nodes": [
+                "n"
+            ],
+            "rule": "arity"
+        },
+)");
+}
+
+TEST(PrunedMessage, LosesPlacesAndLabels) {
+  EXPECT_EQ(pruned_message("Node (a) Op (MatMul) [ShapeInferenceError] Incompatible dimensions"),
+            " Incompatible dimensions");
+  EXPECT_EQ(pruned_message("Load model from m.onnx failed:This is an invalid model. Error: two names"),
+            "Load model from m.onnx failed:two names");
+  EXPECT_EQ(pruned_message("/src/core/op.cc:12 onnxruntime::Op::Run(int, char) bad input"), " bad input");
+  EXPECT_EQ(pruned_message(
+                "Non-zero status code returned while running Add node. Name:'n' Status Message: a \"b\""),
+            "a `b`");
+  EXPECT_EQ(pruned_message("In Node, (n, Add, \"\", -1), Error Unrecognized attribute"),
+            "Unrecognized attribute");
+  EXPECT_EQ(pruned_message("nothing to prune"), "nothing to prune");
+}
+
+/// Each rule is in a test: the names of all rules appear among the expectations of this file.
+TEST_F(LintTest, NoRuleIsWithoutATest) {
+  std::set<std::string_view> untested;
+  for (const Rule* rule : all_rules()) untested.insert(rule->name);
+  for (const char* elsewhere :
+       {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer",
+        "initializer-type", "bad-attribute", "runtime-error", "runtime-unknown-operator"})
+    untested.erase(elsewhere);
+  for (const Case& c : kCases) {
+    const Report report = lint(c.text);
+    for (const Entry& e : report.entries()) untested.erase(e.rule->name);
+  }
+  EXPECT_TRUE(untested.empty()) << *untested.begin();
+}
+
+}  // namespace
+}  // namespace assay::lint

@@ -1,0 +1,86 @@
+"""`check lint` against the real polygraphy: the same exit code, summary and findings for models with one kind of fault each.
+
+usage: lint_check.py ASSAY
+
+The summary's lists are sets in Python. What onnx.checker says of a model is compared by level and source only, since our
+rules say it in sentences of their own; warnings about schemas come from the onnx package in the recorded process.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from onnx import TensorProto, helper
+
+
+def value(name, shape=(2, 3), dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, list(shape))
+
+
+def model(nodes, inputs, outputs, opsets=(("", 17),), name="g"):
+    graph = helper.make_graph(nodes, name, inputs, outputs)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(*o) for o in opsets], ir_version=8)
+
+
+def models():
+    node = helper.make_node
+    x, y = value("x"), value("y")
+    yield "good", model([node("Relu", ["x"], ["y"], "n")], [x], [y])
+    yield "unnamed", model([node("Relu", ["x"], ["h"]), node("Neg", ["h"], ["y"], "polygraphy_unnamed_node_0")], [x], [y])
+    yield "unused", model([node("Relu", ["x"], ["y"], "n"), node("Neg", ["x"], ["z"], "b"), node("Abs", ["z"], ["w"], "a")],
+                          [x, value("v"), value("u")], [y])
+    yield "empty", model([], [x], [x])
+    yield "parallel", model([node("Add", ["x", "v"], ["p"], "add"), node("MatMul", ["x", "x"], ["q"], "mul"),
+                             node("Sum", ["p", "q"], ["s"], "sum"), node("Relu", ["x"], ["r"], "relu"),
+                             node("Sum", ["s", "r"], ["y"], "last")], [x, value("v", (4, 5))], [value("y", ())])
+    yield "custom", model([node("Mine", ["x"], ["h"], "mine", domain="my.own"), node("Relu", ["h"], ["y"], "n"),
+                           node("Neg", ["x"], ["z"], "other")], [x], [y, value("z")], (("", 17), ("my.own", 1)))
+    yield "attribute", model([node("Relu", ["x"], ["y"], "n", wrong=1)], [x], [y])
+    yield "graph_name", model([node("Relu", ["x"], ["y"], "n")], [x], [y], name="")
+
+
+def comparable(path):
+    if not path.exists():
+        return None
+    report = json.loads(path.read_text())
+    entries = []
+    for e in report["lint_entries"]:
+        if not e["message"].startswith("Schema error: "):
+            message = "" if e["source"] == "onnx_checker" else e["message"]
+            entries.append((e["level"], e["source"], message, e.get("nodes")))
+    return {key: sorted(names) for key, names in report["summary"].items()}, entries
+
+
+def lint(program, words, folder, name):
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    command = [*words, "check", "lint", f"{name}.onnx", "-o", "report.json"]
+    environment = {**os.environ, "ASSAY_ONNXRUNTIME": sys.prefix}
+    result = subprocess.run(command, executable=program, cwd=folder, env=environment, capture_output=True, text=True)
+    return result.returncode, comparable(report)
+
+
+def main():
+    assay = os.path.abspath(sys.argv[1])
+    upstream = pathlib.Path(sys.executable).parent / "polygraphy"
+    failed, count = 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for name, proto in models():
+            (folder / f"{name}.onnx").write_bytes(proto.SerializeToString())
+            theirs = lint(None, [sys.executable, str(upstream)], folder, name)
+            ours = lint(assay, ["polygraphy"], folder, name)
+            count += 1
+            print(f"{'passed' if ours == theirs else 'FAILED'}  {name}")
+            if ours != theirs:
+                failed += 1
+                print(f"  upstream   {theirs}\n  this build {ours}")
+    print(f"{count - failed} of {count} models have the same report")
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
