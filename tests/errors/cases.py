@@ -16,7 +16,7 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'check', 'template')"),
+    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'check', 'surgeon', 'template')"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -116,4 +116,25 @@ CONFORMANCE = [
     ("check conformance folder --expected empty_list.json", 1, ERR, "[!] empty_list.json: line 1 is not of the form `TARGET CASE: REASON`: []"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE
+CONVERSION = [
+    ("surgeon", 2, ERR, "assay surgeon: error: the following arguments are required: command"),
+    ("surgeon convert-opset identity.onnx", 2, ERR, "assay surgeon convert-opset: error: the following arguments are required: --to"),
+    ("surgeon convert-opset identity.onnx --to x", 2, ERR, "assay surgeon convert-opset: error: argument --to: invalid int value: 'x'"),
+    ("surgeon convert-opset identity.onnx --to 0", 1, ERR, "[!] 0 is no opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
+    ("surgeon convert-opset identity.onnx --to 1000", 1, ERR, "[!] 1000 is no opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
+    ("surgeon convert-opset identity.onnx --to 2 --domain ai.onnx.ml", 1, ERR, "[!] the model does not import the domain ai.onnx.ml [in identity.onnx]"),
+    ("surgeon convert-opset identity.onnx --to 2 --domain com.nobody", 1, ERR, "[!] no operator of the domain 'com.nobody' is known [in identity.onnx]"),
+    ("surgeon convert-opset gone.onnx --to 11", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
+    ("surgeon convert-opset empty.onnx --to 11", 1, ERR, "[!] the file is empty [in empty.onnx]"),
+    ("surgeon convert-opset truncated.onnx --to 11", 1, ERR, "[!] the bytes are damaged at offset 4: a length reaches beyond its end [in truncated.onnx]"),
+    ("surgeon convert-opset random.onnx --to 11", 1, ERR, "[!] the bytes are damaged at offset 1: an unknown wire type [in random.onnx]"),
+    ("surgeon convert-opset cycle.onnx --to 11", 1, ERR, "[!] the graph has a cycle: 'n0' (Relu) <- 'n1' (Relu) <- 'n0' (Relu) [in cycle.onnx]"),
+    ("surgeon convert-opset dangling.onnx --to 11", 1, ERR, "[!] the input 'nowhere' is not defined: no graph input, initializer or node output has that name [at node 'n0' (Relu)] [in dangling.onnx]"),
+    ("surgeon convert-opset external_parent.onnx --to 11", 1, ERR, "[!] its external data are at '../outside.bin', outside the model's folder [in initializer 'w'] [in external_parent.onnx]"),
+    ("surgeon convert-opset unknown_op.onnx --to 11", 0, OUT, "[W] The operator Frobnicate of ai.onnx is unknown; its nodes stay as they are."),
+    ("surgeon convert-opset identity.onnx --to 11", 0, OUT, "[I] Nothing is written, because no file is named with -o."),
+    ("surgeon convert-opset identity.onnx --to 11 -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("surgeon convert-opset identity.onnx --to 11 -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + DATA + CONFORMANCE + CONVERSION
