@@ -56,6 +56,7 @@ class DeclaredTypes {
       for (const auto& v : g.values()) {
         const auto it = types_.find(v.get());
         const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), v.get()) != g.outputs.end();
+        if (v->is_constant()) continue;
         if (it != types_.end())
           v->type = it->second;
         else if (v->producer() != nullptr && !is_output)
@@ -144,7 +145,7 @@ class Converter final : public RewriteSink {
   bool wants_constant_nodes(const Graph& graph) const override {
     const Graph* root = &graph;
     while (root->parent() != nullptr) root = root->parent();
-    return root != model_.graph.get() || model_.ir_version < 4;
+    return root != model_.graph.get();
   }
 
  private:
@@ -341,7 +342,13 @@ void Converter::put_in_order(Graph& g) {
   for (const auto& n : g.nodes())
     if (!added_.contains(n.get())) place(*n, order);
   g.reorder_nodes(order);
-  g.remove_nodes_if([&](const Node& n) { return removed_.contains(&n); });
+  // The graph is done with; the address of a node that is gone may become that of another.
+  std::erase_if(places_, [&](const auto& entry) { return &entry.first->graph() == &g; });
+  std::erase_if(added_, [&](const Node* n) { return &n->graph() == &g; });
+  std::unordered_set<const Node*> gone;
+  for (const auto& n : g.nodes())
+    if (removed_.erase(n.get()) > 0) gone.insert(n.get());
+  g.remove_nodes_if([&](const Node& n) { return gone.contains(&n); });
 }
 
 /// The import of the domain in a list; null when there is none.
@@ -368,6 +375,8 @@ void set_ir_version(Model& model, bool is_down) {
   const int64_t wanted =
       is_down ? std::min(model.ir_version, ir_version_of_features(model)) : model.ir_version;
   model.ir_version = std::max(wanted, imports);
+  // Initializers that are no inputs came with 4.
+  if (model.ir_version < 4) model.ir_version = std::min<int64_t>(ir_version_of_features(model), 4);
 }
 
 void check_version(const std::string& domain, int64_t version) {

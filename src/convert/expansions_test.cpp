@@ -40,7 +40,8 @@ TEST(Expansions, Forms) {
   expect_same({"GreaterOrEqual", 16, {nan, other}}, 11, {"Greater", "Equal", "Or"});
   expect_same({"LessOrEqual", 12, {nan, other}}, 11, {"Less", "Equal", "Or"});
   expect_same({"CastLike", 19, {kX, int64s({1})}}, 9, {"Cast"});
-  expect_same({"DynamicQuantizeLinear", 11, {kX}, {}, 3}, 10);
+  expect_same({"DynamicQuantizeLinear", 11, {kX}, {}, 3}, 10, {}, kFloatConstants);
+  expect_same({"DynamicQuantizeLinear", 11, {Tensor::zeros(DType::kFloat32, {4})}, {}, 3}, 10);
   for (const int64_t upper : {0, 1}) {
     expect_same({"Trilu", 14, {kX}, {{"upper", upper}}}, 11);
     expect_same({"Trilu", 14, {kX, fixed(Tensor::scalar(int64_t{-1}))}, {{"upper", upper}}}, 13);

@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// Gives the outputs of one node, those of unknown type, the types that follow from its inputs; `opset` is that
-/// of the node's domain. What cannot be inferred stays unknown.
+/// Gives the outputs of one node, those of unknown type, the types that follow from its inputs; `opset` is
+/// that of the node's domain. What cannot be inferred stays unknown.
 void infer_node(Node& node, int64_t opset);
 
 }  // namespace assay

@@ -208,4 +208,16 @@ void Rewrite::replace(const std::vector<Value*>& values) {
   sink_.removed(node_);
 }
 
+void Rewrite::become_constant(Tensor tensor) {
+  if (sink_.wants_constant_nodes(node_.graph()))
+    no_equivalent("a constant of type {} in a function", dtype_name(tensor.dtype()));
+  Value* out = output(0);
+  const std::vector<Value*>& leaving = node_.graph().outputs;
+  if (std::find(leaving.begin(), leaving.end(), out) != leaving.end())
+    return replace({constant(std::move(tensor), "value")});
+  node_.set_outputs({});
+  out->set_tensor(std::move(tensor));
+  sink_.removed(node_);
+}
+
 }  // namespace assay

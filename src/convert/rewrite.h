@@ -34,7 +34,7 @@ class RewriteSink {
   /// A node whose work others do now; it has no inputs and outputs any more.
   virtual void removed(Node& node) = 0;
   virtual void note(const Node& node, std::string text) = 0;
-  /// Constants must be nodes: inside functions, and before IR version 4, where initializers are inputs.
+  /// Constants must be nodes: inside functions.
   virtual bool wants_constant_nodes(const Graph& graph) const = 0;
 };
 
@@ -104,6 +104,8 @@ class Rewrite {
   void give(Value* old, std::string op_type, std::vector<Value*> inputs, AttributeList attributes = {});
   /// The outputs are these values from now on, and the node is removed. Null where nothing uses the output.
   void replace(const std::vector<Value*>& values);
+  /// The only output is this constant from now on, and the node is removed.
+  void become_constant(Tensor tensor);
 
  private:
   const Attribute* find(std::string_view name) const;

@@ -125,10 +125,11 @@ TEST(RaiseOpset, WhatHasNoEquivalentIsRefusedByName) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
-    EXPECT_STREQ(e.what(),
-                 "(Dropout) producing 'out0': the input 'training_mode', which makes it drop elements at "
-                 "random, has no equivalent in opset 7; the nearest that has it is 12. Run it on the "
-                 "reference, or convert the model.");
+    EXPECT_STREQ(
+        e.what(),
+        "(Dropout) producing 'out0': the input 'training_mode', which makes it drop elements at random, has "
+        "no equivalent in opset 7; the nearest that has it is 12. Run it on the reference, or convert the "
+        "model.");
   }
 }
 

@@ -330,4 +330,24 @@ WEIGHTS = [
     ("inspect model stripped.onnx --show weights", 0, OUT, "    Initializer | w [dtype=float32, shape=[1, 2]] | Values:\n        <error: failed to load weights>"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT
+CONVERSION = [
+    ("surgeon convert-opset identity.onnx", 2, ERR, "assay surgeon convert-opset: error: the following arguments are required: --to"),
+    ("surgeon convert-opset identity.onnx --to x", 2, ERR, "assay surgeon convert-opset: error: argument --to: invalid int value: 'x'"),
+    ("surgeon convert-opset identity.onnx --to 0", 1, ERR, "[!] 0 is no opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
+    ("surgeon convert-opset identity.onnx --to 1000", 1, ERR, "[!] 1000 is no opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
+    ("surgeon convert-opset identity.onnx --to 2 --domain ai.onnx.ml", 1, ERR, "[!] the model does not import the domain ai.onnx.ml [in identity.onnx]"),
+    ("surgeon convert-opset identity.onnx --to 2 --domain com.nobody", 1, ERR, "[!] no operator of the domain 'com.nobody' is known [in identity.onnx]"),
+    ("surgeon convert-opset gone.onnx --to 11", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
+    ("surgeon convert-opset empty.onnx --to 11", 1, ERR, "[!] the file is empty [in empty.onnx]"),
+    ("surgeon convert-opset truncated.onnx --to 11", 1, ERR, "[!] the bytes are damaged at offset 4: a length reaches beyond its end [in truncated.onnx]"),
+    ("surgeon convert-opset random.onnx --to 11", 1, ERR, "[!] the bytes are damaged at offset 1: an unknown wire type [in random.onnx]"),
+    ("surgeon convert-opset cycle.onnx --to 11", 1, ERR, "[!] the graph has a cycle: 'n0' (Relu) <- 'n1' (Relu) <- 'n0' (Relu) [in cycle.onnx]"),
+    ("surgeon convert-opset dangling.onnx --to 11", 1, ERR, "[!] the input 'nowhere' is not defined: no graph input, initializer or node output has that name [at node 'n0' (Relu)] [in dangling.onnx]"),
+    ("surgeon convert-opset external_parent.onnx --to 11", 1, ERR, "[!] its external data are at '../outside.bin', outside the model's folder [in initializer 'w'] [in external_parent.onnx]"),
+    ("surgeon convert-opset unknown_op.onnx --to 11", 0, OUT, "[W] The operator Frobnicate of ai.onnx is unknown; its nodes stay as they are."),
+    ("surgeon convert-opset identity.onnx --to 11", 0, OUT, "[I] Nothing is written, because no file is named with -o."),
+    ("surgeon convert-opset identity.onnx --to 11 -o folder", 1, ERR, "[!] cannot write folder: it is a folder"),
+    ("surgeon convert-opset identity.onnx --to 11 -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION

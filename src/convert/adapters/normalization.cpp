@@ -68,10 +68,11 @@ void batch_norm_show_training(Rewrite& r) {
   const bool is_training = r.get_int("training_mode", 0) != 0;
   r.node().remove_attribute("training_mode");
   if (!is_training) return r.node().set_outputs({r.output(0)});
+  // One output, or all five.
   Graph& g = r.node().graph();
-  for (size_t i = 1; i < 3; ++i)
+  for (size_t i = 1; i < 5; ++i)
     if (r.output(i) == nullptr)
-      r.node().set_output(i, g.add_value(g.unique_name(r.output(0)->name() + "/running")));
+      r.node().set_output(i, g.add_value(g.unique_name(r.output(0)->name() + "/statistics")));
 }
 
 /// Each number of a group repeated for the channels of the group.

@@ -108,6 +108,15 @@ void plain_constant(Rewrite& r) {
   r.node().set_attribute("value", context.outputs()[0]);
 }
 
+/// Only floats could be constants of a node; whatever else is an initializer.
+void initializer_from_constant(Rewrite& r) {
+  const Attribute* a = r.node().find_attribute("value");
+  const Tensor* t = a != nullptr ? a->get_if<Tensor>() : nullptr;
+  if (t == nullptr) no_equivalent("a node without the attribute 'value'");
+  const DType d = t->dtype();
+  if (d != DType::kFloat16 && d != DType::kFloat32 && d != DType::kFloat64) r.become_constant(*t);
+}
+
 void sparse_constant(Rewrite& r) {
   if (!r.has("sparse_value")) plain_constant(r);
 }
@@ -122,6 +131,15 @@ void copy_extents(Rewrite& r) {
   const Ints shape = r.constant_ints(1, "shape");
   if (std::count(shape.begin(), shape.end(), 0) > 0) no_equivalent("the attribute 'allowzero' = 1");
   r.node().remove_attribute("allowzero");
+}
+
+/// Version 1 gives the greater half of an odd padding to the other end in words; implementations do not
+/// differ.
+void note_odd_padding(Rewrite& r) {
+  if (!r.get_ints("output_shape").empty() || r.get_string("auto_pad", "NOTSET").starts_with("SAME"))
+    r.note(
+        "which end gets the greater half of an odd padding is described differently before and since opset "
+        "11");
 }
 
 bool is_optional(Rewrite& r) {
@@ -166,13 +184,13 @@ void depth_in_columns(Rewrite& r) {
 }
 
 void mask_to_bool(Rewrite& r) {
-  if (!r.is_used(1)) return;
+  if (!r.is_used(1)) return r.node().set_outputs({r.output(0)});
   Value* mask = r.output(1);
   r.give(mask, "Cast", {r.take_output(1)}, {{"to", static_cast<int64_t>(DType::kBool)}});
 }
 
 void mask_to_number(Rewrite& r) {
-  if (!r.is_used(1)) return;
+  if (!r.is_used(1)) return r.node().set_outputs({r.output(0)});
   Value* mask = r.output(1);
   r.give(mask, "Cast", {r.take_output(1)}, {{"to", static_cast<int64_t>(r.dtype(0))}});
 }
@@ -196,9 +214,12 @@ ASSAY_DEFINE(bit_shift_range, "shifts by the width of the type or more are defin
              .down = note_wide_shifts);
 ASSAY_DEFINE(range_stash, "half precision, counted in float", .down = count_in_float);
 ASSAY_DEFINE(shape_range, "part of the shape may be asked for", .down = slice_shape);
+ASSAY_DEFINE(constant_types, "all types, not floats only", .down = initializer_from_constant);
 ASSAY_DEFINE(constant_sparse, "the tensor may be sparse", .down = plain_constant);
 ASSAY_DEFINE(constant_numbers, "the tensor may be given as numbers or strings", .down = sparse_constant);
 ASSAY_DEFINE(gemm_bias, "C may be left out", .down = give_bias);
+ASSAY_DEFINE(transposed_padding, "which end gets the greater half of an odd padding, in words",
+             .up = note_odd_padding, .down = note_odd_padding);
 ASSAY_DEFINE(reshape_zero, "a zero may be an extent", .down = copy_extents);
 ASSAY_DEFINE(optional_get, "the input need not be optional", .down = get_from_plain);
 ASSAY_DEFINE(optional_has, "the input need not be optional, nor be there", .down = has_plain);

@@ -42,7 +42,11 @@ void expand_dynamic_quantize_linear(Rewrite& r) {
   const AttributeList all = {{"keepdims", int64_t{0}}};
   Value* low = r.add("Min", {r.add("ReduceMin", {x}, all), zero});
   Value* high = r.add("Max", {r.add("ReduceMax", {x}, all), zero});
-  Value* scale = r.add("Div", {r.add("Sub", {high, low}), r.number(255, t, "levels")});
+  Value *range = r.add("Sub", {high, low}), *levels = r.number(255, t, "levels");
+  // Without a range the scale is 1.
+  Value* has_none = r.add("Not", {r.add("Cast", {range}, {{"to", static_cast<int64_t>(DType::kBool)}})});
+  Value* filling = r.add("Mul", {r.add("Cast", {has_none}, {{"to", static_cast<int64_t>(t)}}), levels});
+  Value* scale = r.add("Div", {r.add("Add", {range, filling}), levels});
   Value* wanted = r.add("Sub", {zero, r.add("Div", {low, scale})});
   Value* zero_level = r.constant(Tensor::scalar(uint8_t{0}), "zero_level");
   Value* zero_point = r.add("QuantizeLinear", {wanted, r.number(1, t, "one"), zero_level});
