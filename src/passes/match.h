@@ -17,6 +17,9 @@ const Node* producer_of(const Value* v, std::string_view op_type);
 
 /// The data of a constant; null for variables and for constants without data.
 const Tensor* constant_of(const Value* v);
+/// True for a constant that stays what it is in every run. In models from IR version 4 on, an initializer
+/// that is also listed among the inputs may be replaced; before, all were listed.
+bool is_fixed(const Value* v, int64_t ir_version);
 /// The number in a constant of one element of any real type.
 std::optional<double> scalar_of(const Value* v);
 /// True when it is a one-element constant within a relative 1e-5 of `number`.
