@@ -24,6 +24,11 @@ def variable(name, shape=None, dtype=np.float32):
     return gs.Variable(name, dtype, shape)
 
 
+def new_graph(nodes, inputs, outputs):
+    """With an IR version that ONNX Runtime, which GraphSurgeon folds with, is sure to know."""
+    return gs.Graph(nodes, inputs, outputs, ir_version=8)
+
+
 def save(graph, folder, name):
     onnx.save(gs.export_onnx(graph), os.path.join(folder, name))
 
@@ -35,13 +40,13 @@ def create(folder):
     attrs = {"dilations": [1, 1], "kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [1, 1]}
     nodes = [gs.Node("Conv", "myConv", attrs, [x, w], [conv]), gs.Node("Add", "myAdd", {}, [conv, b], [add]),
              gs.Node("Relu", "myRelu", {}, [add], [y])]
-    save(gs.Graph(nodes, [x], [y]), folder, "model-01.onnx")
+    save(new_graph(nodes, [x], [y]), folder, "model-01.onnx")
 
 
 def insert(folder):
     x, same, y = variable("tensor0", IMAGE), variable("tensor1", IMAGE), variable("tensor2")
-    graph = gs.Graph([gs.Node("Identity", "myIdentity0", {}, [x], [same]),
-                      gs.Node("Identity", "myIdentity1", {}, [same], [y])], [x], [y])
+    graph = new_graph([gs.Node("Identity", "myIdentity0", {}, [x], [same]),
+                       gs.Node("Identity", "myIdentity1", {}, [same], [y])], [x], [y])
     save(graph, folder, "model-02-01.onnx")
     first = graph.nodes[0]
     added = variable("tensor3")
@@ -53,9 +58,9 @@ def insert(folder):
 def chain(output_shape=None):
     x, same, total, y = (variable(f"tensor{i}", IMAGE) for i in range(4))
     y.shape = output_shape
-    return gs.Graph([gs.Node("Identity", "myIdentity0", {}, [x], [same]),
-                     gs.Node("Add", "myAdd", {}, [same, gs.Constant("constant0", ONE)], [total]),
-                     gs.Node("Identity", "myIdentity1", {}, [total], [y])], [x], [y])
+    return new_graph([gs.Node("Identity", "myIdentity0", {}, [x], [same]),
+                      gs.Node("Add", "myAdd", {}, [same, gs.Constant("constant0", ONE)], [total]),
+                      gs.Node("Identity", "myIdentity1", {}, [total], [y])], [x], [y])
 
 
 def delete(folder):
@@ -105,9 +110,8 @@ def fold(folder):
     w = gs.Constant("w", ONE)
     edges = [(t[5], w, t[6]), (t[1], w, t[2]), (t[0], t[8], t[1]), (t[7], w, t[8]), (w, w, t[7])]
     nodes = [gs.Node("Add", f"myAdd{4 - i}", {}, [a, b], [y]) for i, (a, b, y) in enumerate(edges)]
-    graph = gs.Graph(nodes, [t[0], t[3]], [t[2], t[4]])
+    graph = new_graph(nodes, [t[0], t[3]], [t[2], t[4]])
     save(graph, folder, "model-06-01.onnx")
-    # In one pass GraphSurgeon finds what is foldable in the order of the list, so it is asked until all is found.
     graph.fold_constants()
     save(graph, folder, "model-06-02.onnx")
     save(graph.cleanup(), folder, "model-06-03.onnx")
@@ -130,7 +134,7 @@ def shapes(folder):
                  gs.Node("ReduceProd", "myReduceProd1", dict(product), [t[5]], [t[6]]),
                  gs.Node("Concat", "myConcat", {"axis": 0}, [t[4], t[6]], [t[7]]),
                  gs.Node("Reshape", "myReshape1", {}, [x, t[7]], [partly])]
-        return gs.Graph(nodes, [x], [flat, partly]).toposort()
+        return new_graph(nodes, [x], [flat, partly]).toposort()
 
     save(build(), folder, "model-07-01.onnx")
     for number, shape in ((2, [2, 3, 4, 5]), (3, ["A", 3, 4, 5])):
@@ -206,7 +210,9 @@ def model_text(path):
     lines = [f"graph {g.name} opset {','.join(f'{o.domain}:{o.version}' for o in model.opset_import)}"]
     lines += ["in " + type_text(v) for v in g.input] + ["out " + type_text(v) for v in g.output]
     lines += sorted("init " + constant_text(t) for t in g.initializer)
-    lines += sorted("info " + type_text(v) for v in g.value_info)
+    # GraphSurgeon also writes types of values that nothing computes, which assay leaves out.
+    computed = {name for n in g.node for name in n.output}
+    lines += sorted("info " + type_text(v) for v in g.value_info if v.name in computed)
     for n in g.node:
         attributes = "".join(" " + a for a in sorted(map(attribute_text, n.attribute)))
         lines.append(f"node {n.op_type} {n.name}({', '.join(n.input)} -> {', '.join(n.output)}){attributes}")
