@@ -273,7 +273,9 @@ TEST_P(PickTest, KnownExtentsAreEnough) {
   g.outputs = {node(c.op, inputs, "y")};
   folded_ops();
   EXPECT_EQ(value("y")->is_constant(), c.expected.has_value());
-  if (c.expected) EXPECT_EQ(value("y")->tensor().to_int64(), *c.expected);
+  if (c.expected) {
+    EXPECT_EQ(value("y")->tensor().to_int64(), *c.expected);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
