@@ -79,4 +79,14 @@ class PatternMapping {
   std::vector<Value*> inputs_, outputs_;
 };
 
+/// Puts something else in the place of every match. For each match, `build` adds nodes to the end of the
+/// graph that compute the mapping's outputs, as layer() does; they then move to where the last node of the
+/// match was, and the nodes of the match go. While `build` runs, those still have their attributes, but no
+/// inputs and outputs. A match that shares a node with an earlier one is passed over. The graph is not
+/// sorted: toposort() it when outputs of a match are used between its nodes. Returns how many matches were
+/// replaced. Throws Error (kInvalidArgument) when an output of a match that is used is left without a
+/// producer.
+int64_t replace_all(Graph& graph, const GraphPattern& pattern,
+                    const std::function<void(Graph&, const PatternMapping&)>& build);
+
 }  // namespace assay

@@ -243,24 +243,36 @@ void Graph::replace_uses(Value* from, Value* to) {
 }
 
 void Graph::reorder_nodes(std::span<Node* const> order) {
-  std::unordered_map<const Node*, std::unique_ptr<Node>> owned;
-  for (auto& n : nodes_) owned.emplace(n.get(), std::move(n));
-  nodes_.clear();
-  for (Node* n : order) {
-    nodes_.push_back(std::move(owned.at(n)));
-    owned.erase(n);
+  std::vector<std::unique_ptr<Node>> sorted, gone;
+  sorted.reserve(order.size());
+  for (auto& n : nodes_) {  // most often nodes only go
+    const bool is_next = sorted.size() < order.size() && n.get() == order[sorted.size()];
+    (is_next ? sorted : gone).push_back(std::move(n));
   }
-  if (owned.empty()) return;
+  if (sorted.size() < order.size()) {
+    std::unordered_map<const Node*, std::unique_ptr<Node>> others;
+    for (auto& n : gone) others.emplace(n.get(), std::move(n));
+    gone.clear();
+    for (size_t i = sorted.size(); i < order.size(); ++i) {
+      const auto it = others.find(order[i]);
+      sorted.push_back(std::move(it->second));
+      others.erase(it);
+    }
+    for (auto& [n, owner] : others) gone.push_back(std::move(owner));
+  }
+  nodes_ = std::move(sorted);
+  if (gone.empty()) return;
   // The nodes of subgraphs may consume our values: they go first, while the values live.
-  std::vector<Node*> gone;
-  for (const auto& [n, owner] : owned) gone.push_back(owner.get());
-  const std::vector<std::shared_ptr<Graph>> inner = take_all_subgraphs(gone);
+  std::vector<Node*> leaving;
+  for (const auto& n : gone) leaving.push_back(n.get());
+  const std::vector<std::shared_ptr<Graph>> inner = take_all_subgraphs(leaving);
   for (const auto& g : inner)
-    for (const auto& n : g->nodes_) gone.push_back(n.get());
+    for (const auto& n : g->nodes_) leaving.push_back(n.get());
   // Marked first, so that a value which many of them use is looked at once.
-  for (Node* n : gone) n->graph_ = nullptr;
+  for (Node* n : leaving) n->graph_ = nullptr;
   std::unordered_set<Value*> cleared;
-  for (Node* n : gone) {
+  cleared.reserve(leaving.size());
+  for (Node* n : leaving) {
     for (Value* v : n->inputs_)
       if (v != nullptr && cleared.insert(v).second)
         std::erase_if(v->consumers_, [](const Node* c) { return c->graph_ == nullptr; });

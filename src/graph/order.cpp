@@ -89,6 +89,30 @@ class Sorter {
   std::vector<Node*> order_;
 };
 
+bool has_subgraph(const Node& n) {
+  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
+    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
+  });
+}
+
+/// Whether each node comes after what it depends on.
+bool is_sorted(const Graph& graph) {
+  std::unordered_set<const Node*> seen;
+  seen.reserve(graph.nodes().size());
+  const auto is_ready = [&](const Value* v) {
+    return v == nullptr || v->producer() == nullptr || &v->graph() != &graph || seen.contains(v->producer());
+  };
+  for (const auto& n : graph.nodes()) {
+    if (!std::all_of(n->inputs().begin(), n->inputs().end(), is_ready)) return false;
+    if (has_subgraph(*n)) {
+      const std::vector<Value*> uses = used_values(*n);
+      if (!std::all_of(uses.begin(), uses.end(), is_ready)) return false;
+    }
+    seen.insert(n.get());
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Value*> used_values(const Node& node) {
@@ -144,7 +168,12 @@ void check_depth(const Model& model) {
   for (const Function& f : model.functions) check_depth(*f.body);
 }
 
-std::vector<Node*> depth_first_order(const Graph& graph) { return Sorter(graph).run(); }
+std::vector<Node*> depth_first_order(const Graph& graph) {
+  if (!is_sorted(graph)) return Sorter(graph).run();
+  std::vector<Node*> order;
+  for (const auto& n : graph.nodes()) order.push_back(n.get());
+  return order;
+}
 
 namespace {
 
@@ -157,8 +186,7 @@ bool is_order_of(const Graph& graph, const std::vector<Node*>& order) {
 }  // namespace
 
 void sort_topologically(Graph& graph) {
-  const std::vector<Node*> order = depth_first_order(graph);
-  if (!is_order_of(graph, order)) graph.reorder_nodes(order);
+  if (!is_sorted(graph)) graph.reorder_nodes(Sorter(graph).run());
 }
 
 TopologicalScope::TopologicalScope(Model& model) {

@@ -25,6 +25,7 @@ class PatternMatcher {
       for (size_t s = 0; s < steps_.size(); ++s) {
         const auto& inputs = steps_[s].inputs;
         if (std::find(inputs.begin(), inputs.end(), first) == inputs.end()) continue;
+        if (n->op_type != steps_[s].source->op_type) continue;
         State state{.values = std::vector<std::optional<Value*>>(static_cast<size_t>(tensors_)),
                     .nodes = std::vector<Node*>(steps_.size())};
         if (!bind(state, s, n.get()) || !complete(state)) continue;
@@ -117,8 +118,9 @@ class PatternMatcher {
     for (const int id : step.inputs)
       if (const auto& v = state.values[static_cast<size_t>(id)]; v && *v != nullptr) {
         std::vector<Node*> list;
+        std::unordered_set<const Node*> seen;
         for (Node* n : (*v)->consumers())
-          if (&n->graph() == &graph_ && std::find(list.begin(), list.end(), n) == list.end())
+          if (&n->graph() == &graph_ && n->op_type == step.source->op_type && seen.insert(n).second)
             list.push_back(n);
         return list;
       }
@@ -260,6 +262,52 @@ std::vector<Node*> PatternMapping::nodes() const {
     list.insert(list.end(), inner.begin(), inner.end());
   }
   return list;
+}
+
+namespace {
+
+void check_outputs(const PatternMapping& m, const std::unordered_set<const Value*>& graph_outputs) {
+  for (const Value* v : m.outputs())
+    require(v == nullptr || v->producer() != nullptr || v->is_constant() ||
+                (v->consumers().empty() && !graph_outputs.contains(v)),
+            ErrorCode::kInvalidArgument, "nothing computes '{}' after a match was replaced", v->name());
+}
+
+}  // namespace
+
+int64_t replace_all(Graph& graph, const GraphPattern& pattern,
+                    const std::function<void(Graph&, const PatternMapping&)>& build) {
+  const std::unordered_set<const Value*> graph_outputs(graph.outputs.begin(), graph.outputs.end());
+  std::unordered_map<const Node*, size_t> positions;
+  for (const auto& n : graph.nodes()) positions.emplace(n.get(), positions.size());
+  const size_t before = positions.size();
+  std::vector<bool> is_gone(before, false);
+  std::vector<std::vector<Node*>> added(before);  // by the position after which they come
+  int64_t replaced = 0;
+  for (const PatternMapping& m : pattern.match_all(graph)) {
+    const std::vector<Node*> nodes = m.nodes();
+    if (std::any_of(nodes.begin(), nodes.end(), [&](const Node* n) { return is_gone[positions.at(n)]; }))
+      continue;
+    size_t last = 0;
+    for (Node* n : nodes) {
+      is_gone[positions.at(n)] = true;
+      last = std::max(last, positions.at(n));
+      n->set_inputs({});
+      n->set_outputs({});
+    }
+    const size_t first = graph.nodes().size();
+    build(graph, m);
+    for (size_t i = first; i < graph.nodes().size(); ++i) added[last].push_back(graph.nodes()[i].get());
+    check_outputs(m, graph_outputs);
+    ++replaced;
+  }
+  std::vector<Node*> order;
+  for (size_t i = 0; i < before; ++i) {
+    if (!is_gone[i]) order.push_back(graph.nodes()[i].get());
+    order.insert(order.end(), added[i].begin(), added[i].end());
+  }
+  if (replaced > 0) graph.reorder_nodes(order);
+  return replaced;
 }
 
 }  // namespace assay

@@ -157,6 +157,66 @@ TEST_F(PatternTest, BacktracksOverConsumers) {
   EXPECT_EQ(found[0].node("B")->name, "right");
 }
 
+/// Max(Min(x, a), b) with constants a and b.
+GraphPattern min_max() {
+  GraphPattern p;
+  const auto x = p.variable(), high = p.constant("high"), low = p.constant("low");
+  p.set_outputs(p.add("max", "Max", {p.add("min", "Min", {x, high})[0], low}));
+  return p;
+}
+
+TEST_F(PatternTest, MatchesAreReplacedWhereTheyWere) {
+  inputs({"x"});
+  for (const char* w : {"a", "b"}) g.add_constant(w, Tensor::vector<float>({1}));
+  node("Min", "min0", {"x", "a"}, {"h0"});
+  node("Max", "max0", {"h0", "b"}, {"y0"});
+  node("Relu", "relu", {"y0"}, {"r"});
+  node("Min", "min1", {"r", "a"}, {"h1"});
+  node("Max", "max1", {"h1", "b"}, {"y1"});
+  node("Neg", "neg", {"y1"}, {"z"});
+  outputs({"z"});
+  const auto clip = [](Graph& graph, const PatternMapping& m) {
+    EXPECT_EQ(m.node("min")->op_type, "Min");
+    EXPECT_TRUE(m.node("min")->inputs().empty());
+    graph.add_node("Clip", {m.inputs()[0], m.constant("low"), m.constant("high")}, m.outputs(), {}, "clip");
+  };
+  EXPECT_EQ(replace_all(g, min_max(), clip), 2);
+  std::vector<std::string> names;
+  for (const auto& n : g.nodes()) names.push_back(n->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"clip", "relu", "clip", "neg"}));
+  EXPECT_EQ(g.nodes()[2]->input(0)->name(), "r");
+  EXPECT_EQ(g.nodes()[2]->output(0)->name(), "y1");
+  EXPECT_EQ(replace_all(g, min_max(), clip), 0);
+}
+
+TEST_F(PatternTest, OverlappingMatchesAreReplacedOnce) {
+  inputs({"x"});
+  node("Neg", "n0", {"x"}, {"a"});
+  node("Neg", "n1", {"a"}, {"b"});
+  node("Neg", "n2", {"b"}, {"c"});
+  outputs({"c"});
+  GraphPattern p;
+  const auto x = p.variable();
+  p.set_outputs(p.add("second", "Neg", p.add("first", "Neg", {x})));
+  ASSERT_EQ(p.match_all(g).size(), 2U);
+  const int64_t replaced = replace_all(g, p, [](Graph& graph, const PatternMapping& m) {
+    graph.add_node("Identity", m.inputs(), m.outputs(), {}, "same");
+  });
+  EXPECT_EQ(replaced, 1);
+  ASSERT_EQ(g.nodes().size(), 2U);
+  EXPECT_EQ(g.nodes()[0]->name, "same");
+  EXPECT_EQ(g.nodes()[1]->name, "n2");
+}
+
+TEST_F(PatternTest, AReplacementMustComputeTheOutputs) {
+  inputs({"x"});
+  node("Neg", "n0", {"x"}, {"a"});
+  outputs({"a"});
+  GraphPattern p;
+  p.set_outputs(p.add("n", "Neg", {p.variable()}));
+  EXPECT_THROW(replace_all(g, p, [](Graph&, const PatternMapping&) {}), Error);
+}
+
 TEST_F(PatternTest, AnEmptyPatternIsRefused) {
   GraphPattern p;
   EXPECT_THROW(p.match_all(g), Error);

@@ -35,11 +35,10 @@ const Node* float_cast(const Value* v) {
 }
 
 /// A constant of whole numbers in an integer type; nothing when it is none or they do not fit.
-std::optional<Tensor> as_integers(const Value* v, DType type) {
-  const Tensor* t = constant_of(v);
-  if (t == nullptr || v->is_overridable || t->dtype() != DType::kFloat32) return std::nullopt;
+std::optional<Tensor> as_integers(const Tensor& t, DType type) {
+  if (t.dtype() != DType::kFloat32) return std::nullopt;
   const double limit = type == DType::kInt32 ? 0x1p31 : 0x1p63;
-  const Tensor floats = t->aligned();
+  const Tensor floats = t.aligned();
   for (const float x : floats.span<float>())
     if (!(std::trunc(x) == x && x >= -limit && x < limit)) return std::nullopt;
   return convert(floats, type);
@@ -104,7 +103,7 @@ class CastElision {
 
   Integers& integers(const Value* v, DType type) {
     const auto [it, is_new] = constants_.try_emplace({v, type});
-    if (is_new) it->second.tensor = as_integers(v, type);
+    if (is_new && is_fixed(v, model_.ir_version)) it->second.tensor = as_integers(v->tensor(), type);
     return it->second;
   }
 

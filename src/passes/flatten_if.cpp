@@ -1,5 +1,6 @@
 #include "passes/flatten_if.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "graph/clone.h"
@@ -102,10 +103,10 @@ class Splicer {
 };
 
 /// The branch that runs; null when the condition is not known.
-std::shared_ptr<Graph> chosen_branch(const Node& n) {
+std::shared_ptr<Graph> chosen_branch(const Node& n, int64_t ir_version) {
   if (!is_op(n, "If") || n.outputs().empty()) return nullptr;
   const Value* condition = n.input(0);
-  if (condition == nullptr || !condition->tensor().defined() || condition->is_overridable) return nullptr;
+  if (!is_fixed(condition, ir_version)) return nullptr;
   const Tensor& t = condition->tensor();
   if (t.dtype() != DType::kBool || t.numel() != 1) return nullptr;
   const Attribute* a = n.find_attribute(t.data<bool>()[0] ? "then_branch" : "else_branch");
@@ -115,29 +116,30 @@ std::shared_ptr<Graph> chosen_branch(const Node& n) {
 
 }  // namespace
 
-int64_t flatten_constant_ifs(Graph& graph) {
-  std::vector<Node*> nodes;
+int64_t flatten_constant_ifs(Graph& graph, int64_t ir_version) {
+  std::unordered_map<const Node*, std::shared_ptr<Graph>> chosen;
+  for (const auto& n : graph.nodes())
+    if (auto branch = chosen_branch(*n, ir_version)) chosen.emplace(n.get(), std::move(branch));
+  if (chosen.empty()) return 0;
+  std::vector<Node*> nodes, order;
   std::unordered_set<std::string> names;
   for (const auto& n : graph.nodes()) {
     nodes.push_back(n.get());
     names.insert(n->name);
   }
-  int64_t flattened = 0;
-  std::vector<Node*> order;
   for (Node* n : nodes) {
-    const std::shared_ptr<Graph> branch = chosen_branch(*n);
-    if (branch == nullptr) {
+    const auto it = chosen.find(n);
+    if (it == chosen.end()) {
       order.push_back(n);
       continue;
     }
-    // GraphSurgeon counts the nodes that are in front, those of flattened branches included.
+    const Graph& branch = *it->second;
     const std::vector<Node*> added =
-        Splicer(*n, *branch, fmt::format("_subg_{}_{}", order.size(), branch->name), names).run();
+        Splicer(*n, branch, fmt::format("_subg_{}_{}", order.size(), branch.name), names).run();
     order.insert(order.end(), added.begin(), added.end());
-    ++flattened;
   }
-  if (flattened > 0) graph.reorder_nodes(order);
-  return flattened;
+  graph.reorder_nodes(order);
+  return static_cast<int64_t>(chosen.size());
 }
 
 }  // namespace assay

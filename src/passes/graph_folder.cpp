@@ -81,7 +81,7 @@ class Folder {
   }
 
   const Tensor* known(const Value* v) const {
-    if (v->tensor().defined()) return v->is_overridable ? nullptr : &v->tensor();
+    if (v->tensor().defined()) return is_fixed(v, scope_.ir_version) ? &v->tensor() : nullptr;
     const auto it = v->producer() != nullptr ? results_.find(v) : results_.end();
     return it != results_.end() ? &it->second : nullptr;
   }
@@ -147,7 +147,7 @@ void fold_graph(const Model& model, const Model& scope, Graph& graph, const Fold
   Folder(model, scope, graph, options, report).run();
   if (options.recurse_subgraphs)
     for (Graph* g : subgraphs(graph)) fold_graph(model, scope, *g, options, report);
-  if (options.flatten_subgraphs) report.flattened_ifs += flatten_constant_ifs(graph);
+  if (options.flatten_subgraphs) report.flattened_ifs += flatten_constant_ifs(graph, scope.ir_version);
 }
 
 }  // namespace
@@ -161,6 +161,7 @@ FoldReport fold_constants(Model& model, const FoldOptions& options) {
   for (auto f = model.functions.rbegin(); f != model.functions.rend(); ++f) {
     Model scope;
     scope.opsets = f->opsets;
+    scope.ir_version = model.ir_version;
     fold_graph(model, scope, *f->body, options, report);
     constants_to_nodes(*f->body);
   }

@@ -11,6 +11,10 @@ const Node* producer_of(const Value* v, std::string_view op_type) {
   return &v->producer()->graph() == &v->graph() ? v->producer() : nullptr;
 }
 
+bool is_fixed(const Value* v, int64_t ir_version) {
+  return constant_of(v) != nullptr && !(v->is_overridable && ir_version >= 4);
+}
+
 std::optional<double> scalar_of(const Value* v) {
   const Tensor* t = constant_of(v);
   if (t == nullptr || t->numel() != 1 || !(is_float(t->dtype()) || is_integer(t->dtype())))

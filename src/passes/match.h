@@ -14,6 +14,9 @@ namespace assay {
 /// The producer in the same graph when it is that operator; null otherwise.
 const Node* producer_of(const Value* v, std::string_view op_type);
 
+/// True for a constant that stays what it is in every run. In models from IR version 4 on, an initializer
+/// that is also listed among the inputs may be replaced; before, all were listed.
+bool is_fixed(const Value* v, int64_t ir_version);
 /// The number in a constant of one element of any real type.
 std::optional<double> scalar_of(const Value* v);
 /// True when it is a one-element constant within a relative 1e-5 of `number`.

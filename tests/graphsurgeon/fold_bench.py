@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Times constant folding against the real ONNX-GraphSurgeon: fold_constants().cleanup() from file to file, each in a
+process of its own, in turns.
+
+    tests/graphsurgeon/fold_bench.py build/tests/fold_tool [MODEL.onnx...]
+
+Without models: a generated graph of 20,000 nodes, half of them foldable. Prints medians, best times and ratios.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+REFERENCE = """
+import sys, onnx, onnx_graphsurgeon as gs
+graph = gs.import_onnx(onnx.load(sys.argv[1]))
+graph.fold_constants().cleanup()
+onnx.save(gs.export_onnx(graph), sys.argv[2])
+"""
+
+
+def half_foldable(nodes):
+    """A chain of `nodes` / 2 Adds on the input; each adds a constant that a foldable node computes: groups of eight
+    operators on constants, one of which all groups share."""
+    steps = ["Add", "Mul", "Sub", "Max", "Relu", "Neg", "Abs", "Identity"]
+    rng = np.random.default_rng(0)
+    shared = numpy_helper.from_array(np.full(8, 0.5, np.float32), "shared")
+    initializers, folded, chain = [shared], [], []
+    value = "x"
+    for i in range(nodes // 2):
+        op = steps[i % len(steps)]
+        if i % len(steps) == 0:
+            initializers.append(numpy_helper.from_array(rng.random(8, np.float32), f"constant_{i}"))
+            source = f"constant_{i}"
+        inputs = [source, "shared"] if op in ("Add", "Mul", "Sub", "Max") else [source]
+        source = f"folded_{i}"
+        folded.append(helper.make_node(op, inputs, [source], name=f"fold_{i}"))
+        chain.append(helper.make_node("Add", [value, source], [f"sum_{i}"], name=f"add_{i}"))
+        value = f"sum_{i}"
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [8]) for n in ("x", value)]
+    graph = helper.make_graph(folded + chain, "half_foldable", ends[:1], ends[1:], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def seconds(command):
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - start
+
+
+def compare(tool, model, folder, rounds=5):
+    outputs = [os.path.join(folder, name) for name in ("assay.onnx", "reference.onnx")]
+    commands = [[tool, model, outputs[0]], [sys.executable, "-c", REFERENCE, model, outputs[1]]]
+    times = [[], []]
+    for _ in range(rounds):
+        for command, list_of_times in zip(commands, times):
+            list_of_times.append(seconds(command))
+    ours, theirs = (onnx.load(path) for path in outputs)
+    same = [n.name for n in ours.graph.node] == [n.name for n in theirs.graph.node]
+    (our_median, our_best), (their_median, their_best) = ((statistics.median(t), min(t)) for t in times)
+    print(f"{os.path.basename(model):28} assay {our_median * 1e3:7.1f} ms (best {our_best * 1e3:.1f})   GraphSurgeon "
+          f"{their_median * 1e3:7.0f} ms (best {their_best * 1e3:.0f})   {their_median / our_median:5.1f}x; "
+          f"{len(ours.graph.node)} nodes left, {'the same' if same else 'OTHERS'}", flush=True)
+    return same
+
+
+def main():
+    tool, *models = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        if not models:
+            models = [os.path.join(folder, "half_foldable.onnx")]
+            onnx.save(half_foldable(20000), models[0])
+        results = [compare(tool, model, folder) for model in models]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
