@@ -5,9 +5,9 @@
 #include "cli/options/data_loader.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
+#include "graph/metadata_text.h"
 #include "lint/lint.h"
 #include "run/loader_cache.h"
-#include "run/metadata_text.h"
 
 namespace assay::cli {
 namespace {
