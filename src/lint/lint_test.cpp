@@ -176,6 +176,12 @@ const Case kCases[] = {
     {model("[n] h = MatMul (x, x)\n[m] y = Relu (x)"),
      "operator-rule n: the inner extents 3 and 2 differ\n"
      "unused-node n: Does not affect outputs, can be removed.\n"},
+    {model("[n] y = If (c) <then_branch: graph = t () => (h) { h = MatMul (x, x) }, else_branch: graph = e "
+           "() => (b) { b "
+           "= Neg (x) }>"),
+     "branch-rule n: in 'then_branch' of node 'n' (If): the inner extents 3 and 2 differ; that is an error "
+     "when this "
+     "branch runs\n"},
     {model("[n] y = Relu (x)", "<float w = {1}>"), "unused-initializer : initializer 'w' is never used\n"},
 };
 

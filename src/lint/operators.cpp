@@ -41,6 +41,7 @@ void each_node(const Graph& g, const Place& place, bool is_main, const Visit& vi
     for (const Attribute& a : n->attributes) {
       Place inside = here;
       inside.inside += fmt::format("in '{}' of node {}: ", a.name, n->label());
+      inside.is_conditional = inside.is_conditional || (n->op_type == "If" && n->domain.empty());
       if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) each_node(**sub, inside, false, visit);
       if (const auto* list = a.get_if<Attribute::Graphs>())
         for (const auto& sub : *list) each_node(*sub, inside, false, visit);
@@ -124,7 +125,7 @@ void OperatorCheck::infer() {
                               if (it == places_.end() || wrong_.contains(&n) || !reported.insert(&n).second)
                                 return;
                               if (refused_.contains(it->second.node)) return;
-                              report_.add(kOperatorRule, it->second,
+                              report_.add(it->second.is_conditional ? kBranchRule : kOperatorRule, it->second,
                                           reason.substr(0, reason.rfind(" [at node ")));
                             },
                         .keep_declared = false});

@@ -23,7 +23,8 @@ struct Entry {
 /// Where in the model a finding is: the node of the main graph, and what lies between it and the place.
 struct Place {
   std::string node, operator_;
-  std::string inside;  ///< `in 'body' of node 'loop' (Loop): `; empty in the main graph
+  std::string inside;           ///< `in 'body' of node 'loop' (Loop): `; empty in the main graph
+  bool is_conditional = false;  ///< inside a branch of an If, which may never run
 };
 
 class Report {

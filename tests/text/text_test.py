@@ -116,7 +116,8 @@ class TextTool:
     """The program that reads and writes texts by our code."""
 
     def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        errors="replace")
 
     def __call__(self, *words):
         """The error; nothing when all went well."""
