@@ -100,9 +100,6 @@ bool is_masked_query(const Case& c, const Comparison& seen) {
   }
   return false;
 }
-bool is_masked_score(const Case&, const Comparison& seen) {
-  return differs_in(seen, "3") && seen.text.find("instead of -inf") != std::string::npos;
-}
 
 bool is_valid_ceil_pool(const Case& c, const Comparison& seen) {
   return differs(seen) && word(c, "auto_pad") == "VALID" && number(c, "ceil_mode", 0) == 1;
