@@ -171,6 +171,18 @@ bool is_fractional_extent(const Case& c, const Comparison& seen) {
   return false;
 }
 
+bool is_crash_over_nothing(const Case& c, const Comparison& seen) {
+  if (seen.outcome != Outcome::kCrashed) return false;
+  for (size_t i = 0; i < node(c).inputs().size(); ++i)
+    if (input(c, i).numel() == 0) return true;
+  return false;
+}
+
+/// Twice the bound at most, in float32.
+bool is_rough_tanh(const Case&, const Comparison& seen) {
+  return differs(seen) && seen.dtype == DType::kFloat32 && seen.ratio <= 2;
+}
+
 bool is_product_over_nothing(const Case& c, const Comparison& seen) {
   return differs(seen) && input(c, 0).shape().back() == 0;
 }
