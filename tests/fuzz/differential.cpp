@@ -113,13 +113,14 @@ class Run {
   void merge(size_t subject, const std::string& text);
   void report_problems();
   void report_table() const;
-  int report_stale() const;
+  void report_stale() const;
 
   const DifferentialOptions& options_;
   const Backend& backend_;
   std::vector<Subject> subjects_;
   std::vector<Tally> tallies_;
   Progress progress_;
+  std::map<size_t, std::set<int>> crashes_;  ///< rounds of a subject in which a child died
   std::map<std::string, int> uses_;
   int problems_ = 0;
 };
@@ -151,6 +152,7 @@ std::string Run::rounds(size_t subject) {
   const Subject& s = subjects_[subject];
   Tally tally;
   for (int& round = progress_[subject]; round < options_.first_round + options_.rounds; ++round) {
+    if (crashes_[subject].contains(round)) continue;
     const Case c = case_of(s, options_, round);
     if (options_.verbose)
       std::fprintf(stderr, "%s round %d: %s\n", s.name.c_str(), round, describe(c).c_str());
@@ -193,7 +195,7 @@ void Run::merge(size_t subject, const std::string& text) {
 int Run::all() {
   std::vector<size_t> open(subjects_.size());
   for (size_t i = 0; i < open.size(); ++i) open[i] = i;
-  // Where a child died, the rest of its rounds are run anew. What it had found is lost but for the crash.
+  // Where a child died, all rounds of its subject but the one are run anew.
   while (!open.empty()) {
     std::vector<size_t> again;
     run_isolated(
@@ -202,16 +204,19 @@ int Run::all() {
         [&](const IsolatedJobResult& r) {
           const size_t subject = open[r.job];
           if (r.death.empty()) return merge(subject, r.text);
-          const int round = progress_[subject]++;
+          const int round = progress_[subject];
+          crashes_[subject].insert(round);
           note(tallies_[subject], subjects_[subject], round, case_of(subjects_[subject], options_, round),
                {Outcome::kCrashed, "the process " + r.death});
-          if (progress_[subject] < options_.first_round + options_.rounds) again.push_back(subject);
+          progress_[subject] = options_.first_round;
+          again.push_back(subject);
         });
     open = std::move(again);
   }
   report_problems();
   if (options_.table) report_table();
-  return problems_ + (options_.stale_fails ? report_stale() : 0);
+  if (options_.stale) report_stale();
+  return problems_;
 }
 
 void Run::report_problems() {
@@ -264,36 +269,45 @@ void Run::report_table() const {
   }
 }
 
-int Run::report_stale() const {
-  int stale = 0;
+void Run::report_stale() const {
   for (const Explained& e : explained()) {
     if (backend_.name != e.backend || uses_.contains(e.name)) continue;
-    ++stale;
-    std::printf("the explanation %s is no longer needed\n", e.name);
+    std::printf("no case needed the explanation %s\n", e.name);
   }
-  return stale;
 }
 
 }  // namespace
 
 int run_reproducers(const Backend& backend) {
-  int failed = 0, all = 0;
-  for (const Explained& e : explained()) {
-    if (backend.name != e.backend) continue;
-    ++all;
-    const std::vector<Subject> subjects = all_subjects(e.subject);
-    require(subjects.size() == 1, ErrorCode::kInvalidArgument, "{} names {} subjects", e.subject,
+  std::vector<const Explained*> entries;
+  for (const Explained& e : explained())
+    if (backend.name == e.backend) entries.push_back(&e);
+  const auto subject_of = [&](size_t i) {
+    const std::vector<Subject> subjects = all_subjects(entries[i]->subject);
+    require(subjects.size() == 1, ErrorCode::kInvalidArgument, "{} names {} subjects", entries[i]->subject,
             subjects.size());
-    const Case c = case_of(subjects[0], {}, e.round);
-    const Comparison seen = compare(c, backend);
-    const Explained* found = is_problem(seen.outcome)
-                                 ? find_explained(c, seen, std::string(backend.name), subjects[0].name)
-                                 : nullptr;
-    if (found == &e) continue;
-    ++failed;
-    std::printf("%s: %s round %d does not show it: %s\n", e.name, e.subject, e.round, seen.text.c_str());
-  }
-  std::printf("%d reproducers, %d fail\n", all, failed);
+    return subjects[0];
+  };
+  const auto shown = [&](size_t i, const Comparison& seen) {
+    const Subject subject = subject_of(i);
+    const Case c = case_of(subject, {}, entries[i]->round);
+    return find_explained(c, seen, std::string(backend.name), subject.name) == entries[i];
+  };
+  int failed = 0;
+  run_isolated(
+      entries.size(), {.workers = 1, .timeout_seconds = 60},
+      [&](size_t i) {
+        set_thread_count(1);
+        const Comparison seen = compare(case_of(subject_of(i), {}, entries[i]->round), backend);
+        return shown(i, seen) ? std::string() : "it gives: " + one_line(seen.text);
+      },
+      [&](const IsolatedJobResult& r) {
+        if (r.death.empty() ? r.text.empty() : shown(r.job, {Outcome::kCrashed, r.death})) return;
+        ++failed;
+        std::printf("%s: %s round %d does not show it; %s\n", entries[r.job]->name, entries[r.job]->subject,
+                    entries[r.job]->round, (r.text + r.death).c_str());
+      });
+  std::printf("%zu reproducers, %d fail\n", entries.size(), failed);
   return failed;
 }
 

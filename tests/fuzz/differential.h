@@ -16,7 +16,7 @@ struct DifferentialOptions {
   std::string save;          ///< folder for the models of problems and explained differences; empty: none
   bool table = false;        ///< prints what became of every operator
   bool verbose = false;      ///< prints every case, and what the backend itself prints
-  bool stale_fails = false;  ///< an explanation that no case needed is a problem
+  bool stale = false;  ///< prints the explanations that no case needed
 };
 
 /// Runs `rounds` cases of every subject (operator-version) in child processes. Prints each class of problems

@@ -13,7 +13,7 @@
 // compares the reference with another backend (onnxrt, engine) on random valid nodes (valid/recipes.def) of
 // every version of every operator but the random ones. compare.h says when results are the same;
 // explained.def lists what is not, and why. --round runs one round only; --table prints what became of every
-// operator; with --stale an explanation that nothing needed is a problem; --reproduce runs nothing but the
+// operator, --stale the explanations that nothing needed (run many rounds); --reproduce runs nothing but the
 // reproducers of explained.def, each of which must show its difference. Exit status 77 when the backend is
 // not there.
 #include <fnmatch.h>
@@ -158,7 +158,7 @@ int run(const Options& options) {
                                          .save = options.save,
                                          .table = options.table,
                                          .verbose = options.verbose,
-                                         .stale_fails = options.stale};
+                                         .stale = options.stale};
   if (const std::string missing = options.against->probe({}); !missing.empty()) {
     std::printf("%s\n", missing.c_str());
     return 77;

@@ -15,6 +15,8 @@ void give_simple_attributes(Draft& d) {
   }
 }
 
+bool has_no_sign(DType t) { return (is_integer(t) && !is_signed_integer(t)) || t == DType::kFloat8E8M0; }
+
 bool is_float8(DType t) { return is_float(t) && bit_width(t) == 8; }
 
 /// Before version 7, operators of two inputs broadcast only when told to, along an axis.
@@ -81,14 +83,15 @@ void make_cast(Draft& d) {
   const Shape base = d.shape(0, 4);
   const DType from = d.dtype("T1"), to = d.is("Cast") ? d.dtype("T2") : DType::kUndefined;
   const double low = d.r.chance(50) ? 0 : -4;
-  // What does not fit an integer type is converted in an unspecified way.
-  const bool narrow = is_integer(to) && !is_signed_integer(to);
+  // What does not fit an integer type, or is negative and becomes float8e8m0, is converted in an unspecified
+  // way.
+  const bool narrow = has_no_sign(to);
   Tensor x = d.values(from, base, narrow ? 0 : low, 1);
   if (from != DType::kString) x = d.values(from, base, narrow ? 0 : low, to == DType::kInt2 ? 1 : 3);
   if (from == DType::kString)
     for (std::string& s : x.mutable_span<std::string>())
       s = is_integer(to) ? d.r.one_of({"1", "0", "3", "2"}) : d.r.one_of({"1", "0.5", "3", "1e2", "-7.25"});
-  if (is_float(from) && is_float(to) && d.r.chance(40)) x = d.values(from, base, -1000, 1000);
+  if (is_float(from) && is_float(to) && d.r.chance(40)) x = d.values(from, base, narrow ? 0 : -1000, 1000);
   d.input("input", x);
   if (is_float8(to)) d.flag("saturate");
   if (d.since < 6 && d.is("Cast")) return d.attr("to", std::string(onnx_name(to)));
@@ -97,7 +100,7 @@ void make_cast(Draft& d) {
 
 void make_cast_like(Draft& d) {
   const DType to = d.dtype("T2");
-  const bool narrow = is_integer(to) && !is_signed_integer(to);
+  const bool narrow = has_no_sign(to);
   if (d.dtype("T1") == DType::kString) d.choose("T1", {DType::kFloat32});
   d.input("input", d.shape(0, 4), narrow ? 0 : -1, 1);
   d.input("target_type", d.shape(0, 2));
