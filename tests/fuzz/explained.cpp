@@ -51,11 +51,6 @@ bool differs_in(const Comparison& seen, const char* output) {
   return differs(seen) && seen.text.starts_with(std::string("output ") + output + ":");
 }
 
-bool has_no_newer_form(const Case&, const Comparison& seen) {
-  return seen.outcome == Outcome::kOnlyReference &&
-         seen.text.find("has no equivalent in opset") != std::string::npos;
-}
-
 /// A double result that has float32's error: within the bound for arithmetic in float32.
 bool is_float32_error(const Case&, const Comparison& seen) {
   return differs(seen) && seen.dtype == DType::kFloat64 && seen.float32_ratio <= 1;
