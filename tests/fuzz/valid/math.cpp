@@ -90,7 +90,8 @@ void make_cast(Draft& d) {
   if (from != DType::kString) x = d.values(from, base, narrow ? 0 : low, to == DType::kInt2 ? 1 : 3);
   if (from == DType::kString)
     for (std::string& s : x.mutable_span<std::string>())
-      s = is_integer(to) ? d.r.one_of({"1", "0", "3", "2"}) : d.r.one_of({"1", "0.5", "3", "1e2", "-7.25"});
+      s = is_integer(to) || narrow ? d.r.one_of({"1", "0", "3", "2"})
+                                   : d.r.one_of({"1", "0.5", "3", "1e2", "-7.25"});
   if (is_float(from) && is_float(to) && d.r.chance(40)) x = d.values(from, base, narrow ? 0 : -1000, 1000);
   d.input("input", x);
   if (is_float8(to)) d.flag("saturate");
