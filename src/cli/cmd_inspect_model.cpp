@@ -1,6 +1,9 @@
 // assay inspect model: inputs, outputs, nodes, attributes and weights of a model.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
+
 #include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -10,6 +13,7 @@
 #include "cli/options/onnx_model.h"
 #include "cli/options/unavailable.h"
 #include "graph/order.h"
+#include "graph/to_text.h"
 #include "inspect/input_shapes.h"
 #include "inspect/model_stats.h"
 #include "inspect/model_text.h"
@@ -23,10 +27,13 @@ namespace {
 void add_display_options(ArgParser& parser) {
   parser.add_group("Display").options = {
       {.names = {"--show"},
-       .help = "What to show beside inputs and outputs: the nodes (`layers`), with `layers` also their "
-               "attributes (`attrs`), and the elements of constants (`weights`).",
+       .help =
+           "What to show beside inputs and outputs: the nodes (`layers`), with `layers` also their "
+           "attributes (`attrs`), and the elements of constants (`weights`). Or the whole model in ONNX's "
+           "text form (`text`), on stdout without log prefixes; of long constants the first elements "
+           "only, unless `weights` is there, too.",
        .arity = Arity::kAtLeastOne,
-       .choices = {"layers", "attrs", "weights"}},
+       .choices = {"layers", "attrs", "weights", "text"}},
       {.names = {"--list-unbounded-dds"},
        .help = "List the tensors whose values decide, without a bound, how large others become. Fold the "
                "constants and infer the shapes first.",
@@ -96,6 +103,20 @@ void show_stats(const ParsedArgs& args, Model& model) {
   file.commit();
 }
 
+bool shows(const ParsedArgs& args, std::string_view what) {
+  const std::vector<std::string> words = args.list("--show").value_or(std::vector<std::string>());
+  return std::find(words.begin(), words.end(), what) != words.end();
+}
+
+/// Elements of each constant in the text form, unless all are asked for.
+constexpr int64_t kTextElements = 8;
+
+void show_text(const ParsedArgs& args, const Model& model) {
+  const std::string text = to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements});
+  log::flush();
+  std::fputs(text.c_str(), stdout);
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
@@ -105,7 +126,10 @@ int run(CommandContext& context) {
     for (const InputShape& shape : options.input_shapes) set_input_shape(*model, shape.name, shape.dims);
     infer_known_shapes(*model);
   }
-  log::info("==== ONNX Model ====\n{}", model_text(*model, read_text_options(args)));
+  if (shows(args, "text"))
+    show_text(args, *model);
+  else
+    log::info("==== ONNX Model ====\n{}", model_text(*model, read_text_options(args)));
   if (args.has("--list-unbounded-dds")) list_unbounded_dds(*model);
   if (args.has("--stats") || args.has("--json")) show_stats(args, *model);
   return 0;

@@ -133,6 +133,25 @@ TEST_F(Export, RefusesDataOutsideTheFolder) {
               std::string::npos);
 }
 
+TEST_F(Export, AConstantOfAFunctionsBodyBecomesANode) {
+  Model m;
+  m.opsets = {{"", 17}, {"local", 1}};
+  Function& f = m.functions.emplace_back();
+  f.domain = "local";
+  f.name = "AddTwo";
+  f.opsets = {{"", 17}};
+  Value* in = f.body->add_input("in", {});
+  Value* out = f.body->add_value("out");
+  f.body->add_node("Add", {in, f.body->add_constant("two", Tensor::vector<float>({2}))}, {out});
+  f.body->outputs = {out};
+  save_model(m, path("f.onnx"));
+  const auto back = load_model(path("f.onnx"));
+  const Graph& body = *back->functions.at(0).body;
+  ASSERT_EQ(body.nodes().size(), 2U);
+  EXPECT_EQ(body.nodes()[0]->op_type, "Constant");
+  EXPECT_EQ(body.nodes()[1]->input(1), body.nodes()[0]->output(0));
+}
+
 TEST_F(Export, WritesEqualModelsToEqualBytes) {
   save_external("a.onnx", 1);
   const auto m = load_model(path("a.onnx"));

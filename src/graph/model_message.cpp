@@ -45,6 +45,7 @@ class Exporter {
   friend struct AttributePayload;
   MessageWriter graph(const Graph& g);
   MessageWriter function(const Function& f);
+  MessageWriter constant_node(const Value& v);
   MessageWriter node(const Node& n);
   MessageWriter attribute(const Attribute& a);
   MessageWriter attribute_tensor(const Tensor& t, const TensorSource* source);
@@ -282,6 +283,19 @@ MessageWriter opset_message(const OpsetImport& o) {
   return w;
 }
 
+/// A constant as a node: bodies of functions have no initializers.
+MessageWriter Exporter::constant_node(const Value& v) {
+  MessageWriter value;
+  value.text(1, "value");
+  value.message(5, initializer(v));
+  value.integer(20, 4);
+  MessageWriter w;
+  w.text(2, v.name());
+  w.text(4, "Constant");
+  w.message(5, value);
+  return w;
+}
+
 MessageWriter Exporter::function(const Function& f) {
   MessageWriter w;
   w.copied(f.extra_fields);
@@ -289,6 +303,8 @@ MessageWriter Exporter::function(const Function& f) {
   for (const Value* v : f.body->inputs) w.text(4, v->name());
   for (const Value* v : f.body->outputs) w.text(5, v->name());
   for (const std::string& a : f.attribute_names) w.text(6, a);
+  for (const auto& v : f.body->values())
+    if (v->is_constant()) w.message(7, constant_node(*v));
   for (const auto& n : f.body->nodes()) w.message(7, node(*n));
   w.text_if(8, f.doc_string);
   for (const OpsetImport& o : f.opsets) w.message(9, opset_message(o));
