@@ -303,8 +303,10 @@ MessageWriter Exporter::function(const Function& f) {
   for (const Value* v : f.body->inputs) w.text(4, v->name());
   for (const Value* v : f.body->outputs) w.text(5, v->name());
   for (const std::string& a : f.attribute_names) w.text(6, a);
+  const std::unordered_set<const Value*> outputs(f.body->outputs.begin(), f.body->outputs.end());
   for (const auto& v : f.body->values())
-    if (v->is_constant()) w.message(7, constant_node(*v));
+    if (v->is_constant() && (!v->consumers().empty() || outputs.contains(v.get())))
+      w.message(7, constant_node(*v));
   for (const auto& n : f.body->nodes()) w.message(7, node(*n));
   w.text_if(8, f.doc_string);
   for (const OpsetImport& o : f.opsets) w.message(9, opset_message(o));

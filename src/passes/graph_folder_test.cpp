@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "assay/edit.h"
 #include "assay/fold.h"
@@ -541,14 +541,16 @@ TEST_F(FoldTest, ManyNodesTakeLinearTime) {
       graph.add_node("Add", {x, c}, {y});
       graph.outputs.push_back(y);
     }
-    const auto start = std::chrono::steady_clock::now();
+    // Of the processor: what else the machine does counts less.
+    const std::clock_t start = std::clock();
     EXPECT_EQ(fold_constants(m).folded_nodes, n);
     EXPECT_EQ(cleanup(m), n);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
   seconds(100);
-  const double few = std::min(seconds(2000), seconds(2000));
-  EXPECT_LT(seconds(20000), 40 * few);  // quadratic time: 100 times as long
+  const double few = std::min({seconds(2000), seconds(2000), seconds(2000)});
+  const double many = std::min({seconds(20000), seconds(20000), seconds(20000)});
+  EXPECT_LT(many, 50 * few);  // quadratic time: 100 times as long
 }
 
 }  // namespace
