@@ -172,7 +172,7 @@ INSPECT = [
     ("inspect model identity.onnx --display-as trt", 1, ERR, "[!] --convert-to/--display-as is not available yet: this build has no TensorRT to turn the model into one of its networks. Leave it out to see the ONNX model."),
     ("inspect model identity.onnx --combine-tensor-info x.json", 1, ERR, "[!] --combine-tensor-info is not available yet: it says how TensorRT is to see the model, and this build shows ONNX models as they are."),
     ("inspect model model.engine", 1, ERR, "[!] $DIR/model.engine is a model of type engine, and this build reads ONNX models only. Give the ONNX model that the engine was built from."),
-    ("inspect model identity.onnx --show text", 0, OUT, "   [id] y = Identity (x)"),
+    ("inspect model identity.onnx --show text", 0, OUT, "  [id] y = Identity (x)"),
     ("inspect model nothing.onnx", 1, OUT, "[W] Model path does not exist: nothing.onnx"),
     ("inspect model no_extension --model-type onnx", 0, OUT, "    Name: g | ONNX Opset: 13"),
     ("inspect sparsity no_extension", 0, OUT, "[I] Finished checking 0 tensors. "),
