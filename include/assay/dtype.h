@@ -37,6 +37,8 @@ enum class DType : uint8_t {
   kFloat8E8M0 = 24,
   kUInt2 = 25,
   kInt2 = 26,
+  kFloat6E2M3 = 27,
+  kFloat6E3M2 = 28,
 
   // Values that hold tensors (Tensor::elements()). No numbers of ONNX's: they never stand in a file.
   kSequence = 128,
@@ -44,7 +46,7 @@ enum class DType : uint8_t {
   kMap = 130,
 };
 /// Of the element types.
-inline constexpr int kDTypeCount = 27;
+inline constexpr int kDTypeCount = 29;
 
 /// True for a number that names one of ONNX's element types (kUndefined excluded).
 bool is_known_dtype(int64_t onnx_number);
@@ -60,7 +62,7 @@ bool is_float(DType t);    ///< every real floating type, 4 to 64 bits
 bool is_integer(DType t);  ///< every signed or unsigned integer type, without bool
 bool is_signed_integer(DType t);
 bool is_complex(DType t);
-bool is_packed(DType t);  ///< several elements share a byte
+bool is_packed(DType t);  ///< elements share bytes: fewer than 8 bits each
 
 /// NumPy's name: float32, int64, bool, ...; sequence, optional or map for a container.
 std::string_view dtype_name(DType t);

@@ -14,6 +14,7 @@ constexpr Release kReleases[] = {{3, 8, 1},  {4, 9, 1},   {5, 10, 1},  {6, 11, 2
                                  {9, 20, 4}, {10, 22, 5}, {11, 23, 5}, {12, 24, 5}, {13, 27, 5}, {14, 28, 5}};
 
 int64_t ir_of(DType t) {
+  if (t == DType::kFloat6E2M3 || t == DType::kFloat6E3M2) return 14;
   if (t >= DType::kUInt2 && t <= DType::kInt2) return 13;
   if (t == DType::kFloat8E8M0) return 12;
   if (t == DType::kFloat4E2M1) return 11;

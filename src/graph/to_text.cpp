@@ -12,6 +12,7 @@
 #include "base/base64.h"
 #include "graph/order.h"
 #include "onnx/text/syntax.h"
+#include "tensor/packed_bits.h"
 
 namespace assay {
 namespace {
@@ -234,7 +235,7 @@ void Writer::elements(const T* data, int64_t count, Each each) {
   if (shown < count) out_ += shown > 0 ? ", ..." : "...";
 }
 
-/// `{...}`: numbers; bits as unsigned numbers for narrow floats, bytes for packed types.
+/// `{...}`: numbers; bits as unsigned numbers for narrow floats, bytes for types whose elements share them.
 void Writer::constant(const Tensor& tensor) {
   const Tensor t = tensor.aligned();
   const auto numbers = [&]<typename T>(T) {
@@ -273,10 +274,15 @@ void Writer::constant(const Tensor& tensor) {
       numbers(uint64_t{});
       break;
     default:
-      if (bit_width(t.dtype()) == 16)
+      if (bit_width(t.dtype()) == 16) {
         numbers(uint16_t{});
-      else
+      } else if (spans_bytes(t.dtype())) {
+        std::vector<uint8_t> codes(static_cast<size_t>(t.numel()));
+        unpack_bits(static_cast<const uint8_t*>(t.data()), 0, bit_width(t.dtype()), codes);
+        elements(codes.data(), t.numel(), [&](uint8_t v) { put("{}", v); });
+      } else {
         numbers(uint8_t{});
+      }
   }
   out_ += '}';
 }

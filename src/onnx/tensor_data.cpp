@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tensor/packed_bits.h"
+
 namespace assay::onnx {
 namespace {
 
@@ -153,7 +155,12 @@ void fill_typed(const TensorMessage& m, Tensor& out) {
     default:
       break;
   }
-  // int32_data: one element each, except that packed types hold whole bytes.
+  // int32_data: one element each, except that types that share bytes hold whole bytes.
+  if (spans_bytes(out.dtype())) {
+    Tensor codes = Tensor::allocate(DType::kUInt8, out.shape());
+    fill_integers<uint8_t>(m, codes, field);
+    return pack_bits(codes.span<uint8_t>(), bit_width(out.dtype()), static_cast<uint8_t*>(out.mutable_data()));
+  }
   switch (bit_width(out.dtype())) {
     case 32:
       return fill_integers<uint32_t>(m, out, field);

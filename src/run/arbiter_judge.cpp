@@ -52,6 +52,10 @@ FloatRange float_range(DType t) {
       return range_of<Float8E5M2FNUZFormat>();
     case DType::kFloat4E2M1:
       return range_of<Float4E2M1Format>();
+    case DType::kFloat6E2M3:
+      return range_of<Float6E2M3Format>();
+    case DType::kFloat6E3M2:
+      return range_of<Float6E3M2Format>();
     case DType::kFloat8E8M0:
       return {0x1p-127, 0x1p127};
     default:

@@ -8,6 +8,7 @@
 #include "tensor/convert_string.h"
 #include "tensor/half.h"
 #include "tensor/narrow_float.h"
+#include "tensor/packed_bits.h"
 
 namespace assay {
 namespace {
@@ -56,26 +57,18 @@ void decode_bytes(const uint8_t* in, float* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = kTable[in[i]];
 }
 
-/// The element at `index` of a packed type, its bits low in the result.
-uint8_t packed_bits(const uint8_t* bytes, int64_t index, int bits) {
-  const int64_t per_byte = 8 / bits;
-  return static_cast<uint8_t>(bytes[index / per_byte] >> (index % per_byte * bits)) & ((1 << bits) - 1);
-}
-
 template <int kBits>
 void unpack_signed(const uint8_t* in, int64_t first, int64_t n, int8_t* out) {
-  for (int64_t i = 0; i < n; ++i) {
-    const int v = packed_bits(in, first + i, kBits);
-    out[i] = static_cast<int8_t>((v ^ (1 << (kBits - 1))) - (1 << (kBits - 1)));
-  }
-}
-template <int kBits>
-void unpack_unsigned(const uint8_t* in, int64_t first, int64_t n, uint8_t* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = packed_bits(in, first + i, kBits);
+  unpack_bits(in, first, kBits, {reinterpret_cast<uint8_t*>(out), static_cast<size_t>(n)});
+  constexpr int kSign = 1 << (kBits - 1);
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int8_t>((out[i] ^ kSign) - kSign);
 }
 
-void unpack_float4(const uint8_t* in, int64_t first, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = decode<Float4E2M1Format>(packed_bits(in, first + i, 4));
+template <typename Format>
+void unpack_float(const uint8_t* in, int64_t first, int64_t n, float* out) {
+  std::array<uint8_t, kBlock> codes;
+  unpack_bits(in, first, Format::kBits, {codes.data(), static_cast<size_t>(n)});
+  decode_bytes<Format>(codes.data(), out, n);
 }
 
 /// Elements [first, first + n) in the narrowest native type that holds them exactly: in place, or through
@@ -107,7 +100,13 @@ Native load_block(DType dtype, const void* data, int64_t first, int64_t n, Scrat
       decode_block(bytes + first, f, n, [](uint8_t c) { return decode_e8m0(c); });
       break;
     case DType::kFloat4E2M1:
-      unpack_float4(bytes, first, n, f);
+      unpack_float<Float4E2M1Format>(bytes, first, n, f);
+      break;
+    case DType::kFloat6E2M3:
+      unpack_float<Float6E2M3Format>(bytes, first, n, f);
+      break;
+    case DType::kFloat6E3M2:
+      unpack_float<Float6E3M2Format>(bytes, first, n, f);
       break;
     case DType::kInt4:
       unpack_signed<4>(bytes, first, n, scratch.as<int8_t>());
@@ -116,10 +115,8 @@ Native load_block(DType dtype, const void* data, int64_t first, int64_t n, Scrat
       unpack_signed<2>(bytes, first, n, scratch.as<int8_t>());
       return {DType::kInt8, f};
     case DType::kUInt4:
-      unpack_unsigned<4>(bytes, first, n, scratch.as<uint8_t>());
-      return {DType::kUInt8, f};
     case DType::kUInt2:
-      unpack_unsigned<2>(bytes, first, n, scratch.as<uint8_t>());
+      unpack_bits(bytes, first, bit_width(dtype), {scratch.as<uint8_t>(), static_cast<size_t>(n)});
       return {DType::kUInt8, f};
     case DType::kBool: {
       auto* out = scratch.as<uint8_t>();
@@ -225,20 +222,17 @@ void encode_block(const From* in, Code* out, int64_t n, Encode encode_one) {
   }
 }
 
-/// Packs the low bits of each byte; the bits of a last, partial byte are zero.
-void pack_bits(const uint8_t* in, int64_t n, int bits, uint8_t* out) {
-  const int64_t per_byte = 8 / bits;
-  const int mask = (1 << bits) - 1;
-  for (int64_t i = 0; i < n; i += per_byte) {
-    int byte = 0;
-    for (int64_t k = 0; k < per_byte && i + k < n; ++k) byte |= (in[i + k] & mask) << (k * bits);
-    out[i / per_byte] = static_cast<uint8_t>(byte);
-  }
-}
-
 template <typename Format, typename From, typename Code>
 void encode_as(const From* in, Code* out, int64_t n, bool saturate) {
   encode_block(in, out, n, [saturate](auto x) { return encode<Format>(x, saturate); });
+}
+
+/// To a format of fewer than 8 bits, which always saturates.
+template <typename Format, typename From>
+void encode_packed(const From* in, uint8_t* out, int64_t n) {
+  std::array<uint8_t, kBlock> codes;
+  encode_as<Format>(in, codes.data(), n, true);
+  pack_bits({codes.data(), static_cast<size_t>(n)}, Format::kBits, out);
 }
 
 /// Writes a block of native elements as elements [first, first + n) of the target; `first` is a multiple of
@@ -248,7 +242,6 @@ void store_block(const From* in, DType to, void* data, int64_t first, int64_t n,
   auto* bytes = static_cast<uint8_t*>(data);
   auto* half = static_cast<uint16_t*>(data) + first;
   const bool saturate = options.saturate;
-  std::array<uint8_t, kBlock> codes;
   uint8_t* packed = bytes + first * bit_width(to) / 8;
   switch (to) {
     case DType::kFloat16:
@@ -274,16 +267,23 @@ void store_block(const From* in, DType to, void* data, int64_t first, int64_t n,
                    [&](double x) { return encode_e8m0(x, saturate, options.e8m0_rounding); });
       break;
     case DType::kFloat4E2M1:
-      encode_as<Float4E2M1Format>(in, codes.data(), n, true);
-      pack_bits(codes.data(), n, 4, packed);
+      encode_packed<Float4E2M1Format>(in, packed, n);
+      break;
+    case DType::kFloat6E2M3:
+      encode_packed<Float6E2M3Format>(in, packed, n);
+      break;
+    case DType::kFloat6E3M2:
+      encode_packed<Float6E3M2Format>(in, packed, n);
       break;
     case DType::kInt4:
     case DType::kUInt4:
     case DType::kInt2:
-    case DType::kUInt2:
+    case DType::kUInt2: {
+      std::array<uint8_t, kBlock> codes;
       convert_block(in, codes.data(), n);
-      pack_bits(codes.data(), n, bit_width(to), packed);
+      pack_bits({codes.data(), static_cast<size_t>(n)}, bit_width(to), packed);
       break;
+    }
     case DType::kBool:
       convert_block(in, static_cast<bool*>(data) + first, n);
       break;
@@ -374,6 +374,8 @@ Tensor unpack(const Tensor& t) {
     case DType::kUInt2:
       return convert(t, DType::kUInt8);
     case DType::kFloat4E2M1:
+    case DType::kFloat6E2M3:
+    case DType::kFloat6E3M2:
       return convert(t, DType::kFloat32);
     default:
       return t;
@@ -381,9 +383,9 @@ Tensor unpack(const Tensor& t) {
 }
 
 Tensor pack(const Tensor& t, DType to) {
-  const DType wide = to == DType::kFloat4E2M1 ? DType::kFloat32
-                     : is_signed_integer(to)  ? DType::kInt8
-                                              : DType::kUInt8;
+  const DType wide = is_float(to)            ? DType::kFloat32
+                     : is_signed_integer(to) ? DType::kInt8
+                                             : DType::kUInt8;
   require(is_packed(to) && t.dtype() == wide, ErrorCode::kInternal, "cannot pack a {} tensor as {}",
           dtype_name(t.dtype()), dtype_name(to));
   return convert(t, to);

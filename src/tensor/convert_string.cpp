@@ -93,7 +93,7 @@ Tensor numbers_to_strings(const Tensor& t) {
     each([p = t.data<double>()](int64_t i) { return numpy_float_str(p[i]); });
   } else if (dtype == DType::kFloat32) {
     each([p = t.data<float>()](int64_t i) { return numpy_float_str(p[i]); });
-  } else if (dtype == DType::kFloat4E2M1) {
+  } else if (is_packed(dtype)) {
     const Tensor wide = convert(t, DType::kFloat32);
     each([p = wide.data<float>()](int64_t i) { return numpy_float_str(p[i]); });
   } else if (bit_width(dtype) == 16) {

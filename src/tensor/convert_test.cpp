@@ -8,6 +8,7 @@
 
 #include "tensor/half.h"
 #include "tensor/narrow_float.h"
+#include "tensor/packed_bits.h"
 
 namespace assay {
 namespace {
@@ -54,6 +55,8 @@ TEST(NarrowFloat, RoundsToNearestEvenEverywhere) {
   check_rounding<Float8E5M2Format>();
   check_rounding<Float8E5M2FNUZFormat>();
   check_rounding<Float4E2M1Format>();
+  check_rounding<Float6E2M3Format>();
+  check_rounding<Float6E3M2Format>();
 }
 
 TEST(NarrowFloat, NansStayNans) {
@@ -64,6 +67,7 @@ TEST(NarrowFloat, NansStayNans) {
   EXPECT_TRUE(std::isnan(decode<Float8E5M2FNUZFormat>(encode<Float8E5M2FNUZFormat>(-nan, true))));
   EXPECT_TRUE(std::isnan(decode_e8m0(encode_e8m0(nan, true, E8M0Rounding::kUp))));
   EXPECT_EQ(decode<Float4E2M1Format>(encode<Float4E2M1Format>(nan, true)), 0);
+  EXPECT_EQ(decode<Float6E2M3Format>(encode<Float6E2M3Format>(nan, true)), 0);
 }
 
 // Codes from NumPy and ml_dtypes.
@@ -112,6 +116,26 @@ TEST(Convert, NarrowFloatsMatchMlDtypes) {
                          0x80, 0x80, 0x0,  0x18, 0x1a, 0x81, 0x8,  0x80, 0x80, 0x80, 0x80}));
   EXPECT_EQ(codes(convert(x, DType::kFloat4E2M1)),
             (std::vector{0x80, 0xb2, 0x10, 0x77, 0x77, 0x77, 0x07, 0x00, 0x08, 0xf7, 0xf7}));
+}
+
+TEST(Convert, SixBitFloatsMatchMlDtypes) {
+  const Tensor x = Tensor::vector<double>({-0.0, -1.5, 0.3, 1e9, kInf, -kInf, std::nan(""), 0.0624, 0.0625, 0.0626, 7.4,
+                                           0.03125, 0.1875, -27, 25, 27, 3.25, 3.75});
+  const auto check = [&](DType type, const std::vector<uint8_t>& expected) {
+    for (const bool saturate : {true, false}) {
+      const Tensor packed = convert(x, type, saturate);
+      EXPECT_EQ(packed.nbytes(), 14U);
+      std::vector<uint8_t> found(expected.size());
+      unpack_bits(static_cast<const uint8_t*>(packed.data()), 0, 6, found);
+      EXPECT_EQ(found, expected) << dtype_name(type);
+      EXPECT_TRUE(pack(unpack(packed), type).identical(packed));
+    }
+  };
+  check(DType::kFloat6E2M3, {0x20, 0x2c, 0x2, 0x1f, 0x1f, 0x3f, 0x20, 0x0, 0x0, 0x1, 0x1f, 0x0, 0x2, 0x3f, 0x1f, 0x1f, 0x15,
+                             0x17});
+  check(DType::kFloat6E3M2, {0x20, 0x2e, 0x5, 0x1f, 0x1f, 0x3f, 0x20, 0x1, 0x1, 0x1, 0x17, 0x0, 0x3, 0x3f, 0x1e, 0x1f, 0x12,
+                             0x14});
+  EXPECT_EQ(convert(convert(x, DType::kFloat6E3M2), DType::kFloat64).data<double>()[13], -28);
 }
 
 TEST(Convert, SaturatesOnlyTheNarrowTypes) {

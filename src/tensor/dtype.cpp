@@ -45,6 +45,8 @@ constexpr std::array<Info, kDTypeCount> kInfo = {{
     {DType::kFloat8E8M0, 8, Kind::kFloat, 1, "float8e8m0", "float8e8m0"},
     {DType::kUInt2, 2, Kind::kUnsigned, 0, "uint2", "uint2"},
     {DType::kInt2, 2, Kind::kSigned, 0, "int2", "int2"},
+    {DType::kFloat6E2M3, 6, Kind::kFloat, 4, "float6e2m3", "float6e2m3"},
+    {DType::kFloat6E3M2, 6, Kind::kFloat, 3, "float6e3m2", "float6e3m2"},
 }};
 
 constexpr std::array<Info, 3> kContainers = {{

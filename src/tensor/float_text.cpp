@@ -31,6 +31,10 @@ auto visit_format(DType dtype, uint32_t code, F&& f) {
       return as(Float8E5M2FNUZFormat{});
     case DType::kFloat4E2M1:
       return as(Float4E2M1Format{});
+    case DType::kFloat6E2M3:
+      return as(Float6E2M3Format{});
+    case DType::kFloat6E3M2:
+      return as(Float6E3M2Format{});
     case DType::kFloat8E8M0:
       return f(decode_e8m0(code), [](double x) { return encode_e8m0(x, false, E8M0Rounding::kNearest); });
     default:

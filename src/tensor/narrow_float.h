@@ -33,6 +33,8 @@ using Float8E5M2Format = NarrowFormat<5, 2, 15, 0x7b, 0x7c, 0x7e, true>;
 using Float8E5M2FNUZFormat = NarrowFormat<5, 2, 16, 0x7f, 0x80, 0x80, false>;
 /// No infinity and no NaN: both directions saturate, and a NaN becomes a zero.
 using Float4E2M1Format = NarrowFormat<2, 1, 1, 0x7, 0x7, 0x8, true>;
+using Float6E2M3Format = NarrowFormat<2, 3, 1, 0x1f, 0x1f, 0x20, true>;
+using Float6E3M2Format = NarrowFormat<3, 2, 3, 0x1f, 0x1f, 0x20, true>;
 
 namespace internal {
 

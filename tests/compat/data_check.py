@@ -33,8 +33,10 @@ NARROW_FLOATS = {
     "float8e5m2": ml_dtypes.float8_e5m2,
     "float8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "float4e2m1": ml_dtypes.float4_e2m1fn,
+    "float6e2m3": ml_dtypes.float6_e2m3fn,
+    "float6e3m2": ml_dtypes.float6_e3m2fn,
 }
-BITS = {"float16": 16, "bfloat16": 16, "float4e2m1": 4}
+BITS = {"float16": 16, "bfloat16": 16, "float4e2m1": 4, "float6e2m3": 6, "float6e3m2": 6}
 NATIVE = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 
 
@@ -82,8 +84,13 @@ def same(what, got, want):
 
 
 def unpacked(data, bits, count):
-    parts = [(data >> shift) & ((1 << bits) - 1) for shift in range(0, 8, bits)]
-    return np.stack(parts, 1).ravel()[:count]
+    """The elements of a stream of bits, low bits first."""
+    stream = np.unpackbits(data, bitorder="little")[:count * bits].reshape(count, bits)
+    return np.packbits(stream, axis=1, bitorder="little").ravel()
+
+
+def packed(codes, bits):
+    return np.packbits(np.unpackbits(codes, bitorder="little").reshape(-1, 8)[:, :bits], bitorder="little")
 
 
 def nearest(values, name, dtype):
@@ -103,15 +110,15 @@ def nearest(values, name, dtype):
     sign = np.where(np.signbit(values), 1 << (bits - 1), 0)
     if name.endswith("fnuz"):
         return np.where(over, 0x80, np.where(code == 0, 0, code | sign))
-    return np.where(over, 7 if bits == 4 else codes[-1] + 1, code) | sign
+    return np.where(over, codes[-1] + (bits >= 8), code) | sign
 
 
 def check_decoding(tool):
     for name, dtype in NARROW_FLOATS.items():
         bits = BITS.get(name, 8)
         codes = np.arange(1 << bits, dtype=np.uint16 if bits == 16 else np.uint8)
-        stored = codes[0::2] | codes[1::2] << 4 if bits == 4 else codes
-        got = tool.convert(stored.astype(codes.dtype), name, "float64", count=codes.size).view(np.float64)
+        stored = packed(codes, bits) if bits < 8 else codes
+        got = tool.convert(stored, name, "float64", count=codes.size).view(np.float64)
         same(f"{name} to float64", got, codes.view(dtype).astype(np.float32).astype(np.float64))
     for name, dtype, bits in (("int4", np.int8, 4), ("uint4", np.uint8, 4), ("int2", np.int8, 2), ("uint2", np.uint8, 2)):
         data = np.arange(256, dtype=np.uint8)
@@ -138,7 +145,7 @@ def check_encoding(tool):
         doubles = np.concatenate([middles, np.nextafter(middles, 0), np.nextafter(middles, np.inf), -middles])
         for values, source in ((singles, "float32"), (doubles, "float64"), (integers, "int64")):
             got = tool.convert(values, source, name)
-            got = got.view(np.uint16) if bits == 16 else unpacked(got, 4, values.size) if bits == 4 else got
+            got = got.view(np.uint16) if bits == 16 else unpacked(got, bits, values.size) if bits < 8 else got
             same(f"{source} to {name}", got.astype(np.int64), nearest(values.astype(np.longdouble), name, dtype))
 
 

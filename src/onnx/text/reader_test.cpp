@@ -193,6 +193,8 @@ TEST(TextReader, RefusesWrongElements) {
       {"bool[1] w = {2}", "2 is no element of bool[1], which lie between 0 and 1"},
       {"int32[1] w = {1.0}", "expected an integer in int32[1], but found '1.0'"},
       {"int4[3] w = {1, 2, 3}", "int4[3] needs 2 bytes (its elements are packed), but more are given"},
+      {"float6e2m3[3] w = {1, 2}", "float6e2m3[3] needs 3 element(s), but has 2"},
+      {"float6e3m2[1] w = {64}", "64 is no element of float6e3m2[1], which lie between 0 and 63"},
       {"complex64[1] w = {1}", "complex64[1] needs 2 numbers (real and imaginary parts), but has 1"},
       {"string[1] w = {a}", "expected a string in string[1], but found 'a'"},
       {"float[4] w = {1, ...}",

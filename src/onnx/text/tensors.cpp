@@ -11,6 +11,7 @@
 #include "assay/shape.h"
 #include "base/base64.h"
 #include "onnx/text/syntax.h"
+#include "tensor/packed_bits.h"
 
 namespace assay::onnx {
 namespace {
@@ -58,7 +59,8 @@ class ElementReader {
 
  private:
   std::string needs() const {
-    const char* what = is_packed(dtype_)    ? "bytes (its elements are packed)"
+    const char* what = spans_bytes(dtype_)  ? "element(s)"
+                       : is_packed(dtype_)  ? "bytes (its elements are packed)"
                        : is_complex(dtype_) ? "numbers (real and imaginary parts)"
                                             : "element(s)";
     return fmt::format("needs {} {}", count_, what);
@@ -118,7 +120,8 @@ class ElementReader {
       case DType::kBool:
         return integer<uint8_t>(0, 1);
       default:  // bit patterns
-        return bit_width(dtype_) == 16 ? integer<uint16_t>() : integer<uint8_t>();
+        if (bit_width(dtype_) == 16) return integer<uint16_t>();
+        return spans_bytes(dtype_) ? integer<uint8_t>(0, 63) : integer<uint8_t>();
     }
   }
 
@@ -151,9 +154,9 @@ int64_t element_count(const Lexer& lexer, const TextType& type, size_t type_at) 
   return count;
 }
 
-/// Entries of the element list: packed types are given as bytes, complex numbers as two numbers each.
+/// Entries of the element list: types that share bytes are given as bytes, complex numbers as two numbers each.
 size_t entry_count(DType dtype, int64_t elements) {
-  if (is_packed(dtype)) return storage_bytes(dtype, elements);
+  if (is_packed(dtype) && !spans_bytes(dtype)) return storage_bytes(dtype, elements);
   return static_cast<size_t>(elements) * (is_complex(dtype) ? 2 : 1);
 }
 
@@ -162,6 +165,11 @@ void read_elements(Lexer& lexer, const TextType& type, size_t type_at, const Not
   const int64_t count = element_count(lexer, type, type_at);
   ElementReader elements(lexer, dtype, entry_count(dtype, count), name_of(type));
   elements.read();
+  if (spans_bytes(dtype)) {
+    const std::vector<uint8_t> codes(elements.raw.begin(), elements.raw.end());
+    elements.raw.resize(storage_bytes(dtype, count));
+    pack_bits(codes, bit_width(dtype), reinterpret_cast<uint8_t*>(elements.raw.data()));
+  }
   if (notes.has_data) {
     if (dtype == DType::kString || notes.data.size() != storage_bytes(dtype, count))
       lexer.fail_at(type_at, fmt::format("the annotation 'data' holds {} bytes, but {} needs {}",

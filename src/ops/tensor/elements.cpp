@@ -4,30 +4,13 @@
 
 #include "base/memory_limit.h"
 #include "base/parallel.h"
+#include "tensor/packed_bits.h"
 
 namespace assay {
 namespace {
 
-constexpr int64_t kByteGrain = int64_t{1} << 18;
-
-/// Elements of `bits` bits that share a byte, low bits first.
-void unpack(const uint8_t* from, uint8_t* to, int64_t first, int64_t last, int bits) {
-  const int64_t per_byte = 8 / bits;
-  const unsigned mask = (1u << bits) - 1;
-  for (int64_t i = first; i < last; ++i)
-    to[i] = static_cast<uint8_t>(from[i / per_byte] >> (i % per_byte * bits) & mask);
-}
-
-/// Writes bytes [first, last) of the packed storage.
-void pack(const uint8_t* from, int64_t count, uint8_t* to, int64_t first, int64_t last, int bits) {
-  const int64_t per_byte = 8 / bits;
-  for (int64_t b = first; b < last; ++b) {
-    unsigned packed = 0;
-    for (int64_t i = 0; i < per_byte && b * per_byte + i < count; ++i)
-      packed |= static_cast<unsigned>(from[b * per_byte + i]) << (i * bits);
-    to[b] = static_cast<uint8_t>(packed);
-  }
-}
+/// Elements that a thread takes at once.
+constexpr int64_t kGrain = int64_t{1} << 18;
 
 }  // namespace
 
@@ -51,8 +34,10 @@ Tensor unpacked(const Tensor& t) {
   Tensor out = checked_allocation(DType::kUInt8, t.shape());
   const auto* from = static_cast<const uint8_t*>(t.data());
   auto* to = out.mutable_data<uint8_t>();
-  parallel_for(t.numel(), kByteGrain,
-               [&](int64_t first, int64_t last) { unpack(from, to, first, last, bit_width(t.dtype())); });
+  const int bits = bit_width(t.dtype());
+  parallel_for(t.numel(), kGrain, [&](int64_t first, int64_t last) {
+    unpack_bits(from, first, bits, {to + first, to + last});
+  });
   return out;
 }
 
@@ -61,8 +46,11 @@ Tensor repacked(Tensor t, DType dtype) {
   Tensor out = Tensor::allocate(dtype, t.shape());
   const auto* from = t.data<uint8_t>();
   auto* to = static_cast<uint8_t*>(out.mutable_data());
-  parallel_for(static_cast<int64_t>(out.nbytes()), kByteGrain, [&](int64_t first, int64_t last) {
-    pack(from, t.numel(), to, first, last, bit_width(dtype));
+  const int bits = bit_width(dtype);
+  const int64_t groups = (t.numel() + kPackedGroup - 1) / kPackedGroup;
+  parallel_for(groups, kGrain / kPackedGroup, [&](int64_t first_group, int64_t last_group) {
+    const int64_t first = first_group * kPackedGroup, last = std::min(last_group * kPackedGroup, t.numel());
+    pack_bits({from + first, from + last}, bits, to + first * bits / 8);
   });
   return out;
 }
@@ -74,7 +62,7 @@ void fill_elements(Tensor& t, const Tensor& value) {
   visit_elements(t.dtype(), [&]<typename E>() {
     const E element = elements<E>(value)[0];
     E* to = mutable_elements<E>(t);
-    parallel_for(t.numel(), kByteGrain / static_cast<int64_t>(sizeof(E)),
+    parallel_for(t.numel(), kGrain / static_cast<int64_t>(sizeof(E)),
                  [&](int64_t first, int64_t last) { std::fill(to + first, to + last, element); });
   });
 }
