@@ -29,6 +29,10 @@ Node* producer_node(const Node& node, size_t input = 0);
 /// attached; null when there is none.
 Node* consumer_node(const Node& node, size_t which = 0, size_t output = 0);
 
+/// Takes a value away from the node that computes it, whose other outputs keep their places. Nothing happens to one
+/// without a producer.
+void detach_from_producer(Value& value);
+
 struct CleanupOptions {
   /// Leave out outputs that nothing uses. Trailing ones go; one before an output that is used becomes an
   /// empty slot, so that positions keep their meaning (GraphSurgeon closes the gap).
@@ -36,8 +40,8 @@ struct CleanupOptions {
   bool remove_unused_graph_inputs = false;
   bool recurse_subgraphs = true;
   bool recurse_functions = true;  ///< of a model
-  /// Which outputs a node may do without; by default all. The schema's word is optional_output() of
-  /// passes/schema_rules.h: the number of a Split's outputs means something.
+  /// Which outputs a node may do without; by default all. Where the number of outputs means something, as a
+  /// Split's does, it should say no.
   std::function<bool(const Node&, size_t)> is_optional_output;
 };
 

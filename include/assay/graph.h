@@ -222,7 +222,7 @@ class Graph {
   void remove_unused_values();
   /// Every use of `from`, graph outputs included, becomes a use of `to`.
   void replace_uses(Value* from, Value* to);
-  /// The order given must be a permutation of nodes().
+  /// Nodes that the order does not list are deleted.
   void reorder_nodes(std::span<Node* const> order);
 
  private:

@@ -14,8 +14,9 @@ bool contains(std::string_view text, std::string_view part) {
          part.empty();
 }
 
-/// Levenshtein distance, or more than `limit` when it is beyond that.
-size_t distance(std::string_view a, std::string_view b, size_t limit) {
+}  // namespace
+
+size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return limit + 1;
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -32,8 +33,6 @@ size_t distance(std::string_view a, std::string_view b, size_t limit) {
   return row[b.size()];
 }
 
-}  // namespace
-
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string_view> candidates,
                                        size_t most) {
   // At least one character must be the same.
@@ -41,7 +40,7 @@ std::vector<std::string> nearest_names(std::string_view name, std::span<const st
   std::vector<std::pair<size_t, std::string_view>> found;
   for (const std::string_view c : candidates) {
     if (c.empty()) continue;
-    const size_t d = distance(name, c, limit);
+    const size_t d = edit_distance(name, c, limit);
     if (d <= limit || (!name.empty() && contains(c, name))) found.emplace_back(d, c);
   }
   std::stable_sort(found.begin(), found.end(),

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
+#include "base/similar_name.h"
 #include "cli/args.h"
 #include "run/python_parse.h"
 
@@ -156,26 +156,12 @@ std::string ArgParser::help(int columns) const {
 }
 
 std::string nearest_name(std::string_view word, std::span<const std::string> names) {
-  const auto distance = [&](std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), size_t{0});
-    for (size_t i = 1; i <= a.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j <= b.size(); ++j) {
-        const size_t above = row[j];
-        row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-        diagonal = above;
-      }
-    }
-    return row.back();
-  };
   std::string best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 4) + 1;
+  size_t limit = std::max<size_t>(2, word.size() / 4);
   if (word.size() > 64) return best;
   for (const std::string& name : names)
-    if (const size_t d = distance(word, name); d < best_distance) {
-      best_distance = d;
+    if (const size_t d = edit_distance(word, name, limit); d <= limit && (best.empty() || d < limit)) {
+      limit = d;
       best = name;
     }
   return best;

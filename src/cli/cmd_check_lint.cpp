@@ -5,6 +5,7 @@
 #include "cli/options/data_loader.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
+#include "cli/options/runners.h"
 #include "graph/metadata_text.h"
 #include "lint/lint.h"
 #include "run/loader_cache.h"
@@ -24,14 +25,8 @@ void add_options(ArgParser& parser) {
        .metavar = "RULES",
        .choices = {"all", "upstream"}},
       {.names = {"--no-onnxrt"}, .help = "Do not run the model with ONNX Runtime.", .arity = Arity::kNone},
-      {.names = {"--providers", "--execution-providers"},
-       .help =
-           "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "NAME"},
-      {.names = {"--onnxrt-library"},
-       .help = "The shared library of ONNX Runtime; default: the first one found.",
-       .metavar = "FILE"},
+      providers_option(),
+      onnxrt_library_option(),
   };
   parser.add_group("ONNX Model Loading").options = {
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/cmd_surgeon.h"
+#include "cli/model_editing.h"
 #include "cli/options/logging.h"
 #include "convert/convert_opset.h"
 #include "graph/export.h"
@@ -36,23 +37,6 @@ void add_options(ArgParser& parser) {
   };
 }
 
-size_t count_nodes(const Graph& g) {
-  size_t count = g.nodes().size();
-  for (const auto& n : g.nodes())
-    for (const Attribute& a : n->attributes) {
-      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) count += count_nodes(**sub);
-      if (const auto* list = a.get_if<Attribute::Graphs>())
-        for (const auto& each : *list) count += count_nodes(*each);
-    }
-  return count;
-}
-
-size_t count_nodes(const Model& model) {
-  size_t count = count_nodes(*model.graph);
-  for (const Function& f : model.functions) count += count_nodes(*f.body);
-  return count;
-}
-
 /// Names every node without equivalent; throws Error.
 [[noreturn]] void refuse(const ConvertReport& report, int64_t wanted) {
   int64_t nearest = report.problems.front().nearest;
@@ -76,7 +60,7 @@ int run(CommandContext& context) {
   const std::string path = *args.text("model_file");
   const std::shared_ptr<Model> model =
       load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or("")});
-  const size_t nodes = count_nodes(*model);
+  const int64_t nodes = count_nodes(*model);
   const ConvertReport report =
       with_context([&] { return "in " + path; }, [&] { return convert_opset(*model, options); });
   for (const std::string& note : report.notes) log::warning("{}", note);

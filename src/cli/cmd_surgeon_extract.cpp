@@ -170,7 +170,7 @@ void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const 
   graph = model->graph.get();
   if (inputs.graph == nullptr) inputs = all_of(graph->inputs, graph);
   if (outputs.graph == nullptr) outputs = all_of(graph->outputs, graph);
-  extract(*model, *graph, inputs.tensors, outputs.tensors);
+  extract(*graph, inputs.tensors, outputs.tensors);
   for (const Value* v : graph->inputs)
     if (v->consumers().empty() &&
         std::find(graph->outputs.begin(), graph->outputs.end(), v) == graph->outputs.end())

@@ -102,12 +102,6 @@ void add_options(ArgParser& parser) {
   };
 }
 
-int64_t count_nodes(const Graph& g) {
-  auto n = static_cast<int64_t>(g.nodes().size());
-  for (const Graph* sub : subgraphs(g, /*recursive=*/true)) n += static_cast<int64_t>(sub->nodes().size());
-  return n;
-}
-
 void warn_of_pointless_options(const ParsedArgs& args) {
   for (const char* name : {"--num-passes", "--partitioning", "--no-fold-shapes",
                            "--no-per-pass-shape-inference", "--fold-size-threshold"})

@@ -36,8 +36,10 @@ void clone_into(const Graph& from, Graph& to, ValueMap& map) {
 
 }  // namespace
 
-Value* clone_value(const Value& v, Graph& into) {
-  Value* copy = into.add_value(v.name(), v.type);
+Value* clone_value(const Value& v, Graph& into) { return clone_value(v, into, v.name()); }
+
+Value* clone_value(const Value& v, Graph& into, std::string name) {
+  Value* copy = into.add_value(std::move(name), v.type);
   if (v.tensor().defined())
     copy->set_tensor(v.tensor());
   else if (v.is_constant())

@@ -10,6 +10,8 @@ namespace assay {
 /// A copy of one value in another graph: name, type, constant data (shared), metadata. Throws Error when the
 /// name is taken there.
 Value* clone_value(const Value& v, Graph& into);
+/// The same under another name.
+Value* clone_value(const Value& v, Graph& into, std::string name);
 
 /// A copy of one node at the end of another graph, subgraphs included. Its inputs and outputs are looked up
 /// in `map`; values that the map does not have are copied into the graph and added to it.

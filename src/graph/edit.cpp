@@ -98,6 +98,13 @@ Node* consumer_node(const Node& node, size_t which, size_t output) {
   return v != nullptr && which < v->consumers().size() ? v->consumers()[which] : nullptr;
 }
 
+void detach_from_producer(Value& value) {
+  Node* n = value.producer();
+  if (n == nullptr) return;
+  const auto at = std::find(n->outputs().begin(), n->outputs().end(), &value);
+  n->set_output(static_cast<size_t>(at - n->outputs().begin()), nullptr);
+}
+
 int64_t cleanup(Graph& graph, const CleanupOptions& options) {
   int64_t removed = 0;
   if (options.recurse_subgraphs)

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
+#include "graph/read.h"
 #include "onnx/messages.h"
 
 namespace assay {
@@ -88,12 +89,6 @@ class Sorter {
   std::vector<Frame> stack_;
   std::vector<Node*> order_;
 };
-
-bool has_subgraph(const Node& n) {
-  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
-    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
-  });
-}
 
 /// Whether each node comes after what it depends on.
 bool is_sorted(const Graph& graph) {

@@ -1,9 +1,17 @@
 #include "graph/read.h"
 
+#include <algorithm>
+
 namespace assay {
 
 bool is_op(const Node& n, std::string_view op_type) {
   return n.op_type == op_type && (n.domain.empty() || n.domain == "ai.onnx");
+}
+
+bool has_subgraph(const Node& n) {
+  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
+    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
+  });
 }
 
 const Tensor* constant_of(const Value* v) {

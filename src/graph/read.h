@@ -11,6 +11,8 @@ namespace assay {
 
 /// An operator of the default domain.
 bool is_op(const Node& n, std::string_view op_type);
+/// Whether an attribute of it is a graph: If, Loop, Scan and their like.
+bool has_subgraph(const Node& n);
 
 /// The data of a constant; null for variables and for constants without data.
 const Tensor* constant_of(const Value* v);

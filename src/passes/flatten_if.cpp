@@ -58,16 +58,8 @@ class Splicer {
   }
 
   void add_local(const Value& v) {
-    Value* copy = graph_.add_value(graph_.unique_name(v.name() + suffix_), v.type);
-    if (v.tensor().defined())
-      copy->set_tensor(v.tensor());
-    else if (v.is_constant())
-      copy->set_missing();
-    copy->type = v.type;
-    copy->doc_string = v.doc_string;
-    copy->metadata = v.metadata;
-    copy->extra_fields = v.extra_fields;
-    copy->set_tensor_source(v.shared_tensor_source());
+    Value* copy = clone_value(v, graph_, graph_.unique_name(v.name() + suffix_));
+    copy->is_overridable = false;
     map_[&v] = copy;
   }
 

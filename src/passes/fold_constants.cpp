@@ -15,12 +15,6 @@ constexpr int64_t kMaxBytes = int64_t{1} << 30;
 /// Where the size of a result is not known before, only small inputs are evaluated.
 constexpr int64_t kMaxUnknownInput = 1 << 16;
 
-bool has_subgraph(const Node& n) {
-  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
-    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
-  });
-}
-
 /// Operators whose results may be much larger than their inputs.
 bool may_blow_up(const Node& n) {
   for (const char* op :

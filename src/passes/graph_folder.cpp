@@ -14,12 +14,6 @@
 namespace assay {
 namespace {
 
-bool has_subgraph(const Node& n) {
-  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
-    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
-  });
-}
-
 bool refers_to_parameters(const Node& n) {
   return std::any_of(n.attributes.begin(), n.attributes.end(),
                      [](const Attribute& a) { return !a.ref_attr_name.empty(); });

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "graph/order.h"
+#include "graph/read.h"
 #include "ops/check.h"
 #include "ops/eval_util.h"
 #include "ops/noise.h"
@@ -159,11 +160,6 @@ std::vector<double> unit_roundoffs(const Node& n) {
     u.push_back(unit_roundoff(declared == DType::kUndefined ? DType::kFloat32 : declared));
   }
   return u;
-}
-
-bool has_subgraph(const Node& n) {
-  return std::any_of(n.attributes.begin(), n.attributes.end(),
-                     [](const Attribute& a) { return a.get_if<std::shared_ptr<Graph>>() != nullptr; });
 }
 
 Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/read.h"
 #include "ops/eval_util.h"
 #include "reference/error_bound.h"
 #include "reference/fragment.h"
@@ -13,12 +14,6 @@
 
 namespace assay {
 namespace {
-
-bool has_subgraph(const Node& n) {
-  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
-    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
-  });
-}
 
 DType declared_dtype(const Value& v) { return v.type.is_tensor() ? v.type.dtype : DType::kUndefined; }
 

@@ -27,10 +27,7 @@ void declare(Value& v, const CutTensor& t) {
 void cut_off(Value& v) {
   v.clear_tensor();
   v.is_overridable = false;
-  Node* n = v.producer();
-  if (n == nullptr) return;
-  const auto at = std::find(n->outputs().begin(), n->outputs().end(), &v);
-  n->set_output(static_cast<size_t>(at - n->outputs().begin()), nullptr);
+  detach_from_producer(v);
 }
 
 /// Names the tensors that something uses and nothing gives.
@@ -88,10 +85,7 @@ void resolve_parameters(const Graph& g, const Function& f) {
 
 }  // namespace
 
-void extract(Model& model, Graph& graph, const std::vector<CutTensor>& inputs,
-             const std::vector<CutTensor>& outputs) {
-  if (&graph != model.graph.get())
-    fail(ErrorCode::kInternal, "extract() works on the main graph; see make_main_graph()");
+void extract(Graph& graph, const std::vector<CutTensor>& inputs, const std::vector<CutTensor>& outputs) {
   std::vector<Value*> in, out;
   for (const CutTensor& t : inputs) in.push_back(find(graph, t));
   for (const CutTensor& t : outputs) out.push_back(find(graph, t));

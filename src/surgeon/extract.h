@@ -21,8 +21,7 @@ struct CutTensor {
 /// Throws Error: kNotFound for a name that does not exist, kInvalidArgument when the outputs need a tensor
 /// that is no longer computed: it names those, the nodes that use them, and what would have to be an input.
 /// The model is then as it was only in part.
-void extract(Model& model, Graph& graph, const std::vector<CutTensor>& inputs,
-             const std::vector<CutTensor>& outputs);
+void extract(Graph& graph, const std::vector<CutTensor>& inputs, const std::vector<CutTensor>& outputs);
 
 /// Makes the graph (a body of If, Loop or Scan, or of a local function) the main graph of its model; tensors
 /// that it takes from outside become inputs of it, constants come along. Throws Error (kInvalidArgument) when

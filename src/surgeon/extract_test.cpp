@@ -45,7 +45,7 @@ using Names = std::vector<std::string>;
 
 TEST(Extract, KeepsWhatLiesBetween) {
   const auto m = small_model();
-  extract(*m, *m->graph, {{"n", Dims{Dim::symbol("k")}, {}}}, {{"s", {}, DType::kFloat32}});
+  extract(*m->graph, {{"n", Dims{Dim::symbol("k")}, {}}}, {{"s", {}, DType::kFloat32}});
   EXPECT_EQ(operators(*m->graph), Names{"Add"});
   ASSERT_EQ(m->graph->inputs.size(), 1U);
   EXPECT_EQ(m->graph->inputs[0]->type.str(), "float32[k]");
@@ -56,7 +56,7 @@ TEST(Extract, KeepsWhatLiesBetween) {
 
 TEST(Extract, AConstantMayBecomeAnInput) {
   const auto m = small_model();
-  extract(*m, *m->graph, {{"n", {}, {}}, {"w", {}, {}}}, {{"y", {}, {}}});
+  extract(*m->graph, {{"n", {}, {}}, {"w", {}, {}}}, {{"y", {}, {}}});
   EXPECT_EQ(m->graph->inputs.size(), 2U);
   EXPECT_FALSE(m->graph->find_value("w")->is_constant());
 }
@@ -64,7 +64,7 @@ TEST(Extract, AConstantMayBecomeAnInput) {
 TEST(Extract, NamesWhatIsMissing) {
   const auto m = small_model();
   const std::string message = error_of([&] {
-    extract(*m, *m->graph, {{"s", {}, {}}}, {{"y", {}, {}}, {"z", {}, {}}});
+    extract(*m->graph, {{"s", {}, {}}}, {{"y", {}, {}}, {"z", {}, {}}});
   });
   EXPECT_NE(message.find("'x' (used by 'neg' (Neg))"), std::string::npos) << message;
   EXPECT_NE(message.find("to the inputs"), std::string::npos) << message;
@@ -73,14 +73,14 @@ TEST(Extract, NamesWhatIsMissing) {
 TEST(Extract, RefusesACutThatIsACycle) {
   // The output lies before the input.
   const auto m = small_model();
-  const std::string message = error_of([&] { extract(*m, *m->graph, {{"y", {}, {}}}, {{"n", {}, {}}}); });
+  const std::string message = error_of([&] { extract(*m->graph, {{"y", {}, {}}}, {{"n", {}, {}}}); });
   EXPECT_NE(message.find("'x'"), std::string::npos) << message;
 }
 
 TEST(Extract, NamesAreChecked) {
   const auto m = small_model();
   EXPECT_EQ(error_of([&] {
-              extract(*m, *m->graph, {}, {{"nothing", {}, {}}});
+              extract(*m->graph, {}, {{"nothing", {}, {}}});
             }),
             "Tensor: nothing does not exist in the model");
 }

@@ -33,10 +33,7 @@ void override_input_shapes(Model& model, const std::vector<std::pair<std::string
     v->type = Type::tensor(v->type.dtype, dims);
     if (contains(g.inputs, v)) continue;
     v->clear_tensor();
-    if (Node* n = v->producer()) {
-      const auto at = std::find(n->outputs().begin(), n->outputs().end(), v);
-      n->set_output(static_cast<size_t>(at - n->outputs().begin()), nullptr);
-    }
+    detach_from_producer(*v);
     g.inputs.push_back(v);
   }
 }

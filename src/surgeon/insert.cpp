@@ -29,16 +29,8 @@ Value* follow(Graph& g, Value* old) {
   if (is_output) old->rename(other);
   Value* fresh = g.add_value(is_output ? name : other, old->type);
   if (is_output) std::swap(fresh->doc_string, old->doc_string);
-  for (Value* v : std::vector<Value*>{old}) g.replace_uses(v, fresh);
-  // Subgraphs, too, read what comes after the new node; replace_uses() has seen to that.
+  g.replace_uses(old, fresh);
   return fresh;
-}
-
-void detach_producer(Value& v) {
-  Node* n = v.producer();
-  if (n == nullptr) return;
-  const auto at = std::find(n->outputs().begin(), n->outputs().end(), &v);
-  n->set_output(static_cast<size_t>(at - n->outputs().begin()), nullptr);
 }
 
 }  // namespace
@@ -55,7 +47,7 @@ Node* insert_node(Model& model, const InsertedNode& spec) {
     if (is_read) {
       outputs.push_back(follow(g, v));
     } else {
-      detach_producer(*v);
+      detach_from_producer(*v);
       outputs.push_back(v);
     }
   }

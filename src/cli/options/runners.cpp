@@ -13,6 +13,20 @@ constexpr const char* kTensorRtRole = "--trt";
 
 }  // namespace
 
+Option providers_option() {
+  return {.names = {"--providers", "--execution-providers"},
+          .help =
+              "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
+          .arity = Arity::kAtLeastOne,
+          .metavar = "NAME"};
+}
+
+Option onnxrt_library_option() {
+  return {.names = {"--onnxrt-library"},
+          .help = "The shared library of ONNX Runtime; default: the first one found.",
+          .metavar = "FILE"};
+}
+
 void add_runner_options(ArgParser& parser) {
   OptionGroup& runners =
       parser.add_group("Runners", "May be repeated and mixed; they run in the order given.");
@@ -37,14 +51,8 @@ void add_runner_options(ArgParser& parser) {
                "that the "
                "model declares.",
        .choices = {"float64", "stored"}},
-      {.names = {"--providers", "--execution-providers"},
-       .help =
-           "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "NAME"},
-      {.names = {"--onnxrt-library"},
-       .help = "The shared library of ONNX Runtime; default: the first one found.",
-       .metavar = "FILE"},
+      providers_option(),
+      onnxrt_library_option(),
       {.names = {"--planted-fault"}, .metavar = "NODE"},
   };
 }

@@ -10,6 +10,10 @@
 
 namespace assay::cli {
 
+/// --providers and --onnxrt-library, for commands that run ONNX Runtime.
+Option providers_option();
+Option onnxrt_library_option();
+
 /// One flag per backend of this build, --trt, and what concerns them all: --threads, --ref-precision,
 /// --providers,
 /// --onnxrt-library.

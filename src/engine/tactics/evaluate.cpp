@@ -1,4 +1,5 @@
 // The plain evaluation of any operator, on whole tensors: what every operator can fall back to.
+#include "graph/read.h"
 #include "reference/evaluate.h"
 
 #include <algorithm>
@@ -11,12 +12,6 @@
 
 namespace assay::engine {
 namespace {
-
-bool has_subgraph(const Node& n) {
-  return std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
-    return a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
-  });
-}
 
 std::string supports(const Problem& p) {
   if (is_region(p.node())) return "a region has no evaluation of its own";
