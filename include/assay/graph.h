@@ -193,6 +193,10 @@ class Graph {
 
   /// Throws Error (kInvalidModel) when the name exists.
   Value* add_value(std::string name, Type type = {});
+  /// Null when the name exists.
+  Value* try_add_value(std::string name);
+  /// Makes room for that many values in one go.
+  void reserve_values(size_t count);
   Value* add_constant(std::string name, Tensor tensor);
   Value* add_input(std::string name, Type type);
   /// In this graph only; null when there is none.
@@ -229,6 +233,8 @@ class Graph {
   friend class Value;
   friend class Node;
   void detach(Node& node);
+  /// False, and the value stays the caller's, when its name exists.
+  bool take(std::unique_ptr<Value>&& value);
 
   std::vector<std::unique_ptr<Value>> values_;
   std::vector<std::unique_ptr<Node>> nodes_;

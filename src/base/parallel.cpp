@@ -2,8 +2,10 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 
@@ -29,6 +31,14 @@ int thread_count() { return threads(); }
 void set_thread_count(int n) {
   threads() = std::max(1, n);
   omp_set_num_threads(threads());
+}
+
+void bound_spinning(char** argv) {
+  if (available_cpus() == 1 || std::getenv("GOMP_SPINCOUNT") != nullptr ||
+      std::getenv("OMP_WAIT_POLICY") != nullptr)
+    return;
+  // A few tens of microseconds: longer than what lies between two loops of a model.
+  if (::setenv("GOMP_SPINCOUNT", "1000", 0) == 0) ::execv("/proc/self/exe", argv);
 }
 
 void internal::run_parallel(int64_t count, int64_t grain, RangeBody body) {

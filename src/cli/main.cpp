@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/parallel.h"
 #include "cli/cli.h"
 
 namespace {
@@ -22,6 +23,7 @@ void open_standard_streams() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && argv[1][0] != '-') assay::bound_spinning(argv);
   open_standard_streams();
   // A reader of the log that goes away (`assay run ... | head`) must not end a run that also writes files.
   std::signal(SIGPIPE, SIG_IGN);

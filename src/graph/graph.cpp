@@ -58,11 +58,10 @@ void Node::set_inputs(std::vector<Value*> inputs) {
 }
 
 void Node::set_output(size_t i, Value* v) {
-  require(v == nullptr || v->producer_ == nullptr || v->producer_ == this, ErrorCode::kInvalidModel,
-          "'{}' is produced by two nodes: {} and {}", v ? v->name() : "",
-          v && v->producer_ ? v->producer_->label() : "", label());
-  require(v == nullptr || !v->is_constant(), ErrorCode::kInvalidModel,
-          "'{}' is an initializer and the output of node {}", v ? v->name() : "", label());
+  if (v != nullptr && v->producer_ != nullptr && v->producer_ != this)
+    fail(ErrorCode::kInvalidModel, "'{}' is produced by two nodes: {} and {}", v->name(), v->producer_->label(), label());
+  if (v != nullptr && v->is_constant())
+    fail(ErrorCode::kInvalidModel, "'{}' is an initializer and the output of node {}", v->name(), label());
   if (i >= outputs_.size()) outputs_.resize(i + 1, nullptr);
   if (outputs_[i] != nullptr) outputs_[i]->producer_ = nullptr;
   outputs_[i] = v;
@@ -136,13 +135,28 @@ std::vector<std::shared_ptr<Graph>> take_all_subgraphs(std::span<Node* const> no
 Graph::~Graph() { reorder_nodes({}); }
 
 Value* Graph::add_value(std::string value_name, Type type) {
-  require(find_value(value_name) == nullptr, ErrorCode::kInvalidModel, "the name '{}' is given to two values",
-          value_name);
-  values_.emplace_back(new Value(this, std::move(value_name)));
-  Value* v = values_.back().get();
+  auto value = std::unique_ptr<Value>(new Value(this, std::move(value_name)));
+  Value* v = value.get();
+  require(take(std::move(value)), ErrorCode::kInvalidModel, "the name '{}' is given to two values", v->name());
   v->type = std::move(type);
-  index_.emplace(v->name_, v);
   return v;
+}
+
+Value* Graph::try_add_value(std::string value_name) {
+  auto value = std::unique_ptr<Value>(new Value(this, std::move(value_name)));
+  Value* v = value.get();
+  return take(std::move(value)) ? v : nullptr;
+}
+
+bool Graph::take(std::unique_ptr<Value>&& value) {
+  if (!index_.emplace(value->name_, value.get()).second) return false;
+  values_.push_back(std::move(value));
+  return true;
+}
+
+void Graph::reserve_values(size_t count) {
+  values_.reserve(count);
+  index_.reserve(count);
 }
 
 Value* Graph::add_constant(std::string value_name, Tensor tensor) {

@@ -110,8 +110,9 @@ void Importer::initializer(const onnx::TensorMessage& t, Value& v) {
 void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
   const auto constant = [&](std::string_view name) -> Value* {
     require(!name.empty(), ErrorCode::kInvalidModel, "an initializer of graph '{}' has no name", g.name);
-    require(g.find_value(name) == nullptr, ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
-    return g.add_value(str(name));
+    Value* v = g.try_add_value(str(name));
+    require(v != nullptr, ErrorCode::kInvalidModel, "two initializers are named '{}'", name);
+    return v;
   };
   for (const onnx::TensorMessage& t : m.initializers)
     with_context([&] { return fmt::format("in initializer '{}'", t.name); },
@@ -168,6 +169,7 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
   g.doc_string = m.doc_string;
   g.metadata = to_metadata(m.metadata);
   g.extra_fields = m.extra;
+  g.reserve_values(m.inputs.size() + m.initializers.size() + m.nodes.size());
   inputs(m, g);
   nodes(m.nodes, g);
   value_infos(m.value_infos, g);
@@ -245,15 +247,16 @@ void Importer::node_outputs(const onnx::NodeMessage& m, Graph& g, Node& n) {
       n.set_output(i, nullptr);
       continue;
     }
-    Value* v = g.find_value(name);
-    if (v != nullptr) {
+    Value* added = g.try_add_value(str(name));
+    if (added == nullptr) {
+      const Value* v = g.find_value(name);
       const char* what = v->producer() != nullptr ? "another node's output"
                          : v->is_constant()       ? "an initializer"
                                                   : "a graph input";
       fail(ErrorCode::kInvalidModel, "the output '{}' of node {} is already the name of {}", name,
            n.name.empty() ? "(" + n.op_type + ")" : n.label(), what);
     }
-    n.set_output(i, g.add_value(str(name)));
+    n.set_output(i, added);
   }
 }
 

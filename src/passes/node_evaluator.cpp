@@ -87,8 +87,8 @@ void NodeEvaluator::check_turns(const Node& n) const {
     return !turns.defined() || turns.numel() != 1 || !is_integer(turns.dtype()) ||
            turns.to_int64()[0] > kMaxTurns;
   });
-  require(is_bounded, ErrorCode::kUnsupported, "a Loop in {} is not known to end within {} turns", n.label(),
-          kMaxTurns);
+  if (!is_bounded)
+    fail(ErrorCode::kUnsupported, "a Loop in {} is not known to end within {} turns", n.label(), kMaxTurns);
 }
 
 /// Shape inference knows the size before memory is asked for.

@@ -15,7 +15,7 @@ namespace {
 
 /// Elements handled at a time: a multiple of 8, so that packed types split at bytes.
 constexpr int64_t kBlock = 2048;
-constexpr int64_t kGrain = 8;  // blocks
+constexpr int64_t kGrain = 32;  // blocks; fewer are done before another thread wakes up
 
 struct Options {
   bool saturate = true;

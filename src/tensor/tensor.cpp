@@ -22,8 +22,9 @@ std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dty
   if (large) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
   void* p = rounded < bytes ? nullptr : std::aligned_alloc(large ? kHugePage : kAlignment, rounded);
   if (large && p != nullptr) ::madvise(p, rounded, MADV_HUGEPAGE);
-  require(p != nullptr, ErrorCode::kInvalidArgument, "cannot allocate {} bytes for a {} tensor of shape {}",
-          bytes, dtype_name(dtype), shape.str());
+  if (p == nullptr) [[unlikely]]
+    fail(ErrorCode::kInvalidArgument, "cannot allocate {} bytes for a {} tensor of shape {}", bytes,
+         dtype_name(dtype), shape.str());
   return {p, std::free};
 }
 
@@ -35,9 +36,9 @@ Tensor Tensor::allocate(DType dtype, Shape shape) {
   require(dtype != DType::kUndefined && !assay::is_container(dtype), ErrorCode::kInternal,
           "a tensor needs an element type");
   const auto bits = dtype == DType::kString ? int64_t{8 * sizeof(std::string)} : int64_t{bit_width(dtype)};
-  require(t.numel_ <= memory_limit() / std::max<int64_t>(bits, 1) * 8, ErrorCode::kInvalidArgument,
-          "a {} tensor of shape {} takes more than the {} bytes that there are", dtype_name(dtype),
-          shape.str(), memory_limit());
+  if (t.numel_ > memory_limit() / std::max<int64_t>(bits, 1) * 8) [[unlikely]]
+    fail(ErrorCode::kInvalidArgument, "a {} tensor of shape {} takes more than the {} bytes that there are",
+         dtype_name(dtype), shape.str(), memory_limit());
   if (dtype == DType::kString) {
     auto strings = std::make_shared<std::vector<std::string>>(static_cast<size_t>(t.numel_));
     t.data_ = strings->data();

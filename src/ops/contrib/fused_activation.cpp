@@ -102,8 +102,8 @@ Traced activate(Steps& steps, const Traced& x, const std::string& name,
   require(parameters.size() <= kMostParameters, ErrorCode::kInvalidModel,
           "the activation '{}' has {} parameters", name, parameters.size());
   std::copy_n(parameters.begin(), std::min(parameters.size(), p.size()), p.begin());
-  require(name != "Clip" || p[0] <= p[1], ErrorCode::kInvalidModel, "Clip from {} to {} leaves nothing", p[0],
-          p.size() > 1 ? p[1] : 0.0);
+  if (name == "Clip" && !(p[0] <= p[1]))
+    fail(ErrorCode::kInvalidModel, "Clip from {} to {} leaves nothing", p[0], p[1]);
   const double* values = p.data();
   return steps.map(
       x, [&](double v) { return a.f(v, values); }, a.slope(values),

@@ -9,17 +9,17 @@
 namespace assay {
 namespace {
 
-/// Elements that a thread takes at once.
-constexpr int64_t kGrain = int64_t{1} << 18;
+/// Elements that a thread takes at once: to copy fewer is done before another thread wakes up.
+constexpr int64_t kGrain = int64_t{1} << 20;
 
 }  // namespace
 
 void check_output_size(DType dtype, const Shape& shape) {
   const int64_t bits =
       dtype == DType::kString ? static_cast<int64_t>(sizeof(std::string)) * 8 : bit_width(dtype);
-  require(shape.numel() <= memory_limit() / bits * 8, ErrorCode::kInvalidModel,
-          "an output of shape {} and type {} is larger than the {} bytes that there are", shape.str(),
-          dtype_name(dtype), memory_limit());
+  if (shape.numel() > memory_limit() / bits * 8) [[unlikely]]
+    fail(ErrorCode::kInvalidModel, "an output of shape {} and type {} is larger than the {} bytes that there are",
+         shape.str(), dtype_name(dtype), memory_limit());
 }
 
 Tensor checked_allocation(DType dtype, Shape shape) {
