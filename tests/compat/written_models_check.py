@@ -105,6 +105,14 @@ def difference(name, value, expected, how):
     return None if worst <= bound * max(scale, 1e-6) else f"output {name} differs by {worst:.3g} of {scale:.3g}"
 
 
+def difference_of_weights(path, original):
+    """What is wrong with the initializers of a file; nothing when they are bit by bit those of the model."""
+    ours, theirs = ({t.name: onnx.numpy_helper.to_array(t) for t in m.graph.initializer} for m in (onnx.load(path), original))
+    if ours.keys() != theirs.keys():
+        return "other initializers"
+    return next((f"initializer {n} differs" for n in ours if ours[n].tobytes() != theirs[n].tobytes()), None)
+
+
 class Original:
     """A model as it was, with what the real tools say of it."""
 
@@ -130,9 +138,10 @@ class Original:
 
     def inner_values(self, scratch, feed):
         """The operand and the result of the chosen node."""
-        if self.place is None:
-            return {}
-        names = [self.place.read, self.place.given]
+        return self.computed([self.place.read, self.place.given], scratch, feed) if self.place else {}
+
+    def computed(self, names, scratch, feed):
+        """Any values of the graph."""
         marked, path = onnx.ModelProto(), scratch / "marked.onnx"
         marked.CopyFrom(self.model)
         given = {o.name for o in marked.graph.output}
@@ -141,6 +150,12 @@ class Original:
         outputs = run_on(session_of(path), feed)
         path.unlink()
         return {n: outputs[n] for n in names}
+
+    def fits_float16(self, scratch):
+        """Whether float16 can hold everything that the nodes compute."""
+        names = [o for n in self.model.graph.node for o in n.output if o]
+        values = self.computed(names, scratch, self.values).values()
+        return all(np.abs(v[np.isfinite(v)]).max(initial=0) <= np.finfo(np.float16).max for v in values if v.dtype.kind == "f")
 
 
 class Checker:
@@ -167,8 +182,15 @@ class Checker:
             return "more than the numbers of the weights is another"
         if original.refusal:
             return None
-        for name, value in run_on(session_of(path), original.values).items():
-            if problem := difference(name, value, original.values[name], how):
+        try:
+            session = session_of(path)
+        except Exception as e:  # noqa: BLE001  its exception types are not public
+            # Nobody can read the shapes then, so that is all that can be asked for.
+            is_left = most < 2 and "Cannot parse data from external tensors" in str(e)
+            return difference_of_weights(path, original.model) if is_left else str(e)
+        for name, value in run_on(session, original.values).items():
+            problem = difference(name, value, original.values[name], how)
+            if problem and not (how == runs.HALF and not np.isfinite(value).all() and not original.fits_float16(path.parent)):
                 return problem
         return None
 
@@ -176,7 +198,8 @@ class Checker:
         """Carries a run out in an empty folder; says what is wrong."""
         for i, command in enumerate(run.commands):
             problem = self.tool(command)
-            if problem and run.may_refuse and run.may_refuse in problem and i + 1 == len(run.commands) and not run.out.exists():
+            may_refuse = (run.may_refuse and run.may_refuse in problem) if problem and not original.refusal else original.refusal
+            if problem and "exit status 1: [!]" in problem and may_refuse and i + 1 == len(run.commands) and not run.out.exists():
                 self.refused += 1
                 return None
             if problem:
@@ -197,6 +220,8 @@ class Checker:
                 chosen = next((r for i, r in enumerate(runs.runs_for(path, pathlib.Path(name), *more)) if i == number), None)
                 if chosen is None:
                     break
+                if original.refusal and "--onnxrt" in chosen.commands[-1]:
+                    continue
                 self.expect(f"{path.name}: {chosen.name}", self.run(chosen, original))
         if original.place and not original.refusal:
             with tempfile.TemporaryDirectory() as name:
