@@ -116,7 +116,8 @@ bool is_missing(const Graph& g, const CutTensor& t, bool needs_shape) {
   const Value* v = g.find_value(t.name);
   const bool has_dtype = t.dtype || (v->type.is_tensor() ? v->type.dtype != DType::kUndefined
                                                          : v->type.kind != Type::Kind::kUnknown);
-  return !has_dtype || (needs_shape && !t.dims && v->type.is_tensor() && !v->type.has_shape());
+  const bool may_have_shape = v->type.is_tensor() || v->type.kind == Type::Kind::kUnknown;
+  return !has_dtype || (needs_shape && !t.dims && may_have_shape && !v->type.has_shape());
 }
 
 bool any_missing(const Graph& g, const Cut& inputs, const Cut& outputs) {
@@ -157,7 +158,7 @@ void complete_types(const ParsedArgs& args, const std::shared_ptr<Model>& model,
 bool differs(const Graph& g, const Cut& cut) {
   return std::any_of(cut.tensors.begin(), cut.tensors.end(), [&](const CutTensor& t) {
     const Type& known = g.find_value(t.name)->type;
-    if (t.dtype && known.is_tensor() && known.dtype != DType::kUndefined && *t.dtype != known.dtype) return true;
+    if (t.dtype && (!known.is_tensor() || *t.dtype != known.dtype)) return true;
     return t.dims && (!known.has_shape() || *known.dims != *t.dims);
   });
 }
