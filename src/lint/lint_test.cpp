@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -309,6 +310,7 @@ std::unique_ptr<Session> open_fake(const ModelSource& source, const SessionOptio
   for (const auto& n : source.model->graph->nodes()) {
     require(n->op_type != "Neg", ErrorCode::kUnsupported,
             "ONNX Runtime: Node ({}) Op (Neg) [ShapeInferenceError] no \"Neg\" : here", n->name);
+    if (n->op_type == "Crash") ::raise(SIGFPE);
     require(n->op_type != "Custom", ErrorCode::kUnsupported,
             "ONNX Runtime: Custom(1) is not a registered function/op");
   }
@@ -327,6 +329,17 @@ class LintRunTest : public LintTest {
     };
   }
   const Backend backend = {.name = "fake", .human_name = "Fake", .open = open_fake};
+  const Backend crashes_at_two_nodes = {
+      .name = "fake", .human_name = "Fake", .open = [](const ModelSource& source, const SessionOptions& o) {
+        if (source.model->graph->nodes().size() > 1) ::raise(SIGSEGV);
+        return open_fake(source, o);
+      }};
+  const Backend refuses_its_options = {
+      .name = "fake",
+      .human_name = "Fake",
+      .open = [](const ModelSource&, const SessionOptions&) -> std::unique_ptr<Session> {
+        fail(ErrorCode::kInvalidArgument, "there is no provider 'x'");
+      }};
 };
 
 TEST_F(LintRunTest, AModelThatRunsHasItsUsedNodesPass) {
@@ -347,6 +360,38 @@ TEST_F(LintRunTest, RunsNodeByNodeAndSkipsWhatDependsOnAFault) {
             "function/op\n")
       << lines(report);
   EXPECT_NE(output.find("[E] LINT | Name: b, Op: Neg |  no `Neg`here\n"), std::string::npos) << output;
+}
+
+TEST_F(LintRunTest, ACrashIsAFindingAndTheRestIsRun) {
+  const Report report =
+      lint(model("[a] p = Relu (x)\n[b] q = Crash (p)\n[d] r = Relu (q)\n[e] s = Crash (x)\n[f] t = Neg (p)\n[g] "
+                 "y = Relu (p)"),
+           true);
+  EXPECT_EQ(report.failing(), (std::vector<std::string>{"b", "e", "f"}));
+  EXPECT_EQ(report.passing(), (std::vector<std::string>{"a", "g"})) << "d depends on a node that failed";
+  const std::string crash = "Fake was killed by signal 8 (Floating point exception) while it ran this node\n";
+  EXPECT_EQ(lines(report).substr(0, lines(report).find("unused-input")),
+            "runtime-crash b: " + crash + "runtime-crash e: " + crash + "runtime-error f:  no `Neg`here\n");
+}
+
+TEST_F(LintRunTest, ACrashOfTheWholeAloneIsOneToo) {
+  options.backend = &crashes_at_two_nodes;
+  const Report report = lint(model("[a] p = Relu (x)\n[b] y = Relu (p)"), true);
+  EXPECT_FALSE(report.is_valid());
+  EXPECT_EQ(report.passing(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(lines(report).substr(0, lines(report).find('\n')),
+            "runtime-crash : Fake was killed by signal 11 (Segmentation fault) while it ran the whole model");
+}
+
+TEST_F(LintRunTest, WhatIsNotTheModelsFaultEndsTheCheck) {
+  options.backend = &refuses_its_options;
+  try {
+    lint(model("[n] y = Relu (x)"));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
+    EXPECT_STREQ(e.what(), "there is no provider 'x'");
+  }
 }
 
 TEST_F(LintRunTest, WithoutDataTheRulesStandAlone) {
@@ -410,7 +455,7 @@ TEST_F(LintTest, NoRuleIsWithoutATest) {
   for (const Rule* rule : all_rules()) untested.insert(rule->name);
   for (const char* elsewhere :
        {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer",
-        "initializer-type", "bad-attribute", "runtime-error", "runtime-unknown-operator"})
+        "initializer-type", "bad-attribute", "runtime-error", "runtime-crash", "runtime-unknown-operator"})
     untested.erase(elsewhere);
   for (const Case& c : kCases) {
     const Report report = lint(c.text);
