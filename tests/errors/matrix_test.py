@@ -179,8 +179,14 @@ class WriteCells:
         return self.refusal(self.writer.command.format("/dev/full"), r"cannot write /dev/full: No space left on device")
 
     def file_limit(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))  # noqa: E731
+        if self.writer.data:
+            self.program.run(f"surgeon sanitize typed.onnx --fold-constants -o {self.out}{self.writer.data}")
+            command = self.writer.command.format(self.out) + self.writer.data
+            if problem := self.refusal(command, r"cannot write data.bin: File too large", limit):
+                return f"with external data: {problem}"
+            self.clear()
         self.put_old()
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))  # noqa: E731
         return self.refusal(self.writer.command.format(self.out), r"cannot write .*: File too large", limit)
 
     def ended(self, number):
