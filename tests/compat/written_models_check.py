@@ -3,9 +3,10 @@
 
     tests/compat/written_models_check.py build/assay [MODELS...] [--all] [--only NAME...]
 
-For every generated model (without --all the small ones) and every model below MODELS: all runs of written_models_runs.py, the
-parts that `inspect capability --with-partitioning` cuts, and other opsets and batches of `template model`. What onnx.checker and
-ONNX Runtime do not take of the original, they need not take of what is made from it. Exit status 0 when everything holds.
+For every generated model (without --all the small ones) and every model below MODELS: all runs of written_models_runs.py, and the
+parts that `inspect capability --with-partitioning` cuts. (templates_check.py has other opsets and batches of `template model`.) What
+onnx.checker and ONNX Runtime do not take of the original, they need not take of what is made from it. Exit status 0 when everything
+holds.
 """
 
 import argparse

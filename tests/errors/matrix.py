@@ -33,6 +33,7 @@ class Reader:
     status: int = 1
     # Kinds that are findings of this command, on stdout and with its own words, rather than what ends it.
     findings: dict = dataclasses.field(default_factory=dict)
+    place: str = ""  # where the command finds the file, if its command line does not name it
 
 
 LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "directory", "unreadable")}
@@ -43,6 +44,8 @@ READERS = {
     "inspect diff": [Reader("inspect diff {} identity.onnx", 2), Reader("inspect diff identity.onnx {}", 2)],
     "inspect capability": [Reader("inspect capability {}")],
     "check lint": [Reader("check lint {} --no-onnxrt", findings=LINT)],
+    "check conformance": [Reader("check conformance case --on reference", place="case/model.onnx",
+                                 findings={kind: "[E] FAILED reference case: " for kind in FILES})],
     "surgeon extract": [Reader("surgeon extract {} --outputs y:auto -o out.onnx")],
     "surgeon sanitize": [Reader("surgeon sanitize {} --fold-constants -o out.onnx")],
     "surgeon insert": [Reader("surgeon insert {} --inputs x --outputs y --op F -o out.onnx")],
@@ -58,7 +61,6 @@ NO_READERS = {
     "inspect data": "it shows results of runs",
     "inspect tactics": "it shows tactic replays",
     "inspect diff-tactics": "it shows tactic replays",
-    "check conformance": "it runs folders of cases; what is wrong with a case's model is that case's result",
     "template model": "it makes models",
     "template trt-network": "the script that it writes reads the model",
     "template trt-config": "it is about no model",
@@ -66,7 +68,7 @@ NO_READERS = {
     "data to-input": "it reads results of runs",
 }
 # (subcommand, kind): why the case cannot be.
-NO_CASES = {}
+NO_CASES = {("check conformance", "missing"): "a folder without a model is no case"}
 
 
 @dataclasses.dataclass

@@ -92,10 +92,31 @@ def commands_part(text):
     return match.group(1) if match else ""
 
 
+def put_at(place, name):
+    """A case's file, with the files of data beside it, in another folder."""
+    folder = os.path.dirname(place)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    for data in ("short.bin", "link.bin"):
+        shutil.copy(data, folder, follow_symlinks=False)
+    if os.path.isdir(name):
+        os.mkdir(place)
+    elif os.path.exists(name):
+        mode = os.stat(name).st_mode
+        os.chmod(name, 0o600)
+        shutil.copyfile(name, place)
+        for path in (name, place):
+            os.chmod(path, mode)
+
+
 def read_cell(program, reader, kind, name, phrases, before):
     """What is wrong; nothing when the case holds."""
     phrases = phrases if isinstance(phrases, tuple) else (phrases,)
     start = reader.findings.get(kind)
+    if reader.place:
+        phrases = tuple(p.replace(name, os.path.basename(reader.place)) for p in phrases)
+        put_at(reader.place, name)
+        name = os.path.basename(reader.place)
     there = snapshot()
     status, out, err = program.run(reader.command.format(name), before)
     text = out if start else err
@@ -104,7 +125,7 @@ def read_cell(program, reader, kind, name, phrases, before):
         return f"exit status {status}\n{err}"
     if snapshot() != there:
         return f"it wrote {sorted(set(snapshot()) ^ set(there))}"
-    if start:
+    if start and not reader.place:
         return None if lines else f"no finding\n{out}"
     if len(lines) != 1 or "Internal" in text:
         return f"{len(lines)} messages\n{err}"

@@ -1,4 +1,5 @@
-// Preloaded by matrix_test.py: stops the program in the middle of writing a file, when all is written and before it is in its place.
+// Preloaded by matrix_test.py: stops the program in the middle of writing a file, when all is written and before
+// it is in its place.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,7 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-/// At its PAUSE_AT-th call (default: the first) makes the file `$PAUSE_FILE.<pid>` and waits while `$PAUSE_FILE.hold` exists.
+/// At its PAUSE_AT-th call (default: the first) makes the file `$PAUSE_FILE.<pid>` and waits while
+/// `$PAUSE_FILE.hold` exists.
 extern "C" __attribute__((visibility("default"))) int fsync(int fd) {
   static int calls = 0;
   const char* name = std::getenv("PAUSE_FILE");
