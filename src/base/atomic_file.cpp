@@ -18,39 +18,59 @@ namespace assay {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 18;
+/// No system call takes a longer path.
+constexpr size_t kPathBytes = 4096;
 /// So much of a large write is done at a time.
 constexpr size_t kPieceBytes = size_t{32} << 20;
 
-/// Names of temporary files for the signal handler, which may neither lock nor allocate: fixed slots, claimed
-/// by exchanging the state. A file beyond the last slot is only not removed on an interrupt.
+/// Names of temporary files for the signal handler, which may neither lock nor allocate: a list whose members
+/// stay for ever, are claimed by exchanging their state, and are used again.
 struct Slot {
-  std::atomic<int> state{0};  // 0 free, 1 being changed, 2 live
-  std::array<char, 1024> name{};
+  std::atomic<int> state{1};  // 0 free, 1 being changed, 2 live
+  std::array<char, kPathBytes> name{};
+  Slot* next = nullptr;
 };
-std::array<Slot, 64> g_slots;
+std::atomic<Slot*> g_slots{nullptr};
+
+Slot* claim_slot() {
+  for (Slot* s = g_slots.load(); s != nullptr; s = s->next) {
+    int expected = 0;
+    if (s->state.compare_exchange_strong(expected, 1)) return s;
+  }
+  Slot* fresh = new Slot;
+  fresh->next = g_slots.load();
+  while (!g_slots.compare_exchange_weak(fresh->next, fresh)) {
+  }
+  return fresh;
+}
 
 void remember(const std::string& name) {
-  if (name.size() >= g_slots[0].name.size()) return;
-  for (Slot& s : g_slots) {
-    int expected = 0;
-    if (!s.state.compare_exchange_strong(expected, 1)) continue;
-    std::memcpy(s.name.data(), name.c_str(), name.size() + 1);
-    s.state.store(2);
-    return;
-  }
+  if (name.size() >= kPathBytes) return;
+  Slot* s = claim_slot();
+  std::memcpy(s->name.data(), name.c_str(), name.size() + 1);
+  s->state.store(2);
 }
 
 void forget(const std::string& name) {
-  for (Slot& s : g_slots)
-    if (s.state.load() == 2 && name == s.name.data()) {
-      s.state.store(0);
+  for (Slot* s = g_slots.load(); s != nullptr; s = s->next)
+    if (s->state.load() == 2 && name == s->name.data()) {
+      s->state.store(0);
       return;
     }
 }
 
+// How many InterruptDelays live, whether the handler is at work, and what it found too early to act on.
+std::atomic<int> g_delays{0}, g_dying{0}, g_pending{0};
+
 extern "C" void remove_temporaries_and_die(int signal) {
-  for (Slot& s : g_slots)
-    if (s.state.load() == 2) ::unlink(s.name.data());
+  g_dying.store(1);
+  if (g_delays.load() > 0) {
+    g_pending.store(signal);
+    g_dying.store(0);
+    return;
+  }
+  for (Slot* s = g_slots.load(); s != nullptr; s = s->next)
+    if (s->state.load() == 2) ::unlink(s->name.data());
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
@@ -133,18 +153,34 @@ void AtomicFile::write_fully(const char* data, size_t bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::prepare() {
+  if (fd_ < 0) return;
   flush();
   if (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL) io_error(errno);
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) io_error(errno);
-  if (temporary_.empty()) return;
   struct stat st {};
-  if (::stat(path_.c_str(), &st) == 0) ::chmod(temporary_.c_str(), st.st_mode & 07777);
+  if (!temporary_.empty() && ::stat(path_.c_str(), &st) == 0) ::chmod(temporary_.c_str(), st.st_mode & 07777);
+}
+
+void AtomicFile::commit() {
+  prepare();
+  if (temporary_.empty()) return;
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) io_error(errno);
   forget(temporary_);
   temporary_.clear();
+}
+
+InterruptDelay::InterruptDelay() {
+  g_delays.fetch_add(1);
+  // A handler on another thread either sees this delay or ends the process.
+  while (g_dying.load() != 0) ::usleep(100);
+}
+
+InterruptDelay::~InterruptDelay() {
+  if (g_delays.fetch_sub(1) > 1) return;
+  if (const int signal = g_pending.exchange(0); signal != 0) ::raise(signal);
 }
 
 void install_interrupt_cleanup() {

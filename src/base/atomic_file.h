@@ -24,7 +24,10 @@ class AtomicFile {
   void write(const void* data, size_t bytes) { write({static_cast<const char*>(data), bytes}); }
   /// Bytes written so far.
   size_t size() const { return size_; }
-  /// Flushes, makes the data durable and renames. Throws Error (kIo).
+  /// Flushes, makes the data durable and closes the file, which takes its time and may fail; what is left for
+  /// commit() takes none. Nothing may be written afterwards. Throws Error (kIo).
+  void prepare();
+  /// Does what prepare() does, unless that was called, and renames. Throws Error (kIo).
   void commit();
 
  private:
@@ -36,6 +39,16 @@ class AtomicFile {
   std::string buffer_;
   int fd_ = -1;
   size_t size_ = 0;
+};
+
+/// While one lives, the signals of install_interrupt_cleanup() wait: several files appear together or not at
+/// all. (What cannot be caught, as SIGKILL, can come between two of them, so only commit() prepared files.)
+class InterruptDelay {
+ public:
+  InterruptDelay();
+  ~InterruptDelay();
+  InterruptDelay(const InterruptDelay&) = delete;
+  InterruptDelay& operator=(const InterruptDelay&) = delete;
 };
 
 /// On SIGINT, SIGTERM and SIGHUP: removes the temporary files of all live AtomicFiles, then lets the signal

@@ -119,7 +119,8 @@ class Worker {
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
     pid_ = fd_ = -1;
-    if (WIFSIGNALED(status)) return fmt::format("was killed by signal {}", WTERMSIG(status));
+    if (WIFSIGNALED(status))
+      return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
     return fmt::format("ended with exit status {}", WEXITSTATUS(status));
   }
   void kill_now() const { kill(pid_, SIGKILL); }

@@ -17,7 +17,7 @@ struct IsolatedJobResult {
   size_t job = 0;
   std::string text;  ///< what the work returned
   std::string
-      death;  ///< not empty when the child died meanwhile: `was killed by signal 11`, `took longer than 5 s`
+      death;  ///< not empty when the child died meanwhile: `was killed by signal 11 (Segmentation fault)`
 };
 
 /// Calls work(0), ..., work(jobs - 1), each once, in child processes that are made by fork() and handed one

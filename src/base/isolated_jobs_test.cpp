@@ -36,7 +36,7 @@ TEST(IsolatedJobs, ADeathEndsOneJobOnly) {
     if (i == 4) throw std::runtime_error("refused");
     return "done";
   });
-  EXPECT_EQ(results.at(1).death, "was killed by signal 9");
+  EXPECT_EQ(results.at(1).death, "was killed by signal 9 (Killed)");
   EXPECT_EQ(results.at(3).death, "ended with exit status 7");
   EXPECT_EQ(results.at(4).text, "error: refused");
   for (const size_t i : {0, 2, 5}) EXPECT_EQ(results.at(i).text, "done");
@@ -51,6 +51,33 @@ TEST(IsolatedJobs, WhatTakesTooLongIsKilled) {
   EXPECT_EQ(results.at(1).death, "took longer than 0.2 s");
   EXPECT_EQ(results.at(2).text, "done");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(IsolatedJobs, AnswersOfAnySizeArriveWhole) {
+  const size_t most = size_t{64} << 20;
+  const auto results = run(3, {.workers = 2}, [&](size_t i) {
+    return i == 1 ? std::string() : std::string(most + i, static_cast<char>('a' + i));
+  });
+  EXPECT_EQ(results.at(0).text, std::string(most, 'a'));
+  EXPECT_EQ(results.at(1).text, "");
+  EXPECT_EQ(results.at(2).text, std::string(most + 2, 'c'));
+}
+
+TEST(IsolatedJobs, AChildThatTakesOverKnowsWhatTheParentLearnt) {
+  size_t seen = 0;
+  std::map<size_t, std::string> texts;
+  run_isolated(
+      4, {.workers = 1},
+      [&](size_t i) -> std::string {
+        if (i == 1) raise(SIGKILL);
+        return std::to_string(seen);
+      },
+      [&](const IsolatedJobResult& r) {
+        texts[r.job] = r.death.empty() ? r.text : r.death;
+        ++seen;
+      });
+  EXPECT_EQ(texts.at(1), "was killed by signal 9 (Killed)");
+  EXPECT_EQ(texts.at(2), "2");
 }
 
 TEST(IsolatedJobs, NoJobs) {

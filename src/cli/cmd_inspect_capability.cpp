@@ -17,6 +17,7 @@
 #include "inspect/input_shapes.h"
 #include "inspect/tactic_use.h"
 #include "ops/infer.h"
+#include "surgeon/contradiction.h"
 
 namespace assay::cli {
 namespace {
@@ -98,9 +99,13 @@ class Folder {
 };
 
 /// A copy whose inputs have known extents, for planning.
-std::shared_ptr<Model> with_known_inputs(const Model& model, const std::vector<InputShape>& shapes) {
+std::shared_ptr<Model> with_known_inputs(const Model& model, const std::string& path,
+                                         const std::vector<InputShape>& shapes) {
   std::shared_ptr<Model> copy = clone_model(model);
   for (const InputShape& s : shapes) set_input_shape(*copy, s.name, s.dims);
+  if (!shapes.empty())
+    with_context([&] { return "in " + path; },
+                 [&] { require_possible(model, *copy, "the shapes that --input-shapes gives"); });
   for (Value* v : copy->graph->inputs) {
     if (!v->type.has_shape() || known_shape(*v->type.dims)) continue;
     Dims dims = *v->type.dims;
@@ -146,10 +151,11 @@ int run(CommandContext& context) {
   const std::vector<InputShape> shapes =
       parse_input_shapes("--input-shapes", args.list("--input-shapes").value_or(std::vector<std::string>()));
   const bool is_partitioned = args.has("--with-partitioning");
-  const std::shared_ptr<Model> model = load_onnx_model(args, read_onnx_model_path(args));
+  const std::string path = read_onnx_model_path(args);
+  const std::shared_ptr<Model> model = load_onnx_model(args, path);
   const std::vector<UnsupportedNode> unsupported = find_unsupported(*model);
   const std::vector<NodeRange> ranges = partition(*model, unsupported);
-  const std::shared_ptr<Model> known = with_known_inputs(*model, shapes);
+  const std::shared_ptr<Model> known = with_known_inputs(*model, path, shapes);
   bool is_planned = true;
   for (const NodeRange& range : ranges)
     if (range.is_supported) is_planned = report_tactics(known, range) && is_planned;

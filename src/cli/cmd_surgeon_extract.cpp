@@ -10,9 +10,12 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/values.h"
+#include "graph/clone.h"
 #include "passes/selector.h"
 #include "run/observed_types.h"
+#include "surgeon/contradiction.h"
 #include "surgeon/extract.h"
+#include "surgeon/input_shapes.h"
 
 namespace assay::cli {
 namespace {
@@ -113,7 +116,8 @@ bool is_missing(const Graph& g, const CutTensor& t, bool needs_shape) {
   const Value* v = g.find_value(t.name);
   const bool has_dtype = t.dtype || (v->type.is_tensor() ? v->type.dtype != DType::kUndefined
                                                          : v->type.kind != Type::Kind::kUnknown);
-  return !has_dtype || (needs_shape && !t.dims && v->type.is_tensor() && !v->type.has_shape());
+  const bool may_have_shape = v->type.is_tensor() || v->type.kind == Type::Kind::kUnknown;
+  return !has_dtype || (needs_shape && !t.dims && may_have_shape && !v->type.has_shape());
 }
 
 bool any_missing(const Graph& g, const Cut& inputs, const Cut& outputs) {
@@ -145,8 +149,18 @@ void complete_types(const ParsedArgs& args, const std::shared_ptr<Model>& model,
           "extent a fixed number.");
     observe_types(model, read_data_options(args, options.input_shapes).random);
   } catch (const Error& e) {
+    if (forced) throw;
     log::warning("The model cannot be evaluated to find types and shapes: {}", e.what());
   }
+}
+
+/// True when a tensor is to have another type than the model says.
+bool differs(const Graph& g, const Cut& cut) {
+  return std::any_of(cut.tensors.begin(), cut.tensors.end(), [&](const CutTensor& t) {
+    const Type& known = g.find_value(t.name)->type;
+    if (t.dtype && (!known.is_tensor() || *t.dtype != known.dtype)) return true;
+    return t.dims && (!known.has_shape() || *known.dims != *t.dims);
+  });
 }
 
 Cut all_of(const std::vector<Value*>& values, Graph* graph) {
@@ -170,7 +184,15 @@ void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const 
   graph = model->graph.get();
   if (inputs.graph == nullptr) inputs = all_of(graph->inputs, graph);
   if (outputs.graph == nullptr) outputs = all_of(graph->outputs, graph);
+  const bool is_redeclared = differs(*graph, inputs) || differs(*graph, outputs);
+  const std::shared_ptr<Model> before = is_redeclared ? clone_model(*model) : nullptr;
   extract(*graph, inputs.tensors, outputs.tensors);
+  if (is_redeclared) {
+    // What was known of the part followed from other types.
+    forget_shapes(*graph);
+    require_possible(*before, *model, "the shapes and types that --inputs and --outputs give");
+    infer_known_shapes(*model, false);
+  }
   for (const Value* v : graph->inputs)
     if (v->consumers().empty() &&
         std::find(graph->outputs.begin(), graph->outputs.end(), v) == graph->outputs.end())

@@ -24,6 +24,7 @@
 #include "passes/pipelines.h"
 #include "run/equivalence.h"
 #include "run/observed_types.h"
+#include "surgeon/contradiction.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/upper_bound.h"
 
@@ -189,7 +190,9 @@ std::vector<std::pair<std::string, Dims>> to_pairs(const std::vector<InputShape>
 
 void override_shapes(Model& model, const std::vector<InputShape>& shapes) {
   if (shapes.empty()) return;
+  const std::shared_ptr<Model> before = clone_model(model);
   override_input_shapes(model, to_pairs(shapes));
+  require_possible(*before, model, "the shapes that --override-input-shapes gives");
   MetadataText text;
   for (const Value* v : model.graph->inputs)
     text.add(v->name(), v->type.dtype, v->type.is_tensor() ? v->type.dims : std::nullopt);

@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
   open_standard_streams();
   // A reader of the log that goes away (`assay run ... | head`) must not end a run that also writes files.
   std::signal(SIGPIPE, SIG_IGN);
+  // A file beyond the user's limit (ulimit -f) is a write that fails, as one on a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   assay::install_interrupt_cleanup();
   const std::vector<std::string> words(argv, argv + argc);
   return assay::cli::run_command_line(words);

@@ -179,6 +179,7 @@ class Converter final : public RewriteSink {
   void check_added(const Node& n, const OpDef& original, int64_t from);
   void place(const Node& n, std::vector<Node*>& order) const;
   void put_in_order(Graph& g);
+  void make_names_unique(Graph& g) const;
 
   Model& model_;
   const ConvertOptions& options_;
@@ -337,7 +338,21 @@ void Converter::place(const Node& n, std::vector<Node*>& order) const {
     for (const Node* a : it->second.after) place(*a, order);
 }
 
+/// New nodes must not have a name that another node has: ONNX Runtime refuses that.
+void Converter::make_names_unique(Graph& g) const {
+  std::unordered_set<std::string> taken;
+  const auto is_named = [&](const Node& n) { return !n.name.empty() && !removed_.contains(&n); };
+  for (const auto& n : g.nodes())
+    if (is_named(*n) && !added_.contains(n.get())) taken.insert(n->name);
+  for (const auto& n : g.nodes()) {
+    if (!is_named(*n) || !added_.contains(n.get())) continue;
+    const std::string base = n->name;
+    for (int i = 1; !taken.insert(n->name).second; ++i) n->name = fmt::format("{}_{}", base, i);
+  }
+}
+
 void Converter::put_in_order(Graph& g) {
+  make_names_unique(g);
   std::vector<Node*> order;
   for (const auto& n : g.nodes())
     if (!added_.contains(n.get())) place(*n, order);

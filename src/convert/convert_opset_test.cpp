@@ -44,6 +44,17 @@ TEST(ConvertOpset, NamesSurvive) {
   EXPECT_EQ(after->graph->outputs[0]->name(), "out0");
 }
 
+TEST(ConvertOpset, NewNodesHaveNamesOfTheirOwn) {
+  // From 13 on Softmax is along one axis: before, that takes a Transpose before it and one after it.
+  const OneNode softmax("Softmax", 13, {mixed({2, 3, 4})}, {{"axis", int64_t{1}}});
+  softmax.model->graph->add_node("Relu", {softmax.model->graph->outputs[0]}, {softmax.model->graph->add_value("relu")},
+                                 {}, "node/Transpose_1");
+  const std::shared_ptr<Model> after = converted(*softmax.model, 11);
+  std::vector<std::string> names;
+  for (const auto& n : after->graph->nodes()) names.push_back(n->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"node/Transpose", "node", "node/Transpose_2", "node/Transpose_1"}));
+}
+
 TEST(ConvertOpset, IrVersions) {
   std::shared_ptr<Model> model = two_nodes();
   convert_opset(*model, {.version = 21});

@@ -119,9 +119,12 @@ void save_model(const Model& model, const std::string& path, const ExportOptions
             message.size());
     message.write_to([&](std::string_view bytes) { file.write(bytes); });
   }
-  // The data and the model appear together, also where two programs write the same files.
+  if (data) data->prepare();
+  file.prepare();
+  // The data and the model appear together, also where two programs write the same files, or one is ended.
   const FolderLock lock(folder_of(path).string());
   check_data_files(path, kept, data ? data->locations() : std::vector<std::string>());
+  const InterruptDelay delay;
   if (data) data->commit();
   file.commit();
 }

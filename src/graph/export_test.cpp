@@ -53,6 +53,30 @@ class Export : public ::testing::Test {
   fs::path folder_;
 };
 
+TEST_F(Export, NewInitializersNeedAnIrVersionThatKnowsThem) {
+  const std::string start = "opset_import: [\"\" : 8]> g (float[2] x, float[2] w) => (float[2] y)";
+  const auto given = [&](const std::string& words) {
+    std::ofstream(path("old.onnxtxt")) << words;
+    return load_model(path("old.onnxtxt"));
+  };
+  const auto saved = [&](const Model& m, const std::string& name) {
+    save_model(m, path(name));
+    return load_model(path(name))->ir_version;
+  };
+  const auto listed = given("<ir_version: 3, " + start + " <float[2] w = {1, 2}> { y = Add (x, w) }");
+  EXPECT_EQ(saved(*listed, "out.onnx"), 3);
+  Value* one = listed->graph->add_constant("one", Tensor::vector<float>({1, 1}));
+  listed->graph->nodes()[0]->set_input(1, one);
+  EXPECT_EQ(saved(*listed, "out.onnx"), 4);
+  EXPECT_EQ(saved(*listed, "out.onnxtxt"), 4);
+  EXPECT_EQ(listed->ir_version, 3);
+  listed->ir_version = 8;
+  EXPECT_EQ(saved(*listed, "out.onnx"), 8);
+  // One that was wrong when it was read is written as it was.
+  const auto unlisted = given("<ir_version: 3, " + start + " <float[2] v = {1, 2}> { y = Add (w, v) }");
+  EXPECT_EQ(saved(*unlisted, "out.onnx"), 3);
+}
+
 TEST_F(Export, LeavesDataWhereTheyAreBesideTheNewModel) {
   save_external("a.onnx", 1);
   const auto data_written = fs::last_write_time(path("a.onnx.data"));

@@ -88,6 +88,8 @@ bool ExternalDataWriter::takes(const Value& v) const {
 DataPlace ExternalDataWriter::add(const Value& v) {
   const Tensor& t = v.tensor();
   if (files_.empty() || options_.one_file_per_tensor) {
+    // There may be more tensors than a process may have files open.
+    if (!files_.empty()) files_.back().second->prepare();
     if (options_.one_file_per_tensor) location_ = unique_file_name(v.name());
     files_.emplace_back(location_, std::make_unique<AtomicFile>((folder_ / location_).string()));
   }
@@ -114,6 +116,10 @@ std::vector<std::string> ExternalDataWriter::locations() const {
   std::vector<std::string> list;
   for (const auto& [location, file] : files_) list.push_back(location);
   return list;
+}
+
+void ExternalDataWriter::prepare() {
+  for (auto& [location, file] : files_) file->prepare();
 }
 
 void ExternalDataWriter::commit() {

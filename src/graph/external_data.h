@@ -25,6 +25,8 @@ class ExternalDataWriter final : public DataPlacer {
 
   /// The files' names, relative to the model's folder.
   std::vector<std::string> locations() const;
+  /// As AtomicFile::prepare(), for all files.
+  void prepare();
   /// Puts all files in their places.
   void commit();
 

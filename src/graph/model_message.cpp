@@ -23,6 +23,9 @@ using tensor_field::kMetadata;
 using tensor_field::kName;
 using tensor_field::kRawData;
 
+/// The first IR version in which an initializer need not be an input, too.
+constexpr int64_t kUnlistedInitializers = 4;
+
 void write_data(MessageWriter& w, const Tensor& t) {
   if (t.dtype() == DType::kString)
     for (const std::string& s : t.span<std::string>()) w.text(6, s);
@@ -275,6 +278,21 @@ MessageWriter Exporter::graph(const Graph& g) {
   return w;
 }
 
+/// True for a constant that was made here, and that no input of the graph is the name of.
+bool holds_new_initializer(const Graph& g) {
+  for (const auto& v : g.values())
+    if (v->is_constant() && !v->is_overridable && v->tensor_source() == nullptr) return true;
+  for (const auto& n : g.nodes())
+    for (const Attribute& a : n->attributes) {
+      if (const auto* inner = a.get_if<std::shared_ptr<Graph>>(); inner != nullptr && holds_new_initializer(**inner))
+        return true;
+      if (const auto* graphs = a.get_if<Attribute::Graphs>())
+        for (const auto& inner : *graphs)
+          if (holds_new_initializer(*inner)) return true;
+    }
+  return false;
+}
+
 MessageWriter opset_message(const OpsetImport& o) {
   MessageWriter w;
   w.copied(o.extra_fields);
@@ -322,7 +340,7 @@ MessageWriter Exporter::model(const Model& m) {
   check_depth(m);
   MessageWriter w;
   w.copied(m.extra_fields);
-  w.integer(1, m.ir_version);
+  w.integer(1, written_ir_version(m));
   w.text_if(2, m.producer_name);
   w.text_if(3, m.producer_version);
   w.text_if(4, m.domain);
@@ -344,6 +362,11 @@ void write_metadata(MessageWriter& message, uint32_t field, const Metadata& meta
     pair.text(2, value);
     message.message(field, pair);
   }
+}
+
+int64_t written_ir_version(const Model& m) {
+  const bool lists_all = m.ir_version > 0 && m.ir_version < kUnlistedInitializers;
+  return lists_all && holds_new_initializer(*m.graph) ? kUnlistedInitializers : m.ir_version;
 }
 
 MessageWriter value_info_message(const Value& v) {

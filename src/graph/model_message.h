@@ -35,4 +35,8 @@ struct MessageOptions {
 /// borrowed from the model. Throws Error (kInvalidArgument) that names an initializer without data.
 onnx::MessageWriter model_message(const Model& model, const MessageOptions& options);
 
+/// The model's IR version, or 4 when that is older and there are new initializers: before, each had to be an
+/// input, too. Files that were read with such are written as they were.
+int64_t written_ir_version(const Model& model);
+
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/base64.h"
+#include "graph/model_message.h"
 #include "graph/order.h"
 #include "onnx/text/syntax.h"
 #include "tensor/packed_bits.h"
@@ -548,7 +549,7 @@ void Writer::function(const Function& f) {
 }
 
 void Writer::model(const Model& m) {
-  put("<\n  ir_version: {},\n  ", m.ir_version);
+  put("<\n  ir_version: {},\n  ", written_ir_version(m));
   opsets(m.opsets);
   const auto entry = [&](std::string_view key, const std::string& text) {
     if (!text.empty()) put(",\n  {}: {}", key, text_string(text));

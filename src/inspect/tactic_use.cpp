@@ -43,7 +43,9 @@ struct Row {
 }  // namespace
 
 std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes) {
-  const auto plan = engine::Builder(model, engine::default_config(0)).build(input_shapes);
+  engine::BuildConfig config = engine::default_config(0);
+  config.has_data = false;
+  const auto plan = engine::Builder(model, config).build(input_shapes);
   std::unordered_map<std::string, std::vector<size_t>> index;
   const auto& nodes = model.graph->nodes();
   for (size_t i = 0; i < nodes.size(); ++i)

@@ -18,8 +18,8 @@ struct NodeTactics {
 };
 
 /// Plans the model for inputs of these shapes, in the order of the graph's inputs, and says what became of
-/// each node, in the order of the main graph. Weights are packed on the way, so it takes the time and the
-/// memory of opening the engine. Throws Error when the engine cannot plan the model.
+/// each node, in the order of the main graph. Weights are not packed; those that folding changes are copied.
+/// Throws Error when the engine cannot plan the model.
 std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes);
 
 /// A table with a line for each operator, tactic and reason, and a sum below. `first_index` is the

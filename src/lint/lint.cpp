@@ -107,22 +107,17 @@ std::vector<TensorInfo> Linter::inputs() const {
 /// True when the nodes were run one by one, so that it is known of each whether it ran.
 bool Linter::run_backend() {
   if (options_.backend == nullptr) return false;
-  const bool is_well_formed = report_.is_valid();
-  TensorList feed;
-  try {
-    feed = options_.feed(inputs());
-  } catch (const Error& e) {
+  const RunOutcome outcome = run_model(model_,
+                                       {.backend = options_.backend,
+                                        .session = options_.session,
+                                        .inputs = inputs(),
+                                        .feed = options_.feed,
+                                        .runs_whole = report_.is_valid()},
+                                       report_);
+  if (!outcome.no_data.empty())
     log::warning("{} is not asked, as there are no data to run the model on: {}",
-                 options_.backend->human_name, e.what());
-    return false;
-  }
-  if (is_well_formed) {
-    const std::string message = run_whole(model_, *options_.backend, options_.session, feed);
-    if (message.empty()) return false;
-    log::verbose("{} cannot run the model: {}", options_.backend->human_name, message);
-  }
-  run_single_nodes(*model_, *options_.backend, options_.session, feed, report_);
-  return true;
+                 options_.backend->human_name, outcome.no_data);
+  return !outcome.ran_whole && outcome.no_data.empty();
 }
 
 Report Linter::run() {

@@ -1,62 +1,13 @@
-#include "lint/lint.h"
-
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <cstdio>
-#include <filesystem>
 #include <set>
 
-#include "base/atomic_file.h"
-#include "base/log.h"
-#include "lint/single_nodes.h"
+#include "lint/lint_test_util.h"
 #include "onnx/writer.h"
 
 namespace assay::lint {
 namespace {
 
 using onnx::MessageWriter;
-
-/// A folder that goes with the test.
-class LintTest : public testing::Test {
- protected:
-  LintTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "assay_lint_XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~LintTest() override { std::filesystem::remove_all(folder_); }
-
-  Report lint(const std::string& bytes, bool upstream_only = false) {
-    options.path = folder_ + "/model.onnx";
-    AtomicFile file(options.path);
-    file.write(bytes);
-    file.commit();
-    options.upstream_only = upstream_only;
-    log::Capture capture;
-    Report report = lint_model(options);
-    output = capture.out();
-    return report;
-  }
-
-  std::string folder_, output;
-  LintOptions options;
-};
-
-/// `rule node: message`, one a line.
-std::string lines(const Report& report) {
-  std::string text;
-  for (const Entry& e : report.entries()) text += fmt::format("{} {}: {}\n", e.rule->name, e.node, e.message);
-  return text;
-}
-
-/// A model around nodes: inputs x and c, output y.
-std::string model(std::string_view nodes, std::string_view values = "", std::string_view after = "",
-                  std::string_view opsets = "\"\" : 21") {
-  return fmt::format(
-      "<ir_version: 10, opset_import: [{}]>\ng (float[2, 3] x, bool c) => (float[2, 3] "
-      "y)\n{}\n{{\n{}\n}}\n{}",
-      opsets, values, nodes, after);
-}
 
 struct Case {
   std::string text;
@@ -288,78 +239,6 @@ TEST_F(LintTest, ShapesMayBeOverridden) {
   EXPECT_THROW(lint(model("[n] y = Relu (x)")), Error);
 }
 
-/// A backend that refuses one operator.
-class FakeSession final : public Session {
- public:
-  explicit FakeSession(const Model& model) {
-    for (const Value* v : model.graph->inputs) inputs_.push_back({v->name(), v->type});
-    for (const Value* v : model.graph->outputs) outputs_.push_back({v->name(), v->type});
-  }
-  const std::vector<TensorInfo>& inputs() const override { return inputs_; }
-  const std::vector<TensorInfo>& outputs() const override { return outputs_; }
-  void run(std::span<const Tensor> feed, const Sink& sink) override {
-    for (size_t i = 0; i < outputs_.size(); ++i) sink(i, feed[0]);
-  }
-  double last_run_seconds() const override { return 0; }
-
- private:
-  std::vector<TensorInfo> inputs_, outputs_;
-};
-std::unique_ptr<Session> open_fake(const ModelSource& source, const SessionOptions&) {
-  for (const auto& n : source.model->graph->nodes()) {
-    require(n->op_type != "Neg", ErrorCode::kUnsupported,
-            "ONNX Runtime: Node ({}) Op (Neg) [ShapeInferenceError] no \"Neg\" : here", n->name);
-    require(n->op_type != "Custom", ErrorCode::kUnsupported,
-            "ONNX Runtime: Custom(1) is not a registered function/op");
-  }
-  return std::make_unique<FakeSession>(*source.model);
-}
-
-class LintRunTest : public LintTest {
- protected:
-  LintRunTest() {
-    options.backend = &backend;
-    options.feed = [](const std::vector<TensorInfo>& inputs) {
-      TensorList list;
-      for (const TensorInfo& i : inputs)
-        list.push_back({i.name, Tensor::zeros(DType::kFloat32, Shape{2, 3})});
-      return list;
-    };
-  }
-  const Backend backend = {.name = "fake", .human_name = "Fake", .open = open_fake};
-};
-
-TEST_F(LintRunTest, AModelThatRunsHasItsUsedNodesPass) {
-  const Report report = lint(model("[n] y = Relu (x)\n[m] z = Relu (x)"), true);
-  EXPECT_EQ(report.passing(), std::vector<std::string>{"n"});
-  EXPECT_TRUE(report.is_valid());
-}
-
-TEST_F(LintRunTest, RunsNodeByNodeAndSkipsWhatDependsOnAFault) {
-  const Report report =
-      lint(model("[a] p = Relu (x)\n[b] q = Neg (p)\n[d] r = Relu (q)\n[e] s = Custom (p)\n[f] y = "
-                 "Relu (p)"),
-           true);
-  EXPECT_EQ(report.failing(), std::vector<std::string>{"b"});
-  EXPECT_EQ(report.passing(), (std::vector<std::string>{"a", "e", "f"})) << "d depends on a node that failed";
-  EXPECT_EQ(lines(report).substr(0, lines(report).find("unused-input")),
-            "runtime-error b:  no `Neg`here\nruntime-unknown-operator e: Custom(1) is not a registered "
-            "function/op\n")
-      << lines(report);
-  EXPECT_NE(output.find("[E] LINT | Name: b, Op: Neg |  no `Neg`here\n"), std::string::npos) << output;
-}
-
-TEST_F(LintRunTest, WithoutDataTheRulesStandAlone) {
-  options.feed = [](const std::vector<TensorInfo>&) -> TensorList {
-    fail(ErrorCode::kInvalidArgument, "no data");
-  };
-  const Report report = lint(model("[n] y = Neg (x)"));
-  EXPECT_TRUE(report.is_valid());
-  EXPECT_NE(output.find("[W] Fake is not asked, as there are no data to run the model on: no data"),
-            std::string::npos)
-      << output;
-}
-
 TEST_F(LintTest, SavesUpstreamsSchema) {
   const Report report = lint(model("[n] y = Add (x)"));
   log::Capture capture;
@@ -390,27 +269,13 @@ TEST_F(LintTest, SavesUpstreamsSchema) {
 )");
 }
 
-TEST(PrunedMessage, LosesPlacesAndLabels) {
-  EXPECT_EQ(pruned_message("Node (a) Op (MatMul) [ShapeInferenceError] Incompatible dimensions"),
-            " Incompatible dimensions");
-  EXPECT_EQ(pruned_message("Load model from m.onnx failed:This is an invalid model. Error: two names"),
-            "Load model from m.onnx failed:two names");
-  EXPECT_EQ(pruned_message("/src/core/op.cc:12 onnxruntime::Op::Run(int, char) bad input"), " bad input");
-  EXPECT_EQ(pruned_message(
-                "Non-zero status code returned while running Add node. Name:'n' Status Message: a \"b\""),
-            "a `b`");
-  EXPECT_EQ(pruned_message("In Node, (n, Add, \"\", -1), Error Unrecognized attribute"),
-            "Unrecognized attribute");
-  EXPECT_EQ(pruned_message("nothing to prune"), "nothing to prune");
-}
-
 /// Each rule is in a test: the names of all rules appear among the expectations of this file.
 TEST_F(LintTest, NoRuleIsWithoutATest) {
   std::set<std::string_view> untested;
   for (const Rule* rule : all_rules()) untested.insert(rule->name);
   for (const char* elsewhere :
        {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer",
-        "initializer-type", "bad-attribute", "runtime-error", "runtime-unknown-operator"})
+        "initializer-type", "bad-attribute", "runtime-error", "runtime-crash", "runtime-unknown-operator"})
     untested.erase(elsewhere);
   for (const Case& c : kCases) {
     const Report report = lint(c.text);

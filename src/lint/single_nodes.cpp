@@ -1,7 +1,11 @@
 #include "lint/single_nodes.h"
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 
+#include "base/isolated_jobs.h"
+#include "base/log.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 
@@ -30,31 +34,119 @@ Type type_of(const Value& v, const Tensor& t) {
   return t.is_container() ? v.type : Type::tensor(t.dtype(), t.shape());
 }
 
-class NodeRunner {
+/// The first letter of what a child process answers about a job.
+enum Answer : char {
+  kRan = 'r',
+  kRefused = 'f',  // and the backend's message
+  kSkipped = 's',  // what it needs is not there
+  kNoData = 'd',   // and why
+  kThrown = 't',   // the number of an ErrorCode, and the message: not the model's fault
+};
+
+std::string answer(Answer kind, std::string_view text = {}) { return std::string(1, kind).append(text); }
+
+/// Runs the model, then its nodes in order, each as a job of run_isolated(): job 0 is the whole model, job i + 1
+/// node i. Values stay in the child process; one that takes the place of a dead child computes them again. The
+/// parent's part is what the next child begins with.
+class IsolatedRun {
  public:
-  NodeRunner(const Model& model, const Backend& backend, const SessionOptions& options, Report& report)
-      : model_(model), backend_(backend), options_(options), report_(report), single_(clone_model(model)) {}
-  void run(const TensorList& feed);
+  IsolatedRun(const std::shared_ptr<const Model>& model, const RunOptions& options, Report& report)
+      : model_(model), options_(options), report_(report) {
+    for (const auto& n : model->graph->nodes()) {
+      nodes_.push_back(n.get());
+      for (const Value* v : used_values(*n)) ++uses_[v];
+    }
+    crashed_.resize(nodes_.size());
+  }
+  RunOutcome run();
 
  private:
-  void node(const Node& n);
+  // In the child.
+  std::string job(size_t job);
+  void make_feed();
+  std::string whole() const;
+  std::string node(const Node& n);
   void build(const Node& n, const std::vector<Value*>& used);
   void release(const std::vector<Value*>& used);
+  // In the parent.
+  void whole_done(const IsolatedJobResult& result);
+  void node_done(size_t i, const IsolatedJobResult& result);
 
-  const Model& model_;
-  const Backend& backend_;
-  const SessionOptions& options_;
+  const std::shared_ptr<const Model> model_;
+  const RunOptions& options_;
   Report& report_;
+  std::vector<const Node*> nodes_;
+  // What the parent has learnt, for the children that follow.
+  std::vector<bool> crashed_;
+  bool has_deaths_ = false, is_over_ = false;
+  std::string whole_death_;
+  RunOutcome outcome_;
+  // What a child has computed.
+  bool has_feed_ = false;
+  TensorList feed_;
+  size_t next_ = 0;                // the first node that it has not run
   std::shared_ptr<Model> single_;  // its functions and opsets stay, its graph changes
-  std::vector<Tensor> feed_;       // for the inputs of single_
+  std::vector<Tensor> inputs_;     // of single_
   std::unordered_map<const Value*, Tensor> values_;
   std::unordered_map<const Value*, size_t> uses_;
 };
 
-/// Makes single_ a model of this node alone, and feed_ its inputs.
-void NodeRunner::build(const Node& n, const std::vector<Value*>& used) {
+std::string IsolatedRun::job(size_t job) {
+  if (is_over_) return answer(kSkipped);
+  try {
+    if (!has_feed_) make_feed();
+  } catch (const Error& e) {
+    is_over_ = true;
+    return answer(kNoData, e.what());
+  }
+  try {
+    if (job == 0) {
+      if (!options_.runs_whole) return answer(kSkipped);
+      const std::string message = whole();
+      is_over_ = message.empty();
+      return is_over_ ? answer(kRan) : answer(kRefused, message);
+    }
+    for (; next_ < job - 1; ++next_)
+      if (!crashed_[next_]) node(*nodes_[next_]);
+    return node(*nodes_[next_++]);
+  } catch (const Error& e) {
+    is_over_ = true;
+    return answer(kThrown, fmt::format("{} {}", static_cast<int>(e.code()), e.what()));
+  }
+}
+
+void IsolatedRun::make_feed() {
+  // The words about the data have been said once.
+  std::optional<log::Capture> silence;
+  if (has_deaths_) silence.emplace();
+  feed_ = options_.feed(options_.inputs);
+  has_feed_ = true;
+  single_ = clone_model(*model_);
+  for (const NamedTensor& t : feed_)
+    if (const Value* v = model_->graph->find_value(t.name)) values_[v] = t.tensor;
+}
+
+/// Empty when it ran, otherwise the backend's message.
+std::string IsolatedRun::whole() const {
+  try {
+    const auto session = options_.backend->open({.model = model_, .path = ""}, options_.session);
+    std::vector<Tensor> tensors;
+    for (const TensorInfo& input : session->inputs()) {
+      const Tensor* t = find(feed_, input.name);
+      require(t != nullptr, ErrorCode::kUnsupported, "there are no data for the input '{}'", input.name);
+      tensors.push_back(*t);
+    }
+    session->run(tensors, [](size_t, Tensor) {});
+    return {};
+  } catch (const Error& e) {
+    return message_of(e);
+  }
+}
+
+/// Makes single_ a model of this node alone, and inputs_ its inputs.
+void IsolatedRun::build(const Node& n, const std::vector<Value*>& used) {
   single_->graph = std::make_unique<Graph>();
-  feed_.clear();
+  inputs_.clear();
   Graph& g = *single_->graph;
   g.name = n.name;
   ValueMap map;
@@ -65,7 +157,7 @@ void NodeRunner::build(const Node& n, const std::vector<Value*>& used) {
     }
     const Tensor& t = values_.at(v);
     map[v] = g.add_input(v->name(), type_of(*v, t));
-    feed_.push_back(t);
+    inputs_.push_back(t);
   }
   const Node* copy = clone_node(n, g, map);
   for (Value* v : copy->outputs())
@@ -73,43 +165,83 @@ void NodeRunner::build(const Node& n, const std::vector<Value*>& used) {
 }
 
 /// Forgets the values that no later node wants.
-void NodeRunner::release(const std::vector<Value*>& used) {
+void IsolatedRun::release(const std::vector<Value*>& used) {
   for (const Value* v : used)
     if (const auto it = uses_.find(v); it != uses_.end() && --it->second == 0) values_.erase(v);
 }
 
-void NodeRunner::node(const Node& n) {
+std::string IsolatedRun::node(const Node& n) {
   const std::vector<Value*> used = used_values(n);
-  bool is_ready = true;
-  for (const Value* v : used) is_ready = is_ready && (v->is_constant() || values_.contains(v));
-  if (is_ready) {
-    const Place place{n.name, n.op_type, {}};
+  std::string result = answer(kSkipped);
+  if (std::all_of(used.begin(), used.end(),
+                  [&](const Value* v) { return v->is_constant() || values_.contains(v); })) {
     try {
       build(n, used);
-      const auto session = backend_.open({.model = single_, .path = ""}, options_);
+      const auto session = options_.backend->open({.model = single_, .path = ""}, options_.session);
       std::vector<const Value*> outputs;
       for (const Value* v : n.outputs())
         if (v != nullptr) outputs.push_back(v);
-      session->run(feed_, [&](size_t i, Tensor t) {
+      session->run(inputs_, [&](size_t i, Tensor t) {
         if (uses_.contains(outputs.at(i))) values_[outputs[i]] = std::move(t);
       });
-      report_.add_passing(n.name);
+      result = answer(kRan);
     } catch (const Error& e) {
-      const std::string message = message_of(e);
-      const bool is_unknown = is_unknown_operator(message);
-      report_.add(is_unknown ? kRuntimeUnknown : kRuntimeError, place, pruned_message(message));
-      if (is_unknown) report_.add_passing(n.name);
+      result = answer(kRefused, message_of(e));
     }
   }
   release(used);
+  return result;
 }
 
-void NodeRunner::run(const TensorList& feed) {
-  for (const auto& n : model_.graph->nodes())
-    for (const Value* v : used_values(*n)) ++uses_[v];
-  for (const NamedTensor& t : feed)
-    if (const Value* v = model_.graph->find_value(t.name)) values_[v] = t.tensor;
-  for (const auto& n : model_.graph->nodes()) node(*n);
+void IsolatedRun::whole_done(const IsolatedJobResult& result) {
+  if (!result.death.empty()) {
+    whole_death_ = result.death;
+  } else if (result.text[0] == kRan) {
+    is_over_ = true;
+    outcome_.ran_whole = true;
+  } else if (result.text[0] == kRefused) {
+    log::verbose("{} cannot run the model: {}", options_.backend->human_name, result.text.substr(1));
+  }
+}
+
+void IsolatedRun::node_done(size_t i, const IsolatedJobResult& result) {
+  const Node& n = *nodes_[i];
+  const Place place{n.name, n.op_type, {}};
+  if (!result.death.empty()) {
+    crashed_[i] = true;
+    whole_death_.clear();  // that explains it
+    report_.add(kRuntimeCrash, place, options_.backend->human_name, result.death, "this node");
+  } else if (result.text[0] == kRan) {
+    report_.add_passing(n.name);
+  } else if (result.text[0] == kRefused) {
+    const std::string message = result.text.substr(1);
+    const bool is_unknown = is_unknown_operator(message);
+    report_.add(is_unknown ? kRuntimeUnknown : kRuntimeError, place, pruned_message(message));
+    if (is_unknown) report_.add_passing(n.name);
+  }
+}
+
+RunOutcome IsolatedRun::run() {
+  run_isolated(
+      nodes_.size() + 1, {.workers = 1}, [&](size_t i) { return job(i); },
+      [&](const IsolatedJobResult& result) {
+        has_deaths_ = has_deaths_ || !result.death.empty();
+        const std::string_view text = result.text;
+        if (text.starts_with(kThrown))
+          fail(static_cast<ErrorCode>(text[1] - '0'), "{}", text.substr(3));
+        require(!result.death.empty() || !text.starts_with("error: "), ErrorCode::kInternal, "{}", text);
+        if (text.starts_with(kNoData)) {
+          is_over_ = true;
+          outcome_.no_data = text.substr(1);
+        } else if (result.job == 0) {
+          whole_done(result);
+        } else {
+          node_done(result.job - 1, result);
+        }
+      });
+  if (!whole_death_.empty())
+    report_.add(kRuntimeCrash, {}, options_.backend->human_name, whole_death_, "the whole model");
+  return outcome_;
 }
 
 void erase_all(std::string& text, std::string_view word) {
@@ -152,26 +284,8 @@ std::string pruned_message(std::string_view message) {
   return text;
 }
 
-std::string run_whole(const std::shared_ptr<const Model>& model, const Backend& backend,
-                      const SessionOptions& options, const TensorList& feed) {
-  try {
-    const auto session = backend.open({.model = model, .path = ""}, options);
-    std::vector<Tensor> tensors;
-    for (const TensorInfo& input : session->inputs()) {
-      const Tensor* t = find(feed, input.name);
-      require(t != nullptr, ErrorCode::kUnsupported, "there are no data for the input '{}'", input.name);
-      tensors.push_back(*t);
-    }
-    session->run(tensors, [](size_t, Tensor) {});
-    return {};
-  } catch (const Error& e) {
-    return message_of(e);
-  }
-}
-
-void run_single_nodes(const Model& model, const Backend& backend, const SessionOptions& options,
-                      const TensorList& feed, Report& report) {
-  NodeRunner(model, backend, options, report).run(feed);
+RunOutcome run_model(const std::shared_ptr<const Model>& model, const RunOptions& options, Report& report) {
+  return IsolatedRun(model, options, report).run();
 }
 
 }  // namespace assay::lint

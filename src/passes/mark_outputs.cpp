@@ -5,6 +5,8 @@
 #include "assay/error.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
+#include "graph/clone.h"
+#include "graph/order.h"
 #include "ops/infer.h"
 #include "passes/expose_value.h"
 #include "passes/selector.h"
@@ -74,6 +76,19 @@ std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
   return all;
 }
 
+/// An output must have a type in the file, an inner value need not: those that have none get what inference finds.
+void give_types(Model& model) {
+  const auto lacks_type = [](const Value* v) { return v->type.kind == Type::Kind::kUnknown; };
+  auto& outputs = model.graph->outputs;
+  if (std::none_of(outputs.begin(), outputs.end(), lacks_type)) return;
+  // On a copy: the other values are not asked about.
+  const std::shared_ptr<Model> copy = clone_model(model);
+  const TopologicalScope sorted(*copy);
+  infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}});
+  for (Value* v : outputs)
+    if (lacks_type(v)) v->type = copy->graph->find_value(v->name())->type;
+}
+
 }  // namespace
 
 void mark_outputs(Model& model, std::span<const std::string> names) {
@@ -84,6 +99,7 @@ void mark_outputs(Model& model, std::span<const std::string> names) {
   std::vector<Value*> outputs;
   for (Value* v : values) outputs.push_back(expose_value(model, *v));
   model.graph->outputs = std::move(outputs);
+  give_types(model);
 }
 
 void mark_all_outputs(Model& model) {
@@ -94,6 +110,7 @@ void mark_all_outputs(Model& model) {
     for (Value* output : node->outputs())
       if (output != nullptr) graph.outputs.push_back(output);
   }
+  give_types(model);
 }
 
 void unmark_outputs(Model& model, std::span<const std::string> names) {

@@ -8,14 +8,14 @@
 
 namespace assay {
 
-/// Makes the named tensors (results of nodes, or inputs) the outputs, in the order given, each once. Names
-/// may be any spec of passes/selector.h; a tensor in the body of a Loop, Scan or If is handed out by
-/// expose_value(). Throws Error (kNotFound) that names the tensors that do not exist and similar names that
-/// do.
+/// Makes the named tensors (results of nodes, or inputs) the outputs, in the order given, each once. Outputs
+/// without a type get the one that inference finds, if it does; other values keep theirs. Names may be any spec
+/// of passes/selector.h; a tensor in the body of a Loop, Scan or If is handed out by expose_value(). Throws Error
+/// (kNotFound) that names the tensors that do not exist and similar names that do.
 void mark_outputs(Model& model, std::span<const std::string> names);
 
 /// Makes every result of every node of the main graph an output, in node order; what Constant nodes give is
-/// left out.
+/// left out. Types as with mark_outputs().
 void mark_all_outputs(Model& model);
 
 /// Removes the named tensors from the outputs. Same errors as mark_outputs().

@@ -41,6 +41,22 @@ TEST_F(MarkOutputs, NamesKeepTheirOrderAndCountOnce) {
   EXPECT_EQ(outputs(), (Names{"c", "x", "a"}));
 }
 
+TEST_F(MarkOutputs, OutputsGetTypesAndInnerValuesDoNot) {
+  model.opsets = {{"", 17}};
+  Graph& g = *model.graph;
+  Value* a = g.find_value("a");
+  Value* d = g.add_value("d");
+  Value* e = g.add_value("e");
+  g.add_node("Neg", {a}, {d});
+  g.add_node("Unheard", {d}, {e});
+  mark_outputs(model, Names{"d", "e"});
+  EXPECT_EQ(d->type, Type::tensor(DType::kFloat32, Dims{4}));
+  EXPECT_EQ(a->type.kind, Type::Kind::kUnknown);
+  EXPECT_EQ(e->type.kind, Type::Kind::kUnknown);
+  mark_all_outputs(model);
+  EXPECT_EQ(a->type, Type::tensor(DType::kFloat32, Dims{4}));
+}
+
 TEST_F(MarkOutputs, ExcludedOutputsGo) {
   mark_all_outputs(model);
   unmark_outputs(model, Names{"b"});

@@ -106,7 +106,7 @@ TEST_F(ConformanceSuite, ACrashFailsItsCaseOnly) {
                                    }};
   const std::vector<const ConformanceTarget*> targets = {&crash};
   const auto outcomes = run_conformance_suite(cases, targets, {});
-  EXPECT_EQ(outcomes[0].result.reason, "the process was killed by signal 9");
+  EXPECT_EQ(outcomes[0].result.reason, "the process was killed by signal 9 (Killed)");
   EXPECT_EQ(outcomes[1].result.verdict, Verdict::kPassed);
 }
 

@@ -13,14 +13,14 @@ bool contains(const std::vector<Value*>& list, const Value* v) {
   return std::find(list.begin(), list.end(), v) != list.end();
 }
 
+}  // namespace
+
 void forget_shapes(Graph& g) {
   for (const auto& n : g.nodes())
     for (Value* v : n->outputs())
       if (v != nullptr && v->type.is_tensor()) v->type.dims.reset();
   for (Graph* sub : subgraphs(g)) forget_shapes(*sub);
 }
-
-}  // namespace
 
 void override_input_shapes(Model& model, const std::vector<std::pair<std::string, Dims>>& shapes) {
   Graph& g = *model.graph;
@@ -33,7 +33,11 @@ void override_input_shapes(Model& model, const std::vector<std::pair<std::string
     v->type = Type::tensor(v->type.dtype, dims);
     if (contains(g.inputs, v)) continue;
     v->clear_tensor();
+    Node* producer = v->producer();
     detach_from_producer(*v);
+    const auto is_left_out = [](const Value* out) { return out == nullptr; };
+    if (producer != nullptr && std::all_of(producer->outputs().begin(), producer->outputs().end(), is_left_out))
+      g.remove_node(producer);
     g.inputs.push_back(v);
   }
 }

@@ -63,6 +63,34 @@ def lint(program, words, folder, name):
     return result.returncode, comparable(report)
 
 
+def deadly_model():
+    """ONNX Runtime 1.31 divides by zero in an Einsum whose inputs have no elements."""
+    node = helper.make_node
+    nodes = [node("Relu", ["x"], ["r"], "before"), node("Einsum", ["r", "x"], ["q"], "einsum", equation="ij,kj->ik"),
+             node("Relu", ["q"], ["y"], "after"), node("Neg", ["x"], ["w"], "beside")]
+    return model(nodes, [value("x", (2, 0))], [value("y", (2, 2)), value("w", (2, 0))])
+
+
+def kills_runtime(path):
+    code = ("import sys, numpy, onnxruntime\n"
+            "onnxruntime.InferenceSession(sys.argv[1], providers=['CPUExecutionProvider'])"
+            ".run(None, {'x': numpy.zeros((2, 0), numpy.float32)})")
+    return subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True).returncode < 0
+
+
+def check_deadly(assay, folder):
+    """A model that ends ONNX Runtime does not end the check: the node is named, the others are run. What is wrong, if anything."""
+    path = folder / "deadly.onnx"
+    path.write_bytes(deadly_model().SerializeToString())
+    status, found = lint(assay, ["assay"], folder, "deadly")
+    if not kills_runtime(path):
+        return None if status == 0 else f"ONNX Runtime runs it, but exit code {status}, {found}"
+    summary, entries = found or ({}, [])
+    if status != 1 or summary.get("failing") != ["einsum"] or summary.get("passing") != ["before", "beside"]:
+        return f"exit code {status}, {summary}"
+    return None if [e[3] for e in entries] == [["einsum"]] and entries[0][2].endswith("while it ran this node") else f"{entries}"
+
+
 def main():
     assay = os.path.abspath(sys.argv[1])
     upstream = pathlib.Path(sys.executable).parent / "polygraphy"
@@ -78,6 +106,10 @@ def main():
             if ours != theirs:
                 failed += 1
                 print(f"  upstream   {theirs}\n  this build {ours}")
+        problem = check_deadly(assay, folder)
+        count += 1
+        failed += 1 if problem else 0
+        print(f"{'FAILED' if problem else 'passed'}  deadly {problem or ''}")
     print(f"{count - failed} of {count} models have the same report")
     return 1 if failed or not count else 0
 

@@ -351,4 +351,26 @@ CONVERSION = [
     ("surgeon convert-opset identity.onnx --to 11 -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION
+# What inference proves impossible, and parts that cannot be.
+REMEDY = "[in $DIR/typed.onnx]. Give what that node can take, or leave it to inference."
+OVERRIDE = "[!] the shapes that --override-input-shapes gives contradict the graph: "
+CUT = "[!] the shapes and types that --inputs and --outputs give contradict the graph: "
+NEEDS_X = "[!] the outputs cannot be computed from these inputs alone; they also need 'x' (used by {}) [in $DIR/{}]. Add these tensors, or tensors between them and the outputs, to the inputs."
+IMPOSSIBLE = [
+    ("surgeon sanitize typed.onnx --override-input-shapes x:[1,3] -o out.onnx", 1, ERR, OVERRIDE + "cannot reshape (1, 5) to (1, 4) [at node 'reshape' (Reshape)] " + REMEDY),
+    ("surgeon sanitize typed.onnx --override-input-shapes x:[1,3] --no-shape-inference -o out.onnx", 1, ERR, OVERRIDE + "cannot reshape (1, 5) to (1, 4) [at node 'reshape' (Reshape)] " + REMEDY),
+    ("surgeon sanitize typed.onnx --override-input-shapes x:[1,2,3] -o out.onnx", 1, ERR, OVERRIDE + "the inputs have ranks 3 and 2 [at node 'concat' (Concat)] " + REMEDY),
+    ("surgeon sanitize typed.onnx --override-input-shapes x:[n,2] -o out.onnx", 0, OUT, "[I] Overriding input shapes to:\n    {x [dtype=float32, shape=('n', 2)]}"),
+    ("surgeon extract typed.onnx --inputs r:[1,7]:auto --outputs y:auto -o out.onnx", 1, ERR, CUT + "the inner extents 7 and 4 differ [at node 'product' (MatMul)] " + REMEDY),
+    ("surgeon extract typed.onnx --inputs r:auto:int64 --outputs y:auto -o out.onnx", 1, ERR, CUT + "the inputs of MatMul-13 that share type T differ: 'w' is float, another is int64 [at node 'product' (MatMul)] " + REMEDY),
+    ("surgeon extract typed.onnx --inputs r:auto:auto --outputs y:int64 -o out.onnx", 1, ERR, CUT + "the output 'y' is to be int64, but node 'transpose' (Transpose) gives float32 " + REMEDY),
+    ("surgeon extract chain.onnx --inputs b:[5,5]:auto --outputs c:auto -o out.onnx", 0, OUT, "    {c [dtype=float32, shape=(5, 5)]}"),
+    ("surgeon extract two.onnx --inputs y:auto:auto --outputs h:auto -o out.onnx", 1, ERR, NEEDS_X.format("'first' (Relu)", "two.onnx")),
+    ("surgeon extract chain.onnx --inputs b:auto:auto --outputs a:auto c:auto -o out.onnx", 1, ERR, NEEDS_X.format("'n0' (Relu)", "chain.onnx")),
+    ("surgeon extract typed.onnx --inputs w:auto:auto --outputs y:auto -o out.onnx", 1, ERR, NEEDS_X.format("'concat' (Concat)", "typed.onnx")),
+    ("surgeon extract unknown_op.onnx --force-fallback-shape-inference --outputs y:auto -o out.onnx", 1, ERR, "[!] the operator Frobnicate of domain 'ai.onnx' is unknown [at node 'n0' (Frobnicate)] [in $DIR/unknown_op.onnx]"),
+    ("surgeon insert chain.onnx --inputs b --outputs a --op F -o out.onnx", 1, ERR, "[!] the graph has a cycle: 'n1' (Neg) <- (F) producing 'a' <- 'n1' (Neg) [in $DIR/chain.onnx]"),
+    ("inspect capability typed.onnx --input-shapes x:[1,3]", 1, ERR, "[!] the shapes that --input-shapes gives contradict the graph: cannot reshape (1, 5) to (1, 4) [at node 'reshape' (Reshape)] " + REMEDY),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE

@@ -16,6 +16,7 @@ import time
 
 import cases
 import fixtures
+import lint_cases
 
 TIMEOUT = 60
 
@@ -122,7 +123,19 @@ def check_flipped_bytes(binary, folder):
     return None
 
 
-CHECKS = [check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
+def check_lint(binary, folder):
+    """check lint finds all that is wrong with each model of lint_cases.py, and nothing else."""
+    for name, (text, status, expected) in lint_cases.CASES.items():
+        with open("lint.onnxtxt", "w") as file:
+            file.write(text)
+        result = run(binary, "check lint lint.onnxtxt --no-onnxrt")
+        found = [line[1] + " " + line.split("LINT | ", 1)[1] for line in result.stdout.splitlines() if "] LINT | " in line]
+        if result.returncode != status or found != expected:
+            return f"{name}: exit code {result.returncode}, found {found}\n{result.stderr}"
+    return None
+
+
+CHECKS = [check_lint, check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
 
 
 def main():

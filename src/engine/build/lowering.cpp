@@ -126,8 +126,8 @@ int32_t Lowering::new_value(const Value* v, Layout layout) {
 
 int32_t Lowering::constant_value(const Value* v, Layout layout) {
   const Tensor& t = v->tensor();
-  Tensor stored = t.aligned();
-  if (!same_memory(t.shape(), layout, {})) {
+  Tensor stored = config_.has_data ? t.aligned() : Tensor();
+  if (config_.has_data && !same_memory(t.shape(), layout, {})) {
     // Few constants are wanted in blocks: per-element operands of a blocked convolution.
     stored = Tensor::zeros(
         t.dtype(), Shape{static_cast<int64_t>(layout_bytes(t.dtype(), t.shape(), layout) / sizeof(float))});
@@ -147,8 +147,12 @@ int32_t Lowering::constant_value(const Value* v, Layout layout) {
 
 int32_t Lowering::own_constant(const Draft::Request& r) {
   if (const auto it = own_constants_.find(r.key); it != own_constants_.end()) return it->second;
-  Tensor& packed = cache_[r.key];
-  if (!packed.defined()) packed = r.make();
+  Tensor packed;
+  if (config_.has_data) {
+    Tensor& cached = cache_[r.key];
+    if (!cached.defined()) cached = r.make();
+    packed = cached;
+  }
   plan_.constants.push_back({r.name, packed, {}});
   const int32_t id = new_value(r.name, packed.dtype(), &packed.shape(), {}, Storage::kConstant,
                                static_cast<int32_t>(plan_.constants.size() - 1));

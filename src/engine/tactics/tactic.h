@@ -34,6 +34,8 @@ struct BuildConfig {
   int32_t block = 16;
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;
+  /// False: the plan only says what would be done. Its constants have no data, so it cannot be run.
+  bool has_data = true;
   /// For tests only: name of a node whose result is made slightly wrong.
   std::string planted_fault;
 };

@@ -1,0 +1,44 @@
+#include "engine/build/builder.h"
+
+#include <gtest/gtest.h>
+
+#include "templates/templates.h"
+
+namespace assay::engine {
+namespace {
+
+std::shared_ptr<const Plan> plan_of(const Model& model, bool has_data) {
+  BuildConfig config = default_config(2);
+  config.has_data = has_data;
+  std::vector<Shape> shapes;
+  for (const Value* v : model.graph->inputs) shapes.push_back(*known_shape(*v->type.dims));
+  return Builder(model, config).build(shapes);
+}
+
+/// What inspect capability asks for needs no packed weights, and is told the same.
+TEST(Builder, APlanWithoutDataIsThePlan) {
+  for (const char* name : {"mobilenet-v2", "lstm", "mlp"}) {
+    const auto model = build_template(find_template(name), {.weights = TemplateWeights::kShapesOnly});
+    const auto full = plan_of(*model, true), bare = plan_of(*model, false);
+    ASSERT_EQ(full->steps.size(), bare->steps.size()) << name;
+    for (size_t i = 0; i < full->steps.size(); ++i) {
+      const Step &a = full->steps[i], &b = bare->steps[i];
+      EXPECT_EQ(a.tactic, b.tactic) << name << ", step " << i;
+      EXPECT_EQ(a.inputs, b.inputs) << name << ", step " << i;
+      EXPECT_EQ(a.outputs, b.outputs) << name << ", step " << i;
+      EXPECT_EQ(a.origins, b.origins) << name << ", step " << i;
+      EXPECT_EQ(a.refusals.size(), b.refusals.size()) << name << ", step " << i;
+    }
+    EXPECT_EQ(full->arena_bytes, bare->arena_bytes) << name;
+    ASSERT_EQ(full->constants.size(), bare->constants.size()) << name;
+    ASSERT_FALSE(full->constants.empty()) << name;
+    for (size_t i = 0; i < full->constants.size(); ++i) {
+      EXPECT_EQ(full->constants[i].name, bare->constants[i].name) << name;
+      EXPECT_TRUE(full->constants[i].tensor.defined()) << name;
+      EXPECT_FALSE(bare->constants[i].tensor.defined()) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine

@@ -1,0 +1,57 @@
+// What the tests of this folder share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "lint/lint.h"
+
+namespace assay::lint {
+
+/// A folder that goes with the test.
+class LintTest : public testing::Test {
+ protected:
+  LintTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "assay_lint_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~LintTest() override { std::filesystem::remove_all(folder_); }
+
+  Report lint(const std::string& bytes, bool upstream_only = false) {
+    options.path = folder_ + "/model.onnx";
+    AtomicFile file(options.path);
+    file.write(bytes);
+    file.commit();
+    options.upstream_only = upstream_only;
+    log::Capture capture;
+    Report report = lint_model(options);
+    output = capture.out();
+    return report;
+  }
+
+  std::string folder_, output;
+  LintOptions options;
+};
+
+/// `rule node: message`, one a line.
+inline std::string lines(const Report& report) {
+  std::string text;
+  for (const Entry& e : report.entries()) text += fmt::format("{} {}: {}\n", e.rule->name, e.node, e.message);
+  return text;
+}
+
+/// A model around nodes: inputs x and c, output y.
+inline std::string model(std::string_view nodes, std::string_view values = "", std::string_view after = "",
+                  std::string_view opsets = "\"\" : 21") {
+  return fmt::format(
+      "<ir_version: 10, opset_import: [{}]>\ng (float[2, 3] x, bool c) => (float[2, 3] "
+      "y)\n{}\n{{\n{}\n}}\n{}",
+      opsets, values, nodes, after);
+}
+
+}  // namespace assay::lint

@@ -1,0 +1,124 @@
+"""Which subcommand meets which kind of bad file or bad luck: what matrix_test.py runs. A new subcommand needs a line here.
+
+In command lines `{}` is the file that the case is about; fixtures.py says what else lies in the folder.
+"""
+
+import dataclasses
+
+# What a reader must say of each file, the same words from every subcommand.
+FILES = {
+    "missing": {"nothing.onnx": "cannot open nothing.onnx: No such file or directory"},
+    "empty": {"empty.onnx": "the file is empty"},
+    "truncated": {"truncated.onnx": "the bytes are damaged at offset 4: a length reaches beyond its end"},
+    "random bytes": {"random.onnx": "the bytes are damaged at offset 1: an unknown wire type"},
+    "lying length": {"long_length.onnx": "the bytes are damaged at offset 6: a length reaches beyond its end"},
+    "cycle": {"cycle.onnx": "the graph has a cycle: 'n0' (Relu) <- 'n1' (Relu) <- 'n0' (Relu)"},
+    "dangling name": {"dangling.onnx": "the input 'nowhere' is not defined"},
+    "external data": {
+        "external_missing.onnx": "gone.bin does not exist",
+        "external_short.onnx": "short.bin, which has only 4",
+        "external_parent.onnx": "its external data are at '../outside.bin', outside the model's folder",
+        "external_absolute.onnx": "its external data are at the absolute path '/etc/hostname'",
+        "external_link.onnx": "outside the model's folder",
+    },
+    # A folder is a TensorFlow checkpoint to commands that take models of several kinds.
+    "directory": {"folder.onnx": ("folder.onnx: it is a folder", "folder.onnx is a model of type ckpt")},
+    "unreadable": {"unreadable.onnx": "unreadable.onnx: Permission denied"},
+}
+
+
+@dataclasses.dataclass
+class Reader:
+    command: str
+    status: int = 1
+    # Kinds that are findings of this command, on stdout and with its own words, rather than what ends it.
+    findings: dict = dataclasses.field(default_factory=dict)
+    place: str = ""  # where the command finds the file, if its command line does not name it
+
+
+LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "directory", "unreadable")}
+READERS = {
+    "run": [Reader("run {} --ref"), Reader("run {} --engine")],
+    "inspect model": [Reader("inspect model {} --show layers weights")],
+    "inspect sparsity": [Reader("inspect sparsity {}")],
+    "inspect diff": [Reader("inspect diff {} identity.onnx", 2), Reader("inspect diff identity.onnx {}", 2)],
+    "inspect capability": [Reader("inspect capability {}")],
+    "check lint": [Reader("check lint {} --no-onnxrt", findings=LINT)],
+    "check conformance": [Reader("check conformance case --on reference", place="case/model.onnx",
+                                 findings={kind: "[E] FAILED reference case: " for kind in FILES})],
+    "surgeon extract": [Reader("surgeon extract {} --outputs y:auto -o out.onnx")],
+    "surgeon sanitize": [Reader("surgeon sanitize {} --fold-constants -o out.onnx")],
+    "surgeon insert": [Reader("surgeon insert {} --inputs x --outputs y --op F -o out.onnx")],
+    "surgeon convert-opset": [Reader("surgeon convert-opset {} --to 11 -o out.onnx")],
+    "surgeon prune": [Reader("surgeon prune {} -o out.onnx")],
+    "surgeon weight-strip": [Reader("surgeon weight-strip {} -o out.onnx")],
+    "surgeon weight-reconstruct": [Reader("surgeon weight-reconstruct {} -o out.onnx")],
+    "plugin match": [Reader("plugin match {} --plugin-dir plugins -o out.yaml")],
+    "plugin list": [Reader("plugin list {} --plugin-dir plugins")],
+    "plugin replace": [Reader("plugin replace {} --plugin-dir plugins --config good.yaml -o out.onnx")],
+}
+NO_READERS = {
+    "inspect data": "it shows results of runs",
+    "inspect tactics": "it shows tactic replays",
+    "inspect diff-tactics": "it shows tactic replays",
+    "template model": "it makes models",
+    "template trt-network": "the script that it writes reads the model",
+    "template trt-config": "it is about no model",
+    "template onnx-gs": "the script that it writes reads the model",
+    "data to-input": "it reads results of runs",
+}
+# (subcommand, kind): why the case cannot be.
+NO_CASES = {("check conformance", "missing"): "a folder without a model is no case"}
+
+
+@dataclasses.dataclass
+class Writer:
+    command: str
+    in_place: str = ""  # the command with `{}` as its input and its output
+    source: str = "typed.onnx"  # what its input is
+    data: str = ""  # the option that gives a model external data
+
+
+EXTERNAL = " --save-external-data data.bin --external-data-size-threshold 0"
+
+
+def model_writer(command, output="-o"):
+    return Writer(f"{command.format('typed.onnx')} {output} {{}}", f"{command} {output} {{}}", data=EXTERNAL)
+
+
+WRITERS = {
+    "run --save-onnx": model_writer("run {} --ref", "--save-onnx"),
+    "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}", "run typed.onnx --ref --load-inputs {} --save-inputs {}"),
+    "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}", "run typed.onnx --ref --load-outputs {} --save-outputs {}"),
+    "inspect model --json": Writer("inspect model typed.onnx --stats --json {}"),
+    "inspect diff --json": Writer("inspect diff typed.onnx typed.onnx --json {}"),
+    "check lint": Writer("check lint typed.onnx --no-onnxrt -o {}"),
+    "surgeon extract": model_writer("surgeon extract {} --outputs m:auto"),
+    "surgeon sanitize": model_writer("surgeon sanitize {} --cleanup"),
+    "surgeon insert": model_writer("surgeon insert {} --inputs x --outputs c --op F"),
+    "surgeon convert-opset": Writer("surgeon convert-opset typed.onnx --to 17 -o {}", "surgeon convert-opset {} --to 17 -o {}"),
+    "surgeon prune": model_writer("surgeon prune {}"),
+    # What it leaves inside the model needs no file of data.
+    "surgeon weight-strip": dataclasses.replace(model_writer("surgeon weight-strip {}"), data=""),
+    "surgeon weight-reconstruct": model_writer("surgeon weight-reconstruct {}"),
+    "plugin match": Writer("plugin match two.onnx --plugin-dir plugins -o {}"),
+    "plugin replace": Writer("plugin replace two.onnx --plugin-dir plugins --config good.yaml -o {}",
+                             "plugin replace {} --plugin-dir plugins --config good.yaml -o {}", source="two.onnx"),
+    "data to-input": Writer("data to-input name.json -o {}", "data to-input {} -o {}", source="name.json"),
+    "template model": Writer("template model mlp -o {}"),
+    "template trt-network": Writer("template trt-network typed.onnx -o {}"),
+    "template trt-config": Writer("template trt-config -o {}"),
+    "template onnx-gs": Writer("template onnx-gs typed.onnx -o {}"),
+    # Of its files, the one that is written into the folder.
+    "inspect capability": Writer("inspect capability unknown_op.onnx -o {}"),
+}
+NO_WRITERS = {
+    "inspect data": "it writes nothing",
+    "inspect sparsity": "it writes nothing",
+    "inspect tactics": "it writes nothing",
+    "inspect diff-tactics": "it writes nothing",
+    "check conformance": "it writes nothing",
+    "plugin list": "it writes nothing",
+}
+# Subcommands whose -o is a folder: the file in it.
+FOLDER_FILES = {"inspect capability": "results.txt"}
