@@ -6,7 +6,10 @@
 //   op:OPERATOR     all nodes of an operator (`op:Conv`, `op:com.microsoft.Gelu`), or their outputs
 //   PATH::SPEC      any of these inside a subgraph. PATH is the name of the node that holds it, and of its
 //                   attribute where it holds several (`loop::x`, `if_3::then_branch::x`), and so on inwards;
-//                   or `function:NAME` for the body of a local function.
+//                   or `function:NAME` for the body of a local function. A node without a name goes by the
+//                   name of an output. passes/graph_path.h follows paths.
+//
+// docs/selectors.md tells users, and which options take it.
 #pragma once
 
 #include <string_view>
