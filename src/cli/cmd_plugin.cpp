@@ -33,10 +33,11 @@ constexpr const char* kWithoutEffect[] = {
 
 void add_common_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_model_options(parser, /*is_required=*/true, "Accepted; without effect on the search.");
+  add_model_options(parser, /*is_required=*/true, "Accepted; without effect on the search.",
+                    {"--input-shapes", "--inputs"}, Names::kNothing);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  add_data_loader_options(parser);
+  name_nothing(add_data_loader_options(parser));  // none of them has an effect
 }
 
 Option plugin_dir_option() {

@@ -1,11 +1,11 @@
 #include "passes/graph_path.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 
 #include "assay/error.h"
+#include "base/name_pattern.h"
 #include "base/similar_name.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr std::string_view kSeparator = "::", kFunction = "function:", kRegex = "re:";
+constexpr std::string_view kSeparator = "::", kFunction = "function:";
 
 /// The graphs of a node and how a path names them.
 std::vector<std::pair<std::string, Graph*>> held_graphs(const Node& n) {
@@ -49,10 +49,9 @@ std::vector<size_t> separators(std::string_view text) {
 /// Whether a glob that holds the separator means names of this graph.
 bool matches_names(const Graph& g, std::string_view spec) {
   if (!is_glob(spec)) return false;
-  const std::string glob(spec);
-  const auto fits = [&](const std::string& name) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; };
-  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return fits(n->name); }) ||
-         std::any_of(g.values().begin(), g.values().end(), [&](const auto& v) { return fits(v->name()); });
+  const NamePattern glob(spec);
+  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return glob.matches(n->name); }) ||
+         std::any_of(g.values().begin(), g.values().end(), [&](const auto& v) { return glob.matches(v->name()); });
 }
 
 /// Lists a graph and all inside it.
@@ -101,8 +100,6 @@ class PlaceList {
 };
 
 }  // namespace
-
-bool is_glob(std::string_view spec) { return spec.find_first_of("*?[") != std::string_view::npos; }
 
 const GraphPaths::Names& GraphPaths::names(const Graph& g) {
   const auto [it, is_new] = names_.try_emplace(&g);
@@ -157,7 +154,7 @@ void GraphPaths::fail_to_find_holder(const GraphSpec& place) {
 
 bool GraphPaths::step(GraphSpec& place) {
   const std::vector<size_t> ends = separators(place.spec);
-  if (ends.empty() || place.spec.starts_with(kRegex)) return false;
+  if (ends.empty() || place.spec.starts_with(kRegexPrefix)) return false;
   const Node* holder = nullptr;
   size_t end = 0;
   for (const size_t e : ends) {  // a longer name first: it may hold the separator itself

@@ -24,9 +24,6 @@ struct GraphPlace {
 /// when subgraphs nest too deep.
 std::vector<GraphPlace> graph_places(const Model& model);
 
-/// Whether a spec has a character that makes it a GLOB.
-bool is_glob(std::string_view spec);
-
 /// What a spec leaves when the path at its front has been followed.
 struct GraphSpec {
   Graph* graph;

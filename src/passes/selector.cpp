@@ -1,35 +1,25 @@
 #include "passes/selector.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
-#include <re2/re2.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <unordered_set>
 
 #include "assay/edit.h"
 #include "assay/error.h"
-#include "base/similar_name.h"
+#include "base/name_pattern.h"
 #include "passes/graph_path.h"
 
 namespace assay {
 namespace {
 
-constexpr std::string_view kRegex = "re:", kOperator = "op:";
+constexpr std::string_view kOperator = "op:";
 constexpr size_t kMostElsewhere = 3;
 
 std::string operator_name(const Node& n) { return n.domain.empty() ? n.op_type : n.domain + "." + n.op_type; }
 
-/// The text that a name must resemble: of a GLOB or a REGEX without the characters that mean something.
-std::string plain_text(std::string_view spec) {
-  if (spec.starts_with(kRegex)) spec.remove_prefix(kRegex.size());
-  std::string text;
-  for (const char c : spec)
-    if (std::string_view("*?[]()|^$+\\{}").find(c) == std::string_view::npos) text += c;
-  return text;
-}
+bool is_pattern(std::string_view spec) { return spec.starts_with(kRegexPrefix) || is_glob(spec); }
 
 /// Which graph a spec means, and what in it.
 struct Target {
@@ -53,10 +43,11 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
   } else {
     for (const auto& n : target.graph->nodes()) names.push_back(fmt::format("{}{}", target.path, n->name));
   }
-  const bool is_plain = !target.last.starts_with(kRegex) && !is_glob(target.last);
+  const bool is_plain = !is_pattern(target.last);
   Error e(ErrorCode::kNotFound, fmt::format("{}: {} does not exist in the model", is_tensor ? "Tensor" : "Node", spec));
-  const std::string wanted = fmt::format("{}{}", target.path, is_plain ? std::string(target.last) : plain_text(target.last));
-  std::string hint = name_hint(wanted, std::vector<std::string_view>(names.begin(), names.end()));
+  // A regular expression is looked for without its path, for what it begins with is not its own.
+  const std::string_view wanted = target.last.starts_with(kRegexPrefix) ? target.last : spec;
+  std::string hint = spec_hint(wanted, names);
   if (!hint.empty() || !is_plain) throw e.set_remedy(std::move(hint));
   std::vector<std::string> elsewhere;
   for (const GraphPlace& place : graph_places(model)) {
@@ -69,19 +60,6 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
   }
   if (!elsewhere.empty()) e.set_remedy(fmt::format("There is '{}'.", fmt::join(elsewhere, "', '")));
   throw e;
-}
-
-/// What a GLOB or a REGEX says of a name.
-std::function<bool(const std::string&)> name_test(std::string_view spec) {
-  if (!spec.starts_with(kRegex)) {
-    return [glob = std::string(spec)](const std::string& name) {
-      return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
-    };
-  }
-  const auto regex = std::make_shared<RE2>(std::string(spec.substr(kRegex.size())), RE2::Quiet);
-  require(regex->ok(), ErrorCode::kInvalidArgument, "'{}' is no regular expression: {}", spec,
-          regex->error());
-  return [regex](const std::string& name) { return RE2::FullMatch(name, *regex); };
 }
 
 }  // namespace
@@ -101,8 +79,8 @@ std::vector<Node*> select_nodes(Model& model, std::string_view spec) {
     });
   if (found.empty() && last.starts_with(kOperator))
     collect([op = last.substr(kOperator.size())](const Node& n) { return operator_name(n) == op; });
-  else if (found.empty() && (last.starts_with(kRegex) || is_glob(last)))
-    collect([test = name_test(last)](const Node& n) { return test(n.name); });
+  else if (found.empty() && (is_pattern(last)))
+    collect([test = NamePattern(last)](const Node& n) { return test.matches(n.name); });
   if (found.empty()) fail_to_find(model, GraphPaths::Kind::kNode, spec, target);
   return found;
 }
@@ -117,17 +95,32 @@ std::vector<Value*> select_values(Model& model, std::string_view spec) {
       if (operator_name(*n) == last.substr(kOperator.size()))
         for (Value* v : n->outputs())
           if (v != nullptr) found.push_back(v);
-  } else if (last.starts_with(kRegex) || is_glob(last)) {
-    const auto test = name_test(last);
+  } else if (is_pattern(last)) {
+    const NamePattern test(last);
     std::unordered_set<const Value*> seen;
     const auto visit = [&, graph = graph](Value* v) {
-      if (&v->graph() == graph && seen.insert(v).second && test(v->name())) found.push_back(v);
+      if (&v->graph() == graph && seen.insert(v).second && test.matches(v->name())) found.push_back(v);
     };
     for (Value* v : tensors(*graph)) visit(v);
     for (const auto& v : graph->values()) visit(v.get());  // those that only subgraphs use
   }
   if (found.empty()) fail_to_find(model, GraphPaths::Kind::kTensor, spec, target);
   return found;
+}
+
+std::vector<Value*> select_inputs(const Model& model, std::string_view spec) {
+  const NamePattern pattern(spec);
+  std::vector<Value*> exact, fitting;
+  std::vector<std::string> names;
+  for (Value* v : model.graph->inputs) {
+    names.push_back(v->name());
+    if (pattern.is_name(v->name())) exact.push_back(v);
+    if (pattern.matches(v->name())) fitting.push_back(v);
+  }
+  if (!exact.empty() || !fitting.empty()) return exact.empty() ? fitting : exact;
+  Error e(ErrorCode::kNotFound,
+          fmt::format("the model has no input '{}'; its inputs are '{}'", spec, fmt::join(names, "', '")));
+  throw e.set_remedy(spec_hint(spec, names));
 }
 
 }  // namespace assay

@@ -120,7 +120,7 @@ LINT = [
     ("check lint", 2, ERR, "assay check lint: error: the following arguments are required: model_file"),
     ("check lint gone.onnx --no-onnxrt", 1, ERR, "[!] cannot open gone.onnx: No such file or directory"),
     ("check lint identity.onnx --no-onnxrt -o /dev/full", 1, ERR, "[!] cannot write /dev/full: No space left on device"),
-    ("check lint identity.onnx --no-onnxrt --input-shapes z:[1]", 1, ERR, "[!] --input-shapes: the model has no input 'z'"),
+    ("check lint identity.onnx --no-onnxrt --input-shapes z:[1]", 1, ERR, "[!] the model has no input 'z'; its inputs are 'x'"),
     ("check lint identity.onnx --no-onnxrt --rules mine", 2, ERR, "assay check lint: error: argument --rules: invalid choice: 'mine' (choose from 'all', 'upstream')"),
     ("check lint two.onnxtxt --no-onnxrt", 0, OUT, "[I] Loading model: $DIR/two.onnxtxt"),
     ("check lint empty.onnx --no-onnxrt", 1, OUT, "[E] LINT | Empty ONNX model given"),
