@@ -118,22 +118,6 @@ bool is_variable(const Value& v) {
   return !v.is_constant() && (v.producer() == nullptr || v.producer()->op_type != "Constant");
 }
 
-/// What a node uses, also of the graphs around its own.
-std::vector<Value*> all_used_values(const Node& n) {
-  std::vector<Value*> used = n.inputs();
-  std::erase(used, nullptr);
-  for (const Attribute& a : n.attributes) {
-    const auto add = [&](const Graph& g) {
-      const std::vector<Value*> captured = captured_values(g);
-      used.insert(used.end(), captured.begin(), captured.end());
-    };
-    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) add(**g);
-    if (const auto* graphs = a.get_if<Attribute::Graphs>())
-      for (const auto& g : *graphs) add(*g);
-  }
-  return used;
-}
-
 void import_domain(const std::string& domain, std::vector<OpsetImport>& opsets) {
   const bool is_known = std::any_of(opsets.begin(), opsets.end(), [&](const auto& o) { return o.domain == domain; });
   if (!domain.empty() && !is_known) opsets.push_back({domain, 1});
