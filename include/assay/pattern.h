@@ -40,8 +40,8 @@ class GraphPattern {
 
   /// Every place of the graph where the pattern fits, in the order of the node that consumes the first
   /// variable. All nodes of a match are of this graph; variables and constants may stand for values that a
-  /// subgraph takes from outside. Matches may overlap. Throws Error (kInvalidArgument) when the pattern has no variable or no
-  /// node.
+  /// subgraph takes from outside. Matches may overlap. Throws Error (kInvalidArgument) when the pattern
+  /// has no variable or no node.
   std::vector<PatternMapping> match_all(const Graph& graph) const;
 
  private:

@@ -80,8 +80,8 @@ void warn_about_unknown_outputs(const std::vector<RunnerOutputs>& results, const
         if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
   for (const auto& entry : top_k.entries()) {
     const NamePattern pattern(entry.first);
-    if (entry.first.empty() || std::any_of(known.begin(), known.end(), [&](const auto& k) { return pattern.matches(k); }))
-      continue;
+    const auto fits = [&](const std::string& k) { return pattern.matches(k); };
+    if (entry.first.empty() || std::any_of(known.begin(), known.end(), fits)) continue;
     const std::string hint = spec_hint(entry.first, known);
     log::warning("--postprocess: there is no output {}, so nothing happens to it.{}{}", python_str_repr(entry.first),
                  hint.empty() ? "" : " ", hint);

@@ -137,7 +137,8 @@ Function& add_function(Model& model, std::string name, std::string domain) {
   added.domain = std::move(domain);
   // A name that was seen may have changed since.
   require(!model.seen_names_.contains(key(added)) || model.find_function(added.domain, added.name) == nullptr,
-          ErrorCode::kInvalidArgument, "the model already has a function '{}' of domain '{}'", added.name, added.domain);
+          ErrorCode::kInvalidArgument, "the model already has a function '{}' of domain '{}'", added.name,
+          added.domain);
   if (model.opset(added.domain) == 0) model.opsets.push_back({added.domain, 1});
   for (const OpsetImport& o : model.opsets) added.opsets.push_back({o.domain, o.version});
   return model.functions.emplace_back(std::move(added));

@@ -566,7 +566,8 @@ Value* add_if(Graph& graph, Value* cond, Value* v, const std::string& prefix, co
     return b;
   };
   Value* y = graph.add_value(prefix + "y");
-  graph.add_node("If", {cond}, {y}, {{"then_branch", branch(then_op, prefix + "t")}, {"else_branch", branch("Neg", prefix + "e")}},
+  graph.add_node("If", {cond}, {y},
+                 {{"then_branch", branch(then_op, prefix + "t")}, {"else_branch", branch("Neg", prefix + "e")}},
                  prefix + "if");
   return y;
 }

@@ -115,8 +115,8 @@ void unmark_outputs(Model& model, std::span<const std::string> names) {
     std::vector<std::string> known;
     for (const Value* v : outputs) known.push_back(v->name());
     const std::string hint = spec_hint(name, known);
-    log::once(log::Severity::kWarning, "{} is no output of the model, so there is nothing to leave out.{}{}", python_str_repr(name),
-                 hint.empty() ? "" : " ", hint);
+    log::once(log::Severity::kWarning, "{} is no output of the model, so there is nothing to leave out.{}{}",
+              python_str_repr(name), hint.empty() ? "" : " ", hint);
   }
   std::erase_if(model.graph->outputs, [&](const Value* output) {
     return std::find(values.begin(), values.end(), output) != values.end();

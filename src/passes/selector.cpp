@@ -37,7 +37,8 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
   const bool is_tensor = kind == GraphPaths::Kind::kTensor;
   std::vector<std::string> names;
   if (target.last.starts_with(kOperator)) {
-    for (const auto& n : target.graph->nodes()) names.push_back(fmt::format("{}{}{}", target.path, kOperator, operator_name(*n)));
+    for (const auto& n : target.graph->nodes())
+      names.push_back(fmt::format("{}{}{}", target.path, kOperator, operator_name(*n)));
   } else if (is_tensor) {
     for (const auto& v : target.graph->values()) names.push_back(fmt::format("{}{}", target.path, v->name()));
   } else {
@@ -53,8 +54,9 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
   for (const GraphPlace& place : graph_places(model)) {
     if (!place.has_path || place.graph == target.graph) continue;
     const auto& nodes = place.graph->nodes();
+    const auto is_named = [&](const auto& n) { return n->name == target.last; };
     const bool has_it = is_tensor ? place.graph->find_value(target.last) != nullptr
-                                  : std::any_of(nodes.begin(), nodes.end(), [&](const auto& n) { return n->name == target.last; });
+                                  : std::any_of(nodes.begin(), nodes.end(), is_named);
     if (has_it) elsewhere.push_back(fmt::format("{}{}{}", place.path, place.path.empty() ? "" : "::", target.last));
     if (elsewhere.size() == kMostElsewhere) break;
   }

@@ -93,7 +93,8 @@ TEST(Selector, SaysWhatIsWrong) {
             "Tensor: conv_c does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
   EXPECT_EQ(error_of(*m, "zzz*"), "Tensor: zzz* does not exist in the model");
   EXPECT_EQ(error_of(*m, "convv_*"), "Tensor: convv_* does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
-  EXPECT_EQ(error_of(*m, "re:^convv_.$"), "Tensor: re:^convv_.$ does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
+  EXPECT_EQ(error_of(*m, "re:^convv_.$"),
+            "Tensor: re:^convv_.$ does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
   EXPECT_EQ(error_of(*m, "op:Comv"), "Tensor: op:Comv does not exist in the model. Did you mean 'op:Conv'?");
   EXPECT_EQ(error_of(*m, "loop::iner"), "Tensor: loop::iner does not exist in the model. Did you mean 'loop::inner'?");
   // The right name in the wrong graph.

@@ -14,7 +14,8 @@ namespace assay {
 
 /// One place where a plugin's node is to stand.
 struct PluginInstance {
-  std::vector<std::string> inputs, outputs;  ///< names of tensors: outputs of the graph, inputs also of graphs around it
+  /// Names of tensors: outputs of the graph, inputs also of the graphs around it.
+  std::vector<std::string> inputs, outputs;
   YamlNode::Map attributes;
   std::string graph = {};  ///< path of the graph (passes/graph_path.h); empty for the main graph
 };

@@ -219,7 +219,8 @@ TEST(MatchPlugin, asks_for_the_opset_of_the_function) {
   g.add_node("Softmax", {g.find_value("f_y")}, {s}, {}, "softmax");
   g.outputs = {s};
   const std::string pattern =
-      "op: P\ninputs: [a]\nnodes:\n- {name: n, op: Softmax, inputs: [a], outputs: [b]}\noutputs: [b]\nwhere: [n.axis == ";
+      "op: P\ninputs: [a]\nnodes:\n- {name: n, op: Softmax, inputs: [a], outputs: [b]}\noutputs: [b]\n"
+      "where: [n.axis == ";
   EXPECT_EQ(text(match(pattern + "-1]\n", *model)), "function:local.F: f_y -> s;");
   f.opsets = {{"", 11}};  // the default was another
   EXPECT_EQ(text(match(pattern + "-1]\n", *model)), "");

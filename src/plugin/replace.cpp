@@ -90,7 +90,8 @@ std::vector<Value*> find_values(const GraphPlace& place, const std::vector<std::
     std::vector<std::string_view> candidates;
     for (const Graph* g = place.graph; g != nullptr; g = g->parent())
       for (const auto& v : g->values()) candidates.push_back(v->name());
-    Error e(ErrorCode::kNotFound, fmt::format("{} has no tensor '{}', which is to be an {}", graph_name(place), name, what));
+    Error e(ErrorCode::kNotFound,
+            fmt::format("{} has no tensor '{}', which is to be an {}", graph_name(place), name, what));
     throw e.set_remedy(name_hint(name, candidates));
   }
   return values;

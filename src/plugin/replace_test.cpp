@@ -186,14 +186,17 @@ TEST(ReplaceByPlugin, sorts_the_graphs_around) {
 TEST(ReplaceByPlugin, warns_of_values_from_around_that_get_lost) {
   const auto model = nested_model();
   Graph& body = graph_at(*model, "loop::body");
-  body.nodes()[1]->set_inputs({body.find_value("b_h"), model->graph->find_value("y"), model->graph->find_value("trips")});
+  const Graph& g = *model->graph;
+  body.nodes()[1]->set_inputs({body.find_value("b_h"), g.find_value("y"), g.find_value("trips")});
   log::Capture capture;
   replace(*model, {{{"b_h"}, {"b_y"}, {}, "loop::body"}});
   EXPECT_EQ(capture.out(), "[W] The outputs of toy depend on 'y' too, which is not among its inputs.\n");
 }
 
 TEST(ReplaceByPlugin, leaves_alone_what_lies_inside_another) {
-  const PluginInstance outer{{"trips", "cond"}, {"all"}, {}}, inner{{"b_y"}, {"t_y"}, {}, "loop::body::if::then_branch"};
+  const PluginInstance outer{{"trips", "cond"}, {"all"}, {}};
+  const PluginInstance inner{{"b_y"}, {"t_y"}, {}, "loop::body::if::then_branch"};
+  log::Capture capture;
   const auto first = nested_model();
   EXPECT_EQ(replace(*first, {outer, inner}), "it lies inside 'loop' (Loop), which 'toy_0' (mine::Toy) replaces");
   const auto second = nested_model();
