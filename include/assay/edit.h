@@ -140,7 +140,8 @@ std::vector<Value*> call_function(Graph& graph, const Function& function, const 
                                   const LayerArguments& outputs = {}, LayerSpec spec = {});
 
 /// Adds a local function without content to the model, and its domain to the model's imports. The reference
-/// holds until the next function is added. Throws Error (kInvalidArgument) when the model has it.
+/// holds until the next function is added. Throws Error (kInvalidArgument) when the model has it; one that got its
+/// name by assignment after the last call of this may go unnoticed.
 Function& add_function(Model& model, std::string name, std::string domain = "onnx_graphsurgeon");
 
 /// Imports version 1 of each domain that nodes use and the model, or the function that they are in, does not

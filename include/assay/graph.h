@@ -6,11 +6,13 @@
 // a Value with tensor(); a Variable is one without. Pointers stay valid until the object is removed.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -74,7 +76,10 @@ class Value {
   /// The node that computes it; null for inputs and constants.
   Node* producer() const { return producer_; }
   /// One entry for each use as a node input, subgraph nodes included.
-  const std::vector<Node*>& consumers() const { return consumers_; }
+  const std::vector<Node*>& consumers() const {
+    if (has_gone_.load(std::memory_order_acquire)) drop_gone();
+    return consumers_;
+  }
   Graph& graph() const { return *graph_; }
 
  private:
@@ -82,13 +87,25 @@ class Value {
   friend class Node;
   Value(Graph* graph, std::string name) : name_(std::move(name)), graph_(graph) {}
 
+  /// A use that is no more, but still among the consumers: the last entry of the node before a place.
+  struct Gone {
+    const Node* node;  ///< perhaps deleted since
+    size_t before;
+  };
+  void remove_consumer(const Node* node);
+  void drop_gone() const;
+
   std::string name_;
   Graph* graph_;
   Tensor tensor_;
   std::shared_ptr<const TensorSource> tensor_source_;
   bool is_missing_ = false;
   Node* producer_ = nullptr;
-  std::vector<Node*> consumers_;
+  // A constant may have as many uses as there are nodes. Taking them away one by one is put off until somebody
+  // looks, so that taking away many costs little.
+  mutable std::vector<Node*> consumers_;
+  mutable std::vector<Gone> gone_;
+  mutable std::atomic<bool> has_gone_ = false;  // models are read by several threads
 };
 
 /// ONNX AttributeProto.
@@ -279,6 +296,12 @@ struct Model {
   int64_t opset(std::string_view domain = "") const;
   const Function* find_function(std::string_view domain, std::string_view name,
                                 std::string_view overload = "") const;
+
+ private:
+  friend Function& add_function(Model& model, std::string name, std::string domain);
+  // Names and domains of the first so many functions, for add_function(), which must not look at all each time.
+  size_t seen_functions_ = 0;
+  std::unordered_set<std::string> seen_names_;
 };
 
 }  // namespace assay

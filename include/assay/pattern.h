@@ -34,12 +34,14 @@ class GraphPattern {
                             size_t outputs = 1, Check check = {});
   /// A pattern in place of a node: `inputs` stand for its variables, in order.
   std::vector<TensorId> add(std::string name, const GraphPattern& pattern, std::vector<TensorId> inputs);
-  /// The values that may be used outside the match; all others must not be, nor be graph outputs.
+  /// The values that may be used outside the match, in subgraphs too; all others must not be, nor be outputs
+  /// of the graph or of a graph inside it.
   void set_outputs(std::vector<TensorId> outputs) { outputs_ = std::move(outputs); }
 
   /// Every place of the graph where the pattern fits, in the order of the node that consumes the first
-  /// variable. Matches may overlap. Throws Error (kInvalidArgument) when the pattern has no variable or no
-  /// node.
+  /// variable. All nodes of a match are of this graph; variables and constants may stand for values that a
+  /// subgraph takes from outside. Matches may overlap. Throws Error (kInvalidArgument) when the pattern
+  /// has no variable or no node.
   std::vector<PatternMapping> match_all(const Graph& graph) const;
 
  private:

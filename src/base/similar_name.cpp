@@ -51,6 +51,12 @@ std::vector<std::string> nearest_names(std::string_view name, std::span<const st
   return names;
 }
 
+std::string name_hint(std::string_view name, std::span<const std::string_view> candidates) {
+  std::string list;
+  for (const std::string& near : nearest_names(name, candidates)) list += (list.empty() ? "'" : ", '") + near + "'";
+  return list.empty() ? list : "Did you mean " + list + "?";
+}
+
 bool is_similar_name(std::string_view a, std::string_view b) { return contains(a, b) || contains(b, a); }
 
 }  // namespace assay

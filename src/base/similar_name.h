@@ -21,4 +21,7 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit);
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string_view> candidates,
                                        size_t most = 3);
 
+/// "Did you mean 'a', 'b'?" with the nearest names; empty when none is near. To be the remedy of an error.
+std::string name_hint(std::string_view name, std::span<const std::string_view> candidates);
+
 }  // namespace assay

@@ -28,6 +28,14 @@ enum class Arity : uint8_t {
 /// What the words must look like. A word that does not is a usage error.
 enum class ValueKind : uint8_t { kText, kInteger, kNumber };
 
+/// What of a model the words of an option name, by the selector language (docs/selectors.md).
+enum class Names : uint8_t {
+  kNothing,
+  kInputs,   ///< inputs: NAME, GLOB, re:REGEX
+  kOutputs,  ///< outputs: these, and op:OPERATOR
+  kTensors,  ///< tensors: everything the language has
+};
+
 /// An option (names start with `-`) or a positional (one name without `-`).
 struct Option {
   std::vector<std::string> names;  ///< every spelling; results are looked up by the first
@@ -39,6 +47,7 @@ struct Option {
   std::string exclusive;             ///< options with the same non-empty word here exclude each other
   bool required = false;
   bool ends_parsing = false;  ///< nothing after it counts, and nothing else is required (--version)
+  Names names_what = Names::kNothing;
   std::string refusal;        ///< not empty: the option is known but cannot be used, and this says why
 
   bool is_positional() const { return names.front().front() != '-'; }
@@ -52,6 +61,11 @@ struct OptionGroup {
   std::string description;
   std::vector<Option> options;
 };
+
+/// Says that the options of a group take no selectors after all: they only pass their words on.
+inline void name_nothing(OptionGroup& group) {
+  for (Option& o : group.options) o.names_what = Names::kNothing;
+}
 
 /// A line that argparse would reject with exit status 2.
 class UsageError : public std::runtime_error {

@@ -88,6 +88,28 @@ void append_entry(std::string& out, const std::string& left, std::string_view te
   if (!line.empty()) out += line + "\n";
 }
 
+/// How the words of options that name parts of a model may do so.
+void append_names(std::string& out, const std::vector<const Option*>& options, size_t width) {
+  static constexpr std::pair<Names, std::string_view> kKinds[] = {
+      {Names::kTensors,
+       "a name, a pattern (conv*), a regular expression (re:conv[0-9]+), an operator (op:Conv), or any of these in a "
+       "subgraph (loop::x, if_3::then_branch::x, function:NAME::x)."},
+      {Names::kOutputs, "a name, a pattern (out*), a regular expression (re:out[0-9]+), or an operator (op:Softmax)."},
+      {Names::kInputs, "a name, a pattern (image*), or a regular expression (re:image[0-9]+)."}};
+  std::string text;
+  for (const auto& [kind, words] : kKinds) {
+    std::string names;
+    for (const Option* o : options)
+      if (o->names_what == kind) names += (names.empty() ? "" : ", ") + o->names.front();
+    if (names.empty()) continue;
+    for (const std::string& line : wrap(names + ": " + std::string(words), width - 2)) text += "  " + line + "\n";
+  }
+  if (text.empty()) return;
+  out += "\nHow tensors are named\n" + text;
+  for (const std::string& line : wrap("A name that the model has is taken as it is. See docs/selectors.md.", width - 2))
+    out += "  " + line + "\n";
+}
+
 void append_refused(std::string& out, const std::vector<const Option*>& refused, size_t width) {
   if (refused.empty()) return;
   std::string names;
@@ -137,10 +159,11 @@ std::string ArgParser::help(int columns) const {
   }
   out += "\nGeneral\n";
   append_entry(out, "-h, --help", "Show this page.", width);
-  std::vector<const Option*> refused;
+  std::vector<const Option*> refused, naming;
   for (const auto& group : contents_->groups) {
     std::string entries;
     for (const Option& o : group->options) {
+      if (o.names_what != Names::kNothing) naming.push_back(&o);
       if (!o.refusal.empty())
         refused.push_back(&o);
       else if (!o.help.empty())
@@ -151,6 +174,7 @@ std::string ArgParser::help(int columns) const {
     for (const std::string& line : wrap(group->description, width - 2)) out += "  " + line + "\n";
     out += entries;
   }
+  append_names(out, naming, width);
   append_refused(out, refused, width);
   return out;
 }

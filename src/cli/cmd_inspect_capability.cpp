@@ -37,7 +37,8 @@ void add_options(ArgParser& parser) {
        .help =
            "Shapes of inputs to plan for, as in image:[1,3,224,224]; open extents are taken as 1 without it.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "NAME:SHAPE"},
+       .metavar = "NAME:SHAPE",
+       .names_what = Names::kInputs},
   };
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);

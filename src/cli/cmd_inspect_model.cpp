@@ -50,8 +50,7 @@ void add_options(ArgParser& parser) {
   add_logging_options(parser);
   add_model_options(parser, /*is_required=*/true,
                     "Show the model for these shapes of its inputs, as in image:[1,3,224,224], and infer the "
-                    "others. Names may "
-                    "hold the wildcards *, ? and [].");
+                    "others.");
   add_display_options(parser);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);

@@ -33,10 +33,11 @@ constexpr const char* kWithoutEffect[] = {
 
 void add_common_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_model_options(parser, /*is_required=*/true, "Accepted; without effect on the search.");
+  add_model_options(parser, /*is_required=*/true, "Accepted; without effect on the search.",
+                    {"--input-shapes", "--inputs"}, Names::kNothing);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  add_data_loader_options(parser);
+  name_nothing(add_data_loader_options(parser));  // none of them has an effect
 }
 
 Option plugin_dir_option() {
@@ -177,6 +178,11 @@ void report_overlaps(const PluginClaims& claims) {
     log::warning(
         "The match of {} that begins at node {} is left out: node {} belongs to a match of {} already.",
         o.plugin, o.node, o.shared_node, o.other_plugin);
+  for (const PluginClaims::Unnamed& u : claims.unnamed())
+    log::warning(
+        "The match of {} that begins at node {} is left out: the nodes around its graph have the names of others, so "
+        "that no path in config.yaml can mean it. Give each node a name of its own.",
+        u.plugin, u.node);
 }
 
 /// A Python dict of plugins and how often each was found.
@@ -280,8 +286,8 @@ constexpr Command kMatchCommand = {
     .name = "match",
     .summary = "Find what plugins can replace, and save it.",
     .description =
-        "Finds the subgraphs of a model that plugins can replace, and saves them in a file that `plugin "
-        "replace` carries out.",
+        "Finds the subgraphs of a model that plugins can replace, also in bodies of If, Loop and Scan and in local "
+        "functions, and saves them in a file that `plugin replace` carries out.",
     .add_options = add_match_options,
     .run = run_match,
 };

@@ -300,13 +300,14 @@ TEST(RunOptions, Postprocessing) {
 }
 
 TEST(RunOptions, ComparisonFunctions) {
+  OutputNames outputs({});
   const log::Capture capture;
-  EXPECT_NE(dynamic_cast<const SimpleComparison*>(read_comparison(parse({"--rtol", "1"})).get()), nullptr);
+  EXPECT_NE(dynamic_cast<const SimpleComparison*>(read_comparison(parse({"--rtol", "1"}), outputs).get()), nullptr);
   EXPECT_EQ(capture.out(), "");
   EXPECT_NE(dynamic_cast<const IndicesComparison*>(
-                read_comparison(parse({"--compare", "indices", "--rel-tol", "1"})).get()),
+                read_comparison(parse({"--compare", "indices", "--rel-tol", "1"}), outputs).get()),
             nullptr);
-  read_comparison(parse({"--index-tolerance", "1"}));
+  read_comparison(parse({"--index-tolerance", "1"}), outputs);
   EXPECT_EQ(
       capture.out(),
       "[W] Option: --rtol/--rel-tol is only valid for comparison function: 'simple'. The selected comparison "
@@ -317,11 +318,12 @@ TEST(RunOptions, ComparisonFunctions) {
 }
 
 TEST(RunOptions, ComparisonValuesAreCheckedBeforeAnythingRuns) {
+  OutputNames outputs({});
   for (const Words& bad : {Words{"--rtol", "y:abc"}, Words{"--atol", "[1]"},
                            Words{"--check-error-stat", "y:min"}, Words{"--error-quantile", "1.5"},
                            Words{"--error-quantile", "nan"}, Words{"--index-tolerance", "0.5"}}) {
     const log::Capture capture;
-    EXPECT_THROW(read_comparison(parse(bad)), log::LoggedError) << bad[0];
+    EXPECT_THROW(read_comparison(parse(bad), outputs), log::LoggedError) << bad[0];
   }
 }
 

@@ -34,16 +34,16 @@ void add_options(ArgParser& parser) {
       {.names = {"--inputs"},
        .help = "The inputs of the part, each `name:shape:dtype`, as in x:[1,3,'height']:float32; shape and "
                "dtype may be "
-               "`auto`. Default: the model's inputs. A name may be a pattern (conv*, re:.*_out, op:Relu) and "
-               "lie in a subgraph "
-               "(loop::x, if_3::then_branch::x, function:NAME::x).",
+               "`auto`. Default: the model's inputs.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "INPUT"},
+       .metavar = "INPUT",
+       .names_what = Names::kTensors},
       {.names = {"--outputs"},
        .help =
            "The outputs of the part, each `name:dtype`; dtype may be `auto`. Default: the model's outputs.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "OUTPUT"},
+       .metavar = "OUTPUT",
+       .names_what = Names::kTensors},
   };
 }
 

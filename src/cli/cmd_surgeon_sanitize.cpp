@@ -36,25 +36,28 @@ void add_options(ArgParser& parser) {
   add_model_options(parser, /*is_required=*/true,
                     "New shapes for the model's inputs, as in image:['batch',3,224,224]. A tensor that is no "
                     "input becomes one.",
-                    {"--override-input-shapes", "--override-inputs"});
+                    {"--override-input-shapes", "--override-inputs"}, Names::kTensors);
   add_data_loader_options(parser);
   add_onnx_shape_inference_options(parser, InferenceOptions::kOnFallback);
   OptionGroup& load = add_onnx_load_options(parser, /*can_change_outputs=*/false);
   for (const Option& o : std::initializer_list<Option>{
            {.names = {"--outputs"},
-  .help = "Tensors to use as the model's outputs, or the two words `mark all`.",
-  .arity = Arity::kAtLeastOne,
-  .metavar = "NAME"},
+            .help = "Tensors to use as the model's outputs, or the two words `mark all`.",
+            .arity = Arity::kAtLeastOne,
+            .metavar = "NAME",
+            .names_what = Names::kTensors},
            {.names = {"--exclude-outputs"},
-           .help = "Outputs to leave out.",
-           .arity = Arity::kAtLeastOne,
-           .metavar = "NAME"},
+            .help = "Outputs to leave out.",
+            .arity = Arity::kAtLeastOne,
+            .metavar = "NAME",
+            .names_what = Names::kTensors},
            {.names = {"--set-unbounded-dds-upper-bound"},
            .help = "Bounds for values that decide how large tensors become: `tensor:bound`, or a bound for "
                    "all such tensors. Where "
                    "constants must be folded to see them, fold first and call this a second time.",
            .arity = Arity::kAtLeastOne,
-           .metavar = "[NAME:]BOUND"}})
+           .metavar = "[NAME:]BOUND",
+           .names_what = Names::kTensors}})
     load.options.push_back(o);
   add_onnx_output_options(parser);
   parser.add_group("Cleaning").options = {
@@ -76,7 +79,8 @@ void add_options(ArgParser& parser) {
       {.names = {"--prove-input-shapes"},
        .help = "Shapes for the data of --prove, as in image:[4,3,224,224].",
        .arity = Arity::kAtLeastOne,
-       .metavar = "NAME:SHAPE"},
+       .metavar = "NAME:SHAPE",
+       .names_what = Names::kInputs},
   };
   parser.add_group("Constant Folding").options = {
       {.names = {"--fold-constants"},

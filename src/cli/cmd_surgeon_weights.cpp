@@ -30,7 +30,8 @@ void add_strip_options(ArgParser& parser) {
   parser.add_group("Weight Stripping").options = {
       {.names = {"--exclude-list"},
        .help = "A text file with the names of initializers to keep, one in each line.",
-       .metavar = "FILE"},
+       .metavar = "FILE",
+       .names_what = Names::kTensors},
   };
 }
 

@@ -89,7 +89,7 @@ void add_onnx_gs_options(ArgParser& parser) {
                                                .arity = Arity::kAtLeastOne,
                                                .metavar = "NAME:SHAPE"}};
   add_onnx_shape_inference_options(parser);
-  add_onnx_load_options(parser);
+  name_nothing(add_onnx_load_options(parser));  // the script gets the words as they are
 }
 
 int run_onnx_gs(CommandContext& context) {
@@ -109,8 +109,9 @@ int run_onnx_gs(CommandContext& context) {
 void add_trt_network_options(ArgParser& parser) {
   add_logging_options(parser);
   add_script_options(parser);
-  add_model_options(parser, /*is_required=*/false, "Accepted; without effect on the script.");
-  add_onnx_load_options(parser);
+  add_model_options(parser, /*is_required=*/false, "Accepted; without effect on the script.",
+                    {"--input-shapes", "--inputs"}, Names::kNothing);
+  name_nothing(add_onnx_load_options(parser));  // the script gets the words as they are
   parser.add_group("TensorRT Network").options = {
       {.names = {"--strongly-typed"}, .help = "Make a strongly typed network.", .arity = Arity::kNone},
       {.names = {"--mark-unfused-tensors-as-debug-tensors"},
@@ -200,7 +201,8 @@ void add_trt_config_options(ArgParser& parser) {
   add_logging_options(parser);
   add_script_options(parser);
   add_model_options(parser, /*is_required=*/false,
-                    "Shapes of the optimisation profile, as in image:[1,3,224,224].");
+                    "Shapes of the optimisation profile, as in image:[1,3,224,224].", {"--input-shapes", "--inputs"},
+                    Names::kNothing);
   OptionGroup& group = parser.add_group("TensorRT Builder Configuration");
   for (const char* option : kShapeOptions)
     group.options.push_back({.names = {option},
@@ -221,7 +223,7 @@ void add_trt_config_options(ArgParser& parser) {
                            .choices = {"prefer", "obey", "none"}});
   group.options.push_back(
       {.names = {"--load-timing-cache"}, .help = "A timing cache to begin with.", .metavar = "FILE"});
-  add_data_loader_options(parser);
+  name_nothing(add_data_loader_options(parser));
   add_unavailable_config_options(parser);
 }
 

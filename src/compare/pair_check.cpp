@@ -38,11 +38,16 @@ void warn_about_extra_names(std::string_view option, const std::vector<std::stri
     if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
   known.emplace_back();
   std::vector<std::string> extra;
-  for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end()) extra.push_back(name);
+  std::string hints;
+  for (const std::string& name : names) {
+    const NamePattern pattern(name);
+    if (std::any_of(known.begin(), known.end(), [&](const auto& k) { return pattern.matches(k); })) continue;
+    extra.push_back(name);
+    if (const std::string hint = spec_hint(name, known); !hint.empty()) hints += "\n" + hint;
+  }
   if (extra.empty()) return;
-  log::warning("Extra items in the {} dictionary: {}.\nNote: items requested were: {}, but all items are: {}",
-               option, set_text(extra), set_text(known), set_text(names));
+  log::warning("Extra items in the {} dictionary: {}.\nNote: items requested were: {}, but all items are: {}{}",
+               option, set_text(extra), set_text(known), set_text(names), hints);
 }
 
 void announce_shape_check(bool check_shapes) {

@@ -11,7 +11,8 @@
 
 namespace assay {
 
-/// Warns about names in a per-output option that neither source has. `option` is its name in the message:
+/// Warns about names and patterns in a per-output option that fit no output of either source, and suggests the
+/// nearest. `option` is its name in the message:
 /// `rtol`.
 void warn_about_extra_names(std::string_view option, const std::vector<std::string>& names,
                             const OutputSource& source0, const OutputSource& source1);

@@ -104,6 +104,19 @@ TEST(Simple, WarnsAboutNamesThatNoOutputHas) {
             "    Note: items requested were: {'y', 'x', ''}, but all items are: {'z'}\n");
 }
 
+TEST(Simple, TakesTheToleranceOfAPatternAndSuggestsNames) {
+  const log::Capture capture;
+  SimpleOptions options;
+  options.atol.set("out*", 1);
+  options.rtol.set("first_outt", 1);
+  options.rtol.set("re:second.*", 1);
+  SimpleComparison(options).begin(OutputList("A", {{"output", ramp()}, {"first_out", ramp()}}), OutputList("B", {}));
+  EXPECT_EQ(capture.out(),
+            "[W] Extra items in the rtol dictionary: {'first_outt', 're:second.*'}.\n"
+            "    Note: items requested were: {'output', 'first_out', ''}, but all items are: {'first_outt', "
+            "'re:second.*'}\n    Did you mean 'first_out'?\n");
+}
+
 TEST(Simple, ShapesMustMatch) {
   const Outcome o = compare(Tensor::zeros(DType::kFloat32, {2, 3}), Tensor::zeros(DType::kFloat32, {3, 2}));
   EXPECT_FALSE(o.verdict.passed);

@@ -1,11 +1,13 @@
 // Options that differ between outputs, and the numbers in them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/name_pattern.h"
 #include "base/python_repr.h"
 
 namespace assay {
@@ -25,7 +27,8 @@ struct Tolerance {
   }
 };
 
-/// A value per output name. The name "" stands for all outputs that have no entry.
+/// A value per output name. A name may be a pattern (base/name_pattern.h): an output takes the value of its own
+/// name, else of the last pattern that fits, else of the name "".
 template <typename T>
 class PerOutput {
  public:
@@ -33,24 +36,24 @@ class PerOutput {
   /// One value for all outputs.
   PerOutput(T value) { set("", std::move(value)); }  // NOLINT: converts on purpose
 
-  /// A later value of a name replaces the earlier one.
+  /// A later value of a name replaces the earlier one. Throws Error for a regular expression that is wrong.
   void set(std::string_view name, T value) {
     for (auto& [known, old] : entries_)
       if (known == name) {
         old = std::move(value);
         return;
       }
+    patterns_.emplace_back(name);
     entries_.emplace_back(name, std::move(value));
   }
 
-  /// The value for an output; null when neither it nor "" has one.
+  /// The value for an output; null when there is none.
   const T* find(std::string_view name) const {
-    const T* everywhere = nullptr;
-    for (const auto& [known, value] : entries_) {
-      if (known == name) return &value;
-      if (known.empty()) everywhere = &value;
-    }
-    return everywhere;
+    const std::span<const NamePattern> patterns(patterns_);
+    const auto same = [](const NamePattern& p) -> const NamePattern& { return p; };
+    const NamePattern* p = find_match(patterns, name, same);
+    if (p == nullptr) p = find_match(patterns, "", same);
+    return p != nullptr ? &entries_[static_cast<size_t>(p - patterns.data())].second : nullptr;
   }
   T get(std::string_view name, T otherwise) const {
     const T* found = find(name);
@@ -62,6 +65,7 @@ class PerOutput {
 
  private:
   std::vector<std::pair<std::string, T>> entries_;
+  std::vector<NamePattern> patterns_;  // of the entries' names
 };
 
 }  // namespace assay

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "assay/error.h"
+
 namespace assay {
 namespace {
 
@@ -21,6 +23,19 @@ TEST(PerOutput, ExactNameThenDefaultThenFallback) {
   EXPECT_EQ(values.get("y", 3), 4);
   EXPECT_EQ(values.get("z", 3), 1);
   EXPECT_EQ(values.entries().size(), 2u);
+}
+
+TEST(PerOutput, NamesMayBePatterns) {
+  PerOutput<int> values;
+  values.set("", 1);
+  values.set("conv[0]", 2);
+  values.set("conv*", 3);
+  values.set("re:.*_out", 4);
+  EXPECT_EQ(values.get("conv[0]", 0), 2);  // the name itself
+  EXPECT_EQ(values.get("conv0", 0), 3);
+  EXPECT_EQ(values.get("conv_out", 0), 4);  // the last that fits
+  EXPECT_EQ(values.get("other", 0), 1);
+  EXPECT_THROW(values.set("re:(", 5), Error);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <functional>
+
 namespace assay {
 namespace {
 
@@ -243,6 +246,87 @@ TEST_F(EditTest, RegisteredLayersDependOnTheOpset) {
   Value* y = registry.call(model, g, "twice", {x})[0];
   EXPECT_EQ(y->producer()->domain, "local");
   EXPECT_TRUE(y->name().starts_with("y_"));
+}
+
+// ---------------------------------------------------------------- a constant that everything uses
+
+/// y<i> = Add(x, w) for many i.
+struct SharedConstant {
+  Graph g;
+  Value* x = g.add_input("x", {});
+  Value* w = g.add_constant("w", Tensor::scalar(1.0F));
+  std::vector<Node*> nodes;
+
+  explicit SharedConstant(int count) {
+    for (int i = 0; i < count; ++i)
+      nodes.push_back(g.add_node("Add", {x, w}, {g.add_value("y" + std::to_string(i))}));
+  }
+};
+
+TEST(SharedConstant, ConsumersKeepTheirOrder) {
+  SharedConstant s(200);
+  // Uses go from both ends, the middle and twice, and some come back while others are being forgotten.
+  std::vector<Node*> expected = s.nodes;
+  const auto remove = [&](size_t i) {
+    s.nodes[i]->set_inputs({});
+    std::erase(expected, s.nodes[i]);
+  };
+  for (const size_t i : {0, 199, 100, 101, 3}) remove(i);
+  s.nodes[3]->set_inputs({s.w, s.w});
+  expected.insert(expected.end(), 2, s.nodes[3]);
+  remove(50);
+  EXPECT_EQ(s.w->consumers(), expected);
+  s.nodes[3]->set_input(0, s.x);  // the last of its entries goes
+  expected.pop_back();
+  remove(60);
+  EXPECT_EQ(s.w->consumers(), expected);
+  s.g.replace_uses(s.w, s.x);
+  EXPECT_TRUE(s.w->consumers().empty());
+}
+
+TEST(SharedConstant, ANewNodeIsNotTakenForADeletedOne) {
+  SharedConstant s(100);
+  for (int round = 0; round < 20; ++round) {  // addresses are used again
+    s.g.remove_node(s.nodes[static_cast<size_t>(round)]);
+    s.nodes.push_back(s.g.add_node("Mul", {s.w}, {}));
+  }
+  const std::vector<Node*> expected(s.nodes.begin() + 20, s.nodes.end());
+  EXPECT_EQ(s.w->consumers(), expected);
+}
+
+TEST(SharedConstant, UsesGoInLinearTime) {
+  const auto seconds = [](int count, const std::function<void(SharedConstant&)>& edit) {
+    SharedConstant s(count);
+    const std::clock_t start = std::clock();
+    edit(s);
+    EXPECT_TRUE(s.w->consumers().empty());
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const std::function<void(SharedConstant&)> edits[] = {
+      [](SharedConstant& s) { s.g.remove_nodes_if([](const Node&) { return true; }); },
+      [](SharedConstant& s) {
+        for (Node* n : s.nodes) n->set_inputs({});
+      },
+      [](SharedConstant& s) {
+        for (size_t i = s.nodes.size(); i-- > 0;) s.nodes[i]->set_input(1, nullptr);
+      },
+      [](SharedConstant& s) { cleanup(s.g); }};
+  // Quadratic time takes minutes.
+  for (const auto& edit : edits) EXPECT_LT(seconds(200000, edit), 2.0);
+}
+
+TEST(SharedConstant, WhatOnlyASubgraphGivesOutStays) {
+  Graph g;
+  Value* cond = g.add_input("cond", {});
+  Value* w = g.add_constant("w", Tensor::scalar(1.0F));
+  Value* y = g.add_value("y");
+  auto branch = std::make_shared<Graph>();
+  branch->set_parent(&g);
+  branch->outputs = {w};  // no node consumes it
+  g.add_node("If", {cond}, {y}, {{"then_branch", branch}});
+  g.outputs = {y};
+  cleanup(g);
+  EXPECT_EQ(g.find_value("w"), w);
 }
 
 }  // namespace

@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "assay/edit.h"
 #include "assay/error.h"
 #include "graph/import.h"
+#include "graph/value_info.h"
+#include "onnx/writer.h"
 
 namespace assay {
 namespace {
@@ -181,6 +184,28 @@ TEST_F(Export, WritesEqualModelsToEqualBytes) {
   const auto m = load_model(path("a.onnx"));
   EXPECT_EQ(serialize_model(*m), serialize_model(*load_model(path("a.onnx"))));
   EXPECT_EQ(serialized_size(*m), serialize_model(*m).size());
+}
+
+TEST_F(Export, KeepsWhatTheFileSaysOfValuesThatNothingComputes) {
+  Model m;
+  m.opsets = {{"", 17}};
+  const Type type = Type::tensor(DType::kFloat32, Shape({1000}));
+  Value* x = m.graph->add_input("x", type);
+  Value *y = m.graph->add_value("y", type), *dead = m.graph->add_value("dead", type);
+  m.graph->add_node("Relu", {x}, {y});
+  m.graph->add_node("Neg", {x}, {dead});
+  m.graph->outputs = {y};
+  Graph other;
+  onnx::add_field(13, value_info_message(*other.add_value("ghost", type)).bytes(), m.graph->extra_fields);
+  save_model(m, path("a.onnx"));
+  const auto loaded = load_model(path("a.onnx"));
+  EXPECT_EQ(loaded->graph->find_value("ghost"), nullptr);
+  ASSERT_NE(content("a.onnx").find("dead"), std::string::npos);
+  // An edit takes the entries of what it removes, and no others.
+  cleanup(*loaded);
+  save_model(*loaded, path("b.onnx"));
+  EXPECT_NE(content("b.onnx").find("ghost"), std::string::npos);
+  EXPECT_EQ(content("b.onnx").find("dead"), std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace assay {
@@ -35,23 +37,55 @@ void Value::set_tensor(Tensor tensor) {
 
 namespace {
 
-void erase_one(std::vector<Node*>& list, Node* node) {
-  const auto it = std::find(list.rbegin(), list.rend(), node);
+/// Erases the last entry of a node before a place.
+void erase_one(std::vector<Node*>& list, size_t before, const Node* node) {
+  const auto end = std::make_reverse_iterator(list.begin() + static_cast<std::ptrdiff_t>(before));
+  const auto it = std::find(end, list.rend(), node);
   if (it != list.rend()) list.erase(std::next(it).base());
 }
 
 }  // namespace
 
+void Value::remove_consumer(const Node* node) {
+  constexpr size_t kFew = 64;
+  if (gone_.empty() && consumers_.size() <= kFew) return erase_one(consumers_, consumers_.size(), node);
+  gone_.push_back({node, consumers_.size()});
+  has_gone_.store(true, std::memory_order_release);
+  if (gone_.size() > consumers_.size() / 2) drop_gone();
+}
+
+void Value::drop_gone() const {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (gone_.empty()) return;  // another thread was faster
+  if (gone_.size() == 1) {
+    erase_one(consumers_, gone_[0].before, gone_[0].node);
+  } else {
+    // The places grow, for in between entries are only added; so the largest that is left counts.
+    std::unordered_map<const Node*, std::vector<size_t>> places;
+    for (const Gone& g : gone_) places[g.node].push_back(g.before);
+    for (size_t i = consumers_.size(); i-- > 0;) {
+      const auto it = places.find(consumers_[i]);
+      if (it == places.end() || it->second.empty() || it->second.back() <= i) continue;
+      it->second.pop_back();
+      consumers_[i] = nullptr;
+    }
+    std::erase(consumers_, nullptr);
+  }
+  gone_.clear();
+  has_gone_.store(false, std::memory_order_release);
+}
+
 void Node::set_input(size_t i, Value* v) {
   if (i >= inputs_.size()) inputs_.resize(i + 1, nullptr);
-  if (inputs_[i] != nullptr) erase_one(inputs_[i]->consumers_, this);
+  if (inputs_[i] != nullptr) inputs_[i]->remove_consumer(this);
   inputs_[i] = v;
   if (v != nullptr) v->consumers_.push_back(this);
 }
 
 void Node::set_inputs(std::vector<Value*> inputs) {
   for (Value* v : inputs_)
-    if (v != nullptr) erase_one(v->consumers_, this);
+    if (v != nullptr) v->remove_consumer(this);
   inputs_ = std::move(inputs);
   for (Value* v : inputs_)
     if (v != nullptr) v->consumers_.push_back(this);
@@ -228,11 +262,26 @@ void Graph::remove_node(Node* node) {
   remove_nodes_if([&](const Node& n) { return &n == node; });
 }
 
+namespace {
+
+/// The outputs of a graph and of those inside it, which may give out a value from around them as it is.
+void add_outputs(const Graph& g, std::unordered_set<const Value*>& outputs) {
+  outputs.insert(g.outputs.begin(), g.outputs.end());
+  for (const auto& n : g.nodes())
+    for (const Attribute& a : n->attributes) {
+      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) add_outputs(**sub, outputs);
+      if (const auto* list = a.get_if<Attribute::Graphs>())
+        for (const auto& sub : *list) add_outputs(*sub, outputs);
+    }
+}
+
+}  // namespace
+
 void Graph::remove_unused_values() {
   std::unordered_set<const Value*> kept(inputs.begin(), inputs.end());
-  kept.insert(outputs.begin(), outputs.end());
+  add_outputs(*this, kept);
   const auto unused = [&](const std::unique_ptr<Value>& v) {
-    return v->producer_ == nullptr && v->consumers_.empty() && !kept.contains(v.get());
+    return v->producer_ == nullptr && v->consumers().empty() && !kept.contains(v.get());
   };
   std::unordered_set<const Value*> gone;
   for (const auto& v : values_) {
@@ -248,7 +297,7 @@ void Graph::remove_unused_values() {
 
 void Graph::replace_uses(Value* from, Value* to) {
   if (from == to) return;
-  for (Node* n : from->consumers_) {
+  for (Node* n : from->consumers()) {
     std::replace(n->inputs_.begin(), n->inputs_.end(), from, to);
     to->consumers_.push_back(n);
   }
@@ -284,12 +333,18 @@ void Graph::reorder_nodes(std::span<Node* const> order) {
     for (const auto& n : g->nodes_) leaving.push_back(n.get());
   // Marked first, so that a value which many of them use is looked at once.
   for (Node* n : leaving) n->graph_ = nullptr;
+  std::unordered_set<const Graph*> own{this};
+  for (const auto& g : inner) own.insert(g.get());
   std::unordered_set<Value*> cleared;
   cleared.reserve(leaving.size());
   for (Node* n : leaving) {
     for (Value* v : n->inputs_)
-      if (v != nullptr && cleared.insert(v).second)
+      if (v != nullptr && !own.contains(v->graph_)) {
+        v->remove_consumer(n);  // it may have many more uses than these
+      } else if (v != nullptr && cleared.insert(v).second) {
+        v->consumers();
         std::erase_if(v->consumers_, [](const Node* c) { return c->graph_ == nullptr; });
+      }
     for (Value* v : n->outputs_)
       if (v != nullptr) v->producer_ = nullptr;
     n->inputs_.clear();
@@ -310,7 +365,7 @@ int64_t Model::opset(std::string_view d) const {
 const Function* Model::find_function(std::string_view d, std::string_view n,
                                      std::string_view overload) const {
   for (const Function& f : functions)
-    if (canonical(f.domain) == canonical(d) && f.name == n && f.overload == overload) return &f;
+    if (f.name == n && f.overload == overload && canonical(f.domain) == canonical(d)) return &f;
   return nullptr;
 }
 

@@ -1,5 +1,7 @@
 #include "graph/local_function.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -123,14 +125,23 @@ std::vector<Value*> call_function(Graph& graph, const Function& function, const 
 }
 
 Function& add_function(Model& model, std::string name, std::string domain) {
-  require(model.find_function(domain, name) == nullptr, ErrorCode::kInvalidArgument,
-          "the model already has a function '{}' of domain '{}'", name, domain);
-  if (model.opset(domain) == 0) model.opsets.push_back({domain, 1});
-  Function& f = model.functions.emplace_back();
-  f.name = std::move(name);
-  f.domain = std::move(domain);
-  for (const OpsetImport& o : model.opsets) f.opsets.push_back({o.domain, o.version});
-  return f;
+  const auto key = [](const Function& f) { return fmt::format("{}\n{}\n{}", canonical(f.domain), f.name, f.overload); };
+  if (model.seen_functions_ > model.functions.size()) {  // some went since
+    model.seen_functions_ = 0;
+    model.seen_names_.clear();
+  }
+  for (; model.seen_functions_ < model.functions.size(); ++model.seen_functions_)
+    model.seen_names_.insert(key(model.functions[model.seen_functions_]));
+  Function added;
+  added.name = std::move(name);
+  added.domain = std::move(domain);
+  // A name that was seen may have changed since.
+  require(!model.seen_names_.contains(key(added)) || model.find_function(added.domain, added.name) == nullptr,
+          ErrorCode::kInvalidArgument, "the model already has a function '{}' of domain '{}'", added.name,
+          added.domain);
+  if (model.opset(added.domain) == 0) model.opsets.push_back({added.domain, 1});
+  for (const OpsetImport& o : model.opsets) added.opsets.push_back({o.domain, o.version});
+  return model.functions.emplace_back(std::move(added));
 }
 
 void import_used_domains(Model& model) {

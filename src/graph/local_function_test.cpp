@@ -110,6 +110,19 @@ TEST_F(LocalFunctionTest, LongChainsOfCallsNeedNoStack) {
   EXPECT_THROW(toposort(model, {.mode = SortMode::kFunctions}), Error);
 }
 
+TEST_F(LocalFunctionTest, NamesAreFreeAgainOnceTheirFunctionsGo) {
+  add_function(model, "a", "d");
+  model.functions.emplace_back().name = "by hand";
+  EXPECT_THROW(add_function(model, "a", "d"), Error);
+  EXPECT_THROW(add_function(model, "by hand", ""), Error);
+  EXPECT_THROW(add_function(model, "by hand", "ai.onnx"), Error);
+  model.functions[0].name = "b";
+  EXPECT_NO_THROW(add_function(model, "a", "d"));
+  model.functions.clear();
+  EXPECT_NO_THROW(add_function(model, "by hand", ""));
+  EXPECT_EQ(model.functions.size(), 1U);
+}
+
 TEST_F(LocalFunctionTest, ASubgraphFindsOuterValuesByName) {
   Value* x = g.add_input("x", {});
   auto branch = std::make_shared<Graph>();

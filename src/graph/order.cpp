@@ -110,12 +110,16 @@ bool is_sorted(const Graph& graph) {
 
 }  // namespace
 
-std::vector<Value*> used_values(const Node& node) {
+namespace {
+
+/// What a node and its subgraphs use, each once, as far as `counts` holds for the value's graph.
+template <typename Counts>
+std::vector<Value*> used_values_of(const Node& node, const Counts& counts) {
   constexpr size_t kFew = 16;
   std::vector<Value*> out;
   std::unordered_set<Value*> seen;  // of more than a few
   const auto add = [&](Value* v) {
-    if (v == nullptr || &v->graph() != &node.graph()) return;
+    if (v == nullptr || !counts(v->graph())) return;
     if (out.size() < kFew) {
       if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
       return;
@@ -130,6 +134,20 @@ std::vector<Value*> used_values(const Node& node) {
       for (const auto& g : *list) for_each_use(*g, add);
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<Value*> used_values(const Node& node) {
+  return used_values_of(node, [&](const Graph& g) { return &g == &node.graph(); });
+}
+
+std::vector<Value*> all_used_values(const Node& node) {
+  return used_values_of(node, [&](const Graph& g) {
+    const Graph* at = &node.graph();
+    while (at != nullptr && at != &g) at = at->parent();
+    return at != nullptr;
+  });
 }
 
 std::vector<Value*> captured_values(const Graph& graph) {

@@ -31,6 +31,9 @@ std::vector<Node*> depth_first_order(const Graph& graph);
 /// Values of `graph` that a node uses: its inputs, and what its subgraphs take from outside. No duplicates.
 std::vector<Value*> used_values(const Node& node);
 
+/// The same with values of the graphs around the node's own.
+std::vector<Value*> all_used_values(const Node& node);
+
 /// Values that a graph, subgraphs included, takes from outside: inputs of nodes, and graph outputs. In the
 /// order of their first use, no duplicates.
 std::vector<Value*> captured_values(const Graph& graph);

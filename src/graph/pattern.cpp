@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "assay/edit.h"
+
 namespace assay {
 
 /// Matches one pattern, its inner patterns unfolded, against one graph.
@@ -16,6 +18,9 @@ class PatternMatcher {
     unfold(pattern, ids);
     for (const int id : pattern.outputs_) outputs_.insert(id);
     graph_outputs_.insert(graph.outputs.begin(), graph.outputs.end());
+    // A subgraph may give out a value of this graph as it is; the value's consumers do not tell.
+    for (const Graph* inner : subgraphs(graph, /*recursive=*/true))
+      graph_outputs_.insert(inner->outputs.begin(), inner->outputs.end());
   }
 
   std::vector<PatternMapping> run() {
@@ -112,8 +117,9 @@ class PatternMatcher {
   std::optional<std::vector<Node*>> candidates(const State& state, const Step& step) const {
     for (const int id : step.outputs)
       if (const auto& v = state.values[static_cast<size_t>(id)]) {
-        if (*v == nullptr || (*v)->producer() == nullptr) return std::vector<Node*>{};
-        return std::vector<Node*>{(*v)->producer()};
+        Node* n = *v != nullptr ? (*v)->producer() : nullptr;
+        if (n == nullptr || &n->graph() != &graph_) return std::vector<Node*>{};
+        return std::vector<Node*>{n};
       }
     for (const int id : step.inputs)
       if (const auto& v = state.values[static_cast<size_t>(id)]; v && *v != nullptr) {

@@ -11,6 +11,7 @@
 #include "lint/single_nodes.h"
 #include "lint/structure.h"
 #include "onnx/text/reader.h"
+#include "passes/selector.h"
 
 namespace assay::lint {
 namespace {
@@ -83,13 +84,9 @@ bool Linter::import() {
 /// Inputs get the user's extents, and what was declared of values that follow from them is forgotten.
 void Linter::override_shapes() {
   if (options_.input_shapes.empty()) return;
-  for (const auto& [name, dims] : options_.input_shapes) {
-    Value* v = model_->graph->find_value(name);
-    const auto& inputs = model_->graph->inputs;
-    require(v != nullptr && std::find(inputs.begin(), inputs.end(), v) != inputs.end(),
-            ErrorCode::kInvalidArgument, "--input-shapes: the model has no input '{}'", name);
-    if (v->type.is_tensor()) v->type.dims = dims;
-  }
+  for (const auto& [name, dims] : options_.input_shapes)
+    for (Value* v : select_inputs(*model_, name))
+      if (v->type.is_tensor()) v->type.dims = dims;
   for (const auto& v : model_->graph->values())
     if (v->producer() != nullptr) v->type.dims.reset();
 }

@@ -1,291 +1,9 @@
-#include <protozero/pbf_reader.hpp>
-
-#include "assay/error.h"
-#include "onnx/messages.h"
-#include "onnx/writer.h"
+// Models, graphs, nodes and attributes.
+#include "onnx/message_reader.h"
 
 namespace assay::onnx {
-namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
-
-/// The limit of the protobuf libraries; deeper than this only a hostile file goes.
-constexpr int kMaxDepth = 100;
-
-constexpr uint32_t bytes_field(uint32_t tag) {
-  return protozero::tag_and_type(tag, pbf_wire_type::length_delimited);
-}
-constexpr uint32_t varint_field(uint32_t tag) { return protozero::tag_and_type(tag, pbf_wire_type::varint); }
-constexpr uint32_t fixed32_field(uint32_t tag) {
-  return protozero::tag_and_type(tag, pbf_wire_type::fixed32);
-}
-
-std::string_view text(pbf_reader& r) {
-  const protozero::data_view v = r.get_view();
-  return {v.data(), v.size()};
-}
-
-/// An optional text; that it is there is noted in `extra` where its value does not tell.
-std::string_view optional_text(pbf_reader& r, std::string& extra) {
-  const std::string_view value = text(r);
-  if (value.empty()) add_empty_field(r.tag(), extra);
-  return value;
-}
-
-/// Reads messages and keeps the path of the field it is in, for errors.
-class Reader {
- public:
-  explicit Reader(std::string_view file) : begin_(file.data()) {}
-
-  ModelMessage model(std::string_view bytes);
-  TensorMessage tensor(std::string_view bytes);
-  SparseTensorMessage sparse_tensor(std::string_view bytes);
-  TypeMessage type(std::string_view bytes);
-  ContainerMessage sequence(std::string_view bytes);
-  ContainerMessage map(std::string_view bytes);
-
- private:
-  /// Calls field(reader, tag and wire type) for every field. field() returns false for one it does not know,
-  /// whose bytes are skipped, or appended to `extra`.
-  template <typename Field>
-  void each_field(std::string_view bytes, std::string* extra, Field field) {
-    pbf_reader r(bytes.data(), bytes.size());
-    try {
-      for (const char* start = r.data().data(); r.next(); start = r.data().data()) {
-        if (field(r, r.tag_and_type())) continue;
-        r.skip();
-        if (extra != nullptr) extra->append(start, r.data().data());
-      }
-    } catch (const protozero::exception& e) {
-      fail(ErrorCode::kInvalidModel, "the bytes are damaged at offset {}{}: {}", r.data().data() - begin_,
-           path_.empty() ? "" : ", in " + path_, reason(e));
-    }
-  }
-
-  template <typename Field>
-  void each_field(std::string_view bytes, Field field) {
-    each_field(bytes, nullptr, field);
-  }
-
-  static std::string reason(const protozero::exception& e) {
-    if (dynamic_cast<const protozero::end_of_buffer_exception*>(&e)) return "a length reaches beyond its end";
-    if (dynamic_cast<const protozero::varint_too_long_exception*>(&e))
-      return "a number is longer than 64 bits";
-    if (dynamic_cast<const protozero::unknown_pbf_wire_type_exception*>(&e)) return "an unknown wire type";
-    if (dynamic_cast<const protozero::invalid_tag_exception*>(&e)) return "an invalid field number";
-    return e.what();
-  }
-
-  /// Runs read(bytes of the submessage) with the field's name on the path.
-  template <typename Read>
-  void nested(pbf_reader& r, const char* field, Read read, int64_t index = -1) {
-    const std::string_view bytes = text(r);
-    const size_t length = path_.size();
-    if (!path_.empty()) path_ += '.';
-    path_ += field;
-    if (index >= 0) path_ += '[' + std::to_string(index) + ']';
-    require(++depth_ <= kMaxDepth, ErrorCode::kInvalidModel, "messages nest deeper than {} at {}", kMaxDepth,
-            path_);
-    read(bytes);
-    --depth_;
-    path_.resize(length);
-  }
-  template <typename T>
-  void append(pbf_reader& r, const char* field, std::vector<T>& list, T (Reader::*read)(std::string_view)) {
-    nested(
-        r, field, [&](std::string_view bytes) { list.push_back((this->*read)(bytes)); },
-        static_cast<int64_t>(list.size()));
-  }
-
-  void pair(pbf_reader& r, StringPairs& list);
-  static void ints(pbf_reader& r, uint32_t key, uint32_t tag, std::vector<int64_t>& list);
-
-  void tensor_type(std::string_view bytes, TypeMessage& type);
-  ValueInfoMessage value_info(std::string_view bytes);
-  AttributeMessage attribute(std::string_view bytes);
-  NodeMessage node(std::string_view bytes);
-  QuantizationMessage quantization(std::string_view bytes);
-  GraphMessage graph(std::string_view bytes);
-  OpsetMessage opset(std::string_view bytes);
-  FunctionMessage function(std::string_view bytes);
-
-  const char* begin_;
-  std::string path_;
-  int depth_ = 0;
-  int graphs_ = 0;
-};
-
-void Reader::pair(pbf_reader& r, StringPairs& list) {
-  std::pair<std::string_view, std::string_view> p;
-  each_field(text(r), [&](pbf_reader& f, uint32_t key) {
-    if (key == bytes_field(1)) return p.first = text(f), true;
-    if (key == bytes_field(2)) return p.second = text(f), true;
-    return false;
-  });
-  list.push_back(p);
-}
-
-/// A repeated int64 field, packed or not.
-void Reader::ints(pbf_reader& r, uint32_t key, uint32_t tag, std::vector<int64_t>& list) {
-  if (key == varint_field(tag)) {
-    list.push_back(r.get_int64());
-    return;
-  }
-  for (const int64_t v : r.get_packed_int64()) list.push_back(v);
-}
-
-TensorMessage Reader::tensor(std::string_view bytes) {
-  TensorMessage t;
-  t.bytes = bytes;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
-    switch (key) {
-      case varint_field(1):
-      case bytes_field(1):
-        return ints(r, key, 1, t.dims), true;
-      case varint_field(2):
-        return t.data_type = r.get_int32(), true;
-      case bytes_field(8):
-        return t.name = text(r), true;
-      case bytes_field(9):
-        return t.raw_data = text(r), t.has_raw_data = true;
-      case bytes_field(12):
-        return t.doc_string = text(r), true;
-      case bytes_field(13):
-        return pair(r, t.external_data), true;
-      case varint_field(14):
-        return t.data_location = r.get_int32(), true;
-      case bytes_field(16):
-        return pair(r, t.metadata), true;
-      default:
-        return false;
-    }
-  });
-  return t;
-}
-
-SparseTensorMessage Reader::sparse_tensor(std::string_view bytes) {
-  SparseTensorMessage s;
-  s.bytes = bytes;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
-    switch (key) {
-      case bytes_field(1):
-        return nested(r, "values", [&](std::string_view b) { s.values = tensor(b); }), true;
-      case bytes_field(2):
-        return nested(r, "indices", [&](std::string_view b) { s.indices = tensor(b); }), true;
-      case varint_field(3):
-      case bytes_field(3):
-        return ints(r, key, 3, s.dims), true;
-      default:
-        return false;
-    }
-  });
-  return s;
-}
-
-ContainerMessage Reader::sequence(std::string_view bytes) {
-  ContainerMessage s;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
-    switch (key) {
-      case varint_field(2):
-        return s.elem_type = r.get_int32(), true;
-      case bytes_field(3):
-        return append(r, "tensor", s.tensors, &Reader::tensor), true;
-      case bytes_field(4):
-        return append(r, "sparse_tensor", s.sparse_tensors, &Reader::sparse_tensor), true;
-      case bytes_field(5):
-        return append(r, "sequence", s.sequences, &Reader::sequence), true;
-      case bytes_field(6):
-        return append(r, "map", s.maps, &Reader::map), true;
-      case bytes_field(7):
-        return append(r, "optional", s.optionals, &Reader::sequence), true;
-      default:
-        return false;
-    }
-  });
-  return s;
-}
-
-ContainerMessage Reader::map(std::string_view bytes) {
-  ContainerMessage m;
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
-    switch (key) {
-      case varint_field(2):
-        return m.key_type = r.get_int32(), true;
-      case varint_field(3):
-      case bytes_field(3):
-        return ints(r, key, 3, m.keys), true;
-      case bytes_field(4):
-        return m.string_keys.push_back(text(r)), true;
-      case bytes_field(5):
-        return append(r, "values", m.sequences, &Reader::sequence), true;
-      default:
-        return false;
-    }
-  });
-  return m;
-}
-
-void Reader::tensor_type(std::string_view bytes, TypeMessage& type) {
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
-    if (key == varint_field(1)) return type.elem_type = r.get_int32(), true;
-    if (key != bytes_field(2)) return false;
-    type.has_shape = true;
-    each_field(text(r), [&](pbf_reader& shape, uint32_t shape_key) {
-      if (shape_key != bytes_field(1)) return false;
-      DimMessage d;
-      each_field(text(shape), [&](pbf_reader& dim, uint32_t dim_key) {
-        if (dim_key == varint_field(1)) return d.value = dim.get_int64(), d.has_value = true;
-        if (dim_key == bytes_field(2)) return d.param = text(dim), true;
-        return false;
-      });
-      type.dims.push_back(d);
-      return true;
-    });
-    return true;
-  });
-}
-
-TypeMessage Reader::type(std::string_view bytes) {
-  TypeMessage t;
-  t.bytes = bytes;
-  const auto element = [&](pbf_reader& r, uint32_t tag) {
-    nested(r, "elem_type", [&](std::string_view b) { t.element.assign(1, type(b)); });
-    (void)tag;
-  };
-  each_field(bytes, [&](pbf_reader& r, uint32_t key) {
-    if (key == bytes_field(6)) return t.denotation = text(r), true;
-    const uint32_t tag = key >> 3;
-    if ((key & 7U) != static_cast<uint32_t>(pbf_wire_type::length_delimited)) return false;
-    switch (tag) {
-      case 1:
-      case 8:
-        t.kind = static_cast<int>(tag);
-        return nested(r, "tensor_type", [&](std::string_view b) { tensor_type(b, t); }), true;
-      case 4:
-      case 9:
-        t.kind = static_cast<int>(tag);
-        each_field(text(r),
-                   [&](pbf_reader& f, uint32_t k) { return k == bytes_field(1) && (element(f, tag), true); });
-        return true;
-      case 5:
-        t.kind = 5;
-        each_field(text(r), [&](pbf_reader& f, uint32_t k) {
-          if (k == varint_field(1)) return t.elem_type = f.get_int32(), true;
-          return k == bytes_field(2) && (element(f, tag), true);
-        });
-        return true;
-      case 7:
-        t.kind = 7;
-        return false;
-      default:
-        return false;
-    }
-  });
-  return t;
-}
-
-ValueInfoMessage Reader::value_info(std::string_view bytes) {
+ValueInfoMessage MessageReader::value_info(std::string_view bytes) {
   ValueInfoMessage v;
   v.bytes = bytes;
   each_field(bytes, &v.extra, [&](pbf_reader& r, uint32_t key) {
@@ -306,7 +24,7 @@ ValueInfoMessage Reader::value_info(std::string_view bytes) {
   return v;
 }
 
-AttributeMessage Reader::attribute(std::string_view bytes) {
+AttributeMessage MessageReader::attribute(std::string_view bytes) {
   AttributeMessage a;
   each_field(bytes, &a.extra, [&](pbf_reader& r, uint32_t key) {
     if (key >> 3 < 32) a.fields |= 1U << (key >> 3);
@@ -320,9 +38,9 @@ AttributeMessage Reader::attribute(std::string_view bytes) {
       case bytes_field(4):
         return a.s = text(r), true;
       case bytes_field(5):
-        return append(r, "t", a.tensors, &Reader::tensor), true;
+        return append(r, "t", a.tensors, &MessageReader::tensor), true;
       case bytes_field(6):
-        return append(r, "g", a.graphs, &Reader::graph), true;
+        return append(r, "g", a.graphs, &MessageReader::graph), true;
       case fixed32_field(7):
         return a.floats.push_back(r.get_float()), true;
       case bytes_field(7):
@@ -334,23 +52,23 @@ AttributeMessage Reader::attribute(std::string_view bytes) {
       case bytes_field(9):
         return a.strings.push_back(text(r)), true;
       case bytes_field(10):
-        return append(r, "tensors", a.tensors, &Reader::tensor), true;
+        return append(r, "tensors", a.tensors, &MessageReader::tensor), true;
       case bytes_field(11):
-        return append(r, "graphs", a.graphs, &Reader::graph), true;
+        return append(r, "graphs", a.graphs, &MessageReader::graph), true;
       case bytes_field(13):
         return a.doc_string = optional_text(r, a.extra), true;
       case bytes_field(14):
-        return append(r, "tp", a.types, &Reader::type), true;
+        return append(r, "tp", a.types, &MessageReader::type), true;
       case bytes_field(15):
-        return append(r, "type_protos", a.types, &Reader::type), true;
+        return append(r, "type_protos", a.types, &MessageReader::type), true;
       case varint_field(20):
         return a.type = r.get_int32(), true;
       case bytes_field(21):
         return a.ref_attr_name = optional_text(r, a.extra), true;
       case bytes_field(22):
-        return append(r, "sparse_tensor", a.sparse_tensors, &Reader::sparse_tensor), true;
+        return append(r, "sparse_tensor", a.sparse_tensors, &MessageReader::sparse_tensor), true;
       case bytes_field(23):
-        return append(r, "sparse_tensors", a.sparse_tensors, &Reader::sparse_tensor), true;
+        return append(r, "sparse_tensors", a.sparse_tensors, &MessageReader::sparse_tensor), true;
       default:
         return false;
     }
@@ -358,7 +76,7 @@ AttributeMessage Reader::attribute(std::string_view bytes) {
   return a;
 }
 
-NodeMessage Reader::node(std::string_view bytes) {
+NodeMessage MessageReader::node(std::string_view bytes) {
   NodeMessage n;
   each_field(bytes, &n.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
@@ -371,7 +89,7 @@ NodeMessage Reader::node(std::string_view bytes) {
       case bytes_field(4):
         return n.op_type = text(r), true;
       case bytes_field(5):
-        return append(r, "attribute", n.attributes, &Reader::attribute), true;
+        return append(r, "attribute", n.attributes, &MessageReader::attribute), true;
       case bytes_field(6):
         return n.doc_string = optional_text(r, n.extra), true;
       case bytes_field(7):
@@ -387,7 +105,7 @@ NodeMessage Reader::node(std::string_view bytes) {
   return n;
 }
 
-QuantizationMessage Reader::quantization(std::string_view bytes) {
+QuantizationMessage MessageReader::quantization(std::string_view bytes) {
   QuantizationMessage q;
   each_field(bytes, [&](pbf_reader& r, uint32_t key) {
     if (key == bytes_field(1)) return q.tensor_name = text(r), true;
@@ -397,7 +115,7 @@ QuantizationMessage Reader::quantization(std::string_view bytes) {
   return q;
 }
 
-GraphMessage Reader::graph(std::string_view bytes) {
+GraphMessage MessageReader::graph(std::string_view bytes) {
   require(graphs_ <= kMaxGraphDepth, ErrorCode::kInvalidModel, "subgraphs nest deeper than {}",
           kMaxGraphDepth);
   ++graphs_;
@@ -405,23 +123,23 @@ GraphMessage Reader::graph(std::string_view bytes) {
   each_field(bytes, &g.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
       case bytes_field(1):
-        return append(r, "node", g.nodes, &Reader::node), true;
+        return append(r, "node", g.nodes, &MessageReader::node), true;
       case bytes_field(2):
         return g.name = optional_text(r, g.extra), true;
       case bytes_field(5):
-        return append(r, "initializer", g.initializers, &Reader::tensor), true;
+        return append(r, "initializer", g.initializers, &MessageReader::tensor), true;
       case bytes_field(10):
         return g.doc_string = optional_text(r, g.extra), true;
       case bytes_field(11):
-        return append(r, "input", g.inputs, &Reader::value_info), true;
+        return append(r, "input", g.inputs, &MessageReader::value_info), true;
       case bytes_field(12):
-        return append(r, "output", g.outputs, &Reader::value_info), true;
+        return append(r, "output", g.outputs, &MessageReader::value_info), true;
       case bytes_field(13):
-        return append(r, "value_info", g.value_infos, &Reader::value_info), true;
+        return append(r, "value_info", g.value_infos, &MessageReader::value_info), true;
       case bytes_field(14):
-        return append(r, "quantization_annotation", g.quantization_annotations, &Reader::quantization), true;
+        return append(r, "quantization_annotation", g.quantization_annotations, &MessageReader::quantization), true;
       case bytes_field(15):
-        return append(r, "sparse_initializer", g.sparse_initializers, &Reader::sparse_tensor), true;
+        return append(r, "sparse_initializer", g.sparse_initializers, &MessageReader::sparse_tensor), true;
       case bytes_field(16):
         return pair(r, g.metadata), true;
       default:
@@ -432,7 +150,7 @@ GraphMessage Reader::graph(std::string_view bytes) {
   return g;
 }
 
-OpsetMessage Reader::opset(std::string_view bytes) {
+OpsetMessage MessageReader::opset(std::string_view bytes) {
   OpsetMessage o;
   each_field(bytes, &o.extra, [&](pbf_reader& r, uint32_t key) {
     if (key == bytes_field(1)) return o.domain = optional_text(r, o.extra), true;
@@ -442,7 +160,7 @@ OpsetMessage Reader::opset(std::string_view bytes) {
   return o;
 }
 
-FunctionMessage Reader::function(std::string_view bytes) {
+FunctionMessage MessageReader::function(std::string_view bytes) {
   FunctionMessage f;
   each_field(bytes, &f.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
@@ -455,17 +173,17 @@ FunctionMessage Reader::function(std::string_view bytes) {
       case bytes_field(6):
         return f.attribute_names.push_back(text(r)), true;
       case bytes_field(7):
-        return append(r, "node", f.nodes, &Reader::node), true;
+        return append(r, "node", f.nodes, &MessageReader::node), true;
       case bytes_field(8):
         return f.doc_string = optional_text(r, f.extra), true;
       case bytes_field(9):
-        return append(r, "opset_import", f.opsets, &Reader::opset), true;
+        return append(r, "opset_import", f.opsets, &MessageReader::opset), true;
       case bytes_field(10):
         return f.domain = optional_text(r, f.extra), true;
       case bytes_field(11):
-        return append(r, "attribute_proto", f.attribute_defaults, &Reader::attribute), true;
+        return append(r, "attribute_proto", f.attribute_defaults, &MessageReader::attribute), true;
       case bytes_field(12):
-        return append(r, "value_info", f.value_infos, &Reader::value_info), true;
+        return append(r, "value_info", f.value_infos, &MessageReader::value_info), true;
       case bytes_field(13):
         return f.overload = optional_text(r, f.extra), true;
       case bytes_field(14):
@@ -477,7 +195,7 @@ FunctionMessage Reader::function(std::string_view bytes) {
   return f;
 }
 
-ModelMessage Reader::model(std::string_view bytes) {
+ModelMessage MessageReader::model(std::string_view bytes) {
   ModelMessage m;
   each_field(bytes, &m.extra, [&](pbf_reader& r, uint32_t key) {
     switch (key) {
@@ -498,11 +216,11 @@ ModelMessage Reader::model(std::string_view bytes) {
       case bytes_field(7):
         return nested(r, "graph", [&](std::string_view b) { m.graph = graph(b); }), m.has_graph = true;
       case bytes_field(8):
-        return append(r, "opset_import", m.opsets, &Reader::opset), true;
+        return append(r, "opset_import", m.opsets, &MessageReader::opset), true;
       case bytes_field(14):
         return pair(r, m.metadata), true;
       case bytes_field(25):
-        return append(r, "functions", m.functions, &Reader::function), true;
+        return append(r, "functions", m.functions, &MessageReader::function), true;
       default:
         return false;
     }
@@ -510,13 +228,11 @@ ModelMessage Reader::model(std::string_view bytes) {
   return m;
 }
 
-}  // namespace
-
-ModelMessage read_model(std::string_view bytes) { return Reader(bytes).model(bytes); }
-TensorMessage read_tensor(std::string_view bytes) { return Reader(bytes).tensor(bytes); }
-SparseTensorMessage read_sparse_tensor(std::string_view bytes) { return Reader(bytes).sparse_tensor(bytes); }
-TypeMessage read_type(std::string_view bytes) { return Reader(bytes).type(bytes); }
-ContainerMessage read_sequence(std::string_view bytes) { return Reader(bytes).sequence(bytes); }
-ContainerMessage read_map(std::string_view bytes) { return Reader(bytes).map(bytes); }
+ModelMessage read_model(std::string_view bytes) { return MessageReader(bytes).model(bytes); }
+TensorMessage read_tensor(std::string_view bytes) { return MessageReader(bytes).tensor(bytes); }
+SparseTensorMessage read_sparse_tensor(std::string_view bytes) { return MessageReader(bytes).sparse_tensor(bytes); }
+TypeMessage read_type(std::string_view bytes) { return MessageReader(bytes).type(bytes); }
+ContainerMessage read_sequence(std::string_view bytes) { return MessageReader(bytes).sequence(bytes); }
+ContainerMessage read_map(std::string_view bytes) { return MessageReader(bytes).map(bytes); }
 
 }  // namespace assay::onnx

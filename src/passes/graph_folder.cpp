@@ -86,8 +86,6 @@ class Folder {
   }
 
   bool may_fold(const Node& n) const {
-    // What a subgraph inside a subgraph takes from further out is not among the values that a node uses.
-    if (graph_.parent() != nullptr && has_subgraph(n)) return false;
     return !is_quantization(n) && !is_op(n, "Constant") && !refers_to_parameters(n) &&
            !(options_.should_exclude_node && options_.should_exclude_node(n));
   }
@@ -99,7 +97,7 @@ class Folder {
       if (options_.fold_shapes)
         if (std::optional<Tensor> t = shapes_.fold(n)) y = {std::move(*t)};
       if (y.empty()) {
-        if (!all_known(n.inputs()) || (has_subgraph(n) && !all_known(used_values(n)))) return;
+        if (!all_known(n.inputs()) || (has_subgraph(n) && !all_known(all_used_values(n)))) return;
         y = evaluator_.evaluate(n);
       }
     } catch (const Error& e) {

@@ -553,5 +553,81 @@ TEST_F(FoldTest, ManyNodesTakeLinearTime) {
   EXPECT_LT(many, 50 * few);  // quadratic time: 100 times as long
 }
 
+// ---------------------------------------------------------------- subgraphs inside subgraphs
+
+/// An If over `cond` in `graph` whose branches give out what `then_op` and Neg make of v.
+Value* add_if(Graph& graph, Value* cond, Value* v, const std::string& prefix, const std::string& then_op = "Abs") {
+  const auto branch = [&](const std::string& op, const std::string& name) {
+    auto b = std::make_shared<Graph>();
+    b->name = name;
+    b->set_parent(&graph);
+    b->outputs = {b->add_value(name)};
+    b->add_node(op, {v}, {b->outputs[0]}, {}, name + "_node");
+    return b;
+  };
+  Value* y = graph.add_value(prefix + "y");
+  graph.add_node("If", {cond}, {y},
+                 {{"then_branch", branch(then_op, prefix + "t")}, {"else_branch", branch("Neg", prefix + "e")}},
+                 prefix + "if");
+  return y;
+}
+
+TEST_F(FoldTest, ASubgraphInsideASubgraphIsEvaluated) {
+  Value* cond = input("cond", DType::kBool, {});
+  Value* yes = g.add_constant("yes", Tensor::scalar(true));
+  Value* k = floats("k", {-3});
+  add_if(g, cond, k, "");
+  Graph& outer = **g.nodes()[0]->find_attribute("then_branch")->get_if<std::shared_ptr<Graph>>();
+  outer.outputs = {add_if(outer, yes, k, "i_")};
+  g.outputs = {value("y")};
+  FoldOptions options;
+  options.flatten_subgraphs = false;  // the inner If is not only put in the place of its branch
+  EXPECT_EQ(folded_ops(options), Ops{"If"});
+  EXPECT_EQ(ops(outer), Ops{});
+  EXPECT_EQ(floats_of(outer.outputs[0]), std::vector<float>{3});
+}
+
+TEST_F(FoldTest, ASubgraphInsideASubgraphStaysWhereItNeedsAVariable) {
+  Value* cond = input("cond", DType::kBool, {});
+  Value* x = input("x", DType::kFloat32, {1});
+  Value* yes = g.add_constant("yes", Tensor::scalar(true));
+  add_if(g, cond, x, "");
+  Graph& outer = **g.nodes()[0]->find_attribute("then_branch")->get_if<std::shared_ptr<Graph>>();
+  outer.outputs = {add_if(outer, yes, x, "i_")};
+  g.outputs = {value("y")};
+  FoldOptions options;
+  options.flatten_subgraphs = false;
+  EXPECT_EQ(folded_ops(options), Ops{"If"});
+  EXPECT_EQ(ops(outer), Ops{"If"});
+  // Flattened, what is left of it is the branch that runs.
+  EXPECT_EQ(folded_ops(), Ops{"If"});
+  EXPECT_EQ(ops(outer), Ops{"Abs"});
+}
+
+TEST_F(FoldTest, ALoopInsideABranchUsesConstantsOfAllGraphsAround) {
+  Value* cond = input("cond", DType::kBool, {});
+  Value* k = floats("k", {1});
+  add_if(g, cond, k, "");
+  g.outputs = {value("y")};
+  Graph& outer = **g.nodes()[0]->find_attribute("then_branch")->get_if<std::shared_ptr<Graph>>();
+  Value* turns = outer.add_constant("turns", Tensor::scalar(int64_t{3}));
+  auto body = std::make_shared<Graph>();
+  body->name = "body";
+  body->set_parent(&outer);
+  body->add_input("i", Type::tensor(DType::kInt64, Dims{}));
+  Value* go = body->add_input("go", Type::tensor(DType::kBool, Dims{}));
+  Value* sum = body->add_input("sum", Type::tensor(DType::kFloat32, Dims{1}));
+  Value *on = body->add_value("on"), *more = body->add_value("more");
+  body->add_node("Identity", {go}, {on});
+  body->add_node("Add", {sum, k}, {more});
+  body->outputs = {on, more};
+  Value* total = outer.add_value("total");
+  outer.add_node("Loop", {turns, nullptr, k}, {total}, {{"body", body}}, "loop");
+  outer.outputs = {total};
+  EXPECT_EQ(folded_ops(), Ops{"If"});
+  EXPECT_EQ(ops(outer), Ops{});
+  EXPECT_EQ(floats_of(total), std::vector<float>{4});
+}
+
 }  // namespace
 }  // namespace assay

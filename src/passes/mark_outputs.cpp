@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "assay/error.h"
+#include "base/log.h"
+#include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
 #include "graph/clone.h"
@@ -23,16 +25,19 @@ bool may_be_output(const Graph& graph, const Value* v) {
          (is_node_result(*v) || std::find(graph.inputs.begin(), graph.inputs.end(), v) != graph.inputs.end());
 }
 
-/// Names that contain a missing one, or the other way round, case ignored.
+/// Names that contain a missing one, or the other way round, case ignored; else those nearest to it.
 std::vector<std::string> similar_names(const Graph& graph, const std::vector<std::string>& missing) {
-  std::vector<std::string> hints;
+  std::vector<std::string> hints, known;
   for (const auto& v : graph.values()) {
     if (!may_be_output(graph, v.get())) continue;
+    known.push_back(v->name());
     const bool is_similar = std::any_of(missing.begin(), missing.end(), [&](const std::string& m) {
       return !m.empty() && is_similar_name(v->name(), m);
     });
     if (is_similar && hints.size() < kMostHints) hints.push_back(v->name());
   }
+  for (size_t i = 0; hints.empty() && i < missing.size(); ++i)
+    hints = nearest_names(plain_text(missing[i]), std::vector<std::string_view>(known.begin(), known.end()));
   return hints;
 }
 
@@ -53,7 +58,10 @@ std::vector<Value*> find(Model& model, const std::string& spec) {
   try {
     found = select_values(model, spec);
   } catch (const Error& e) {
-    if (e.code() != ErrorCode::kNotFound) throw;
+    // What is no plain name has a better sentence than upstream's.
+    if (e.code() != ErrorCode::kNotFound || spec.starts_with("op:") || spec.starts_with(kRegexPrefix) ||
+        spec.find("::") != std::string::npos)
+      throw;
   }
   std::erase_if(found, [&](const Value* v) {
     return &v->graph() == model.graph.get() && !may_be_output(*model.graph, v);
@@ -115,6 +123,18 @@ void mark_all_outputs(Model& model) {
 
 void unmark_outputs(Model& model, std::span<const std::string> names) {
   const std::vector<Value*> values = find_all(model, names);
+  const std::vector<Value*>& outputs = model.graph->outputs;
+  for (const std::string& name : names) {
+    const std::vector<Value*> found = find(model, name);
+    if (std::any_of(found.begin(), found.end(),
+                    [&](Value* v) { return std::find(outputs.begin(), outputs.end(), v) != outputs.end(); }))
+      continue;
+    std::vector<std::string> known;
+    for (const Value* v : outputs) known.push_back(v->name());
+    const std::string hint = spec_hint(name, known);
+    log::once(log::Severity::kWarning, "{} is no output of the model, so there is nothing to leave out.{}{}",
+              python_str_repr(name), hint.empty() ? "" : " ", hint);
+  }
   std::erase_if(model.graph->outputs, [&](const Value* output) {
     return std::find(values.begin(), values.end(), output) != values.end();
   });

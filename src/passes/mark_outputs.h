@@ -18,7 +18,8 @@ void mark_outputs(Model& model, std::span<const std::string> names);
 /// left out. Types as with mark_outputs().
 void mark_all_outputs(Model& model);
 
-/// Removes the named tensors from the outputs. Same errors as mark_outputs().
+/// Removes the named tensors from the outputs. Same errors as mark_outputs(); a warning for a name that exists
+/// but is no output.
 void unmark_outputs(Model& model, std::span<const std::string> names);
 
 }  // namespace assay

@@ -135,7 +135,7 @@ std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
     map[v] = g.add_constant(g.unique_name(v->name()), known_(v));
   };
   for (const Value* v : n.inputs()) add(v);
-  for (const Value* v : used_values(n)) add(v);
+  for (const Value* v : all_used_values(n)) add(v);
   for (const Value* v : n.outputs())
     if (v != nullptr) g.outputs.push_back(map[v] = g.add_value(g.unique_name(v->name())));
   clone_node(n, g, map);

@@ -24,6 +24,7 @@ std::vector<std::string> names(const YamlFields& fields, std::string_view key) {
 PluginInstance instance(const std::string& file, const YamlNode& node) {
   const YamlFields fields(file, node, "an instance");
   PluginInstance out{.inputs = names(fields, "inputs"), .outputs = names(fields, "outputs")};
+  if (const YamlNode* graph = fields.find("graph")) out.graph = fields.text(*graph, "graph");
   const YamlNode* attributes = fields.find("attributes");
   if (attributes != nullptr && !attributes->is_null())
     out.attributes = YamlFields(file, *attributes, "attributes").map();
@@ -47,9 +48,14 @@ std::string plugin_config_text(const std::vector<PluginMatches>& plugins) {
   for (const PluginMatches& p : plugins) {
     if (p.instances.empty()) continue;
     YamlNode::List instances;
-    for (const PluginInstance& i : p.instances)
-      instances.emplace_back(YamlNode::Map{
-          {"inputs", yaml_list(i.inputs)}, {"outputs", yaml_list(i.outputs)}, {"attributes", i.attributes}});
+    for (const PluginInstance& i : p.instances) {
+      YamlNode::Map map;
+      if (!i.graph.empty()) map.emplace_back("graph", i.graph);
+      map.emplace_back("inputs", yaml_list(i.inputs));
+      map.emplace_back("outputs", yaml_list(i.outputs));
+      map.emplace_back("attributes", i.attributes);
+      instances.emplace_back(std::move(map));
+    }
     YamlNode::Map document = {{"name", p.name}, {"op", p.op}};
     if (!p.domain.empty()) document.emplace_back("domain", p.domain);
     document.emplace_back("instances", std::move(instances));

@@ -8,7 +8,8 @@
 
 namespace assay {
 
-/// A document for each plugin that has instances; the domain is only written where it is not the default.
+/// A document for each plugin that has instances. The domain is only written where it is not the default, and
+/// the path of an instance's graph only where that is not the main graph.
 std::string plugin_config_text(const std::vector<PluginMatches>& plugins);
 
 /// Reads such a file; keys that are unknown are passed over, as upstream does. Throws Error naming file and

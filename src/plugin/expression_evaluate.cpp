@@ -207,7 +207,11 @@ ExpressionValue attribute_value(const Attribute::Data& data, std::string_view na
 /// The node's attribute, else what the schema says of one that is left out; null when there is neither.
 const Attribute::Data* find_attribute(const Term& t, const ExpressionScope& scope) {
   const Node& n = *scope.node(t.name);
-  if (const Attribute* a = n.find_attribute(t.member)) return &a->data;
+  if (const Attribute* a = n.find_attribute(t.member)) {
+    if (!a->ref_attr_name.empty())
+      invalid("the attribute '{}' of {} is set by the calls of the function that it is in", t.member, n.label());
+    return &a->data;
+  }
   const OpDef* op = find_op(n.domain, n.op_type);
   const OpVersion* version = op != nullptr ? version_for(*op, scope.model().opset(n.domain)) : nullptr;
   const AttributeDef* def = version != nullptr ? schema_of(*version).attribute(t.member) : nullptr;

@@ -9,6 +9,7 @@
 #include "assay/error.h"
 #include "assay/pattern.h"
 #include "base/log.h"
+#include "passes/graph_path.h"
 
 namespace assay {
 namespace {
@@ -83,11 +84,19 @@ class PluginMatching {
 
   PluginMatches run() {
     PluginMatches found{.name = pattern_.name, .op = pattern_.op, .domain = pattern_.domain};
-    for (const PatternMapping& mapping : graph_pattern().match_all(*model_.graph)) {
-      const MatchScope scope(pattern_, mapping, model_);
-      const bool fits =
-          std::all_of(whole_.begin(), whole_.end(), [&](const auto* e) { return holds(*e, scope); });
-      if (fits && claim(mapping)) found.instances.push_back(instance(mapping, scope));
+    const GraphPattern pattern = graph_pattern();
+    for (const GraphPlace& place : graph_places(model_)) {
+      imports_.opsets = place.function != nullptr ? place.function->opsets : model_.opsets;
+      for (const PatternMapping& mapping : pattern.match_all(*place.graph)) {
+        const MatchScope scope(pattern_, mapping, imports_);
+        const bool fits =
+            std::all_of(whole_.begin(), whole_.end(), [&](const auto* e) { return holds(*e, scope); });
+        if (!fits || !claim(mapping, place)) continue;
+        if (place.has_path)
+          found.instances.push_back(instance(mapping, scope, place));
+        else
+          claims_.unnamed_.push_back({pattern_.name, mapping.nodes()[0]->label()});
+      }
     }
     return found;
   }
@@ -122,49 +131,74 @@ class PluginMatching {
     return [this, &n, conditions = std::move(conditions)](const Node& node) {
       if (n.domain && node.domain != *n.domain) return false;
       if (!has_all_slots(n.inputs, node.inputs()) || !has_all_slots(n.outputs, node.outputs())) return false;
-      const NodeScope scope(node, model_);
+      const NodeScope scope(node, imports_);
       return std::all_of(conditions.begin(), conditions.end(),
                          [&](const auto* e) { return holds(*e, scope); });
     };
   }
 
+  using Claim = PluginClaims::Claim;
+
+  /// What has a node, or something inside or around it.
+  struct Taken {
+    std::vector<const Claim*> nodes;  // of the match's own
+    const Claim* first = nullptr;
+    const Node* shared = nullptr;
+  };
+
+  Taken find_taken(const std::vector<Node*>& nodes, const GraphPlace& place) const {
+    Taken taken;
+    const auto look = [&](const auto& claims, const Node* n) -> const Claim* {
+      const auto it = claims.find(n);
+      if (it == claims.end()) return nullptr;
+      if (taken.first == nullptr) taken = {std::move(taken.nodes), &it->second, n};
+      return &it->second;
+    };
+    for (const Node* n : nodes) {
+      if (const Claim* c = look(claims_.nodes_, n)) taken.nodes.push_back(c);
+      look(claims_.holders_, n);
+    }
+    for (const Node* n : place.holders) look(claims_.nodes_, n);
+    return taken;
+  }
+
   /// Takes the nodes of a match; false when it is left out.
-  bool claim(const PatternMapping& mapping) {
+  bool claim(const PatternMapping& mapping, const GraphPlace& place) {
     std::vector<Node*> nodes = mapping.nodes();
     std::erase_if(nodes, [](const Node* n) { return n->op_type == "Constant"; });
-    std::vector<const PluginClaims::Claim*> taken;
-    const Node* shared = nullptr;
-    for (const Node* n : nodes) {
-      const auto it = claims_.nodes_.find(n);
-      if (it == claims_.nodes_.end()) continue;
-      taken.push_back(&it->second);
-      if (shared == nullptr) shared = n;
-    }
-    if (shared == nullptr) {
-      for (const Node* n : nodes) claims_.nodes_[n] = {pattern_.name, claims_.matches_};
-      ++claims_.matches_;
+    const Taken taken = find_taken(nodes, place);
+    if (taken.first == nullptr) {
+      const Claim own{pattern_.name, claims_.matches_++};
+      for (const Node* n : nodes) claims_.nodes_[n] = own;
+      for (const Node* n : place.holders) claims_.holders_.emplace(n, own);
       return true;
     }
     // The same nodes, found from another of the first input's consumers, are the same match.
-    const bool is_same =
-        taken.size() == nodes.size() && taken[0]->plugin == pattern_.name &&
-        std::all_of(taken.begin(), taken.end(), [&](const auto* c) { return c->match == taken[0]->match; });
+    const bool is_same = taken.nodes.size() == nodes.size() && taken.first->plugin == pattern_.name &&
+                         std::all_of(taken.nodes.begin(), taken.nodes.end(),
+                                     [&](const auto* c) { return c->match == taken.first->match; });
     if (!is_same)
-      claims_.overlaps_.push_back({pattern_.name, nodes[0]->label(), taken[0]->plugin, shared->label()});
+      claims_.overlaps_.push_back({pattern_.name, label_in(*nodes[0], place), taken.first->plugin,
+                                   taken.shared->label()});
     return false;
   }
 
-  PluginInstance instance(const PatternMapping& mapping, const MatchScope& scope) const {
+  static std::string label_in(const Node& n, const GraphPlace& place) {
+    return place.path.empty() ? n.label() : fmt::format("{} in {}", n.label(), place.path);
+  }
+
+  PluginInstance instance(const PatternMapping& mapping, const MatchScope& scope, const GraphPlace& place) const {
     PluginInstance out;
+    out.graph = place.path;
     for (const std::string& t : pattern_.replacement_inputs) out.inputs.push_back(scope.tensor(t)->name());
     for (const Value* v : mapping.outputs()) out.outputs.push_back(v->name());
     for (const auto& [name, attribute] : pattern_.attributes) {
       const auto* expression = std::get_if<Expression>(&attribute);
-      const auto place = [&, &name = name] {
+      const auto context = [&, &name = name] {
         return fmt::format("for attribute '{}' of plugin {} where it matches from node {}", name,
-                           pattern_.name, mapping.nodes()[0]->label());
+                           pattern_.name, label_in(*mapping.nodes()[0], place));
       };
-      out.attributes.emplace_back(name, with_context(place, [&, &attribute = attribute] {
+      out.attributes.emplace_back(name, with_context(context, [&, &attribute = attribute] {
                                     return expression != nullptr ? yaml_of(expression->evaluate(scope))
                                                                  : std::get<YamlNode>(attribute);
                                   }));
@@ -174,6 +208,7 @@ class PluginMatching {
 
   const PluginPattern& pattern_;
   const Model& model_;
+  Model imports_;  // with the opsets of the graph that is looked at
   PluginClaims& claims_;
   std::vector<const Expression*> whole_;  // conditions that need a whole match
 };

@@ -14,8 +14,10 @@ namespace assay {
 
 /// One place where a plugin's node is to stand.
 struct PluginInstance {
-  std::vector<std::string> inputs, outputs;  ///< names of tensors of the model
+  /// Names of tensors: outputs of the graph, inputs also of the graphs around it.
+  std::vector<std::string> inputs, outputs;
   YamlNode::Map attributes;
+  std::string graph = {};  ///< path of the graph (passes/graph_path.h); empty for the main graph
 };
 
 /// One document of a config.yaml.
@@ -27,12 +29,19 @@ struct PluginMatches {
 /// Which plugin has taken which nodes; shared by the plugins that are matched one after the other.
 class PluginClaims {
  public:
-  /// A match that was left out because it shares a node with another.
+  /// A match that was left out because it shares a node with another, or because one of the two lies in a
+  /// subgraph of the other's node.
   struct Overlap {
-    std::string plugin, node;               ///< the match left out, and where it begins: Node::label()
+    std::string plugin, node;               ///< the match left out, and where it begins
     std::string other_plugin, shared_node;  ///< the match that has the node, and the node
   };
   const std::vector<Overlap>& overlaps() const { return overlaps_; }
+
+  /// Matches in a graph that no path names.
+  struct Unnamed {
+    std::string plugin, node;  ///< where the match begins
+  };
+  const std::vector<Unnamed>& unnamed() const { return unnamed_; }
 
  private:
   friend class PluginMatching;
@@ -41,13 +50,17 @@ class PluginClaims {
     int64_t match;  ///< number, over all plugins
   };
   std::unordered_map<const Node*, Claim> nodes_;
+  /// Of the nodes whose subgraphs hold nodes of a match: one such match.
+  std::unordered_map<const Node*, Claim> holders_;
   int64_t matches_ = 0;
   std::vector<Overlap> overlaps_;
+  std::vector<Unnamed> unnamed_;
 };
 
-/// The matches in the model's main graph, in the order of the nodes at which they begin. One that shares a
-/// node (other than a Constant) with a match found before, of this or another plugin, is left out and noted
-/// in `claims`. A condition that cannot be evaluated does not hold; a verbose line says why. The model's
+/// The matches in the main graph, then those in graph after graph inside it and in local functions
+/// (graph_places()), in the order of the nodes at which they begin. One that overlaps with a match found
+/// before, of this or another plugin, is left out and noted in `claims`; Constant nodes may be shared. A
+/// condition that cannot be evaluated does not hold; a verbose line says why. The model's
 /// types should have been inferred. Throws Error when an attribute cannot be computed.
 PluginMatches match_plugin(const PluginPattern& pattern, const Model& model, PluginClaims& claims);
 

@@ -77,40 +77,27 @@ AttributeList attribute_list(const YamlNode::Map& map) {
   return list;
 }
 
-}  // namespace
-
-/// The nodes on the way from the inputs to the outputs.
-struct PluginReplacer::Region {
-  std::vector<Node*> nodes;                ///< producers before consumers
-  std::vector<const Value*> other_inputs;  ///< inputs of the graph that the outputs depend on too
-};
-
-PluginReplacer::PluginReplacer(Model& model) : model_(model), graph_(*model.graph) {
-  for (const auto& n : graph_.nodes()) node_names_.insert(n->name);
+/// How an error calls a graph.
+std::string graph_name(const GraphPlace& place) {
+  return place.path.empty() ? "the model" : fmt::format("the graph {}", place.path);
 }
 
-std::vector<Value*> PluginReplacer::find_values(const std::vector<std::string>& names,
-                                                const char* what) const {
+std::vector<Value*> find_values(const GraphPlace& place, const std::vector<std::string>& names, const char* what) {
   std::vector<Value*> values;
   for (const std::string& name : names) {
-    Value* v = graph_.find_value(name);
-    if (v == nullptr) {
-      Error e(ErrorCode::kNotFound,
-              fmt::format("the model has no tensor '{}', which is to be an {}", name, what));
-      for (const auto& other : graph_.values())
-        if (is_similar_name(name, other->name())) {
-          e.set_remedy(fmt::format("A similar name is '{}'.", other->name()));
-          break;
-        }
-      throw e;
-    }
-    values.push_back(v);
+    values.push_back(place.graph->lookup(name));
+    if (values.back() != nullptr) continue;
+    std::vector<std::string_view> candidates;
+    for (const Graph* g = place.graph; g != nullptr; g = g->parent())
+      for (const auto& v : g->values()) candidates.push_back(v->name());
+    Error e(ErrorCode::kNotFound,
+            fmt::format("{} has no tensor '{}', which is to be an {}", graph_name(place), name, what));
+    throw e.set_remedy(name_hint(name, candidates));
   }
   return values;
 }
 
-void PluginReplacer::check_outputs(const std::vector<Value*>& inputs,
-                                   const std::vector<Value*>& outputs) const {
+void check_outputs(const GraphPlace& place, const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) {
   if (outputs.empty()) invalid("an instance needs an output");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value* v = outputs[i];
@@ -119,55 +106,83 @@ void PluginReplacer::check_outputs(const std::vector<Value*>& inputs,
     if (std::find(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(i), v) !=
         outputs.begin() + static_cast<std::ptrdiff_t>(i))
       invalid("the tensor '{}' is to be an output twice", v->name());
+    if (&v->graph() != place.graph)
+      invalid("the tensor '{}' is to be an output, but it is outside of {}, which can only use it", v->name(),
+              graph_name(place));
     if (v->producer() == nullptr)
       invalid("the tensor '{}' is to be an output, but no node computes it", v->name());
   }
 }
 
-PluginReplacer::Region PluginReplacer::find_region(const std::vector<Value*>& inputs,
-                                                   const std::vector<Value*>& outputs) const {
-  struct Visit {
-    Node* node;
-    std::vector<Value*> used;
-    size_t next = 0;
-    bool from_inputs = false;
-  };
-  const std::unordered_set<const Value*> borders(inputs.begin(), inputs.end());
-  std::unordered_map<const Node*, bool> seen;  // with whether the node depends on the inputs
-  std::unordered_set<const Value*> others;
-  Region region;
-  std::vector<Visit> stack;
-  const auto enter = [&](Node* n) {
-    seen.emplace(n, false);
-    stack.push_back({n, used_values(*n)});
-  };
-  for (const Value* output : outputs) {
-    if (!seen.contains(output->producer())) enter(output->producer());
-    while (!stack.empty()) {
-      Visit& top = stack.back();
-      if (top.next == top.used.size()) {
-        const auto [node, from_inputs] = std::pair(top.node, top.from_inputs);
-        stack.pop_back();
-        seen[node] = from_inputs;
-        if (!from_inputs) continue;
-        region.nodes.push_back(node);
-        if (!stack.empty()) stack.back().from_inputs = true;
-        continue;
+/// Whether a subgraph cannot do without a value from around it: it changes from run to run.
+bool is_variable(const Value& v) {
+  return !v.is_constant() && (v.producer() == nullptr || v.producer()->op_type != "Constant");
+}
+
+void import_domain(const std::string& domain, std::vector<OpsetImport>& opsets) {
+  const bool is_known = std::any_of(opsets.begin(), opsets.end(), [&](const auto& o) { return o.domain == domain; });
+  if (!domain.empty() && !is_known) opsets.push_back({domain, 1});
+}
+
+}  // namespace
+
+/// The nodes of one graph on the way from the inputs to the outputs.
+struct PluginReplacer::Region {
+  std::vector<Node*> nodes;                ///< producers before consumers
+  std::vector<const Value*> other_inputs;  ///< inputs of the graph, or values around it, that the outputs depend on too
+
+  Region(const Graph& graph, const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) {
+    struct Visit {
+      Node* node;
+      std::vector<Value*> used;
+      size_t next = 0;
+      bool from_inputs = false;
+    };
+    const std::unordered_set<const Value*> borders(inputs.begin(), inputs.end());
+    std::unordered_map<const Node*, bool> seen;  // with whether the node depends on the inputs
+    std::unordered_set<const Value*> others;
+    std::vector<Visit> stack;
+    const auto enter = [&](Node* n) {
+      seen.emplace(n, false);
+      stack.push_back({n, all_used_values(*n)});
+    };
+    for (const Value* output : outputs) {
+      if (!seen.contains(output->producer())) enter(output->producer());
+      while (!stack.empty()) {
+        Visit& top = stack.back();
+        if (top.next == top.used.size()) {
+          const auto [node, from_inputs] = std::pair(top.node, top.from_inputs);
+          stack.pop_back();
+          seen[node] = from_inputs;
+          if (!from_inputs) continue;
+          nodes.push_back(node);
+          if (!stack.empty()) stack.back().from_inputs = true;
+          continue;
+        }
+        Value* v = top.used[top.next++];
+        Node* producer = &v->graph() == &graph ? v->producer() : nullptr;
+        if (borders.contains(v))
+          top.from_inputs = true;
+        else if (producer == nullptr && is_variable(*v) && others.insert(v).second)
+          other_inputs.push_back(v);
+        else if (producer != nullptr && seen.contains(producer))
+          top.from_inputs = top.from_inputs || seen[producer];
+        else if (producer != nullptr)
+          enter(producer);
       }
-      Value* v = top.used[top.next++];
-      Node* producer = v->producer();
-      if (borders.contains(v))
-        top.from_inputs = true;
-      else if (producer == nullptr && !v->is_constant() && others.insert(v).second)
-        region.other_inputs.push_back(v);
-      else if (producer != nullptr && seen.contains(producer))
-        top.from_inputs = top.from_inputs || seen[producer];
-      else if (producer != nullptr)
-        enter(producer);
     }
   }
-  return region;
+};
+
+PluginReplacer::PluginReplacer(Model& model) : model_(model), paths_(model) {
+  for (GraphPlace& place : graph_places(model)) {
+    for (const auto& n : place.graph->nodes()) node_names_.insert(n->name);
+    const Graph* g = place.graph;
+    places_.emplace(g, std::move(place));
+  }
 }
+
+const GraphPlace& PluginReplacer::find_place(const std::string& path) { return places_.at(paths_.graph(path)); }
 
 std::string PluginReplacer::node_name(const std::string& plugin) {
   for (;;) {
@@ -176,20 +191,36 @@ std::string PluginReplacer::node_name(const std::string& plugin) {
   }
 }
 
-std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginInstance& instance) {
-  const std::vector<Value*> inputs = find_values(instance.inputs, "input");
-  const std::vector<Value*> outputs = find_values(instance.outputs, "output");
+std::string PluginReplacer::find_overlap(const GraphPlace& place, const std::vector<Value*>& outputs) const {
+  for (const Node* n : place.holders)
+    if (const auto it = replaced_.find(n); it != replaced_.end())
+      return fmt::format("it lies inside {}, which {} replaces", n->label(), it->second);
   for (const Value* v : outputs)
     if (v->producer() != nullptr && inserted_.contains(v->producer()))
       return fmt::format("'{}' is computed by {} already", v->name(), v->producer()->label());
-  check_outputs(inputs, outputs);
-  AttributeList attributes = attribute_list(instance.attributes);
-  const Region region = find_region(inputs, outputs);
+  return {};
+}
+
+std::string PluginReplacer::find_overlap(const Region& region) const {
   for (const Node* n : region.nodes) {
     if (inserted_.contains(n)) return fmt::format("{} stands inside it already", n->label());
+    if (const auto it = holders_.find(n); it != holders_.end())
+      return fmt::format("{} stands inside it already", it->second->label());
     if (const auto it = replaced_.find(n); it != replaced_.end())
       return fmt::format("it shares {} with {}", n->label(), it->second);
   }
+  return {};
+}
+
+std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginInstance& instance) {
+  const GraphPlace& place = find_place(instance.graph);
+  const std::vector<Value*> inputs = find_values(place, instance.inputs, "input");
+  const std::vector<Value*> outputs = find_values(place, instance.outputs, "output");
+  if (std::string reason = find_overlap(place, outputs); !reason.empty()) return reason;
+  check_outputs(place, inputs, outputs);
+  AttributeList attributes = attribute_list(instance.attributes);
+  const Region region(*place.graph, inputs, outputs);
+  if (std::string reason = find_overlap(region); !reason.empty()) return reason;
   for (const Value* v : outputs)
     if (std::find(region.nodes.begin(), region.nodes.end(), v->producer()) == region.nodes.end())
       invalid("the output '{}' does not depend on the inputs", v->name());
@@ -198,14 +229,9 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
                  v->name());
 
   const Node* last = region.nodes.back();
-  for (Value* v : outputs) {
-    Node* producer = v->producer();
-    std::vector<Value*> slots = producer->outputs();
-    std::replace(slots.begin(), slots.end(), v, static_cast<Value*>(nullptr));
-    producer->set_outputs(std::move(slots));
-  }
-  Node* node = graph_.insert_node(last, plugin.op, inputs, outputs, std::move(attributes),
-                                  node_name(plugin.name), plugin.domain);
+  for (Value* v : outputs) detach_from_producer(*v);
+  Node* node = place.graph->insert_node(last, plugin.op, inputs, outputs, std::move(attributes),
+                                        node_name(plugin.name), plugin.domain);
   std::vector<std::string> origins;
   for (const Node* n : region.nodes) {
     if (n->op_type != "Constant") replaced_.emplace(n, node->label());
@@ -213,14 +239,28 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
   }
   set_origins(*node, origins);
   inserted_.insert(node);
+  inserted_in_.emplace_back(node, &place);
+  for (const Node* n : place.holders) holders_.emplace(n, node);
   return {};
 }
 
 void PluginReplacer::finish() {
-  for (const Node* n : inserted_)
-    if (!n->domain.empty() && model_.opset(n->domain) == 0) model_.opsets.push_back({n->domain, 1});
-  cleanup(graph_);
-  sort_topologically(graph_);
+  std::unordered_set<const Graph*> changed{model_.graph.get()};
+  for (const auto& [n, place] : inserted_in_) {
+    for (const Graph* g = place->graph; g != nullptr; g = g->parent()) changed.insert(g);
+    if (place->function == nullptr) import_domain(n->domain, model_.opsets);
+    for (Function& f : model_.functions)
+      if (&f == place->function) import_domain(n->domain, f.opsets);
+  }
+  const auto finish_tree = [&](Graph& root) {
+    if (!changed.contains(&root)) return;
+    cleanup(root);
+    for (Graph* g : subgraphs(root, /*recursive=*/true))
+      if (changed.contains(g)) sort_topologically(*g);
+    sort_topologically(root);
+  };
+  finish_tree(*model_.graph);
+  for (Function& f : model_.functions) finish_tree(*f.body);
 }
 
 }  // namespace assay

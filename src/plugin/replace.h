@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "passes/graph_path.h"
 #include "plugin/match.h"
 
 namespace assay {
@@ -15,31 +16,36 @@ namespace assay {
 ///
 /// The new node computes the instance's outputs, which keep their names; what only the old nodes needed goes.
 /// Nodes that something outside the instance still needs stay. The new node is called `<plugin>_<number>` and
-/// remembers the nodes that it stands for (passes/origins.h).
+/// remembers the nodes that it stands for (passes/origins.h). It stands in the instance's graph; inputs may be
+/// values of the graphs around that.
 class PluginReplacer {
  public:
   explicit PluginReplacer(Model& model);
 
   /// Empty when it was done; else the sentence that says why the instance is left alone: it shares nodes or
-  /// outputs with one that was replaced before. Warns when the outputs depend on inputs of the model past the
-  /// instance's inputs. Throws Error when there is no tensor of a name, an output is not computed or not from
-  /// the inputs, or an attribute has a value that ONNX cannot hold.
+  /// outputs with one that was replaced before, or one of the two lies inside the other. Warns when the outputs
+  /// depend on inputs of the graph, or on values around it, past the instance's inputs. Throws Error when there
+  /// is no graph of its path or no tensor of a name, an output is not computed there or not from the inputs, or
+  /// an attribute has a value that ONNX cannot hold.
   std::string replace(const PluginMatches& plugin, const PluginInstance& instance);
 
-  /// Removes what is not needed any more and puts the nodes into order. Throws Error naming the nodes when a
-  /// replacement has made a cycle.
+  /// Removes what is not needed any more and puts the nodes of changed graphs, and of those around them, into
+  /// order. Throws Error naming the nodes when a replacement has made a cycle.
   void finish();
 
  private:
   struct Region;
-  std::vector<Value*> find_values(const std::vector<std::string>& names, const char* what) const;
-  void check_outputs(const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) const;
-  Region find_region(const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) const;
+  const GraphPlace& find_place(const std::string& path);
+  std::string find_overlap(const GraphPlace& place, const std::vector<Value*>& outputs) const;
+  std::string find_overlap(const Region& region) const;
   std::string node_name(const std::string& plugin);
 
   Model& model_;
-  Graph& graph_;
+  GraphPaths paths_;
+  std::unordered_map<const Graph*, GraphPlace> places_;
   std::unordered_map<const Node*, std::string> replaced_;  ///< by which new node
+  std::unordered_map<const Node*, const Node*> holders_;   ///< of new nodes in their subgraphs: one of them
+  std::vector<std::pair<const Node*, const GraphPlace*>> inserted_in_;
   std::unordered_set<const Node*> inserted_;
   std::unordered_set<std::string> node_names_;
   std::unordered_map<std::string, int64_t> counts_;

@@ -1,12 +1,12 @@
 #include "run/data_loader.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/log.h"
+#include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "base/similar_name.h"
 #include "graph/metadata_text.h"
@@ -31,11 +31,11 @@ bool may_override(const Dims& user, const Dims& model) {
   return true;
 }
 
-bool matches(const std::string& name, const std::string& pattern) {
-  return ::fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
-}
+bool matches(const std::string& name, const std::string& pattern) { return NamePattern(pattern).matches(name); }
 
-bool has_wildcard(const std::string& name) { return name.find_first_of("*?[]!") != std::string::npos; }
+bool has_wildcard(const std::string& name) {
+  return name.starts_with(kRegexPrefix) || name.find_first_of("*?[]!") != std::string::npos;
+}
 
 std::string list_text(const Shape& shape) { return python_list_repr(std::span<const int64_t>(shape.dims())); }
 
@@ -125,12 +125,14 @@ ValueRange DataLoader::range_for(const std::string& input, bool is_float) const 
   };
   if (is_float && options_.float_range) return complete(*options_.float_range, -1.0, 1.0);
   if (!is_float && options_.integer_range) return complete(*options_.integer_range, int64_t{1}, int64_t{25});
-  const ValueRange* everywhere = nullptr;
+  const ValueRange *own = nullptr, *fitting = nullptr, *everywhere = nullptr;
   for (const auto& [name, range] : options_.ranges) {
-    if (name == input) return complete(range, 0.0, 1.0);
+    if (name == input) own = &range;
+    if (matches(input, name)) fitting = &range;
     if (name.empty()) everywhere = &range;
   }
-  return complete(everywhere == nullptr ? ValueRange{} : *everywhere, 0.0, 1.0);
+  const ValueRange* found = own != nullptr ? own : fitting != nullptr ? fitting : everywhere;
+  return complete(found == nullptr ? ValueRange{} : *found, 0.0, 1.0);
 }
 
 void DataLoader::warn_about_unused_shapes(const std::vector<TensorInfo>& inputs) const {
@@ -138,33 +140,40 @@ void DataLoader::warn_about_unused_shapes(const std::vector<TensorInfo>& inputs)
     if (std::any_of(inputs.begin(), inputs.end(),
                     [&](const TensorInfo& i) { return matches(i.name, s.name); }))
       continue;
+    std::vector<std::string> names;
+    for (const TensorInfo& i : inputs) names.push_back(i.name);
+    const std::string hint = spec_hint(s.name, names);
     if (has_wildcard(s.name)) {
       log::warning(
           "Input tensor wildcard: {} | Metadata was provided, but none of the matched inputs exist in one or "
-          "more "
-          "runners.",
-          s.name);
+          "more runners.{}{}",
+          s.name, hint.empty() ? "" : "\n", hint);
       continue;
     }
     const auto near = std::find_if(inputs.begin(), inputs.end(),
                                    [&](const TensorInfo& i) { return is_similar_name(s.name, i.name); });
     log::warning(
         "Input tensor: {} | Metadata was provided, but the input does not exist in one or more runners.{}",
-        s.name, near == inputs.end() ? "" : "\nMaybe you meant to set: " + near->name + "?");
+        s.name,
+        near != inputs.end() ? "\nMaybe you meant to set: " + near->name + "?" : (hint.empty() ? "" : "\n" + hint));
   }
 }
 
 void DataLoader::warn_about_unused_ranges(const std::vector<TensorInfo>& inputs) const {
   std::vector<std::string> extra, known, given;
+  std::string hints;
   for (const TensorInfo& i : inputs) known.push_back(i.name);
   known.emplace_back();
   for (const auto& [name, range] : options_.ranges) {
     given.push_back(name);
-    if (std::find(known.begin(), known.end(), name) == known.end()) extra.push_back(name);
+    const NamePattern pattern(name);
+    if (std::any_of(known.begin(), known.end(), [&](const auto& k) { return pattern.matches(k); })) continue;
+    extra.push_back(name);
+    if (const std::string hint = spec_hint(name, known); !hint.empty()) hints += "\n" + hint;
   }
   if (!extra.empty())
-    log::warning("Extra items in val_range: {}.\nNote: items requested were: {}, but all items are: {}",
-                 set_text(extra), set_text(known), set_text(given));
+    log::warning("Extra items in val_range: {}.\nNote: items requested were: {}, but all items are: {}{}",
+                 set_text(extra), set_text(known), set_text(given), hints);
 }
 
 Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {

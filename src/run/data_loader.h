@@ -15,7 +15,7 @@ namespace assay {
 
 class RandomState;
 
-/// A shape the user gave for an input, or for all inputs that a pattern (`*`, `?`, `[a-z]`) matches.
+/// A shape the user gave for an input, or for all inputs that a pattern (base/name_pattern.h) matches.
 struct InputShape {
   std::string name;
   Dims dims;
@@ -31,7 +31,8 @@ struct DataLoaderOptions {
   int64_t seed = 1;        ///< iteration i draws with seed + i
   int64_t iterations = 1;  ///< below 1: none
   std::vector<InputShape> shapes;
-  /// Per input; the name "" stands for all others. The last entry of a name counts.
+  /// Per input; a name may be a pattern, and "" stands for all others. The entry of the name itself counts, else
+  /// the last whose pattern matches.
   std::vector<std::pair<std::string, ValueRange>> ranges;
   /// --int-min, --int-max and --float-min, --float-max, which win over `ranges`.
   std::optional<ValueRange> integer_range, float_range;
@@ -53,8 +54,8 @@ class DataLoader {
  private:
   void warn_about_unused_shapes(const std::vector<TensorInfo>& inputs) const;
   void warn_about_unused_ranges(const std::vector<TensorInfo>& inputs) const;
-  /// The user's shape for an input: an exact name or a pattern, the last that matches; null when there is
-  /// none.
+  /// The user's shape for an input: a name or a pattern, the last that matches, as upstream; null when there
+  /// is none.
   const InputShape* user_shape(const std::string& input) const;
   ValueRange range_for(const std::string& input, bool is_float) const;
   /// The model's shape, or the user's where that may replace it.

@@ -42,6 +42,8 @@ class ModelLoader {
   /// itself it has the type and shape of every value that can be inferred. Throws Error; what the rules of an
   /// operator forbid names the node.
   ModelSource load_for(const Backend& backend);
+  /// The model with all changes, for a question about it: nothing is logged and nothing saved.
+  std::shared_ptr<Model> load_quietly() const { return read(/*report=*/false); }
 
  private:
   /// The file's model with all changes; `report` says so in the log.

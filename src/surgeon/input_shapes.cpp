@@ -25,9 +25,16 @@ void forget_shapes(Graph& g) {
 void override_input_shapes(Model& model, const std::vector<std::pair<std::string, Dims>>& shapes) {
   Graph& g = *model.graph;
   std::vector<std::pair<Value*, Dims>> changes;
-  for (const auto& [name, dims] : shapes)
-    for (Value* v : select_values(model, name))
-      if (&v->graph() == &g && (name == v->name() || contains(g.inputs, v))) changes.emplace_back(v, dims);
+  for (const auto& [name, dims] : shapes) {
+    const size_t before = changes.size();
+    for (Value* v : select_values(model, name)) {
+      require(&v->graph() == &g, ErrorCode::kInvalidArgument,
+              "'{}' lies in a subgraph; only tensors of the main graph can be inputs of the model", name);
+      if (name == v->name() || contains(g.inputs, v)) changes.emplace_back(v, dims);
+    }
+    // A pattern is for inputs; a tensor that is to become one is given by its name.
+    if (changes.size() == before) select_inputs(model, name);
+  }
   forget_shapes(g);
   for (const auto& [v, dims] : changes) {
     v->type = Type::tensor(v->type.dtype, dims);

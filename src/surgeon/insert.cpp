@@ -12,9 +12,16 @@ namespace {
 
 constexpr const char* kSuffix = "_polygraphy_surgeon_insert_output";
 
-Value* find(Model& model, const std::string& name) {
-  Value* v = model.graph->find_value(name);
-  return v != nullptr ? v : select_values(model, name).at(0);
+/// What the specs name, in their order.
+std::vector<Value*> find_all(Model& model, const std::vector<std::string>& specs) {
+  std::vector<Value*> values;
+  for (const std::string& spec : specs)
+    for (Value* v : select_values(model, spec)) {
+      require(&v->graph() == model.graph.get(), ErrorCode::kInvalidArgument,
+              "'{}' lies in a subgraph; nodes are inserted into the main graph", spec);
+      values.push_back(v);
+    }
+  return values;
 }
 
 bool contains(const std::vector<Value*>& list, const Value* v) {
@@ -37,12 +44,9 @@ Value* follow(Graph& g, Value* old) {
 
 Node* insert_node(Model& model, const InsertedNode& spec) {
   Graph& g = *model.graph;
-  std::vector<Value*> inputs, outputs;
-  for (const std::string& name : spec.inputs) inputs.push_back(find(model, name));
-  for (const std::string& name : spec.outputs) {
-    Value* v = find(model, name);
-    require(&v->graph() == &g, ErrorCode::kInvalidArgument,
-            "'{}' lies in a subgraph; nodes are inserted into the main graph", name);
+  const std::vector<Value*> inputs = find_all(model, spec.inputs);
+  std::vector<Value*> outputs;
+  for (Value* v : find_all(model, spec.outputs)) {
     const bool is_read = contains(inputs, v) || contains(g.inputs, v) || v->is_constant();
     if (is_read) {
       outputs.push_back(follow(g, v));

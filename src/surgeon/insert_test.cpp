@@ -35,6 +35,14 @@ std::string text(const Graph& g) {
   return out;
 }
 
+TEST(Insert, NamesMayBePatterns) {
+  const auto m = chain();
+  Value* z = m->graph->add_value("i1", m->graph->find_value("i0")->type);
+  m->graph->add_node("Relu", {m->graph->find_value("X")}, {z}, {}, "third");
+  insert_node(*m, {"Two", "t", "", {"i?"}, {"Y"}, {}});
+  EXPECT_EQ(text(*m->graph), "Identity(X -> i0) Relu(X -> i1) Two(i0 i1 -> Y) ");
+}
+
 TEST(Insert, BetweenTwoNodes) {
   const auto m = chain();
   insert_node(*m, {"FakeOp", "f", "", {"i0"}, {"i0"}, {}});

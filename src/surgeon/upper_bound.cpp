@@ -21,7 +21,8 @@ Tensor bound_tensor(const Value& v, int64_t bound) {
   return type == DType::kInt64 ? t : convert(t, type);
 }
 
-void bound(Graph& g, Value* v, int64_t limit) {
+void bound(Value* v, int64_t limit) {
+  Graph& g = v->graph();
   Node* producer = v->producer();
   const auto slot =
       producer == nullptr
@@ -68,7 +69,7 @@ UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
   }
   UpperBounds set;
   for (const auto& [v, limit] : chosen) {
-    bound(g, v, limit);
+    bound(v, limit);
     set.emplace_back(v->name(), limit);
   }
   return set;

@@ -6,10 +6,12 @@
 #include <unordered_set>
 
 #include "base/log.h"
+#include "base/name_pattern.h"
 #include "base/python_repr.h"
 #include "graph/initializer_data.h"
 #include "onnx/tensor_data.h"
 #include "ops/op_list.h"
+#include "passes/selector.h"
 #include "passes/sparsity.h"
 
 namespace assay {
@@ -65,28 +67,43 @@ bool can_be_stripped(const Value& v) {
   return v.type.dtype != DType::kUInt8 && v.type.dtype != DType::kString && !is_weightless(v);
 }
 
-WeightSet find_weights(const Graph& g, const std::set<std::string>& excluded) {
+WeightSet find_weights(const Graph& g, const WeightSet& kept) {
   WeightSet found;
   for (const auto& n : g.nodes())
     for (size_t i = 0; i < weight_inputs(*n); ++i) {
       const Value* v = n->input(i);
       if (v != nullptr && v->is_constant() && &v->graph() == &g && can_be_stripped(*v) &&
-          is_large_enough(*n, *v) && !excluded.contains(v->name()))
+          is_large_enough(*n, *v) && !kept.contains(v))
         found.insert(v);
     }
   return found;
 }
 
-void warn_of_unknown_names(const Graph& g, const std::set<std::string>& excluded) {
-  std::string unknown;
-  for (const std::string& name : excluded) {
-    const Value* v = g.find_value(name);
-    if (v == nullptr || !v->is_constant()) unknown += (unknown.empty() ? "" : ", ") + python_str_repr(name);
+/// The constants that a spec names; nothing when there is none.
+std::vector<const Value*> find_constants(Model& model, const std::string& spec) {
+  std::vector<const Value*> found;
+  try {
+    for (const Value* v : select_values(model, spec))
+      if (v->is_constant()) found.push_back(v);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kNotFound) throw;
   }
-  if (!unknown.empty())
-    log::warning(
-        "The following weights provided by the user to skip stripping were not found in the model: {{{}}}.",
-        unknown);
+  return found;
+}
+
+void warn_of_unknown_names(const Graph& g, const std::vector<std::string>& specs) {
+  if (specs.empty()) return;
+  std::vector<std::string> known;
+  for (const auto& v : g.values())
+    if (v->is_constant()) known.push_back(v->name());
+  std::string unknown, hints;
+  for (const std::string& spec : specs) {
+    unknown += (unknown.empty() ? "" : ", ") + python_str_repr(spec);
+    if (const std::string hint = spec_hint(spec, known); !hint.empty()) hints += " " + hint;
+  }
+  log::warning(
+      "The following weights provided by the user to skip stripping were not found in the model: {{{}}}.{}", unknown,
+      hints);
 }
 
 void mark_model(Model& model) {
@@ -104,14 +121,21 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
       "stripping");
   log::info("Querying Sparse Initializers in the model");
   const std::vector<const Value*> sparse = find_sparse_weights(*model.graph);
-  const WeightSet weights = find_weights(*model.graph, excluded);
+  WeightSet kept;
+  std::vector<std::string> unknown;
+  for (const std::string& spec : excluded) {
+    const std::vector<const Value*> found = find_constants(model, spec);
+    if (found.empty()) unknown.push_back(spec);
+    kept.insert(found.begin(), found.end());
+  }
+  const WeightSet weights = find_weights(*model.graph, kept);
   for (const auto& v : model.graph->values()) {
     if (!weights.contains(v.get())) continue;
     log::verbose("Stripping initializer {}", v->name());
     const bool is_sparse = std::find(sparse.begin(), sparse.end(), v.get()) != sparse.end();
     strip_data(*v, fmt::format("{}/{}", onnx::kWeightlessMark, is_sparse ? "SPARSE_2_4" : ""));
   }
-  warn_of_unknown_names(*model.graph, excluded);
+  warn_of_unknown_names(*model.graph, unknown);
   if (!weights.empty()) mark_model(model);
   log::finish("Finished stripping {} weights", weights.size());
   return static_cast<int64_t>(weights.size());

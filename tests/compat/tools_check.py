@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper
 
 PATTERN_PY = '''
@@ -117,6 +119,68 @@ def check_plugin(assay, polygraphy, folder):
     print("plugin: the same matches, files and graphs; each tool replaces what the other found")
 
 
+NEGATIONS = """
+op: Identity
+inputs: [a]
+nodes:
+  - {op: Neg, inputs: [a], outputs: [b]}
+  - {op: Neg, inputs: [b], outputs: [c]}
+outputs: [c]
+"""
+
+
+def nested_model(path):
+    """Two negations each in a branch, in the body of a Scan inside the other branch, and in a function."""
+    def negations(x, prefix):
+        return [helper.make_node("Neg", [x], [prefix + "h"]), helper.make_node("Neg", [prefix + "h"], [prefix + "y"])]
+
+    info = lambda name, dims=(3, 2), dtype=TensorProto.FLOAT: helper.make_tensor_value_info(name, dtype, dims)
+    body = helper.make_graph(negations("row", "s_"), "body", [info("row", [2])], [info("s_y", [2])])
+    scan = helper.make_node("Scan", ["x"], ["scanned"], body=body, num_scan_inputs=1)  # without a name
+    then_branch = helper.make_graph(negations("x", "t_"), "then", [], [info("t_y")])
+    else_branch = helper.make_graph([scan], "else", [], [info("scanned")])
+    choice = helper.make_node("If", ["cond"], ["chosen"], "choice", then_branch=then_branch, else_branch=else_branch)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    function = helper.make_function("local", "F", ["p"], ["f_y"], negations("p", "f_"), opsets)
+    call = helper.make_node("F", ["chosen"], ["y"], domain="local")
+    graph = helper.make_graph([choice, call], "nested", [info("x"), info("cond", [], TensorProto.BOOL)], [info("y")])
+    onnx.save(helper.make_model(graph, functions=[function], opset_imports=opsets, ir_version=8), path)
+
+
+def all_operators(model):
+    """Of the model's nodes, those of subgraphs and functions included."""
+    found = []
+
+    def visit(nodes):
+        for n in nodes:
+            found.append(n.op_type)
+            for a in n.attribute:
+                visit(a.g.node)
+
+    visit(model.graph.node)
+    for f in model.functions:
+        visit(f.node)
+    return sorted(found)
+
+
+def check_plugin_in_subgraphs(assay, polygraphy, folder):
+    path, changed = (os.path.join(folder, name) for name in ("nested.onnx", "replaced.onnx"))
+    nested_model(path)
+    write(os.path.join(folder, "plugins", "negations", "pattern.yaml"), NEGATIONS)
+    plugins = ["--plugin-dir", os.path.join(folder, "plugins")]
+    run(assay, "plugin", "match", path, *plugins)
+    run(assay, "plugin", "replace", path, *plugins)
+    result = onnx.load(changed)
+    onnx.checker.check_model(result, full_check=True)
+    assert all_operators(result) == ["F", "Identity", "Identity", "Identity", "If", "Scan"], all_operators(result)
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    for cond in (True, False):
+        feeds = {"x": x, "cond": np.array(cond)}
+        outputs = [onnxruntime.InferenceSession(p, providers=["CPUExecutionProvider"]).run(None, feeds) for p in (path, changed)]
+        assert np.array_equal(outputs[0][0], outputs[1][0]), f"with {cond}, plugin replace changes the result"
+    print("plugin: replaced in branches, a body and a function, and ONNX Runtime computes the same")
+
+
 def check_to_input(assay, polygraphy, folder):
     model = os.path.join(folder, "mlp.onnx")
     inputs, outputs = os.path.join(folder, "in.json"), os.path.join(folder, "out.json")
@@ -133,7 +197,7 @@ def check_to_input(assay, polygraphy, folder):
 def main():
     assay = [os.path.abspath(sys.argv[1])]
     polygraphy = [sys.executable, os.path.join(os.path.dirname(sys.executable), "polygraphy")]
-    for check in (check_plugin, check_to_input):
+    for check in (check_plugin, check_plugin_in_subgraphs, check_to_input):
         with tempfile.TemporaryDirectory() as folder:
             check(assay, polygraphy, os.path.realpath(folder))
 

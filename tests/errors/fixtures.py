@@ -150,9 +150,41 @@ def write_plugins():
     write("cycle.yaml", "name: both\nop: Both\ninstances:\n- inputs: [x, b]\n  outputs: [a, c]\n")
 
 
+NESTED = """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+nested (float[1, 2] x, bool cond) => (float[1, 2] y, float[1, 2] z)
+{
+  [choice] y = If (cond) <
+    then_branch = then_graph () => (float[1, 2] t) { [t_relu] a = Relu (x) [t_neg] t = Neg (a) },
+    else_branch = else_graph () => (float[1, 2] e) { [e_abs] e = Abs (x) }
+  >
+  [call] z = local.F (x)
+}
+<domain: "local", opset_import: ["" : 17]>
+F (p) => (q)
+{
+  [f_relu] h = Relu (p)
+  [f_neg] q = Neg (h)
+}
+"""
+
+
+def write_nested():
+    write("nested.onnxtxt", NESTED)
+    config = "name: both\nop: Both\ninstances:\n- graph: {}\n  inputs: [{}]\n  outputs: [{}]\n"
+    write("in_branch.yaml", config.format("choice::then_branch", "x", "t") + "- graph: function:F\n  inputs: [p]\n  outputs: [q]\n")
+    write("in_no_graph.yaml", config.format("choise::then_branch", "x", "t"))
+    write("in_two_graphs.yaml", config.format("choice", "x", "t"))
+    write("in_graph_unknown.yaml", config.format("choice::then_branch", "x", "tt"))
+    write("in_graph_outside.yaml", config.format("choice::then_branch", "x", "z"))
+    write("in_graph_cycle.yaml", config.format("choice::then_branch", "y, a", "t"))
+    write("in_replaced.yaml", "name: both\nop: Both\ninstances:\n- inputs: [cond]\n  outputs: [y]\n"
+                              "- graph: choice::then_branch\n  inputs: [x]\n  outputs: [t]\n")
+
+
 def write_all():
     write_models()
     write_texts()
     write_damaged_models()
     write_data()
     write_plugins()
+    write_nested()

@@ -53,7 +53,8 @@ void add_comparator_options(ArgParser& parser) {
                "an axis "
                "(default: the last).",
        .arity = Arity::kAtLeastOne,
-       .metavar = "[OUTPUT:]top-K[,axis=A]"},
+       .metavar = "[OUTPUT:]top-K[,axis=A]",
+       .names_what = Names::kOutputs},
   };
   parser.add_group("Comparator Comparisons").options = {
       {.names = {"--validate"},
@@ -83,6 +84,7 @@ void add_comparator_options(ArgParser& parser) {
 }
 
 void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
+  OutputNames outputs(options.model);
   options.warm_up = require_at_least("--warm-up", args.integer("--warm-up").value_or(0), 0);
   options.use_subprocess = args.has("--use-subprocess");
   options.save_inputs = args.text("--save-inputs").value_or("");
@@ -90,10 +92,10 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
   options.load_outputs = args.list("--load-outputs").value_or(std::vector<std::string>{});
   for (const auto& [output, text] :
        parse_key_texts(args.list("--postprocess").value_or(std::vector<std::string>{})))
-    options.top_k.set(output, parse_top_k(text));
+    for (const std::string& name : outputs.expand("--postprocess", output)) options.top_k.set(name, parse_top_k(text));
   options.validate = args.has("--validate");
   options.fail_fast = args.has("--fail-fast");
-  options.comparison = read_comparison(args);
+  options.comparison = read_comparison(args, outputs);
   options.arbiter.samples = static_cast<int>(
       require_at_least("--arbiter-samples", args.integer("--arbiter-samples").value_or(3), 1));
   options.arbitrate = args.has("--arbiter") || args.has("--arbiter-samples");

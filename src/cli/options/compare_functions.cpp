@@ -22,16 +22,19 @@ std::vector<Option> simple_options() {
       {.names = {"--rtol", "--rel-tol"},
        .help = "Relative tolerance, for all outputs or for one; default: 1e-5.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "[OUTPUT:]TOL"},
+       .metavar = "[OUTPUT:]TOL",
+       .names_what = Names::kOutputs},
       {.names = {"--atol", "--abs-tol"},
        .help =
            "Absolute tolerance, for all outputs or for one; default: 1e-5. An element passes within either.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "[OUTPUT:]TOL"},
+       .metavar = "[OUTPUT:]TOL",
+       .names_what = Names::kOutputs},
       {.names = {"--check-error-stat"},
        .help = "What is held against the tolerances: elemwise (default), max, mean, median or quantile.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "[OUTPUT:]STAT"},
+       .metavar = "[OUTPUT:]STAT",
+       .names_what = Names::kOutputs},
       {.names = {"--infinities-compare-equal"},
        .help = "Infinities of one sign are equal. Otherwise their difference is NaN, which fails.",
        .arity = Arity::kNone},
@@ -44,7 +47,8 @@ std::vector<Option> simple_options() {
       {.names = {"--error-quantile"},
        .help = "The quantile that --check-error-stat quantile checks, in [0, 1]; default: 0.99.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "[OUTPUT:]Q"},
+       .metavar = "[OUTPUT:]Q",
+       .names_what = Names::kOutputs},
   };
 }
 
@@ -53,7 +57,8 @@ std::vector<Option> indices_options() {
       {.names = {"--index-tolerance"},
        .help = "Places that an index may have moved, for all outputs or for one; default: 0.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "[OUTPUT:]NUM"},
+       .metavar = "[OUTPUT:]NUM",
+       .names_what = Names::kOutputs},
   };
 }
 
@@ -73,35 +78,36 @@ KeyValues numbers(const ParsedArgs& args, const char* option) {
   return words ? parse_key_numbers(option, *words) : KeyValues{};
 }
 
-PerOutput<Tolerance> tolerances(const ParsedArgs& args, const char* option) {
+PerOutput<Tolerance> tolerances(const ParsedArgs& args, OutputNames& outputs, const char* option) {
   PerOutput<Tolerance> result;
   for (const auto& [output, value] : numbers(args, option))
-    result.set(output, value.is_int() ? Tolerance(value.as_int()) : Tolerance(value.as_double()));
+    for (const std::string& name : outputs.expand(option, output))
+      result.set(name, value.is_int() ? Tolerance(value.as_int()) : Tolerance(value.as_double()));
   return result;
 }
 
-PerOutput<double> quantiles(const ParsedArgs& args) {
+PerOutput<double> quantiles(const ParsedArgs& args, OutputNames& outputs) {
   PerOutput<double> result;
   for (const auto& [output, value] : numbers(args, "--error-quantile")) {
     if (!(value.as_double() >= 0 && value.as_double() <= 1))
       log::critical(ErrorCode::kInvalidArgument, "--error-quantile: {} is not between 0 and 1.",
                     value.repr());
-    result.set(output, value.as_double());
+    for (const std::string& name : outputs.expand("--error-quantile", output)) result.set(name, value.as_double());
   }
   return result;
 }
 
-PerOutput<int64_t> index_tolerances(const ParsedArgs& args) {
+PerOutput<int64_t> index_tolerances(const ParsedArgs& args, OutputNames& outputs) {
   PerOutput<int64_t> result;
   for (const auto& [output, value] : numbers(args, "--index-tolerance")) {
     if (!value.is_int())
       log::critical(ErrorCode::kInvalidArgument, "--index-tolerance: {} is not an integer.", value.repr());
-    result.set(output, value.as_int());
+    for (const std::string& name : outputs.expand("--index-tolerance", output)) result.set(name, value.as_int());
   }
   return result;
 }
 
-PerOutput<ErrorStat> error_stats(const ParsedArgs& args) {
+PerOutput<ErrorStat> error_stats(const ParsedArgs& args, OutputNames& outputs) {
   PerOutput<ErrorStat> result;
   for (const auto& [output, text] :
        parse_key_texts(args.list("--check-error-stat").value_or(std::vector<std::string>{}))) {
@@ -111,7 +117,7 @@ PerOutput<ErrorStat> error_stats(const ParsedArgs& args) {
                     "Invalid choice for check_error_stat: {}.\n"
                     "Note: Valid choices are: ['max', 'mean', 'median', 'elemwise', 'quantile']",
                     text);
-    result.set(output, *stat);
+    for (const std::string& name : outputs.expand("--check-error-stat", output)) result.set(name, *stat);
   }
   return result;
 }
@@ -126,18 +132,18 @@ void add_indices_compare_options(ArgParser& parser) {
   parser.add_group("Comparison Function: `indices`").options = indices_options();
 }
 
-std::shared_ptr<const Comparison> read_comparison(const ParsedArgs& args) {
+std::shared_ptr<const Comparison> read_comparison(const ParsedArgs& args, OutputNames& outputs) {
   const std::string selected = args.text("--compare").value_or("simple");
   SimpleOptions simple{.check_shapes = !args.has("--no-shape-check"),
-                       .rtol = tolerances(args, "--rtol"),
-                       .atol = tolerances(args, "--atol"),
-                       .check_error_stat = error_stats(args),
-                       .error_quantile = quantiles(args),
+                       .rtol = tolerances(args, outputs, "--rtol"),
+                       .atol = tolerances(args, outputs, "--atol"),
+                       .check_error_stat = error_stats(args, outputs),
+                       .error_quantile = quantiles(args, outputs),
                        .infinities_compare_equal = args.has("--infinities-compare-equal")};
   const std::string heatmaps = args.text("--save-heatmaps").value_or("");
   const std::string plots = args.text("--save-error-metrics-plot").value_or("");
   if (!heatmaps.empty() || !plots.empty()) simple.pictures = error_pictures(heatmaps, plots);
-  PerOutput<int64_t> index_tolerance = index_tolerances(args);
+  PerOutput<int64_t> index_tolerance = index_tolerances(args, outputs);
   if (selected == "simple") {
     warn_about_others(args, indices_options(), "indices", selected);
     return std::make_shared<SimpleComparison>(std::move(simple));

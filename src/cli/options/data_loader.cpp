@@ -40,8 +40,9 @@ void warn_about_ignored(const ParsedArgs& args) {
 
 }  // namespace
 
-void add_data_loader_options(ArgParser& parser) {
-  parser.add_group("Data Loader").options = {
+OptionGroup& add_data_loader_options(ArgParser& parser) {
+  OptionGroup& group = parser.add_group("Data Loader");
+  group.options = {
       {.names = {"--seed"},
        .help = "Seed of random inputs; default: 1.",
        .metavar = "NUM",
@@ -49,7 +50,8 @@ void add_data_loader_options(ArgParser& parser) {
       {.names = {"--val-range"},
        .help = "Smallest and largest value to generate, for all inputs or for one; default: [0,1].",
        .arity = Arity::kAtLeastOne,
-       .metavar = "[INPUT:][MIN,MAX]"},
+       .metavar = "[INPUT:][MIN,MAX]",
+       .names_what = Names::kInputs},
       deprecated("--int-min", "smallest integer.", ValueKind::kInteger),
       deprecated("--int-max", "largest integer.", ValueKind::kInteger),
       deprecated("--float-min", "smallest number.", ValueKind::kNumber),
@@ -66,6 +68,7 @@ void add_data_loader_options(ArgParser& parser) {
        .arity = Arity::kAtLeastOne,
        .metavar = "FILE"},
   };
+  return group;
 }
 
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes) {

@@ -14,7 +14,7 @@ struct DataOptions {
   std::vector<std::string> load_inputs;  ///< files; empty: random data
 };
 
-void add_data_loader_options(ArgParser& parser);
+OptionGroup& add_data_loader_options(ArgParser& parser);
 /// Warns about options that loaded data make pointless, and about deprecated ones. Throws Error.
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes);
 

@@ -44,7 +44,7 @@ std::string type_of(const ParsedArgs& args, const std::string& path) {
 }  // namespace
 
 void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help,
-                       std::vector<std::string> shapes_names) {
+                       std::vector<std::string> shapes_names, Names shapes_name) {
   parser.add_group("Model").options = {
       {.names = {"model_file"},
        .help = "The ONNX model, binary or in ONNX's text form (.onnxtxt, .txt).",
@@ -55,11 +55,11 @@ void add_model_options(ArgParser& parser, bool is_required, const std::string& s
       {.names = std::move(shapes_names),
        .help =
            shapes_help.empty()
-               ? "Shapes for the data to generate, as in image:[1,3,224,224]. Names may hold the wildcards "
-                 "*, ? and []."
+               ? "Shapes for the data to generate, as in image:[1,3,224,224]."
                : shapes_help,
        .arity = Arity::kAtLeastOne,
-       .metavar = "NAME:SHAPE"},
+       .metavar = "NAME:SHAPE",
+       .names_what = shapes_name},
   };
 }
 

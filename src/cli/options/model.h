@@ -15,9 +15,10 @@ struct ModelOptions {
 };
 
 /// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required; `shapes_help`
-/// says what the shapes are for, if not for generated data.
+/// says what the shapes are for, if not for generated data, and `shapes_name` what they may be given for.
 void add_model_options(ArgParser& parser, bool is_required, const std::string& shapes_help = {},
-                       std::vector<std::string> shapes_names = {"--input-shapes", "--inputs"});
+                       std::vector<std::string> shapes_names = {"--input-shapes", "--inputs"},
+                       Names shapes_name = Names::kInputs);
 /// A required `model_file` alone, for tools that read nothing but ONNX whatever the file is called.
 void add_onnx_model_option(ArgParser& parser, const std::string& name = "model_file",
                            const std::string& help = "The ONNX model.");

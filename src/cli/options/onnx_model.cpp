@@ -29,11 +29,13 @@ OptionGroup& add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
        .help = "Tensors to use as the model's outputs, or the two words `mark all` for every tensor that a "
                "node computes.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "NAME"},
+       .metavar = "NAME",
+       .names_what = Names::kTensors},
       {.names = {"--onnx-exclude-outputs"},
        .help = "Outputs to leave out.",
        .arity = Arity::kAtLeastOne,
-       .metavar = "NAME"},
+       .metavar = "NAME",
+       .names_what = Names::kTensors},
   };
   group.options.insert(group.options.end() - 1, std::begin(outputs), std::end(outputs));
   return group;

@@ -1,0 +1,53 @@
+// What one name in a list of names may be: the part of the selector language (docs/selectors.md) that needs no graph.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+inline constexpr std::string_view kRegexPrefix = "re:";
+
+/// Whether a spec has a character that makes it a GLOB.
+bool is_glob(std::string_view spec);
+
+/// NAME, GLOB or re:REGEX. A glob has Python's rules: `*`, `?`, `[a-c]`, `[!a-c]`, and no escapes.
+class NamePattern {
+ public:
+  /// Throws Error (kInvalidArgument) for a regular expression that is wrong.
+  explicit NamePattern(std::string_view spec);
+
+  const std::string& spec() const { return spec_; }
+  /// Whether the name is the spec itself, which comes before what a pattern means.
+  bool is_name(std::string_view name) const { return name == spec_; }
+  /// Whether it is that, or the pattern fits the whole name.
+  bool matches(std::string_view name) const;
+
+ private:
+  std::string spec_;
+  std::shared_ptr<const void> regex_;  // an RE2; null for a name and a glob
+};
+
+/// The last entry whose name is `name` itself, else the last whose pattern fits; null when there is none.
+/// `pattern_of` gives an entry's NamePattern.
+template <typename Entry, typename PatternOf>
+const Entry* find_match(std::span<const Entry> entries, std::string_view name, PatternOf pattern_of) {
+  const Entry* fitting = nullptr;
+  for (size_t i = entries.size(); i-- > 0;) {
+    const NamePattern& pattern = pattern_of(entries[i]);
+    if (pattern.is_name(name)) return &entries[i];
+    if (fitting == nullptr && pattern.matches(name)) fitting = &entries[i];
+  }
+  return fitting;
+}
+
+/// A spec without the characters that mean something in a pattern; a name as it is.
+std::string plain_text(std::string_view spec);
+
+/// name_hint() for a spec: what resembles a pattern without the characters that mean something.
+std::string spec_hint(std::string_view spec, std::span<const std::string_view> candidates);
+std::string spec_hint(std::string_view spec, std::span<const std::string> candidates);
+
+}  // namespace assay
