@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "convert/local_inference.h"
 #include "convert/rewrite.h"
@@ -139,7 +140,10 @@ class Converter final : public RewriteSink {
     added_.insert(&node);
     schedule(node, opset);
   }
-  void added_inside(Node& node, int64_t opset) override { schedule(node, opset); }
+  void added_inside(Node& node, int64_t opset) override {
+    made_graphs_.insert(&node.graph());
+    schedule(node, opset);
+  }
   void removed(Node& node) override { removed_.insert(&node); }
   void note(const Node&, std::string text) override { add_note(fmt::format("{}: {}", label_, text)); }
   bool wants_constant_nodes(const Graph& graph) const override {
@@ -187,6 +191,7 @@ class Converter final : public RewriteSink {
   ConvertReport& report_;
   std::unordered_map<const Node*, Place> places_;
   std::unordered_set<const Node*> added_, removed_;
+  std::unordered_set<Graph*> made_graphs_;  // the subgraphs of new nodes, not yet in order
   std::vector<Pending> pending_;    // grows while it is worked through
   const Node* original_ = nullptr;  // the model's node that is being converted
   std::string label_;
@@ -325,6 +330,8 @@ void Converter::graph(Graph& g, int64_t from) {
   std::vector<Node*> nodes;
   for (const auto& n : g.nodes()) nodes.push_back(n.get());
   for (Node* n : nodes) original(*n, from);
+  // Before the nodes that hold them may go.
+  for (Graph* made : std::exchange(made_graphs_, {})) put_in_order(*made);
   put_in_order(g);
 }
 
