@@ -63,14 +63,6 @@ void floor_from_truncated(Rewrite& r) {
   r.replace({r.add("Where", {r.add("Equal", {rest, zero}), signed_zero, signed_rest})});
 }
 
-void note_wide_shifts(Rewrite& r) {
-  const std::optional<Tensor> by = Rewrite::constant_value(r.input(1));
-  const int64_t bits = bit_width(r.dtype(0));
-  const Ints shifts = by ? by->to_int64() : Ints{bits};
-  if (std::any_of(shifts.begin(), shifts.end(), [&](int64_t s) { return s < 0 || s >= bits; }))
-    r.note("what a shift by the width of the type or more gives is not defined in opset 27");
-}
-
 /// Half precision in float, as stash_type asks for; other types know no other way.
 void count_in_float(Rewrite& r) {
   const int64_t stash = r.get_int("stash_type", 1);
@@ -210,8 +202,6 @@ ASSAY_DEFINE(roi_align_offset, "coordinates are moved by half a pixel unless the
 ASSAY_DEFINE(exponent_type, "the exponent may be of another type", .down = cast_exponent);
 ASSAY_DEFINE(float_floor_mod, "floats have the remainder with the sign of the divisor",
              .down = floor_from_truncated);
-ASSAY_DEFINE(bit_shift_range, "shifts by the width of the type or more are defined",
-             .down = note_wide_shifts);
 ASSAY_DEFINE(range_stash, "half precision, counted in float", .down = count_in_float);
 ASSAY_DEFINE(shape_range, "part of the shape may be asked for", .down = slice_shape);
 ASSAY_DEFINE(constant_types, "all types, not floats only", .down = initializer_from_constant);

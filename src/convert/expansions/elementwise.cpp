@@ -118,83 +118,8 @@ void expand_round(Rewrite& r) {
   r.replace({r.add("Where", {is_up, r.add("Ceil", {x}), floor})});
 }
 
-/// 1, 2, 4, ... for every bit of an integer type.
-Value* powers_of_2(Rewrite& r, DType t) {
-  Tensor powers = Tensor::allocate(DType::kUInt64, {bit_width(t)});
-  for (int i = 0; i < bit_width(t); ++i) powers.mutable_data<uint64_t>()[i] = uint64_t{1} << i;
-  return r.constant(powers, "powers");
-}
-
-/// Products with and quotients by powers of 2, from a table, so that they are exact.
-void expand_bit_shift(Rewrite& r) {
-  const DType t = r.dtype(0);
-  const bool left = r.get_string("direction", "") == "LEFT";
-  const auto stays_inside = [&](const Tensor& by) {
-    const std::vector<int64_t> list = by.to_int64();
-    return std::all_of(list.begin(), list.end(), [&](int64_t n) { return n < bit_width(t); });
-  };
-  const std::optional<Tensor> known = Rewrite::constant_value(r.input(1));
-  if (!known || !stays_inside(*known))
-    r.note("shifts by the width of the type or more, which opset 11 leaves open, are not computed");
-  Value* power = r.add("Gather", {powers_of_2(r, t), cast(r, r.input(1), DType::kInt64)});
-  Value* x = cast(r, r.input(0), DType::kUInt64);
-  r.replace({cast(r, r.add(left ? "Mul" : "Div", {x, power}), t)});
-}
-
-/// Every bit as a number on a new last axis, combined by arithmetic and put together again.
-void combine_bits(Rewrite& r, Value* (*combine)(Rewrite& r, Value* a, Value* b, Value* product)) {
-  const DType t = r.dtype(0), wide = DType::kUInt64;
-  Value *powers = powers_of_2(r, t), *two = r.number(2, wide, "two");
-  const auto bits = [&](size_t i) {
-    Value* shifted = r.add("Div", {unsqueeze(r, cast(r, r.input(i), wide), {-1}), powers});
-    return r.add("Sub", {shifted, r.add("Mul", {r.add("Div", {shifted, two}), two})});
-  };
-  Value *a = bits(0), *b = bits(1);
-  Value* both = combine(r, a, b, r.add("Mul", {a, b}));
-  Value* sum = r.add("ReduceSum", {r.add("Mul", {both, powers}), r.ints({-1}, "axes")},
-                     {{"keepdims", int64_t{0}}});
-  r.replace({cast(r, sum, t)});
-}
-
-void expand_bitwise_and(Rewrite& r) {
-  combine_bits(r, [](Rewrite&, Value*, Value*, Value* product) { return product; });
-}
-void expand_bitwise_or(Rewrite& r) {
-  combine_bits(r, [](Rewrite& r, Value* a, Value* b, Value* product) {
-    return r.add("Sub", {r.add("Add", {a, b}), product});
-  });
-}
-void expand_bitwise_xor(Rewrite& r) {
-  combine_bits(r, [](Rewrite& r, Value* a, Value* b, Value* product) {
-    return r.add("Sub", {r.add("Add", {a, b}), r.add("Add", {product, product})});
-  });
-}
-
-/// -1 - x, and for unsigned types the largest number - x: in a type that has both.
-void expand_bitwise_not(Rewrite& r) {
-  const DType t = r.dtype(0);
-  const bool is_unsigned = t == DType::kUInt8 || t == DType::kUInt16 || t == DType::kUInt32;
-  if (t == DType::kUInt64) {
-    Value* largest = r.constant(Tensor::scalar(std::numeric_limits<uint64_t>::max()), "largest");
-    return r.replace({r.add("Sub", {largest, r.input(0)})});
-  }
-  const int64_t top =
-      is_unsigned ? (int64_t{1} << bit_width(t)) - 1 : -1;
-  Value* x = cast(r, r.input(0), DType::kInt64);
-  r.replace({cast(r, r.add("Sub", {whole(r, top, "top"), x}), t)});
-}
-
 }  // namespace
 
-constinit const Expansion expansion_onnx_BitShift = {"", "BitShift", 10, "Mul or Div by powers of 2",
-                                                     expand_bit_shift};
-constinit const Expansion expansion_onnx_BitwiseAnd = {"", "BitwiseAnd", 13, "arithmetic on every bit",
-                                                       expand_bitwise_and};
-constinit const Expansion expansion_onnx_BitwiseOr = {"", "BitwiseOr", 13, "arithmetic on every bit",
-                                                      expand_bitwise_or};
-constinit const Expansion expansion_onnx_BitwiseXor = {"", "BitwiseXor", 13, "arithmetic on every bit",
-                                                       expand_bitwise_xor};
-constinit const Expansion expansion_onnx_BitwiseNot = {"", "BitwiseNot", 13, "Sub", expand_bitwise_not};
 constinit const Expansion expansion_onnx_Cosh = {"", "Cosh", 8, "Exp", expand_cosh};
 constinit const Expansion expansion_onnx_IsInf = {"", "IsInf", 9, "comparisons with the largest numbers",
                                                   expand_is_inf};

@@ -82,9 +82,11 @@ Type without_axis(const Value* v, int64_t axis) {
 
 /// A scan along the axis whose state is the sum or product so far.
 void accumulate(Rewrite& r, const char* op, double first) {
-  const Ints given = r.constant_ints(1, "axis");
+  const int64_t rank = r.rank(0);
+  // Of one axis there is no choice.
+  const Ints given = rank == 1 ? Ints{0} : r.constant_ints(1, "axis");
   if (given.size() != 1) no_equivalent("an axis of {} numbers", given.size());
-  const int64_t rank = r.rank(0), axis = r.front_axis(given[0], 0);
+  const int64_t axis = r.front_axis(given[0], 0);
   const DType t = r.dtype(0);
   const bool exclusive = r.get_int("exclusive", 0) != 0;
   const int64_t direction = r.get_int("reverse", 0) != 0 ? 1 : 0;

@@ -32,7 +32,7 @@ class ClassLoss {
       weights = r_.add("Gather", {r_.input(2), target});
       if (ignored != nullptr) weights = r_.add("Where", {ignored, zero, weights});
       // Nothing counts nothing, be it infinite.
-      loss = r_.add("Where", {r_.add("Equal", {weights, zero}), zero, r_.add("Mul", {loss, weights})});
+      loss = r_.add("Where", {cast(r_, weights, DType::kBool), r_.add("Mul", {loss, weights}), zero});
     } else if (ignored != nullptr) {
       weights = r_.add("Cast", {r_.add("Not", {ignored})}, {{"to", static_cast<int64_t>(type_)}});
       loss = r_.add("Where", {ignored, zero, loss});
