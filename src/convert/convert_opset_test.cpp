@@ -207,16 +207,17 @@ TEST(ConvertOpset, AllProblemsAtOnce) {
   model->opsets = {{"", 20}};
   Graph& g = *model->graph;
   Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Shape{2, 3}));
+  Value* s = g.add_input("s", Type::tensor(DType::kString, Shape{2}));
   Value *a = g.add_value("a"), *b = g.add_value("b");
-  g.add_node("BitwiseNot", {g.add_input("i", Type::tensor(DType::kInt32, Shape{2}))}, {a}, {}, "bits");
-  g.add_node("IsInf", {x}, {b}, {}, "inf");
+  g.add_node("StringConcat", {s, s}, {a}, {}, "text");
+  g.add_node("Unique", {x}, {b}, {}, "unique");
   g.outputs = {a, b};
   const ConvertReport report = convert_opset(*model, {.version = 9});
   ASSERT_EQ(report.problems.size(), 2U);
   EXPECT_EQ(report.problems[0].str(9),
-            "'bits' (BitwiseNot): the operator BitwiseNot has no equivalent in opset 9; the nearest that has "
-            "it is 18.");
-  EXPECT_EQ(report.problems[1].nearest, 10);
+            "'text' (StringConcat): the operator StringConcat has no equivalent in opset 9; the nearest that "
+            "has it is 20.");
+  EXPECT_EQ(report.problems[1].nearest, 11);
 }
 
 TEST(ConvertOpset, UnknownOperatorsStayWithANote) {
