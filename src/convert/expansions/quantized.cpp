@@ -47,11 +47,8 @@ void expand_quantize_linear(Rewrite& r) {
   const DType t = DType::kFloat32, to = r.input(2) != nullptr ? r.dtype(2) : DType::kUInt8;
   if (!is_integer(to) || bit_width(to) < 8 || bit_width(to) > 16)
     no_equivalent("levels of type {}", dtype_name(to));
-  // Operands and quotient are rounded to float before the quotient is rounded to a level, whatever they are
-  // computed in: exact ties depend on it.
-  const auto rounded = [&](Value* v) { return r.add("Cast", {v}, {{"to", static_cast<int64_t>(t)}}); };
   r.set_opset(11);
-  Value* level = r.add("Round", {rounded(r.add("Div", {rounded(r.input(0)), rounded(r.input(1))}))});
+  Value* level = r.add("Round", {r.add("Div", {cast(r, r.input(0), t), cast(r, r.input(1), t)})});
   r.set_opset(9);
   if (r.input(2) != nullptr) level = r.add("Add", {level, cast(r, r.input(2), t)});
   const auto span = static_cast<float>(int64_t{1} << bit_width(to));
