@@ -125,15 +125,6 @@ void copy_extents(Rewrite& r) {
   r.node().remove_attribute("allowzero");
 }
 
-/// Version 1 gives the greater half of an odd padding to the other end in words; implementations do not
-/// differ.
-void note_odd_padding(Rewrite& r) {
-  if (!r.get_ints("output_shape").empty() || r.get_string("auto_pad", "NOTSET").starts_with("SAME"))
-    r.note(
-        "which end gets the greater half of an odd padding is described differently before and since opset "
-        "11");
-}
-
 bool is_optional(Rewrite& r) {
   const Type::Kind kind = r.input(0)->type.kind;
   if (kind == Type::Kind::kUnknown) no_equivalent("an input of unknown type");
@@ -208,8 +199,6 @@ ASSAY_DEFINE(constant_types, "all types, not floats only", .down = initializer_f
 ASSAY_DEFINE(constant_sparse, "the tensor may be sparse", .down = plain_constant);
 ASSAY_DEFINE(constant_numbers, "the tensor may be given as numbers or strings", .down = sparse_constant);
 ASSAY_DEFINE(gemm_bias, "C may be left out", .down = give_bias);
-ASSAY_DEFINE(transposed_padding, "which end gets the greater half of an odd padding, in words",
-             .up = note_odd_padding, .down = note_odd_padding);
 ASSAY_DEFINE(reshape_zero, "a zero may be an extent", .down = copy_extents);
 ASSAY_DEFINE(optional_get, "the input need not be optional", .down = get_from_plain);
 ASSAY_DEFINE(optional_has, "the input need not be optional, nor be there", .down = has_plain);
