@@ -53,6 +53,15 @@ void expand_bit_shift(Rewrite& r) {
   r.replace({cast(r, x, t)});
 }
 
+/// Integers of the same width have the same bits where a conversion wraps.
+void expand_bit_cast(Rewrite& r) {
+  const DType from = r.dtype(0), to = static_cast<DType>(r.get_int("to", 0));
+  if (from == to) return r.replace({r.input(0)});
+  const auto is_plain = [](DType t) { return is_integer(t) && bit_width(t) >= 8; };
+  if (!is_plain(from) || !is_plain(to)) no_equivalent("the bits of {} as {}", dtype_name(from), dtype_name(to));
+  r.replace({cast(r, r.input(0), to)});
+}
+
 /// Versions before 28 have no signed integers, and do not say what a shift by the width of the type gives.
 void define_shift(Rewrite& r) {
   const DType t = r.dtype(0);
@@ -121,6 +130,7 @@ constinit const Expansion expansion_onnx_BitwiseOr = {"", "BitwiseOr", 13, "arit
 constinit const Expansion expansion_onnx_BitwiseXor = {"", "BitwiseXor", 13, "arithmetic on every bit",
                                                        expand_bitwise_xor};
 constinit const Expansion expansion_onnx_BitwiseNot = {"", "BitwiseNot", 13, "Sub", expand_bitwise_not};
+constinit const Expansion expansion_onnx_BitCast = {"", "BitCast", 13, "Cast of integers", expand_bit_cast};
 constinit const Adapter adapter_bit_shift_range = {
     .name = "bit_shift_range", .summary = "signed types; any shift is defined", .down = define_shift};
 

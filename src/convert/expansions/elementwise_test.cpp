@@ -100,5 +100,14 @@ TEST(ElementwiseExpansion, Bits) {
   expect_same({"BitwiseNot", 18, {extremes<int64_t>()}}, 13);
 }
 
+TEST(ElementwiseExpansion, BitsOfIntegers) {
+  const AttributeList u8 = {{"to", int64_t{2}}}, i64 = {{"to", int64_t{7}}}, f32 = {{"to", int64_t{1}}};
+  expect_same({"BitCast", 26, {extremes<int8_t>()}, u8}, 25, {"Cast"});
+  expect_same({"BitCast", 26, {extremes<uint64_t>()}, i64}, 7, {"Cast"});
+  expect_same({"BitCast", 26, {odd_numbers()}, f32}, 13, {"Identity"});
+  EXPECT_NE(refusal({"BitCast", 26, {extremes<int32_t>()}, f32}, 25).find("the bits of int32 as float32"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace assay

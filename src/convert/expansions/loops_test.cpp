@@ -121,5 +121,18 @@ TEST(LoopExpansion, LinearAttention) {
   expect_same(with_open_axes(both, 0, {0, 1}), 9, {}, kScale);
 }
 
+TEST(LoopExpansion, TensorScatter) {
+  const Tensor cache = mixed({2, 3, 5, 2}), update = counted({2, 3, 2, 2});
+  for (const int64_t to : {23, 11}) {
+    expect_same({"TensorScatter", 24, {cache, update, int64s({3, 0})}}, to);
+    expect_same({"TensorScatter", 24, {cache, update}}, to);
+    const AttributeList circular = {{"mode", std::string("circular")}, {"axis", int64_t{-2}}};
+    expect_same({"TensorScatter", 24, {cache, update, int64s({4, 13})}, circular}, to);
+    expect_same(with_open_axes({"TensorScatter", 24, {cache, update, int64s({4, 13})}, circular}, 1, {0, 2}), to);
+    const AttributeList last = {{"axis", int64_t{2}}};
+    expect_same({"TensorScatter", 24, {mixed({2, 3, 5}), counted({2, 3, 1}), int64s({4, 2})}, last}, to);
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -78,6 +78,25 @@ void expand_causal_conv(Rewrite& r) {
   r.replace({y, state});
 }
 
+/// New entries of a cache, each at its place on the sequence's axis.
+void expand_tensor_scatter(Rewrite& r) {
+  const int rank = r.rank(0);
+  const int64_t axis = r.front_axis(r.get_int("axis", -2), 0);
+  Ints behind, around;
+  for (int64_t d = 1; d < rank; ++d) around.push_back(d);
+  for (int64_t d = axis + 1; d < rank; ++d) behind.push_back(d - axis);
+  Value* places = count_up(r, extent(r, r.input(1), axis));
+  if (!behind.empty()) places = unsqueeze(r, places, behind);
+  if (r.input(2) != nullptr)
+    places = r.add("Add", {places, unsqueeze(r, cast(r, r.input(2), DType::kInt64), around)});
+  if (r.get_string("mode", "linear") == "circular") {
+    Value* room = extent(r, r.input(0), axis);
+    places = r.add("Sub", {places, r.add("Mul", {r.add("Div", {places, room}), room})});
+  }
+  places = r.add("Expand", {places, extents(r, r.input(1), 0, rank)});
+  r.replace({r.add("ScatterElements", {r.input(0), places, r.input(1)}, {{"axis", axis}})});
+}
+
 /// A scan over the sequence whose state is that of every head: [batch, heads, key size, value size].
 class LinearAttentionFormula {
  public:
@@ -179,5 +198,8 @@ constinit const Expansion expansion_onnx_LinearAttention = {"", "LinearAttention
                                                             expand_linear_attention};
 constinit const Expansion expansion_onnx_RotaryEmbedding = {"", "RotaryEmbedding", 13, "Slice, Mul and Concat",
                                                             expand_rotary_embedding};
+
+constinit const Expansion expansion_onnx_TensorScatter = {"", "TensorScatter", 13, "ScatterElements",
+                                                          expand_tensor_scatter};
 
 }  // namespace assay
