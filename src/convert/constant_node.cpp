@@ -27,7 +27,8 @@ bool gives_small_tensors(const Node& n) {
 std::vector<Tensor> constant_results(const Node& node, const OpDef& op, const OpVersion& now) {
   const bool is_open = std::any_of(node.attributes.begin(), node.attributes.end(),
                                    [](const Attribute& a) { return !a.ref_attr_name.empty(); });
-  if (op.random || now.eval == nullptr || is_open || has_subgraph(node) || !gives_small_tensors(node)) return {};
+  if (op.random || now.eval == nullptr || is_open || has_subgraph(node) || !gives_small_tensors(node))
+    return {};
   std::vector<Tensor> inputs;
   for (const Value* v : node.inputs()) {
     const std::optional<Tensor> t = v != nullptr ? Rewrite::constant_value(v) : Tensor();

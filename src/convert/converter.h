@@ -61,7 +61,8 @@ class Converter final : public RewriteSink {
     report_.problems.push_back({label_, std::move(reason), nearest});
   }
   bool is_ours(const Node& n) const {
-    return plain_domain(n.domain) == domain_ && model_.find_function(n.domain, n.op_type, n.overload) == nullptr;
+    return plain_domain(n.domain) == domain_ &&
+           model_.find_function(n.domain, n.op_type, n.overload) == nullptr;
   }
 
   void schedule(Node& node, int64_t opset);

@@ -50,9 +50,8 @@ TEST(Expansions, Forms) {
 }
 
 TEST(Expansions, WhatThereIsNoneOfIsNamed) {
-  EXPECT_EQ(
-      refusal({"Det", 11, {mixed({2, 2})}}, 10),
-      "'node' (Det): the operator Det has no equivalent in opset 10; the nearest that has it is 11.");
+  EXPECT_EQ(refusal({"Det", 11, {mixed({2, 2})}}, 10),
+            "'node' (Det): the operator Det has no equivalent in opset 10; the nearest that has it is 11.");
   // What it would be expanded to is missing, too.
   EXPECT_EQ(refusal({"Gelu", 20, {kX}}, 7),
             "'node' (Gelu): the operator Erf has no equivalent in opset 7; the nearest that has it is 9.");

@@ -3,7 +3,7 @@
 
 usage: convert_test.py [--only PATTERN]... CONVERT_BATCH ASSAY CASES [MODELS]
 
-With --only, cases whose folder matches no pattern (as in 'test_attention*') and the models are left out.
+With --only, cases whose folder matches no pattern (as in 'test_attention*'), and the models, are left out.
 
 Every case that is made in CASES is converted to each of TARGETS. What converts must be accepted by onnx.checker and give
 the case's outputs on the float64 reference; what does not, and onnx.version_converter converts to something that the
@@ -177,7 +177,8 @@ class Suite:
         for target, row in self.rows.items():
             print(f"{target:6} " + " ".join(f"{row[t]:13}" for t in titles))
         print("without equivalent most often: " + "; ".join(f"{t} ({n})" for t, n in self.reasons.most_common(25)))
-        unused = [f"exceptions.txt: nothing needs {' '.join(k)}" for k in self.exceptions.keys() - self.used] if whole else []
+        unused = self.exceptions.keys() - self.used if whole else ()
+        unused = [f"exceptions.txt: nothing needs {' '.join(k)}" for k in unused]
         for line in self.lines + unused:
             print(line)
         return 1 if self.lines or unused else 0

@@ -88,7 +88,8 @@ class AttentionFormula {
 
   /// Heads of keys or values, each as often as queries share it.
   Value* for_queries(Value* heads) {
-    const bool same = !by_sequence_ && (*r_.input(kQuery)->type.dims)[1].same_as((*r_.input(kKey)->type.dims)[1]);
+    const bool same =
+        !by_sequence_ && (*r_.input(kQuery)->type.dims)[1].same_as((*r_.input(kKey)->type.dims)[1]);
     if (same) return heads;
     const int64_t queries = heads_of(kQuery, "q_num_heads"), keys = heads_of(kKey, "kv_num_heads");
     if (queries == keys) return heads;
@@ -161,7 +162,8 @@ class AttentionFormula {
     else
       m = cast(r_, m, score_type_);
     const auto same = [&] {
-      const Dims &mask = *r_.input(kMask)->type.dims, *key = key_->type.has_shape() ? &*key_->type.dims : nullptr;
+      const Dims &mask = *r_.input(kMask)->type.dims,
+                 *key = key_->type.has_shape() ? &*key_->type.dims : nullptr;
       return key != nullptr && key->size() == 4 && mask.back().same_as((*key)[2]);
     };
     if (rank < 1) no_equivalent("an attn_mask without dimensions");
@@ -214,7 +216,8 @@ class AttentionFormula {
 
   /// Zeros for a query that may look at nothing.
   Value* softmax(Value* scores, Value* places) {
-    const auto precision = static_cast<DType>(r_.get_int("softmax_precision", static_cast<int64_t>(score_type_)));
+    const auto precision =
+        static_cast<DType>(r_.get_int("softmax_precision", static_cast<int64_t>(score_type_)));
     Value* p = r_.add("Softmax", {cast(r_, scores, precision)}, {{"axis", int64_t{-1}}});
     p = cast(r_, p, type_);
     if (places == nullptr || !empty_rows_) return p;

@@ -42,8 +42,8 @@ void expand_bit_shift(Rewrite& r) {
   Value* below = r.add("Less", {number, r.number(0, DType::kFloat64, "zero")});
   Value* above = r.add("Greater", {number, r.number(width - 1, DType::kFloat64, "last")});
   Value* is_outside = r.add("Or", {below, above});
-  Value* by = r.add("Mul", {cast(r, r.input(1), DType::kInt64),
-                            cast(r, r.add("Not", {is_outside}), DType::kInt64)});
+  Value* by =
+      r.add("Mul", {cast(r, r.input(1), DType::kInt64), cast(r, r.add("Not", {is_outside}), DType::kInt64)});
   by = r.add("Add", {by, r.add("Mul", {cast(r, is_outside, DType::kInt64), whole(r, width, "width")})});
   Value* x = cast(r, r.input(0), wide);
   for (const std::vector<int>* exponents : {&halves, &rests}) {
@@ -58,7 +58,8 @@ void expand_bit_cast(Rewrite& r) {
   const DType from = r.dtype(0), to = static_cast<DType>(r.get_int("to", 0));
   if (from == to) return r.replace({r.input(0)});
   const auto is_plain = [](DType t) { return is_integer(t) && bit_width(t) >= 8; };
-  if (!is_plain(from) || !is_plain(to)) no_equivalent("the bits of {} as {}", dtype_name(from), dtype_name(to));
+  if (!is_plain(from) || !is_plain(to))
+    no_equivalent("the bits of {} as {}", dtype_name(from), dtype_name(to));
   r.replace({cast(r, r.input(0), to)});
 }
 
@@ -86,8 +87,8 @@ void combine_bits(Rewrite& r, Value* (*combine)(Rewrite& r, Value* a, Value* b, 
   };
   Value *a = bits(0), *b = bits(1);
   Value* both = combine(r, a, b, r.add("Mul", {a, b}));
-  Value* sum = r.add("ReduceSum", {r.add("Mul", {both, powers}), r.ints({-1}, "axes")},
-                     {{"keepdims", int64_t{0}}});
+  Value* sum =
+      r.add("ReduceSum", {r.add("Mul", {both, powers}), r.ints({-1}, "axes")}, {{"keepdims", int64_t{0}}});
   r.replace({cast(r, sum, t)});
 }
 
@@ -113,16 +114,15 @@ void expand_bitwise_not(Rewrite& r) {
     Value* largest = r.constant(Tensor::scalar(std::numeric_limits<uint64_t>::max()), "largest");
     return r.replace({r.add("Sub", {largest, r.input(0)})});
   }
-  const int64_t top =
-      is_unsigned ? (int64_t{1} << bit_width(t)) - 1 : -1;
+  const int64_t top = is_unsigned ? (int64_t{1} << bit_width(t)) - 1 : -1;
   Value* x = cast(r, r.input(0), DType::kInt64);
   r.replace({cast(r, r.add("Sub", {whole(r, top, "top"), x}), t)});
 }
 
 }  // namespace
 
-constinit const Expansion expansion_onnx_BitShift = {"", "BitShift", 10, "products with and quotients by powers of 2",
-                                                     expand_bit_shift};
+constinit const Expansion expansion_onnx_BitShift = {
+    "", "BitShift", 10, "products with and quotients by powers of 2", expand_bit_shift};
 constinit const Expansion expansion_onnx_BitwiseAnd = {"", "BitwiseAnd", 13, "arithmetic on every bit",
                                                        expand_bitwise_and};
 constinit const Expansion expansion_onnx_BitwiseOr = {"", "BitwiseOr", 13, "arithmetic on every bit",

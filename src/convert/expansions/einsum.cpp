@@ -38,7 +38,8 @@ class EinsumFormula {
 
   void expand() {
     Labelled product = operand(0);
-    for (size_t i = 1; i < equation_.inputs.size(); ++i) product = contract(product, operand(i), wanted_after(i));
+    for (size_t i = 1; i < equation_.inputs.size(); ++i)
+      product = contract(product, operand(i), wanted_after(i));
     r_.replace({arrange(product, equation_.output).value});
   }
 
@@ -72,15 +73,16 @@ class EinsumFormula {
     return sum(x, alone);
   }
 
-  /// The elements where axis d and the earlier one of its label agree, picked from both axes in a row. `x` has
-  /// the axes behind d, too, still without labels.
+  /// The elements where axis d and the earlier one of its label agree, picked from both axes in a row. `x`
+  /// has the axes behind d, too, still without labels.
   Labelled diagonal(Labelled x, const EinsumTerm& own, size_t d, const Dims& dims) {
     const EinsumLabel label = own[d];
     const Dim &first = x.extents[label], &second = dims[d];
     if (!first.is_known() || !second.is_known() || first.value() != second.value() || first.value() == 0)
       no_equivalent("a diagonal of extents {} and {}", first.str(), second.str());
     const int64_t n = first.value();
-    const auto at = static_cast<int64_t>(std::find(x.labels.begin(), x.labels.end(), label) - x.labels.begin());
+    const auto at =
+        static_cast<int64_t>(std::find(x.labels.begin(), x.labels.end(), label) - x.labels.begin());
     const auto here = static_cast<int64_t>(x.labels.size());
     const auto rank = static_cast<int64_t>(own.size() - (d - x.labels.size()));
     Ints perm, shape, back, places;

@@ -76,8 +76,8 @@ void expand_shrink(Rewrite& r) {
   Value* below = r.add("Less", {x, r.number(-lambd, t, "lower")});
   Value* above = r.add("Greater", {x, r.number(lambd, t, "upper")});
   // What is neither is NaN, which stays, or becomes 0.
-  Value* is_number = r.add("Or", {r.add("Less", {x, r.number(1, t, "one")}),
-                                  r.add("Greater", {x, r.number(0, t, "zero")})});
+  Value* is_number =
+      r.add("Or", {r.add("Less", {x, r.number(1, t, "one")}), r.add("Greater", {x, r.number(0, t, "zero")})});
   r.set_opset(9);
   Value* rest = r.add("Where", {is_number, r.number(0, t, "nothing"), x});
   Value* high = r.add("Where", {above, r.add("Sub", {x, width}), rest});
@@ -123,7 +123,8 @@ void expand_round(Rewrite& r) {
 constinit const Expansion expansion_onnx_Cosh = {"", "Cosh", 8, "Exp", expand_cosh};
 constinit const Expansion expansion_onnx_IsInf = {"", "IsInf", 9, "comparisons with the largest numbers",
                                                   expand_is_inf};
-constinit const Expansion expansion_onnx_IsNaN = {"", "IsNaN", 8, "comparisons that NaN fails", expand_is_nan};
+constinit const Expansion expansion_onnx_IsNaN = {"", "IsNaN", 8, "comparisons that NaN fails",
+                                                  expand_is_nan};
 constinit const Expansion expansion_onnx_Mod = {"", "Mod", 9, "Div, Mul and Sub", expand_mod};
 constinit const Expansion expansion_onnx_Round = {"", "Round", 10, "Floor and Ceil", expand_round};
 constinit const Expansion expansion_onnx_Shrink = {"", "Shrink", 8, "comparisons and Where", expand_shrink};

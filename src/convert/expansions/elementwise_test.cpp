@@ -10,8 +10,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 /// NaN, infinities, zeros of both signs, and numbers at which something changes.
 Tensor odd_numbers(DType dtype = DType::kFloat32) {
-  return convert(floats({NAN, kInf, -kInf, 0, -0.0F, 0.5F, -0.5F, 1.5F, -1.5F, 2.5F, -2.5F, 0.49999997F, -0.3F, 1e-20F,
-                         -1e-20F, 8388609, 3e38F, -3e38F, 7, -7}),
+  return convert(floats({NAN,   kInf,        -kInf, 0,      -0.0F,   0.5F,    -0.5F, 1.5F,   -1.5F, 2.5F,
+                         -2.5F, 0.49999997F, -0.3F, 1e-20F, -1e-20F, 8388609, 3e38F, -3e38F, 7,     -7}),
                  dtype);
 }
 
@@ -33,7 +33,10 @@ TEST(ElementwiseExpansion, EveryValueIsBitForBit) {
   expect_same({"IsInf", 20, {odd_numbers()}}, 9, {"Greater", "Less", "Or"});
   for (const int64_t positive : {0, 1})
     for (const int64_t negative : {0, 1})
-      expect_same({"IsInf", 10, {odd_numbers(DType::kFloat64)}, {{"detect_positive", positive}, {"detect_negative", negative}}},
+      expect_same({"IsInf",
+                   10,
+                   {odd_numbers(DType::kFloat64)},
+                   {{"detect_positive", positive}, {"detect_negative", negative}}},
                   7);
 }
 
@@ -48,8 +51,9 @@ TEST(ElementwiseExpansion, Integers) {
       expect_same({"Mod", 10, {convert(a, t), convert(b, t)}, {{"fmod", fmod}}}, 7);
   for (const DType t : {DType::kUInt64, DType::kUInt32, DType::kUInt8})
     expect_same({"Mod", 13, {convert(int64s({7, 250, 0}), t), convert(int64s({3, 7, 9}), t)}}, 9);
-  EXPECT_NE(refusal({"Mod", 13, {mixed({3}), mixed({3})}, {{"fmod", int64_t{1}}}}, 9).find("remainder of floats"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal({"Mod", 13, {mixed({3}), mixed({3})}, {{"fmod", int64_t{1}}}}, 9).find("remainder of floats"),
+      std::string::npos);
 }
 
 TEST(ElementwiseExpansion, HyperbolicFunctions) {
@@ -58,7 +62,8 @@ TEST(ElementwiseExpansion, HyperbolicFunctions) {
     expect_same({op, 9, {odd_numbers()}}, 7, {}, 1e-12);
     // Relative to the result, which is tiny or near the largest number.
     const OneNode node(op, 22, {small});
-    const Tensor x = evaluate(node.model, node.feed)[0], y = evaluate(converted(*node.model, 8), node.feed)[0];
+    const Tensor x = evaluate(node.model, node.feed)[0],
+                 y = evaluate(converted(*node.model, 8), node.feed)[0];
     for (int64_t i = 0; i < x.numel(); ++i) {
       const double p = x.data<double>()[i], q = y.data<double>()[i];
       EXPECT_TRUE(p == q || std::abs(p / q - 1) < 1e-12) << op << " of " << small.data<double>()[i];
@@ -87,7 +92,8 @@ TEST(ElementwiseExpansion, Bits) {
     const Tensor negative = Tensor::vector(std::vector<int32_t>{-1, -64, 3});
     expect_same({"BitShift", 28, {negative, negative}, attributes}, 11);
     // What every version defines stays one node.
-    expect_same({"BitShift", 28, {extremes<uint32_t>(), fixed(Tensor::scalar(uint32_t{5}))}, attributes}, 11, {"BitShift"});
+    expect_same({"BitShift", 28, {extremes<uint32_t>(), fixed(Tensor::scalar(uint32_t{5}))}, attributes}, 11,
+                {"BitShift"});
   }
   for (const char* op : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {
     expect_same({op, 18, {extremes<int8_t>(), extremes<int8_t>().reshaped({6, 1})}}, 13);

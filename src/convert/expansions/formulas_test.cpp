@@ -8,7 +8,8 @@ constexpr double kClose = 1e-12, kFloatConstants = 1e-6;
 
 TEST(FormulaExpansion, ClassLosses) {
   const Tensor flat = mixed({4, 3}), image = mixed({2, 3, 2, 2});
-  const Tensor labels = int64s({0, 2, 1, 2}), pixels = convert(int64s({0, 2, 1, 2, 1, 1, 0, 2}), DType::kInt32).reshaped({2, 2, 2});
+  const Tensor labels = int64s({0, 2, 1, 2}),
+               pixels = convert(int64s({0, 2, 1, 2, 1, 1, 0, 2}), DType::kInt32).reshaped({2, 2, 2});
   const Tensor weights = floats({0.5F, 0, 2}), outside = int64s({0, -7, 1, -7});
   for (const char* reduction : {"none", "sum", "mean"})
     for (const char* op : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}) {
@@ -26,7 +27,11 @@ TEST(FormulaExpansion, ClassLosses) {
     }
   // A class without weight counts nothing, even where its probability is 0.
   const Tensor certain = floats({0, -INFINITY, -INFINITY, 0}).reshaped({2, 2});
-  expect_same({"NegativeLogLikelihoodLoss", 13, {certain, int64s({1, 1}), floats({1, 0})}, {{"reduction", std::string("sum")}}}, 11);
+  expect_same({"NegativeLogLikelihoodLoss",
+               13,
+               {certain, int64s({1, 1}), floats({1, 0})},
+               {{"reduction", std::string("sum")}}},
+              11);
 }
 
 TEST(FormulaExpansion, Windows) {
@@ -34,7 +39,8 @@ TEST(FormulaExpansion, Windows) {
     for (const int64_t periodic : {0, 1})
       for (const int32_t size : {0, 1, 2, 9}) {
         const Tensor n = Tensor::scalar(size);
-        const AttributeList how = {{"periodic", periodic}}, doubles = {{"periodic", periodic}, {"output_datatype", int64_t{11}}},
+        const AttributeList how = {{"periodic", periodic}},
+                            doubles = {{"periodic", periodic}, {"output_datatype", int64_t{11}}},
                             whole = {{"periodic", periodic}, {"output_datatype", int64_t{6}}};
         expect_same({op, 17, {n}, how}, 13, {}, kFloatConstants);
         expect_same({op, 17, {n}, doubles}, 11, {}, kClose);
@@ -59,7 +65,8 @@ TEST(FormulaExpansion, AffineGrid) {
   for (const int64_t corners : {0, 1}) {
     const AttributeList how = {{"align_corners", corners}};
     expect_same({"AffineGrid", 20, {mixed({2, 2, 3}), int64s({2, 3, 4, 5})}, how}, 13, {}, kClose);
-    expect_same({"AffineGrid", 20, {mixed({1, 2, 3}, DType::kFloat64), fixed(int64s({1, 3, 1, 3}))}, how}, 7, {}, kClose);
+    expect_same({"AffineGrid", 20, {mixed({1, 2, 3}, DType::kFloat64), fixed(int64s({1, 3, 1, 3}))}, how}, 7,
+                {}, kClose);
     expect_same({"AffineGrid", 20, {mixed({2, 3, 4}), int64s({2, 3, 4, 1, 2})}, how}, 10, {}, kClose);
   }
 }
@@ -85,7 +92,8 @@ TEST(FormulaExpansion, Einsum) {
   expect_same(einsum("ij->ji", {a}), 7, {"Transpose"});
   expect_same(einsum("ij", {a}), 7, {"Identity"});
   expect_same(einsum("ba", {a}), 7, {"Transpose"});
-  for (const char* e : {"ij,jk,kl->il", "ij,jk,kl->l", "ij,jk,kl->", "ij,jk,ki", "ij,jk,kl->ijkl", "ij,jk,kl->ki"})
+  for (const char* e :
+       {"ij,jk,kl->il", "ij,jk,kl->l", "ij,jk,kl->", "ij,jk,ki", "ij,jk,kl->ijkl", "ij,jk,kl->ki"})
     expect_same(einsum(e, {a, b, c}), 11, {}, kClose);
   expect_same(einsum("bhqd,bhkd->bhqk", {mixed({2, 3, 4, 5}), mixed({2, 3, 6, 5})}), 9, {}, kClose);
   expect_same(einsum("bqhd,hdm->bqm", {mixed({2, 4, 3, 5}), mixed({3, 5, 6})}), 11, {}, kClose);
@@ -107,18 +115,22 @@ TEST(FormulaExpansion, Einsum) {
   expect_same(einsum("ij,jk->ik", {mixed({2, 0}), mixed({0, 4})}), 11, {}, kClose);
   expect_same(einsum("ijk,jkl->il", {mixed({2, 0, 3}), mixed({0, 3, 4})}), 11, {}, kClose);
   expect_same(einsum("ij,jk->ik", {convert(a, DType::kInt32), convert(b, DType::kInt32)}), 9);
-  EXPECT_NE(refusal(with_open_axes(einsum("ii->i", {square}), 0, {0}), 11).find("a diagonal"), std::string::npos);
+  EXPECT_NE(refusal(with_open_axes(einsum("ii->i", {square}), 0, {0}), 11).find("a diagonal"),
+            std::string::npos);
 }
 
 TEST(FormulaExpansion, Quantised) {
   const auto u8 = [](const Ints& v) { return convert(int64s(v), DType::kUInt8); };
   const auto i8 = [](const Ints& v) { return convert(int64s(v), DType::kInt8); };
-  const Tensor a = u8({0, 255, 7, 128, 3, 200}).reshaped({2, 3}), b = i8({-128, 127, 5, -6, 0, 99}).reshaped({3, 2});
-  const Tensor point = convert(Tensor::scalar(int64_t{128}), DType::kUInt8), minus = convert(Tensor::scalar(int64_t{-5}), DType::kInt8);
+  const Tensor a = u8({0, 255, 7, 128, 3, 200}).reshaped({2, 3}),
+               b = i8({-128, 127, 5, -6, 0, 99}).reshaped({3, 2});
+  const Tensor point = convert(Tensor::scalar(int64_t{128}), DType::kUInt8),
+               minus = convert(Tensor::scalar(int64_t{-5}), DType::kInt8);
   expect_same({"MatMulInteger", 10, {a, b}}, 9);
   expect_same({"MatMulInteger", 10, {a, b, point, minus}}, 9);
   expect_same({"MatMulInteger", 10, {a, b, u8({1, 200}), i8({-3, 4})}}, 9);
-  const Tensor image = convert(convert(mixed({1, 2, 4, 4}), DType::kInt8), DType::kUInt8), kernel = i8({1, -128, 127, 3, 0, -1, 2, 2}).reshaped({1, 2, 2, 2});
+  const Tensor image = convert(convert(mixed({1, 2, 4, 4}), DType::kInt8), DType::kUInt8),
+               kernel = i8({1, -128, 127, 3, 0, -1, 2, 2}).reshaped({1, 2, 2, 2});
   expect_same({"ConvInteger", 10, {image, kernel, point}, {{"pads", Ints{1, 1, 1, 1}}}}, 9);
   expect_same({"ConvInteger", 10, {image, kernel, missing(), minus}, {{"strides", Ints{2, 1}}}}, 7);
   expect_same({"DequantizeLinear", 10, {a, Tensor::scalar(0.1F), point}}, 9);

@@ -33,7 +33,8 @@ Value* is_negative(Rewrite& r, Value* v) {
   return r.add("Less", {number, r.number(0, DType::kFloat64, "zero")});
 }
 
-/// (limit - start) / delta, rounded up, and at least 0; exact for integers, and as exact as double for floats.
+/// (limit - start) / delta, rounded up, and at least 0; exact for integers, and as exact as double for
+/// floats.
 Value* range_length(Rewrite& r, Value* start, Value* limit, Value* delta) {
   const DType wide = is_float(dtype_of(start)) ? DType::kFloat64 : DType::kInt64;
   Value* step = cast(r, delta, wide);
@@ -100,7 +101,8 @@ void accumulate(Rewrite& r, const char* op, double first) {
     Ints others;
     for (int64_t d = 0; d < rank; ++d)
       if (d != axis) others.push_back(d);
-    start = r.add("Expand", {start, r.add("Gather", {r.add("Shape", {r.input(0)}), r.ints(others, "others")})});
+    start =
+        r.add("Expand", {start, r.add("Gather", {r.add("Shape", {r.input(0)}), r.ints(others, "others")})});
   }
   AttributeList attributes = {{"body", body},
                               {"num_scan_inputs", int64_t{1}},

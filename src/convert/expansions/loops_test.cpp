@@ -36,7 +36,8 @@ TEST(LoopExpansion, Range) {
   expect_same(range<int64_t>(0, -kBig, -kBig / 4), 10);
   const Tensor one = int64s({1});
   expect_same({"Range", 11, {int64s({0}), int64s({4}), one}}, 10);
-  const OneNode fixed_range("Range", 11, {fixed(Tensor::scalar(2.0F)), fixed(Tensor::scalar(5.0F)), fixed(Tensor::scalar(1.0F))});
+  const OneNode fixed_range(
+      "Range", 11, {fixed(Tensor::scalar(2.0F)), fixed(Tensor::scalar(5.0F)), fixed(Tensor::scalar(1.0F))});
   expect_same(fixed_range, 7, {"Identity"});
 }
 
@@ -50,13 +51,16 @@ TEST(LoopExpansion, RunningSumsAndProducts) {
         const AttributeList how = {{"exclusive", exclusive}, {"reverse", reverse}};
         const TestInput at = fixed(Tensor::scalar(axis));
         expect_same({"CumSum", 14, {x, at}, how}, 10);
-        expect_same(with_open_axes({"CumSum", 11, {convert(mixed({3, 4, 2}), DType::kInt64), at}, how}, 0, {0, 1}), 9);
+        expect_same(
+            with_open_axes({"CumSum", 11, {convert(mixed({3, 4, 2}), DType::kInt64), at}, how}, 0, {0, 1}),
+            9);
         expect_same({"CumProd", 26, {x, at}, how}, 13);
         expect_same({"CumProd", 26, {Tensor::zeros(DType::kFloat32, {2, 0, 3}), at}, how}, 11);
       }
   // Of one axis there is no choice.
   expect_same({"CumSum", 11, {floats({1, 2, 3}), int64s({0})}}, 10);
-  EXPECT_NE(refusal({"CumSum", 11, {mixed({2, 2}), int64s({0})}}, 10).find("'axis' is not constant"), std::string::npos);
+  EXPECT_NE(refusal({"CumSum", 11, {mixed({2, 2}), int64s({0})}}, 10).find("'axis' is not constant"),
+            std::string::npos);
 }
 
 /// body(a, b) -> a + b, b; in the names of the model around it, too.
@@ -111,7 +115,8 @@ TEST(LoopExpansion, LinearAttention) {
     list.emplace_back("update_rule", std::string(name));
     return list;
   };
-  const Tensor past = mixed({2, 2, 2, 3}), decay = mixed({2, 3, 4}), by_head = mixed({2, 3, 2}), beta = mixed({2, 3, 1});
+  const Tensor past = mixed({2, 2, 2, 3}), decay = mixed({2, 3, 4}), by_head = mixed({2, 3, 2}),
+               beta = mixed({2, 3, 1});
   constexpr double kScale = 1e-6;  // the constant scale is a float
   expect_same({"LinearAttention", 27, {q, k, v}, rule("linear"), 2}, 13, {}, kScale);
   expect_same({"LinearAttention", 27, {q, k, v, past, by_head}, rule("gated"), 2}, 11, {}, kScale);
@@ -128,7 +133,8 @@ TEST(LoopExpansion, TensorScatter) {
     expect_same({"TensorScatter", 24, {cache, update}}, to);
     const AttributeList circular = {{"mode", std::string("circular")}, {"axis", int64_t{-2}}};
     expect_same({"TensorScatter", 24, {cache, update, int64s({4, 13})}, circular}, to);
-    expect_same(with_open_axes({"TensorScatter", 24, {cache, update, int64s({4, 13})}, circular}, 1, {0, 2}), to);
+    expect_same(with_open_axes({"TensorScatter", 24, {cache, update, int64s({4, 13})}, circular}, 1, {0, 2}),
+                to);
     const AttributeList last = {{"axis", int64_t{2}}};
     expect_same({"TensorScatter", 24, {mixed({2, 3, 5}), counted({2, 3, 1}), int64s({4, 2})}, last}, to);
   }

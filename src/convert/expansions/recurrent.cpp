@@ -196,8 +196,8 @@ constinit const Expansion expansion_onnx_CausalConvWithState = {"", "CausalConvW
                                                                 expand_causal_conv};
 constinit const Expansion expansion_onnx_LinearAttention = {"", "LinearAttention", 13, "Scan",
                                                             expand_linear_attention};
-constinit const Expansion expansion_onnx_RotaryEmbedding = {"", "RotaryEmbedding", 13, "Slice, Mul and Concat",
-                                                            expand_rotary_embedding};
+constinit const Expansion expansion_onnx_RotaryEmbedding = {"", "RotaryEmbedding", 13,
+                                                            "Slice, Mul and Concat", expand_rotary_embedding};
 
 constinit const Expansion expansion_onnx_TensorScatter = {"", "TensorScatter", 13, "ScatterElements",
                                                           expand_tensor_scatter};
