@@ -182,6 +182,36 @@ TEST(ConvertOpset, LocalFunctionsWithTheirOwnImports) {
   EXPECT_EQ(after->functions[0].body->nodes()[0]->op_type, "Constant");
 }
 
+TEST(ConvertOpset, NodesOfConstantsAreEvaluated) {
+  // A graph has initializers, a function has Constant nodes; large results stay formulas.
+  const OneNode window("HannWindow", 17, {fixed(Tensor::scalar(int64_t{4}))});
+  window.model->graph->add_node("Relu", {window.model->graph->outputs[0]},
+                                {window.model->graph->add_value("y")});
+  window.model->graph->outputs = {window.model->graph->find_value("y")};
+  const std::shared_ptr<Model> after = converted(*window.model, 7);
+  EXPECT_EQ(after->graph->nodes().size(), 1U);
+  EXPECT_TRUE(after->graph->find_value("out0")->tensor().defined());
+  expect_same({"ConstantOfShape", 9, {fixed(int64s({2048, 1024}))}}, 8, {"Expand"});
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 17}, {"local", 1}};
+  Value* y = model->graph->add_value("y");
+  model->graph->add_node("Window", {}, {y}, {}, "call", "local");
+  model->graph->outputs = {y};
+  Function f;
+  f.domain = "local";
+  f.name = "Window";
+  f.opsets = {{"", 17}};
+  Value *size = f.body->add_value("size"), *out = f.body->add_value("out");
+  f.body->outputs = {out};
+  f.body->add_node("Constant", {}, {size}, {{"value", Tensor::scalar(int64_t{4})}});
+  f.body->add_node("HannWindow", {size}, {out});
+  model->functions.push_back(std::move(f));
+  const ConvertReport report = convert_opset(*model, {.version = 9});
+  EXPECT_TRUE(report.problems.empty());
+  for (const auto& n : model->functions[0].body->nodes())
+    EXPECT_TRUE(n->op_type == "Constant" || n->op_type == "Identity") << n->op_type;
+}
+
 TEST(ConvertOpset, AttributesThatACallGivesAreNotGuessed) {
   auto model = std::make_shared<Model>();
   model->opsets = {{"", 11}};
