@@ -1,5 +1,7 @@
 #include "convert/convert_opset.h"
 
+#include <set>
+
 #include "convert/convert_test_util.h"
 
 namespace assay {
@@ -42,6 +44,20 @@ TEST(ConvertOpset, NamesSurvive) {
   for (const auto& n : after->graph->nodes()) names.push_back(n->name);
   EXPECT_EQ(names, (std::vector<std::string>{"node/Shape", "node/Flatten", "node", "node/Reshape"}));
   EXPECT_EQ(after->graph->outputs[0]->name(), "out0");
+}
+
+/// Nodes of the same kind before and behind a node, and one of the model that has the name already.
+TEST(ConvertOpset, NodesHaveDifferentNames) {
+  const OneNode softmax("Softmax", 13, {mixed({2, 3, 4})}, {{"axis", int64_t{1}}});
+  Graph& g = *softmax.model->graph;
+  Value* y = g.add_value("y");
+  g.add_node("Relu", {g.outputs[0]}, {y}, {}, "node/Transpose");
+  g.outputs = {y};
+  const std::shared_ptr<Model> after = converted(*softmax.model, 11);
+  std::set<std::string> names;
+  for (const auto& n : after->graph->nodes()) names.insert(n->name);
+  EXPECT_EQ(after->graph->nodes().size(), 4U);
+  EXPECT_EQ(names.size(), 4U);
 }
 
 TEST(ConvertOpset, IrVersions) {

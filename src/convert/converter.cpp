@@ -124,6 +124,12 @@ void Converter::convert(Node& n, int64_t opset) {
   }
 }
 
+void Converter::make_name_unique(Node& node) {
+  if (node.name.empty()) return;
+  const std::string base = node.name;
+  for (int i = 1; !node_names_.insert(node.name).second; ++i) node.name = fmt::format("{}_{}", base, i);
+}
+
 void Converter::schedule(Node& node, int64_t opset) {
   infer_node(node, opset);
   pending_.push_back({&node, opset});
@@ -197,7 +203,10 @@ void Converter::check_types(const Node& n, const OpDef& op, int64_t from) {
 
 void Converter::graph(Graph& g, int64_t from) {
   std::vector<Node*> nodes;
-  for (const auto& n : g.nodes()) nodes.push_back(n.get());
+  for (const auto& n : g.nodes()) {
+    nodes.push_back(n.get());
+    node_names_.insert(n->name);
+  }
   for (Node* n : nodes) original(*n, from);
   // Before the nodes that hold them may go.
   for (Graph* made : std::exchange(made_graphs_, {})) put_in_order(*made);

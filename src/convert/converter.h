@@ -30,6 +30,7 @@ class Converter final : public RewriteSink {
   void added(Node& node, const Node& anchor, bool after, int64_t opset) override {
     (after ? places_[&anchor].after : places_[&anchor].before).push_back(&node);
     added_.insert(&node);
+    make_name_unique(node);
     schedule(node, opset);
   }
   void added_inside(Node& node, int64_t opset) override {
@@ -65,6 +66,7 @@ class Converter final : public RewriteSink {
            model_.find_function(n.domain, n.op_type, n.overload) == nullptr;
   }
 
+  void make_name_unique(Node& node);
   void schedule(Node& node, int64_t opset);
   void original(Node& n, int64_t from);
   void convert(Node& n, int64_t opset);
@@ -92,6 +94,7 @@ class Converter final : public RewriteSink {
   std::vector<Pending> pending_;            // grows while it is worked through
   const Node* original_ = nullptr;          // the model's node that is being converted
   std::string label_;
+  std::unordered_set<std::string> node_names_;  // ONNX Runtime refuses two nodes of one name
 };
 
 }  // namespace assay
