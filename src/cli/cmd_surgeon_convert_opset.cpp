@@ -7,9 +7,10 @@
 #include "cli/cmd_surgeon.h"
 #include "cli/model_editing.h"
 #include "cli/options/logging.h"
+#include "cli/options/onnx_model.h"
 #include "convert/convert_opset.h"
-#include "graph/export.h"
 #include "graph/import.h"
+#include "run/model_saver.h"
 
 namespace assay::cli {
 namespace {
@@ -21,9 +22,6 @@ void add_options(ArgParser& parser) {
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},
        .help = "Folder of the model's external data, if they are not beside the model.",
        .metavar = "DIR"},
-      {.names = {"-o", "--output"},
-       .help = "Where to save the result. Without it nothing is written, and only what would happen is said.",
-       .metavar = "FILE"},
   };
   parser.add_group("Conversion").options = {
       {.names = {"--to"},
@@ -35,6 +33,7 @@ void add_options(ArgParser& parser) {
        .help = "The domain whose opset it is: ai.onnx (the default) or ai.onnx.ml.",
        .metavar = "DOMAIN"},
   };
+  add_onnx_output_options(parser, /*is_required=*/false);
 }
 
 /// Names every node without equivalent; throws Error.
@@ -69,13 +68,12 @@ int run(CommandContext& context) {
   log::info("Opset of {}: {} -> {} | {} of {} nodes rewritten, {} added | IR version: {} -> {}",
             options.domain.empty() ? "ai.onnx" : options.domain, report.from, options.version,
             report.rewritten, nodes, report.added, report.old_ir_version, model->ir_version);
-  const auto output = args.text("-o");
-  if (!output) {
+  const ModelSaveOptions saving = read_onnx_save_options(args, kOutputOption);
+  if (saving.path.empty()) {
     log::info("Nothing is written, because no file is named with -o.");
     return 0;
   }
-  log::info("Saving ONNX model to: {}", *output);
-  save_model(*model, *output);
+  save_onnx_model(*model, saving);
   return 0;
 }
 

@@ -94,11 +94,14 @@ void add_onnx_save_options(ArgParser& parser, const std::string& path_option) {
       {.names = {path_option}, .help = "Save the model that is run, with all changes.", .metavar = "FILE"});
 }
 
-void add_onnx_output_options(ArgParser& parser) {
-  add_saving_group(parser, {.names = {kOutputOption, "--output"},
-                            .help = "The file to save the model to.",
-                            .metavar = "FILE",
-                            .required = true});
+void add_onnx_output_options(ArgParser& parser, bool is_required) {
+  add_saving_group(parser,
+                   {.names = {kOutputOption, "--output"},
+                    .help = is_required ? "The file to save the model to."
+                                        : "The file to save the model to. Without it nothing is written, "
+                                          "and only what would happen is said.",
+                    .metavar = "FILE",
+                    .required = is_required});
 }
 
 ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::string& path_option) {

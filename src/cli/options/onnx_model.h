@@ -20,9 +20,9 @@ enum class InferenceOptions : uint8_t {
 void add_onnx_shape_inference_options(ArgParser& parser, InferenceOptions kind = InferenceOptions::kOff);
 /// ONNX Model Saving; `path_option` is the option that names the file.
 void add_onnx_save_options(ArgParser& parser, const std::string& path_option);
-/// The same with -o/--output, which must be given.
+/// The same with -o/--output. Where it need not be given, nothing is written without it.
 inline constexpr const char* kOutputOption = "-o";
-void add_onnx_output_options(ArgParser& parser);
+void add_onnx_output_options(ArgParser& parser, bool is_required = true);
 
 ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::string& path_option);
 

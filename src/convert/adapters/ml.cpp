@@ -1,4 +1,4 @@
-// ai.onnx.ml: label tables and tree ensembles.
+// ai.onnx.ml: label tables.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -143,29 +143,6 @@ void first_of_equal_keys(Rewrite& r) {
   drop_repeated<float>(r, "keys_floats", false);
 }
 
-/// Numbers in a tensor, as floats when they are floats.
-void tree_numbers(Rewrite& r) {
-  for (const char* name :
-       {"base_values", "nodes_hitrates", "nodes_values", "class_weights", "target_weights"}) {
-    const std::string tensor_name = fmt::format("{}_as_tensor", name);
-    const auto* held = list<Tensor>(r, tensor_name);
-    if (held == nullptr) continue;
-    const Tensor wide = to_float64(*held);
-    Floats numbers;
-    for (const double x : wide.span<double>()) {
-      numbers.push_back(static_cast<float>(x));
-      if (static_cast<double>(numbers.back()) != x && x == x)
-        no_equivalent("the attribute '{}' with {}, which no float32 holds,", tensor_name, x);
-    }
-    r.node().remove_attribute(tensor_name);
-    r.node().set_attribute(name, numbers);
-  }
-}
-
-void refuse_withdrawn(Rewrite& r) {
-  no_equivalent("the operator {}, which opset 5 withdrew,", r.node().op_type);
-}
-
 }  // namespace
 
 constinit const Adapter adapter_label_classes = {
@@ -178,9 +155,5 @@ constinit const Adapter adapter_label_tensors = {
     .summary = "tensors as tables; of equal keys the last counts; NaN is a key",
     .up = last_of_equal_keys,
     .down = first_of_equal_keys};
-constinit const Adapter adapter_tree_tensors = {
-    .name = "tree_tensors", .summary = "numbers may be tensors of double", .down = tree_numbers};
-constinit const Adapter adapter_tree_withdrawn = {
-    .name = "tree_withdrawn", .summary = "withdrawn for TreeEnsemble", .up = refuse_withdrawn};
 
 }  // namespace assay

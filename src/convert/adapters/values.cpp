@@ -63,14 +63,6 @@ void floor_from_truncated(Rewrite& r) {
   r.replace({r.add("Where", {r.add("Equal", {rest, zero}), signed_zero, signed_rest})});
 }
 
-void note_wide_shifts(Rewrite& r) {
-  const std::optional<Tensor> by = Rewrite::constant_value(r.input(1));
-  const int64_t bits = bit_width(r.dtype(0));
-  const Ints shifts = by ? by->to_int64() : Ints{bits};
-  if (std::any_of(shifts.begin(), shifts.end(), [&](int64_t s) { return s < 0 || s >= bits; }))
-    r.note("what a shift by the width of the type or more gives is not defined in opset 27");
-}
-
 /// Half precision in float, as stash_type asks for; other types know no other way.
 void count_in_float(Rewrite& r) {
   const int64_t stash = r.get_int("stash_type", 1);
@@ -131,15 +123,6 @@ void copy_extents(Rewrite& r) {
   const Ints shape = r.constant_ints(1, "shape");
   if (std::count(shape.begin(), shape.end(), 0) > 0) no_equivalent("the attribute 'allowzero' = 1");
   r.node().remove_attribute("allowzero");
-}
-
-/// Version 1 gives the greater half of an odd padding to the other end in words; implementations do not
-/// differ.
-void note_odd_padding(Rewrite& r) {
-  if (!r.get_ints("output_shape").empty() || r.get_string("auto_pad", "NOTSET").starts_with("SAME"))
-    r.note(
-        "which end gets the greater half of an odd padding is described differently before and since opset "
-        "11");
 }
 
 bool is_optional(Rewrite& r) {
@@ -210,16 +193,12 @@ ASSAY_DEFINE(roi_align_offset, "coordinates are moved by half a pixel unless the
 ASSAY_DEFINE(exponent_type, "the exponent may be of another type", .down = cast_exponent);
 ASSAY_DEFINE(float_floor_mod, "floats have the remainder with the sign of the divisor",
              .down = floor_from_truncated);
-ASSAY_DEFINE(bit_shift_range, "shifts by the width of the type or more are defined",
-             .down = note_wide_shifts);
 ASSAY_DEFINE(range_stash, "half precision, counted in float", .down = count_in_float);
 ASSAY_DEFINE(shape_range, "part of the shape may be asked for", .down = slice_shape);
 ASSAY_DEFINE(constant_types, "all types, not floats only", .down = initializer_from_constant);
 ASSAY_DEFINE(constant_sparse, "the tensor may be sparse", .down = plain_constant);
 ASSAY_DEFINE(constant_numbers, "the tensor may be given as numbers or strings", .down = sparse_constant);
 ASSAY_DEFINE(gemm_bias, "C may be left out", .down = give_bias);
-ASSAY_DEFINE(transposed_padding, "which end gets the greater half of an odd padding, in words",
-             .up = note_odd_padding, .down = note_odd_padding);
 ASSAY_DEFINE(reshape_zero, "a zero may be an extent", .down = copy_extents);
 ASSAY_DEFINE(optional_get, "the input need not be optional", .down = get_from_plain);
 ASSAY_DEFINE(optional_has, "the input need not be optional, nor be there", .down = has_plain);

@@ -1,0 +1,100 @@
+// Carries the nodes of a model from version to version of their operators.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "convert/convert_opset.h"
+#include "convert/rewrite.h"
+#include "convert/upkeep.h"
+#include "ops/op_def.h"
+
+namespace assay {
+
+/// One conversion; the report gets what it does, says and refuses.
+class Converter final : public RewriteSink {
+ public:
+  Converter(Model& model, const ConvertOptions& options, ConvertReport& report)
+      : model_(model),
+        options_(options),
+        domain_(plain_domain(options.domain)),
+        to_(options.version),
+        report_(report) {}
+
+  /// All nodes of a graph, which imports version `from` of the domain.
+  void graph(Graph& g, int64_t from);
+
+  void added(Node& node, const Node& anchor, bool after, int64_t opset) override {
+    (after ? places_[&anchor].after : places_[&anchor].before).push_back(&node);
+    added_.insert(&node);
+    make_name_unique(node);
+    schedule(node, opset);
+  }
+  void added_inside(Node& node, int64_t opset) override {
+    made_graphs_.insert(&node.graph());
+    schedule(node, opset);
+  }
+  void removed(Node& node) override { removed_.insert(&node); }
+  void note(const Node&, std::string text) override { add_note(fmt::format("{}: {}", label_, text)); }
+  bool wants_constant_nodes(const Graph& graph) const override {
+    const Graph* root = &graph;
+    while (root->parent() != nullptr) root = root->parent();
+    return root != model_.graph.get();
+  }
+
+ private:
+  struct Place {
+    std::vector<Node*> before, after;
+  };
+  struct Pending {
+    Node* node;
+    int64_t opset;
+  };
+
+  void add_note(std::string text) {
+    if (std::find(report_.notes.begin(), report_.notes.end(), text) == report_.notes.end())
+      report_.notes.push_back(std::move(text));
+  }
+  void problem(std::string reason, int64_t nearest) {
+    report_.problems.push_back({label_, std::move(reason), nearest});
+  }
+  bool is_ours(const Node& n) const {
+    return plain_domain(n.domain) == domain_ &&
+           model_.find_function(n.domain, n.op_type, n.overload) == nullptr;
+  }
+
+  void make_name_unique(Node& node);
+  void schedule(Node& node, int64_t opset);
+  void original(Node& n, int64_t from);
+  void convert(Node& n, int64_t opset);
+  /// One step; returns the opset in which the node is valid now, or nothing when there is no equivalent.
+  std::optional<int64_t> step(Node& n, const OpDef& op, const OpVersion& now);
+  std::optional<int64_t> expand(Node& n, const OpDef& op);
+  /// A node of constants becomes one; false when it is none, or too large.
+  bool evaluate(Node& n, const OpDef& op);
+  /// Forgets the nodes that an adapter added before it gave up.
+  void take_back(size_t pending);
+  int64_t nearest_allowing(const Node& n, const OpDef& op, int64_t from) const;
+  void check_types(const Node& n, const OpDef& op, int64_t from);
+  void check_added(const Node& n, const OpDef& original, int64_t from);
+  void place(const Node& n, std::vector<Node*>& order) const;
+  void put_in_order(Graph& g);
+
+  Model& model_;
+  const ConvertOptions& options_;
+  const std::string domain_;
+  const int64_t to_;
+  ConvertReport& report_;
+  std::unordered_map<const Node*, Place> places_;
+  std::unordered_set<const Node*> added_, removed_;
+  std::unordered_set<Graph*> made_graphs_;  // the subgraphs of new nodes, not yet in order
+  std::vector<Pending> pending_;            // grows while it is worked through
+  const Node* original_ = nullptr;          // the model's node that is being converted
+  std::string label_;
+  std::unordered_set<std::string> node_names_;  // ONNX Runtime refuses two nodes of one name
+};
+
+}  // namespace assay

@@ -1,0 +1,71 @@
+// Quantised products and roundings by plain ones. Integers of 8 bits and the sums of their products are exact
+// in int32 and in double.
+#include "convert/expansions/parts.h"
+#include "convert/steps.h"
+
+namespace assay {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+/// x minus its zero point, in another type.
+Value* centred(Rewrite& r, size_t x, size_t zero_point, DType type, bool per_row) {
+  Value* v = cast(r, r.input(x), type);
+  if (r.input(zero_point) == nullptr) return v;
+  Value* zero = cast(r, r.input(zero_point), type);
+  // A zero point of its own for every row of a matrix; for a row of columns the last axes meet as they are.
+  if (per_row && r.rank(zero_point) == 1 && r.rank(x) > 1)
+    zero = r.add("Unsqueeze", {zero}, {{"axes", Ints{1}}});
+  return r.add("Sub", {v, zero});
+}
+
+void expand_mat_mul_integer(Rewrite& r) {
+  const bool has_row = r.input(2) != nullptr && r.rank(2) > 1;
+  if (has_row || (r.input(3) != nullptr && r.rank(3) > 1)) no_equivalent("zero points of more than one axis");
+  Value* a = centred(r, 0, 2, DType::kInt32, true);
+  r.replace({r.add("MatMul", {a, centred(r, 1, 3, DType::kInt32, false)})});
+}
+
+/// Sums below 2^53 are exact in double; products of 8 bits reach it in no tensor.
+void expand_conv_integer(Rewrite& r) {
+  const DType t = DType::kFloat64;
+  Value* w = centred(r, 1, 3, t, false);
+  if (r.input(3) != nullptr && r.rank(3) > 0 && known_extent(r.input(3), 0) != 1)
+    no_equivalent("a zero point for every channel");
+  AttributeList attributes;
+  for (const Attribute& a : r.node().attributes) attributes.emplace_back(a.name, a.data);
+  r.replace({cast(r, r.add("Conv", {centred(r, 0, 2, t, false), w}, std::move(attributes)), DType::kInt32)});
+}
+
+void expand_dequantize_linear(Rewrite& r) {
+  const DType t = DType::kFloat32;
+  r.replace({r.add("Mul", {centred(r, 0, 2, t, false), r.input(1)})});
+}
+
+/// Rounded to even, moved by the zero point and saturated.
+void expand_quantize_linear(Rewrite& r) {
+  const DType t = DType::kFloat32, to = r.input(2) != nullptr ? r.dtype(2) : DType::kUInt8;
+  if (!is_integer(to) || bit_width(to) < 8 || bit_width(to) > 16)
+    no_equivalent("levels of type {}", dtype_name(to));
+  r.set_opset(11);
+  Value* level = r.add("Round", {r.add("Div", {cast(r, r.input(0), t), cast(r, r.input(1), t)})});
+  r.set_opset(9);
+  if (r.input(2) != nullptr) level = r.add("Add", {level, cast(r, r.input(2), t)});
+  const auto span = static_cast<float>(int64_t{1} << bit_width(to));
+  const float lowest = is_signed_integer(to) ? -span / 2 : 0;
+  const AttributeList bounds = {{"min", lowest}, {"max", lowest + span - 1}};
+  r.replace({cast(r, r.add("Clip", {level}, bounds), to)});
+}
+
+}  // namespace
+
+constinit const Expansion expansion_onnx_ConvInteger = {"", "ConvInteger", 9, "Conv of doubles",
+                                                        expand_conv_integer};
+constinit const Expansion expansion_onnx_DequantizeLinear = {"", "DequantizeLinear", 9, "Sub and Mul",
+                                                             expand_dequantize_linear};
+constinit const Expansion expansion_onnx_MatMulInteger = {"", "MatMulInteger", 9, "MatMul of int32",
+                                                          expand_mat_mul_integer};
+constinit const Expansion expansion_onnx_QuantizeLinear = {"", "QuantizeLinear", 9, "Round, Add and Clip",
+                                                           expand_quantize_linear};
+
+}  // namespace assay

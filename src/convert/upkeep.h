@@ -1,0 +1,50 @@
+// What a conversion leaves as it was: declared types, and constants that nothing used before.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// "" and "ai.onnx" are one domain.
+inline std::string plain_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string() : std::string(domain);
+}
+
+/// Calls visit(graph) for the graphs that are attributes of the node, not for those in them.
+template <typename Visit>
+void each_subgraph(const Node& n, Visit visit) {
+  for (const Attribute& a : n.attributes) {
+    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) visit(**g);
+    if (const auto* list = a.get_if<Attribute::Graphs>())
+      for (const auto& g : *list) visit(*g);
+  }
+}
+
+/// Keeps what the model declares of its values while inference says what they are.
+class DeclaredTypes {
+ public:
+  explicit DeclaredTypes(Model& model);
+  void restore(Model& model);
+
+ private:
+  std::unordered_map<const Value*, Type> types_;
+};
+
+/// Removes constants that nothing uses any more. Those that nothing used before stay.
+class UnusedConstants {
+ public:
+  explicit UnusedConstants(Model& model);
+  void remove(Model& model);
+
+ private:
+  std::vector<Value*> kept_;
+  std::unordered_set<const Value*> known_;
+};
+
+}  // namespace assay
