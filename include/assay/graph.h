@@ -220,7 +220,7 @@ class Graph {
   Value* find_value(std::string_view name) const;
   /// Here, else in the enclosing graphs.
   Value* lookup(std::string_view name) const;
-  /// `prefix`, or `prefix_1`, `prefix_2`, ...: the first that names no value here or in an enclosing graph.
+  /// `prefix`, else `prefix_1`, `prefix_2`, ...: one that names no value here or further out; up to 16 the first such.
   std::string unique_name(std::string_view prefix) const;
 
   Node* add_node(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "assay/error.h"
+#include "base/log.h"
 
 namespace assay {
 namespace {
@@ -54,6 +55,7 @@ bool read_all(int fd, void* data, size_t bytes) {
     } catch (const std::exception& e) {
       text = std::string("error: ") + e.what();
     }
+    log::flush();  // the end of the child comes without warning
     const uint64_t length = text.size();
     if (!write_all(fd, &length, sizeof length) || !write_all(fd, text.data(), text.size())) break;
   }
@@ -67,6 +69,7 @@ class Worker {
     int ends[2];
     require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, ErrorCode::kIo,
             "cannot make a socket for a child process: {}", std::strerror(errno));
+    log::flush();  // else the child would say what waits there, too
     pid_ = fork();
     if (pid_ == 0) {
       close(ends[0]);

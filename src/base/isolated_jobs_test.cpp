@@ -8,6 +8,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "base/log.h"
+
 namespace assay {
 namespace {
 
@@ -78,6 +80,18 @@ TEST(IsolatedJobs, AChildThatTakesOverKnowsWhatTheParentLearnt) {
       });
   EXPECT_EQ(texts.at(1), "was killed by signal 9 (Killed)");
   EXPECT_EQ(texts.at(2), "2");
+}
+
+TEST(IsolatedJobs, EveryLogLineAppearsOnce) {
+  testing::internal::CaptureStdout();
+  log::info("before");
+  run(1, {.workers = 1}, [](size_t) {
+    log::info("inside");
+    return std::string();
+  });
+  log::info("after");
+  log::flush();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "[I] before\n[I] inside\n[I] after\n");
 }
 
 TEST(IsolatedJobs, NoJobs) {

@@ -216,10 +216,20 @@ Value* Graph::lookup(std::string_view value_name) const {
 }
 
 std::string Graph::unique_name(std::string_view prefix) const {
-  std::string candidate(prefix);
-  for (int i = 1; lookup(candidate) != nullptr; ++i)
-    candidate = std::string(prefix) + "_" + std::to_string(i);
-  return candidate;
+  if (lookup(prefix) == nullptr) return std::string(prefix);
+  const auto numbered = [&](int64_t i) { return std::string(prefix) + "_" + std::to_string(i); };
+  const auto is_taken = [&](int64_t i) { return lookup(numbered(i)) != nullptr; };
+  // Thousands may be taken, and then mostly without gaps: one by one, giving names would take quadratic time.
+  int64_t taken = 0, free = 1;
+  while (is_taken(free)) {
+    taken = free;
+    free += free < 16 ? 1 : free;
+  }
+  while (free - taken > 1) {
+    const int64_t middle = taken + (free - taken) / 2;
+    (is_taken(middle) ? taken : free) = middle;
+  }
+  return numbered(free);
 }
 
 Node* Graph::add_node(std::string op_type, std::vector<Value*> node_inputs, std::vector<Value*> node_outputs,

@@ -43,7 +43,9 @@ class Importer {
   void initializer(const onnx::TensorMessage& t, Value& v);
   void inputs(const onnx::GraphMessage& m, Graph& g);
   void initializers(const onnx::GraphMessage& m, Graph& g);
-  static void value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g);
+  /// What cannot be said of a value of the graph is kept in `extra`, under the field's number.
+  static void value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g, uint32_t field,
+                          std::string& extra);
   void nodes(const std::vector<onnx::NodeMessage>& list, Graph& g);
   void node_outputs(const onnx::NodeMessage& m, Graph& g, Node& n);
   void node_inputs(const onnx::NodeMessage& m, Graph& g, Node& n);
@@ -127,7 +129,8 @@ void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
                  });
 }
 
-void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g) {
+void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Graph& g, uint32_t field,
+                           std::string& extra) {
   for (const onnx::ValueInfoMessage& m : list) {
     Value* v = g.find_value(m.name);
     if (v != nullptr && v->producer() != nullptr) value_info(m, *v);
@@ -136,7 +139,7 @@ void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Grap
     if (v != nullptr && value_info_message(*v).bytes() == m.bytes)
       g.value_info_order.push_back(v);
     else  // of nothing that there is, or another word on an input or initializer
-      onnx::add_field(13, m.bytes, g.extra_fields);
+      onnx::add_field(field, m.bytes, extra);
   }
 }
 
@@ -172,7 +175,7 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
   g.reserve_values(m.inputs.size() + m.initializers.size() + m.nodes.size());
   inputs(m, g);
   nodes(m.nodes, g);
-  value_infos(m.value_infos, g);
+  value_infos(m.value_infos, g, 13, g.extra_fields);
   for (const onnx::ValueInfoMessage& v : m.outputs) {
     // A subgraph may hand out a value of an enclosing graph.
     Value* value = g.lookup(v.name);
@@ -199,7 +202,7 @@ void Importer::function(const onnx::FunctionMessage& m, Function& f) {
   f.body->name = m.name;
   for (const auto name : m.inputs) f.body->add_input(str(name), {});
   nodes(m.nodes, *f.body);
-  value_infos(m.value_infos, *f.body);
+  value_infos(m.value_infos, *f.body, 12, f.extra_fields);
   for (const auto name : m.outputs) {
     Value* value = f.body->find_value(name);
     require(value != nullptr, ErrorCode::kInvalidModel, "the function output '{}' is not defined", name);

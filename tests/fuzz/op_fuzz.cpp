@@ -102,7 +102,7 @@ std::vector<Subject> case_subjects(const std::string& root) {
     list.push_back({std::filesystem::path(folder).filename().string(), [folder](Random& r) {
                       Case c = load_case(folder);
                       for (size_t n = 1 + r.below(3); n > 0; --n) mutate(c, r);
-                      if (r.chance(60)) forget_types(c, r.chance(25));
+                      forget_types(c, r.chance(15));
                       return c;
                     }});
   }

@@ -59,6 +59,14 @@ def odd_models():
                               [helper.make_tensor("w", TensorProto.FLOAT, [2], [1.0, 2.0])])
     model = helper.make_model(graph, opset_imports=[onnx.OperatorSetIdProto(version=9)], ir_version=3)
     yield model
+    # A function that says something of a value that nothing computes (such entries are written first), and of others.
+    function = helper.make_function("custom", "F", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])],
+                                    [helper.make_opsetid("", 21)])
+    for name in ("nothing", "a", "b"):
+        function.value_info.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2]))
+    graph = helper.make_graph([helper.make_node("F", ["x"], ["y"], domain="custom")], "g", [x], [y])
+    yield helper.make_model(graph, functions=[function],
+                            opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("custom", 1)])
     sparse = onnx.SparseTensorProto(values=helper.make_tensor("s", TensorProto.FLOAT, [1], [5.0]),
                                     indices=helper.make_tensor("i", TensorProto.INT64, [1], [1]), dims=[2])
     graph = helper.make_graph([helper.make_node("Add", ["x", "s"], ["y"])], "g", [x], [y], sparse_initializer=[sparse])

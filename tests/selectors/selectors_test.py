@@ -44,9 +44,9 @@ m (float[2, 2] x) => (float[2, 2] y)
 
 # A command, and what its output or the model that it saves (as text) must hold; `!` begins what it must not hold.
 CASES = [
-    ("run m.onnxtxt --ref --onnx-outputs h* --save-onnx o.onnxtxt", ["=> (h0, h1)"]),
-    ("run m.onnxtxt --ref --onnx-outputs re:h[1-9] --save-onnx o.onnxtxt", ["=> (h1)"]),
-    ("run m.onnxtxt --ref --onnx-outputs op:Relu op:Neg --save-onnx o.onnxtxt", ["=> (h0, h1)"]),
+    ("run m.onnxtxt --ref --onnx-outputs h* --save-onnx o.onnxtxt", ["=> (float[2] h0, float[2] h1)"]),
+    ("run m.onnxtxt --ref --onnx-outputs re:h[1-9] --save-onnx o.onnxtxt", ["=> (float[2] h1)"]),
+    ("run m.onnxtxt --ref --onnx-outputs op:Relu op:Neg --save-onnx o.onnxtxt", ["=> (float[2] h0, float[2] h1)"]),
     ("run m.onnxtxt --ref --onnx-outputs choice::then_branch::op:Abs --save-onnx o.onnxtxt", ["[choice]", "a = Abs"]),
     ("run m.onnxtxt --ref --onnx-exclude-outputs op:Add --save-onnx o.onnxtxt", ["=> (float[2] soft)"]),
     ("run m.onnxtxt --ref --onnx-exclude-outputs h0", ["[W] 'h0' is no output of the model, so there is nothing to leave out."]),

@@ -23,7 +23,15 @@ bool is_training(const OpContext& c) {
   return false;
 }
 
+void check_outputs(const OpContext& c) {
+  if (is_training(c)) return;
+  for (size_t i = 1; i < c.output_count(); ++i)
+    c.check(!c.wants_output(i), "output {} is there only in training: attribute '{}' says that this is none", i,
+            c.since() >= 14 ? "training_mode" : "is_test");
+}
+
 void infer(InferContext& c) {
+  check_outputs(c);
   infer_same_as_input(c);
   const Dims* in = c.input_dims(0);
   if (in != nullptr)
@@ -52,6 +60,7 @@ struct Plan {
 };
 
 Plan make_plan(const EvalContext& c) {
+  check_outputs(c);
   const Shape& in = c.shape(0);
   c.check(in.size() >= 2, "the input has shape {}; it needs batch and channels", in.str());
   Plan p{.statistics = {in[1]},

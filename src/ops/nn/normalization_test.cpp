@@ -99,6 +99,22 @@ TEST(BatchNormalization, TrainingMovesTheRunningStatistics) {
   EXPECT_EQ(values(y[2]), (Values{12}));
 }
 
+TEST(BatchNormalization, HasOneOutputOutsideTraining) {
+  const std::vector<Tensor> inputs = {random_tensor({2, 4, 3}, 1), ones(4), zeros(4), zeros(4), ones(4)};
+  const auto refused = [&](int64_t opset, AttributeList attributes, const std::string& attribute) {
+    try {
+      run_op("BatchNormalization", opset, inputs, std::move(attributes), 3);
+      ADD_FAILURE() << opset;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kInvalidModel);
+      EXPECT_NE(std::string(e.what()).find(attribute), std::string::npos) << e.what();
+    }
+  };
+  refused(15, {}, "training_mode");
+  refused(14, {{"training_mode", int64_t{0}}}, "training_mode");
+  refused(6, {{"is_test", int64_t{1}}}, "is_test");
+}
+
 TEST(BatchNormalization, OldOpsetMayNormaliseEveryFeature) {
   const Tensor x = Tensor::from<double>({2, 1, 2}, {1, 2, 3, 4}), two = Tensor::from<double>({1, 2}, {1, 2});
   const Tensor one = Tensor::from<double>({1, 2}, {1, 1}), none = Tensor::from<double>({1, 2}, {0, 0});
