@@ -19,6 +19,13 @@ int available_cpus() {
   return std::max(1, CPU_COUNT(&set));
 }
 
+/// In the last minute there was work for most CPUs.
+bool is_machine_busy() {
+  double load = 0;
+  if (::getloadavg(&load, 1) != 1) return false;
+  return load > 0.75 * static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
 int& threads() {
   static int n = available_cpus();
   return n;
@@ -37,8 +44,9 @@ void bound_spinning(char** argv) {
   if (available_cpus() == 1 || std::getenv("GOMP_SPINCOUNT") != nullptr ||
       std::getenv("OMP_WAIT_POLICY") != nullptr)
     return;
-  // A few tens of microseconds: longer than what lies between two loops of a model.
-  if (::setenv("GOMP_SPINCOUNT", "1000", 0) == 0) ::execv("/proc/self/exe", argv);
+  // Tens of microseconds, or some hundreds: to wake a thread that sleeps costs a small model more than to run it.
+  const char* bound = is_machine_busy() ? "1000" : "20000";
+  if (::setenv("GOMP_SPINCOUNT", bound, 0) == 0) ::execv("/proc/self/exe", argv);
 }
 
 void internal::run_parallel(int64_t count, int64_t grain, RangeBody body) {

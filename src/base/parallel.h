@@ -14,7 +14,7 @@ void set_thread_count(int n);
 /// environment says something about it (GOMP_SPINCOUNT, OMP_WAIT_POLICY). The runtime reads it before main(), so call
 /// this first; it returns where it has nothing to do or cannot. By default a thread spins for milliseconds at each
 /// parallel loop; where other processes want the cores, too, that is most of the time until the thread it waits for
-/// gets one: a run that takes 0.1 s of processor time took 6 s.
+/// gets one: a run that takes 0.1 s of processor time took 6 s. On a machine that is busy now the bound is tighter.
 void bound_spinning(char** argv);
 
 /// A borrowed callable void(int64_t first, int64_t last); lives as long as the call.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 
 namespace assay {
 
@@ -25,6 +26,11 @@ bool is_reclaimable(const void* address);
 
 /// Gives the resident pages inside a mapping of a file back.
 void drop_resident_pages(const void* first, size_t bytes);
+
+/// To be told of data that are read around, not through. Kernels that keep files in large pages map megabytes of them
+/// at each byte that is read beside: after every few large pieces, the pages of the range that they lie in are given
+/// back.
+void passed_over(std::string_view data);
 
 /// Gives back the pages of all reclaimable ranges, and the memory that was freed but is still kept by malloc.
 void release_resident_memory();

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/mapped_file.h"
+#include "base/resident_memory.h"
 #include "graph/import_message.h"
 #include "graph/order.h"
 #include "graph/type_message.h"
@@ -107,6 +108,7 @@ void Importer::initializer(const onnx::TensorMessage& t, Value& v) {
       TensorSource{t.bytes, owner_, v.tensor().defined() ? v.tensor().data() : nullptr, is_external, false}));
   v.doc_string = t.doc_string;
   v.metadata = to_metadata(t.metadata);
+  passed_over(t.raw_data);
 }
 
 void Importer::initializers(const onnx::GraphMessage& m, Graph& g) {
@@ -146,7 +148,10 @@ void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Grap
 /// Inputs and initializers. Before IR version 4 every initializer is also listed as an input.
 void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
   std::unordered_set<std::string_view> constants, names;
-  for (const onnx::TensorMessage& t : m.initializers) constants.insert(t.name);
+  for (const onnx::TensorMessage& t : m.initializers) {
+    constants.insert(t.name);
+    passed_over(t.raw_data);
+  }
   for (const onnx::SparseTensorMessage& s : m.sparse_initializers) constants.insert(s.values.name);
   bool is_overridable = false;
   for (const onnx::ValueInfoMessage& v : m.inputs) {

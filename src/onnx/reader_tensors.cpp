@@ -1,4 +1,5 @@
 // Tensors, containers of tensors, and types.
+#include "base/resident_memory.h"
 #include "onnx/message_reader.h"
 
 namespace assay::onnx {
@@ -35,7 +36,9 @@ TensorMessage MessageReader::tensor(std::string_view bytes) {
       case bytes_field(8):
         return t.name = text(r), true;
       case bytes_field(9):
-        return t.raw_data = text(r), t.has_raw_data = true;
+        t.raw_data = text(r);
+        passed_over(t.raw_data);
+        return t.has_raw_data = true;
       case bytes_field(12):
         return t.doc_string = text(r), true;
       case bytes_field(13):

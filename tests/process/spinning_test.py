@@ -43,10 +43,10 @@ def main():
     if len(os.sched_getaffinity(0)) == 1:
         return
     with tempfile.TemporaryDirectory() as folder:
-        for settings, expected in (({}, ["1000"]), ({"GOMP_SPINCOUNT": "5"}, ["5"]), ({"OMP_WAIT_POLICY": "active"}, [])):
-            found = spin_counts(assay, folder, expected, **settings)
-            if found != expected:
-                sys.exit(f"with {settings}, GOMP_SPINCOUNT is {found}, not {expected}")
+        for settings, expected in (({}, [["1000"], ["20000"]]), ({"GOMP_SPINCOUNT": "5"}, [["5"]]), ({"OMP_WAIT_POLICY": "active"}, [[]])):
+            found = spin_counts(assay, folder, expected != [[]], **settings)
+            if found not in expected:
+                sys.exit(f"with {settings}, GOMP_SPINCOUNT is {found}, not one of {expected}")
 
 
 if __name__ == "__main__":

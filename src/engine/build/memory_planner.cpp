@@ -180,7 +180,7 @@ void resolve_outputs(LoweredPlan& lowered) {
                    [](const Copy& a, const Copy& b) { return a.after > b.after; });
   for (const Copy& c : copies) {
     Step step{.tactic = "copy", .inputs = {c.from}, .outputs = {c.to}};
-    plan.steps.insert(plan.steps.begin() + c.after + 1, std::move(step));
+    plan.steps.insert(plan.steps.begin() + (c.after + 1), std::move(step));  // after is -1 before the first
   }
 }
 
