@@ -69,6 +69,19 @@ bool is_float_to_narrow(const Case& c, const Comparison& seen) {
   return differs(seen) && is_float(cast_from(c)) && is_whole_type(cast_to(c)) && is_packed(cast_to(c));
 }
 
+bool is_nan_to_integer(const Case& c, const Comparison& seen) {
+  return differs(seen) && is_float(cast_from(c)) && is_integer(cast_to(c)) &&
+         any_element(input(c, 0), [](double v) { return std::isnan(v); });
+}
+bool is_least_e8m0(const Case& c, const Comparison& seen) {
+  return differs(seen) && cast_from(c) == DType::kFloat8E8M0 &&
+         any_element(input(c, 0), [](double v) { return v == 0x1p-127; });
+}
+bool is_beyond_largest_float8(const Case& c, const Comparison& seen) {
+  if (!differs(seen) || cast_to(c) != DType::kFloat8E4M3FN || attribute(c, "saturate", int64_t{1}) != 0) return false;
+  return any_element(input(c, 0), [](double v) { return std::fabs(v) > 464 && std::fabs(v) < 512; });
+}
+
 bool is_col2im_of_other_rank(const Case& c, const Comparison& seen) {
   return differs(seen) && input(c, 1).numel() != 2;
 }
@@ -157,11 +170,12 @@ bool is_variance_by_difference(const Case& c, const Comparison& seen) {
 /// A scale for which the extent is no whole number before it is cut off.
 bool is_fractional_extent(const Case& c, const Comparison& seen) {
   const Tensor x = input(c, 0), scales = input(c, node(c).inputs().size() > 2 ? 2 : 1);
-  if (!differs(seen) || word(c, "coordinate_transformation_mode") != "align_corners" || !scales.defined())
-    return false;
+  const std::string mode = word(c, "coordinate_transformation_mode");
+  if (!differs(seen) || (mode != "align_corners" && mode != "pytorch_half_pixel") || !scales.defined()) return false;
   for (size_t i = 0; i < x.shape().size() && static_cast<int64_t>(i) < scales.numel(); ++i) {
     const double extent = static_cast<double>(x.dim(i)) * static_cast<double>(scales.data<float>()[i]);
-    if (extent != std::floor(extent)) return true;
+    // pytorch_half_pixel asks only whether the length is above 1.
+    if (extent != std::floor(extent) && (mode == "align_corners" || std::floor(extent) == 1)) return true;
   }
   return false;
 }
@@ -239,11 +253,18 @@ bool is_binary_softmax(const Case& c, const Comparison& seen) {
   return differs_in(seen, "1") && label_count(c) == 2 && word(c, "post_transform").starts_with("SOFTMAX") &&
          std::count(ids.begin(), ids.end(), 0) == static_cast<std::ptrdiff_t>(ids.size());
 }
-bool is_unweighed_class(const Case& c, const Comparison& seen) {
+/// Some leaf has no weight of some class.
+bool has_unweighed_class(const Case& c) {
   const auto ids = attribute(c, "class_ids", std::vector<int64_t>());
   const auto modes = attribute(c, "nodes_modes", std::vector<std::string>());
   const auto leaves = static_cast<size_t>(std::count(modes.begin(), modes.end(), "LEAF"));
-  return differs_in(seen, "0") && label_count(c) > 2 && ids.size() < leaves * label_count(c);
+  return ids.size() < leaves * label_count(c);
+}
+bool is_unweighed_class(const Case& c, const Comparison& seen) {
+  return differs_in(seen, "0") && label_count(c) > 2 && has_unweighed_class(c);
+}
+bool is_unweighed_softmax(const Case& c, const Comparison& seen) {
+  return differs_in(seen, "1") && word(c, "post_transform") == "SOFTMAX" && has_unweighed_class(c);
 }
 
 constexpr Explained kExplained[] = {

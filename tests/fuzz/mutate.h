@@ -14,6 +14,10 @@ Case load_case(const std::string& folder);
 /// node.
 void mutate(Case& c, Random& random);
 
+/// Numbers of which a Loop may make the count of its turns become small: thousands of millions would be right, but take
+/// their time.
+void tame_loops(Case& c);
+
 /// Forgets what the model declares of all values, or of those that nodes produce.
 void forget_types(Case& c, bool inputs_too);
 
