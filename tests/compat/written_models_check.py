@@ -280,7 +280,7 @@ def main():
     parser.add_argument("folders", nargs="*", type=pathlib.Path)
     parser.add_argument("--all", action="store_true", help="every generated model")
     parser.add_argument("--only", nargs="+", help="models of these names, without their suffix")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     check = Checker(os.path.abspath(arguments.assay))
     newest = newest_opset()
     wanted = lambda name: not arguments.only or name in arguments.only  # noqa: E731
