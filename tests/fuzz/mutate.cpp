@@ -105,7 +105,10 @@ void forget(Graph& g) {
     if (v->producer() != nullptr) v->type = {};
   for (const auto& n : g.nodes())
     for (Attribute& a : n->attributes)
-      if (auto* sub = std::get_if<std::shared_ptr<Graph>>(&a.data)) forget(**sub);
+      if (auto* sub = std::get_if<std::shared_ptr<Graph>>(&a.data)) {
+        for (Value* v : (*sub)->inputs) v->type = {};  // what flows into a body may be mutated
+        forget(**sub);
+      }
 }
 
 }  // namespace
@@ -142,8 +145,9 @@ bool has_loop(const Graph& g) {
 
 }  // namespace
 
+bool has_loop(const Case& c) { return has_loop(*c.model->graph); }
+
 void tame_loops(Case& c) {
-  if (!has_loop(*c.model->graph)) return;
   for (Tensor& t : c.feed) {
     if (!t.defined() || t.is_container() || t.numel() != 1 || is_packed(t.dtype()) ||
         !(is_float(t.dtype()) || is_integer(t.dtype())))

@@ -14,6 +14,8 @@ Case load_case(const std::string& folder);
 /// node.
 void mutate(Case& c, Random& random);
 
+bool has_loop(const Case& c);
+
 /// Numbers of which a Loop may make the count of its turns become small: thousands of millions would be right, but take
 /// their time.
 void tame_loops(Case& c);
