@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/import.h"
+#include "ops/value_type.h"
 #include "run/conformance_data.h"
 #include "tensor/convert.h"
 
@@ -134,6 +135,15 @@ void mutate(Case& c, Random& r) {
 
 namespace {
 
+/// Of a sequence of tensors that are alike: what they are, without shapes. Unknown otherwise.
+Type type_of_elements(const Tensor& t) {
+  if (t.dtype() != DType::kSequence || t.elements().empty()) return {};
+  const DType dtype = t.elements().front().dtype();
+  for (const Tensor& e : t.elements())
+    if (e.is_container() || e.dtype() != dtype) return {};
+  return sequence_of(Type::tensor(dtype));
+}
+
 bool has_loop(const Graph& g) {
   for (const auto& n : g.nodes()) {
     if (n->op_type == "Loop") return true;
@@ -160,8 +170,12 @@ void tame_loops(Case& c) {
 
 void forget_types(Case& c, bool inputs_too) {
   forget(*c.model->graph);
-  for (Value* v : c.model->graph->inputs)
-    if (inputs_too || !v->type.is_tensor()) v->type = {};  // elements may have changed in any way
+  const std::vector<Value*>& inputs = c.model->graph->inputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i]->type.is_tensor() && i < c.feed.size())
+      inputs[i]->type = type_of_elements(c.feed[i]);  // which may have changed in any way
+    else if (inputs_too)
+      inputs[i]->type = {};
 }
 
 }  // namespace assay::fuzz

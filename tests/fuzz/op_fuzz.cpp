@@ -108,11 +108,16 @@ std::vector<Subject> case_subjects(const std::string& root) {
     list.push_back({std::filesystem::path(folder).filename().string(), [folder](Random& r) {
                       Case c = load_case(folder);
                       for (size_t n = 1 + r.below(3); n > 0; --n) mutate(c, r);
-                      if (has_loop(c)) {  // one without a bound may turn for ever, and rightly
+                      const bool is_loop = has_loop(c);
+                      if (is_loop) {  // one without a bound may turn for ever, and rightly
                         c.model = load_case(folder).model;
+                        for (size_t i = 0; i < c.feed.size(); ++i)
+                          if (!c.feed[i].is_container())
+                            c.model->graph->inputs[i]->type = Type::tensor(c.feed[i].dtype());
                         tame_loops(c);
                       }
-                      forget_types(c, r.chance(15));
+                      // While it runs, an empty sequence that a Loop carries does not know what it may hold.
+                      forget_types(c, !is_loop && r.chance(15));
                       return c;
                     }});
   }

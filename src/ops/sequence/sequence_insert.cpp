@@ -8,6 +8,10 @@ namespace {
 void infer(InferContext& c) {
   const Type element = sequence_element_type(c, 0);
   const Type& inserted = c.input_type(1);
+  if (element.is_tensor() && inserted.is_tensor() && element.dtype != DType::kUndefined &&
+      inserted.dtype != DType::kUndefined)
+    c.check(element.dtype == inserted.dtype, "a {} tensor cannot be put into a sequence of {} tensors",
+            dtype_name(inserted.dtype), dtype_name(element.dtype));
   Type common = common_type(element, inserted);
   // One of them may name the element type that both must have; extents are only those that both have.
   if (common.kind == Type::Kind::kUnknown || common.dtype == DType::kUndefined) {
