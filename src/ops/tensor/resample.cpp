@@ -46,6 +46,7 @@ double kernel_roundings(const ResizePlan& plan) {
 /// With u > 0 the taps of an upper bound: magnitudes of the weights, and of the neighbours just outside the
 /// kernel, enlarged by all that coordinates and weights may be off by in an arithmetic with unit roundoff u.
 Taps make_taps(const ResizePlan& plan, const ResizeAxis& axis, double u) {
+  if (axis.out == 0) return {};  // and the scale may be as small as it likes
   const bool bound = u > 0;
   const double stretch = plan.antialias ? std::min(axis.scale(), 1.0) : 1.0;
   const double radius = (plan.interpolation == Interpolation::kLinear ? 1.0 : 2.0) / stretch;

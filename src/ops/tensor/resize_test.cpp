@@ -82,6 +82,8 @@ TEST(Resize, CubicSumsToOneAndAntialiasingAverages) {
               {5, 5, 5, 5, 5, 5});
   // A triangle of half-width 2 around 0.5: weights 1/4 and 3/4 mirrored, the left one past the edge.
   expect_near(scaled(row({0, 8, 16, 24}), 0.5f, {{"mode", "linear"}, {"antialias", int64_t{1}}}), {5, 19});
+  // A scale of which nothing is left.
+  expect_near(scaled(row({0, 8, 16, 24}), 1e-30f, {{"mode", "linear"}, {"antialias", int64_t{1}}}), {});
 }
 
 TEST(Resize, KeepsTheAspectRatioOfTheNamedAxes) {

@@ -135,6 +135,12 @@ TEST(TfIdfVectorizer, CountsSingleItemsOnceAndPairsForEverySkip) {
   EXPECT_TRUE(y.identical(Tensor::from<double>({2, 5}, std::vector<double>{2, 0, 2, 0, 2, 0, 1, 0, 0, 0})));
 }
 
+TEST(TfIdfVectorizer, MaySkipAnyNumber) {
+  const Tensor x = Tensor::vector<int32_t>({5, 9, 9, 6});
+  const Tensor y = run_op("TfIdfVectorizer", 9, {x}, pool("TF", INT64_MAX))[0];
+  EXPECT_TRUE(y.identical(Tensor::vector<double>({0, 1, 0, 0, 0})));
+}
+
 TEST(TfIdfVectorizer, WeightsBelongToTheNgramsOfThePool) {
   AttributeList attributes = pool("TFIDF", 0);
   attributes.emplace_back("weights", std::vector<float>{1, 2, 3, 4, 5});

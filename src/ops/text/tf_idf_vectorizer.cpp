@@ -123,7 +123,7 @@ template <typename Item>
 void count_row(const Pool<Item>& pool, const Settings& s, const std::vector<int32_t>& row,
                std::vector<int64_t>& counts) {
   const auto length = static_cast<int64_t>(row.size());
-  for (int64_t distance = 1; distance <= s.skips + 1 && (distance == 1 || distance < length); ++distance) {
+  for (int64_t distance = 1; distance - 1 <= s.skips && (distance == 1 || distance < length); ++distance) {
     for (int64_t start = 0; start < length; ++start) {
       int32_t node = Pool<Item>::kRoot;
       int64_t at = start;
