@@ -6,6 +6,7 @@
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "engine/build/builder.h"
 #include "engine/runtime/context.h"
 #include "engine/tactics/tactic_list.h"
@@ -84,8 +85,8 @@ class SinkBinding final : public engine::OutputBinding {
   std::exception_ptr failure_;
 };
 
-engine::BuildConfig config_of(const SessionOptions& options) {
-  engine::BuildConfig config = engine::default_config(options.threads);
+engine::BuildConfig config_of(const SessionOptions& options, int threads) {
+  engine::BuildConfig config = engine::default_config(threads);
   config.optimize = options.optimize;
   config.planted_fault = options.planted_fault;
   return config;
@@ -96,7 +97,8 @@ class EngineSession final : public Session {
   EngineSession(const ModelSource& source, const SessionOptions& options)
       : inputs_(tensor_infos(source.model->graph->inputs)),
         outputs_(tensor_infos(source.model->graph->outputs)),
-        builder_(*source.model, config_of(options)) {
+        pool_(pool_of(options.threads)),
+        builder_(*source.model, config_of(options, pool_->size())) {
     std::vector<Shape> shapes;
     for (const TensorInfo& info : inputs_) {
       if (!info.type.is_tensor())
@@ -142,7 +144,7 @@ class EngineSession final : public Session {
     if (it != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, it);
     } else {
-      auto context = std::make_unique<engine::Context>(builder_.build(shapes), engine::find_kernel);
+      auto context = std::make_unique<engine::Context>(builder_.build(shapes), engine::find_kernel, pool_);
       entries_.push_front({shapes, std::move(context)});
       if (entries_.size() > kMaxContexts) entries_.pop_back();
     }
@@ -162,6 +164,7 @@ class EngineSession final : public Session {
   }
 
   std::vector<TensorInfo> inputs_, outputs_;
+  std::shared_ptr<ThreadPool> pool_;
   engine::Builder builder_;
   std::list<Entry> entries_;  // the most recently used first
   BlockPool pool_;

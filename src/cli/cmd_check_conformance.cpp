@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mapped_file.h"
-#include "base/parallel.h"
+#include "base/cpus.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"
 #include "cli/values.h"
@@ -87,7 +87,7 @@ int run_conformance(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ConformanceExpectations expectations = read_expectations(args);
   const ConformanceSuiteOptions options = {.workers = static_cast<int>(require_at_least(
-                                               "--jobs", args.integer("--jobs").value_or(thread_count()), 1)),
+                                               "--jobs", args.integer("--jobs").value_or(available_cpus()), 1)),
                                            .timeout_seconds = args.number("--timeout").value_or(120)};
   const std::vector<const ConformanceTarget*> targets = chosen_targets(args);
   const std::vector<std::string> folders = args.list("folders").value();

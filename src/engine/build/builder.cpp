@@ -2,7 +2,7 @@
 
 #include <dnnl.hpp>
 
-#include "base/parallel.h"
+#include "base/cpus.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/pass_manager.h"
@@ -50,7 +50,7 @@ std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes) 
 
 BuildConfig default_config(int threads) {
   BuildConfig config;
-  config.threads = threads > 0 ? threads : thread_count();
+  config.threads = threads > 0 ? threads : available_cpus();
   config.block = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
   return config;
 }

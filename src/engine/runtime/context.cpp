@@ -34,8 +34,8 @@ struct Context::Call {
   std::vector<int32_t> dropped;                      // tensors that no later step reads
 };
 
-Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup)
-    : plan_(std::move(plan)), arena_(static_cast<size_t>(plan_->arena_bytes)) {
+Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, std::shared_ptr<ThreadPool> pool)
+    : plan_(std::move(plan)), pool_(std::move(pool)), arena_(static_cast<size_t>(plan_->arena_bytes)) {
   input_arguments_.resize(plan_->inputs.size());
   output_arguments_.resize(plan_->outputs.size());
   tensors_.resize(plan_->values.size());
@@ -191,7 +191,7 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
 }
 
 Status Context::run(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept {
-  if (thread_count() != plan_->threads) set_thread_count(plan_->threads);
+  const PoolScope scope(pool_);
   error_.clear();
   for (size_t i = 0; i < inputs.size(); ++i)
     for (const Argument& a : input_arguments_[i])

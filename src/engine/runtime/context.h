@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "engine/plan/plan.h"
 #include "engine/runtime/arena.h"
 #include "engine/runtime/kernel.h"
@@ -31,8 +32,8 @@ class OutputBinding {
 /// tensor kernels.
 class Context {
  public:
-  /// Throws Error when memory is refused or a step's tactic is unknown.
-  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup);
+  /// Runs on the threads of `pool`; null: on the caller's alone. Throws Error when memory is refused or a step's tactic is unknown.
+  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, std::shared_ptr<ThreadPool> pool);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -67,6 +68,7 @@ class Context {
   Tensor tensor_of(int32_t value, std::span<const Tensor> inputs, const void* place) const;
 
   std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<ThreadPool> pool_;
   Arena arena_;
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<std::vector<Argument>> input_arguments_, output_arguments_;

@@ -1,5 +1,6 @@
 // Convolution with its epilogue through oneDNN, in blocked layouts where its kernels want them.
 #include <algorithm>
+#include <numeric>
 
 #include "engine/tactics/dnnl_epilogue.h"
 #include "engine/tactics/tactic_list.h"
@@ -80,22 +81,50 @@ ConvShape shape_of(const Plan& plan, const Step& step) {
   return c;
 }
 
+int64_t groups_of(const ConvShape& c) { return c.weights.rank() > c.input.rank() ? c.weights[0] : 1; }
+
+/// What each thread computes. The channels of a group stay together, and so do the groups whose input channels share a block.
+std::vector<Box> parts_of(const ConvShape& c, Layout in, Layout out, int64_t threads) {
+  const int64_t groups = groups_of(c), outputs = c.output[1] / groups, inputs = c.input[1] / groups;
+  if (groups == 1) return channel_parts(c.output, out, threads);
+  const int64_t together = in.is_blocked() ? in.block / std::gcd(int64_t{in.block}, inputs) : 1;
+  return channel_parts(c.output, out, threads, outputs * together);
+}
+
+/// The part of the input that a part of the result is computed from.
+Box input_part(const ConvShape& c, const Box& part) {
+  Box in = whole_box(c.input);
+  in.begin[0] = part.begin[0];
+  in.size[0] = part.size[0];
+  if (const int64_t groups = groups_of(c); groups > 1) {
+    in.begin[1] = part.begin[1] / (c.output[1] / groups) * (c.input[1] / groups);
+    in.size[1] = part.size[1] / (c.output[1] / groups) * (c.input[1] / groups);
+  }
+  return in;
+}
+
 /// Throws dnnl::error when there is no implementation.
-ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out,
-                                     const dnnl::primitive_attr& attributes) {
-  const memory::desc src = memory_desc(c.input, in), dst = memory_desc(c.output, out),
-                     weights = any_desc(c.weights);
+ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out, const Box& part, const PostOps& post_ops) {
+  Shape kernel = c.weights;
+  // With groups, their number comes first.
+  kernel[0] = groups_of(c) == 1 ? part.size[1] : part.size[1] / (c.output[1] / groups_of(c));
+  const memory::desc src = part_desc(c.input, in, input_part(c, part)), dst = part_desc(c.output, out, part),
+                     weights = any_desc(kernel);
   const memory::dims strides = to_dnnl(c.strides), dilations = to_dnnl(c.dilations), begin = to_dnnl(c.begin),
                      end = to_dnnl(c.end);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto direct = dnnl::algorithm::convolution_direct;
+  const dnnl::primitive_attr attributes = make_attributes(post_ops);
+  const OneThread alone;
   if (!c.has_bias)
     return {ConvForward::desc(kind, direct, src, weights, dst, strides, dilations, begin, end), attributes,
             dnnl_engine()};
-  const memory::desc bias = memory_desc({c.output[1]}, {});
+  const memory::desc bias = memory_desc({part.size[1]}, {});
   return {ConvForward::desc(kind, direct, src, weights, bias, dst, strides, dilations, begin, end),
           attributes, dnnl_engine()};
 }
+
+int64_t weights_key(const Box& part) { return part.begin[1]; }
 
 struct Choice {
   Layout in, out;
@@ -109,42 +138,54 @@ std::vector<Choice> choices(const ConvShape& c, int32_t block) {
   return {{blocked, blocked}, {row, row}};
 }
 
-memory::desc dense_weights(const ConvShape& c) {
-  return {to_dnnl(c.weights.dims()), memory::data_type::f32, to_dnnl(c.weights.strides())};
+/// The weights of the output channels of a part, and their descriptor.
+std::pair<Tensor, memory::desc> weights_of(const ConvShape& c, const Tensor& all, const Box& part) {
+  Shape kernel = c.weights;
+  const int64_t groups = groups_of(c), first = groups == 1 ? part.begin[1] : part.begin[1] / (c.output[1] / groups);
+  kernel[0] = groups == 1 ? part.size[1] : part.size[1] / (c.output[1] / groups);
+  const float* from = all.data<float>() + first * c.weights.numel(1, c.weights.size());
+  return {Tensor::view(DType::kFloat32, kernel, from, nullptr), memory_desc(kernel, {})};
 }
 
 std::string lower(const Problem& p, StepBuilder& b) {
   const FusedView view = *view_of(p);
   const ConvShape c = shape_of(p, view);
   std::optional<Choice> chosen;
-  std::optional<ConvForward::primitive_desc> pd;
+  std::optional<FusedParts<ConvForward::primitive_desc>> made;
   ImplementationRank rank = ImplementationRank::kPlain;
   EpilogueSpec spec;
+  std::vector<Box> parts;
   for (const Choice& choice : choices(c, p.config().block)) {
     try {
       EpilogueSpec wanted = epilogue_spec(p, view.epilogue, choice.out, 3);
-      ConvForward::primitive_desc candidate =
-          describe(c, choice.in, choice.out, make_attributes(make_post_ops(wanted, c.output)));
-      const ImplementationRank candidate_rank = rank_implementation(candidate.impl_info_str());
-      if (pd && candidate_rank >= rank) continue;
-      pd = candidate;
+      std::vector<Box> shares = parts_of(c, choice.in, choice.out, p.config().threads);
+      FusedParts<ConvForward::primitive_desc> candidate(
+          shares, wanted, c.output, -1,
+          [&](const Box& part, const PostOps& ops) { return describe(c, choice.in, choice.out, part, ops); }, weights_key);
+      const ImplementationRank candidate_rank = rank_implementation(candidate.descriptors[0].impl_info_str());
+      if (made && candidate_rank >= rank) continue;
+      made = std::move(candidate);
       rank = candidate_rank;
       chosen = choice;
       spec = std::move(wanted);
+      parts = std::move(shares);
       if (rank == ImplementationRank::kTailored) break;
     } catch (const dnnl::error&) {
       continue;
     }
   }
-  if (!pd) return "oneDNN has no implementation";
+  if (!made) return "oneDNN has no implementation";
   const Node& n = p.node();
   const Value *w = outer_value(n, view.main->input(1)), *bias = outer_value(n, view.main->input(2));
   b.add_input(outer_value(n, view.main->input(0)), chosen->in);
-  const memory::desc packed = pd->weights_desc();
-  const std::string key = fmt::format("conv {} {} {}{} {}{}", w->tensor().data(), c.weights.str(),
-                                      c.input.str(), chosen->in.str(), c.output.str(), chosen->out.str());
-  b.add_constant(key, w->name(), [tensor = w->tensor(), given = dense_weights(c), packed] {
-    return pack(tensor.aligned(), given, packed);
+  const std::string key = fmt::format("conv {} {} {}{} {}{} {}", w->tensor().data(), c.weights.str(), c.input.str(), chosen->in.str(),
+                                      c.output.str(), chosen->out.str(), parts.size());
+  b.add_constant(key, w->name(), [tensor = w->tensor(), weights = made->weights, c, parts] {
+    const Tensor all = tensor.aligned();
+    return weights.pack([&](int64_t channel) {
+      const auto part = std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
+      return weights_of(c, all, *part);
+    });
   });
   bias != nullptr ? b.add_input(bias) : b.skip_input();
   b.add_output(n.output(0), chosen->out);
@@ -154,28 +195,28 @@ std::string lower(const Problem& p, StepBuilder& b) {
   parameters.set("dilations", c.dilations);
   parameters.set("pads_begin", c.begin);
   parameters.set("pads_end", c.end);
-  parameters.set("implementation", std::string(pd->impl_info_str()));
-  b.step().scratch_bytes = settle_accumulation(spec, c.output, *pd, [&](const PostOps& post_ops) {
-    return describe(c, chosen->in, chosen->out, make_attributes(post_ops));
-  });
+  parameters.set("threads", int64_t{p.config().threads});
+  parameters.set("implementation", std::string(made->descriptors[0].impl_info_str()));
+  b.step().scratch_bytes = settle_accumulation(
+      spec, *made, parts, c.output,
+      [&](const Box& part, const PostOps& ops) { return describe(c, chosen->in, chosen->out, part, ops); }, weights_key);
   lower_epilogue(p, view.epilogue, spec, b);
   return {};
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const ConvShape c = shape_of(plan, step);
-  const auto describe_step = [&](const PostOps& post_ops) {
-    return describe(c, plan.values[static_cast<size_t>(step.inputs[0])].layout,
-                    plan.values[static_cast<size_t>(step.outputs[0])].layout, make_attributes(post_ops));
+  const Layout in = plan.values[static_cast<size_t>(step.inputs[0])].layout, out = plan.values[static_cast<size_t>(step.outputs[0])].layout;
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
+  const auto describe_part = [&](const Box& part, const PostOps& ops) { return describe(c, in, out, part, ops); };
+  const auto bind = [&](DnnlKernel& kernel, const ConvForward::primitive_desc& pd, const Box& part) {
+    kernel.add_primitive(ConvForward(pd));
+    kernel.add_input(DNNL_ARG_SRC, pd.src_desc(), 0, part_offset(c.input, in, input_part(c, part)) * kWidth);
+    if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
+    kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
   };
-  return make_fused_kernel(plan, step, c.output, describe_step, [&](const ConvForward::primitive_desc& pd) {
-    auto kernel = std::make_unique<DnnlKernel>(ConvForward(pd));
-    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
-    kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1);
-    if (c.has_bias) kernel->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2);
-    kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0);
-    return kernel;
-  });
+  return make_fused_kernel<ConvForward::primitive_desc>(plan, step, c.output, parts_of(c, in, out, step.parameters.number("threads")), true,
+                                                        describe_part, weights_key, bind);
 }
 
 }  // namespace
