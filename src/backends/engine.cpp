@@ -88,7 +88,6 @@ class SinkBinding final : public engine::OutputBinding {
 engine::BuildConfig config_of(const SessionOptions& options, int threads) {
   engine::BuildConfig config = engine::default_config(threads);
   config.optimize = options.optimize;
-  config.planted_fault = options.planted_fault;
   return config;
 }
 

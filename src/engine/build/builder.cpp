@@ -1,12 +1,14 @@
 #include "engine/build/builder.h"
 
+#include <algorithm>
 #include <dnnl.hpp>
 
 #include "base/cpus.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
-#include "passes/pass_manager.h"
+#include "passes/origins.h"
 #include "passes/pipelines.h"
+#include "passes/region.h"
 
 namespace assay::engine {
 namespace {
@@ -14,24 +16,43 @@ namespace {
 /// Folding makes shapes known, and known shapes let more fold.
 constexpr int kMaxRounds = 4;
 
-/// Runs the passes for known shapes over a model whose types have been inferred.
-void optimize(Model& model) {
-  for (int round = 0; round < kMaxRounds; ++round) {
-    int64_t edits = 0;
-    for (const PassReport& r : run_passes(model, specialize_pipeline())) edits += r.edits;
-    if (edits == 0) break;
-    infer_shapes(model);
+/// What is given out without being computed passes through a node, so that there is a step to write it.
+void compute_outputs(Graph& g) {
+  for (Value*& v : g.outputs) {
+    if (v->producer() != nullptr) continue;
+    Value* given = g.add_value(g.unique_name(v->name() + "/output"), v->type);
+    g.add_node("Identity", {v}, {given}, {}, v->name());
+    v = given;
   }
-  run_passes(model, fusion_pipeline());
 }
 
 }  // namespace
 
-Builder::Builder(const Model& model, BuildConfig config)
-    : config_(std::move(config)), canonical_(clone_model(model)) {
+Builder::Builder(const Model& model, BuildConfig config) : config_(std::move(config)), canonical_(clone_model(model)) {
   infer_shapes(*canonical_);
   run_passes(*canonical_, lowering_pipeline());
-  if (config_.optimize) run_passes(*canonical_, canonical_pipeline());
+  if (config_.optimize) run_passes(*canonical_, canonical_pipeline(), config_.passes);
+}
+
+/// Idioms that no tactic takes become the nodes they stand for.
+void Builder::dissolve_idioms(Model& model, OptionMaker& maker) const {
+  Graph& g = *model.graph;
+  std::vector<Node*> order, dissolved;
+  const auto add = [&](Node& n, const auto& again) -> void {
+    if (!is_region(n) || !maker.options_of(node_region(n)).options.empty()) {
+      order.push_back(&n);
+      return;
+    }
+    for (Node* inner : dissolve_region(n)) again(*inner, again);
+    dissolved.push_back(&n);
+  };
+  std::vector<Node*> nodes;
+  for (const auto& n : g.nodes()) nodes.push_back(n.get());
+  for (Node* n : nodes) add(*n, add);
+  if (dissolved.empty()) return;
+  order.insert(order.end(), dissolved.begin(), dissolved.end());
+  g.reorder_nodes(order);
+  for (Node* n : dissolved) g.remove_node(n);
 }
 
 std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes) {
@@ -41,18 +62,64 @@ std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes) 
     if (g.inputs[i]->type.is_tensor())
       g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
   infer_shapes(*model);
-  if (config_.optimize) optimize(*model);
-  LoweredPlan lowered = lower_graph(*model, config_, cache_);
+  for (int round = 0; config_.optimize && round < kMaxRounds; ++round) {
+    int64_t edits = 0;
+    for (const PassReport& r : run_passes(*model, specialize_pipeline(), config_.passes)) edits += r.edits;
+    if (edits == 0) break;
+    infer_shapes(*model);
+  }
+  if (config_.optimize) run_passes(*model, idiom_pipeline(), config_.passes);
+  compute_outputs(g);
+  const TacticConfig tactics = {.threads = config_.threads, .layouts = config_.layouts};
+  {
+    OptionMaker maker(*model, tactics, config_.tactics);
+    dissolve_idioms(*model, maker);
+  }
+  OptionMaker maker(*model, tactics, config_.tactics);
+  EstimatedCosts estimated;
+  std::optional<MeasuredCosts> measured;
+  if (config_.timing_cache != nullptr && config_.has_data)
+    measured.emplace(*config_.timing_cache, constants_, config_.pool, config_.timing);
+  const std::vector<Choice> choices = select(*model, maker, measured ? static_cast<Costs&>(*measured) : estimated);
+  report(choices);
+  LoweredPlan lowered = lower_choices(*model, maker, choices, config_.threads, constants_, config_.has_data);
   resolve_outputs(lowered);
   place_values(lowered);
   return std::make_shared<Plan>(std::move(lowered.plan));
 }
 
+void Builder::report(std::span<const Choice> choices) {
+  reports_.clear();
+  for (const Choice& c : choices) {
+    RegionReport r;
+    for (const Node* n : c.region.nodes)
+      for (const std::string& name : origins_of(*n))
+        if (std::find(r.origins.begin(), r.origins.end(), name) == r.origins.end()) r.origins.push_back(name);
+    for (size_t i = 0; i < c.options.options.size(); ++i)
+      r.candidates.push_back({c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen});
+    r.refusals = c.options.refusals;
+    reports_.push_back(std::move(r));
+  }
+}
+
 BuildConfig default_config(int threads) {
   BuildConfig config;
   config.threads = threads > 0 ? threads : available_cpus();
-  config.block = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
+  config.layouts = {Layout{dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8}};
   return config;
+}
+
+std::string reports_text(std::span<const RegionReport> reports) {
+  std::string text;
+  for (const RegionReport& r : reports) {
+    std::string origins;
+    for (const std::string& name : r.origins) origins += (origins.empty() ? "" : ", ") + name;
+    text += fmt::format("region {}\n", origins);
+    for (const RegionReport::Line& line : r.candidates)
+      text += fmt::format("  {} {} {:.1f} us\n", line.chosen ? "*" : " ", line.candidate, line.seconds * 1e6);
+    for (const Refusal& refusal : r.refusals) text += fmt::format("    not {}: {}\n", refusal.tactic, refusal.reason);
+  }
+  return text;
 }
 
 }  // namespace assay::engine

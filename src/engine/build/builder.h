@@ -5,11 +5,44 @@
 #include <span>
 
 #include "engine/build/lowering.h"
+#include "engine/build/measured_costs.h"
+#include "passes/pass_manager.h"
 
 namespace assay::engine {
 
-/// Makes plans of one model, one for each set of input shapes. What does not depend on shapes is done once,
-/// and packed weights are shared between the plans.
+/// What the builder may do, and how it decides.
+struct BuildConfig {
+  int threads = 1;
+  /// Layouts of images besides the row-major one: what the kernels for this CPU like.
+  std::vector<Layout> layouts;
+  /// False: only the passes that the engine cannot do without.
+  bool optimize = true;
+  /// Which passes run, and how far.
+  PassOptions passes;
+  TacticRules tactics;
+  /// Measures candidates and keeps the times there; null: estimates decide.
+  std::shared_ptr<TimingCache> timing_cache;
+  TimingOptions timing;
+  /// Kernels are measured on its threads; null: on the caller's.
+  std::shared_ptr<ThreadPool> pool;
+  /// False: the plan only says what would be done. Its constants have no data, so it cannot be run, and nothing is measured.
+  bool has_data = true;
+};
+
+/// How one region of a plan came to run as it does.
+struct RegionReport {
+  std::vector<std::string> origins;
+  struct Line {
+    std::string candidate;
+    double seconds = 0;
+    bool chosen = false;
+  };
+  std::vector<Line> candidates;
+  std::vector<Refusal> refusals;
+};
+
+/// Makes plans of one model, one for each set of input shapes. What does not depend on shapes is done once, and packed weights are shared
+/// between the plans. Not thread-safe.
 class Builder {
  public:
   /// Brings the model into canonical form; the given one is not changed. Throws Error naming the node that
@@ -19,16 +52,25 @@ class Builder {
   /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
   /// matter. Throws Error naming the node.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
+  /// Of the last plan, in the order of its regions.
+  const std::vector<RegionReport>& reports() const { return reports_; }
 
   const BuildConfig& config() const { return config_; }
 
  private:
+  void dissolve_idioms(Model& model, OptionMaker& maker) const;
+  void report(std::span<const Choice> choices);
+
   BuildConfig config_;
   std::shared_ptr<Model> canonical_;
-  ConstantCache cache_;
+  ConstantCache constants_;
+  std::vector<RegionReport> reports_;
 };
 
-/// The configuration for this machine: its blocks, and `threads` threads (0: the CPUs this process may use).
+/// The configuration for this machine: its layouts, and `threads` threads (0: the CPUs this process may use). Estimates decide.
 BuildConfig default_config(int threads);
+
+/// For --explain: each region with its candidates, their times, and why the others were refused.
+std::string reports_text(std::span<const RegionReport> reports);
 
 }  // namespace assay::engine

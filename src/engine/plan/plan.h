@@ -58,6 +58,8 @@ struct PlanValue {
 struct PlanConstant {
   std::string name;
   Tensor tensor;  ///< packed weights: uint8
+  /// How the bytes came out of the constant of that name; empty: as the model has them.
+  std::string packing;
   std::vector<std::string> origins;
 };
 
@@ -70,31 +72,36 @@ struct Refusal {
 /// One kernel call.
 struct Step {
   std::string tactic;
+  std::string variant;  ///< which of the tactic's ways it is
   std::vector<int32_t> inputs, outputs;  ///< values; -1 where one is left out
   Parameters parameters;
   int64_t scratch_bytes = 0;   ///< memory that the kernel needs only while it runs
   int64_t scratch_offset = 0;  ///< its place in the arena
-  /// Values that the planner may put into the place of an input that dies here: pairs (output, input) of
-  /// positions.
+  /// Pairs (output, input) of positions. Before memory is planned: outputs that may take the place of an input that dies here. After it:
+  /// those that do.
   std::vector<std::pair<int32_t, int32_t>> in_place;
-  /// Inputs that the step copies byte by byte into output 0, from `offset` on. What already lies there is not
-  /// copied.
+  /// An input that the step copies byte by byte into output 0, from `offset` on. `done`: it lies there already.
   struct Placement {
     int32_t input = 0;
     int64_t offset = 0;
+    bool done = false;
   };
   std::vector<Placement> placements;
   std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
   std::vector<Refusal> refusals;
-  /// The plain evaluation only: the node as a model of its own, inputs and outputs in the order of the
-  /// step's.
-  std::shared_ptr<const Model> fragment;
+  int32_t network = -1;  ///< of the plan's networks: the node that the plain evaluation runs; -1: none
+};
+
+/// Nodes that a step carries along as they are: a model whose inputs and outputs are those of the step, in order.
+struct PlanNetwork {
+  std::shared_ptr<const Model> model;
 };
 
 struct Plan {
   std::vector<PlanValue> values;
   std::vector<PlanConstant> constants;
   std::vector<Step> steps;
+  std::vector<PlanNetwork> networks;
   std::vector<int32_t> inputs, outputs;  ///< values, in the order of the model's inputs and outputs
   int64_t arena_bytes = 0;
   int threads = 1;

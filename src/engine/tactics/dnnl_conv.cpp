@@ -12,30 +12,21 @@ namespace {
 using dnnl::memory;
 using ConvForward = dnnl::convolution_forward;
 
-constexpr std::string_view kOperators[] = {"Conv", "assay.Fused"};
+constexpr std::string_view kOperators[] = {"Conv"};
 
 /// Input images of so few channels are read row-major by the first layer's kernels.
 constexpr int64_t kImageChannels = 4;
 
-std::optional<FusedView> view_of(const Problem& p) {
-  std::optional<FusedView> view = view_fused(p.node());
-  if (!view || view->main->op_type != "Conv" || view->result_transposed != nullptr) return std::nullopt;
-  return view;
-}
-
 std::string supports(const Problem& p) {
-  const std::optional<FusedView> view = view_of(p);
-  if (!view) return "it is no convolution";
-  const Node& n = p.node();
-  const Value *x = outer_value(n, view->main->input(0)), *w = outer_value(n, view->main->input(1)),
-              *bias = outer_value(n, view->main->input(2));
-  if (p.shape(x) == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
-  if (x->type.dtype != DType::kFloat32) return "the input is not float32";
-  if (!w->tensor().defined()) return "the weights are no constant";
-  if (bias != nullptr && !bias->tensor().defined()) return "the bias is no constant";
-  if (p.shape(x)->rank() < 3 || p.shape(x)->rank() > 5) return "only one to three spatial axes are supported";
-  if (p.output_shape(0)->numel() == 0) return "the result is empty";
-  return epilogue_refusal(view->epilogue);
+  if (p.region().result_transposed != nullptr) return "the result is transposed";
+  const Shape *in = p.input_shape(0), *out = p.output_shape(0);
+  if (in == nullptr || out == nullptr) return "the shape is not known before the run";
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (p.input_constant(1) == nullptr) return "the weights are not constant";
+  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is not constant";
+  if (in->rank() < 3 || in->rank() > 5) return "only one to three spatial axes are supported";
+  if (out->numel() == 0) return "the result is empty";
+  return epilogue_refusal(p.region().epilogue);
 }
 
 /// Everything that oneDNN needs to know, from a problem or from a step.
@@ -45,12 +36,11 @@ struct ConvShape {
   bool has_bias = false;
 };
 
-ConvShape shape_of(const Problem& p, const FusedView& view) {
+ConvShape shape_of(const Problem& p) {
   ConvShape c;
-  const Node& n = p.node();
-  c.input = *p.shape(outer_value(n, view.main->input(0)));
-  const Shape weights = outer_value(n, view.main->input(1))->tensor().shape();
-  const OpContext attributes = p.attributes(*view.main);
+  c.input = *p.input_shape(0);
+  const Shape weights = p.input_constant(1)->shape();
+  const OpContext attributes = p.attributes();
   const ConvPlan plan = plan_conv(attributes, c.input, weights);
   const kernels::Window& window = plan.window;
   c.output = plan.output;
@@ -64,7 +54,7 @@ ConvShape shape_of(const Problem& p, const FusedView& view) {
   c.begin = window.begin;
   c.end = window.end;
   for (const int64_t d : window.dilations) c.dilations.push_back(d - 1);
-  c.has_bias = view.main->input(2) != nullptr;
+  c.has_bias = p.has_input(2);
   return c;
 }
 
@@ -128,14 +118,18 @@ int64_t weights_key(const Box& part) { return part.begin[1]; }
 
 struct Choice {
   Layout in, out;
+  /// row, blocked8, row to blocked8
+  std::string str() const { return in == out ? in.str() : in.str() + " to " + out.str(); }
 };
 
-/// Layouts to try, the likely best first.
-std::vector<Choice> choices(const ConvShape& c, int32_t block) {
-  const Layout blocked{block}, row{};
-  const bool grouped = c.weights.rank() > c.input.rank();
-  if (!grouped && c.input[1] <= kImageChannels) return {{row, blocked}, {blocked, blocked}, {row, row}};
-  return {{blocked, blocked}, {row, row}};
+std::vector<Choice> choices(const Problem& p, const ConvShape& c) {
+  const bool few = groups_of(c) == 1 && c.input[1] <= kImageChannels;
+  std::vector<Choice> list;
+  for (const Layout layout : p.layouts(DType::kFloat32, c.input)) {
+    if (layout.is_blocked() && few) list.push_back({{}, layout});
+    list.push_back({layout, layout});
+  }
+  return list;
 }
 
 /// The weights of the output channels of a part, and their descriptor.
@@ -147,61 +141,57 @@ std::pair<Tensor, memory::desc> weights_of(const ConvShape& c, const Tensor& all
   return {Tensor::view(DType::kFloat32, kernel, from, nullptr), memory_desc(kernel, {})};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
-  const FusedView view = *view_of(p);
-  const ConvShape c = shape_of(p, view);
-  std::optional<Choice> chosen;
+double efficiency_of(ImplementationRank rank) {
+  return rank == ImplementationRank::kTailored ? 0.8 : rank == ImplementationRank::kProducts ? 0.3 : 0.01;
+}
+
+/// Returns why not, or nothing.
+std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& choice, Proposals& proposals) {
+  const Region& region = p.region();
+  const std::vector<Box> parts = parts_of(c, choice.in, choice.out, p.config().threads);
+  EpilogueSpec spec = epilogue_spec(p, region.epilogue, choice.out, 3);
+  const auto describe_part = [&](const Box& part, const PostOps& ops) { return describe(c, choice.in, choice.out, part, ops); };
   std::optional<FusedParts<ConvForward::primitive_desc>> made;
-  ImplementationRank rank = ImplementationRank::kPlain;
-  EpilogueSpec spec;
-  std::vector<Box> parts;
-  for (const Choice& choice : choices(c, p.config().block)) {
-    try {
-      EpilogueSpec wanted = epilogue_spec(p, view.epilogue, choice.out, 3);
-      std::vector<Box> shares = parts_of(c, choice.in, choice.out, p.config().threads);
-      FusedParts<ConvForward::primitive_desc> candidate(
-          shares, wanted, c.output, -1,
-          [&](const Box& part, const PostOps& ops) { return describe(c, choice.in, choice.out, part, ops); }, weights_key);
-      const ImplementationRank candidate_rank = rank_implementation(candidate.descriptors[0].impl_info_str());
-      if (made && candidate_rank >= rank) continue;
-      made = std::move(candidate);
-      rank = candidate_rank;
-      chosen = choice;
-      spec = std::move(wanted);
-      parts = std::move(shares);
-      if (rank == ImplementationRank::kTailored) break;
-    } catch (const dnnl::error&) {
-      continue;
-    }
+  try {
+    made.emplace(parts, spec, c.output, -1, describe_part, weights_key);
+  } catch (const dnnl::error&) {
+    return "oneDNN has no implementation";
   }
-  if (!made) return "oneDNN has no implementation";
-  const Node& n = p.node();
-  const Value *w = outer_value(n, view.main->input(1)), *bias = outer_value(n, view.main->input(2));
-  b.add_input(outer_value(n, view.main->input(0)), chosen->in);
-  const std::string key = fmt::format("conv {} {} {}{} {}{} {}", w->tensor().data(), c.weights.str(), c.input.str(), chosen->in.str(),
-                                      c.output.str(), chosen->out.str(), parts.size());
-  b.add_constant(key, w->name(), [tensor = w->tensor(), weights = made->weights, c, parts] {
-    const Tensor all = tensor.aligned();
-    return weights.pack([&](int64_t channel) {
+  Candidate& b = proposals.add(choice.str(), NumericsClass::kReassociated);
+  const std::string implementation = made->descriptors[0].impl_info_str();
+  b.add_input(p.node().input(0), choice.in);
+  const Tensor& weights = *p.input_constant(1);
+  b.add_constant(p.node().input(1)->name(), weights, "convolution in " + made->weights.str(), [weights, packed = made->weights, c, parts] {
+    const Tensor all = weights.aligned();
+    return packed.pack([&](int64_t channel) {
       const auto part = std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
       return weights_of(c, all, *part);
     });
   });
-  bias != nullptr ? b.add_input(bias) : b.skip_input();
-  b.add_output(n.output(0), chosen->out);
-  Parameters& parameters = b.step().parameters;
+  c.has_bias ? b.add_input(p.node().input(2)) : b.skip_input();
+  b.add_output(region.output(), choice.out);
+  Parameters& parameters = b.step.parameters;
   parameters.set("weights", c.weights.dims());
   parameters.set("strides", c.strides);
   parameters.set("dilations", c.dilations);
   parameters.set("pads_begin", c.begin);
   parameters.set("pads_end", c.end);
   parameters.set("threads", int64_t{p.config().threads});
-  parameters.set("implementation", std::string(made->descriptors[0].impl_info_str()));
-  b.step().scratch_bytes = settle_accumulation(
-      spec, *made, parts, c.output,
-      [&](const Box& part, const PostOps& ops) { return describe(c, chosen->in, chosen->out, part, ops); }, weights_key);
-  lower_epilogue(p, view.epilogue, spec, b);
+  parameters.set("implementation", implementation);
+  b.step.scratch_bytes = settle_accumulation(spec, *made, parts, c.output, describe_part, weights_key);
+  write_epilogue(region.epilogue, spec, b);
+  const auto products = static_cast<double>(c.output.numel()) * static_cast<double>(c.weights.numel()) / static_cast<double>(c.output[1]);
+  b.estimate = estimate_seconds(2 * products, 4.0 * static_cast<double>(c.weights.numel()), efficiency_of(rank_implementation(implementation)));
   return {};
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  const ConvShape c = shape_of(p);
+  std::string refusal;
+  for (const Choice& choice : choices(p, c))
+    if (std::string reason = add_candidate(p, c, choice, proposals); !reason.empty()) refusal = std::move(reason);
+  return proposals.candidates().empty() ? refusal : std::string();
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
@@ -224,8 +214,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_conv = {
     .name = "dnnl_conv",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .takes_regions = true,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -103,7 +103,50 @@ memory::desc given_weights(const Shape& w, int64_t groups) {
   return {to_dnnl(shape.dims()), memory::data_type::f32, to_dnnl(strides)};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+/// Returns why not, or nothing.
+std::string add_candidate(const Problem& p, const Extents& e, const memory::desc& given, Parameters parameters, Proposals& proposals) {
+  const std::vector<Box> parts = parts_of(e, p.config().threads);
+  PackedWeights packed;
+  int64_t scratch = 0;
+  try {
+    for (const Box& part : parts) {
+      const Deconvolution::primitive_desc pd = describe(e, part, parameters);
+      packed.add(weights_key(part), pd.weights_desc());
+      scratch += scratch_bytes(pd.scratchpad_desc());
+      parameters.set("implementation", std::string(pd.impl_info_str()));
+    }
+  } catch (const dnnl::error& error) {
+    return fmt::format("oneDNN has no implementation ({})", error.what());
+  }
+  const bool plain = rank_implementation(parameters.text("implementation")) == ImplementationRank::kPlain;
+  const auto part_of = [e, parts, given, parameters](const Tensor& all, int64_t channel) {
+    const Box& part = *std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
+    const int64_t first = e.groups == 1 ? channel : channel / e.group_outputs();
+    const dnnl_dim_t* given_strides = given.data.format_desc.blocking.strides;
+    const memory::dims strides = {given_strides, given_strides + given.data.ndims};
+    const Shape extents = part_weights(e, part, parameters);
+    const float* from = all.data<float>() + first * strides[0];
+    return std::pair(Tensor::view(DType::kFloat32, extents, from, nullptr),
+                     memory::desc(to_dnnl(extents.dims()), memory::data_type::f32, strides));
+  };
+  const Tensor& w = *p.input_constant(1);
+  Candidate& b = proposals.add(e.layout.str(), NumericsClass::kReassociated);
+  b.add_input(p.node().input(0), e.layout);
+  b.add_constant(p.node().input(1)->name(), w, fmt::format("transposed convolution in {}", packed.str()), [w, packed, part_of] {
+    const Tensor all = w.aligned();
+    return packed.pack([&](int64_t channel) { return part_of(all, channel); });
+  });
+  p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
+  b.add_output(p.node().output(0), e.layout);
+  b.step.scratch_bytes = scratch;
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(w.numel()) * static_cast<double>(e.in.numel() / std::max<int64_t>(e.in[1], 1)), 0,
+                                plain ? 0.01 : 0.5);
+  b.step.parameters = std::move(parameters);
+  return {};
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
   const Shape &in = *p.input_shape(0), &out = *p.output_shape(0);
   const Tensor& w = *p.input_constant(1);
   const WindowAttributes window =
@@ -125,38 +168,12 @@ std::string lower(const Problem& p, StepBuilder& b) {
   parameters.set("pads_end", end);
   parameters.set("groups", groups);
   parameters.set("threads", int64_t{p.config().threads});
-  const Extents e{.in = in, .out = out, .layout = Layout{p.config().block}, .groups = groups, .has_bias = p.has_input(2)};
-  const std::vector<Box> parts = parts_of(e, p.config().threads);
-  PackedWeights packed;
-  try {
-    for (const Box& part : parts) {
-      const Deconvolution::primitive_desc pd = describe(e, part, parameters);
-      packed.add(weights_key(part), pd.weights_desc());
-      b.step().scratch_bytes += scratch_bytes(pd.scratchpad_desc());
-      parameters.set("implementation", std::string(pd.impl_info_str()));
-    }
-  } catch (const dnnl::error& error) {
-    return fmt::format("oneDNN has no implementation ({})", error.what());
+  std::string refusal;
+  for (const Layout layout : p.layouts(DType::kFloat32, in)) {
+    const Extents e{.in = in, .out = out, .layout = layout, .groups = groups, .has_bias = p.has_input(2)};
+    if (std::string reason = add_candidate(p, e, given, parameters, proposals); !reason.empty()) refusal = std::move(reason);
   }
-  const auto part_of = [e, parts, given, parameters](const Tensor& all, int64_t channel) {
-    const Box& part = *std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
-    const int64_t first = e.groups == 1 ? channel : channel / e.group_outputs();
-    const memory::dims strides = {given.data.format_desc.blocking.strides, given.data.format_desc.blocking.strides + given.data.ndims};
-    const Shape extents = part_weights(e, part, parameters);
-    const float* from = all.data<float>() + first * strides[0];
-    return std::pair(Tensor::view(DType::kFloat32, extents, from, nullptr),
-                     memory::desc(to_dnnl(extents.dims()), memory::data_type::f32, strides));
-  };
-  b.add_input(p.node().input(0), e.layout);
-  b.add_constant(fmt::format("deconv {} {} {} {}", w.data(), in.str(), out.str(), parts.size()), p.node().input(1)->name(),
-                 [w, packed, part_of] {
-                   const Tensor all = w.aligned();
-                   return packed.pack([&](int64_t channel) { return part_of(all, channel); });
-                 });
-  p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
-  b.add_output(p.node().output(0), e.layout);
-  b.step().parameters = std::move(parameters);
-  return {};
+  return proposals.candidates().empty() ? refusal : std::string();
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
@@ -187,8 +204,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_deconv = {
     .name = "dnnl_deconv",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

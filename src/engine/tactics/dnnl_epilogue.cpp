@@ -81,10 +81,6 @@ Operand operand_of(const EpilogueSpec::Entry& e, const Shape& result, const Box&
   return {part_desc(aligned, {}, own), part_offset(aligned, {}, own) * kWidth};
 }
 
-bool same_place(const PlanValue& a, const PlanValue& b) {
-  return a.storage == Storage::kArena && b.storage == Storage::kArena && a.offset == b.offset;
-}
-
 }  // namespace
 
 std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
@@ -107,14 +103,10 @@ std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
   return {};
 }
 
-int accumulating_entry(const EpilogueSpec& spec, const Plan& plan, const Step& step) {
-  const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
-  for (size_t i = 0; i < spec.entries.size(); ++i) {
-    const EpilogueSpec::Entry& e = spec.entries[i];
-    if (e.position < 0 || !e.may_accumulate) continue;
-    if (same_place(plan.values[static_cast<size_t>(step.inputs[static_cast<size_t>(e.position)])], out))
-      return static_cast<int>(i);
-  }
+int accumulating_entry(const EpilogueSpec& spec, const Step& step) {
+  for (const auto& [out, in] : step.in_place)
+    for (size_t i = 0; i < spec.entries.size(); ++i)
+      if (out == 0 && spec.entries[i].position == in) return static_cast<int>(i);
   return -1;
 }
 
@@ -149,6 +141,12 @@ int64_t PackedWeights::add(int64_t key, const dnnl::memory::desc& desc) {
   places_.push_back({key, bytes_, desc});
   bytes_ += static_cast<int64_t>(align_up(desc.get_size()));
   return places_.back().offset;
+}
+
+std::string PackedWeights::str() const {
+  std::string text;
+  for (const Place& p : places_) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", p.key, format_text(p.desc));
+  return text;
 }
 
 Tensor PackedWeights::pack(const std::function<std::pair<Tensor, dnnl::memory::desc>(int64_t key)>& part) const {

@@ -31,8 +31,8 @@ struct PostOps {
 
 /// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds what lies in the output's memory.
 PostOps make_post_ops(const EpilogueSpec& spec, const Shape& result, const Box& part, int accumulate = -1);
-/// The entry whose operand the planner put into the output's memory; -1 when there is none.
-int accumulating_entry(const EpilogueSpec& spec, const Plan& plan, const Step& step);
+/// The entry whose operand lies in the output's memory, as the step says; -1 when there is none.
+int accumulating_entry(const EpilogueSpec& spec, const Step& step);
 
 /// Scratch memory given by the caller, and the post-ops.
 dnnl::primitive_attr make_attributes(const PostOps& post_ops);
@@ -43,6 +43,8 @@ class PackedWeights {
   /// Adds what the next primitive wants; returns where it begins, in bytes.
   int64_t add(int64_t key, const dnnl::memory::desc& desc);
   int64_t bytes() const { return bytes_; }
+  /// The identity of the packing: keys and memory formats, in full.
+  std::string str() const;
   /// One uint8 tensor; `part` gives the row-major float32 weights of a key and their descriptor.
   Tensor pack(const std::function<std::pair<Tensor, dnnl::memory::desc>(int64_t key)>& part) const;
 
@@ -110,7 +112,7 @@ template <typename Descriptor, typename Describe, typename Key, typename Bind>
 std::unique_ptr<Kernel> make_fused_kernel(const Plan& plan, const Step& step, const Shape& result, const std::vector<Box>& parts,
                                           bool packed, Describe describe, Key key, Bind bind) {
   const EpilogueSpec spec = epilogue_spec(plan, step);
-  const int accumulate = accumulating_entry(spec, plan, step);
+  const int accumulate = accumulating_entry(spec, step);
   const FusedParts<Descriptor> made(parts, spec, result, accumulate, describe, key);
   const auto given = static_cast<int64_t>(plan.values[static_cast<size_t>(step.inputs[1])].bytes());
   require(!packed || made.weights.bytes() == given, ErrorCode::kInternal,

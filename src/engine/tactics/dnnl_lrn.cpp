@@ -33,7 +33,8 @@ Lrn::primitive_desc describe(const Shape& shape, Layout layout, const Box& part,
           attributes, dnnl_engine()};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
   const OpContext c = p.attributes();
   Parameters parameters;
   parameters.set("size", c.attr_int("size"));
@@ -41,21 +42,29 @@ std::string lower(const Problem& p, StepBuilder& b) {
   parameters.set("beta", c.attr_float("beta"));
   parameters.set("bias", c.attr_float("bias"));
   parameters.set("threads", int64_t{p.config().threads});
-  const Layout layout = p.input_layout(0);
   const Shape& shape = *p.input_shape(0);
-  try {
-    for (const Box& part : parts_of(shape, layout, p.config().threads)) {
-      const Lrn::primitive_desc pd = describe(shape, layout, part, parameters);
-      b.step().scratch_bytes += scratch_bytes(pd.scratchpad_desc());
-      parameters.set("implementation", std::string(pd.impl_info_str()));
+  std::string refusal;
+  for (const Layout layout : p.layouts(DType::kFloat32, shape)) {
+    Parameters own = parameters;
+    int64_t scratch = 0;
+    try {
+      for (const Box& part : parts_of(shape, layout, p.config().threads)) {
+        const Lrn::primitive_desc pd = describe(shape, layout, part, own);
+        scratch += scratch_bytes(pd.scratchpad_desc());
+        own.set("implementation", std::string(pd.impl_info_str()));
+      }
+    } catch (const dnnl::error& e) {
+      refusal = fmt::format("oneDNN has no implementation ({})", e.what());
+      continue;
     }
-  } catch (const dnnl::error& e) {
-    return fmt::format("oneDNN has no implementation ({})", e.what());
+    Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
+    b.add_input(p.node().input(0), layout);
+    b.add_output(p.node().output(0), layout);
+    b.step.parameters = std::move(own);
+    b.step.scratch_bytes = scratch;
+    b.estimate = estimate_seconds(30.0 * static_cast<double>(shape.numel()), 0, 0.2);
   }
-  b.add_input(p.node().input(0), layout);
-  b.add_output(p.node().output(0), layout);
-  b.step().parameters = std::move(parameters);
-  return {};
+  return proposals.candidates().empty() ? refusal : std::string();
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
@@ -77,8 +86,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_lrn = {
     .name = "dnnl_lrn",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

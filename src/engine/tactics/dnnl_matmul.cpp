@@ -12,7 +12,7 @@ namespace {
 using dnnl::memory;
 using MatMul = dnnl::matmul;
 
-constexpr std::string_view kOperators[] = {"MatMul", "Gemm", "assay.Fused"};
+constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
 
 /// Multiplications that are worth waking a thread for.
 constexpr int64_t kMinWork = 1 << 14;
@@ -84,12 +84,6 @@ Tensor scaled(const Tensor& t, double factor) {
   return y;
 }
 
-std::string supports(const Problem& problem) {
-  MatrixProduct p;
-  std::string reason = read_product(problem, p);
-  return reason.empty() ? epilogue_refusal(p.epilogue) : reason;
-}
-
 void set_matrix(Parameters& parameters, const std::string& name, const Matrix& m) {
   parameters.set(name + "_shape", m.shape.dims());
   parameters.set(name + "_strides", m.strides);
@@ -99,9 +93,10 @@ Matrix get_matrix(const Parameters& parameters, const std::string& name) {
   return {Shape(parameters.numbers(name + "_shape")), parameters.numbers(name + "_strides")};
 }
 
-std::string lower(const Problem& problem, StepBuilder& b) {
+std::string propose(const Problem& problem, Proposals& proposals) {
   MatrixProduct p;
-  read_product(problem, p);
+  if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
+  if (std::string reason = epilogue_refusal(p.epilogue); !reason.empty()) return reason;
   std::optional<FusedParts<MatMul::primitive_desc>> made;
   EpilogueSpec spec = epilogue_spec(problem, p.epilogue, {}, 3);
   for (EpilogueSpec::Entry& e : spec.entries) e.may_accumulate = e.may_accumulate && !p.rearranged;
@@ -115,12 +110,12 @@ std::string lower(const Problem& problem, StepBuilder& b) {
   const std::string implementation = made->descriptors[0].impl_info_str();
   if (rank_implementation(implementation) == ImplementationRank::kPlain)
     return fmt::format("oneDNN has only its plain implementation ({})", implementation);
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   b.add_input(p.left);
   if (p.packed) {
     const Tensor& weights = p.right->tensor();
-    const std::string key = fmt::format("matmul {} {}{} {} {} {}", weights.data(), p.b.shape.str(), p.b.strides[0], p.weight_scale,
-                                        p.a.shape.str(), parts.size());
-    b.add_constant(key, p.right->name(), [weights, p, parts, packed = made->weights] {
+    const std::string packing = fmt::format("{}{} x {} in {}", p.b.shape.str(), p.b.strides[0], p.weight_scale, made->weights.str());
+    b.add_constant(p.right->name(), weights, packing, [weights, p, parts, packed = made->weights] {
       const Tensor all = scaled(weights, p.weight_scale);
       return packed.pack([&](int64_t column) {
         const auto part = std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == column; });
@@ -133,20 +128,21 @@ std::string lower(const Problem& problem, StepBuilder& b) {
     b.add_input(p.right);
   }
   if (p.bias != nullptr)
-    b.add_constant(fmt::format("bias {} {}", p.bias->tensor().data(), p.bias_scale), p.bias->name(),
+    b.add_constant(p.bias->name(), p.bias->tensor(), fmt::format("x {}", p.bias_scale),
                    [tensor = p.bias->tensor(), scale = p.bias_scale] { return scaled(tensor, scale); });
   else
     b.skip_input();
-  b.add_output(problem.node().output(0));
-  Parameters& parameters = b.step().parameters;
+  b.add_output(problem.region().output());
+  Parameters& parameters = b.step.parameters;
   set_matrix(parameters, "a", p.a);
   set_matrix(parameters, "b", p.b);
   set_matrix(parameters, "out", p.out);
   parameters.set("packed", int64_t{p.packed});
   parameters.set("threads", int64_t{problem.config().threads});
   parameters.set("implementation", implementation);
-  b.step().scratch_bytes = settle_accumulation(spec, *made, parts, p.out.shape, describe_part, weights_key);
-  lower_epilogue(problem, p.epilogue, spec, b);
+  b.step.scratch_bytes = settle_accumulation(spec, *made, parts, p.out.shape, describe_part, weights_key);
+  write_epilogue(p.epilogue, spec, b);
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.a.shape.back()), 4.0 * static_cast<double>(p.b.shape.numel()), 0.8);
   return {};
 }
 
@@ -174,8 +170,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_matmul = {
     .name = "dnnl_matmul",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .takes_regions = true,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -77,7 +77,8 @@ Pool::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, 
           attributes, dnnl_engine()};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
   const kernels::Window w = window_of(p);
   Parameters parameters;
   parameters.set("kind", std::string(is_max(p.node())    ? "max"
@@ -95,22 +96,28 @@ std::string lower(const Problem& p, StepBuilder& b) {
   parameters.set("pads_begin", w.begin);
   parameters.set("pads_end", end);
   parameters.set("threads", int64_t{p.config().threads});
-  const Layout layout = p.input_layout(0);
-  int64_t scratch = 0;
-  try {
-    for (const Box& part : parts_of(*p.output_shape(0), layout, p.config().threads)) {
-      const Pool::primitive_desc pd = describe(*p.input_shape(0), *p.output_shape(0), layout, part, parameters);
-      scratch += scratch_bytes(pd.scratchpad_desc());
-      parameters.set("implementation", std::string(pd.impl_info_str()));
+  std::string refusal;
+  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
+    Parameters own = parameters;
+    int64_t scratch = 0;
+    try {
+      for (const Box& part : parts_of(*p.output_shape(0), layout, p.config().threads)) {
+        const Pool::primitive_desc pd = describe(*p.input_shape(0), *p.output_shape(0), layout, part, own);
+        scratch += scratch_bytes(pd.scratchpad_desc());
+        own.set("implementation", std::string(pd.impl_info_str()));
+      }
+    } catch (const dnnl::error& e) {
+      refusal = fmt::format("oneDNN has no implementation ({})", e.what());
+      continue;
     }
-  } catch (const dnnl::error& e) {
-    return fmt::format("oneDNN has no implementation ({})", e.what());
+    Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
+    b.add_input(p.node().input(0), layout);
+    b.add_output(p.node().output(0), layout);
+    b.step.parameters = std::move(own);
+    b.step.scratch_bytes = scratch;
+    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * product(w.kernel)), 0, layout.is_blocked() ? 0.2 : 0.1);
   }
-  b.add_input(p.node().input(0), layout);
-  b.add_output(p.node().output(0), layout);
-  b.step().parameters = std::move(parameters);
-  b.step().scratch_bytes = scratch;
-  return {};
+  return proposals.candidates().empty() ? refusal : std::string();
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
@@ -133,8 +140,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_pool = {
     .name = "dnnl_pool",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

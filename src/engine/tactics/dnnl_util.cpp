@@ -1,5 +1,6 @@
 #include "engine/tactics/dnnl_util.h"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -52,6 +53,24 @@ memory::desc memory_desc(const Plan& plan, int32_t value) {
 
 memory::desc any_desc(const Shape& shape) {
   return {to_dnnl(shape.dims()), memory::data_type::f32, memory::format_tag::any};
+}
+
+std::string format_text(const memory::desc& desc) {
+  const dnnl_memory_desc_t& d = desc.data;
+  const auto list = [](const dnnl_dim_t* values, int count) { return fmt::format("{}", fmt::join(values, values + count, ",")); };
+  std::string text = fmt::format("type {} [{}] padded [{}]", static_cast<int>(d.data_type), list(d.dims, d.ndims), list(d.padded_dims, d.ndims));
+  if (d.format_kind == dnnl_blocked) {
+    const dnnl_blocking_desc_t& b = d.format_desc.blocking;
+    text += fmt::format(" strides [{}] blocks [{}] of [{}]", list(b.strides, d.ndims), list(b.inner_blks, b.inner_nblks),
+                        list(b.inner_idxs, b.inner_nblks));
+  } else {
+    // A format of the library's own, of which only the bytes of its description are known.
+    text += fmt::format(" kind {} ", static_cast<int>(d.format_kind));
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&d.format_desc);
+    for (size_t i = 0; i < sizeof d.format_desc; ++i) text += fmt::format("{:02x}", bytes[i]);
+  }
+  if (d.extra.flags != 0) text += fmt::format(" extra {} {} {}", d.extra.flags, d.extra.compensation_mask, d.extra.scale_adjust);
+  return text;
 }
 
 ImplementationRank rank_implementation(std::string_view info) {

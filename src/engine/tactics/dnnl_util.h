@@ -19,6 +19,9 @@ dnnl::memory::desc memory_desc(const Plan& plan, int32_t value);
 dnnl::memory::desc any_desc(const Shape& shape);
 dnnl::memory::dims to_dnnl(const std::vector<int64_t>& v);
 
+/// A memory format in full: extents, padded extents, strides, inner blocks; equal texts mean equal memory.
+std::string format_text(const dnnl::memory::desc& desc);
+
 /// How good an implementation is by its name: kernels made for the shape, products of unpacked columns, plain
 /// loops.
 enum class ImplementationRank : uint8_t { kTailored, kProducts, kPlain };

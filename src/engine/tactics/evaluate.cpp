@@ -13,11 +13,8 @@
 namespace assay::engine {
 namespace {
 
-std::string supports(const Problem& p) {
-  if (is_region(p.node())) return "a region has no evaluation of its own";
-  require_op(p.node(), p.model());
-  return {};
-}
+/// Whatever else there is, is faster.
+constexpr double kEstimate = 1;
 
 /// The node as a model of its own. Its inputs are `arguments`.
 std::shared_ptr<const Model> make_fragment(const Problem& p, const std::vector<Value*>& arguments) {
@@ -36,7 +33,11 @@ std::shared_ptr<const Model> make_fragment(const Problem& p, const std::vector<V
   return fragment;
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (p.region().kind != RegionKind::kNode) return "it evaluates single nodes";
+  if (is_region(p.node())) return "an idiom has no evaluation of its own";
+  require_op(p.node(), p.model());
+  Candidate& b = proposals.add({}, NumericsClass::kExact);
   std::vector<Value*> arguments;
   for (Value* v : p.node().inputs()) {
     if (v == nullptr) {
@@ -53,7 +54,8 @@ std::string lower(const Problem& p, StepBuilder& b) {
       arguments.push_back(v);
     }
   for (const Value* v : p.node().outputs()) v != nullptr ? b.add_output(v) : b.skip_output();
-  b.step().fragment = make_fragment(p, arguments);
+  b.network = make_fragment(p, arguments);
+  b.estimate = kEstimate;
   return {};
 }
 
@@ -120,20 +122,17 @@ class InterpretKernel final : public TensorKernel {
   Interpreter interpreter_;
 };
 
-std::unique_ptr<TensorKernel> create(const Plan&, const Step& step) {
-  require(step.fragment != nullptr, ErrorCode::kInternal, "a step of the plain evaluation lacks its node");
-  if (has_subgraph(*step.fragment->graph->nodes()[0]))
-    return std::make_unique<InterpretKernel>(step.fragment);
-  return std::make_unique<EvaluateKernel>(step.fragment);
+std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step) {
+  const std::shared_ptr<const Model>& network = plan.networks.at(static_cast<size_t>(step.network)).model;
+  if (has_subgraph(*network->graph->nodes()[0])) return std::make_unique<InterpretKernel>(network);
+  return std::make_unique<EvaluateKernel>(network);
 }
 
 }  // namespace
 
 constinit const TacticDef tactic_evaluate = {
     .name = "evaluate",
-    .numerics = NumericsClass::kExact,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create_tensor = create},
 };
 

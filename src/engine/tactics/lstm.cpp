@@ -110,7 +110,9 @@ Tensor weights_of(const Tensor& w, const Sizes& s, int64_t direction, const Pack
   });
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   const Sizes s = sizes_of(p);
   const Node& n = p.node();
   const int64_t threads = p.config().threads;
@@ -121,18 +123,17 @@ std::string lower(const Problem& p, StepBuilder& b) {
   b.add_input(n.input(2));
   const Tensor &w = *p.input_constant(1), *bias = p.input_constant(3);
   for (int64_t d = 0; d < s.directions; ++d) {
-    b.add_constant(fmt::format("lstm {} {} {} {}", w.data(), d, s.steps * s.batch, threads), n.input(1)->name(),
+    b.add_constant(n.input(1)->name(), w, fmt::format("direction {} in {}", d, packing.str()),
                    [w, s, d, packed = packing, parts = parts_of(s, threads)] { return weights_of(w, s, d, packed, parts); });
     b.add_constant(
-        fmt::format("lstm bias {} {} {}", bias != nullptr ? bias->data() : w.data(), bias != nullptr, d),
-        "bias", [given = bias != nullptr ? *bias : Tensor(), s, d] { return bias_of(given, s, d); });
+        "bias", bias != nullptr ? *bias : w, fmt::format("{} of direction {}", bias != nullptr ? "sum" : "zeros", d), [given = bias != nullptr ? *bias : Tensor(), s, d] { return bias_of(given, s, d); });
   }
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
-  Parameters& parameters = b.step().parameters;
+  Parameters& parameters = b.step.parameters;
   parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
   parameters.set("threads", threads);
   parameters.set("backward", int64_t{string_attribute(n, "direction", "forward") == "reverse"});
-  b.step().scratch_bytes =
+  b.step.scratch_bytes =
       static_cast<int64_t>(static_cast<size_t>(s.directions) * s.gate_bytes() + s.state_bytes() +
                            s.output_bytes()) +
       product_scratch;
@@ -230,8 +231,7 @@ std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
 constinit const TacticDef tactic_lstm = {
     .name = "lstm",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

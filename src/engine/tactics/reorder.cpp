@@ -24,7 +24,6 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_reorder = {
     .name = "reorder",
-    .numerics = NumericsClass::kExact,
     .factory = {.create = create},
 };
 
