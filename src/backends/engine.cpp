@@ -96,8 +96,8 @@ class EngineSession final : public Session {
   EngineSession(const ModelSource& source, const SessionOptions& options)
       : inputs_(tensor_infos(source.model->graph->inputs)),
         outputs_(tensor_infos(source.model->graph->outputs)),
-        pool_(pool_of(options.threads)),
-        builder_(*source.model, config_of(options, pool_->size())) {
+        threads_(pool_of(options.threads)),
+        builder_(*source.model, config_of(options, threads_->size())) {
     std::vector<Shape> shapes;
     for (const TensorInfo& info : inputs_) {
       if (!info.type.is_tensor())
@@ -143,7 +143,7 @@ class EngineSession final : public Session {
     if (it != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, it);
     } else {
-      auto context = std::make_unique<engine::Context>(builder_.build(shapes), engine::find_kernel, pool_);
+      auto context = std::make_unique<engine::Context>(builder_.build(shapes), engine::find_kernel, threads_);
       entries_.push_front({shapes, std::move(context)});
       if (entries_.size() > kMaxContexts) entries_.pop_back();
     }
@@ -163,7 +163,7 @@ class EngineSession final : public Session {
   }
 
   std::vector<TensorInfo> inputs_, outputs_;
-  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<ThreadPool> threads_;
   engine::Builder builder_;
   std::list<Entry> entries_;  // the most recently used first
   BlockPool pool_;

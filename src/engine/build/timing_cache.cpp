@@ -103,7 +103,7 @@ void TimingCache::read(const std::string& text, const std::string& name) {
 
 void TimingCache::load(const std::string& path) {
   const auto file = MappedFile::open(path);
-  read(std::string(file->text()), path);
+  read(std::string(file->bytes()), path);
 }
 
 std::string TimingCache::str() const {

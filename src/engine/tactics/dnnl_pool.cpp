@@ -115,7 +115,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.add_output(p.node().output(0), layout);
     b.step.parameters = std::move(own);
     b.step.scratch_bytes = scratch;
-    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * product(w.kernel)), 0, layout.is_blocked() ? 0.2 : 0.1);
+    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * Shape(w.kernel).numel()), 0, layout.is_blocked() ? 0.2 : 0.1);
   }
   return proposals.candidates().empty() ? refusal : std::string();
 }
