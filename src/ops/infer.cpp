@@ -85,7 +85,10 @@ class NodeInference final : public InferContext {
     return node().input(i) ? node().input(i)->type : kUnknown;
   }
   const Tensor* input_value(size_t i) const override {
-    return node().input(i) ? all_.value_of(node().input(i)) : nullptr;
+    if (node().input(i) == nullptr) return nullptr;
+    const Tensor* value = all_.value_of(node().input(i));
+    if (value == nullptr && all_.options_.on_unknown_value) all_.options_.on_unknown_value(node(), *node().input(i));
+    return value;
   }
   const Dims* input_extents(size_t i) const override {
     return node().input(i) ? all_.extents_of(node().input(i)) : nullptr;

@@ -14,6 +14,8 @@ struct InferOptions {
   std::function<void(const Node&, const std::string& reason)> on_problem;
   /// Keep a value's declared shape where inference knows less.
   bool keep_declared = true;
+  /// Told when an operator's inference wanted to know the elements of an input that are not known.
+  std::function<void(const Node&, const Value&)> on_unknown_value;
 };
 
 /// Sets Value::type of every value it can, subgraphs and local function bodies included. A branch of an If

@@ -4,6 +4,8 @@
 #include <dnnl.hpp>
 
 #include "base/cpus.h"
+#include "engine/build/dynamic_part.h"
+#include "engine/build/shape_values.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/origins.h"
@@ -29,6 +31,7 @@ void compute_outputs(Graph& g) {
 }  // namespace
 
 Builder::Builder(const Model& model, BuildConfig config) : config_(std::move(config)), canonical_(clone_model(model)) {
+  if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
   run_passes(*canonical_, lowering_pipeline());
   if (config_.optimize) run_passes(*canonical_, canonical_pipeline(), config_.passes);
@@ -55,34 +58,65 @@ void Builder::dissolve_idioms(Model& model, OptionMaker& maker) const {
   for (Node* n : dissolved) g.remove_node(n);
 }
 
-std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes) {
-  const std::shared_ptr<Model> model = clone_model(*canonical_);
-  Graph& g = *model->graph;
-  for (size_t i = 0; i < g.inputs.size(); ++i)
-    if (g.inputs[i]->type.is_tensor())
-      g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
-  infer_shapes(*model);
+/// Runs the passes for known shapes over a model whose types have been inferred.
+void Builder::specialize(Model& model) const {
   for (int round = 0; config_.optimize && round < kMaxRounds; ++round) {
     int64_t edits = 0;
-    for (const PassReport& r : run_passes(*model, specialize_pipeline(), config_.passes)) edits += r.edits;
+    for (const PassReport& r : run_passes(model, specialize_pipeline(), config_.passes)) edits += r.edits;
     if (edits == 0) break;
-    infer_shapes(*model);
+    infer_shapes(model);
   }
-  if (config_.optimize) run_passes(*model, idiom_pipeline(), config_.passes);
+}
+
+std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes) {
+  std::vector<size_t> value_inputs;
+  return build(input_shapes, {}, value_inputs);
+}
+
+std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs, std::vector<size_t>& value_inputs) {
+  const std::shared_ptr<Model> model = clone_model(*canonical_);
+  Graph& g = *model->graph;
+  const std::vector<Value*> graph_inputs = g.inputs;
+  const auto fix = [&](size_t i) { graph_inputs[i]->set_tensor(inputs[i]); };
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    if (g.inputs[i]->type.is_tensor()) g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
+  for (const size_t i : value_inputs) fix(i);
+  infer_shapes(*model);
+  specialize(*model);
+  while (!inputs.empty()) {
+    bool more = false;
+    for (const size_t i : shape_value_inputs(*model)) {
+      if (std::find(value_inputs.begin(), value_inputs.end(), i) != value_inputs.end()) continue;
+      value_inputs.push_back(i);
+      fix(i);
+      more = true;
+    }
+    if (!more) break;
+    infer_shapes(*model);
+    specialize(*model);
+  }
+  std::sort(value_inputs.begin(), value_inputs.end());
+  return plan_of(*model);
+}
+
+std::shared_ptr<const Plan> Builder::plan_of(Model& model) {
+  Graph& g = *model.graph;
+  cut_dynamic_part(model);
+  if (config_.optimize) run_passes(model, idiom_pipeline(), config_.passes);
   compute_outputs(g);
   const TacticConfig tactics = {.threads = config_.threads, .layouts = config_.layouts};
   {
-    OptionMaker maker(*model, tactics, config_.tactics);
-    dissolve_idioms(*model, maker);
+    OptionMaker maker(model, tactics, config_.tactics);
+    dissolve_idioms(model, maker);
   }
-  OptionMaker maker(*model, tactics, config_.tactics);
+  OptionMaker maker(model, tactics, config_.tactics);
   EstimatedCosts estimated;
   std::optional<MeasuredCosts> measured;
   if (config_.timing_cache != nullptr && config_.has_data)
-    measured.emplace(*config_.timing_cache, constants_, config_.pool, config_.timing);
-  const std::vector<Choice> choices = select(*model, maker, measured ? static_cast<Costs&>(*measured) : estimated);
+    measured.emplace(*config_.timing_cache, *config_.constants, config_.pool, config_.timing);
+  const std::vector<Choice> choices = select(model, maker, measured ? static_cast<Costs&>(*measured) : estimated);
   report(choices);
-  LoweredPlan lowered = lower_choices(*model, maker, choices, config_.threads, constants_, config_.has_data);
+  LoweredPlan lowered = lower_choices(model, maker, choices, config_.threads, *config_.constants, config_.has_data);
   resolve_outputs(lowered);
   place_values(lowered);
   return std::make_shared<Plan>(std::move(lowered.plan));

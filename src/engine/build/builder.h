@@ -25,6 +25,8 @@ struct BuildConfig {
   TimingOptions timing;
   /// Kernels are measured on its threads; null: on the caller's.
   std::shared_ptr<ThreadPool> pool;
+  /// Shared by the plans of a model and of the networks in them; null: a new one.
+  std::shared_ptr<ConstantCache> constants;
   /// False: the plan only says what would be done. Its constants have no data, so it cannot be run, and nothing is measured.
   bool has_data = true;
 };
@@ -52,18 +54,22 @@ class Builder {
   /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
   /// matter. Throws Error naming the node.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
+  /// The same for given inputs. `value_inputs` holds positions of inputs whose elements plans have been made for before; they and others that
+  /// turn out to decide about shapes go into the plan as constants, and all of them are in `value_inputs` then, sorted.
+  std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs, std::vector<size_t>& value_inputs);
   /// Of the last plan, in the order of its regions.
   const std::vector<RegionReport>& reports() const { return reports_; }
 
   const BuildConfig& config() const { return config_; }
 
  private:
+  void specialize(Model& model) const;
+  std::shared_ptr<const Plan> plan_of(Model& model);
   void dissolve_idioms(Model& model, OptionMaker& maker) const;
   void report(std::span<const Choice> choices);
 
   BuildConfig config_;
   std::shared_ptr<Model> canonical_;
-  ConstantCache constants_;
   std::vector<RegionReport> reports_;
 };
 

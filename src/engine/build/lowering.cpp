@@ -16,6 +16,7 @@ Tensor held(const std::shared_ptr<const Tensor>& made) { return Tensor::view(mad
 }  // namespace
 
 Tensor ConstantCache::get(const Tensor& source, const std::string& packing, const std::function<Tensor()>& make) {
+  const std::lock_guard lock(mutex_);
   const auto [first, last] = entries_.equal_range(packing);
   for (auto it = first; it != last; ++it) {
     const Tensor& known = it->second.source;
@@ -28,6 +29,11 @@ Tensor ConstantCache::get(const Tensor& source, const std::string& packing, cons
   const auto made = std::make_shared<const Tensor>(make());
   entries_.emplace(packing, Entry{source, made});
   return held(made);
+}
+
+size_t ConstantCache::size() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
 }
 
 void ConstantCache::forget_unused() {
@@ -175,9 +181,9 @@ class Lowering {
       places_[o.value] = {{o.layout, id}};
       step.outputs.push_back(id);
     }
-    if (c.network != nullptr) {
-      step.network = static_cast<int32_t>(plan_.networks.size());
-      plan_.networks.push_back({c.network});
+    for (const std::shared_ptr<const Model>& network : c.networks) {
+      step.networks.push_back(static_cast<int32_t>(plan_.networks.size()));
+      plan_.networks.push_back({network});
     }
     plan_.steps.push_back(std::move(step));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -13,13 +14,13 @@
 namespace assay::engine {
 
 /// Constants that steps have made of a model's (packed weights), shared by the plans that use them. What no plan uses any more is
-/// forgotten: a model that runs with ever new shapes keeps no more than its last plans do. Not thread-safe.
+/// forgotten: a model that runs with ever new shapes keeps no more than its last plans do.
 class ConstantCache {
  public:
   /// What was made of `source` in this way before, where somebody still has it; else what `make` gives now.
   Tensor get(const Tensor& source, const std::string& packing, const std::function<Tensor()>& make);
   /// Entries that somebody has, and those that are not forgotten yet.
-  size_t size() const { return entries_.size(); }
+  size_t size() const;
 
  private:
   struct Entry {
@@ -29,6 +30,7 @@ class ConstantCache {
   };
   void forget_unused();
 
+  mutable std::mutex mutex_;
   std::unordered_multimap<std::string, Entry> entries_;
   size_t limit_ = 16;
 };

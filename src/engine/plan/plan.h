@@ -89,10 +89,11 @@ struct Step {
   std::vector<Placement> placements;
   std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
   std::vector<Refusal> refusals;
-  int32_t network = -1;  ///< of the plan's networks: the node that the plain evaluation runs; -1: none
+  /// Of the plan's networks: the node that the plain evaluation runs; bodies of control flow; what waits for shapes.
+  std::vector<int32_t> networks;
 };
 
-/// Nodes that a step carries along as they are: a model whose inputs and outputs are those of the step, in order.
+/// Nodes that a step carries along as they are.
 struct PlanNetwork {
   std::shared_ptr<const Model> model;
 };

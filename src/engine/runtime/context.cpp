@@ -34,8 +34,8 @@ struct Context::Call {
   std::vector<int32_t> dropped;                      // tensors that no later step reads
 };
 
-Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, std::shared_ptr<ThreadPool> pool)
-    : plan_(std::move(plan)), pool_(std::move(pool)), arena_(static_cast<size_t>(plan_->arena_bytes)) {
+Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks, std::shared_ptr<ThreadPool> pool)
+    : plan_(std::move(plan)), networks_(networks), pool_(std::move(pool)), arena_(static_cast<size_t>(plan_->arena_bytes)) {
   input_arguments_.resize(plan_->inputs.size());
   output_arguments_.resize(plan_->outputs.size());
   tensors_.resize(plan_->values.size());
@@ -81,7 +81,7 @@ void Context::prepare_call(size_t index, KernelLookup lookup) {
                  if (factory->create != nullptr)
                    call->kernel = factory->create(*plan_, step);
                  else
-                   call->tensor_kernel = factory->create_tensor(*plan_, step);
+                   call->tensor_kernel = factory->create_tensor(*plan_, step, networks_);
                });
   call->inputs.resize(step.inputs.size());
   call->outputs.resize(step.outputs.size());

@@ -33,7 +33,8 @@ class OutputBinding {
 class Context {
  public:
   /// Runs on the threads of `pool`; null: on the caller's alone. Throws Error when memory is refused or a step's tactic is unknown.
-  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, std::shared_ptr<ThreadPool> pool);
+  /// `networks` outlives it.
+  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks, std::shared_ptr<ThreadPool> pool);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -68,6 +69,7 @@ class Context {
   Tensor tensor_of(int32_t value, std::span<const Tensor> inputs, const void* place) const;
 
   std::shared_ptr<const Plan> plan_;
+  NetworkSource& networks_;
   std::shared_ptr<ThreadPool> pool_;
   Arena arena_;
   std::vector<std::unique_ptr<Call>> calls_;

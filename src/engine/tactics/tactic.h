@@ -119,8 +119,8 @@ class Candidate {
   std::vector<Operand> inputs, outputs;
   std::vector<View> views;
   Step step;
-  /// The plain evaluation only: the node as a model of its own, inputs and outputs in the order of the step's.
-  std::shared_ptr<const Model> network;
+  /// Nodes that the step carries along as they are.
+  std::vector<std::shared_ptr<const Model>> networks;
   /// For the choice without measurements: seconds that it may take on one core of a common CPU.
   double estimate = 0;
 };
