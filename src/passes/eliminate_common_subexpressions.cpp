@@ -1,6 +1,7 @@
 // Of nodes that compute the same from the same inputs, the first is kept.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "passes/match.h"
 #include "passes/origins.h"
@@ -64,7 +65,8 @@ std::optional<std::string> key_of(const Node& n, const Model& model) {
 bool run(Model& model) {
   const PassContext context(model);
   std::unordered_map<std::string, Node*> first;
-  std::vector<Node*> duplicates;
+  std::unordered_map<Node*, Origins> origins;  // of those that are kept for others, too
+  std::unordered_set<const Node*> duplicates;
   Graph& g = *model.graph;
   for (const auto& n : g.nodes()) {
     const std::optional<std::string> key = key_of(*n, model);
@@ -82,13 +84,13 @@ bool run(Model& model) {
     if (!replaceable) continue;
     for (size_t i = 0; i < n->outputs().size(); ++i)
       if (n->output(i) != nullptr) g.replace_uses(n->output(i), kept->output(i));
-    std::vector<std::string> origins = origins_of(*kept);
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
-    set_origins(*kept, origins);
-    duplicates.push_back(n.get());
+    const auto [all, is_new] = origins.try_emplace(kept);
+    if (is_new) all->second.add(origins_of(*kept));
+    all->second.add(origins_of(*n));
+    duplicates.insert(n.get());
   }
-  g.remove_nodes_if(
-      [&](const Node& n) { return std::find(duplicates.begin(), duplicates.end(), &n) != duplicates.end(); });
+  for (const auto& [kept, all] : origins) set_origins(*kept, all.names());
+  g.remove_nodes_if([&](const Node& n) { return duplicates.contains(&n); });
   return !duplicates.empty();
 }
 

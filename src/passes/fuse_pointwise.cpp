@@ -16,6 +16,7 @@ constexpr size_t kMaxOperands = 12;
 
 struct Growth {
   std::unordered_set<const Node*> nodes;
+  std::vector<const Node*> list;  // of the same nodes, as they joined
   std::unordered_set<const Value*> operands;
 };
 
@@ -27,6 +28,7 @@ size_t operand_count(const Growth& g) {
 
 void include(Growth& g, const Node& n) {
   g.nodes.insert(&n);
+  g.list.push_back(&n);
   const PointwiseForm form = pointwise_form(n).value();
   g.operands.insert(form.operands.begin(), form.operands.end());
 }
@@ -62,10 +64,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     }
   }
   if (growth.nodes.size() == 1) return std::nullopt;
-  std::vector<const Node*> ordered;
-  for (const auto& node : n.graph().nodes())
-    if (growth.nodes.contains(node.get())) ordered.push_back(node.get());
-  return make_region(kPointwise, ordered, context);
+  return make_region(kPointwise, in_order(growth.list), context);
 }
 
 }  // namespace

@@ -232,12 +232,12 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
   for (Value* v : outputs) detach_from_producer(*v);
   Node* node = place.graph->insert_node(last, plugin.op, inputs, outputs, std::move(attributes),
                                         node_name(plugin.name), plugin.domain);
-  std::vector<std::string> origins;
+  Origins origins;
   for (const Node* n : region.nodes) {
     if (n->op_type != "Constant") replaced_.emplace(n, node->label());
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
+    origins.add(origins_of(*n));
   }
-  set_origins(*node, origins);
+  set_origins(*node, origins.names());
   inserted_.insert(node);
   inserted_in_.emplace_back(node, &place);
   for (const Node* n : place.holders) holders_.emplace(n, node);
