@@ -3,11 +3,10 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "assay/graph.h"
+#include "graph/function_index.h"
 #include "reference/evaluate.h"
 
 namespace assay {
@@ -19,8 +18,8 @@ class NodeEvaluator {
   /// The tensor of a value that the node uses.
   using Known = std::function<const Tensor&(const Value*)>;
 
-  /// `functions` has the local functions, `scope` the opsets.
-  NodeEvaluator(const Model& functions, const Model& scope, Known known);
+  /// `model` has the local functions, which are those of `functions`; `scope` has the opsets.
+  NodeEvaluator(const Model& model, const FunctionIndex& functions, const Model& scope, Known known);
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
@@ -33,7 +32,6 @@ class NodeEvaluator {
   static constexpr int64_t kMaxTurns = 1 << 16;
 
  private:
-  const Function* called(const Node& n) const;
   bool is_random(const Node& n) const;
   void check_turns(const Node& n) const;
   void check_size(const Node& n) const;
@@ -41,10 +39,10 @@ class NodeEvaluator {
   std::shared_ptr<Model> fragment(const Node& n) const;
   std::vector<Tensor> run(const Node& n) const;
 
-  const Model& functions_;
+  const Model& model_;
+  const FunctionIndex& functions_;
   const Model& scope_;
   Known known_;
-  std::unordered_set<std::string_view> function_names_;
 };
 
 }  // namespace assay
