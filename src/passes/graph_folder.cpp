@@ -28,7 +28,7 @@ bool is_quantization(const Node& n) {
 /// Folds one graph. `scope` has the opsets that hold in it.
 class Folder {
  public:
-  Folder(const Model& model, const FunctionIndex& functions, const Model& scope, Graph& graph,
+  Folder(const Model& model, const LocalFunctions& functions, const Model& scope, Graph& graph,
          const FoldOptions& options, FoldReport& report)
       : scope_(scope),
         graph_(graph),
@@ -135,7 +135,7 @@ class Folder {
   std::vector<ComputedNode> computed_;
 };
 
-void fold_graph(const Model& model, const FunctionIndex& functions, const Model& scope, Graph& graph,
+void fold_graph(const Model& model, const LocalFunctions& functions, const Model& scope, Graph& graph,
                 const FoldOptions& options, FoldReport& report) {
   Folder(model, functions, scope, graph, options, report).run();
   if (options.recurse_subgraphs)
@@ -148,7 +148,7 @@ void fold_graph(const Model& model, const FunctionIndex& functions, const Model&
 FoldReport fold_constants(Model& model, const FoldOptions& options) {
   check_depth(model);
   FoldReport report;
-  const FunctionIndex functions(model);
+  const LocalFunctions functions(model);
   fold_graph(model, functions, model, *model.graph, options, report);
   if (!options.recurse_functions) return report;
   // Callers first: a body whose folded nodes wait for cleanup() is no body to evaluate.

@@ -1,6 +1,7 @@
 #include "passes/node_evaluator.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "assay/edit.h"
@@ -45,9 +46,36 @@ bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
   return false;
 }
 
+bool is_random_operator(const Node& n) {
+  const OpDef* op = find_op(n.domain, n.op_type);
+  return op != nullptr && op->random;
+}
+
 }  // namespace
 
-NodeEvaluator::NodeEvaluator(const Model& model, const FunctionIndex& functions, const Model& scope, Known known)
+/// From the functions with random operators back to those that call them: calls may be as deep as there are functions, or
+/// go round in circles.
+LocalFunctions::LocalFunctions(const Model& model) : index_(model) {
+  std::unordered_map<const Function*, std::vector<const Function*>> callers;
+  std::vector<const Function*> open;
+  for (const Function& f : model.functions)
+    for (const auto& n : f.body->nodes()) {
+      const bool is_found = any_node(*n, [&](const Node& inner) {
+        const Function* callee = called(inner);
+        if (callee != nullptr) callers[callee].push_back(&f);
+        return callee == nullptr && is_random_operator(inner);
+      });
+      if (is_found && random_.insert(&f).second) open.push_back(&f);
+    }
+  while (!open.empty()) {
+    const Function* f = open.back();
+    open.pop_back();
+    for (const Function* caller : callers[f])
+      if (random_.insert(caller).second) open.push_back(caller);
+  }
+}
+
+NodeEvaluator::NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known)
     : model_(model), functions_(functions), scope_(scope), known_(std::move(known)) {}
 
 std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
@@ -64,11 +92,8 @@ std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
 
 bool NodeEvaluator::is_random(const Node& n) const {
   return any_node(n, [&](const Node& inner) {
-    if (const Function* f = functions_.called(inner))
-      return std::any_of(f->body->nodes().begin(), f->body->nodes().end(),
-                         [&](const auto& b) { return is_random(*b); });
-    const OpDef* op = find_op(inner.domain, inner.op_type);
-    return op != nullptr && op->random;
+    const Function* f = functions_.called(inner);
+    return f != nullptr ? functions_.is_random(f) : is_random_operator(inner);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "assay/graph.h"
@@ -10,6 +11,19 @@
 #include "reference/evaluate.h"
 
 namespace assay {
+
+/// The local functions of a model, which must stay as they are while it lives.
+class LocalFunctions {
+ public:
+  explicit LocalFunctions(const Model& model);
+  const Function* called(const Node& n) const { return index_.called(n); }
+  /// Whether a call draws random numbers, also in what it calls in turn.
+  bool is_random(const Function* f) const { return random_.contains(f); }
+
+ private:
+  FunctionIndex index_;
+  std::unordered_set<const Function*> random_;
+};
 
 /// Evaluates single nodes, those with subgraphs and calls of local functions included, as the reference does
 /// with the stored types.
@@ -19,7 +33,7 @@ class NodeEvaluator {
   using Known = std::function<const Tensor&(const Value*)>;
 
   /// `model` has the local functions, which are those of `functions`; `scope` has the opsets.
-  NodeEvaluator(const Model& model, const FunctionIndex& functions, const Model& scope, Known known);
+  NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known);
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
@@ -40,7 +54,7 @@ class NodeEvaluator {
   std::vector<Tensor> run(const Node& n) const;
 
   const Model& model_;
-  const FunctionIndex& functions_;
+  const LocalFunctions& functions_;
   const Model& scope_;
   Known known_;
 };
