@@ -38,7 +38,7 @@ bool may_join(const Growth& g, const Value* v, const Shape& domain, const PassCo
   const Node* p = v->producer();
   if (p == nullptr || g.nodes.contains(p) || context.is_pinned(v) || &p->graph() != context.model.graph.get())
     return false;
-  if (shape_of(v) != domain || !pointwise_form(*p)) return false;
+  if (context.is_widely_used(v) || shape_of(v) != domain || !pointwise_form(*p)) return false;
   return std::all_of(v->consumers().begin(), v->consumers().end(),
                      [&](const Node* c) { return g.nodes.contains(c); });
 }

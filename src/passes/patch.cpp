@@ -22,8 +22,16 @@ void pin_outputs(const Graph& g, std::unordered_set<const Value*>& pinned) {
 
 PassContext::PassContext(const Model& m) : model(m) { pin_outputs(*m.graph, pinned); }
 
+bool PassContext::is_widely_used(const Value* v) const {
+  constexpr size_t kMany = 64;
+  if (widely_used_.contains(v)) return true;
+  if (v->consumers().size() <= kMany) return false;
+  widely_used_.insert(v);
+  return true;
+}
+
 const Node* PassContext::sole_consumer(const Value* v) const {
-  if (v == nullptr || v->consumers().size() != 1 || is_pinned(v)) return nullptr;
+  if (v == nullptr || is_pinned(v) || is_widely_used(v) || v->consumers().size() != 1) return nullptr;
   const Node* n = v->consumers()[0];
   return &n->graph() == model.graph.get() ? n : nullptr;
 }

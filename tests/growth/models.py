@@ -82,6 +82,19 @@ def distinct(n):
     return model(nodes, [X], [Y], [floats(f"w{i}", [i, 1]) for i in range(n // 2)])
 
 
+def fan(n):
+    """Pairs of nodes that differ, side by side, which all read the result of one node."""
+    nodes = [node("Relu", ["x"], ["r"], "first")]
+    for i in range(n // 3):
+        nodes += [node("Add", ["r", f"w{i}"], [f"a{i}"], f"a{i}"), node("Abs", [f"a{i}"], [f"b{i}"], f"b{i}")]
+    last = "b0"
+    for i in range(1, n // 3):
+        result = f"s{i}" if i + 1 < n // 3 else "y"
+        nodes.append(node("Mul", [last, f"b{i}"], [result], f"m{i}"))
+        last = result
+    return model(nodes, [X], [Y], [floats(f"w{i}", [i, 1]) for i in range(n // 3)])
+
+
 def outputs(n):
     """Every node gives an output of the model."""
     nodes = [node("Add", ["x", f"w{i}"], [f"y{i}"], f"n{i}") for i in range(n)]
@@ -336,7 +349,7 @@ def long_function(n):
 
 
 ALL = {f.__name__: f for f in (
-    chain, unsorted_chain, unnamed, equal_names, long_names, wide, wide_chains, distinct, outputs, inputs, initializers,
+    chain, unsorted_chain, unnamed, equal_names, long_names, wide, wide_chains, distinct, fan, outputs, inputs, initializers,
     unused_initializers, shared_initializer, constants, constant_nodes, identity, wide_identity, constant_identity, views, shapes, casts,
     layers, convolutions, old_operators, new_operators, ifs, wide_ifs, constant_ifs, nested, constant_nested, loop, functions, calls,
     long_function)}
