@@ -85,15 +85,24 @@ bool NodeMatcher::match_if_alike(const Node* x, const Node* y, bool equal_only) 
   return true;
 }
 
-/// The free consumers of a value, by their operator and the slot in which they take it: null where there are several.
+/// The free consumers of a value, by their operator and the slots in which they take it (of very many slots the first):
+/// null where there are several.
 template <typename IsFree>
 std::map<std::pair<std::string_view, uint64_t>, const Node*> only_consumers(const Value& v, Slots& slots,
                                                                            const IsFree& is_free) {
   std::map<std::pair<std::string_view, uint64_t>, const Node*> found;
+  const auto add = [&](const Node* n, uint64_t slot) {
+    const auto [it, is_new] = found.try_emplace({n->op_type, slot}, n);
+    if (!is_new && it->second != n) it->second = nullptr;
+  };
   for (const Node* n : v.consumers()) {
     if (!is_free(n)) continue;
-    const auto [it, is_new] = found.try_emplace({n->op_type, slots.input(*n, &v)}, n);
-    if (!is_new && it->second != n) it->second = nullptr;
+    if (n->inputs().size() > Slots::kFew) {
+      add(n, slots.input(*n, &v));
+      continue;
+    }
+    for (size_t i = 0; i < n->inputs().size(); ++i)
+      if (n->input(i) == &v) add(n, i);
   }
   return found;
 }
