@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/input_replacer.h"
 #include "passes/match.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
@@ -65,6 +66,7 @@ std::optional<std::string> key_of(const Node& n, const Model& model) {
 bool run(Model& model) {
   const PassContext context(model);
   std::unordered_map<std::string, Node*> first;
+  InputReplacer uses;
   std::unordered_map<Node*, Origins> origins;  // of those that are kept for others, too
   std::unordered_set<const Node*> duplicates;
   Graph& g = *model.graph;
@@ -83,7 +85,7 @@ bool run(Model& model) {
     }
     if (!replaceable) continue;
     for (size_t i = 0; i < n->outputs().size(); ++i)
-      if (n->output(i) != nullptr) g.replace_uses(n->output(i), kept->output(i));
+      if (n->output(i) != nullptr) uses.replace(*n->output(i), kept->output(i));
     const auto [all, is_new] = origins.try_emplace(kept);
     if (is_new) all->second.add(origins_of(*kept));
     all->second.add(origins_of(*n));

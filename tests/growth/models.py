@@ -264,21 +264,25 @@ CONDITION = value_info("condition", [], BOOL)
 
 
 def ifs(n):
-    """A chain of If nodes."""
-    v = names(n)
-    return model([choice("condition", v[i], v[i + 1], f"n{i}", i) for i in range(n)], [X, CONDITION], [Y])
+    """A chain of If nodes; those in their branches count, too."""
+    count = n // 3
+    v = names(count)
+    return model([choice("condition", v[i], v[i + 1], f"n{i}", i) for i in range(count)], [X, CONDITION], [Y])
 
 
 def wide_ifs(n):
     """If nodes side by side, which all read one value of the graph around them."""
-    nodes = [choice("condition", "x", f"v{i}", f"n{i}", i) for i in range(n)]
-    return model([*nodes, node("Sum", [f"v{i}" for i in range(n)], ["y"], "sum")], [X, CONDITION], [Y])
+    count = n // 3
+    nodes = [choice("condition", "x", f"v{i}", f"n{i}", i) for i in range(count)]
+    return model([*nodes, node("Sum", [f"v{i}" for i in range(count)], ["y"], "sum")], [X, CONDITION], [Y])
 
 
 def constant_ifs(n):
     """If nodes whose branch is known."""
-    v = names(n)
-    return model([choice("condition", v[i], v[i + 1], f"n{i}", i) for i in range(n)], [X], [Y], [tensor("condition", [], b"\1", BOOL)])
+    count = n // 3
+    v = names(count)
+    return model([choice("condition", v[i], v[i + 1], f"n{i}", i) for i in range(count)], [X], [Y],
+                 [tensor("condition", [], b"\1", BOOL)])
 
 
 def nested(n, condition=CONDITION, constants=()):
