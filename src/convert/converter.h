@@ -14,17 +14,22 @@
 
 namespace assay {
 
+/// Nodes that break a rule of their operator, with the sentence that inference had for it.
+using BrokenNodes = std::unordered_map<const Node*, std::string>;
+
 /// One conversion; the report gets what it does, says and refuses.
 class Converter final : public RewriteSink {
  public:
-  Converter(Model& model, const ConvertOptions& options, ConvertReport& report)
+  Converter(Model& model, const ConvertOptions& options, ConvertReport& report, const BrokenNodes& broken)
       : model_(model),
+        broken_(broken),
         options_(options),
         domain_(plain_domain(options.domain)),
         to_(options.version),
         report_(report) {}
 
-  /// All nodes of a graph, which imports version `from` of the domain.
+  /// All nodes of a graph, which imports version `from` of the domain. Throws Error for one that would have to be
+  /// rewritten, but breaks a rule of its operator: adapters rely on them.
   void graph(Graph& g, int64_t from);
 
   void added(Node& node, const Node& anchor, bool after, int64_t opset) override {
@@ -84,6 +89,7 @@ class Converter final : public RewriteSink {
   void put_in_order(Graph& g);
 
   Model& model_;
+  const BrokenNodes& broken_;
   const ConvertOptions& options_;
   const std::string domain_;
   const int64_t to_;

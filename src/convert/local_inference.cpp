@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "convert/rewrite.h"
+#include "ops/check.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
@@ -53,6 +54,7 @@ void infer_node(Node& node, int64_t opset) {
   const OpVersion* version = op != nullptr ? version_for(*op, opset) : nullptr;
   if (version == nullptr || version->infer == nullptr) return;
   try {
+    check_form(node, *op, *version);
     LocalInference context(node, *op, *version);
     version->infer(context);
   } catch (const Error&) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "assay/edit.h"
+#include "base/memory_limit.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/interpreter.h"
@@ -36,6 +38,14 @@ bool may_blow_up(const Node& n) {
   return false;
 }
 
+/// Operators of which one element may take any number of steps.
+bool may_take_long(const Node& n) {
+  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "AveragePool", "LpPool",
+                         "MaxPool", "LRN", "RoiAlign", "Einsum", "DFT", "STFT"})
+    if (n.op_type == op) return true;
+  return false;
+}
+
 bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
   if (holds(n)) return true;
   for (const Graph* g : graphs_of(n))
@@ -61,7 +71,8 @@ std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
   const BoundOp op = function == nullptr ? bind_op(n, scope_) : BoundOp();
   if ((function == nullptr && !op) || is_random(n)) return {};
   check_turns(n);
-  check_size(n);
+  check_cost(n);
+  const MemoryCeiling ceiling(memory_left() / 2);
   if (function != nullptr || !graphs_of(n).empty()) return run(n);
   std::vector<Tensor> inputs;
   for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v) : Tensor());
@@ -91,12 +102,12 @@ void NodeEvaluator::check_turns(const Node& n) const {
     fail(ErrorCode::kUnsupported, "a Loop in {} is not known to end within {} turns", n.label(), kMaxTurns);
 }
 
-/// Shape inference knows the size before memory is asked for.
-void NodeEvaluator::check_size(const Node& n) const {
+/// Shape inference knows size and work before memory is asked for.
+void NodeEvaluator::check_cost(const Node& n) const {
   int64_t given = 0;
   for (const Value* v : n.inputs())
     if (v != nullptr) given += static_cast<int64_t>(known_(v).nbytes());
-  if (given <= kSmallInputs && !may_blow_up(n)) return;
+  if (given <= kSmallInputs && !may_blow_up(n) && !may_take_long(n)) return;
   const std::shared_ptr<Model> model = fragment(n);
   for (const Value* v : model->graph->outputs) {
     const std::optional<Shape> shape = shape_of(v);
@@ -105,6 +116,9 @@ void NodeEvaluator::check_size(const Node& n) const {
     require(bytes <= std::max(kMaxBytes, 2 * given), ErrorCode::kUnsupported,
             "the result of {} would have {} bytes, too many to be computed here", n.label(), bytes);
   }
+  for (const auto& inner : model->graph->nodes())
+    require(work_estimate(*inner) <= kMaxWork, ErrorCode::kUnsupported,
+            "{} takes more than {} steps, too long to be computed here", n.label(), kMaxWork);
 }
 
 void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
@@ -148,7 +162,7 @@ std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
 std::vector<Tensor> NodeEvaluator::run(const Node& n) const {
   const std::shared_ptr<Model> model = fragment(n);
   std::unordered_map<const Value*, Tensor> found;
-  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored});
+  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored, .max_work = kMaxWork});
   interpreter.run({}, [&](const Value& v, std::span<const Tensor> lanes) { found[&v] = lanes[0]; });
   std::vector<Tensor> results;
   size_t k = 0;

@@ -24,11 +24,14 @@ class NodeEvaluator {
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
-  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes.
+  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes, more
+  /// steps than kMaxWork, more than half of the memory that is left.
   std::vector<Tensor> evaluate(const Node& n) const;
 
   /// Results of more bytes, and of more than twice the inputs', are not computed.
   static constexpr int64_t kMaxBytes = int64_t{1} << 30;
+  /// Steps of one evaluation (ops/work.h), about a minute.
+  static constexpr int64_t kMaxWork = int64_t{1} << 36;
   /// Turns of a Loop.
   static constexpr int64_t kMaxTurns = 1 << 16;
 
@@ -36,7 +39,7 @@ class NodeEvaluator {
   const Function* called(const Node& n) const;
   bool is_random(const Node& n) const;
   void check_turns(const Node& n) const;
-  void check_size(const Node& n) const;
+  void check_cost(const Node& n) const;
   void add_functions(const Graph& g, Model& model) const;
   std::shared_ptr<Model> fragment(const Node& n) const;
   std::vector<Tensor> run(const Node& n) const;

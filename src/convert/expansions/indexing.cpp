@@ -103,6 +103,8 @@ Value* from_front(Rewrite& r, Value* indices, Value* extent) {
 void expand_gather_elements(Rewrite& r) {
   const Shape data = r.shape(0), out = r.shape(1);
   const auto axis = static_cast<size_t>(r.front_axis(r.get_int("axis", 0), 0));
+  if (out.size() != data.size() || axis >= data.size())
+    no_equivalent("indices of shape {} for axis {} of data of shape {}", out.str(), axis, data.str());
   if (become_empty(r, out, r.dtype(0))) return;
   const std::vector<int64_t> strides = data.strides();
   Tensor rest = Tensor::allocate(DType::kInt64, out);
