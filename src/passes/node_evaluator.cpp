@@ -56,8 +56,8 @@ bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
 
 }  // namespace
 
-NodeEvaluator::NodeEvaluator(const Model& functions, const Model& scope, Known known)
-    : functions_(functions), scope_(scope), known_(std::move(known)) {
+NodeEvaluator::NodeEvaluator(const Model& functions, const Model& scope, Known known, int64_t max_work)
+    : functions_(functions), scope_(scope), known_(std::move(known)), max_work_(max_work) {
   for (const Function& f : functions.functions) function_names_.insert(f.name);
 }
 
@@ -117,8 +117,8 @@ void NodeEvaluator::check_cost(const Node& n) const {
             "the result of {} would have {} bytes, too many to be computed here", n.label(), bytes);
   }
   for (const auto& inner : model->graph->nodes())
-    require(work_estimate(*inner) <= kMaxWork, ErrorCode::kUnsupported,
-            "{} takes more than {} steps, too long to be computed here", n.label(), kMaxWork);
+    require(work_estimate(*inner) <= max_work_, ErrorCode::kUnsupported,
+            "{} takes more than {} steps, too long to be computed here", n.label(), max_work_);
 }
 
 void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
@@ -162,7 +162,7 @@ std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
 std::vector<Tensor> NodeEvaluator::run(const Node& n) const {
   const std::shared_ptr<Model> model = fragment(n);
   std::unordered_map<const Value*, Tensor> found;
-  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored, .max_work = kMaxWork});
+  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored, .max_work = max_work_});
   interpreter.run({}, [&](const Value& v, std::span<const Tensor> lanes) { found[&v] = lanes[0]; });
   std::vector<Tensor> results;
   size_t k = 0;

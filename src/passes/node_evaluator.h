@@ -19,19 +19,17 @@ class NodeEvaluator {
   /// The tensor of a value that the node uses.
   using Known = std::function<const Tensor&(const Value*)>;
 
-  /// `functions` has the local functions, `scope` the opsets.
-  NodeEvaluator(const Model& functions, const Model& scope, Known known);
+  /// `functions` has the local functions, `scope` the opsets. An evaluation may take `max_work` steps (ops/work.h).
+  NodeEvaluator(const Model& functions, const Model& scope, Known known, int64_t max_work);
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
   /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes, more
-  /// steps than kMaxWork, more than half of the memory that is left.
+  /// steps than max_work, more than half of the memory that is left.
   std::vector<Tensor> evaluate(const Node& n) const;
 
   /// Results of more bytes, and of more than twice the inputs', are not computed.
   static constexpr int64_t kMaxBytes = int64_t{1} << 30;
-  /// Steps of one evaluation (ops/work.h), about a minute.
-  static constexpr int64_t kMaxWork = int64_t{1} << 36;
   /// Turns of a Loop.
   static constexpr int64_t kMaxTurns = 1 << 16;
 
@@ -47,6 +45,7 @@ class NodeEvaluator {
   const Model& functions_;
   const Model& scope_;
   Known known_;
+  int64_t max_work_;
   std::unordered_set<std::string_view> function_names_;
 };
 

@@ -78,7 +78,10 @@ MODELS = [
     ("run external_link.onnx --ref", 1, ERR, "[!] its external data 'link.bin' are a link to '/etc/hostname', outside the model's folder [in initializer 'w'] [in $DIR/external_link.onnx]"),
     ("run two.onnx --ref --onnx-outputs H nope", 1, ERR, "[!] The following outputs were not found in the model: {'H', 'nope'} [in $DIR/two.onnx]. Similar names are: ['h']."),
     ("run identity.onnx --ref --onnx-exclude-outputs nope", 1, ERR, "[!] The following outputs were not found in the model: {'nope'} [in $DIR/identity.onnx]"),
-    ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are"),
+    ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how many there may be."),
+    ("run dynamic.onnx --ref --input-shapes x:[100000,2] --memory-limit 1M", 1, ERR, "[!] a float64 tensor of shape (100000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how many there may be."),
+    ("run dynamic.onnx --ref --memory-limit 1K", 1, ERR, "[!] --memory-limit: 1K is too small; it must be at least 1048576"),
+    ("run dynamic.onnx --ref --memory-limit lots", 1, ERR, "[!] Could not convert lots to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
 ]
 
 TEXTS = [

@@ -101,6 +101,21 @@ TEST(AttentionExpansion, WhatMustBeKnown) {
             std::string::npos);
 }
 
+// Head counts that no attention has, from attributes and from shapes.
+TEST(AttentionExpansion, HeadsThatDoNotDivideAreRefused) {
+  const auto packed = [](int64_t queries, int64_t keys) {
+    const Tensor x = mixed({1, 3, 8});
+    return OneNode("Attention", 23, {x, x, x}, {{"q_num_heads", queries}, {"kv_num_heads", keys}});
+  };
+  for (const auto& [queries, keys] : std::vector<std::pair<int64_t, int64_t>>{
+           {2, 4}, {4, 3}, {3, 3}, {0, 1}, {1, 0}, {-2, -2}, {int64_t{1} << 62, 1}, {INT64_MIN, -1}}) {
+    const OneNode node = packed(queries, keys);
+    EXPECT_THROW(convert_opset(*node.model, {.version = 19}), Error) << queries << " and " << keys;
+  }
+  const OneNode more_keys("Attention", 23, {mixed({1, 2, 3, 4}), mixed({1, 4, 3, 4}), mixed({1, 4, 3, 4})});
+  EXPECT_THROW(convert_opset(*more_keys.model, {.version = 19}), Error);
+}
+
 TEST(AttentionExpansion, RotaryEmbedding) {
   const Tensor x = mixed({2, 3, 4, 8}), packed = mixed({2, 4, 24}),
                ids = int64s({0, 3, 1, 1, 2, 2, 0, 4}).reshaped({2, 4});
