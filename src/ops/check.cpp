@@ -5,8 +5,10 @@
 #include <climits>
 #include <map>
 
+#include "base/memory_limit.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
+#include "tensor/room.h"
 
 namespace assay {
 namespace {
@@ -182,6 +184,13 @@ std::string kind_name(DType t) {
   return is_container(t) ? std::string(dtype_name(t)) : std::string(dtype_name(t)) + " tensor";
 }
 
+/// Only what is without elements can have extents of more than there is memory for.
+void check_room(const OpDef& op, const OpVersion& version, const Parameter& p, const Tensor& t) {
+  if (t.is_container() || t.numel() != 0 || room_of(t.dtype(), t.shape()) <= memory_limit()) return;
+  fail(ErrorCode::kInvalidModel, "the input '{}' of {}-{} has shape {}; its extents are out of range", p.name, op.name,
+       version.since, t.shape().str());
+}
+
 }  // namespace
 
 void check_values(const OpDef& op, const OpVersion& version, std::span<const Tensor> inputs, bool ideal) {
@@ -192,6 +201,7 @@ void check_values(const OpDef& op, const OpVersion& version, std::span<const Ten
     const Parameter* p = s.input(i);
     if (!inputs[i].defined() || p == nullptr) continue;
     const DType given = inputs[i].dtype();
+    check_room(op, version, *p, inputs[i]);
     const bool any_float = ideal && given == DType::kFloat64 && (p->kinds & floats) != 0;
     require(any_float || (p->kinds & value_kind(given)) != 0, ErrorCode::kInvalidModel,
             "the input '{}' of {}-{} is a {}, which it does not take", p->name, op.name, version.since,

@@ -3,6 +3,7 @@
 
 #include "assay/tensor.h"
 #include "base/memory_limit.h"
+#include "tensor/room.h"
 
 namespace assay {
 namespace {
@@ -65,6 +66,17 @@ TEST_F(TensorMemory, ViewsAndWhatWasRefusedTakeNothing) {
   EXPECT_NE(refusal(DType::kFloat64, {int64_t{1} << 60}).find("bytes that there are"), std::string::npos);
   EXPECT_NE(refusal(DType::kString, {int64_t{1} << 40}).find("bytes that there are"), std::string::npos);
   EXPECT_EQ(taken(), 0);
+}
+
+// An axis of a million million, beside one of 0, is no tensor that anything can be computed with.
+TEST_F(TensorMemory, ExtentsBesideAZeroCount) {
+  EXPECT_EQ(room_of(DType::kFloat32, {0, 3, 0, 5}), 60);
+  EXPECT_EQ(room_of(DType::kInt4, {3}), 2);
+  EXPECT_EQ(room_of(DType::kUInt8, {0, int64_t{1} << 40, int64_t{1} << 40}), INT64_MAX);
+  EXPECT_EQ(room_of(DType::kFloat64, {INT64_MAX}), INT64_MAX);
+  EXPECT_THROW(room_of(DType::kFloat32, {0, -1}), Error);
+  EXPECT_NE(refusal(DType::kFloat32, {0, int64_t{1} << 50}).find("bytes that there are"), std::string::npos);
+  EXPECT_EQ(refusal(DType::kFloat32, {0, 1000}), "it was allocated");
 }
 
 }  // namespace

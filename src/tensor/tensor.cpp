@@ -8,6 +8,7 @@
 
 #include "base/memory_limit.h"
 #include "tensor/container.h"
+#include "tensor/room.h"
 
 namespace assay {
 namespace {
@@ -68,8 +69,7 @@ Tensor Tensor::allocate(DType dtype, Shape shape) {
   t.numel_ = shape.numel();
   require(dtype != DType::kUndefined && !assay::is_container(dtype), ErrorCode::kInternal,
           "a tensor needs an element type");
-  const auto bits = dtype == DType::kString ? int64_t{8 * sizeof(std::string)} : int64_t{bit_width(dtype)};
-  if (t.numel_ > memory_limit() / std::max<int64_t>(bits, 1) * 8) [[unlikely]]
+  if (room_of(dtype, shape) > memory_limit()) [[unlikely]]
     refuse(INT64_MAX, shape, dtype);
   if (dtype == DType::kString) {
     MemoryShare share = share_for(t.numel_ * int64_t{sizeof(std::string)}, shape, dtype);
