@@ -23,9 +23,6 @@ DType type_of_scores(DType query, DType mask) {
   return query == DType::kFloat64 ? query : DType::kFloat32;
 }
 
-/// More places than these are computed when the model runs.
-constexpr int64_t kMostPlaces = int64_t{1} << 24;
-
 class AttentionFormula {
  public:
   explicit AttentionFormula(Rewrite& r) : r_(r), type_(r.dtype(kQuery)), by_sequence_(r.rank(kQuery) == 3) {
@@ -99,6 +96,7 @@ class AttentionFormula {
     const int64_t queries = heads_of(kQuery, "q_num_heads"), keys = heads_of(kKey, "kv_num_heads");
     if (queries == keys) return heads;
     if (keys < 1 || queries % keys != 0) no_equivalent("{} heads of queries for {} of keys", queries, keys);
+    listable(queries, "heads of queries");
     Ints which;
     for (int64_t h = 0; h < queries; ++h) which.push_back(h / (queries / keys));
     return r_.add("Gather", {heads, r_.ints(which, "heads")}, {{"axis", int64_t{1}}});
@@ -116,7 +114,7 @@ class AttentionFormula {
     const auto queries = known_extent(q_, 2), keys = known_extent(key_, 2),
                added = known_extent(r_.input(kKey), by_sequence_ ? 1 : 2);
     if (!queries || !keys || !added || r_.input(kKeyLengths) != nullptr) return std::nullopt;
-    if (*keys > 0 && *queries > kMostPlaces / *keys) return std::nullopt;
+    if (*keys > 0 && *queries > kMostListed / *keys) return std::nullopt;
     Tensor t = Tensor::allocate(DType::kBool, {*queries, *keys});
     bool* to = t.mutable_data<bool>();
     for (int64_t i = 0; i < *queries; ++i)

@@ -112,6 +112,11 @@ TEST(AttentionExpansion, HeadsThatDoNotDivideAreRefused) {
     const OneNode node = packed(queries, keys);
     EXPECT_THROW(convert_opset(*node.model, {.version = 19}), Error) << queries << " and " << keys;
   }
+  // As many heads as a shape that costs nothing declares.
+  OneNode open("Attention", 23, {mixed({1, 1, 1}), mixed({1, 1, 1}), mixed({1, 1, 1})},
+               {{"q_num_heads", int64_t{1} << 40}, {"kv_num_heads", int64_t{1}}});
+  for (Value* v : open.model->graph->inputs) v->type = Type::tensor(DType::kFloat32, Dims{1, 1, int64_t{1} << 40});
+  EXPECT_FALSE(convert_opset(*open.model, {.version = 19}).problems.empty());
   const OneNode more_keys("Attention", 23, {mixed({1, 2, 3, 4}), mixed({1, 4, 3, 4}), mixed({1, 4, 3, 4})});
   EXPECT_THROW(convert_opset(*more_keys.model, {.version = 19}), Error);
 }
