@@ -22,16 +22,16 @@ g () => (float y) <float[1] one = {1}, int64[4] xs = {1, 256, 512, 512}, int64[4
 """
 LOOP = """<ir_version: 8, opset_import: ["" : 17]>
 g () => (float y) <int64 turns = {4611686018427387904}, float start = {0}> {
-  y = Loop (turns, "", start) <body = b (int64 i, bool go, float s) => (bool again, float t) {
+  y = Loop <body: graph = b (int64 i, bool go, float s) => (bool again, float t) {
     again = Identity (go)
     t = Add (s, s)
-  }>
+  }>(turns, "", start)
 }
 """
-FOLDED = LOOP.replace("4611686018427387904", "60000").replace("t = Add (s, s)", """t = Loop (turns, "", s) <body = c (int64 j, bool go2, float u) => (bool again2, float v) {
+FOLDED = LOOP.replace("4611686018427387904", "60000").replace("t = Add (s, s)", """t = Loop <body: graph = c (int64 j, bool go2, float u) => (bool again2, float v) {
       again2 = Identity (go2)
       v = Add (u, u)
-    }>""")
+    }>(turns, "", s)""")
 MODELS = {"conv.onnxtxt": CONV, "loop.onnxtxt": LOOP, "folded.onnxtxt": FOLDED}
 COMMANDS = [
     "run conv.onnxtxt --ref --save-outputs out.json",
