@@ -24,9 +24,7 @@ constexpr int64_t kOverhead = 128;
           bytes > memory_limit()
               ? fmt::format("a {} tensor of shape {} takes more than the {} bytes that there are",
                             dtype_name(dtype), shape.str(), memory_limit())
-              : fmt::format("a {} tensor of shape {} takes {} bytes, but {} of the {} bytes that there are "
-                            "are in use",
-                            dtype_name(dtype), shape.str(), bytes, memory_in_use(), memory_limit()));
+              : fmt::format("a {} tensor of shape {} takes {} bytes, but {} of {} bytes are in use", dtype_name(dtype), shape.str(), bytes, memory_in_use(), memory_limit()));
   throw e.set_remedy("The option --memory-limit changes how many there may be.");
 }
 
