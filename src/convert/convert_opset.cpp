@@ -69,9 +69,8 @@ ConvertReport convert_opset(Model& model, const ConvertOptions& options) {
           domain.empty() ? "ai.onnx" : domain, newest_opset(domain));
   DeclaredTypes declared(model);
   UnusedConstants unused(model);
-  BrokenNodes broken;
-  infer_shapes(model, {.on_problem = [&](const Node& n, const std::string& reason) { broken[&n] = reason; }});
-  Converter converter(model, options, report, broken);
+  infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}});
+  Converter converter(model, options, report);
   converter.graph(*model.graph, report.from);
   for (Function& f : model.functions) {
     OpsetImport* own = import_of(f.opsets, domain);

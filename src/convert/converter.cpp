@@ -31,8 +31,8 @@ std::string form_of(const Node& n) {
   return text;
 }
 
-/// Inference looks at no function that is never called. An attribute that the schema does not know is no obstacle:
-/// fit_schema() has its say on those.
+/// Adapters rely on what a node must have. An attribute that the schema does not know is no obstacle, and neither is an
+/// input of another type: fit_schema() and type_problems() have their say on those.
 void require_form(const Node& n, const OpDef& op, const OpVersion& version) {
   for (const NodeProblem& p : find_node_problems(n, op, version))
     require(p.rule == NodeRule::kUnknownAttribute || p.rule == NodeRule::kInputType, ErrorCode::kInvalidModel,
@@ -157,14 +157,15 @@ void Converter::original(Node& n, int64_t from) {
     return;
   }
   if (version_for(*op, from) == version_for(*op, to_)) return;
-  if (const auto it = broken_.find(&n); it != broken_.end())
-    fail(ErrorCode::kInvalidModel, "{}", it->second);
   original_ = &n;
   label_ = n.label();
   const size_t problems = report_.problems.size();
   const std::string form = form_of(n);
   try {
-    if (const OpVersion* now = version_for(*op, from)) require_form(n, *op, *now);
+    if (const OpVersion* now = version_for(*op, from)) {
+      require_form(n, *op, *now);
+      check_rules(n, *op, *now);
+    }
     convert(n, from);
     // What is converted may add more.
     for (size_t i = 0; i < pending_.size(); ++i) convert(*pending_[i].node, pending_[i].opset);

@@ -14,15 +14,11 @@
 
 namespace assay {
 
-/// Nodes that break a rule of their operator, with the sentence that inference had for it.
-using BrokenNodes = std::unordered_map<const Node*, std::string>;
-
 /// One conversion; the report gets what it does, says and refuses.
 class Converter final : public RewriteSink {
  public:
-  Converter(Model& model, const ConvertOptions& options, ConvertReport& report, const BrokenNodes& broken)
+  Converter(Model& model, const ConvertOptions& options, ConvertReport& report)
       : model_(model),
-        broken_(broken),
         options_(options),
         domain_(plain_domain(options.domain)),
         to_(options.version),
@@ -89,7 +85,6 @@ class Converter final : public RewriteSink {
   void put_in_order(Graph& g);
 
   Model& model_;
-  const BrokenNodes& broken_;
   const ConvertOptions& options_;
   const std::string domain_;
   const int64_t to_;

@@ -49,6 +49,12 @@ class LocalInference final : public InferContext {
 
 }  // namespace
 
+void check_rules(const Node& node, const OpDef& op, const OpVersion& version) {
+  if (version.infer == nullptr) return;
+  LocalInference context(node, op, version);
+  version.infer(context);
+}
+
 void infer_node(Node& node, int64_t opset) {
   const OpDef* op = find_op(node.domain, node.op_type);
   const OpVersion* version = op != nullptr ? version_for(*op, opset) : nullptr;

@@ -51,9 +51,8 @@ std::vector<Subject> all_subjects(const std::string& pattern) {
 void fold(const std::shared_ptr<Model>& m, bool error_ok) {
   const FoldReport report = fold_constants(*m, {.error_ok = error_ok});
   for (const FoldReport::Kept& k : report.failed)
-    require(k.node.find(kNode) != std::string::npos || k.node.find("call") != std::string::npos ||
-                k.node.find("choice") != std::string::npos,
-            ErrorCode::kInternal, "a failure names '{}': {}", k.node, k.reason);
+    require(k.reason.find("[at node ") != std::string::npos || k.reason.find(k.node) != std::string::npos,
+            ErrorCode::kInternal, "a failure of {} names no node: {}", k.node, k.reason);
   cleanup(*m);
 }
 
@@ -123,8 +122,7 @@ std::string judge(const Path& path, const Subject& s, const Misuse& misuse, Plac
   } catch (const Error& e) {
     const std::string text = e.what();
     if (e.code() == ErrorCode::kInternal) return "an internal error: " + text;
-    if (text.find(kNode) == std::string::npos && text.find("choice") == std::string::npos &&
-        text.find("call") == std::string::npos)
+    if (text.find("[at node ") == std::string::npos && text.find(kNode) == std::string::npos)
       return "an error that names no node: " + text;
   } catch (const std::exception& e) {
     return fmt::format("an exception that is no Error: {}", e.what());
