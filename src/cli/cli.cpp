@@ -13,6 +13,7 @@
 #include "base/python_repr.h"
 #include "cli/command_list.h"
 #include "cli/options/logging.h"
+#include "cli/options/resources.h"
 #include "run/failure.h"
 
 namespace assay::cli {
@@ -57,6 +58,7 @@ void add_command(ArgParser& parser, const Command& command) {
   parser.add_command(std::string(command.name), std::string(command.summary),
                      std::string(command.description), [&command](ArgParser& inner) {
                        if (command.add_options != nullptr) command.add_options(inner);
+                       if (command.run != nullptr) add_resource_options(inner);
                        for (const Command* sub : command.subcommands) add_command(inner, *sub);
                      });
 }
@@ -128,6 +130,7 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
   CommandContext context(args, invocation);
   const Outcome outcome = guarded([&] {
     apply_logging_options(args);
+    apply_resource_options(args);
     refuse_unavailable(args);
     return find_command(args.commands()).run(context);
   });

@@ -9,6 +9,8 @@
 #include "convert/local_inference.h"
 #include "convert/schema_fit.h"
 #include "convert/steps.h"
+#include "graph/at_node.h"
+#include "ops/check.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -27,6 +29,14 @@ std::string form_of(const Node& n) {
       text += fmt::format("={}", fmt::join(*list, ","));
   }
   return text;
+}
+
+/// Adapters rely on what a node must have. An attribute that the schema does not know is no obstacle, and neither is an
+/// input of another type: fit_schema() and type_problems() have their say on those.
+void require_form(const Node& n, const OpDef& op, const OpVersion& version) {
+  for (const NodeProblem& p : find_node_problems(n, op, version))
+    require(p.rule == NodeRule::kUnknownAttribute || p.rule == NodeRule::kInputType, ErrorCode::kInvalidModel,
+            "{}", p.message);
 }
 
 const OpVersion* neighbour(const OpDef& op, const OpVersion& now, int direction) {
@@ -155,12 +165,15 @@ void Converter::original(Node& n, int64_t from) {
   const size_t problems = report_.problems.size();
   const std::string form = form_of(n);
   try {
+    if (const OpVersion* now = version_for(*op, from)) {
+      require_form(n, *op, *now);
+      check_rules(n, *op, *now, constants_);
+    }
     convert(n, from);
     // What is converted may add more.
     for (size_t i = 0; i < pending_.size(); ++i) convert(*pending_[i].node, pending_[i].opset);
-  } catch (Error& e) {
-    e.add_context("at node " + label_);
-    throw;
+  } catch (const std::exception&) {
+    rethrow_at_node(label_);
   }
   if (removed_.contains(&n) || form_of(n) != form) ++report_.rewritten;
   const bool is_same_operator = !removed_.contains(&n) && n.op_type == op->name;

@@ -26,7 +26,8 @@ class Converter final : public RewriteSink {
         report_(report),
         functions_(model) {}
 
-  /// All nodes of a graph, which imports version `from` of the domain.
+  /// All nodes of a graph, which imports version `from` of the domain. Throws Error for one that would have to be
+  /// rewritten, but breaks a rule of its operator: adapters rely on them.
   void graph(Graph& g, int64_t from);
 
   void added(Node& node, const Node& anchor, bool after, int64_t opset) override {

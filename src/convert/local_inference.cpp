@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "ops/check.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
@@ -49,11 +50,18 @@ class LocalInference final : public InferContext {
 
 }  // namespace
 
+void check_rules(const Node& node, const OpDef& op, const OpVersion& version, ConstantFinder& constants) {
+  if (version.infer == nullptr) return;
+  LocalInference context(node, op, version, constants);
+  version.infer(context);
+}
+
 void infer_node(Node& node, int64_t opset, ConstantFinder& constants) {
   const OpDef* op = find_op(node.domain, node.op_type);
   const OpVersion* version = op != nullptr ? version_for(*op, opset) : nullptr;
   if (version == nullptr || version->infer == nullptr) return;
   try {
+    check_form(node, *op, *version);
     LocalInference context(node, *op, *version, constants);
     version->infer(context);
   } catch (const Error&) {

@@ -72,6 +72,12 @@ DType Rewrite::dtype(size_t i) const {
   return dtype;
 }
 
+int64_t listable(const Shape& shape, std::string_view what) {
+  int64_t n = 1;
+  for (const int64_t d : shape) n = listable(n * listable(d, what), what);
+  return n;
+}
+
 int64_t Rewrite::front_axis(int64_t axis, size_t i) const { return axis < 0 ? axis + rank(i) : axis; }
 
 Tensor Rewrite::constant_input(size_t i, std::string_view name) const {

@@ -25,6 +25,16 @@ template <typename... Args>
   throw NoEquivalent{fmt::format(format, std::forward<Args>(args)...)};
 }
 
+/// The most elements that an adapter writes out as one constant. Extents that a file declares cost it nothing.
+inline constexpr int64_t kMostListed = int64_t{1} << 24;
+/// The number; NoEquivalent, naming it as `what`, when it is negative or more than kMostListed.
+inline int64_t listable(int64_t n, std::string_view what) {
+  if (n < 0 || n > kMostListed) no_equivalent("{} {}, too many to be written out,", n, what);
+  return n;
+}
+/// The elements of a shape, so bounded.
+int64_t listable(const Shape& shape, std::string_view what);
+
 /// Where the new nodes of a conversion are kept until its end, when the nodes of each graph are put in order.
 class RewriteSink {
  public:

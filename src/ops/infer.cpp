@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "graph/at_node.h"
 #include "graph/function_index.h"
 #include "graph/order.h"
 #include "ops/check.h"
@@ -179,6 +180,7 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
       out && out->type.has_shape() ? known_shape(*out->type.dims) : std::nullopt;
   const bool holds_tensor = is_constant && n.find_attribute("sparse_value") == nullptr;
   if (!shape || (!holds_tensor && (shape->numel() > kMaxExtents || is_float(out->type.dtype)))) return;
+  check_values(op, v, inputs, false);
   EvalContext c(n, op, v, std::move(inputs));
   v.eval(c);
   if (c.outputs()[0].defined()) known_.tensors[out] = std::move(c.outputs()[0]);
@@ -232,7 +234,7 @@ void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
 void Inference::graph(Graph& g, const std::vector<OpsetImport>& opsets) {
   for (const auto& n : g.nodes()) {
     try {
-      with_context([&] { return "at node " + n->label(); }, [&] { node(*n, opsets); });
+      at_node(*n, [&] { node(*n, opsets); });
     } catch (const Error& e) {
       problem(*n, e);
     }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "assay/fold.h"
+#include "ops/work.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
@@ -60,7 +62,7 @@ std::optional<std::vector<Tensor>> fold(const Node& n, const Model& model) {
                                     [](const Value* v) { return v == nullptr || v->tensor().defined(); });
   if (!constant || has_subgraph(n)) return std::nullopt;
   const BoundOp op = bind_op(n, model);
-  if (!op || op.op->random || !is_small_enough(n)) return std::nullopt;
+  if (!op || op.op->random || !is_small_enough(n) || work_estimate(n) > kMaxFoldWork) return std::nullopt;
   std::vector<Tensor> inputs;
   for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->tensor() : Tensor());
   std::vector<Tensor> results = evaluate_node(n, op, std::move(inputs));

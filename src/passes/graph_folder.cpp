@@ -36,7 +36,8 @@ class Folder {
         report_(report),
         is_body_(&model != &scope && graph.parent() == nullptr),
         shapes_(scope, [this](const Value* v) { return known(v); }),
-        evaluator_(model, functions, scope, [this](const Value* v) -> const Tensor& { return *known(v); }) {}
+        evaluator_(
+            model, functions, scope, [this](const Value* v) -> const Tensor& { return *known(v); }, options.max_work) {}
 
   void run() {
     lower_constants();

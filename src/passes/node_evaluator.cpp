@@ -5,10 +5,12 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
+#include "base/memory_limit.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/interpreter.h"
@@ -34,6 +36,14 @@ std::vector<const Graph*> graphs_of(const Node& n) {
 bool may_blow_up(const Node& n) {
   for (const char* op :
        {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "Pad", "EyeLike", "OneHot"})
+    if (n.op_type == op) return true;
+  return false;
+}
+
+/// Operators of which one element may take any number of steps.
+bool may_take_long(const Node& n) {
+  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "AveragePool", "LpPool",
+                         "MaxPool", "LRN", "RoiAlign", "Einsum", "DFT", "STFT"})
     if (n.op_type == op) return true;
   return false;
 }
@@ -75,15 +85,16 @@ LocalFunctions::LocalFunctions(const Model& model) : index_(model) {
   }
 }
 
-NodeEvaluator::NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known)
-    : model_(model), functions_(functions), scope_(scope), known_(std::move(known)) {}
+NodeEvaluator::NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known, int64_t max_work)
+    : model_(model), functions_(functions), scope_(scope), known_(std::move(known)), max_work_(max_work) {}
 
 std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
   const Function* function = functions_.called(n);
   const BoundOp op = function == nullptr ? bind_op(n, scope_) : BoundOp();
   if ((function == nullptr && !op) || is_random(n)) return {};
   check_turns(n);
-  check_size(n);
+  check_cost(n);
+  const MemoryCeiling ceiling(memory_left() / 2);
   if (function != nullptr || !graphs_of(n).empty()) return run(n);
   std::vector<Tensor> inputs;
   for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v) : Tensor());
@@ -110,12 +121,12 @@ void NodeEvaluator::check_turns(const Node& n) const {
     fail(ErrorCode::kUnsupported, "a Loop in {} is not known to end within {} turns", n.label(), kMaxTurns);
 }
 
-/// Shape inference knows the size before memory is asked for.
-void NodeEvaluator::check_size(const Node& n) const {
+/// Shape inference knows size and work before memory is asked for.
+void NodeEvaluator::check_cost(const Node& n) const {
   int64_t given = 0;
   for (const Value* v : n.inputs())
     if (v != nullptr) given += static_cast<int64_t>(known_(v).nbytes());
-  if (given <= kSmallInputs && !may_blow_up(n)) return;
+  if (given <= kSmallInputs && !may_blow_up(n) && !may_take_long(n)) return;
   const std::shared_ptr<Model> model = fragment(n);
   for (const Value* v : model->graph->outputs) {
     const std::optional<Shape> shape = shape_of(v);
@@ -124,6 +135,9 @@ void NodeEvaluator::check_size(const Node& n) const {
     require(bytes <= std::max(kMaxBytes, 2 * given), ErrorCode::kUnsupported,
             "the result of {} would have {} bytes, too many to be computed here", n.label(), bytes);
   }
+  for (const auto& inner : model->graph->nodes())
+    require(work_estimate(*inner) <= max_work_, ErrorCode::kUnsupported,
+            "{} takes more than {} steps, too long to be computed here", n.label(), max_work_);
 }
 
 void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
@@ -168,7 +182,7 @@ std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
 std::vector<Tensor> NodeEvaluator::run(const Node& n) const {
   const std::shared_ptr<Model> model = fragment(n);
   std::unordered_map<const Value*, Tensor> found;
-  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored});
+  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored, .max_work = max_work_});
   interpreter.run({}, [&](const Value& v, std::span<const Tensor> lanes) { found[&v] = lanes[0]; });
   std::vector<Tensor> results;
   size_t k = 0;

@@ -32,12 +32,14 @@ class NodeEvaluator {
   /// The tensor of a value that the node uses.
   using Known = std::function<const Tensor&(const Value*)>;
 
-  /// `model` has the local functions, which are those of `functions`; `scope` has the opsets.
-  NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known);
+  /// `model` has the local functions, which are those of `functions`; `scope` has the opsets. An evaluation may take
+  /// `max_work` steps (ops/work.h).
+  NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known, int64_t max_work);
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
-  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes.
+  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes, more
+  /// steps than max_work, more than half of the memory that is left.
   std::vector<Tensor> evaluate(const Node& n) const;
 
   /// Results of more bytes, and of more than twice the inputs', are not computed.
@@ -48,7 +50,7 @@ class NodeEvaluator {
  private:
   bool is_random(const Node& n) const;
   void check_turns(const Node& n) const;
-  void check_size(const Node& n) const;
+  void check_cost(const Node& n) const;
   void add_functions(const Graph& g, Model& model) const;
   std::shared_ptr<Model> fragment(const Node& n) const;
   std::vector<Tensor> run(const Node& n) const;
@@ -57,6 +59,7 @@ class NodeEvaluator {
   const LocalFunctions& functions_;
   const Model& scope_;
   Known known_;
+  int64_t max_work_;
 };
 
 }  // namespace assay

@@ -5,17 +5,22 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/at_node.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/check.h"
 #include "ops/eval_util.h"
 #include "ops/noise.h"
+#include "ops/work.h"
 #include "reference/error_bound.h"
 
 namespace assay {
 namespace {
 
 using Lanes = std::vector<Tensor>;
+
+/// Steps that any node costs, however small: to find its inputs, to allocate its outputs.
+constexpr int64_t kNodeWork = 1000;
 
 bool all_shared(const Lanes& lanes) {
   return std::all_of(lanes.begin(), lanes.end(), [&](const Tensor& t) { return t.shares_storage(lanes[0]); });
@@ -51,12 +56,11 @@ struct Interpreter::Impl {
 
   void bind(const Graph& g) {
     for (const auto& n : g.nodes()) {
-      const BoundOp op = with_context([&] { return "at node " + n->label(); },
-                                      [&] {
-                                        const BoundOp found = require_op(*n, *model);
-                                        check_node(*n, *found.op, *found.version);
-                                        return found;
-                                      });
+      const BoundOp op = at_node(*n, [&] {
+        const BoundOp found = require_op(*n, *model);
+        check_node(*n, *found.op, *found.version);
+        return found;
+      });
       nodes.emplace(n.get(), Bound{op, mix_key(options.seed, nodes.size())});
       for (const Attribute& a : n->attributes)
         if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) bind(**sub);
@@ -111,7 +115,8 @@ class Walk {
  public:
   using Computed = std::function<void(const Value&)>;
 
-  explicit Walk(const Interpreter::Impl& interpreter) : impl_(interpreter) {}
+  explicit Walk(const Interpreter::Impl& interpreter)
+      : impl_(interpreter), work_left_(interpreter.options.max_work) {}
 
   /// Whether the values of the graph's outputs stay in the frame.
   enum class KeepOutputs : uint8_t { kNo, kYes };
@@ -131,7 +136,10 @@ class Walk {
                                     size_t lane);
   void add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& frame, std::vector<Lanes>& outputs);
 
+  void charge(const Node& n, const std::vector<Lanes>& inputs);
+
   const Interpreter::Impl& impl_;
+  int64_t work_left_;
   uint64_t subgraph_runs_ = 0;
 };
 
@@ -216,6 +224,18 @@ void Walk::add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& fra
   }
 }
 
+/// Counts what the node is going to take. In a loop types leave extents open: the inputs that are there count in any
+/// case.
+void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
+  if (impl_.options.max_work == INT64_MAX) return;
+  int64_t given = kNodeWork;
+  for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
+  const int64_t work = std::max(given, work_estimate(n));
+  require(work <= work_left_, ErrorCode::kUnsupported, "it takes more than {} steps, too long to be computed here",
+          impl_.options.max_work);
+  work_left_ -= work;
+}
+
 void Walk::evaluate(const Node& n, Frame& frame) {
   std::vector<Lanes> inputs;
   // Lanes that agree on every input are evaluated once.
@@ -226,6 +246,7 @@ void Walk::evaluate(const Node& n, Frame& frame) {
     inputs.push_back(lanes_of(v, frame));
     shared = shared && all_shared(inputs.back());
   }
+  charge(n, inputs);
   const auto inputs_of = [&](size_t k) {
     std::vector<Tensor> list;
     for (const Lanes& l : inputs) list.push_back(l[k]);
@@ -258,7 +279,7 @@ void Walk::nodes(Frame& frame, const Computed& computed, KeepOutputs outputs) {
     for (const Value* v : g.outputs) ++uses[v];
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& n = *g.nodes()[i];
-    with_context([&] { return "at node " + n.label(); }, [&] { evaluate(n, frame); });
+    at_node(n, [&] { evaluate(n, frame); });
     for (const Value* v : n.outputs()) {
       if (v == nullptr) continue;
       computed(*v);

@@ -22,6 +22,8 @@ struct InterpreterOptions {
   ReferencePrecision precision = ReferencePrecision::kFloat64;
   int noisy_lanes = 0;  ///< only with kFloat64
   uint64_t seed = 1;    ///< of the noise
+  /// Steps (ops/work.h) that a run may take; what needs more throws Error (kUnsupported).
+  int64_t max_work = INT64_MAX;
 };
 
 /// Evaluates a model node by node. A value lives until its last use; constants are converted when they are

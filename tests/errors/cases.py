@@ -78,7 +78,10 @@ MODELS = [
     ("run external_link.onnx --ref", 1, ERR, "[!] its external data 'link.bin' are a link to '/etc/hostname', outside the model's folder [in initializer 'w'] [in $DIR/external_link.onnx]"),
     ("run two.onnx --ref --onnx-outputs H nope", 1, ERR, "[!] The following outputs were not found in the model: {'H', 'nope'} [in $DIR/two.onnx]. Similar names are: ['h']."),
     ("run identity.onnx --ref --onnx-exclude-outputs nope", 1, ERR, "[!] The following outputs were not found in the model: {'nope'} [in $DIR/identity.onnx]"),
-    ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are"),
+    ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how many there may be."),
+    ("run dynamic.onnx --ref --input-shapes x:[100000,2] --memory-limit 1M", 1, ERR, "[!] a float64 tensor of shape (100000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how many there may be."),
+    ("run dynamic.onnx --ref --memory-limit 1K", 1, ERR, "[!] --memory-limit: 1K is too small; it must be at least 1048576"),
+    ("run dynamic.onnx --ref --memory-limit lots", 1, ERR, "[!] Could not convert lots to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
 ]
 
 TEXTS = [
@@ -342,6 +345,13 @@ WEIGHTS = [
 CONVERSION = [
     ("surgeon convert-opset identity.onnx", 2, ERR, "assay surgeon convert-opset: error: the following arguments are required: --to"),
     ("surgeon convert-opset identity.onnx --to x", 2, ERR, "assay surgeon convert-opset: error: argument --to: invalid int value: 'x'"),
+    ("surgeon sanitize missing_input.onnxtxt --fold-constants -o out.onnx", 0, OUT, "[W] Not folded: (Add) producing 'y': Add-14 takes 2 inputs, but 1 are given [at node (Add) producing 'y']"),
+    ("surgeon sanitize missing_input.onnxtxt --simplify -o out.onnx", 1, ERR, "[!] Add-14 takes 2 inputs, but 1 are given [at node (Add) producing 'y']"),
+    ("surgeon sanitize missing_in_function.onnxtxt --fold-constants -o out.onnx", 0, OUT, "[W] Not folded: (Neg) producing 'b': Neg-13 takes 1 inputs, but 0 are given [at node (Neg) producing 'b']"),
+    ("surgeon sanitize missing_in_branch.onnxtxt --fold-constants -o out.onnx", 0, OUT, "[W] Not folded: (Add) producing 'p': Add-14 takes 2 inputs, but 1 are given [at node (Add) producing 'p']"),
+    ("run missing_in_branch.onnxtxt --ref", 1, ERR, "[!] Add-14 takes 2 inputs, but 1 are given [at node (Add) producing 'p'] [at node (If) producing 'y'] [in $DIR/missing_in_branch.onnxtxt]"),
+    ("surgeon convert-opset too_many_key_heads.onnxtxt --to 19", 1, OUT, "[E] (Attention) producing 'y': the operator Attention, which cannot be expressed by older ones: 2 heads of queries for 4 of keys has no equivalent in opset 19; the nearest that has it is 23."),
+    ("run growing_loop.onnxtxt --ref --memory-limit 8M", 1, ERR, "[!] a float64 tensor of shape (1000,) takes 8000 bytes, but $USED of $BYTES bytes are in use [at node (Neg) producing 's'] [at node (Loop) producing 'y']. The option --memory-limit changes how many there may be."),
     ("surgeon convert-opset identity.onnx --to 0", 1, ERR, "[!] 0 is no opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
     ("surgeon convert-opset identity.onnx --to 1000", 1, ERR, "[!] 1000 is no opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
     ("surgeon convert-opset identity.onnx --to 2 --domain ai.onnx.ml", 1, ERR, "[!] the model does not import the domain ai.onnx.ml [in identity.onnx]"),

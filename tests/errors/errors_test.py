@@ -36,6 +36,7 @@ def check_case(binary, folder, command, status, stream, message):
     text = "\n" + getattr(result, stream).replace(folder, "$DIR") + "\n"
     # How much memory there is depends on the machine.
     text = re.sub(r"the \d+ bytes that there are", "the $BYTES bytes that there are", text)
+    text = re.sub(r"but \d+ of \d+ bytes are in use", "but $USED of $BYTES bytes are in use", text)
     if "\n" + message + "\n" not in text:
         return f"{stream} lacks the message\n  {message}\nand has\n{text}"
     return None

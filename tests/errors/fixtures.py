@@ -32,6 +32,24 @@ def write_models():
     write("model.engine", b"\0")
 
 
+MISUSED = """<ir_version: 8, opset_import: ["" : 17, "l" : 1]>
+g () => (float[2] y) <float[2] c = {1, 2}, bool t = {1}> { y = NODE }
+"""
+FUNCTION = """<opset_import: ["" : 17, "l" : 1], domain: "l">
+f (a) => (b) { b = Neg() }
+"""
+BRANCHES = """If <then_branch: graph = a () => (float[2] p) { p = Add(c) },
+  else_branch: graph = b () => (float[2] q) { q = Add(c, "") }>(t)"""
+KEY_HEADS = """<ir_version: 10, opset_import: ["" : 23]>
+g (float[1,2,3,4] q, float[1,4,3,4] k, float[1,4,3,4] v) => (float[1,2,3,4] y) { y = Attention(q, k, v) }
+"""
+# It stacks up a tensor for ever.
+GROWING = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1000] x) => (float[n, 1000] y) <int64 turns = {4611686018427387904}> {
+  y = Loop <body: graph = b (int64 i, bool go) => (bool again, float[1000] s) { again = Identity(go) s = Neg(x) }>(turns, "")
+}
+"""
+
 TEXT = """<ir_version: 8, opset_import: ["" : 17]>
 two (float[1, 2] x) => (float[1, 2] y)
 <float[2] w = {1, 2}>
@@ -51,6 +69,11 @@ def write_texts():
     write("text_left_out.txt", TEXT.replace("{1, 2}", "{1, ...}"))
     write("text_external.onnxtxt", TEXT.replace("{1, 2}", '["location": "../outside.bin"]'))
     write("text_empty.onnxtxt", "")
+    write("missing_input.onnxtxt", MISUSED.replace("NODE", "Add(c)"))
+    write("missing_in_function.onnxtxt", MISUSED.replace("NODE", "l.f(c)") + FUNCTION)
+    write("missing_in_branch.onnxtxt", MISUSED.replace("NODE", BRANCHES))
+    write("too_many_key_heads.onnxtxt", KEY_HEADS)
+    write("growing_loop.onnxtxt", GROWING)
 
 
 def write_damaged_models():

@@ -101,6 +101,30 @@ TEST(AttentionExpansion, WhatMustBeKnown) {
             std::string::npos);
 }
 
+// Head counts that no attention has, from attributes and from shapes.
+TEST(AttentionExpansion, HeadsThatDoNotDivideAreRefused) {
+  const auto packed = [](int64_t queries, int64_t keys, int64_t hidden, int64_t key_hidden) {
+    const Tensor x = mixed({1, 3, 8});
+    const OneNode node("Attention", 23, {x, x, x}, {{"q_num_heads", int64_t{1}}, {"kv_num_heads", int64_t{1}}});
+    Graph& g = *node.model->graph;
+    g.nodes()[0]->set_attribute("q_num_heads", queries);
+    g.nodes()[0]->set_attribute("kv_num_heads", keys);
+    for (Value* v : g.inputs) v->type = Type::tensor(DType::kFloat32, Dims{1, 3, v == g.inputs[0] ? hidden : key_hidden});
+    for (Value* v : g.outputs) v->type = {};
+    return convert_opset(*node.model, {.version = 19}).problems.empty();
+  };
+  for (const auto& [queries, keys] : std::vector<std::pair<int64_t, int64_t>>{
+           {2, 4}, {4, 3}, {3, 3}, {0, 1}, {1, 0}, {-2, -2}, {int64_t{1} << 62, 1}, {INT64_MIN, -1}}) {
+    EXPECT_THROW(packed(queries, keys, 8, 8), Error) << queries << " and " << keys;
+  }
+  // As many heads as a shape that costs nothing declares, and no query for any.
+  EXPECT_FALSE(packed(int64_t{1} << 40, int64_t{1} << 39, int64_t{1} << 40, int64_t{1} << 39));
+  const Qkv t = by_head(2, 2, 3, 4);
+  const OneNode node("Attention", 23, {t.q, t.k, t.v});
+  for (size_t i = 1; i < 3; ++i) node.model->graph->inputs[i]->type = Type::tensor(DType::kFloat32, Shape{2, 4, 3, 4});
+  EXPECT_NE(refusal(node, 19).find("2 heads of queries for 4 of keys"), std::string::npos) << refusal(node, 19);
+}
+
 TEST(AttentionExpansion, RotaryEmbedding) {
   const Tensor x = mixed({2, 3, 4, 8}), packed = mixed({2, 4, 24}),
                ids = int64s({0, 3, 1, 1, 2, 2, 0, 4}).reshaped({2, 4});

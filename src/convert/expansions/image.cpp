@@ -51,6 +51,7 @@ void expand_center_crop_pad(Rewrite& r) {
 /// theta * (x, y, [z,] 1), where every coordinate lies along an axis of its own.
 void expand_affine_grid(Rewrite& r) {
   const int64_t rows = needed_extent(r, 0, 1, "theta");
+  if (rows < 2 || rows > 3) no_equivalent("an input 'theta' of {} rows", rows);
   const DType t = r.dtype(0), wide = t == DType::kFloat64 ? t : DType::kFloat32;
   const bool corners = r.get_int("align_corners", 0) != 0;
   Value* theta = cast(r, r.input(0), wide);

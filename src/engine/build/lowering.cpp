@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/tactics/tactic_list.h"
+#include "graph/at_node.h"
 #include "passes/origins.h"
 #include "passes/region.h"
 
@@ -281,7 +282,7 @@ void Lowering::lower(Node& n) {
   const std::vector<Node*> nodes = dissolve_region(n);
   for (Node* inner : nodes) {
     dissolved_[inner] = refusals;
-    with_context([&] { return "at node " + inner->label(); }, [&] { lower(*inner); });
+    at_node(*inner, [&] { lower(*inner); });
   }
 }
 
@@ -311,7 +312,7 @@ LoweredPlan Lowering::run() {
   }
   std::vector<Node*> order;
   for (const auto& n : g.nodes()) order.push_back(n.get());
-  for (Node* n : order) with_context([&] { return "at node " + n->label(); }, [&] { lower(*n); });
+  for (Node* n : order) at_node(*n, [&] { lower(*n); });
   add_outputs();
   require(config_.planted_fault.empty() || fault_planted_, ErrorCode::kNotFound,
           "the fault was to be planted at node '{}', which gives no float32 result in this plan",
