@@ -13,6 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -90,7 +91,8 @@ void save_fault() {
 }
 
 void on_tick(int) {
-  if (++ticks <= kMostSeconds) return;
+  ticks = ticks + 1;
+  if (ticks <= kMostSeconds) return;
   constexpr char kText[] = "\nFAULT: one input takes too long\n";
   (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
   std::abort();

@@ -2,6 +2,7 @@
 
 #include <protozero/varint.hpp>
 
+#include "assay/error.h"
 #include "fuzz/targets/target.h"
 #include "onnx/text/reader.h"
 #include "onnx/writer.h"
