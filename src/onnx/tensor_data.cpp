@@ -212,6 +212,9 @@ std::shared_ptr<const MappedFile> ExternalData::open(const std::string& location
   if (const auto it = files_.find(location); it != files_.end()) return it->second;
   const fs::path relative(location);
   require(!location.empty(), ErrorCode::kInvalidModel, "its external data have no location");
+  // The system would take what stands before it for the name.
+  require(location.find('\0') == std::string::npos, ErrorCode::kInvalidModel,
+          "its external data have a location with a zero byte");
   require(relative.is_relative(), ErrorCode::kInvalidModel,
           "its external data are at the absolute path '{}'; they must lie in the model's folder", location);
   for (const fs::path& part : relative)
