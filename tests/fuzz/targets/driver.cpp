@@ -36,7 +36,7 @@ void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 const char* __asan_default_options();
 /// One allocation beyond this, or a process beyond that, is a fault.
 const char* __asan_default_options() {
-  return "handle_abort=1:allocator_may_return_null=0:max_allocation_size_mb=512:hard_rss_limit_mb=4096:"
+  return "handle_abort=1:handle_sigill=1:allocator_may_return_null=0:max_allocation_size_mb=512:hard_rss_limit_mb=4096:"
          "quarantine_size_mb=16:malloc_context_size=10:detect_stack_use_after_return=0:print_summary=1";
 }
 const char* __ubsan_default_options();
@@ -206,10 +206,13 @@ void fuzz(const Target& target, const Options& options) {
   std::snprintf(fault_path, sizeof fault_path, "%s/%s-%d", options.faults.c_str(), target.name, static_cast<int>(::getpid()));
   Corpus corpus(target, options.corpus);
   uint64_t runs = 0, accepted = 0;
+  double slowest = 0;
   const size_t before = places_reached();
   const auto run = [&](const std::string& input) {
     start_feedback();
+    const double before_run = seconds();
     accepted += feed(target, input) ? 1 : 0;
+    slowest = std::max(slowest, seconds() - before_run);
     ++runs;
     return found_new();
   };
@@ -220,8 +223,9 @@ void fuzz(const Target& target, const Options& options) {
     const std::string input = changed(target, corpus, random);
     if (run(input)) corpus.add(input);
   }
-  fmt::print("{}: {} executions in {:.1f} s, {} accepted, {} inputs kept besides {}, {} places reached\n", target.name,
-             runs, seconds(), accepted, corpus.inputs().size() - kept, kept, places_reached() - before);
+  fmt::print("{}: {} executions in {:.1f} s, {} accepted, slowest {:.2f} s, {} inputs kept besides {}, {} places "
+             "reached\n",
+             target.name, runs, seconds(), accepted, slowest, corpus.inputs().size() - kept, kept, places_reached() - before);
   std::fflush(stdout);
 }
 

@@ -126,7 +126,7 @@ void mutate_protobuf(std::string& message, Random& r) {
 std::vector<std::string> text_models() {
   return {
       text_model("g (float[2, N] x) => (float[2, N] y) <float[2] w = {1, 2}> { [n] t = Add (x, w) y = Relu <a = 1> (t) }"),
-      text_model("[a] g (x, seq(optional(map(int64, float[?])))  s, \"odd name\") => (float y)\n"
+      text_model("g (x, seq(optional(map(int64, float[?])))  s, \"odd name\") => (float y)\n"
                  "<int4[3] q = {33, 1}, float6e2m3[3] e = {1, 2, 63}, string[2] t = {\"a\", \"\\\"\"}, complex64[1] c = {1, -inf}, "
                  "sparse_tensor(float[4]) z = {float[1] {1}, int64[1] {3}}, int8[2] b = [\"location\": \"b.bin\", \"offset\": \"64\"]>\n"
                  "{ y = com.x.Op:over <i: int = 1, f = 1.5, s = \"t\", l: floats = [1, nan], ty = seq(float), te = float[2] {1, 2}, "
