@@ -126,10 +126,9 @@ def write_data():
     write("empty_list.json", "[]")
     # Strings of 4 GB each, but none of them.
     write_inputs("wide.json", "x", "<U1073741824", (0,), b"")
-    write("short_header.npz", npz(b"\x93NUMPY\x01\x00\x01\x00{" + b"A" * 4096))
-    with open("short_header.npz", "rb") as file:
-        array = {"array": base64.b64encode(file.read()).decode(), "polygraphy_class": "ndarray"}
-    write("short_header.json", json.dumps([{"x": array}]))
+    # A header that ends before its first 12 bytes.
+    archive = npz(b"\x93NUMPY\x01\x00\x01\x00{" + b"A" * 4096)
+    write("short_header.json", json.dumps([{"x": {"array": base64.b64encode(archive).decode(), "polygraphy_class": "ndarray"}}]))
     write("no_array.json", json.dumps([{"x": {"array": "!!!", "polygraphy_class": "ndarray"}}]))
     os.mkdir("folder")
     os.mkdir("read_only", 0o555)

@@ -115,19 +115,19 @@ void watch() {
   ::setitimer(ITIMER_PROF, &second, nullptr);
 }
 
-/// Feeds one input. Returns whether it was accepted, or the process ends.
-bool feed(const Target& target, const std::string& input) {
+/// Feeds one input. Returns why it was refused, or nothing when it was accepted; or the process ends.
+std::string feed(const Target& target, const std::string& input) {
   // A block of exactly its size shows reads beyond it.
   const std::unique_ptr<char[]> block(new char[input.size()]);
   std::copy(input.begin(), input.end(), block.get());
   fed = input.data();
   fed_bytes = input.size();
   ticks = 0;
-  bool accepted = true;
+  std::string refusal;
   try {
     target.run({block.get(), input.size()});
   } catch (const Error& e) {
-    accepted = false;
+    refusal = e.what();
     if (e.code() == ErrorCode::kInternal) {
       std::fprintf(stderr, "an internal error: %s\n", e.what());
       std::abort();
@@ -137,7 +137,7 @@ bool feed(const Target& target, const std::string& input) {
     std::abort();
   }
   fed = nullptr;
-  return accepted;
+  return refusal;
 }
 
 uint64_t hash(std::string_view text) {
@@ -211,7 +211,7 @@ void fuzz(const Target& target, const Options& options) {
   const auto run = [&](const std::string& input) {
     start_feedback();
     const double before_run = seconds();
-    accepted += feed(target, input) ? 1 : 0;
+    accepted += feed(target, input).empty() ? 1 : 0;
     slowest = std::max(slowest, seconds() - before_run);
     ++runs;
     return found_new();
@@ -273,7 +273,10 @@ int run_all(const Options& options) {
     if (options.list) {
       fmt::print("{}\n", target->name);
     } else if (!options.files.empty()) {
-      for (const std::string& file : options.files) fmt::print("{}: {}\n", file, feed(*target, read_whole(file)) ? "accepted" : "refused");
+      for (const std::string& file : options.files) {
+        const std::string refusal = feed(*target, read_whole(file));
+        fmt::print("{}: {}\n", file, refusal.empty() ? "accepted" : refusal);
+      }
     } else {
       fuzz(*target, options);
     }
