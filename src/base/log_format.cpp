@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "base/visible_text.h"
+
 namespace assay::log {
 namespace {
 
@@ -76,18 +78,15 @@ std::string layout(const Prefix& prefix, int indentation, std::string_view text)
   const std::string tab(static_cast<size_t>(std::max(indentation, 0)) * 4, ' ');
   const std::string new_line = "\n" + tab + std::string(out.size(), ' ');
   out += tab;
-  while (!text.empty()) {
-    const auto c = static_cast<unsigned char>(text[0]);
-    if (const size_t bytes = line_break(text)) {
-      text.remove_prefix(bytes);
-      if (!text.empty()) out += new_line;
-    } else if ((c < 0x20 && c != '\t') || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", c);
-      text.remove_prefix(1);
-    } else {
-      out += text[0];
-      text.remove_prefix(1);
+  for (size_t from = 0, at = 0; at <= text.size();) {
+    const size_t bytes = at < text.size() ? line_break(text.substr(at)) : 1;
+    if (bytes == 0) {
+      ++at;
+      continue;
     }
+    out += visible_text(text.substr(from, at - from), Lines::kOne);
+    from = at += bytes;
+    if (at < text.size()) out += new_line;
   }
   return out;
 }

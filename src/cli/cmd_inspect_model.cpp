@@ -111,9 +111,9 @@ bool shows(const ParsedArgs& args, std::string_view what) {
 constexpr int64_t kTextElements = 8;
 
 void show_text(const ParsedArgs& args, const Model& model) {
-  const std::string text = to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements});
+  const std::string text = to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements, .visible = true});
   log::flush();
-  std::fputs(text.c_str(), stdout);
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 int run(CommandContext& context) {

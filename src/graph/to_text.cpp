@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/visible_text.h"
 #include "graph/model_message.h"
 #include "graph/order.h"
 #include "graph/text_writer.h"
@@ -271,11 +272,31 @@ void TextWriter::model(const Model& m) {
   new_line();
 }
 
+namespace {
+
+/// All that a file says stands within quotes, but for words of letters, digits and _.
+std::string visible_quotes(const std::string& text) {
+  std::string out;
+  bool quoted = false;
+  for (size_t from = 0; from < text.size();) {
+    size_t end = from;
+    while (end < text.size() && text[end] != '"') end += quoted && text[end] == '\\' ? 2 : 1;
+    end = std::min(end, text.size());
+    out += visible_text(std::string_view(text).substr(from, end - from), quoted ? Lines::kOne : Lines::kMany);
+    if (end < text.size()) out += '"';
+    quoted = !quoted;
+    from = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string to_text(const Model& model, const TextOptions& options) {
   check_depth(model);
   TextWriter writer(options);
   writer.model(model);
-  return writer.take();
+  return options.visible ? visible_quotes(writer.take()) : writer.take();
 }
 
 }  // namespace assay

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/bounds.h"
 #include "tensor/packed_bits.h"
 
 namespace assay::onnx {
@@ -211,6 +212,9 @@ std::shared_ptr<const MappedFile> ExternalData::open(const std::string& location
   if (const auto it = files_.find(location); it != files_.end()) return it->second;
   const fs::path relative(location);
   require(!location.empty(), ErrorCode::kInvalidModel, "its external data have no location");
+  // The system would take what stands before it for the name.
+  require(location.find('\0') == std::string::npos, ErrorCode::kInvalidModel,
+          "its external data have a location with a zero byte");
   require(relative.is_relative(), ErrorCode::kInvalidModel,
           "its external data are at the absolute path '{}'; they must lie in the model's folder", location);
   for (const fs::path& part : relative)
@@ -244,10 +248,9 @@ std::pair<std::string_view, std::shared_ptr<const MappedFile>> ExternalData::byt
   std::shared_ptr<const MappedFile> file = open(location);
   require(length < 0 || static_cast<size_t>(length) == expected, ErrorCode::kInvalidModel,
           "its external data are {} bytes long, but its type and shape need {}", length, expected);
-  require(
-      static_cast<size_t>(offset) <= file->size() && expected <= file->size() - static_cast<size_t>(offset),
-      ErrorCode::kInvalidModel, "its external data need bytes {} to {} of {}, which has only {}", offset,
-      static_cast<size_t>(offset) + expected, file->path(), file->size());
+  require(within(static_cast<uint64_t>(offset), expected, file->size()), ErrorCode::kInvalidModel,
+          "its external data need bytes {} to {} of {}, which has only {}", offset,
+          static_cast<uint64_t>(offset) + expected /* both below 2^63 */, file->path(), file->size());
   return {file->bytes().substr(static_cast<size_t>(offset), expected), file};
 }
 
@@ -272,9 +275,10 @@ Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& 
             shape.str(), expected);
     return view_or_copy(dtype, std::move(shape), t.raw_data, owner);
   }
-  // A byte of the message holds at most one element (two or four packed), so this bounds what a hostile shape
-  // costs.
-  require(static_cast<size_t>(count) <= 4 * t.bytes.size(), ErrorCode::kInvalidModel,
+  // A byte of the message holds at most one element (two or four packed), and a string takes two for its tag and its
+  // length, so this bounds what a hostile shape costs.
+  const size_t most = dtype == DType::kString ? t.bytes.size() / 2 : 4 * t.bytes.size();
+  require(static_cast<size_t>(count) <= most, ErrorCode::kInvalidModel,
           "it holds far fewer elements than its shape {} needs", shape.str());
   if (const std::string_view packed = packed_bytes(t, dtype, expected); !packed.empty())
     return view_or_copy(dtype, std::move(shape), packed, owner);
@@ -301,7 +305,9 @@ Tensor decode_sparse_tensor(const SparseTensorMessage& s, const std::shared_ptr<
           "a sparse tensor needs a vector of values and int64 indices");
   const int64_t count = values.numel();
   const bool linear = indices.rank() == 1;
-  require(indices.numel() == count * (linear ? 1 : shape.rank()), ErrorCode::kInvalidModel,
+  const auto coordinates = static_cast<uint64_t>(linear ? 1 : shape.rank());
+  require(checked_product({static_cast<uint64_t>(count), coordinates}) == static_cast<uint64_t>(indices.numel()),
+          ErrorCode::kInvalidModel,
           "the sparse tensor has {} values but indices of shape {}", count, indices.shape().str());
   const auto bytes = static_cast<size_t>(bit_width(values.dtype()) / 8);
   require(bytes > 0, ErrorCode::kUnsupported, "sparse tensors of {} are not supported",

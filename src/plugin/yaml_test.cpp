@@ -124,5 +124,22 @@ TEST(Yaml, writes_what_pyyaml_writes) {
   EXPECT_EQ(yaml_text({}), "");
 }
 
+TEST(Yaml, text_that_aliases_repeat_counts) {
+  std::string text = "a: &a '" + std::string(64000, 'x') + "'\n";
+  for (char c = 'b'; c <= 'e'; ++c) {
+    text += fmt::format("{0}: &{0} [", c);
+    for (int i = 0; i < 9; ++i) text += fmt::format("*{},", static_cast<char>(c - 1));
+    text += "]\n";
+  }
+  try {
+    parse_yaml(text, "f.yaml");
+    FAIL() << "9^4 times 64000 bytes were read";
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()), "there are more than 1000000 values [in f.yaml, line 4]");
+  }
+}
+
+TEST(Yaml, two_signs_are_text) { EXPECT_EQ(*parse_yaml("+-5", "f")[0].get_if<std::string>(), "+-5"); }
+
 }  // namespace
 }  // namespace assay

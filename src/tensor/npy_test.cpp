@@ -164,6 +164,21 @@ TEST(Npy, RefusesWhatIsMalformed) {
   EXPECT_EQ(error_of(raw("{}", "", 9)), "version 9.0 of the .npy format is unknown");
 }
 
+TEST(Npy, WhatNoElementClaimsTakesNoMemory) {
+  // Its strings would take 4 TB each.
+  for (const char* order : {"True", "False"}) {
+    const Tensor t = read_npy(
+        raw(fmt::format("{{'descr': '<U1099511627776', 'fortran_order': {}, 'shape': (0, 2), }}", order), ""));
+    EXPECT_EQ(t.shape(), (Shape{0, 2}));
+  }
+}
+
+TEST(Npy, ExtentsOfNoElementMayNotFitTogether) {
+  const Tensor t = read_npy(raw("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 4294967296, 4294967296), }", ""));
+  EXPECT_EQ(t.numel(), 0);
+  EXPECT_EQ(t.shape().strides().size(), 3U);
+}
+
 TEST(Npy, RefusesTypesWithoutCounterpart) {
   const auto of = [](std::string_view descr) {
     return error_of(

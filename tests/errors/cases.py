@@ -197,6 +197,10 @@ INSPECT = [
     ("inspect data not.json", 1, ERR, "[!] expected a key in double quotes in a JSON object [in not.json, line 1, column 3]"),
     ("inspect data other.json", 1, ERR, "[!] the value is a Python int, not an array [in input 'a'] [at iteration 0] [in other.json]"),
     ("inspect data no_array.json", 1, ERR, "[!] base64 text has 3 characters, which is no multiple of 4 [in input 'x'] [at iteration 0] [in no_array.json]"),
+    ("inspect data short_header.json", 1, ERR, "[!] the .npz archive is damaged: an array's header is empty [in array 'x'] [in input 'x'] [at iteration 0] [in short_header.json]"),
+    ("data to-input short_header.json -o out.json", 1, ERR, "[!] the .npz archive is damaged: an array's header is empty [in array 'x'] [in input 'x'] [at iteration 0] [in short_header.json]"),
+    ("run identity.onnx --ref --load-inputs short_header.json", 1, ERR, "[!] the .npz archive is damaged: an array's header is empty [in array 'x'] [in input 'x'] [at iteration 0] [in short_header.json]"),
+    ("inspect data wide.json", 0, OUT, "[I] ==== Data (1 iterations) ===="),
     ("inspect data empty_list.json", 0, OUT, "[I] ==== Data (0 iterations) ===="),
     ("inspect data nan.json --num-items -2", 1, ERR, "[!] --num-items: -2 is too small; it must be at least -1."),
 ]

@@ -124,6 +124,21 @@ def check_flipped_bytes(binary, folder):
     return None
 
 
+def check_names_act_on_nothing(binary, folder):
+    """Names of a model that clear terminals and look like lines of the log are shown as text, by every command."""
+    for command in ["inspect model escapes.onnx --show text", "inspect model escapes.onnx --show layers attrs weights --stats",
+                    "inspect sparsity escapes.onnx", "inspect diff escapes.onnx identity.onnx", "check lint escapes.onnx --no-onnxrt",
+                    "run escapes.onnx --ref -vvv", "run escapes.onnx --ref --onnx-outputs nowhere",
+                    "surgeon extract escapes.onnx --outputs nowhere:auto -o out.onnx", "surgeon sanitize escapes.onnx --cleanup -o out.onnx -v",
+                    "surgeon convert-opset escapes.onnx --to 1 -o out.onnx"]:
+        result = subprocess.run(["assay"] + shlex.split(command), executable=binary, capture_output=True, timeout=TIMEOUT)
+        for text in (result.stdout.decode(), result.stderr.decode()):
+            acting = [c for c in text if c != "\n" and c != "\t" and (ord(c) < 32 or 127 <= ord(c) < 160 or 0x202A <= ord(c) <= 0x202E)]
+            if acting or any(line.startswith("[I] PASSED") and "Runtime" not in line for line in text.split("\n")):
+                return f"{command}: {acting}\n{text}"
+    return None
+
+
 def check_lint(binary, folder):
     """check lint finds all that is wrong with each model of lint_cases.py, and nothing else."""
     for name, (text, status, expected) in lint_cases.CASES.items():
@@ -136,7 +151,7 @@ def check_lint(binary, folder):
     return None
 
 
-CHECKS = [check_lint, check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
+CHECKS = [check_lint, check_names_act_on_nothing, check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
 
 
 def main():

@@ -1,10 +1,12 @@
 """Makes the files that the error cases refer to, in the folder where they run."""
 
 import base64
+import io
 import json
 import os
 import random
 import struct
+import zipfile
 
 from onnx_bytes import chunk, int_attribute, ints_attribute, model, node, tensor, tensor_attribute, value_info
 
@@ -23,6 +25,8 @@ def write_models():
     write("two.onnx", model([node("Relu", ["x"], ["h"], "first"), node("Neg", ["h"], ["y"], "second")], [X], [Y]))
     write("cast.onnx", model([node("Identity", ["i"], ["j"])], [value_info("i", [3], 6)], [value_info("j", [3], 6)]))
     write("no_extension", IDENTITY)
+    evil = "\x1b[2J\n[I] PASSED\r\a\u009b\u202e"
+    write("escapes.onnx", model([node("Identity", ["x"], [evil], evil)], [X], [value_info(evil, [1, 2])]))
     weights = [tensor("w", [4, 1], struct.pack("<4f", 1, 0, 0, 2)), tensor("shape", [2], struct.pack("<2q", 1, 4), 7)]
     nodes = [node("Constant", [], ["k"], "constant", attributes=[tensor_attribute("value", tensor("", [1, 2], bytes(8)))]),
              node("Concat", ["x", "k"], ["c"], "concat", attributes=[int_attribute("axis", 1)]),
@@ -124,6 +128,14 @@ def write_inputs(path, name, descr, shape, raw):
     write(path, json.dumps([{name: array}]))
 
 
+def npz(content):
+    """An archive of one deflated entry."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", content)
+    return file.getvalue()
+
+
 def write_data():
     write_inputs("name.json", "z", "<f4", (1, 2), struct.pack("<2f", 1, 2))
     write_inputs("type.json", "x", "<i8", (1, 2), struct.pack("<2q", 1, 2))
@@ -135,6 +147,11 @@ def write_data():
     write("not.json", "{ this is not JSON")
     write("other.json", json.dumps({"a": 1}))
     write("empty_list.json", "[]")
+    # Strings of 4 GB each, but none of them.
+    write_inputs("wide.json", "x", "<U1073741824", (0,), b"")
+    # A header that ends before its first 12 bytes.
+    archive = npz(b"\x93NUMPY\x01\x00\x01\x00{" + b"A" * 4096)
+    write("short_header.json", json.dumps([{"x": {"array": base64.b64encode(archive).decode(), "polygraphy_class": "ndarray"}}]))
     write("no_array.json", json.dumps([{"x": {"array": "!!!", "polygraphy_class": "ndarray"}}]))
     os.mkdir("folder")
     os.mkdir("read_only", 0o555)

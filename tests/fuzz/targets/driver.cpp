@@ -13,6 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -35,7 +36,7 @@ void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 const char* __asan_default_options();
 /// One allocation beyond this, or a process beyond that, is a fault.
 const char* __asan_default_options() {
-  return "handle_abort=1:allocator_may_return_null=0:max_allocation_size_mb=512:hard_rss_limit_mb=4096:"
+  return "handle_abort=1:handle_sigill=1:allocator_may_return_null=0:max_allocation_size_mb=512:hard_rss_limit_mb=4096:"
          "quarantine_size_mb=16:malloc_context_size=10:detect_stack_use_after_return=0:print_summary=1";
 }
 const char* __ubsan_default_options();
@@ -90,7 +91,8 @@ void save_fault() {
 }
 
 void on_tick(int) {
-  if (++ticks <= kMostSeconds) return;
+  ticks = ticks + 1;
+  if (ticks <= kMostSeconds) return;
   constexpr char kText[] = "\nFAULT: one input takes too long\n";
   (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
   std::abort();
@@ -113,19 +115,19 @@ void watch() {
   ::setitimer(ITIMER_PROF, &second, nullptr);
 }
 
-/// Feeds one input. Returns whether it was accepted, or the process ends.
-bool feed(const Target& target, const std::string& input) {
+/// Feeds one input. Returns why it was refused, or nothing when it was accepted; or the process ends.
+std::string feed(const Target& target, const std::string& input) {
   // A block of exactly its size shows reads beyond it.
   const std::unique_ptr<char[]> block(new char[input.size()]);
   std::copy(input.begin(), input.end(), block.get());
   fed = input.data();
   fed_bytes = input.size();
   ticks = 0;
-  bool accepted = true;
+  std::string refusal;
   try {
     target.run({block.get(), input.size()});
   } catch (const Error& e) {
-    accepted = false;
+    refusal = e.what();
     if (e.code() == ErrorCode::kInternal) {
       std::fprintf(stderr, "an internal error: %s\n", e.what());
       std::abort();
@@ -135,7 +137,7 @@ bool feed(const Target& target, const std::string& input) {
     std::abort();
   }
   fed = nullptr;
-  return accepted;
+  return refusal;
 }
 
 uint64_t hash(std::string_view text) {
@@ -204,10 +206,13 @@ void fuzz(const Target& target, const Options& options) {
   std::snprintf(fault_path, sizeof fault_path, "%s/%s-%d", options.faults.c_str(), target.name, static_cast<int>(::getpid()));
   Corpus corpus(target, options.corpus);
   uint64_t runs = 0, accepted = 0;
+  double slowest = 0;
   const size_t before = places_reached();
   const auto run = [&](const std::string& input) {
     start_feedback();
-    accepted += feed(target, input) ? 1 : 0;
+    const double before_run = seconds();
+    accepted += feed(target, input).empty() ? 1 : 0;
+    slowest = std::max(slowest, seconds() - before_run);
     ++runs;
     return found_new();
   };
@@ -218,8 +223,9 @@ void fuzz(const Target& target, const Options& options) {
     const std::string input = changed(target, corpus, random);
     if (run(input)) corpus.add(input);
   }
-  fmt::print("{}: {} executions in {:.1f} s, {} accepted, {} inputs kept besides {}, {} places reached\n", target.name,
-             runs, seconds(), accepted, corpus.inputs().size() - kept, kept, places_reached() - before);
+  fmt::print("{}: {} executions in {:.1f} s, {} accepted, slowest {:.2f} s, {} inputs kept besides {}, {} places "
+             "reached\n",
+             target.name, runs, seconds(), accepted, slowest, corpus.inputs().size() - kept, kept, places_reached() - before);
   std::fflush(stdout);
 }
 
@@ -267,7 +273,10 @@ int run_all(const Options& options) {
     if (options.list) {
       fmt::print("{}\n", target->name);
     } else if (!options.files.empty()) {
-      for (const std::string& file : options.files) fmt::print("{}: {}\n", file, feed(*target, read_whole(file)) ? "accepted" : "refused");
+      for (const std::string& file : options.files) {
+        const std::string refusal = feed(*target, read_whole(file));
+        fmt::print("{}: {}\n", file, refusal.empty() ? "accepted" : refusal);
+      }
     } else {
       fuzz(*target, options);
     }
