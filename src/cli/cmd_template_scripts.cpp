@@ -51,12 +51,9 @@ void write_script(const ParsedArgs& args, const std::string& text) {
   }
   AtomicFile file(path);
   file.write(text);
+  if (!wants_cpp(args)) file.make_executable();
   file.commit();
   log::info("Writing script to: {}", path);
-  std::error_code ec;
-  if (!wants_cpp(args) && fs::is_regular_file(path, ec))
-    fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
-                    fs::perm_options::add);
 }
 
 /// The options that the command has of those that change a model while it is loaded.
