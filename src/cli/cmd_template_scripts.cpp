@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -45,8 +44,7 @@ bool wants_cpp(const ParsedArgs& args) {
 void write_script(const ParsedArgs& args, const std::string& text) {
   const std::string path = args.text("-o").value_or("-");
   if (path == "-") {
-    log::flush();
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    log::print(text);
     return;
   }
   AtomicFile file(path);
