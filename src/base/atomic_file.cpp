@@ -84,6 +84,7 @@ AtomicFile::AtomicFile(std::string path, const std::string& folder, const std::s
     : path_(std::move(path)) {
   create_folder(folder);
   create_folder(parent_of(path_));
+  clean_once(parent_of(path_));  // also_commit() may leave something there
   open_temporary(folder, destination, options);
 }
 

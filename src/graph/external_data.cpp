@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "onnx/data_mark.h"
 #include "onnx/messages.h"
+#include "onnx/text/reader.h"
 
 namespace assay {
 namespace {
@@ -70,7 +71,9 @@ std::set<std::string> external_locations(const fs::path& path) {
   try {
     const auto file = MappedFile::open(path.string());
     LocationFinder finder;
-    finder.model(onnx::read_model(file->bytes()));
+    const std::string message =
+        onnx::is_text_model(path.string(), file->bytes()) ? onnx::read_text(file->bytes()) : std::string();
+    finder.model(onnx::read_model(message.empty() ? file->bytes() : message));
     return std::move(finder.found);
   } catch (const Error&) {
     return {};
