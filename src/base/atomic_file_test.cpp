@@ -80,8 +80,12 @@ TEST_F(AtomicFileTest, AnInterruptRemovesEveryTemporary) {
   write_old();
   EXPECT_EQ(end_of([&] {
               std::vector<std::unique_ptr<AtomicFile>> open;
-              for (int i = 0; i < 300; ++i)
-                open.push_back(std::make_unique<AtomicFile>(path("out" + std::to_string(i))));
+              for (int i = 0; i < 300; ++i) {
+                const std::string name = "out" + std::to_string(i);
+                open.push_back(std::make_unique<AtomicFile>(
+                    path(name), folder_.string(), name, TemporaryFile::Options{.is_named = i % 2 == 0}));
+              }
+              if (files() != 151) ::_exit(9);
               open.resize(250);
               AtomicFile last(path("out"));
               last.write("new");

@@ -14,7 +14,8 @@
 
 namespace assay {
 
-/// A whole file mapped read-only. Pages are read when they are touched.
+/// A whole file mapped read-only. Pages are read when they are touched. When they are gone by then, as somebody
+/// has shortened the file, the process says so and ends with exit code 1 and without its temporary files.
 class MappedFile {
  public:
   /// Throws Error (kNotFound, kIo) that names the path. An empty file maps to zero bytes.
@@ -36,6 +37,8 @@ class MappedFile {
   /// Gives the resident pages of a range back to the system; the next touch reads them again.
   void drop_pages(const void* first, size_t bytes) const { drop_resident_pages(first, bytes); }
 
+  struct Mapping;  ///< what the signal handler knows of it
+
  private:
   MappedFile() = default;
   std::string path_;
@@ -43,6 +46,7 @@ class MappedFile {
   size_t size_ = 0;
   struct stat stat_ {};
   std::optional<ReclaimableRange> reclaimable_;
+  Mapping* mapping_ = nullptr;
 };
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -20,19 +21,28 @@ namespace fs = std::filesystem;
 constexpr size_t kPathBytes = 4096;
 constexpr int kAttempts = 16;
 
-/// Names of temporary files for the signal handler, which may neither lock nor allocate: a list whose members
-/// stay for ever, are claimed by exchanging their state, and are used again.
-struct Slot {
+}  // namespace
+
+/// A name for the signal handler, which may neither lock nor allocate: a member of a list, which stays for ever
+/// and is used again.
+struct TemporaryFile::Slot {
   std::atomic<int> state{1};  // 0 free, 1 being changed, 2 live
   std::array<char, kPathBytes> name{};
   Slot* next = nullptr;
 };
+
+namespace {
+
+using Slot = TemporaryFile::Slot;
 std::atomic<Slot*> g_slots{nullptr};
+std::atomic<int> g_free_slots{0};
 
 Slot* claim_slot() {
-  for (Slot* s = g_slots.load(); s != nullptr; s = s->next) {
+  for (Slot* s = g_free_slots.load() > 0 ? g_slots.load() : nullptr; s != nullptr; s = s->next) {
     int expected = 0;
-    if (s->state.compare_exchange_strong(expected, 1)) return s;
+    if (!s->state.compare_exchange_strong(expected, 1)) continue;
+    g_free_slots.fetch_sub(1);
+    return s;
   }
   Slot* fresh = new Slot;
   fresh->next = g_slots.load();
@@ -41,19 +51,19 @@ Slot* claim_slot() {
   return fresh;
 }
 
-void remember(const std::string& name) {
-  if (name.size() >= kPathBytes) return;
+/// Null for a path that is too long to be one.
+Slot* remember(const std::string& name) {
+  if (name.size() >= kPathBytes) return nullptr;
   Slot* s = claim_slot();
   std::memcpy(s->name.data(), name.c_str(), name.size() + 1);
   s->state.store(2);
+  return s;
 }
 
-void forget(const std::string& name) {
-  for (Slot* s = g_slots.load(); s != nullptr; s = s->next)
-    if (s->state.load() == 2 && name == s->name.data()) {
-      s->state.store(0);
-      return;
-    }
+void forget(Slot* s) {
+  if (s == nullptr) return;
+  s->state.store(0);
+  g_free_slots.fetch_add(1);
 }
 
 mode_t mode_of_new_files() {
@@ -119,7 +129,7 @@ bool TemporaryFile::open_nameless() {
 bool TemporaryFile::open_named() {
   usual_mode_ = mode_of_new_files();
   for (int i = 0; i < kAttempts; ++i) {
-    remember(path());
+    slot_ = remember(path());
     file_ = Descriptor(::open(path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     struct stat st {};
     // Before the lock, somebody may have taken it for a stale one.
@@ -127,7 +137,7 @@ bool TemporaryFile::open_named() {
     has_name_ = is_locked && ::fstat(fd(), &st) == 0 && st.st_nlink > 0;
     if (has_name_) return true;
     error_ = !file_ && errno != EEXIST ? errno : 0;
-    forget(path());
+    forget(std::exchange(slot_, nullptr));
     if (error_ != 0) return false;
     options_.writer = new_writer_id();
     name_ = temporary_name(options_.kind, options_.writer, destination_);
@@ -153,10 +163,10 @@ int TemporaryFile::link_as(const std::string& path) const {
 
 int TemporaryFile::give_name() {
   if (has_name_) return 0;
-  remember(path());
+  slot_ = remember(path());
   const int error = link_as(path());
   has_name_ = error == 0;
-  if (!has_name_) forget(path());
+  if (!has_name_) forget(std::exchange(slot_, nullptr));
   return error;
 }
 
@@ -178,12 +188,12 @@ int TemporaryFile::also_call(const std::string& path) {
     const std::string other =
         (folder.empty() ? "." : folder) + "/" +
         temporary_name(TemporaryKind::kFile, options_.writer, fs::path(path).filename().string());
-    remember(other);
+    Slot* slot = remember(other);
     error = link_as(other);
     // Where both are one file already, rename() leaves both names.
     if (error == 0 && ::rename(other.c_str(), path.c_str()) != 0) error = errno;
     ::unlink(other.c_str());
-    forget(other);
+    forget(slot);
   }
   return has_no_links(error) ? copy_to(path) : error;
 }
@@ -210,7 +220,7 @@ int TemporaryFile::remove_name() {
 
 void TemporaryFile::keep() {
   if (!has_name_) return;
-  forget(path());
+  forget(std::exchange(slot_, nullptr));
   has_name_ = false;
 }
 

@@ -50,6 +50,8 @@ class TemporaryFile {
   /// The name stays.
   void keep();
 
+  struct Slot;  ///< what the signal handler knows of it
+
  private:
   std::string path() const { return folder_ + "/" + name_; }
   bool open_nameless();
@@ -62,6 +64,7 @@ class TemporaryFile {
   Descriptor file_;
   mode_t usual_mode_ = 0600;
   bool has_name_ = false;
+  Slot* slot_ = nullptr;
   int error_ = 0;
 };
 

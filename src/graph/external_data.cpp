@@ -198,8 +198,9 @@ void ExternalDataWriter::put_in_place(const std::function<void()>& fresh, const 
   try {
     make_durable(folder);
     for (const File& f : files_) f.file->also_commit();
-    make_durable(folder);
-    for (const File& f : files_) make_durable((folder_ / f.location).parent_path().string());
+    std::set<std::string> folders = {folder};
+    for (const File& f : files_) folders.insert((folder_ / f.location).parent_path().string());
+    for (const std::string& f : folders) make_durable(f);
     final();
   } catch (...) {
     for (const File& f : files_) f.file->keep();
