@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "assay/error.h"
+#include "base/input_file.h"
 #include "base/resident_memory.h"
 
 namespace assay {
@@ -84,6 +85,9 @@ AtomicFile::AtomicFile(std::string path, const std::string& folder, const std::s
     : path_(std::move(path)) {
   create_folder(folder);
   create_folder(parent_of(path_));
+  struct stat st {};
+  require(::stat(path_.c_str(), &st) != 0 || S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it is {}", path_,
+          kind_of_file(st.st_mode));
   clean_once(parent_of(path_));  // also_commit() may leave something there
   open_temporary(folder, destination, options);
 }

@@ -146,6 +146,9 @@ void put_in_place(const std::string& path, const ModelWriter& writer, const std:
 /// False, and nothing is done, when references cannot be kept.
 bool save_with_data(ModelWriter& writer, const std::string& path, const ExportOptions& options) {
   using Names = ExternalDataWriter::Names;
+  std::error_code ec;
+  require(!fs::exists(path, ec) || fs::is_regular_file(path, ec) || fs::is_directory(path, ec), ErrorCode::kIo,
+          "cannot write {} with external data: it is no regular file, so that nothing can lie beside it", path);
   ExternalDataWriter data(path, options);
   writer.collect(data);
   if (writer.keeps_fresh_data()) return false;
