@@ -22,9 +22,9 @@ namespace {
 /// The upstream version whose behaviour the name `polygraphy` promises.
 constexpr const char* kPolygraphyVersion = "0.49.27";
 
-void print(std::FILE* stream, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
+void print_error(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 std::string binary_directory() {
@@ -99,7 +99,7 @@ int report_unrecognized(const ParsedArgs& args, const Invocation& invocation) {
     if (!word.starts_with("--")) continue;
     const std::string near = nearest_name(word.substr(0, word.find('=')), args.known_names());
     if (!near.empty())
-      print(stderr, fmt::format("{}: {} is no option; did you mean {}?\n", invocation.program, word, near));
+      print_error(fmt::format("{}: {} is no option; did you mean {}?\n", invocation.program, word, near));
   }
   return 1;
 }
@@ -148,11 +148,11 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   const ParsedArgs args = root_parser(invocation).parse(words.subspan(1));
   if (args.wants_help()) {
-    print(stdout, args.help_text());
+    log::print(args.help_text());
     return 0;
   }
   if (args.has("--version")) {
-    print(stdout, version_text(invocation));
+    log::print(version_text(invocation));
     return 0;
   }
   if (!args.unrecognized().empty()) return report_unrecognized(args, invocation);
@@ -176,13 +176,16 @@ int run_command_line(std::span<const std::string> words) {
   try {
     status = parse_and_run(invocation, words);
   } catch (const UsageError& e) {
-    print(stderr, fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
+    print_error(fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
     status = 2;
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());
   }
   log::flush();
-  return status;
+  const std::string failure = log::output_failure();
+  if (failure.empty()) return status;
+  print_error(fmt::format("[!] cannot write {}\n", failure));
+  return status == 0 ? 1 : status;
 }
 
 }  // namespace assay::cli

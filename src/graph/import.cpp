@@ -428,15 +428,35 @@ bool is_text_model(const std::string& path) {
   return onnx::is_text_model(path, MappedFile::open(path)->bytes());
 }
 
+namespace {
+
+/// As often a model that is being replaced is read anew.
+constexpr int kAttempts = 8;
+
+}  // namespace
+
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options) {
-  const auto file = MappedFile::open(path);
   ImportOptions effective = options;
   if (effective.external_data_dir.empty())
     effective.external_data_dir = std::filesystem::path(path).parent_path().string();
-  auto model = onnx::is_text_model(path, file->bytes()) ? parse_text(file->bytes(), path, effective)
-                                                        : parse_model(file->bytes(), file, path, effective);
-  model->path = path;
-  return model;
+  for (int attempt = 1;; ++attempt) {
+    const auto file = MappedFile::open(path);
+    // A model that was replaced while it was read may have got the data of the new one, or found none.
+    const auto is_replaced = [&] {
+      if (file->is_still_there()) return false;
+      require(attempt < kAttempts, ErrorCode::kIo, "{} is replaced faster than it can be read", path);
+      return true;
+    };
+    try {
+      auto model = onnx::is_text_model(path, file->bytes()) ? parse_text(file->bytes(), path, effective)
+                                                            : parse_model(file->bytes(), file, path, effective);
+      if (!model->external_data_folder.empty() && is_replaced()) continue;
+      model->path = path;
+      return model;
+    } catch (const Error&) {
+      if (!is_replaced()) throw;
+    }
+  }
 }
 
 }  // namespace assay

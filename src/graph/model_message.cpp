@@ -118,10 +118,11 @@ MessageWriter Exporter::initializer(const Value& v) {
   if (writes_words) w.text_if(kDocString, v.doc_string);
   if (placed) {
     const DataPlace place = options_.placer->add(v);
-    write_metadata(w, kExternalData,
-                   {{"location", place.location},
-                    {"offset", std::to_string(place.offset)},
-                    {"length", std::to_string(place.length)}});
+    Metadata entries = {{"location", place.location},
+                        {"offset", std::to_string(place.offset)},
+                        {"length", std::to_string(place.length)}};
+    if (!place.checksum.empty()) entries.emplace_back("checksum", place.checksum);
+    write_metadata(w, kExternalData, entries);
     w.integer(kDataLocation, 1);
   }
   if (writes_words) write_metadata(w, kMetadata, v.metadata);

@@ -12,7 +12,8 @@ namespace assay {
 /// Where an external initializer's data are, in the words of TensorProto.external_data.
 struct DataPlace {
   std::string location;
-  size_t offset, length;
+  size_t offset = 0, length = 0;
+  std::string checksum;  ///< of the whole file; empty: none is written
 };
 
 /// Decides which initializers become external and puts their data somewhere.

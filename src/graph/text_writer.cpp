@@ -218,9 +218,11 @@ void TextWriter::initializer_data(const Value& v) {
   }
   if (options_.place)
     if (const auto place = options_.place(v)) {
-      pairs({{"location", place->location},
-             {"offset", std::to_string(place->offset)},
-             {"length", std::to_string(place->length)}});
+      Metadata entries = {{"location", place->location},
+                          {"offset", std::to_string(place->offset)},
+                          {"length", std::to_string(place->length)}};
+      if (!place->checksum.empty()) entries.emplace_back("checksum", place->checksum);
+      pairs(entries);
       return;
     }
   constant(t);

@@ -14,6 +14,7 @@ namespace assay {
 struct TextPlace {
   std::string location;
   size_t offset = 0, length = 0;
+  std::string checksum;  ///< of the whole file; empty: none is written
 };
 
 struct TextOptions {

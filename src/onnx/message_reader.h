@@ -35,8 +35,9 @@ inline std::string_view text(pbf_reader& r) {
 
 /// An optional text; that it is there is noted in `extra` where its value does not tell.
 inline std::string_view optional_text(pbf_reader& r, std::string& extra) {
+  const uint32_t field = r.tag();  // which protozero's checked form forgets once the value was taken
   const std::string_view value = text(r);
-  if (value.empty()) add_empty_field(r.tag(), extra);
+  if (value.empty()) add_empty_field(field, extra);
   return value;
 }
 

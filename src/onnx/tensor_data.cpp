@@ -10,6 +10,8 @@
 #include <filesystem>
 
 #include "base/bounds.h"
+#include "base/input_file.h"
+#include "onnx/data_mark.h"
 #include "tensor/packed_bits.h"
 
 namespace assay::onnx {
@@ -208,44 +210,60 @@ bool is_weightless(const TensorMessage& t) {
          std::find(t.dims.begin(), t.dims.end(), 0) == t.dims.end() && !has_data(t);
 }
 
-std::shared_ptr<const MappedFile> ExternalData::open(const std::string& location) {
+const ExternalData::File& ExternalData::open(const std::string& location) {
   if (const auto it = files_.find(location); it != files_.end()) return it->second;
   const fs::path relative(location);
   require(!location.empty(), ErrorCode::kInvalidModel, "its external data have no location");
   // The system would take what stands before it for the name.
   require(location.find('\0') == std::string::npos, ErrorCode::kInvalidModel,
-          "its external data have a location with a zero byte");
+          "the location of its external data contains a zero byte");
   require(relative.is_relative(), ErrorCode::kInvalidModel,
           "its external data are at the absolute path '{}'; they must lie in the model's folder", location);
   for (const fs::path& part : relative)
     require(part != "..", ErrorCode::kInvalidModel,
             "its external data are at '{}', outside the model's folder", location);
-  const fs::path folder = folder_.empty() ? fs::path(".") : fs::path(folder_);
-  const fs::path path = folder / relative;
-  std::error_code ec;
-  const fs::path root = fs::weakly_canonical(folder, ec);
-  const fs::path real = fs::weakly_canonical(path, ec);
-  const auto [root_end, real_at] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
-  require(root_end == root.end(), ErrorCode::kInvalidModel,
-          "its external data '{}' are a link to '{}', outside the model's folder", location, real.string());
-  if (!fs::exists(path, ec)) {
-    Error e(ErrorCode::kNotFound, fmt::format("its external data file {} does not exist", path.string()));
+  const std::string folder = folder_.empty() ? "." : folder_;
+  const std::string path = (fs::path(folder) / relative).string();
+  const BeneathResult found = open_input_beneath(folder, location);
+  require(found.status != BeneathResult::Status::kOutside, ErrorCode::kInvalidModel,
+          "its external data '{}' are a link to '{}', outside the model's folder", location, found.link);
+  if (found.status == BeneathResult::Status::kMissing) {
+    Error e(ErrorCode::kNotFound, fmt::format("its external data file {} does not exist", path));
     e.set_remedy("Name the folder that holds it with --external-data-dir.");
     throw e;
   }
-  return files_.emplace(location, MappedFile::open(path.string())).first->second;
+  const auto file = MappedFile::map(found.file, path);
+  return files_.emplace(location, File{file, marked_checksum(file->bytes())}).first->second;
 }
 
 std::pair<std::string_view, std::shared_ptr<const MappedFile>> ExternalData::bytes(const TensorMessage& t,
                                                                                    size_t expected) {
   std::string location;
+  std::string_view checksum;
   int64_t offset = 0, length = -1;
   for (const auto& [key, value] : t.external_data) {
     if (key == "location") location = value;
     if (key == "offset") offset = parse_offset(value, "offset");
     if (key == "length") length = parse_offset(value, "length");
+    if (key == "checksum") checksum = value;
   }
-  std::shared_ptr<const MappedFile> file = open(location);
+  const auto& [file, marked] = open(location);
+  if (marked && !checksum.empty() && *marked != checksum) {
+    Error e(ErrorCode::kInvalidModel,
+            fmt::format("its external data in {} are those of another model: they have the checksum {}, and the "
+                        "model says {}",
+                        file->path(), *marked, checksum));
+    e.set_remedy("Bring the model and its data from one place.");
+    throw e;
+  }
+  if (file->names() > 1 && (!marked || *marked != checksum)) {
+    Error e(ErrorCode::kInvalidModel,
+            fmt::format("its external data file {} has {} names (hard links), so that it may be a file from "
+                        "outside the model's folder",
+                        file->path(), file->names()));
+    e.set_remedy("Put a copy of it in its place.");
+    throw e;
+  }
   require(length < 0 || static_cast<size_t>(length) == expected, ErrorCode::kInvalidModel,
           "its external data are {} bytes long, but its type and shape need {}", length, expected);
   require(within(static_cast<uint64_t>(offset), expected, file->size()), ErrorCode::kInvalidModel,

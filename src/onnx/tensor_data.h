@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,9 @@ namespace assay::onnx {
 class ExternalData {
  public:
   /// `folder` may be relative; locations are resolved inside it and may not leave it, by `..`, an absolute
-  /// path or a link.
+  /// path or a link. What is no regular file is refused, and a file with several names unless it is certainly
+  /// the model's own: a second name may be that of a file from outside. A checksum is compared with the file's
+  /// mark (onnx/data_mark.h), if it has one.
   explicit ExternalData(std::string folder, bool ignore = false)
       : folder_(std::move(folder)), ignore_(ignore) {}
 
@@ -27,11 +30,15 @@ class ExternalData {
                                                                        size_t expected);
 
  private:
-  std::shared_ptr<const MappedFile> open(const std::string& location);
+  struct File {
+    std::shared_ptr<const MappedFile> bytes;
+    std::optional<std::string> checksum;  ///< as the file's mark tells it
+  };
+  const File& open(const std::string& location);
 
   std::string folder_;
   bool ignore_;
-  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+  std::map<std::string, File> files_;
 };
 
 /// The type and shape of a tensor message. Throws Error on an unknown data type or a bad shape.

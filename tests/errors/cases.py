@@ -395,4 +395,22 @@ IMPOSSIBLE = [
     ("inspect capability typed.onnx --input-shapes x:[1,3]", 1, ERR, "[!] the shapes that --input-shapes gives contradict the graph: cannot reshape (1, 5) to (1, 4) [at node 'reshape' (Reshape)] " + REMEDY),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE
+# Whatever names a file to be read: pipes and devices are neither waited for nor read.
+PIPE = "[!] cannot read pipe.json: it is a pipe. Write what comes out of it to a file, and name that."
+SPECIAL_FILES = [
+    ("inspect data pipe.json", 1, ERR, PIPE),
+    ("inspect data /dev/zero", 1, ERR, "[!] cannot read /dev/zero: it is a device"),
+    ("inspect tactics pipe.json", 1, ERR, PIPE),
+    ("data to-input pipe.json -o out.json", 1, ERR, PIPE),
+    ("run identity.onnx --ref --load-inputs pipe.json", 1, ERR, PIPE),
+    ("run identity.onnx --ref --load-outputs pipe.json", 1, ERR, PIPE),
+    ("run two.onnx --ref --save-outputs pipe.json", 1, ERR, "[!] cannot write pipe.json: it is a pipe or a socket, and nobody reads it"),
+    ("run two.onnx --ref --log-file pipe.json", 1, ERR, "[!] cannot write the log file pipe.json: it is a pipe or a socket, and nobody reads it"),
+    ("plugin replace two.onnx --plugin-dir plugins --config pipe.json -o out.onnx", 1, ERR, PIPE),
+    ("surgeon weight-strip typed.onnx --exclude-list pipe.json -o out.onnx", 1, ERR, PIPE),
+    ("surgeon sanitize typed.onnx -o /dev/null --save-external-data data.bin", 1, ERR, "[!] cannot write /dev/null with external data: it is no regular file, so that nothing can lie beside it"),
+    ("surgeon sanitize typed.onnx -o out.onnx --save-external-data out.onnx", 1, ERR, "[!] the external data path 'out.onnx' is that of the model itself"),
+    ("surgeon sanitize typed.onnx -o out.onnx --save-external-data folder.bin --external-data-size-threshold 0", 1, ERR, "[!] cannot write folder.bin: it is a folder"),
+]
+
+CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE + SPECIAL_FILES

@@ -117,6 +117,16 @@ def write_damaged_models():
     write("external_absolute.onnx", external("/etc/hostname"))
     write("external_link.onnx", external("link.bin"))
     os.symlink("/etc/hostname", "link.bin")
+    # What would be waited for, or read for ever, and a file that has a second name elsewhere.
+    write("external_pipe.onnx", external("pipe.bin"))
+    write("external_hard.onnx", external("hard.bin"))
+    write("external_folder.onnx", external("folder.bin"))
+    for pipe in ("pipe.bin", "pipe.onnx", "pipe.json", "pipe.yaml", "pipe.so"):
+        os.mkfifo(pipe)
+    os.symlink("/dev/zero", "device.onnx")
+    write("second_name", bytes(8))
+    os.link("second_name", "hard.bin")
+    os.mkdir("folder.bin")
 
 
 def write_inputs(path, name, descr, shape, raw):
