@@ -271,7 +271,7 @@ int run(CommandContext& context) {
   edit(options.path, [&] {
     override_shapes(*model, options.input_shapes);
     if (args.has("--force-fallback-shape-inference"))
-      observe_types(model, read_data_options(args, options.input_shapes).random);
+      observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
     if (args.has("--cleanup")) cleanup(*model);
     if (args.has("--toposort")) toposort(*model);
     if (infers && !options.input_shapes.empty()) infer_known_shapes(*model, true);

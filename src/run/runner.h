@@ -19,6 +19,7 @@ struct RunnerChoice {
   const Backend* backend = nullptr;
   std::string prefix;      ///< of the runner's name: onnxrt-runner
   std::string human_name;  ///< ONNX-Runtime
+  std::string note = {};   ///< where the runner's name says otherwise than what runs: for summaries
 };
 
 /// Sessions between runners: one on the same backend as an earlier one, which differs from it in its name
@@ -51,6 +52,7 @@ class Runner {
 
   const std::string& name() const { return name_; }
   const Backend& backend() const { return *choice_.backend; }
+  const std::string& note() const { return choice_.note; }
 
   /// Opens the session. Throws Error when the backend is missing or cannot run the model.
   void activate(ModelLoader& loader);
