@@ -14,6 +14,9 @@ namespace {
 
 std::string_view domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : domain; }
 
+/// A domain whose operators the ONNX standard lists, so that there are no others.
+bool is_standard(std::string_view domain) { return domain.empty() || domain == "ai.onnx" || domain == "ai.onnx.ml"; }
+
 const Rule& rule_of(NodeRule rule) {
   switch (rule) {
     case NodeRule::kArity:
@@ -51,7 +54,8 @@ void each_node(const Graph& g, const Place& place, bool is_main, const Visit& vi
 
 class OperatorCheck {
  public:
-  OperatorCheck(Model& model, Report& report) : model_(model), report_(report) {
+  OperatorCheck(Model& model, bool has_run, Report& report)
+      : model_(model), report_(report), has_run_(has_run) {
     for (const Entry& e : report.entries())
       if (e.rule == &kRuntimeError) refused_.insert(e.node);
   }
@@ -64,6 +68,7 @@ class OperatorCheck {
 
   Model& model_;
   Report& report_;
+  bool has_run_;
   std::unordered_map<const Node*, Place> places_;
   std::unordered_set<std::string> refused_;  ///< nodes of the main graph that a backend has refused
   std::unordered_set<const Node*> wrong_;    ///< the schema's rules are broken: inference would say it again
@@ -82,7 +87,12 @@ void OperatorCheck::node(const Node& n, const Place& place, const std::vector<Op
   const int64_t opset = opset_of(n.domain, opsets);
   if (opset == 0) return report_.add(kUnimportedDomain, place, domain_name(n.domain));
   const OpDef* op = find_op(n.domain, n.op_type);
-  if (op == nullptr) return report_.add(kUnknownOperator, place, n.op_type, domain_name(n.domain));
+  if (op == nullptr) {
+    // Of the standard's own domains all operators are known, unless the model imports a newer version.
+    if (!has_run_ && is_standard(n.domain) && opset <= newest_opset(n.domain))
+      return report_.add(kNoSuchOperator, place, domain_name(n.domain), n.op_type);
+    return report_.add(kUnknownOperator, place, n.op_type, domain_name(n.domain));
+  }
   const OpVersion* version = version_for(*op, opset);
   if (version == nullptr)
     return report_.add(kNewOperator, place, n.op_type, op->versions.front().since, domain_name(n.domain),
@@ -146,6 +156,8 @@ void OperatorCheck::run() {
 
 }  // namespace
 
-void check_operators(Model& model, Report& report) { OperatorCheck(model, report).run(); }
+void check_operators(Model& model, bool has_run, Report& report) {
+  OperatorCheck(model, has_run, report).run();
+}
 
 }  // namespace assay::lint

@@ -1,7 +1,9 @@
 #include "lint/single_nodes.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <sstream>
 #include <unordered_map>
 
 #include "base/isolated_jobs.h"
@@ -36,7 +38,7 @@ Type type_of(const Value& v, const Tensor& t) {
 
 /// The first letter of what a child process answers about a job.
 enum Answer : char {
-  kRan = 'r',
+  kRan = 'r',      // and, of the whole model, what the backend warned of, line by line
   kRefused = 'f',  // and the backend's message
   kSkipped = 's',  // what it needs is not there
   kNoData = 'd',   // and why
@@ -64,7 +66,7 @@ class IsolatedRun {
   // In the child.
   std::string job(size_t job);
   void make_feed();
-  std::string whole() const;
+  std::string whole();
   std::string node(const Node& n);
   void build(const Node& n, const std::vector<Value*>& used);
   void release(const std::vector<Value*>& used);
@@ -84,6 +86,7 @@ class IsolatedRun {
   // What a child has computed.
   bool has_feed_ = false;
   TensorList feed_;
+  std::string warnings_;           // of the whole model, line by line
   size_t next_ = 0;                // the first node that it has not run
   std::shared_ptr<Model> single_;  // its functions and opsets stay, its graph changes
   std::vector<Tensor> inputs_;     // of single_
@@ -104,7 +107,7 @@ std::string IsolatedRun::job(size_t job) {
       if (!options_.runs_whole) return answer(kSkipped);
       const std::string message = whole();
       is_over_ = message.empty();
-      return is_over_ ? answer(kRan) : answer(kRefused, message);
+      return is_over_ ? answer(kRan, warnings_) : answer(kRefused, message);
     }
     for (; next_ < job - 1; ++next_)
       if (!crashed_[next_]) node(*nodes_[next_]);
@@ -127,9 +130,16 @@ void IsolatedRun::make_feed() {
 }
 
 /// Empty when it ran, otherwise the backend's message.
-std::string IsolatedRun::whole() const {
+std::string IsolatedRun::whole() {
   try {
-    const auto session = options_.backend->open({.model = model_, .path = ""}, options_.session);
+    // What it warns of while it refuses, the nodes say again.
+    SessionOptions options = options_.session;
+    std::mutex mutex;
+    options.on_warning = [&](std::string_view text) {
+      const std::lock_guard lock(mutex);
+      warnings_.append(text).append("\n");
+    };
+    const auto session = options_.backend->open({.model = model_, .path = ""}, options);
     std::vector<Tensor> tensors;
     for (const TensorInfo& input : session->inputs()) {
       const Tensor* t = find(feed_, input.name);
@@ -177,7 +187,9 @@ std::string IsolatedRun::node(const Node& n) {
                   [&](const Value* v) { return v->is_constant() || values_.contains(v); })) {
     try {
       build(n, used);
-      const auto session = options_.backend->open({.model = single_, .path = ""}, options_.session);
+      SessionOptions options = options_.session;
+      options.on_warning = [](std::string_view) {};
+      const auto session = options_.backend->open({.model = single_, .path = ""}, options);
       std::vector<const Value*> outputs;
       for (const Value* v : n.outputs())
         if (v != nullptr) outputs.push_back(v);
@@ -199,6 +211,9 @@ void IsolatedRun::whole_done(const IsolatedJobResult& result) {
   } else if (result.text[0] == kRan) {
     is_over_ = true;
     outcome_.ran_whole = true;
+    std::istringstream lines(result.text.substr(1));
+    for (std::string line; std::getline(lines, line);)
+      if (!line.empty()) report_.add(kRuntimeWarning, {}, pruned_message(line));
   } else if (result.text[0] == kRefused) {
     log::verbose("{} cannot run the model: {}", options_.backend->human_name, result.text.substr(1));
   }
@@ -239,6 +254,7 @@ RunOutcome IsolatedRun::run() {
           node_done(result.job - 1, result);
         }
       });
+  outcome_.ran_nodes = !outcome_.ran_whole && outcome_.no_data.empty();
   if (!whole_death_.empty())
     report_.add(kRuntimeCrash, {}, options_.backend->human_name, whole_death_, "the whole model");
   return outcome_;

@@ -22,6 +22,9 @@ using onnx::ValueInfoMessage;
 constexpr std::string_view kGraphInput = "a graph input", kInitializerValue = "an initializer",
                            kNodeOutput = "a node output", kFunctionInput = "a function input";
 
+/// TypeProto's field of a tensor.
+constexpr int kTensorKind = 1;
+
 /// Up to this IR version every initializer is a graph input, too.
 constexpr int64_t kListingIrVersion = 3;
 
@@ -41,7 +44,7 @@ std::string type_text(int64_t elem_type, const std::vector<int64_t>& dims) {
 /// What the declared type of an input says otherwise than the initializer that is its default; empty:
 /// nothing.
 std::string contradiction(const TypeMessage& declared, const TensorMessage& t) {
-  if (declared.kind != 1 || declared.elem_type == 0) return {};
+  if (declared.kind != kTensorKind || declared.elem_type == 0) return {};
   std::vector<int64_t> dims;
   for (const onnx::DimMessage& d : declared.dims) dims.push_back(d.has_value ? d.value : -1);
   bool fits = declared.elem_type == t.data_type && (!declared.has_shape || dims.size() == t.dims.size());
@@ -174,8 +177,10 @@ void StructureCheck::inputs(GraphMessage& g, Scope& scope, const Place& place) {
   std::unordered_set<std::string_view> constants;
   for (const TensorMessage& t : g.initializers) constants.insert(t.name);
   if (scope.outer != nullptr) return;  // an enclosing node gives a subgraph's inputs their types
-  for (const ValueInfoMessage& v : g.inputs)
+  for (const ValueInfoMessage& v : g.inputs) {
     if ((!v.has_type || v.type.kind == 0) && !constants.contains(v.name)) report_.add(kNoType, place, v.name);
+    if (v.has_type && v.type.kind == kTensorKind && !v.type.has_shape) report_.add(kNoShape, place, v.name);
+  }
 }
 
 std::string StructureCheck::problem_of(const TensorMessage& t) {

@@ -54,8 +54,19 @@ void Runner::activate(ModelLoader& loader) {
   if (backend.announce != nullptr) backend.announce(options_);
   if (!is_changed) source = loader.load_for(backend);
   session_ = pool_->take(backend);
-  if (session_ == nullptr) session_ = backend.open(source, options_);
+  path_ = loader.options().path;
+  if (session_ == nullptr) {
+    const CrashNote note = crash_note("loaded");
+    session_ = backend.open(source, options_);
+  }
   model_ = source.model;
+}
+
+CrashNote Runner::crash_note(std::string_view did) const {
+  const Backend& backend = *choice_.backend;
+  return {fmt::format("{}: {}, while it {} the model {},", name_, backend.human_name, did, path_),
+          backend.reads_files ? fmt::format("`assay check lint {}` runs it node by node and names the one.", path_)
+                              : "That is a fault of this build."};
 }
 
 void Runner::deactivate() {
@@ -91,6 +102,7 @@ double Runner::infer(std::span<const Tensor> feed, const Session::Sink& sink) {
           "Input tensor: {} | Received incompatible shape: {}.\nNote: Expected a shape compatible with: {}",
           info.name, feed[i].shape().str(), bounded_shape_text(*info.type.dims));
   }
+  const CrashNote note = crash_note("ran");
   session_->run(feed, sink);
   return session_->last_run_seconds();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/backend.h"
+#include "base/crash_report.h"
 #include "run/loader_cache.h"
 #include "run/model_loader.h"
 #include "run/results.h"
@@ -66,9 +67,12 @@ class Runner {
   double infer(std::span<const Tensor> feed, const Session::Sink& sink);
 
  private:
+  CrashNote crash_note(std::string_view did) const;
+
   RunnerChoice choice_;
   SessionOptions options_;
   std::string name_;
+  std::string path_;  // of the model
   std::shared_ptr<SessionPool> pool_;
   std::shared_ptr<const Model> model_;  // of the session
   std::unique_ptr<Session> session_;
