@@ -60,6 +60,13 @@ class Session {
   virtual double last_run_seconds() const = 0;
 };
 
+/// A way to set a backend up that tests judge besides the plain one.
+struct BackendVariant {
+  std::string_view name;     ///< follows the backend's name: engine-unoptimized
+  std::string_view summary;  ///< for --help
+  void (*apply)(SessionOptions&);
+};
+
 /// One line of backends.def.
 struct Backend {
   std::string_view name;           ///< engine, onnxrt, reference
@@ -77,6 +84,9 @@ struct Backend {
   /// Reads ModelSource::path itself, so it gets the model as the file has it. The others get one with every
   /// shape inferred.
   bool reads_files = false;
+  /// Part of this build, so that conformance is judged on it unless other targets are named.
+  bool is_own = false;
+  std::span<const BackendVariant> variants = {};
 };
 
 }  // namespace assay

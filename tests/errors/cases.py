@@ -131,7 +131,7 @@ LINT = [
     ("check lint cycle.onnx --no-onnxrt", 1, OUT, "[E] LINT | the graph has a cycle: 'n0' (Relu) <- 'n1' (Relu) <- 'n0' (Relu)"),
     ("check lint duplicate.onnx --no-onnxrt", 1, OUT, "[E] LINT | Name: n1, Op: Neg | 'y' is defined twice: as a node output and as a node output"),
     ("check lint dangling.onnx --no-onnxrt", 1, OUT, "[E] LINT | Name: n0, Op: Relu | the input 'nowhere' is not defined: no graph input, initializer or node output has that name"),
-    ("check lint unknown_op.onnx --no-onnxrt", 0, OUT, "[W] LINT | Name: n0, Op: Frobnicate | the operator Frobnicate of the domain 'ai.onnx' is unknown, and no function of the model has that name"),
+    ("check lint unknown_op.onnx --no-onnxrt", 1, OUT, "[E] LINT | Name: n0, Op: Frobnicate | the domain 'ai.onnx' has no operator Frobnicate, and no function of the model has that name"),
     ("check lint unknown_domain.onnx --no-onnxrt", 0, OUT, "[W] LINT | Name: n0, Op: Relu | the model does not import the domain 'com.nobody' of the operator"),
     ("check lint unknown_type.onnx --no-onnxrt", 1, OUT, "[E] LINT | 'x' is declared with the unknown element type 99"),
     ("check lint short_weight.onnx --no-onnxrt", 1, OUT, "[E] LINT | initializer 'w': it has 4 bytes of data, but float32 of shape (1, 2) needs 8"),
@@ -144,7 +144,7 @@ LINT = [
 CONFORMANCE = [
     ("check", 2, ERR, "assay check: error: the following arguments are required: command"),
     ("check conformance", 2, ERR, "assay check conformance: error: the following arguments are required: folders"),
-    ("check conformance folder --on nowhere", 2, ERR, "assay check conformance: error: argument --on: invalid choice: 'nowhere' (choose from 'inference', 'reference', 'reference-stored', 'engine', 'engine-unoptimized', 'onnxrt')"),
+    ("check conformance folder --on nowhere", 2, ERR, "assay check conformance: error: argument --on: invalid choice: 'nowhere' (choose from 'inference', 'engine', 'engine-unoptimized', 'onnxrt', 'reference', 'reference-stored')"),
     ("check conformance folder --jobs 0", 1, ERR, "[!] --jobs: 0 is too small; it must be at least 1."),
     ("check conformance gone", 1, ERR, "[!] there is no folder 'gone'"),
     ("check conformance folder", 1, ERR, "[!] there is no test case (a folder with model.onnx) below 'folder'"),
