@@ -39,7 +39,7 @@ const Case kCases[] = {
            "<domain: \"l\", opset_import: [\"\" : 21]> g (a) => (b) { b = Neg (q) }",
            "\"\" : 21, \"l\" : 1"),
      "duplicate-function : two functions are named 'f' in the domain 'l'\n"
-     "undefined-input : in function 'g': the input 'q' is not defined: no graph input, initializer or node "
+     "undefined-input : in function 'g': at node (Neg) producing 'b': the input 'q' is not defined: no graph input, initializer or node "
      "output "
      "has that name\n"
      "unused-function : function 'g' of the domain 'l' is never called\n"},
@@ -53,10 +53,10 @@ const Case kCases[] = {
            "graph = e () => "
            "(float[2, 3] b) { b = Relu (q) }>",
            "<float[2, 3] h = {1, 2, 3, 4, 5, 6}>"),
-     "shadowed-name n: in 'then_branch' of node 'n' (If): 'h' is a node output here and hides a value of an "
+     "shadowed-name n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is a node output here and hides a value of an "
      "enclosing "
      "graph\n"
-     "undefined-input n: in 'else_branch' of node 'n' (If): the input 'q' is not defined: no graph input, "
+     "undefined-input n: in 'else_branch' of node 'n' (If): at node (Relu) producing 'b': the input 'q' is not defined: no graph input, "
      "initializer "
      "or node output has that name\n"
      "unused-initializer : initializer 'h' is never used\n"},
@@ -141,9 +141,15 @@ const Case kCases[] = {
     {model("[n] y = If (c) <then_branch: graph = t () => (h) { h = MatMul (x, x) }, else_branch: graph = e "
            "() => (b) { b "
            "= Neg (x) }>"),
-     "branch-rule n: in 'then_branch' of node 'n' (If): the inner extents 3 and 2 differ; that is an error "
+     "branch-rule n: in 'then_branch' of node 'n' (If): at node (MatMul) producing 'h': the inner extents 3 and 2 differ; that is an error "
      "when this "
      "branch runs\n"},
+    {model("[n] y = If (c) <then_branch: graph = t () => (float[3] h) <int64[2, 3] k> { k = Neg (x) h = Relu (x) }, "
+           "else_branch: graph = e () => (float[2, 3] b) { b = Neg (x) }>"),
+     "branch-type n: in 'then_branch' of node 'n' (If): at node (Neg) producing 'k': 'k' is declared as int64[2, 3], "
+     "but the node gives float32[2, 3]; that is an error when this branch runs\n"
+     "branch-shape n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is declared with the shape "
+     "(3,), but the node gives (2, 3); that is an error when this branch runs\n"},
     {model("[n] y = Relu (x)", "<float w = {1}>"), "unused-initializer : initializer 'w' is never used\n"},
 };
 
@@ -220,6 +226,7 @@ TEST_F(LintTest, FindsBadTensorsTypesAndNames) {
       "no-type : the graph input 'x' has no type\n"
       "initializer : initializer 'w': it has 4 bytes of data, but float32 of shape (2,) needs 8\n"
       "initializer-type : the graph input 'v' is declared as float32(3), but its initializer is float32(2)\n"
+      "lost-initializer n: the input 'w' is an initializer without usable data\n"
       "bad-attribute n: the attribute 'a': its type 77 is unknown\n"
       "unknown-attribute n: Add-14 has no attribute 'a'\n"
       "unused-initializer : initializer 'v' is never used\n");
@@ -285,7 +292,7 @@ TEST_F(LintTest, NoRuleIsWithoutATest) {
   std::set<std::string_view> untested;
   for (const Rule* rule : all_rules()) untested.insert(rule->name);
   for (const char* elsewhere :
-       {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer",
+       {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer", "lost-initializer",
         "initializer-type", "bad-attribute", "runtime-error", "runtime-warning", "runtime-crash", "runtime-unknown-operator"})
     untested.erase(elsewhere);
   for (const Case& c : kCases) {

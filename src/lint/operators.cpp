@@ -34,15 +34,18 @@ const Rule& rule_of(NodeRule rule) {
   }
 }
 
-/// Calls visit(node, place) for every node of a graph and of the subgraphs in it.
+/// Calls visit(node, place) for every node of a graph and of the subgraphs in it. Where the graph is not the main
+/// one, the place names the node, too.
 template <typename Visit>
 void each_node(const Graph& g, const Place& place, bool is_main, const Visit& visit) {
   for (const auto& n : g.nodes()) {
-    Place here = place;
-    if (is_main) here = {n->name, n->op_type, {}};
+    Place around = place;
+    if (is_main) around = {n->name, n->op_type, {}};
+    Place here = around;
+    if (!is_main) here.inside += fmt::format("at node {}: ", n->label());
     visit(*n, here);
     for (const Attribute& a : n->attributes) {
-      Place inside = here;
+      Place inside = around;
       inside.inside += fmt::format("in '{}' of node {}: ", a.name, n->label());
       inside.is_conditional = inside.is_conditional || (n->op_type == "If" && n->domain.empty());
       if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) each_node(**sub, inside, false, visit);
@@ -117,9 +120,10 @@ void OperatorCheck::compare(const Value& v, const Type& declared, const Place& p
   if (declared.kind == Type::Kind::kUnknown || inferred.kind == Type::Kind::kUnknown) return;
   const bool both_typed = declared.dtype != DType::kUndefined && inferred.dtype != DType::kUndefined;
   if (declared.kind != inferred.kind || (both_typed && declared.dtype != inferred.dtype))
-    return report_.add(kTypeContradiction, place, v.name(), declared.str(), inferred.str());
+    return report_.add(place.is_conditional ? kBranchType : kTypeContradiction, place, v.name(), declared.str(),
+                       inferred.str());
   if (declared.has_shape() && inferred.has_shape() && contradicts(*declared.dims, *inferred.dims))
-    report_.add(kShapeContradiction, place, v.name(), shape_text(declared), shape_text(inferred));
+    report_.add(place.is_conditional ? kBranchShape : kShapeContradiction, place, v.name(), shape_text(declared), shape_text(inferred));
 }
 
 /// Infers every type anew and compares.

@@ -55,7 +55,10 @@ std::string contradiction(const TypeMessage& declared, const TensorMessage& t) {
 
 /// For places within the node's subgraphs.
 std::string node_label(const NodeMessage& n) {
-  return n.name.empty() ? fmt::format("({})", n.op_type) : fmt::format("'{}' ({})", n.name, n.op_type);
+  if (!n.name.empty()) return fmt::format("'{}' ({})", n.name, n.op_type);
+  for (const std::string_view output : n.outputs)
+    if (!output.empty()) return fmt::format("({}) producing '{}'", n.op_type, output);
+  return fmt::format("({})", n.op_type);
 }
 
 }  // namespace
@@ -184,6 +187,8 @@ void StructureCheck::inputs(GraphMessage& g, Scope& scope, const Place& place) {
 }
 
 std::string StructureCheck::problem_of(const TensorMessage& t) {
+  if (onnx::is_weightless(t))
+    return "its data were stripped; `assay surgeon weight-reconstruct` makes random ones";
   try {
     if (!onnx::is_external(t) || !external_.ignored()) (void)onnx::decode_tensor(t, nullptr, external_);
     return {};
@@ -224,7 +229,10 @@ void StructureCheck::initializers(GraphMessage& g, Scope& scope, const Place& pl
   });
   std::erase_if(g.sparse_initializers,
                 [&](const onnx::SparseTensorMessage& s) { return is_bad(s.values.name); });
-  for (const std::string_view name : lost) add_undefined(name);
+  for (const std::string_view name : lost) {
+    add_undefined(name);
+    lost_.insert(name);
+  }
 }
 
 void StructureCheck::outputs(GraphMessage& g, const Scope& scope, const Place& place) {
@@ -274,9 +282,9 @@ void StructureCheck::body(std::vector<NodeMessage>& nodes, Scope& scope, const P
     for (const std::string_view name : n.outputs)
       if (!name.empty()) scope.later.emplace(name, kNodeOutput);
   std::erase_if(nodes, [&](NodeMessage& n) {
-    Place here = place;
-    if (is_main) here = {std::string(n.name), std::string(n.op_type), {}};
-    node(n, scope, here);
+    Place around = place;
+    if (is_main) around = {std::string(n.name), std::string(n.op_type), {}};
+    node(n, scope, around, is_main);
     if (!n.op_type.empty()) return false;
     for (const std::string_view name : n.outputs)
       if (!name.empty()) add_undefined(name);
@@ -284,9 +292,12 @@ void StructureCheck::body(std::vector<NodeMessage>& nodes, Scope& scope, const P
   });
 }
 
-void StructureCheck::node(NodeMessage& n, Scope& scope, const Place& place) {
+void StructureCheck::node(NodeMessage& n, Scope& scope, const Place& around, bool is_main) {
+  Place place = around;
+  if (!is_main) place.inside += fmt::format("at node {}: ", node_label(n));
   if (n.op_type.empty()) report_.add(kNoOperator, place);
   for (const std::string_view name : n.inputs) {
+    if (lost_.contains(name)) report_.add(kLostInitializer, place, name);
     if (name.empty() || scope.sees(name)) continue;
     if (scope.sees_later(name)) {
       report_.add(kUnsortedNodes, place, name);
@@ -296,7 +307,7 @@ void StructureCheck::node(NodeMessage& n, Scope& scope, const Place& place) {
     scope.defined.emplace(name, kGraphInput);
     add_undefined(name);
   }
-  attributes(n, scope, place);
+  attributes(n, scope, place, around);
   node_outputs(n, scope, place);
 }
 
@@ -306,7 +317,7 @@ void StructureCheck::node_outputs(NodeMessage& n, Scope& scope, const Place& pla
       name = keep(fmt::format("{} (defined again {})", name, ++renamed_));
 }
 
-void StructureCheck::attributes(NodeMessage& n, const Scope& scope, const Place& place) {
+void StructureCheck::attributes(NodeMessage& n, const Scope& scope, const Place& place, const Place& around) {
   std::unordered_set<std::string_view> names;
   std::erase_if(n.attributes, [&](const AttributeMessage& a) {
     if (a.name.empty()) report_.add(kNoName, place, "an attribute");
@@ -316,7 +327,7 @@ void StructureCheck::attributes(NodeMessage& n, const Scope& scope, const Place&
   });
   for (AttributeMessage& a : n.attributes) {
     attribute_tensors(a, place);
-    Place inside = place;
+    Place inside = around;
     inside.inside += fmt::format("in '{}' of node {}: ", a.name, node_label(n));
     for (GraphMessage& g : a.graphs) graph(g, &scope, inside);
   }

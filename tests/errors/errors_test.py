@@ -126,6 +126,15 @@ def check_flipped_bytes(binary, folder):
     return None
 
 
+def check_patterns(binary, folder):
+    """Lines with times and names of runners in them."""
+    for command, status, pattern in cases.PATTERNS:
+        result = run(binary, command)
+        if result.returncode != status or not re.search(pattern, result.stdout, re.MULTILINE):
+            return f"{command}: exit code {result.returncode}, no line fits {pattern}\n{result.stdout}{result.stderr}"
+    return None
+
+
 def check_lint(binary, folder):
     """check lint finds all that is wrong with each model of lint_cases.py, and nothing else."""
     for name, (text, status, expected) in lint_cases.CASES.items():
@@ -138,7 +147,7 @@ def check_lint(binary, folder):
     return None
 
 
-CHECKS = [check_lint, check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
+CHECKS = [check_lint, check_patterns, check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
 
 
 def main():
