@@ -45,8 +45,8 @@ enum class Severity : int {
 /// What is shown and how.
 struct Config {
   Severity threshold = Severity::kInfo;
-  /// Thresholds of single source folders or files ("compare", "backends/onnxrt.cpp"), relative to src/, or of
-  /// Polygraphy's that say the same ("backend/onnxrt"). The longest match wins, the later one among equals.
+  /// Thresholds of single source folders or files ("compare", "backends/onnxrt.cpp"), relative to src/. The
+  /// longest match wins, the later one among equals.
   std::vector<std::pair<std::string, Severity>> path_thresholds;
   bool timestamp = false;  ///< `(HH:MM:SS) ` in the prefix
   bool line_info = false;  ///< `[file:line] ` in the prefix
