@@ -42,8 +42,9 @@ void add_options(ArgParser& parser) {
 /// every input, and says what it makes of open extents.
 TensorList feed_for(DataOptions data, const std::vector<TensorInfo>& inputs) {
   for (const TensorInfo& input : inputs)
-    if (input.type.has_shape())
-      data.random.shapes.push_back({.name = input.name, .dims = *input.type.dims, .dtype = input.type.dtype});
+    if (input.type.is_tensor())
+      data.random.shapes.push_back(
+          {.name = input.name, .dims = input.type.dims.value_or(Dims()), .dtype = input.type.dtype});
   LoaderCache loaded = input_cache(data);
   loaded.set_inputs(inputs);
   require(loaded.size() > 0, ErrorCode::kInvalidArgument, "no iteration has data");

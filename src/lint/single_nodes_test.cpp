@@ -52,6 +52,11 @@ class LintRunTest : public LintTest {
         if (source.model->graph->nodes().size() > 1) ::raise(SIGKILL);
         return open_fake(source, o);
       }};
+  const Backend warns = {
+      .name = "fake", .human_name = "Fake", .open = [](const ModelSource& source, const SessionOptions& o) {
+        o.on_warning("Error merging shape info.\nFalling back.");
+        return open_fake(source, o);
+      }};
   const Backend refuses_its_options = {
       .name = "fake",
       .human_name = "Fake",
@@ -135,6 +140,32 @@ TEST(PrunedMessage, LosesPlacesAndLabels) {
   EXPECT_EQ(pruned_message("In Node, (n, Add, \"\", -1), Error Unrecognized attribute"),
             "Unrecognized attribute");
   EXPECT_EQ(pruned_message("nothing to prune"), "nothing to prune");
+}
+
+TEST_F(LintRunTest, WarningsOfAModelThatRunsAreReported) {
+  options.backend = &warns;
+  const Report report = lint(model("[n] y = Relu (x)"), true);
+  EXPECT_TRUE(report.is_valid());
+  EXPECT_EQ(lines(report),
+            "runtime-warning : Error merging shape info.\n"
+            "runtime-warning : Falling back.\n"
+            "unused-input : Input: 'c' does not affect outputs, can be removed.\n");
+}
+
+TEST_F(LintRunTest, WarningsOfAModelThatDoesNotRunAreLeftToItsNodes) {
+  options.backend = &warns;
+  const Report report = lint(model("[n] y = Neg (x)"), true);
+  EXPECT_EQ(lines(report),
+            "runtime-error n: no `Neg` here\n"
+            "unused-input : Input: 'c' does not affect outputs, can be removed.\n");
+}
+
+/// What a node reads may have no data: then it is a failing one, not one of which nothing is said.
+TEST_F(LintRunTest, NodesWithoutWeightsFail) {
+  const Report report = lint(
+      model("[n] h = Add (x, w)\n[m] z = Relu (h)\n[k] y = Abs (x)", "<float[2, 3] w = [\"location\": \"gone.bin\"]>"), true);
+  EXPECT_EQ(report.failing(), std::vector<std::string>{"n"}) << lines(report);
+  EXPECT_EQ(report.passing(), std::vector<std::string>{"k"});
 }
 
 }  // namespace
