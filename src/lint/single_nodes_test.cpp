@@ -156,7 +156,7 @@ TEST_F(LintRunTest, WarningsOfAModelThatDoesNotRunAreLeftToItsNodes) {
   options.backend = &warns;
   const Report report = lint(model("[n] y = Neg (x)"), true);
   EXPECT_EQ(lines(report),
-            "runtime-error n: no `Neg` here\n"
+            "runtime-error n:  no `Neg`here\n"
             "unused-input : Input: 'c' does not affect outputs, can be removed.\n");
 }
 
