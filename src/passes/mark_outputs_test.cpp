@@ -53,7 +53,7 @@ TEST_F(MarkOutputs, AllSaysWhatBodiesKeepToThemselves) {
   EXPECT_EQ(outputs(), (Names{"a", "b", "c", "y"}));
   EXPECT_EQ(capture.out(),
             "[W] `mark all` leaves out 2 tensor(s) in the bodies of 1 node(s): 'loop' (Loop).\n"
-            "    Name them to see them, as in: loop::h\n");
+            "    Name them to see them, as in: loop::body::h\n");
 }
 
 TEST_F(MarkOutputs, NamesKeepTheirOrderAndCountOnce) {

@@ -174,7 +174,7 @@ TEST(DataLoader, RefusesWhatCannotBeDrawn) {
 
 /// Any rank may be right where none is declared.
 TEST(DataLoader, AnInputOfUnknownRankTakesTheUsersShape) {
-  const TensorInfo input = {"x", Type::tensor(DType::kFloat32, std::nullopt)};
+  const TensorInfo input = {"x", Type{.kind = Type::Kind::kTensor, .dtype = DType::kFloat32}};
   {
     const log::Capture capture;
     const TensorList data = DataLoader({.shapes = {{"x", {2, 3}}}}).load(0, {input}, Report::kYes);
