@@ -40,6 +40,7 @@ class Linter {
   std::vector<std::string> declared_inputs_;  // those of the file, without repairs
   std::shared_ptr<const void> texts_;
   std::shared_ptr<Model> model_;
+  std::shared_ptr<const Model> declared_;  // with the shapes of the file
 };
 
 /// False when there is nothing to check.
@@ -83,7 +84,10 @@ bool Linter::import() {
 
 /// Inputs get the user's extents, and what was declared of values that follow from them is forgotten.
 void Linter::override_shapes() {
+  declared_ = model_;
   if (options_.input_shapes.empty()) return;
+  // What runs has the open shapes: with fixed ones a runtime may refuse a branch that the data never take.
+  declared_ = clone_model(*model_);
   for (const auto& [name, dims] : options_.input_shapes)
     for (Value* v : select_inputs(*model_, name))
       if (v->type.is_tensor()) v->type.dims = dims;
@@ -104,7 +108,7 @@ std::vector<TensorInfo> Linter::inputs() const {
 RunOutcome Linter::run_backend() {
   RunOutcome outcome{.ran_whole = false, .ran_nodes = false, .no_data = {}};
   if (options_.backend == nullptr) return outcome;
-  outcome = run_model(model_,
+  outcome = run_model(declared_,
                                        {.backend = options_.backend,
                                         .session = options_.session,
                                         .inputs = inputs(),

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "graph/clone.h"
 #include "graph/order.h"
+#include "graph/read.h"
 
 namespace assay::lint {
 namespace {
@@ -29,6 +30,19 @@ std::string message_of(const Error& e) {
 bool is_unknown_operator(std::string_view message) {
   return message.find("No opset import for domain") != std::string_view::npos ||
          message.find("is not a registered function/op") != std::string_view::npos;
+}
+
+/// The node that a message of ONNX Runtime names: `... Name:'n' Status Message: ...` or `Node (n) Op (...) ...`;
+/// empty when it names none.
+std::string named_node(std::string_view message) {
+  const auto between = [&](std::string_view begin, std::string_view end) -> std::string {
+    const size_t at = message.rfind(begin);
+    if (at == std::string_view::npos) return {};
+    const std::string_view rest = message.substr(at + begin.size());
+    return std::string(rest.substr(0, rest.find(end)));
+  };
+  std::string name = between("Name:'", "'");
+  return name.empty() ? between("Node (", ") Op (") : name;
 }
 
 /// The type under which a value is fed.
@@ -159,6 +173,7 @@ void IsolatedRun::build(const Node& n, const std::vector<Value*>& used) {
   inputs_.clear();
   Graph& g = *single_->graph;
   g.name = n.name;
+  const bool has_bodies = has_subgraph(n);
   ValueMap map;
   for (const Value* v : used) {
     if (v->is_constant()) {
@@ -166,7 +181,10 @@ void IsolatedRun::build(const Node& n, const std::vector<Value*>& used) {
       continue;
     }
     const Tensor& t = values_.at(v);
-    map[v] = g.add_input(v->name(), type_of(*v, t));
+    Type type = type_of(*v, t);
+    // With fixed extents a runtime may refuse a branch that the data never take.
+    if (has_bodies && type.dims) std::fill(type.dims->begin(), type.dims->end(), Dim());
+    map[v] = g.add_input(v->name(), std::move(type));
     inputs_.push_back(t);
   }
   const Node* copy = clone_node(n, g, map);
@@ -221,7 +239,7 @@ void IsolatedRun::whole_done(const IsolatedJobResult& result) {
 
 void IsolatedRun::node_done(size_t i, const IsolatedJobResult& result) {
   const Node& n = *nodes_[i];
-  const Place place{n.name, n.op_type, {}};
+  Place place{n.name, n.op_type, {}};
   if (!result.death.empty()) {
     crashed_[i] = true;
     whole_death_.clear();  // that explains it
@@ -231,6 +249,10 @@ void IsolatedRun::node_done(size_t i, const IsolatedJobResult& result) {
   } else if (result.text[0] == kRefused) {
     const std::string message = result.text.substr(1);
     const bool is_unknown = is_unknown_operator(message);
+    // It may be a node of a body; upstream does not say which.
+    if (const std::string inner = named_node(message);
+        !report_.upstream_only() && !inner.empty() && inner != n.name)
+      place.inside = fmt::format("at node '{}': ", inner);
     report_.add(is_unknown ? kRuntimeUnknown : kRuntimeError, place, pruned_message(message));
     if (is_unknown) report_.add_passing(n.name);
   }

@@ -28,6 +28,10 @@ std::unique_ptr<Session> open_fake(const ModelSource& source, const SessionOptio
   for (const auto& n : source.model->graph->nodes()) {
     require(n->op_type != "Neg", ErrorCode::kUnsupported,
             "ONNX Runtime: Node ({}) Op (Neg) [ShapeInferenceError] no \"Neg\" : here", n->name);
+    require(n->op_type != "If", ErrorCode::kUnsupported,
+            "ONNX Runtime: Non-zero status code returned while running If node. Name:'{}' Status Message: Non-zero "
+            "status code returned while running LSTM node. Name:'inner' Status Message: rank 3, please",
+            n->name);
     if (n->op_type == "Crash") ::raise(SIGKILL);
     require(n->op_type != "Custom", ErrorCode::kUnsupported,
             "ONNX Runtime: Custom(1) is not a registered function/op");
@@ -140,6 +144,14 @@ TEST(PrunedMessage, LosesPlacesAndLabels) {
   EXPECT_EQ(pruned_message("In Node, (n, Add, \"\", -1), Error Unrecognized attribute"),
             "Unrecognized attribute");
   EXPECT_EQ(pruned_message("nothing to prune"), "nothing to prune");
+}
+
+TEST_F(LintRunTest, ANodeInABodyIsNamed) {
+  const std::string text = model(
+      "[n] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { h = Relu (x) }, else_branch: graph = e () => "
+      "(float[2, 3] b) { b = Abs (x) }>");
+  EXPECT_EQ(lines(lint(text)), "runtime-error n: at node 'inner': rank 3, please\n");
+  EXPECT_EQ(lines(lint(text, true)), "runtime-error n: rank 3, please\n");
 }
 
 TEST_F(LintRunTest, WarningsOfAModelThatRunsAreReported) {
