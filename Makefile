@@ -25,11 +25,11 @@ demo: setup-demo $(BUILD)/build.ninja
 
 test: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE long
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE long
 
 test-long: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv ctest --test-dir $(BUILD) --output-on-failure -L long
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -L long
 
 # What reached new code stays in build-fuzz/corpus for the next time; inputs that showed a fault are in build-fuzz/faults.
 fuzz: setup-test

@@ -190,6 +190,10 @@ std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o
   }
 }
 
+constexpr BackendVariant kVariants[] = {{.name = "unoptimized",
+                                         .summary = "the engine without optimising passes",
+                                         .apply = [](SessionOptions& o) { o.optimize = false; }}};
+
 }  // namespace
 
 constinit const Backend engine_backend = {
@@ -200,6 +204,8 @@ constinit const Backend engine_backend = {
     .summary = "our engine: the network optimised for this CPU, with a static memory plan",
     .probe = probe,
     .open = open,
+    .is_own = true,
+    .variants = kVariants,
 };
 
 }  // namespace assay

@@ -1,5 +1,7 @@
 // --onnxrt: ONNX Runtime through its C API, loaded at run time.
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -53,12 +55,37 @@ using OptionsHandle = Handle<ort::SessionOptionsObject, ort::release_session_opt
 using MemoryHandle = Handle<ort::MemoryInfo, ort::release_memory_info>;
 using TensorTypeHandle = Handle<ort::TensorTypeInfo, ort::release_tensor_type>;
 
+/// What the library warns of while a session is made or runs, in any thread; null: nothing receives it.
+std::atomic<const SessionOptions*> listening{nullptr};
+
+class Listening {
+ public:
+  explicit Listening(const SessionOptions& options) : outer_(listening.exchange(&options)) {}
+  ~Listening() { listening = outer_; }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  const SessionOptions* outer_;
+};
+
+/// Warnings go where the session's options say, else to stderr in the library's own form, as with Python.
+void on_log(void*, ort::LogLevel level, const char* category, const char* id, const char* place,
+            const char* message) {
+  const SessionOptions* const options = listening.load();
+  if (options != nullptr && options->on_warning) return options->on_warning(message);
+  if (!log::enabled(level == ort::kLogWarning ? log::Severity::kWarning : log::Severity::kError)) return;
+  const std::string line =
+      fmt::format("[{}:{}:{}, {}] {}\n", level == ort::kLogWarning ? 'W' : 'E', category, id, place, message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 /// One environment per library, alive until the process ends: ONNX Runtime wants it so.
 ort::Env* environment_of(const ort::Api* api) {
   static auto* const environments = new std::unordered_map<const ort::Api*, ort::Env*>;
   ort::Env*& env = (*environments)[api];
   if (env == nullptr) {
-    check(api, ort::create_env(api, ort::kLogError, "assay", &env));
+    check(api, ort::create_env(api, on_log, nullptr, ort::kLogWarning, "assay", &env));
     check(api, ort::register_spilling_allocator(api, env));
   }
   return env;
@@ -131,7 +158,8 @@ bool has_large_outputs(const Model& model) {
 class OnnxrtSession final : public Session {
  public:
   OnnxrtSession(const ModelSource& source, const SessionOptions& options)
-      : api_(ort::load(options.library).api),
+      : options_(options),
+        api_(ort::load(options.library).api),
         model_(source.model),
         inputs_(tensor_infos(model_->graph->inputs)),
         outputs_(tensor_infos(model_->graph->outputs)),
@@ -143,6 +171,7 @@ class OnnxrtSession final : public Session {
     OptionsHandle session_options(api_);
     configure(session_options, providers, options);
     const ResidentMemoryLimit limit;
+    const Listening listens(options_);
     create(source, session_options.get());
   }
 
@@ -167,6 +196,7 @@ class OnnxrtSession final : public Session {
   Tensor to_tensor(ValueHandle value);
   Tensor strings_of(ort::Value* value, Shape shape);
 
+  const SessionOptions options_;
   const ort::Api* api_;
   std::shared_ptr<const Model> model_;
   std::vector<TensorInfo> inputs_, outputs_;
@@ -184,7 +214,7 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
   const int threads = options.threads > 0 ? options.threads : thread_count();
   check(api_, ort::set_intra_op_threads(api_, out.get(), threads));
   check(api_, ort::set_inter_op_threads(api_, out.get(), threads));
-  check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogError));
+  check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogWarning));
   if (spills_) {
     check(api_, ort::add_session_config_entry(api_, out.get(), ort::kUseEnvironmentAllocators, "1"));
     // Else the second run asks for everything in one block.
@@ -332,6 +362,7 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   std::vector<ort::Value*> results(outputs_.size(), nullptr);
   std::optional<ResidentMemoryLimit> limit;
   if (spills_) limit.emplace();
+  const Listening listens(options_);
   Stopwatch watch;
   check(api_, ort::run(api_, session_.get(), nullptr, input_names.data(), input_values.data(), feed.size(),
                        output_names.data(), outputs_.size(), results.data()));

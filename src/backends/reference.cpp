@@ -52,6 +52,11 @@ std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o
   return std::make_unique<ReferenceSession>(source, options);
 }
 
+constexpr BackendVariant kVariants[] = {
+    {.name = "stored",
+     .summary = "the reference interpreter, every result rounded to its stored type",
+     .apply = [](SessionOptions& o) { o.reference_precision = ReferencePrecision::kStored; }}};
+
 }  // namespace
 
 constinit const Backend reference_backend = {
@@ -62,6 +67,8 @@ constinit const Backend reference_backend = {
     .summary = "the reference interpreter: every floating-point operation in float64",
     .probe = probe,
     .open = open,
+    .is_own = true,
+    .variants = kVariants,
 };
 
 }  // namespace assay

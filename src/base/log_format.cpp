@@ -65,6 +65,54 @@ bool lies_below(std::string_view path, std::string_view folder) {
          (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
+/// Where Polygraphy's sources hold what one of ours says, so that its command lines choose the same messages.
+struct UpstreamPlace {
+  std::string_view ours;  ///< the beginning of a path below src/
+  std::string_view theirs;
+};
+constexpr UpstreamPlace kUpstreamPlaces[] = {
+    {"backends/engine", "backend/trt/loader.py"},
+    {"backends/onnxrt", "backend/onnxrt/loader.py"},
+    {"backends/reference", "backend/pluginref/runner.py"},
+    {"run/model_loader", "backend/onnx/loader.py"},
+    {"run/model_saver", "backend/onnx/loader.py"},
+    {"run/observed_types", "tools/args/backend/onnx/loader.py"},
+    {"run/runner", "backend/base/runner.py"},
+    {"run/data_loader", "comparator/data_loader.py"},
+    {"run/loader_cache", "comparator/data_loader.py"},
+    {"run/", "comparator/comparator.py"},
+    {"compare/accuracy", "comparator/comparator.py"},
+    {"compare/", "comparator/compare.py"},
+    {"view/", "comparator/util.py"},
+    {"graph/", "backend/onnx/loader.py"},
+    {"onnx/", "backend/onnx/loader.py"},
+    {"passes/", "backend/onnx/loader.py"},
+    {"ops/", "backend/onnx/loader.py"},
+    {"engine/", "backend/trt/loader.py"},
+    {"reference/", "backend/pluginref/runner.py"},
+    {"surgeon/", "tools/surgeon"},
+    {"inspect/", "tools/inspect"},
+    {"lint/", "tools/check/subtool/lint.py"},
+    {"plugin/", "tools/plugin"},
+    {"cli/options/onnx_model", "backend/onnx/loader.py"},
+    {"cli/cmd_run", "tools/run"},
+    {"cli/cmd_surgeon", "tools/surgeon"},
+    {"cli/model_editing", "tools/surgeon"},
+    {"cli/cmd_inspect", "tools/inspect"},
+    {"cli/cmd_check", "tools/check"},
+    {"cli/cmd_plugin", "tools/plugin"},
+    {"cli/cmd_data", "tools/data"},
+    {"cli/cmd_template", "tools/template"},
+    {"cli/", "tools"},
+};
+
+/// Empty where upstream has nothing of the kind.
+std::string_view upstream_path(std::string_view path) {
+  for (const UpstreamPlace& place : kUpstreamPlaces)
+    if (path.starts_with(place.ours)) return place.theirs;
+  return {};
+}
+
 std::string_view without_slashes(std::string_view path) {
   while (!path.empty() && path.front() == '/') path.remove_prefix(1);
   while (!path.empty() && path.back() == '/') path.remove_suffix(1);
@@ -111,9 +159,10 @@ Severity threshold_for(const Config& config, std::string_view file) {
   Severity found = config.threshold;
   size_t longest = 0;
   const std::string_view path = config.path_thresholds.empty() ? file : source_path(file);
+  const std::string_view theirs = config.path_thresholds.empty() ? std::string_view() : upstream_path(path);
   for (const auto& [entry, severity] : config.path_thresholds) {
     const std::string_view folder = without_slashes(entry);
-    if (folder.size() < longest || !lies_below(path, folder)) continue;
+    if (folder.size() < longest || (!lies_below(path, folder) && !lies_below(theirs, folder))) continue;
     longest = folder.size();
     found = severity;
   }

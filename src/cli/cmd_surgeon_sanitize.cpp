@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "assay/edit.h"
 #include "assay/fold.h"
@@ -174,12 +175,17 @@ void change_outputs(const ParsedArgs& args, Model& model) {
   if (const auto names = args.list("--exclude-outputs")) unmark_outputs(model, *names);
 }
 
-void set_bounds(const ParsedArgs& args, Model& model) {
+/// Nothing without the option.
+std::optional<UpperBounds> read_bounds(const ParsedArgs& args) {
   const auto words = args.list("--set-unbounded-dds-upper-bound");
-  if (!words) return;
+  if (!words) return std::nullopt;
   UpperBounds bounds;
   for (const auto& [name, value] : parse_key_numbers("--set-unbounded-dds-upper-bound", *words))
     bounds.emplace_back(name, value.as_int());
+  return bounds;
+}
+
+void set_bounds(Model& model, const UpperBounds& bounds) {
   std::string text;
   for (const auto& [name, value] : set_upper_bounds(model, bounds))
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", python_str_repr(name), value);
@@ -255,6 +261,7 @@ void prove(const ParsedArgs& args, const std::shared_ptr<Model>& original,
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
+  const std::optional<UpperBounds> bounds = read_bounds(args);
   const bool folds = args.has("--fold-constants") || args.has("--simplify");
   const bool infers = !args.has("--no-shape-inference") && !args.has("--force-fallback-shape-inference");
   context.announce();
@@ -265,13 +272,13 @@ int run(CommandContext& context) {
   edit(options.path, [&] {
     if (infers) infer_known_shapes(*model, true);
     change_outputs(args, *model);
-    set_bounds(args, *model);
+    if (bounds) set_bounds(*model, *bounds);
   });
   log_model("Original Model", *model);
   edit(options.path, [&] {
     override_shapes(*model, options.input_shapes);
     if (args.has("--force-fallback-shape-inference"))
-      observe_types(model, read_data_options(args, options.input_shapes).random);
+      observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
     if (args.has("--cleanup")) cleanup(*model);
     if (args.has("--toposort")) toposort(*model);
     if (infers && !options.input_shapes.empty()) infer_known_shapes(*model, true);

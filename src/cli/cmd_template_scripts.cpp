@@ -218,7 +218,8 @@ void add_trt_config_options(ArgParser& parser) {
                            .choices = {"prefer", "obey", "none"}});
   group.options.push_back(
       {.names = {"--load-timing-cache"}, .help = "A timing cache to begin with.", .metavar = "FILE"});
-  name_nothing(add_data_loader_options(parser));
+  name_nothing(add_data_loader_options(
+      parser, "this build does not put it into the script. Write it into the function load_config."));
   add_unavailable_config_options(parser);
 }
 

@@ -1,5 +1,7 @@
 #include "compare/accuracy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -61,12 +63,16 @@ void log_outcome(const IterationVerdict& verdict) {
   }
 }
 
-void log_summary(const PairVerdict& pair) {
+void log_summary(const PairVerdict& pair, const std::map<std::string, std::string>& notes) {
+  std::string said;
+  for (const std::string* runner : {&pair.runner0, &pair.runner1})
+    if (const auto it = notes.find(*runner); it != notes.end() && said.find(*runner) == said.npos)
+      said += fmt::format(" | {}: {}", *runner, it->second);
   const size_t passed = pair.passed_iterations(), total = pair.iterations.size();
   const double rate = total == 0 ? 1.0 : static_cast<double>(passed) / static_cast<double>(total);
   log::message(passed == total ? log::Severity::kFinish : log::Severity::kError,
-               "Accuracy Summary | {} vs. {} | Passed: {}/{} iterations | Pass Rate: {}%", pair.runner0,
-               pair.runner1, passed, total, python_float_repr(rate * 100.0));
+               "Accuracy Summary | {} vs. {} | Passed: {}/{} iterations | Pass Rate: {}%{}", pair.runner0,
+               pair.runner1, passed, total, python_float_repr(rate * 100.0), said);
 }
 
 /// Adds the verdicts of a pair of results to `pair`; false when the whole comparison is to end.
@@ -157,7 +163,7 @@ AccuracyResult compare_accuracy(std::span<const RunnerOutputs> results, const Co
       const log::Indent indent;
       if (!compare_iterations(results[i], results[j], compare, options.fail_fast, pair)) return result;
     }
-    log_summary(pair);
+    log_summary(pair, options.notes);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/resident_memory.h"
 #include "graph/import_message.h"
@@ -155,7 +156,14 @@ void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
   for (const onnx::SparseTensorMessage& s : m.sparse_initializers) constants.insert(s.values.name);
   bool is_overridable = false;
   for (const onnx::ValueInfoMessage& v : m.inputs) {
-    require(names.insert(v.name).second, ErrorCode::kInvalidModel, "two graph inputs are named '{}'", v.name);
+    if (!names.insert(v.name).second) {
+      // A node or caller hands inputs to a body by position; those of a model are named, and one name is one.
+      require(g.parent() == nullptr, ErrorCode::kInvalidModel, "two inputs of graph '{}' are named '{}'", g.name,
+              v.name);
+      log::warning("Two graph inputs are named '{}'; they are taken for one, of the type that comes first.",
+                   v.name);
+      continue;
+    }
     if (constants.contains(v.name))
       is_overridable = true;
     else
@@ -164,6 +172,7 @@ void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
   initializers(m, g);
   if (!is_overridable) return;
   for (const onnx::ValueInfoMessage& info : m.inputs) {
+    if (names.erase(info.name) == 0) continue;
     Value* v = g.find_value(info.name);
     g.input_order.push_back(v);
     if (!v->is_constant()) continue;

@@ -46,6 +46,7 @@ class Report {
   std::vector<std::string> passing() const;
   const std::vector<std::string>& failing() const { return failing_; }
   bool is_valid() const { return is_valid_; }
+  bool upstream_only() const { return upstream_only_; }
   bool has_failed(const std::string& node) const { return failing_set_.contains(node); }
 
   /// Writes the JSON report, whole or not at all; logs that it does. Throws Error (kIo).

@@ -1,5 +1,7 @@
 #include "passes/mark_outputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -12,6 +14,7 @@
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "passes/expose_value.h"
+#include "passes/graph_path.h"
 #include "passes/selector.h"
 
 namespace assay {
@@ -106,6 +109,35 @@ void give_types(Model& model) {
     if (lacks_type(v)) v->type = copy->graph->find_value(v->name())->type;
 }
 
+/// Says which tensors `mark all` leaves out because they only exist while a node runs its body.
+void name_unmarked(const Model& model) {
+  size_t tensors = 0;
+  std::vector<const Node*> holders;
+  std::string example;
+  for (const GraphPlace& place : graph_places(model)) {
+    if (place.holders.empty() || place.function != nullptr) continue;
+    const size_t before = tensors;
+    for (const auto& node : place.graph->nodes()) {
+      if (node->op_type == "Constant") continue;
+      for (const Value* v : node->outputs()) {
+        if (v == nullptr) continue;
+        ++tensors;
+        if (example.empty() && place.has_path) example = place.path + "::" + v->name();
+      }
+    }
+    if (tensors > before && (holders.empty() || holders.back() != place.holders.front()))
+      holders.push_back(place.holders.front());
+  }
+  if (tensors == 0) return;
+  std::string list;
+  for (size_t i = 0; i < holders.size() && i < kMostHints; ++i)
+    list += (i > 0 ? ", " : "") + holders[i]->label();
+  if (holders.size() > kMostHints) list += fmt::format(" and {} more", holders.size() - kMostHints);
+  log::once(log::Severity::kWarning, "`mark all` leaves out {} tensor(s) in the bodies of {} node(s): {}.{}", tensors,
+            holders.size(), list,
+               example.empty() ? "" : "\nName them to see them, as in: " + example);
+}
+
 }  // namespace
 
 void mark_outputs(Model& model, std::span<const std::string> names) {
@@ -119,6 +151,7 @@ void mark_outputs(Model& model, std::span<const std::string> names) {
 
 void mark_all_outputs(Model& model) {
   Graph& graph = *model.graph;
+  name_unmarked(model);
   graph.outputs.clear();
   for (const auto& node : graph.nodes()) {
     if (node->op_type == "Constant") continue;

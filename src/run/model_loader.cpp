@@ -41,6 +41,8 @@ void ModelLoader::change_outputs(Model& model) const {
     else if (options_.outputs)
       mark_outputs(model, *options_.outputs);
     if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
+  } catch (const log::LoggedError&) {
+    throw;
   } catch (Error& e) {
     e.add_context("in " + options_.path);
     log::critical(e.code(), "{}", e.what());

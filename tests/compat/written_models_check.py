@@ -292,6 +292,8 @@ def main():
             shutil.rmtree(path.parent)
             print(f"{name}: {check.count - check.failed} of {check.count} hold so far", flush=True)
         for folder in arguments.folders:
+            if not folder.is_dir():
+                print(f"skipped in part: there is no folder {folder}")
             for path in sorted(p for p in folder.glob("*.onnx") if p.name not in SKIPPED and wanted(p.stem)):
                 check.model(path, newest)
     print(f"{check.count - check.failed} of {check.count} hold; {check.refused} of them are refusals that the command may give")

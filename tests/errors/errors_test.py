@@ -52,6 +52,9 @@ def check_case(binary, folder, command, status, stream, message):
         return f"died of signal {-result.returncode}\n{result.stderr}"
     if result.returncode != status:
         return f"exit code {result.returncode} instead of {status}\n{result.stderr}"
+    fatal = [line for line in result.stderr.splitlines() if line.startswith("[!] ")]
+    if len(fatal) > 1:
+        return f"the error is said {len(fatal)} times\n{result.stderr}"
     text = "\n" + getattr(result, stream).replace(folder, "$DIR") + "\n"
     # How much memory there is depends on the machine.
     text = re.sub(r"the \d+ bytes that there are", "the $BYTES bytes that there are", text)
@@ -207,6 +210,15 @@ def check_names_act_on_nothing(binary, folder):
     return None
 
 
+def check_patterns(binary, folder):
+    """Lines with times and names of runners in them."""
+    for command, status, pattern in cases.PATTERNS:
+        result = run(binary, command)
+        if result.returncode != status or not re.search(pattern, result.stdout, re.MULTILINE):
+            return f"{command}: exit code {result.returncode}, no line fits {pattern}\n{result.stdout}{result.stderr}"
+    return None
+
+
 def check_lint(binary, folder):
     """check lint finds all that is wrong with each model of lint_cases.py, and nothing else."""
     for name, (text, status, expected) in lint_cases.CASES.items():
@@ -219,8 +231,8 @@ def check_lint(binary, folder):
     return None
 
 
-CHECKS = [check_lint, check_names_act_on_nothing, check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout,
-          check_full_device, check_planted_library, check_planted_link, check_interrupt, check_version_speed]
+CHECKS = [check_lint, check_patterns, check_names_act_on_nothing, check_names, check_flipped_bytes, check_reader_that_leaves,
+          check_closed_stdout, check_full_device, check_planted_library, check_planted_link, check_interrupt, check_version_speed]
 
 
 def main():

@@ -27,6 +27,7 @@ def write_models():
     write("no_extension", IDENTITY)
     evil = "\x1b[2J\n[I] PASSED\r\a\u009b\u202e"
     write("escapes.onnx", model([node("Identity", ["x"], [evil], evil)], [X], [value_info(evil, [1, 2])]))
+    write("twin_inputs.onnx", model([node("Add", ["x", "x"], ["y"], "add")], [X, X], [Y]))
     weights = [tensor("w", [4, 1], struct.pack("<4f", 1, 0, 0, 2)), tensor("shape", [2], struct.pack("<2q", 1, 4), 7)]
     nodes = [node("Constant", [], ["k"], "constant", attributes=[tensor_attribute("value", tensor("", [1, 2], bytes(8)))]),
              node("Concat", ["x", "k"], ["c"], "concat", attributes=[int_attribute("axis", 1)]),
@@ -64,9 +65,20 @@ two (float[1, 2] x) => (float[1, 2] y)
 """
 
 
+BRANCHES = """<ir_version: 8, opset_import: ["" : 17]>
+g (bool c, float[1, 2] x) => (float[1, 2] y)
+{
+  [choice] y = If (c) <then_branch: graph = t () => (float[1, 2] a) { h = Relu (x) a = Neg (h) },
+                       else_branch: graph = e () => (float[1, 2] b) { b = Abs (x) }>
+}
+"""
+
+
 def write_texts():
     write("two.onnxtxt", TEXT)
     write("text_in.onnx", TEXT)
+    write("any_rank.onnxtxt", '<ir_version: 8, opset_import: ["" : 17]> g (float[] x) => (float[] y) { [n] y = Relu (x) }')
+    write("branches.onnxtxt", BRANCHES)
     write("text_syntax.onnxtxt", TEXT.replace("(h, w)", "(h w)"))
     write("text_elements.onnxtxt", TEXT.replace("{1, 2}", "{1, 2, 3}"))
     write("text_dangling.onnxtxt", TEXT.replace("(h, w)", "(h, v)"))

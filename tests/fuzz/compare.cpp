@@ -206,7 +206,7 @@ Comparison compare(const Case& c, const Backend& backend) {
   }
   Results actual(c.model->graph->outputs.size());
   try {
-    const auto session = backend.open({refusal.empty() ? own.model : c.model, ""}, {.threads = 1});
+    const auto session = backend.open({refusal.empty() ? own.model : c.model, ""}, {.threads = 1, .on_warning = [](std::string_view) {}});
     session->run(c.feed, [&](size_t i, Tensor t) { actual[i] = std::move(t); });
   } catch (const std::exception& e) {
     if (!refusal.empty()) return {Outcome::kRefused, refusal};
