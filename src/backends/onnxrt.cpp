@@ -209,7 +209,7 @@ void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject*
   std::vector<const char*> names;
   std::vector<const ort::Value*> values;
   for (const Value* v : detached.detached) {
-    weights_.push_back(v->tensor());
+    weights_.push_back(v->tensor().aligned());
     weight_values_.push_back(to_value(weights_.back()));
     names.push_back(v->name().c_str());
     values.push_back(weight_values_.back().get());
@@ -313,18 +313,18 @@ Tensor OnnxrtSession::to_tensor(ValueHandle value) {
   void* data = nullptr;
   check(api_, ort::tensor_data(api_, value.get(), &data));
   auto owner = std::make_shared<ValueHandle>(std::move(value));
-  return Tensor::view(known, Shape(std::move(dims)), data, std::shared_ptr<const void>(owner, owner->get()));
+  return UnalignedTensor::view(known, Shape(std::move(dims)), data,
+                               std::shared_ptr<const void>(owner, owner->get()))
+      .aligned();
 }
 
 void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
-  std::vector<Tensor> aligned;
   std::vector<ValueHandle> values;
   std::vector<const ort::Value*> input_values;
   std::vector<const char*> input_names, output_names;
   for (size_t i = 0; i < feed.size(); ++i) {
-    aligned.push_back(feed[i].aligned());
     values.push_back(with_context([&] { return fmt::format("in input '{}'", inputs_[i].name); },
-                                  [&] { return to_value(aligned.back()); }));
+                                  [&] { return to_value(feed[i]); }));
     input_values.push_back(values.back().get());
     input_names.push_back(inputs_[i].name.c_str());
   }

@@ -81,12 +81,12 @@ ExternalDataWriter::ExternalDataWriter(const fs::path& model_path, const ExportO
 }
 
 bool ExternalDataWriter::takes(const Value& v) const {
-  const Tensor& t = v.tensor();
+  const UnalignedTensor& t = v.tensor();
   return t.dtype() != DType::kString && static_cast<int64_t>(t.nbytes()) > options_.external_data_threshold;
 }
 
 DataPlace ExternalDataWriter::add(const Value& v) {
-  const Tensor& t = v.tensor();
+  const UnalignedTensor& t = v.tensor();
   if (files_.empty() || options_.one_file_per_tensor) {
     // There may be more tensors than a process may have files open.
     if (!files_.empty()) files_.back().second->prepare();

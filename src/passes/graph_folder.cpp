@@ -35,7 +35,7 @@ class Folder {
         report_(report),
         is_body_(&model != &scope && graph.parent() == nullptr),
         shapes_(scope, [this](const Value* v) { return known(v); }),
-        evaluator_(model, scope, [this](const Value* v) -> const Tensor& { return *known(v); }) {}
+        evaluator_(model, scope, [this](const Value* v) -> const UnalignedTensor& { return *known(v); }) {}
 
   void run() {
     lower_constants();
@@ -63,9 +63,9 @@ class Folder {
   }
 
   /// Nothing for sparse tensors and strings.
-  std::optional<Tensor> constant_value(const Node& n) const {
+  std::optional<UnalignedTensor> constant_value(const Node& n) const {
     if (const Attribute* a = n.find_attribute("value")) {
-      const Tensor* t = a->get_if<Tensor>();
+      const auto* t = a->get_if<UnalignedTensor>();
       return t != nullptr ? std::optional(*t) : std::nullopt;
     }
     for (const char* form : {"value_float", "value_floats", "value_int", "value_ints"})
@@ -74,7 +74,7 @@ class Folder {
     return std::nullopt;
   }
 
-  const Tensor* known(const Value* v) const {
+  const UnalignedTensor* known(const Value* v) const {
     if (v->tensor().defined()) return is_fixed(v, scope_.ir_version) ? &v->tensor() : nullptr;
     const auto it = v->producer() != nullptr ? results_.find(v) : results_.end();
     return it != results_.end() ? &it->second : nullptr;

@@ -17,7 +17,7 @@ namespace assay {
 class NodeEvaluator {
  public:
   /// The tensor of a value that the node uses.
-  using Known = std::function<const Tensor&(const Value*)>;
+  using Known = std::function<const UnalignedTensor&(const Value*)>;
 
   /// `functions` has the local functions, `scope` the opsets.
   NodeEvaluator(const Model& functions, const Model& scope, Known known);

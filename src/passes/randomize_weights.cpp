@@ -11,8 +11,9 @@
 namespace assay {
 namespace {
 
-bool is_uniform(const Tensor& t) {
-  if (t.dtype() != DType::kFloat32 || t.numel() < 2) return false;
+bool is_uniform(const UnalignedTensor& stored) {
+  if (stored.dtype() != DType::kFloat32 || stored.numel() < 2) return false;
+  const Tensor t = stored.aligned();
   const auto x = t.span<float>();
   return std::all_of(x.begin(), x.end(), [&](float v) { return v == x[0]; });
 }
@@ -25,7 +26,7 @@ void fold_generated(Model& model) {
   for (const auto& n : g.nodes()) {
     if (!is_op(*n, "ConstantOfShape") || constant_of(n->input(0)) == nullptr) continue;
     if (const BoundOp op = bind_op(*n, model)) {
-      found.emplace_back(n->output(0), evaluate_node(*n, op, {n->input(0)->tensor()})[0]);
+      found.emplace_back(n->output(0), evaluate_node(*n, op, {n->input(0)->tensor().aligned()})[0]);
       folded.insert(n.get());
     }
   }

@@ -122,7 +122,7 @@ class Walk {
   /// The lanes of a node input: a constant in every lane, or what was computed.
   Lanes lanes_of(const Value* v, const Frame& frame) const;
   /// A value of stored types as the walk keeps it.
-  Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t.aligned(); }
+  Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t; }
 
  private:
   Tensor argument(const Value& input, const Tensor& t) const;
@@ -167,7 +167,7 @@ Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
   if (!v->is_constant() || frame.has(v)) return frame.get(v);
   require(v->tensor().defined(), ErrorCode::kNotFound, "the data of initializer '{}' were not loaded",
           v->name());
-  return Lanes(frame.lanes().size(), incoming(v->tensor()));
+  return Lanes(frame.lanes().size(), incoming(v->tensor().aligned()));
 }
 
 std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,

@@ -108,7 +108,7 @@ void Arbiter::judge_tensor(const Value& v, const std::string& name, std::span<co
 
 /// The value as this runner saw it; undefined when it is not among its results.
 Tensor Arbiter::seen(size_t runner, const Value& v) const {
-  if (v.is_constant()) return v.tensor();
+  if (v.is_constant()) return v.tensor().aligned();
   const auto& inputs = model_->graph->inputs;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] == &v) return feed_[i];
