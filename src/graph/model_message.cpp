@@ -53,6 +53,9 @@ class Exporter {
   MessageWriter attribute_tensor(const UnalignedTensor& t, const TensorSource* source);
   MessageWriter initializer(const Value& v);
   bool may_refer(const TensorSource* source) const { return source->is_external && options_.keep_references; }
+  bool is_dropped(const Value& v) const {
+    return options_.placer != nullptr && options_.placer->takes(v) && options_.placer->drops(v);
+  }
   void note_location(const onnx::TensorMessage& m) const;
 
   const MessageOptions& options_;
@@ -257,7 +260,7 @@ MessageWriter Exporter::graph(const Graph& g) {
   for (const auto& n : g.nodes()) w.message(1, node(*n));
   w.text_if(2, g.name);
   for (const auto& v : g.values()) {
-    if (!v->is_constant()) continue;
+    if (!v->is_constant() || is_dropped(*v)) continue;
     if (is_sparse_source(*v))
       w.borrowed(15, v->tensor_source()->bytes);
     else

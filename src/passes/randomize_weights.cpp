@@ -82,19 +82,25 @@ std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape) {
 }
 
 /// Looks through nodes that only rearrange: the first use that counts.
-std::optional<Init> init_by_use(const Value& v, const Shape& shape, int depth = 0) {
+std::optional<Init> init_at(const Value& v, const Shape& shape, int depth) {
   for (const Node* n : v.consumers())
     for (size_t i = 0; i < n->inputs().size(); ++i) {
       if (n->input(i) != &v) continue;
       if (const std::optional<Init> init = init_for(*n, i, shape)) return init;
-      const bool moves = is_op(*n, "Unsqueeze") || is_op(*n, "Reshape") || is_op(*n, "Identity");
-      if (moves && i == 0 && depth < 4 && n->output(0) != nullptr)
-        if (const std::optional<Init> init = init_by_use(*n->output(0), shape, depth + 1)) return init;
+      const Value* y = n->output(0);
+      if (i != 0 || depth >= 4 || y == nullptr) continue;
+      if (is_op(*n, "Unsqueeze") || is_op(*n, "Reshape") || is_op(*n, "Identity") || is_op(*n, "Cast")) {
+        if (const std::optional<Init> init = init_at(*y, shape, depth + 1)) return init;
+      } else if (is_op(*n, "Transpose") && shape_of(y)) {
+        if (const std::optional<Init> init = init_at(*y, *shape_of(y), depth + 1)) return init;
+      }
     }
   return std::nullopt;
 }
 
 }  // namespace
+
+std::optional<Init> init_by_use(const Value& v, const Shape& shape) { return init_at(v, shape, 0); }
 
 int64_t randomize_weights(Model& model, uint64_t seed) {
   fold_generated(model);

@@ -21,7 +21,7 @@ void observe_types(const std::shared_ptr<Model>& model, const DataLoaderOptions&
     for (const Value* v : n->outputs())
       if (v != nullptr) wanted.push_back(v);
   std::vector<std::pair<std::string, Type>> found;
-  Interpreter interpreter(copy, {.precision = ReferencePrecision::kStored});
+  Interpreter interpreter(copy, {.precision = ReferencePrecision::kStored, .foreign = onnxrt_nodes(copy)});
   interpreter.run(
       feed,
       [&](const Value& v, std::span<const Tensor> lanes) {
