@@ -8,6 +8,7 @@
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
+#include "base/crash_note.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/resident_memory.h"
@@ -160,6 +161,11 @@ class OnnxrtSession final : public Session {
   void configure(OptionsHandle& out, const std::vector<std::string>& providers,
                  const SessionOptions& options);
   void create(const ModelSource& source, ort::SessionOptionsObject* options);
+  CrashNote crash_note(const char* did) const {
+    return {fmt::format("While ONNX Runtime {} {}", did, path_.empty() ? "a part of the model" : "'" + path_ + "'"),
+            "The fault is in the library, not in what else was asked for; `assay check lint` runs each node in a process "
+            "of its own and names the one that crashes."};
+  }
   ValueHandle to_value(const Tensor& t);
   ValueHandle container_value(const Tensor& t);
   /// A value of any kind; `type` says whether it stands for an optional.
@@ -170,6 +176,7 @@ class OnnxrtSession final : public Session {
   const ort::Api* api_;
   std::shared_ptr<const Model> model_;
   std::vector<TensorInfo> inputs_, outputs_;
+  std::string path_;  ///< for messages; empty when there is none
   bool spills_;                  ///< large blocks of memory lie in a file
   std::vector<Tensor> weights_;  ///< what the session reads in place
   std::vector<ValueHandle> weight_values_;
@@ -201,6 +208,8 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
 
 void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject* options) {
   const ort::Env* env = environment_of(api_);
+  path_ = source.path.empty() ? model_->path : source.path;
+  const CrashNote note = crash_note("read");
   if (!source.path.empty()) {
     check(api_, ort::create_session(api_, env, source.path.c_str(), options, session_.out()));
     return;
@@ -330,6 +339,7 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   }
   for (const TensorInfo& o : outputs_) output_names.push_back(o.name.c_str());
   std::vector<ort::Value*> results(outputs_.size(), nullptr);
+  const CrashNote note = crash_note("ran");
   std::optional<ResidentMemoryLimit> limit;
   if (spills_) limit.emplace();
   Stopwatch watch;

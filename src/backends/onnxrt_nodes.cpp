@@ -29,7 +29,7 @@ class OnnxrtNodes final : public ForeignNodes {
     std::vector<Tensor> feed;
     std::string key = fmt::format("{}", static_cast<const void*>(&node));
     for (const Tensor& t : inputs) {
-      key += fmt::format(" {}", static_cast<int>(t.dtype()));
+      key += fmt::format(" {}:{}", static_cast<int>(t.dtype()), t.defined() ? t.rank() : -1);
       if (t.defined()) feed.push_back(t);
     }
     std::unique_ptr<Session>& session = sessions_[key];

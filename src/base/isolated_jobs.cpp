@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "assay/error.h"
+#include "base/crash_note.h"
 #include "base/log.h"
 
 namespace assay {
@@ -72,6 +73,7 @@ class Worker {
     log::flush();  // else the child would say what waits there, too
     pid_ = fork();
     if (pid_ == 0) {
+      leave_crashes_alone();
       close(ends[0]);
       // A sibling ends when the last copy of the parent's end of its socket is closed.
       for (const Worker& other : siblings)

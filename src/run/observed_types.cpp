@@ -1,5 +1,6 @@
 #include "run/observed_types.h"
 
+#include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "graph/clone.h"
 #include "graph/order.h"
