@@ -4,7 +4,7 @@
 BUILD := build
 JOBS := $(shell nproc)
 
-.PHONY: all demo test test-long clean setup-build setup-demo setup-test
+.PHONY: all demo test test-long test-foreign clean setup-build setup-demo setup-test
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -25,7 +25,12 @@ test: setup-test $(BUILD)/build.ninja
 
 test-long: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv ctest --test-dir $(BUILD) --output-on-failure -L long
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv ctest --test-dir $(BUILD) --output-on-failure -L long -LE foreign
+
+# Real models of others: some 270 MB of packages are downloaded into build/foreign on first use.
+test-foreign: setup-test $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target assay -j $(JOBS)
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv ctest --test-dir $(BUILD) --output-on-failure --verbose -L foreign
 
 clean:
 	@rm -rf $(BUILD)

@@ -34,11 +34,24 @@ std::string bytes_text(const Count& count) {
   return text + (std::isdigit(static_cast<unsigned char>(text.back())) != 0 ? " B" : "B");
 }
 
-/// Columns as wide as their widest cell; every one but the first `left` of them to the right.
+/// Characters of a cell; a longer formula stands below the table, so that rows fit a screen.
+constexpr size_t kWidestFormula = 24;
+
+/// Columns as wide as their widest cell; every one but the first `left` of them to the right. Formulas that are too
+/// long for a cell get a number in brackets there, equal ones the same.
 class Table {
  public:
   Table(std::vector<std::string> titles, size_t left) : left_(left) { add(std::move(titles)); }
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add(std::vector<std::string> cells) {
+    for (size_t i = left_; i < cells.size(); ++i) {
+      if (cells[i].size() <= kWidestFormula) continue;
+      const auto at = std::find(formulas_.begin(), formulas_.end(), cells[i]);
+      const auto number = at - formulas_.begin() + 1;
+      if (at == formulas_.end()) formulas_.push_back(cells[i]);
+      cells[i] = fmt::format("[{}]", number);
+    }
+    rows_.push_back(std::move(cells));
+  }
 
   std::string str() const {
     std::vector<size_t> widths(rows_.front().size());
@@ -53,11 +66,13 @@ class Table {
       }
       text += "\n";
     }
+    for (size_t i = 0; i < formulas_.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, formulas_[i]);
     return text;
   }
 
  private:
   size_t left_;
+  std::vector<std::string> formulas_;
   std::vector<std::vector<std::string>> rows_;
 };
 
