@@ -25,7 +25,7 @@ Model stripped(DType dtype, Shape shape) {
   return m;
 }
 
-const Tensor& weight(const Model& m) { return m.graph->find_value("w")->tensor(); }
+Tensor weight(const Model& m) { return m.graph->find_value("w")->tensor().aligned(); }
 
 TEST(WeightReconstruct, StandardNormalOfEveryType) {
   for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
