@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "inspect/inspect_test_util.h"
 #include "ops/infer.h"
 
@@ -167,6 +169,20 @@ TEST(ModelStatsTest, TextAndJson) {
   EXPECT_NE(text.find("product | MatMul   | float32[n, 8] |"), std::string::npos) << text;
   EXPECT_NE(stats_json(s).find("\"macs\": \"32*n\""), std::string::npos);
   EXPECT_NE(stats_json(stats_of(two_layers(2))).find("\"macs\": 64,"), std::string::npos);
+}
+
+/// The lines of the tables of a model with long names of extents.
+TEST(ModelStatsTest, LongFormulasStandBelowTheTable) {
+  const std::string symbol(60, 's');
+  const std::string text = stats_text(stats_of(two_layers(Dim::symbol(symbol))), /*layers=*/true);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(" | ") != std::string::npos && line.find("MACs:") == std::string::npos) {
+      EXPECT_LT(line.size(), 160U) << line;
+    }
+  const size_t layers = text.find("Layer(s)");
+  EXPECT_LT(text.find("[1] 32*" + symbol), layers) << text;
+  EXPECT_NE(text.find("[1] 32*" + symbol, layers), std::string::npos) << "each table has its own list";
 }
 
 }  // namespace

@@ -138,8 +138,8 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
   warn_of_unknown_names(*model.graph, unknown);
   if (weights.empty())
     log::warning(
-        "Nothing was stripped: no initializer of the main graph is a weight of a product ({}), or a large operand of "
-        "another operator that holds weights. Constants in nodes become initializers when they are folded: `assay "
+        "Nothing was stripped: no initializer of the main graph that has its data is a weight of a product ({}), or a large "
+        "operand of another operator that holds weights. Constants in nodes become initializers when they are folded: `assay "
         "surgeon sanitize --fold-constants`.",
         fmt::join(kProducts, ", "));
   else
