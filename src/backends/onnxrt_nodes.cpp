@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "assay/backend.h"
 #include "backends/backend_list.h"
@@ -18,6 +19,9 @@ class OnnxrtNodes final : public ForeignNodes {
 
   bool takes(const Node& node) override {
     if (has_subgraph(node) || model_->opset(node.domain) == 0) return false;
+    // The library is not loaded before it is needed.
+    if (!is_usable_) is_usable_ = onnxrt_backend.probe({}).empty();
+    if (!*is_usable_) return false;
     log::once(log::Severity::kWarning,
               "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is said of them, only "
               "of what lies around them.",
@@ -73,13 +77,14 @@ class OnnxrtNodes final : public ForeignNodes {
   }
 
   std::shared_ptr<const Model> model_;
+  std::optional<bool> is_usable_;
   std::map<std::string, std::unique_ptr<Session>> sessions_;
 };
 
 }  // namespace
 
 std::shared_ptr<ForeignNodes> onnxrt_nodes(std::shared_ptr<const Model> model) {
-  return onnxrt_backend.probe({}).empty() ? std::make_shared<OnnxrtNodes>(std::move(model)) : nullptr;
+  return std::make_shared<OnnxrtNodes>(std::move(model));
 }
 
 }  // namespace assay

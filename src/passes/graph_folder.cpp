@@ -51,7 +51,7 @@ class Folder {
     for (const auto& n : graph_.nodes()) {
       Value* v = n->output(0);
       if (v == nullptr || !is_op(*n, "Constant") || refers_to_parameters(*n)) continue;
-      std::optional<Tensor> t = constant_value(*n);
+      std::optional<UnalignedTensor> t = constant_value(*n);
       if (!t) continue;
       if (is_body_) {
         results_[v] = std::move(*t);
@@ -130,7 +130,7 @@ class Folder {
   const bool is_body_;
   ShapeFolder shapes_;
   NodeEvaluator evaluator_;
-  std::unordered_map<const Value*, Tensor> results_;
+  std::unordered_map<const Value*, UnalignedTensor> results_;
   std::vector<ComputedNode> computed_;
 };
 
