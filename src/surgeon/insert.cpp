@@ -6,8 +6,8 @@
 #include "assay/error.h"
 #include "graph/order.h"
 #include "ops/check.h"
-#include "ops/op_list.h"
 #include "passes/selector.h"
+#include "reference/evaluate.h"
 
 namespace assay {
 namespace {

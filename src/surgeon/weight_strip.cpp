@@ -1,5 +1,7 @@
 #include "surgeon/weight_strip.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
