@@ -8,7 +8,7 @@ JOBS := $(shell nproc)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all demo test test-long fuzz clean setup-build setup-demo setup-test
+.PHONY: all demo test test-long test-foreign fuzz clean setup-build setup-demo setup-test
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -29,7 +29,12 @@ test: setup-test $(BUILD)/build.ninja
 
 test-long: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -L long
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -L long -LE foreign
+
+# Real models of others: some 270 MB of packages are downloaded into build/foreign on first use.
+test-foreign: setup-test $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target assay -j $(JOBS)
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure --verbose -L foreign
 
 # What reached new code stays in build-fuzz/corpus for the next time; inputs that showed a fault are in build-fuzz/faults.
 fuzz: setup-test

@@ -10,6 +10,7 @@
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
+#include "base/crash_note.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/resident_memory.h"
@@ -189,6 +190,11 @@ class OnnxrtSession final : public Session {
   void configure(OptionsHandle& out, const std::vector<std::string>& providers,
                  const SessionOptions& options);
   void create(const ModelSource& source, ort::SessionOptionsObject* options);
+  CrashNote crash_note(const char* did) const {
+    return {fmt::format("While ONNX Runtime {} {}", did, path_.empty() ? "a part of the model" : "'" + path_ + "'"),
+            "The fault is in the library, not in what else was asked for; `assay check lint` runs each node in a process "
+            "of its own and names the one that crashes."};
+  }
   ValueHandle to_value(const Tensor& t);
   ValueHandle container_value(const Tensor& t);
   /// A value of any kind; `type` says whether it stands for an optional.
@@ -200,6 +206,7 @@ class OnnxrtSession final : public Session {
   const ort::Api* api_;
   std::shared_ptr<const Model> model_;
   std::vector<TensorInfo> inputs_, outputs_;
+  std::string path_;  ///< for messages; empty when there is none
   bool spills_;                  ///< large blocks of memory lie in a file
   std::vector<Tensor> weights_;  ///< what the session reads in place
   std::vector<ValueHandle> weight_values_;
@@ -231,6 +238,8 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
 
 void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject* options) {
   const ort::Env* env = environment_of(api_);
+  path_ = source.path.empty() ? model_->path : source.path;
+  const CrashNote note = crash_note("read");
   if (!source.path.empty()) {
     check(api_, ort::create_session(api_, env, source.path.c_str(), options, session_.out()));
     return;
@@ -239,7 +248,7 @@ void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject*
   std::vector<const char*> names;
   std::vector<const ort::Value*> values;
   for (const Value* v : detached.detached) {
-    weights_.push_back(v->tensor());
+    weights_.push_back(v->tensor().aligned());
     weight_values_.push_back(to_value(weights_.back()));
     names.push_back(v->name().c_str());
     values.push_back(weight_values_.back().get());
@@ -343,23 +352,24 @@ Tensor OnnxrtSession::to_tensor(ValueHandle value) {
   void* data = nullptr;
   check(api_, ort::tensor_data(api_, value.get(), &data));
   auto owner = std::make_shared<ValueHandle>(std::move(value));
-  return Tensor::view(known, Shape(std::move(dims)), data, std::shared_ptr<const void>(owner, owner->get()));
+  return UnalignedTensor::view(known, Shape(std::move(dims)), data,
+                               std::shared_ptr<const void>(owner, owner->get()))
+      .aligned();
 }
 
 void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
-  std::vector<Tensor> aligned;
   std::vector<ValueHandle> values;
   std::vector<const ort::Value*> input_values;
   std::vector<const char*> input_names, output_names;
   for (size_t i = 0; i < feed.size(); ++i) {
-    aligned.push_back(feed[i].aligned());
     values.push_back(with_context([&] { return fmt::format("in input '{}'", inputs_[i].name); },
-                                  [&] { return to_value(aligned.back()); }));
+                                  [&] { return to_value(feed[i]); }));
     input_values.push_back(values.back().get());
     input_names.push_back(inputs_[i].name.c_str());
   }
   for (const TensorInfo& o : outputs_) output_names.push_back(o.name.c_str());
   std::vector<ort::Value*> results(outputs_.size(), nullptr);
+  const CrashNote note = crash_note("ran");
   std::optional<ResidentMemoryLimit> limit;
   if (spills_) limit.emplace();
   const Listening listens(options_);

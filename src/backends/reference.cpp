@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "backends/backend_list.h"
+#include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/parallel.h"
 
@@ -16,7 +17,7 @@ class ReferenceSession final : public Session {
       : model_(source.model),
         inputs_(tensor_infos(model_->graph->inputs)),
         outputs_(tensor_infos(model_->graph->outputs)),
-        interpreter_(model_, {.precision = options.reference_precision}) {
+        interpreter_(model_, {.precision = options.reference_precision, .foreign = onnxrt_nodes(model_)}) {
     for (size_t i = 0; i < outputs_.size(); ++i) index_[model_->graph->outputs[i]].push_back(i);
   }
 

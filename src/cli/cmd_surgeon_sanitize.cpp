@@ -25,6 +25,7 @@
 #include "passes/pipelines.h"
 #include "run/equivalence.h"
 #include "run/observed_types.h"
+#include "run/results.h"
 #include "surgeon/contradiction.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/upper_bound.h"
@@ -245,7 +246,11 @@ void report_changes(const Census& before, const Census& after, const FoldTotals&
 
 void prove(const ParsedArgs& args, const std::shared_ptr<Model>& original,
            const std::shared_ptr<Model>& result, const std::vector<InputShape>& overridden) {
-  EquivalenceOptions options{.data = read_data_options(args, {}).random};
+  DataOptions data = read_data_options(args, {});
+  EquivalenceOptions options{.data = std::move(data.random)};
+  for (const std::string& path : data.load_inputs)
+    for (const StoredTensorList& feed : load_inputs(path)) options.loaded.push_back(load_all(feed));
+  if (!options.loaded.empty()) options.trials = 0;
   if (const auto words = args.list("--prove-input-shapes"))
     options.data.shapes = parse_input_shapes("--prove-input-shapes", *words);
   change_outputs(args, *original);

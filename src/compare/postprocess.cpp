@@ -57,7 +57,7 @@ Tensor top_k_indices(const Tensor& tensor, int64_t k, int64_t axis) {
   if (result.numel() == 0) return result;
   int64_t* out = result.mutable_data<int64_t>();
   visit_kind(numbers.dtype(),
-             [&]<typename T>() { top_k_rows(numbers.aligned().data<T>(), view, shape[at], out); });
+             [&]<typename T>() { top_k_rows(numbers.data<T>(), view, shape[at], out); });
   return result;
 }
 

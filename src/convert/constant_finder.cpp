@@ -9,7 +9,7 @@ namespace {
 std::optional<Tensor> constant_node_value(const Node& n) {
   if (n.attributes.size() != 1 || !n.attributes[0].ref_attr_name.empty()) return std::nullopt;
   const Attribute& a = n.attributes[0];
-  if (const auto* t = a.get_if<Tensor>()) return *t;
+  if (const auto* t = a.get_if<UnalignedTensor>()) return t->aligned();
   if (const auto* i = a.get_if<int64_t>()) return Tensor::scalar(*i);
   if (const auto* f = a.get_if<float>()) return Tensor::scalar(*f);
   if (const auto* list = a.get_if<std::vector<int64_t>>()) return Tensor::vector(*list);
@@ -40,7 +40,7 @@ const Value* ConstantFinder::source(const Value* v) {
 std::optional<Tensor> ConstantFinder::value(const Value* v) {
   v = source(v);
   if (v == nullptr || v->is_overridable) return std::nullopt;
-  if (v->tensor().defined()) return v->tensor();
+  if (v->tensor().defined()) return v->tensor().aligned();
   if (v->producer() != nullptr && is_op(*v->producer(), "Constant")) return constant_node_value(*v->producer());
   return std::nullopt;
 }

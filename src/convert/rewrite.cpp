@@ -111,7 +111,7 @@ Node* Rewrite::make(std::string op_type, std::vector<Value*> inputs, std::vector
   return n;
 }
 
-Value* Rewrite::constant(Tensor tensor, std::string_view hint) {
+Value* Rewrite::constant(UnalignedTensor tensor, std::string_view hint) {
   Graph& g = node_.graph();
   if (!sink_.wants_constant_nodes(g)) return g.add_constant(value_name(hint), std::move(tensor));
   Value* v = g.add_value(value_name(hint), Type::tensor(tensor.dtype(), tensor.shape()));
@@ -190,7 +190,7 @@ void Rewrite::replace(const std::vector<Value*>& values) {
   sink_.removed(node_);
 }
 
-void Rewrite::become_constant(Tensor tensor) {
+void Rewrite::become_constant(UnalignedTensor tensor) {
   if (sink_.wants_constant_nodes(node_.graph()))
     no_equivalent("a constant of type {} in a function", dtype_name(tensor.dtype()));
   Value* out = output(0);

@@ -95,7 +95,7 @@ class Rewrite {
   std::vector<int64_t> constant_ints(size_t i, std::string_view name) const;
 
   /// A constant of the node's graph.
-  Value* constant(Tensor tensor, std::string_view hint);
+  Value* constant(UnalignedTensor tensor, std::string_view hint);
   Value* ints(const std::vector<int64_t>& values, std::string_view hint) {
     return constant(Tensor::vector(values), hint);
   }
@@ -120,7 +120,7 @@ class Rewrite {
   /// The outputs are these values from now on, and the node is removed. Null where nothing uses the output.
   void replace(const std::vector<Value*>& values);
   /// The only output is this constant from now on, and the node is removed.
-  void become_constant(Tensor tensor);
+  void become_constant(UnalignedTensor tensor);
 
  private:
   const Attribute* find(std::string_view name) const;

@@ -34,6 +34,12 @@ class Detacher final : public DataPlacer {
     return v.graph().parent() == nullptr && v.tensor().dtype() != DType::kString &&
            static_cast<int64_t>(v.tensor().nbytes()) > threshold_;
   }
+  /// ONNX Runtime forgets what nobody uses before it looks for the data that it is handed over.
+  bool drops(const Value& v) const override {
+    const std::vector<Value*>& outputs = v.graph().outputs;
+    return v.consumers().empty() && !v.is_overridable &&
+           std::find(outputs.begin(), outputs.end(), &v) == outputs.end();
+  }
   DataPlace add(const Value& v) override {
     detached.push_back(&v);
     return {"in-memory", 0, v.tensor().nbytes()};

@@ -45,7 +45,7 @@ class Export : public ::testing::Test {
     m.graph->outputs = {y};
     save_model(m, path(name), {.external_data = true});
   }
-  static float weight(const Model& m) { return m.graph->find_value("w")->tensor().data<float>()[7]; }
+  static float weight(const Model& m) { return m.graph->find_value("w")->tensor().aligned().data<float>()[7]; }
   /// The message of the error that saving gives.
   std::string refusal(const Model& m, const std::string& name, const ExportOptions& options = {}) const {
     try {
@@ -151,7 +151,7 @@ TEST_F(Export, KeepsReferencesToDataThatWereNotLoaded) {
   EXPECT_NE(refusal(*m, "other/b.onnx").find("not loaded"), std::string::npos);
   save_model(*m, path("b.onnx"));
   const auto b = load_model(path("b.onnx"));
-  EXPECT_EQ(b->graph->find_value("renamed")->tensor().data<float>()[7], 6);
+  EXPECT_EQ(b->graph->find_value("renamed")->tensor().aligned().data<float>()[7], 6);
 }
 
 TEST_F(Export, RefusesDataOutsideTheFolder) {

@@ -102,7 +102,7 @@ ExternalDataWriter::ExternalDataWriter(const fs::path& model_path, const ExportO
 }
 
 bool ExternalDataWriter::takes(const Value& v) const {
-  const Tensor& t = v.tensor();
+  const UnalignedTensor& t = v.tensor();
   return t.dtype() != DType::kString && static_cast<int64_t>(t.nbytes()) > options_.external_data_threshold;
 }
 

@@ -24,7 +24,7 @@ void Value::rename(std::string name) {
   graph_->index_.emplace(name_, this);
 }
 
-void Value::set_tensor(Tensor tensor) {
+void Value::set_tensor(UnalignedTensor tensor) {
   require(producer_ == nullptr, ErrorCode::kInvalidArgument,
           "'{}' is produced by a node and cannot become a constant", name_);
   require(!tensor.is_container(), ErrorCode::kInvalidArgument, "'{}' cannot become a constant of type {}",
@@ -193,7 +193,7 @@ void Graph::reserve_values(size_t count) {
   index_.reserve(count);
 }
 
-Value* Graph::add_constant(std::string value_name, Tensor tensor) {
+Value* Graph::add_constant(std::string value_name, UnalignedTensor tensor) {
   Value* v = add_value(std::move(value_name));
   v->set_tensor(std::move(tensor));
   return v;

@@ -54,12 +54,14 @@ class Importer {
   Attribute attribute(const onnx::AttributeMessage& m, Graph* parent);
   Attribute::Data attribute_data(const onnx::AttributeMessage& m, int64_t type, Graph* parent,
                                  std::vector<TensorSource>& sources);
-  Tensor tensor(const onnx::TensorMessage& m) {
+  UnalignedTensor tensor(const onnx::TensorMessage& m) {
     has_external_data_ |= onnx::is_external(m);
     return onnx::decode_tensor(m, owner_, external_);
   }
-  /// Decodes, and notes in `a` where.
-  Tensor attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
+  /// Decodes, and notes in `sources` where.
+  UnalignedTensor attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
+  /// The same, with data of its own where they are misaligned.
+  Tensor aligned_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
   std::shared_ptr<Graph> subgraph(const onnx::GraphMessage& m, Graph* parent);
   static void value_info(const onnx::ValueInfoMessage& m, Value& v);
 
@@ -323,9 +325,15 @@ Attribute Importer::attribute(const onnx::AttributeMessage& m, Graph* parent) {
   return a;
 }
 
-Tensor Importer::attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources) {
-  Tensor t = tensor(m);
+UnalignedTensor Importer::attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources) {
+  UnalignedTensor t = tensor(m);
   sources.push_back({m.bytes, owner_, t.data(), onnx::is_external(m), false});
+  return t;
+}
+
+Tensor Importer::aligned_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources) {
+  Tensor t = attribute_tensor(m, sources).aligned();
+  sources.back().data = t.data();
   return t;
 }
 
@@ -337,8 +345,8 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
     return list[0];
   };
   const auto sparse = [&](const onnx::SparseTensorMessage& s) {
-    Tensor values = attribute_tensor(s.values, sources);
-    return Attribute::Sparse{std::move(values), attribute_tensor(s.indices, sources), s.dims};
+    Tensor values = aligned_tensor(s.values, sources);
+    return Attribute::Sparse{std::move(values), aligned_tensor(s.indices, sources), s.dims};
   };
   switch (type) {
     case 0:
@@ -361,7 +369,7 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
       return std::vector<std::string>(m.strings.begin(), m.strings.end());
     case 9: {
       std::vector<Tensor> list;
-      for (const auto& t : m.tensors) list.push_back(attribute_tensor(t, sources));
+      for (const auto& t : m.tensors) list.push_back(aligned_tensor(t, sources));
       return list;
     }
     case 10: {

@@ -22,6 +22,8 @@ class DataPlacer {
   virtual ~DataPlacer() = default;
   virtual bool takes(const Value& initializer) const = 0;
   virtual DataPlace add(const Value& initializer) = 0;
+  /// Whether the initializer, which takes() holds for, is not written at all.
+  virtual bool drops(const Value&) const { return false; }
 };
 
 struct MessageOptions {

@@ -22,7 +22,7 @@ struct AttributeTypeName {
   std::string_view operator()(float) const { return "float"; }
   std::string_view operator()(int64_t) const { return "int"; }
   std::string_view operator()(const std::string&) const { return "string"; }
-  std::string_view operator()(const Tensor&) const { return "tensor"; }
+  std::string_view operator()(const UnalignedTensor&) const { return "tensor"; }
   std::string_view operator()(const std::shared_ptr<Graph>&) const { return "graph"; }
   std::string_view operator()(const Type&) const { return "type_proto"; }
   std::string_view operator()(const Attribute::Sparse&) const { return "sparse_tensor"; }
@@ -52,7 +52,7 @@ struct AttributeValue {
   void operator()(float v) { w.put("{}", v); }
   void operator()(int64_t v) { w.put("{}", v); }
   void operator()(const std::string& v) { w.out_ += text_string(v); }
-  void operator()(const Tensor& v) { w.tensor(v); }
+  void operator()(const UnalignedTensor& v) { w.tensor(v); }
   void operator()(const std::shared_ptr<Graph>& v) { w.graph(*v); }
   void operator()(const Type& v) { w.type(v); }
   void operator()(const Attribute::Sparse& v) { w.sparse(v); }
@@ -72,7 +72,7 @@ struct AttributeValue {
 void TextWriter::annotate_attribute(const Attribute& a) {
   if (!a.doc_string.empty()) annotate(onnx::kDocAnnotation, {a.doc_string});
   if (const auto* t = a.get_if<Type>()) annotate_denotations(*t);
-  if (const auto* t = a.get_if<Tensor>()) annotate_bits(*t);
+  if (const auto* t = a.get_if<UnalignedTensor>()) annotate_bits(*t);
   const auto bits = [&](const float* first, size_t count) {
     if (!std::all_of(first, first + count, survives_as_decimal))
       annotate_data({reinterpret_cast<const char*>(first), count * sizeof(float)});

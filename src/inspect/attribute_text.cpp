@@ -31,10 +31,10 @@ std::optional<std::string> attribute_text(const Attribute& attribute, bool weigh
     return python_list_repr(std::vector<double>(floats->begin(), floats->end()));
   if (const auto* ints = attribute.get_if<std::vector<int64_t>>()) return python_list_repr(*ints);
   if (const auto* strings = attribute.get_if<std::vector<std::string>>()) return python_list_repr(*strings);
-  const auto* tensor = attribute.get_if<Tensor>();
+  const auto* tensor = attribute.get_if<UnalignedTensor>();
   if (tensor == nullptr) return std::nullopt;
   std::string text = fmt::format("Tensor: [{}]", tensor_details(tensor->dtype(), tensor->shape()));
-  if (weights) text += " | Values:\n" + indented(array_str(*tensor));
+  if (weights) text += " | Values:\n" + indented(array_str(tensor->aligned()));
   return text;
 }
 

@@ -55,6 +55,7 @@ struct SameData {
   }
   bool operator()(float x, float y) const { return x == y || (x != x && y != y); }
   bool operator()(const Tensor& x, const Tensor& y) const { return x.identical(y); }
+  bool operator()(const UnalignedTensor& x, const UnalignedTensor& y) const { return x.identical(y); }
   bool operator()(const Attribute::Sparse& x, const Attribute::Sparse& y) const {
     return x.dims == y.dims && x.values.identical(y.values) && x.indices.identical(y.indices);
   }
@@ -276,7 +277,7 @@ void ModelComparison::attribute(const Attribute& a, const Attribute& b, const No
                "a reference to '" + b.ref_attr_name + "'");
   if (std::visit(SameData(), a.data, b.data)) return;
   std::optional<double> difference;
-  const auto *t = a.get_if<Tensor>(), *u = b.get_if<Tensor>();
+  const auto *t = a.get_if<UnalignedTensor>(), *u = b.get_if<UnalignedTensor>();
   if (t != nullptr && u != nullptr) difference = max_difference(*t, *u);
   add(Kind::kAttribute, Change::kChanged, what, text_of(a), text_of(b), difference);
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "inspect/inspect_test_util.h"
 #include "ops/infer.h"
 

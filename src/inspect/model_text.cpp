@@ -90,7 +90,7 @@ std::string ModelPrinter::braced(const List& values, const Graph* owner) {
 }
 
 std::string ModelPrinter::elements(const Value& v) {
-  if (v.tensor().defined()) return array_str(v.tensor());
+  if (v.tensor().defined()) return array_str(v.tensor().aligned());
   if (is_weightless(v))
     log::once(
         log::Severity::kError,

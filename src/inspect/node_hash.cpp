@@ -38,12 +38,13 @@ uint64_t hash_type(DType dtype, const Shape& shape) {
   return h;
 }
 
-NodeHashes::Pair hash_tensor(const Tensor& t) {
+NodeHashes::Pair hash_tensor(const UnalignedTensor& t) {
   if (!t.defined()) return {};
   const uint64_t weak = hash_type(t.dtype(), t.shape());
   uint64_t strong = weak;
   if (t.dtype() == DType::kString) {
-    for (const std::string& s : t.span<std::string>()) strong = hash_text(strong, s);
+    const Tensor strings = t.aligned();
+    for (const std::string& s : strings.span<std::string>()) strong = hash_text(strong, s);
     return {strong, weak};
   }
   const auto* data = static_cast<const char*>(t.data());
@@ -93,7 +94,7 @@ uint64_t NodeHasher::attribute(const Attribute& a) {
   if (const auto* f = a.get_if<float>()) return hash_bytes(h, reinterpret_cast<const char*>(f), sizeof *f);
   if (const auto* i = a.get_if<int64_t>()) return mix(h, static_cast<uint64_t>(*i));
   if (const auto* s = a.get_if<std::string>()) return hash_text(h, *s);
-  if (const auto* t = a.get_if<Tensor>()) return mix(h, hash_tensor(*t).strong);
+  if (const auto* t = a.get_if<UnalignedTensor>()) return mix(h, hash_tensor(*t).strong);
   if (const auto* list = a.get_if<std::vector<float>>())
     return hash_bytes(h, reinterpret_cast<const char*>(list->data()), list->size() * sizeof(float));
   if (const auto* list = a.get_if<std::vector<int64_t>>())

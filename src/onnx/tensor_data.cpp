@@ -34,9 +34,9 @@ int64_t parse_offset(std::string_view text, const char* key) {
   return value;
 }
 
-Tensor view_or_copy(DType dtype, Shape shape, std::string_view bytes,
-                    const std::shared_ptr<const void>& owner) {
-  Tensor t = Tensor::view(dtype, std::move(shape), bytes.data(), owner);
+UnalignedTensor view_or_copy(DType dtype, Shape shape, std::string_view bytes,
+                             const std::shared_ptr<const void>& owner) {
+  UnalignedTensor t = UnalignedTensor::view(dtype, std::move(shape), bytes.data(), owner);
   return bytes.size() <= kCopyLimit ? t.aligned() : t;
 }
 
@@ -272,8 +272,8 @@ std::pair<std::string_view, std::shared_ptr<const MappedFile>> ExternalData::byt
   return {file->bytes().substr(static_cast<size_t>(offset), expected), file};
 }
 
-Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
-                     ExternalData& external) {
+UnalignedTensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
+                              ExternalData& external) {
   require(is_known_dtype(t.data_type), ErrorCode::kInvalidModel, "it has the unknown element type {}",
           t.data_type);
   const auto dtype = static_cast<DType>(t.data_type);
@@ -354,7 +354,7 @@ Tensor load_tensor_file(const std::string& path) {
   return with_context([&] { return "in " + path; },
                       [&] {
                         ExternalData external(fs::path(path).parent_path().string());
-                        return decode_tensor(read_tensor(file->bytes()), file, external);
+                        return decode_tensor(read_tensor(file->bytes()), file, external).aligned();
                       });
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "assay/tensor.h"
+#include "assay/unaligned_tensor.h"
 #include "base/mapped_file.h"
 #include "onnx/messages.h"
 
@@ -42,8 +42,8 @@ class ExternalData {
 };
 
 /// The type and shape of a tensor message. Throws Error on an unknown data type or a bad shape.
-Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
-                     ExternalData& external);
+UnalignedTensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
+                              ExternalData& external);
 
 /// True when the message says that its data are in another file.
 inline bool is_external(const TensorMessage& t) { return t.data_location == 1; }

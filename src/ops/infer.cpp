@@ -25,7 +25,9 @@ bool is_extent_type(DType t) { return t == DType::kInt64 || t == DType::kInt32; 
 /// What is known of values beyond their types.
 struct Knowledge {
   std::unordered_map<const Value*, Dims> extents;
-  std::unordered_map<const Value*, Tensor> tensors;
+  std::unordered_map<const Value*, UnalignedTensor> tensors;
+  /// Copies of those that a node asked for and that are misaligned.
+  std::unordered_map<const Value*, Tensor> copies;
 };
 
 class Inference {
@@ -42,7 +44,9 @@ class Inference {
   bool call(Node& n, const std::vector<OpsetImport>& opsets);
   void fold(const Node& n, const OpDef& op, const OpVersion& v);
   void problem(const Node& n, const Error& e);
-  const Tensor* value_of(const Value* v);
+  const UnalignedTensor* value_of(const Value* v);
+  /// The same for those who look at the elements.
+  const Tensor* elements_of(const Value* v);
   const Dims* extents_of(const Value* v);
 
   const FunctionIndex functions_;
@@ -87,7 +91,7 @@ class NodeInference final : public InferContext {
     return node().input(i) ? node().input(i)->type : kUnknown;
   }
   const Tensor* input_value(size_t i) const override {
-    return node().input(i) ? all_.value_of(node().input(i)) : nullptr;
+    return node().input(i) ? all_.elements_of(node().input(i)) : nullptr;
   }
   const Dims* input_extents(size_t i) const override {
     return node().input(i) ? all_.extents_of(node().input(i)) : nullptr;
@@ -130,7 +134,7 @@ class NodeInference final : public InferContext {
   std::vector<Dims> extents_;
 };
 
-const Tensor* Inference::value_of(const Value* v) {
+const UnalignedTensor* Inference::value_of(const Value* v) {
   // An initializer that the file also lists as an input has its value: no session takes another for it.
   if (v->tensor().defined()) return &v->tensor();
   if (const auto it = known_.tensors.find(v); it != known_.tensors.end()) return &it->second;
@@ -146,9 +150,17 @@ const Tensor* Inference::value_of(const Value* v) {
   return &(known_.tensors[v] = std::move(t));
 }
 
+const Tensor* Inference::elements_of(const Value* v) {
+  const UnalignedTensor* t = value_of(v);
+  if (t == nullptr || t->if_aligned() != nullptr) return t != nullptr ? t->if_aligned() : nullptr;
+  const auto [it, is_new] = known_.copies.try_emplace(v);
+  if (is_new) it->second = t->aligned();
+  return &it->second;
+}
+
 const Dims* Inference::extents_of(const Value* v) {
   if (const auto it = known_.extents.find(v); it != known_.extents.end()) return &it->second;
-  const Tensor* t = value_of(v);
+  const UnalignedTensor* t = value_of(v);
   if (t == nullptr || !is_extent_type(t->dtype()) || t->rank() > 1 || t->numel() > kMaxExtents)
     return nullptr;
   Dims dims;
@@ -169,7 +181,7 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
     return;
   std::vector<Tensor> inputs;
   for (const Value* in : n.inputs()) {
-    const Tensor* t = in != nullptr ? value_of(in) : nullptr;
+    const UnalignedTensor* t = in != nullptr ? value_of(in) : nullptr;
     if (in != nullptr && (t == nullptr || t->numel() > kMaxExtents || is_float(t->dtype()))) return;
     inputs.push_back(t != nullptr ? t->aligned() : Tensor());
   }
@@ -180,6 +192,11 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
       out && out->type.has_shape() ? known_shape(*out->type.dims) : std::nullopt;
   const bool holds_tensor = is_constant && n.find_attribute("sparse_value") == nullptr;
   if (!shape || (!holds_tensor && (shape->numel() > kMaxExtents || is_float(out->type.dtype)))) return;
+  if (const Attribute* whole = is_constant ? n.find_attribute("value") : nullptr)
+    if (const auto* t = whole->get_if<UnalignedTensor>()) {
+      known_.tensors[out] = *t;
+      return;
+    }
   check_values(op, v, inputs, false);
   EvalContext c(n, op, v, std::move(inputs));
   v.eval(c);
@@ -208,6 +225,7 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
       v->type = {};
       known_.extents.erase(v.get());
       known_.tensors.erase(v.get());
+      known_.copies.erase(v.get());
     }
   const std::vector<Type> outputs = subgraph(*f->body, inputs, f->opsets);
   for (size_t i = 0; i < n.outputs().size() && i < outputs.size(); ++i)

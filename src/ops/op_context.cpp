@@ -38,8 +38,8 @@ double OpContext::attr_float(std::string_view name) const {
 const std::string& OpContext::attr_string(std::string_view name) const {
   return required(get_attr<std::string>(name, "STRING"), name);
 }
-const Tensor& OpContext::attr_tensor(std::string_view name) const {
-  return required(get_attr<Tensor>(name, "TENSOR"), name);
+const UnalignedTensor& OpContext::attr_tensor(std::string_view name) const {
+  return required(get_attr<UnalignedTensor>(name, "TENSOR"), name);
 }
 Graph& OpContext::attr_graph(std::string_view name) const {
   return *required(get_attr<std::shared_ptr<Graph>>(name, "GRAPH"), name);

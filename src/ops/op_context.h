@@ -37,7 +37,7 @@ class OpContext {
   int64_t attr_int(std::string_view name) const;
   double attr_float(std::string_view name) const;
   const std::string& attr_string(std::string_view name) const;
-  const Tensor& attr_tensor(std::string_view name) const;
+  const UnalignedTensor& attr_tensor(std::string_view name) const;
   Graph& attr_graph(std::string_view name) const;
   const Type& attr_type(std::string_view name) const;
   /// Empty when the node has no such attribute and the schema no default.

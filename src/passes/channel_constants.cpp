@@ -6,7 +6,7 @@
 namespace assay {
 
 std::optional<std::vector<double>> channel_constant(const Value* v, int rank, int64_t channels) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || !is_float(t->dtype()) || t->rank() > rank || rank < 2) return std::nullopt;
   std::vector<double> numbers = to_doubles(*t);
   if (numbers.size() == 1) return std::vector<double>(static_cast<size_t>(channels), numbers[0]);
@@ -17,7 +17,7 @@ std::optional<std::vector<double>> channel_constant(const Value* v, int rank, in
   return numbers;
 }
 
-std::vector<double> to_doubles(const Tensor& t) {
+std::vector<double> to_doubles(const UnalignedTensor& t) {
   const Tensor wide = to_float64(t);
   return std::vector<double>(wide.span<double>().begin(), wide.span<double>().end());
 }
@@ -26,7 +26,7 @@ Tensor float_vector(const std::vector<double>& values, DType dtype) {
   return convert(Tensor::vector(values), dtype);
 }
 
-Tensor scale_axis(const Tensor& t, size_t axis, const std::vector<double>& factors) {
+Tensor scale_axis(const UnalignedTensor& t, size_t axis, const std::vector<double>& factors) {
   Tensor wide = to_float64(t);
   const int64_t inner = t.shape().numel(axis + 1, t.shape().size()), extent = t.dim(axis);
   double* x = wide.mutable_data<double>();
@@ -37,8 +37,8 @@ Tensor scale_axis(const Tensor& t, size_t axis, const std::vector<double>& facto
 std::optional<LinearNode> linear_node(const Node& n) {
   const bool conv = is_op(n, "Conv"), transposed = is_op(n, "ConvTranspose"), gemm = is_op(n, "Gemm");
   if (!conv && !transposed && !gemm) return std::nullopt;
-  const Tensor* weight = constant_of(n.input(1));
-  const Tensor* bias = constant_of(n.input(2));
+  const UnalignedTensor* weight = constant_of(n.input(1));
+  const UnalignedTensor* bias = constant_of(n.input(2));
   if (weight == nullptr || !is_float(weight->dtype()) || (n.input(2) != nullptr && bias == nullptr))
     return std::nullopt;
   LinearNode linear{&n, weight, 0, 0, bias};

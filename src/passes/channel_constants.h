@@ -14,22 +14,22 @@ std::optional<std::vector<double>> channel_constant(const Value* v, int rank, in
 
 /// Each element times the factor of its index along `axis`, computed in float64 and rounded to the tensor's
 /// type.
-Tensor scale_axis(const Tensor& t, size_t axis, const std::vector<double>& factors);
+Tensor scale_axis(const UnalignedTensor& t, size_t axis, const std::vector<double>& factors);
 
 /// A 1-D tensor of a floating type.
 Tensor float_vector(const std::vector<double>& values, DType dtype);
 
 /// The elements of a constant in float64.
-std::vector<double> to_doubles(const Tensor& t);
+std::vector<double> to_doubles(const UnalignedTensor& t);
 
 /// What Conv, ConvTranspose and Gemm have in common when a channel-wise affine map follows: weights with an
 /// axis of output channels, and an optional constant bias.
 struct LinearNode {
   const Node* node;
-  const Tensor* weight;
+  const UnalignedTensor* weight;
   size_t channel_axis;  ///< of the weight
   int64_t channels;
-  const Tensor* bias;  ///< null: none
+  const UnalignedTensor* bias;  ///< null: none
 };
 
 /// The parts when `n` is such a node, its weights (and bias) are constants of one floating type, and folding

@@ -186,7 +186,7 @@ bool Converter::set_output_type(Node& node, const Schema& schema) {
   if (node.attributes.empty()) return false;
   const Attribute& a = node.attributes.front();
   std::optional<Tensor> value;
-  if (const auto* t = a.get_if<Tensor>()) value = *t;
+  if (const auto* t = a.get_if<UnalignedTensor>()) value = t->aligned();
   if (const auto* f = a.get_if<float>()) value = Tensor::scalar(*f);
   if (const auto* list = a.get_if<std::vector<float>>()) value = Tensor::vector(*list);
   if (!value) return false;  // sparse

@@ -21,7 +21,7 @@ void append_bytes(std::string& key, const void* data, size_t bytes) {
 }
 
 void append_value(std::string& key, const Value* v) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || t->dtype() == DType::kString || t->nbytes() > kMaxCompared) {
     append_bytes(key, &v, sizeof v);
     return;

@@ -16,8 +16,8 @@ bool is_inactive_dropout(const Node& n, const PassContext& context) {
   const Model& model = context.model;
   if (model.opset() < 7) return int_attribute(n, "is_test", 0) != 0;
   if (n.input(2) == nullptr) return true;
-  const Tensor* training = constant_of(n.input(2));
-  return training != nullptr && training->numel() == 1 && !training->data<bool>()[0];
+  const UnalignedTensor* training = constant_of(n.input(2));
+  return training != nullptr && training->numel() == 1 && !training->aligned().item<bool>();
 }
 
 bool keeps_order(const Node& n) {

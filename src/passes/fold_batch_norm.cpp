@@ -15,7 +15,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (n.input(0) == nullptr || context.sole_consumer(n.input(0)) != &n || n.input(0)->producer() == nullptr)
     return std::nullopt;
   const std::optional<LinearNode> linear = linear_node(*n.input(0)->producer());
-  const Tensor *scale = constant_of(n.input(1)), *shift = constant_of(n.input(2)),
+  const UnalignedTensor *scale = constant_of(n.input(1)), *shift = constant_of(n.input(2)),
                *mean = constant_of(n.input(3)), *variance = constant_of(n.input(4));
   if (!linear || scale == nullptr || shift == nullptr || mean == nullptr || variance == nullptr)
     return std::nullopt;

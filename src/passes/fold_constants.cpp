@@ -64,7 +64,7 @@ std::optional<std::vector<Tensor>> fold(const Node& n, const Model& model) {
   const BoundOp op = bind_op(n, model);
   if (!op || op.op->random || !is_small_enough(n) || work_estimate(n) > kMaxFoldWork) return std::nullopt;
   std::vector<Tensor> inputs;
-  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->tensor() : Tensor());
+  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->tensor().aligned() : Tensor());
   std::vector<Tensor> results = evaluate_node(n, op, std::move(inputs));
   // A sequence or optional cannot be an initializer.
   if (std::any_of(results.begin(), results.end(), [](const Tensor& t) { return t.is_container(); }))

@@ -110,7 +110,7 @@ Value* parameter_behind(const Node& last, const char* op, int64_t axes, const Sh
   const Node* n = context.sole_consumer(last.output(0));
   if (n == nullptr || !is_op(*n, op)) return nullptr;
   Value* other = other_input(*n, last.output(0));
-  const Tensor* t = constant_of(other);
+  const UnalignedTensor* t = constant_of(other);
   if (t == nullptr || t->shape() != Shape(x.end() - axes, x.end())) return nullptr;
   user = n;
   return other;

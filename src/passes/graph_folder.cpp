@@ -37,7 +37,7 @@ class Folder {
         is_body_(&model != &scope && graph.parent() == nullptr),
         shapes_(scope, [this](const Value* v) { return known(v); }),
         evaluator_(
-            model, functions, scope, [this](const Value* v) -> const Tensor& { return *known(v); }, options.max_work) {}
+            model, functions, scope, [this](const Value* v) -> const UnalignedTensor& { return *known(v); }, options.max_work) {}
 
   void run() {
     lower_constants();
@@ -53,7 +53,7 @@ class Folder {
     for (const auto& n : graph_.nodes()) {
       Value* v = n->output(0);
       if (v == nullptr || !is_op(*n, "Constant") || refers_to_parameters(*n)) continue;
-      std::optional<Tensor> t = constant_value(*n);
+      std::optional<UnalignedTensor> t = constant_value(*n);
       if (!t) continue;
       if (is_body_) {
         results_[v] = std::move(*t);
@@ -65,9 +65,9 @@ class Folder {
   }
 
   /// Nothing for sparse tensors and strings.
-  std::optional<Tensor> constant_value(const Node& n) const {
+  std::optional<UnalignedTensor> constant_value(const Node& n) const {
     if (const Attribute* a = n.find_attribute("value")) {
-      const Tensor* t = a->get_if<Tensor>();
+      const auto* t = a->get_if<UnalignedTensor>();
       return t != nullptr ? std::optional(*t) : std::nullopt;
     }
     for (const char* form : {"value_float", "value_floats", "value_int", "value_ints"})
@@ -76,7 +76,7 @@ class Folder {
     return std::nullopt;
   }
 
-  const Tensor* known(const Value* v) const {
+  const UnalignedTensor* known(const Value* v) const {
     if (v->tensor().defined()) return is_fixed(v, scope_.ir_version) ? &v->tensor() : nullptr;
     const auto it = v->producer() != nullptr ? results_.find(v) : results_.end();
     return it != results_.end() ? &it->second : nullptr;
@@ -132,7 +132,7 @@ class Folder {
   const bool is_body_;
   ShapeFolder shapes_;
   NodeEvaluator evaluator_;
-  std::unordered_map<const Value*, Tensor> results_;
+  std::unordered_map<const Value*, UnalignedTensor> results_;
   std::vector<ComputedNode> computed_;
 };
 

@@ -57,7 +57,8 @@ class FoldTest : public testing::Test {
 };
 
 std::vector<float> floats_of(const Value* v) {
-  const auto s = v->tensor().span<float>();
+  const Tensor stored = v->tensor().aligned();
+  const auto s = stored.span<float>();
   return {s.begin(), s.end()};
 }
 

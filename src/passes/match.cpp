@@ -17,7 +17,7 @@ bool is_fixed(const Value* v, int64_t ir_version) {
 }
 
 std::optional<double> scalar_of(const Value* v) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || t->numel() != 1 || !(is_float(t->dtype()) || is_integer(t->dtype())))
     return std::nullopt;
   return to_float64(*t).data<double>()[0];
@@ -29,7 +29,7 @@ bool is_scalar(const Value* v, double number) {
 }
 
 std::optional<std::vector<int64_t>> integers_of(const Value* v) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || t->rank() > 1 || !is_integer(t->dtype())) return std::nullopt;
   return t->to_int64();
 }

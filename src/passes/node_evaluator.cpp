@@ -97,7 +97,7 @@ std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
   const MemoryCeiling ceiling(memory_left() / 2);
   if (function != nullptr || !graphs_of(n).empty()) return run(n);
   std::vector<Tensor> inputs;
-  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v) : Tensor());
+  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v).aligned() : Tensor());
   return evaluate_node(n, op, std::move(inputs));
 }
 
@@ -113,7 +113,7 @@ void NodeEvaluator::check_turns(const Node& n) const {
     if (!is_op(inner, "Loop")) return false;
     const Value* v = inner.input(0);
     if (v == nullptr) return true;
-    const Tensor& turns = &inner == &n ? known_(v) : v->tensor();
+    const UnalignedTensor& turns = &inner == &n ? known_(v) : v->tensor();
     return !turns.defined() || turns.numel() != 1 || !is_integer(turns.dtype()) ||
            turns.to_int64()[0] > kMaxTurns;
   });

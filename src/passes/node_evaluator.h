@@ -30,7 +30,7 @@ class LocalFunctions {
 class NodeEvaluator {
  public:
   /// The tensor of a value that the node uses.
-  using Known = std::function<const Tensor&(const Value*)>;
+  using Known = std::function<const UnalignedTensor&(const Value*)>;
 
   /// `model` has the local functions, which are those of `functions`; `scope` has the opsets. An evaluation may take
   /// `max_work` steps (ops/work.h).

@@ -34,7 +34,7 @@ BoundOp require_op(const Node& node, const Model& model) {
 Tensor widened(const Tensor& t) {
   if (!t.defined()) return t;
   return map_leaves(
-      t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf.aligned(); });
+      t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf; });
 }
 
 Tensor rounded(const Tensor& t, DType dtype) {
@@ -61,8 +61,8 @@ std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tens
     check_form(node, *op.op, *op.version);
     check_values(*op.op, *op.version, inputs, false);
     const DType fallback = first_float(inputs);
-    for (Tensor& t : inputs)
-      if (t.defined()) t = widen ? widened(t) : t.aligned();
+    if (widen)
+      for (Tensor& t : inputs) t = widened(t);
     EvalContext c(node, *op.op, *op.version, std::move(inputs), subgraphs);
     op.version->eval(c);
     std::vector<Tensor> outputs = std::move(c.outputs());

@@ -1,5 +1,6 @@
 #include "run/observed_types.h"
 
+#include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "graph/clone.h"
@@ -27,7 +28,7 @@ void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
     for (const Value* v : n->outputs())
       if (v != nullptr) wanted.push_back(v);
   std::vector<std::pair<std::string, Type>> found;
-  Interpreter interpreter(copy, {.precision = ReferencePrecision::kStored});
+  Interpreter interpreter(copy, {.precision = ReferencePrecision::kStored, .foreign = onnxrt_nodes(copy)});
   interpreter.run(
       feed,
       [&](const Value& v, std::span<const Tensor> lanes) {

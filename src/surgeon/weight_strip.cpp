@@ -1,5 +1,7 @@
 #include "surgeon/weight_strip.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -136,7 +138,14 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
     strip_data(*v, fmt::format("{}/{}", onnx::kWeightlessMark, sparse.contains(v.get()) ? "SPARSE_2_4" : ""));
   }
   warn_of_unknown_names(*model.graph, unknown);
-  if (!weights.empty()) mark_model(model);
+  if (weights.empty())
+    log::warning(
+        "Nothing was stripped: no initializer of the main graph that has its data is a weight of a product ({}), or a large "
+        "operand of another operator that holds weights. Constants in nodes become initializers when they are folded: `assay "
+        "surgeon sanitize --fold-constants`.",
+        fmt::join(kProducts, ", "));
+  else
+    mark_model(model);
   log::finish("Finished stripping {} weights", weights.size());
   return static_cast<int64_t>(weights.size());
 }

@@ -98,16 +98,6 @@ TEST(Container, IsIdenticalWhenItsElementsAre) {
   EXPECT_TRUE(Tensor::sequence({}).identical(Tensor::sequence({})));
 }
 
-TEST(Container, AlignsWhatItHolds) {
-  const auto bytes = std::make_shared<std::vector<char>>(9);
-  const Tensor skewed = Tensor::view(DType::kFloat32, {2}, bytes->data() + 1, bytes);
-  const Tensor s = Tensor::optional(Tensor::sequence({skewed}));
-  const Tensor even = s.aligned();
-  EXPECT_EQ(even.dtype(), DType::kOptional);
-  EXPECT_EQ(even.elements()[0].elements()[0].data<float>()[1], 0);
-  EXPECT_TRUE(even.aligned().shares_storage(even)) << "nothing left to do";
-}
-
 TEST(Container, MapLeavesKeepsTheForm) {
   const auto widen = [](const Tensor& t) { return is_float(t.dtype()) ? to_float64(t) : t; };
   const Tensor nested = Tensor::optional(Tensor::sequence({kA, kB}));

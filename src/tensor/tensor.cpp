@@ -62,6 +62,12 @@ std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dty
 
 }  // namespace
 
+bool is_aligned_for(DType dtype, const void* data) {
+  const auto unit = dtype == DType::kString ? alignof(std::string)
+                                            : static_cast<size_t>(std::clamp(bit_width(dtype) / 8, 1, 8));
+  return reinterpret_cast<uintptr_t>(data) % unit == 0;
+}
+
 Tensor Tensor::allocate(DType dtype, Shape shape) {
   Tensor t;
   t.numel_ = shape.numel();
@@ -92,7 +98,13 @@ Tensor Tensor::zeros(DType dtype, Shape shape) {
 }
 
 Tensor Tensor::view(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner) {
-  require(!assay::is_container(dtype), ErrorCode::kInternal, "a {} is no view of bytes", dtype_name(dtype));
+  if (!is_aligned_for(dtype, data)) [[unlikely]]
+    fail(ErrorCode::kInternal, "{} elements cannot begin at the address {}", dtype_name(dtype), data);
+  return view_anywhere(dtype, std::move(shape), data, std::move(owner));
+}
+
+Tensor Tensor::view_anywhere(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner) {
+  require(!assay::is_container(dtype), ErrorCode::kInternal, "a {} has no bytes to view", dtype_name(dtype));
   Tensor t;
   t.dtype_ = dtype;
   t.numel_ = shape.numel();
@@ -188,19 +200,8 @@ std::vector<int64_t> Tensor::to_int64() const {
   return out;
 }
 
-Tensor Tensor::aligned() const {
-  if (is_container()) return map_leaves(*this, [](const Tensor& t) { return t.aligned(); });
-  const auto unit = static_cast<uintptr_t>(std::clamp(bit_width(dtype_) / 8, 1, 8));
-  if (dtype_ == DType::kString || reinterpret_cast<uintptr_t>(data_) % unit == 0) return *this;
-  Tensor copy = allocate(dtype_, shape_);
-  std::memcpy(copy.mutable_data(), data_, nbytes_);
-  return copy;
-}
-
 void Tensor::wrong_access(DType t) const {
   require(!is_container(), ErrorCode::kInternal, "a value of type {} was read as a tensor",
-          dtype_name(dtype_));
-  require(t != dtype_, ErrorCode::kInternal, "a misaligned {} tensor was read without aligned()",
           dtype_name(dtype_));
   fail(ErrorCode::kInternal, "a {} tensor was read as {}", dtype_name(dtype_), dtype_name(t));
 }

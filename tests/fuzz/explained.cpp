@@ -16,7 +16,7 @@ const Node& node(const Case& c) { return *c.model->graph->nodes()[0]; }
 /// Undefined when it is left out.
 Tensor input(const Case& c, size_t i) {
   const Value* v = node(c).input(i);
-  if (v == nullptr || v->is_constant()) return v == nullptr ? Tensor() : v->tensor();
+  if (v == nullptr || v->is_constant()) return v == nullptr ? Tensor() : v->tensor().aligned();
   const auto& fed = c.model->graph->inputs;
   return c.feed[static_cast<size_t>(std::find(fed.begin(), fed.end(), v) - fed.begin())];
 }

@@ -102,7 +102,7 @@ void plain_constant(Rewrite& r) {
 /// Only floats could be constants of a node; whatever else is an initializer.
 void initializer_from_constant(Rewrite& r) {
   const Attribute* a = r.node().find_attribute("value");
-  const Tensor* t = a != nullptr ? a->get_if<Tensor>() : nullptr;
+  const UnalignedTensor* t = a != nullptr ? a->get_if<UnalignedTensor>() : nullptr;
   if (t == nullptr) no_equivalent("a node without the attribute 'value'");
   const DType d = t->dtype();
   if (d != DType::kFloat16 && d != DType::kFloat32 && d != DType::kFloat64) r.become_constant(*t);

@@ -77,7 +77,7 @@ void expand_expand(Rewrite& r) {
 void expand_constant_of_shape(Rewrite& r) {
   Tensor value = Tensor::scalar(0.0F);
   if (const Attribute* a = r.node().find_attribute("value"))
-    if (const auto* t = a->get_if<Tensor>()) value = t->reshaped({});
+    if (const auto* t = a->get_if<UnalignedTensor>()) value = t->reshaped({}).aligned();
   r.replace({r.add("Expand", {r.constant(value, "value"), r.input(0)})});
 }
 

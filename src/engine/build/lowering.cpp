@@ -126,15 +126,16 @@ int32_t Lowering::new_value(const Value* v, Layout layout) {
 }
 
 int32_t Lowering::constant_value(const Value* v, Layout layout) {
-  const Tensor& t = v->tensor();
+  const UnalignedTensor& t = v->tensor();
   Tensor stored = config_.has_data ? t.aligned() : Tensor();
   if (config_.has_data && !same_memory(t.shape(), layout, {})) {
     // Few constants are wanted in blocks: per-element operands of a blocked convolution.
+    const Tensor dense = std::move(stored);
     stored = Tensor::zeros(
         t.dtype(), Shape{static_cast<int64_t>(layout_bytes(t.dtype(), t.shape(), layout) / sizeof(float))});
     const int64_t channels = t.dim(1), inner = t.shape().numel(2, t.shape().size()), block = layout.block;
     const int64_t blocks = (channels + block - 1) / block;
-    const float* from = t.data<float>();
+    const float* from = dense.data<float>();
     float* to = stored.mutable_data<float>();
     for (int64_t i = 0; i < t.numel(); ++i) {
       const int64_t n = i / inner / channels, c = i / inner % channels, at = i % inner;

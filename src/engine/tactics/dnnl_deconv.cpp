@@ -65,7 +65,7 @@ memory::desc given_weights(const Shape& w, int64_t groups) {
 
 std::string lower(const Problem& p, StepBuilder& b) {
   const Shape &in = *p.input_shape(0), &out = *p.output_shape(0);
-  const Tensor& w = *p.input_constant(1);
+  const UnalignedTensor& w = *p.input_constant(1);
   const WindowAttributes window =
       read_window(p.attributes(), in.size() - 2, {w.shape().begin() + 2, w.shape().end()});
   const int64_t groups = read_group(p.attributes(), in[1], out[1]);

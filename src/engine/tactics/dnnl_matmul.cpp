@@ -26,9 +26,9 @@ MatMul::primitive_desc describe(const MatrixProduct& p, const PostOps& post_ops)
   return {MatMul::desc(a, b, desc_of(dense(bias)), out), attributes, dnnl_engine()};
 }
 
-Tensor scaled(const Tensor& t, double factor) {
-  if (factor == 1) return t.aligned();
-  Tensor y = t;
+Tensor scaled(const UnalignedTensor& t, double factor) {
+  Tensor y = t.aligned();
+  if (factor == 1) return y;
   for (float& x : y.mutable_span<float>()) x = static_cast<float>(x * factor);
   return y;
 }
@@ -62,7 +62,7 @@ std::string lower(const Problem& problem, StepBuilder& b) {
   }
   if (rank_implementation(pd->impl_info_str()) == ImplementationRank::kPlain)
     return fmt::format("oneDNN has only its plain implementation ({})", pd->impl_info_str());
-  const Tensor* weights = p.packed ? &p.right->tensor() : nullptr;
+  const UnalignedTensor* weights = p.packed ? &p.right->tensor() : nullptr;
   b.add_input(p.left);
   if (weights != nullptr) {
     const std::string key = fmt::format("matmul {} {}{} {} {}", weights->data(), p.b.shape.str(),

@@ -79,8 +79,7 @@ Tensor bias_of(const Tensor& b, const Sizes& s, int64_t direction) {
 }
 
 Tensor weights_of(const Tensor& w, const Sizes& s, int64_t direction, const memory::desc& packed) {
-  const Tensor whole = w.aligned();
-  const auto* from = whole.data<float>() + direction * s.gates() * s.inputs;
+  const auto* from = w.data<float>() + direction * s.gates() * s.inputs;
   const Tensor part = Tensor::view(DType::kFloat32, {s.gates(), s.inputs}, from, nullptr);
   const memory::desc given({s.inputs, s.gates()}, memory::data_type::f32, memory::dims{1, s.inputs});
   return pack(part, given, packed);
@@ -94,13 +93,13 @@ std::string lower(const Problem& p, StepBuilder& b) {
   n.input(5) != nullptr ? b.add_input(n.input(5)) : b.skip_input();
   n.input(6) != nullptr ? b.add_input(n.input(6)) : b.skip_input();
   b.add_input(n.input(2));
-  const Tensor &w = *p.input_constant(1), *bias = p.input_constant(3);
+  const UnalignedTensor &w = *p.input_constant(1), *bias = p.input_constant(3);
   for (int64_t d = 0; d < s.directions; ++d) {
     b.add_constant(fmt::format("lstm {} {} {}", w.data(), d, s.steps * s.batch), n.input(1)->name(),
-                   [w, s, d, packed = pd.weights_desc()] { return weights_of(w, s, d, packed); });
+                   [w, s, d, packed = pd.weights_desc()] { return weights_of(w.aligned(), s, d, packed); });
     b.add_constant(
         fmt::format("lstm bias {} {} {}", bias != nullptr ? bias->data() : w.data(), bias != nullptr, d),
-        "bias", [given = bias != nullptr ? *bias : Tensor(), s, d] { return bias_of(given, s, d); });
+        "bias", [given = bias != nullptr ? *bias : UnalignedTensor(), s, d] { return bias_of(given.aligned(), s, d); });
   }
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
   Parameters& parameters = b.step().parameters;

@@ -17,7 +17,7 @@ OpContext Problem::attributes(const Node& n) const {
 DType Problem::input_dtype(size_t i) const { return dtype_in(node_.input(i)); }
 DType Problem::output_dtype(size_t i) const { return dtype_in(node_.output(i)); }
 
-const Tensor* Problem::input_constant(size_t i) const {
+const UnalignedTensor* Problem::input_constant(size_t i) const {
   const Value* v = node_.input(i);
   return v != nullptr && v->tensor().defined() ? &v->tensor() : nullptr;
 }

@@ -65,7 +65,7 @@ class Problem {
   const Shape* input_shape(size_t i) const { return shape(node_.input(i)); }
   const Shape* output_shape(size_t i) const { return shape(node_.output(i)); }
   /// Data of a constant input; null for others.
-  const Tensor* input_constant(size_t i) const;
+  const UnalignedTensor* input_constant(size_t i) const;
   /// The layout an input has now.
   Layout input_layout(size_t i) const { return layout(node_.input(i)); }
 
