@@ -4,6 +4,7 @@
 #include <chrono>
 #include <unordered_set>
 
+#include "assay/edit.h"
 #include "passes/pass_list.h"
 
 namespace assay {
@@ -13,8 +14,7 @@ namespace {
 constexpr int64_t kMaxEditsPerNode = 64;
 
 /// Sweeps over the nodes until a sweep finds nothing; returns the number of edits.
-int64_t sweep(Model& model, const PassDef& pass, int64_t budget) {
-  Graph& g = *model.graph;
+int64_t sweep(const Model& model, Graph& g, const PassDef& pass, int64_t budget) {
   const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
   int64_t edits = 0;
   for (bool changed = true; changed && edits < budget;) {
@@ -31,6 +31,15 @@ int64_t sweep(Model& model, const PassDef& pass, int64_t budget) {
       i -= std::min(i, removed + 1);
     }
   }
+  return edits;
+}
+
+/// Everything that a pass finds; returns the number of edits.
+int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, bool recurse) {
+  if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
+  int64_t edits = sweep(model, *model.graph, pass, budget);
+  if (recurse)
+    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) edits += sweep(model, *g, pass, budget - edits);
   return edits;
 }
 
@@ -72,7 +81,7 @@ std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const>
     PassReport report{.pass = std::string(pass->name)};
     with_context([&] { return fmt::format("in pass {}", pass->name); },
                  [&] {
-                   report.edits = pass->match != nullptr ? sweep(model, *pass, left) : pass->run(model);
+                   report.edits = run_pass(model, *pass, left, options.recurse_subgraphs);
                    if (report.edits > 0) model.graph->remove_unused_values();
                    if (options.verify) verify_graph(*model.graph);
                  });

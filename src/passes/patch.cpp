@@ -24,7 +24,7 @@ PassContext::PassContext(const Model& m) : model(m) { pin_outputs(*m.graph, pinn
 const Node* PassContext::sole_consumer(const Value* v) const {
   if (v == nullptr || v->consumers().size() != 1 || is_pinned(v)) return nullptr;
   const Node* n = v->consumers()[0];
-  return &n->graph() == model.graph.get() ? n : nullptr;
+  return &n->graph() == &v->graph() ? n : nullptr;
 }
 
 bool PassContext::can_replace(const Value* from, const Value* to) const {

@@ -17,7 +17,7 @@ struct PassContext {
 
   explicit PassContext(const Model& m);
   bool is_pinned(const Value* v) const { return pinned.contains(v); }
-  /// The only node that uses the value, in the main graph; null when there are more uses, none, or it is
+  /// The only node that uses the value, in the graph of the value; null when there are more uses, none, or it is
   /// pinned.
   const Node* sole_consumer(const Value* v) const;
   /// True when uses of `from` may become uses of `to`: what is pinned keeps its name, so then the producer of
