@@ -321,6 +321,17 @@ constexpr PassCase kCases[] = {
      "g (float[4] x) => (float[4] y) { a = Softplus (x) t = Tanh (a) y = Mul (x, t) }", "y = Mish(x)", 18},
     {"fuse_silu regions_to_operators", "g (float[4] x) => (float[4] y) { a = Sigmoid (x) y = Mul (x, a) }",
      "y = Swish(x)", 24},
+    // sink_transposes
+    {"sink_transposes",
+     "g (float[1,2,3,4] x) => (float[1,2,3,4] y) <float[2] b = {1, 2}, float low = {0}> "
+     "{ t = Transpose <perm = [0, 2, 3, 1]> (x) a = Add (t, b) c = Clip (a, low) y = Transpose <perm = [0, 3, 1, 2]> (c) }",
+     "Add(x, {1, 2}); y = Clip(%0, 0)"},
+    {"sink_transposes",
+     "g (float[1,2,3,4] x) => (float[1,3,2,6] y) <int64[8] p = {0, 0, 1, 0, 0, 0, 1, 0}> "
+     "{ t = Transpose <perm = [0, 2, 3, 1]> (x) a = Pad (t, p) y = Transpose <perm = [0, 1, 3, 2]> (a) }",
+     "Pad(x, {0, 0, 0, 1, 0, 0, 0, 1}); y = Transpose<perm=[0, 2, 1, 3]>(%0)"},
+    {"sink_transposes",
+     "g (float[2,3] x) => (float[2,3] y, float[3,2] a) { t = Transpose (x) a = Relu (t) y = Transpose (a) }", ""},
     // split_variadic
     {"split_variadic", "g (float[2] x, float[2] z) => (float[2] y) { y = Sum (x, z, x) }", "Add(x, z); y = Add(%0, x)"},
 };
