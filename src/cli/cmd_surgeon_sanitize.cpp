@@ -65,10 +65,10 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--toposort"}, .help = "Sort the nodes topologically.", .arity = Arity::kNone},
       {.names = {"--simplify"},
-       .help =
-           "Also remove what changes nothing (Identity, double Transpose, equal nodes) and put batch "
-           "normalisations, "
-           "channel-wise factors and paddings into the convolutions next to them. Implies --fold-constants.",
+       .help = "Also remove and merge what does not change results beyond rounding: nodes that do nothing, equal "
+               "nodes and weights, chains of views, slices and transpositions, computed shapes that the extents "
+               "decide; batch normalisations, channel-wise factors and paddings go into the layers next to them, "
+               "formulas become the operators that the model's opset has for them. Implies --fold-constants.",
        .arity = Arity::kNone},
       {.names = {"--prove"},
        .help = "Evaluate the original and the result in float64 on generated data, with several sizes where "

@@ -78,6 +78,37 @@ class DeclaredTypes {
   std::unordered_map<const Graph*, Types> types_;
 };
 
+/// From IR version 4 on, a caller may replace an initializer that is listed among the inputs: an input while the passes
+/// run.
+class Replaceable {
+ public:
+  Replaceable(Graph& g, int64_t ir_version) : graph_(g) {
+    if (ir_version < 4) return;
+    for (const auto& v : g.values()) {
+      if (!v->is_overridable || !v->tensor().defined()) continue;
+      kept_.push_back({v->name(), v->tensor(), v->shared_tensor_source()});
+      v->clear_tensor();
+    }
+  }
+
+  void restore() {
+    for (Kept& k : kept_)
+      if (Value* v = graph_.find_value(k.name)) {
+        v->set_tensor(std::move(k.tensor));
+        v->set_tensor_source(std::move(k.source));
+      }
+  }
+
+ private:
+  struct Kept {
+    std::string name;
+    Tensor tensor;
+    std::shared_ptr<const TensorSource> source;
+  };
+  Graph& graph_;
+  std::vector<Kept> kept_;
+};
+
 void add_report(SimplifyReport& report, const PassReport& done) {
   if (done.edits == 0) return;
   const auto known = std::find_if(report.passes.begin(), report.passes.end(),
@@ -94,6 +125,7 @@ void add_report(SimplifyReport& report, const PassReport& done) {
 void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport& report) {
   for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
   DeclaredTypes declared(*model.graph);
+  Replaceable replaceable(*model.graph, model.ir_version);
   const auto infer = [&] {
     if (options.infer) infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}, .keep_declared = false});
   };
@@ -115,6 +147,7 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
     for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
     if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0) break;
   }
+  replaceable.restore();
   infer();
   declared.restore();
 }

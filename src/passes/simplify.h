@@ -23,7 +23,8 @@ struct SimplifyReport {
 
 /// Runs simplify_pipeline() and constant folding over the main graph, the bodies of control flow and the local
 /// functions without attribute parameters, until nothing changes. Results are the same up to rounding; open extents
-/// are taken to be at least 1. Inputs and outputs keep names and types. Nodes end in topological order.
+/// are taken to be at least 1. Inputs and outputs keep names and types; initializers that a caller may replace (listed
+/// among the inputs, from IR version 4 on) stay as they are. Nodes end in topological order.
 SimplifyReport simplify(Model& model, const SimplifyOptions& options = {});
 
 }  // namespace assay

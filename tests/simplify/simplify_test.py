@@ -2,7 +2,7 @@
 """`surgeon sanitize --fold-constants --simplify --cleanup --prove` beside onnxsim and onnxslim, over generated models, models shaped
 as exporters write them (models.py), and those of others where their folders are given.
 
-    simplify_test.py ASSAY WORK_FOLDER [--models FOLDER]... [--templates NAME...] [--only GLOB] [--table FILE]
+    simplify_test.py ASSAY WORK_FOLDER [--models FOLDER[:GLOB]]... [--templates NAME...] [--only GLOB] [--table FILE]
 
 Prints a table of nodes, bytes and seconds. Fails when our result is not equal (the proof fails, ONNX Runtime computes something
 else, or onnx.checker refuses it), when it has more nodes than another right result, or when it is the largest file of the three. A result
@@ -200,7 +200,11 @@ def all_models(arguments):
             subprocess.run([arguments.assay, "template", "model", name, "-o", str(path)], check=True, capture_output=True)
         yield name, path
     for given in arguments.models:
-        for path in sorted(pathlib.Path(given).rglob("*.onnx")):
+        given, _, pattern = given.partition(":")
+        found = sorted(pathlib.Path(given).rglob(pattern or "*.onnx"))
+        if not found:
+            print(f"no models in {given}: they are left out")
+        for path in found:
             yield path.relative_to(given).with_suffix("").as_posix().replace("/", "-"), path
 
 
