@@ -1,5 +1,5 @@
-// A reduction of a reduction by the same operator becomes one; a Squeeze or Unsqueeze of the reduced axes becomes the
-// reduction's own choice of keeping them.
+// A reduction of a reduction by the same operator becomes one; a view that adds or drops the reduced axes becomes
+// the reduction's own choice of keeping them.
 #include <algorithm>
 
 #include "passes/extents.h"
@@ -43,17 +43,26 @@ std::optional<Patch> merge(const Node& n, const Node& before, const Reduction& f
   return patch;
 }
 
-/// Squeeze and Unsqueeze of exactly the reduced axes.
+/// The extents of the reduced value with the reduced axes kept or dropped.
+Dims reduced(const Dims& in, const Reduction& r) {
+  Dims out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const bool goes = std::find(r.axes.begin(), r.axes.end(), static_cast<int64_t>(i)) != r.axes.end();
+    if (!goes || r.keeps) out.push_back(goes ? Dim(1) : in[i]);
+  }
+  return out;
+}
+
+/// Squeeze, Unsqueeze or Reshape that does what keeping or dropping the axes would.
 std::optional<Patch> keep_or_drop(const Node& n, const Node& before, Reduction first, const PassContext& context) {
-  const bool adds = is_op(n, "Unsqueeze");
-  if ((!adds && !is_op(n, "Squeeze")) || first.keeps == adds) return std::nullopt;
-  std::optional<std::vector<int64_t>> axes = ints_parameter(n, "axes", 1);
-  if (!axes || axes->empty()) return std::nullopt;
-  axes = from_front(std::move(*axes), rank_of(before.input(0)));
-  if (!axes) return std::nullopt;
-  std::sort(axes->begin(), axes->end());
-  if (*axes != first.axes) return std::nullopt;
-  first.keeps = adds;
+  if (!is_op(n, "Unsqueeze") && !is_op(n, "Squeeze") && !is_op(n, "Reshape")) return std::nullopt;
+  const Dims *in = dims_of(before.input(0)), *out = dims_of(n.output(0));
+  if (in == nullptr || out == nullptr) return std::nullopt;
+  first.keeps = !first.keeps;
+  const Dims wanted = reduced(*in, first);
+  if (!std::equal(wanted.begin(), wanted.end(), out->begin(), out->end(),
+                  [](const Dim& a, const Dim& b) { return a.same_as(b); }))
+    return std::nullopt;
   Patch patch(n);
   patch.remove(before);
   patch.remove(n);

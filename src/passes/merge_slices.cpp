@@ -1,5 +1,6 @@
 // A Slice of a Slice becomes one: on other axes both lists together, on the same axis the piece of the piece.
 #include <algorithm>
+#include <limits>
 
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -15,6 +16,16 @@ struct Piece {
   int64_t axis, start, end, step;
 };
 
+/// Where an extent is known, positions counted from its end are counted from its start.
+void count_from_front(std::vector<Piece>& pieces, const Dims* dims) {
+  for (Piece& p : pieces) {
+    const Dim extent = dims != nullptr ? dims->at(static_cast<size_t>(p.axis)) : Dim();
+    if (!extent.is_known() || p.step < 1) continue;
+    for (int64_t* i : {&p.start, &p.end})
+      *i = std::clamp<int64_t>(*i < 0 ? *i + extent.value() : *i, 0, extent.value());
+  }
+}
+
 std::optional<std::vector<Piece>> pieces_of(const Node& n) {
   const auto starts = ints_parameter(n, "starts", 1), ends = ints_parameter(n, "ends", 2);
   auto axes = ints_parameter(n, "axes", 3), steps = ints_parameter(n, "steps", 4);
@@ -27,6 +38,7 @@ std::optional<std::vector<Piece>> pieces_of(const Node& n) {
   std::vector<Piece> pieces;
   for (size_t i = 0; i < starts->size(); ++i)
     pieces.push_back({(*axes)[i], (*starts)[i], (*ends)[i], (*steps)[i]});
+  count_from_front(pieces, dims_of(n.input(0)));
   return pieces;
 }
 

@@ -109,6 +109,9 @@ constexpr PassCase kCases[] = {
      "{ a = Conv (x, w) m = Mul (a, f) y = Add (m, c) }",
      "y = Conv(x, {20, 60}, {1, 1})"},
     {"fold_channel_affine",
+     "g (float[1,1,2,2] x) => (float[1,2,2,2] y) <float[2,1,1,1] w = {2, 3}, float[2] b = {1, -1}> { a = Conv (x, w, b) y = Neg (a) }",
+     "y = Conv(x, {-2, -3}, {-1, 1})"},
+    {"fold_channel_affine",
      "g (float[1,1,2,2] x) => (float[1,2,2,2] y) <float[2,1,1,1] w = {2, 3}, float[2] f = {10, 20}> "
      "{ a = Conv (x, w) y = Mul (a, f) }",
      ""},
@@ -266,8 +269,19 @@ constexpr PassCase kCases[] = {
      "g (float[2,3,4] x) => (float[2,4] y) <int64[1] a = {1}> { r = ReduceSum (x, a) y = Squeeze (r, a) }",
      "y = ReduceSum<keepdims=0>(x, {1})"},
     {"merge_reductions",
+     "g (float[N,3,4] x) => (float[N,1,1] y) <int64[3] s = {0, 1, 1}> { r = ReduceMean <axes = [1, 2], keepdims = 0> (x) y = Reshape (r, s) }",
+     "y = ReduceMean<keepdims=1, axes=[1, 2]>(x)"},
+    {"merge_reductions",
      "g (float[2,3,4] x) => (float[1,2,4] y) <int64[1] a = {0}> { r = ReduceMax <axes = [1], keepdims = 0> (x) y = Unsqueeze (r, a) }",
      ""},
+    // merge_scalings
+    {"merge_scalings",
+     "g (float[2] x) => (float[2] y) <float a = {3}, float[2] b = {2, 4}> { p = Mul (a, x) y = Div (p, b) }",
+     "y = Mul(x, {1.5, 0.75})"},
+    {"merge_scalings", "g (float[2] x) => (float[2] y) <float a = {3}, float b = {2}> { p = Sub (x, a) y = Add (b, p) }",
+     "y = Add(x, -1)"},
+    {"merge_scalings", "g (float[2] x) => (float[2] y) <float a = {3}, float b = {2}> { p = Sub (a, x) y = Add (b, p) }", ""},
+    {"merge_scalings", "g (int64[2] x) => (int64[2] y) <int64 a = {3}, int64 b = {2}> { p = Mul (x, a) y = Div (p, b) }", ""},
     // merge_slices
     {"merge_slices",
      "g (float[8,N] x) => (float[3,?] y) <int64[1] s = {2}, int64[1] e = {7}, int64[1] a = {0}, int64[1] t = {1}, int64[1] f = {4}> "

@@ -58,6 +58,7 @@ constexpr SimplifyStep kSimplify[] = {
     {&pass_merge_concats},
     {&pass_merge_reductions},
     {&pass_merge_casts},
+    {&pass_merge_scalings},
     {&pass_fuse_hard_swish, 14},
     {&pass_fuse_layer_norm, 17},
     {&pass_fuse_mish, 18},
