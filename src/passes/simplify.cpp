@@ -1,7 +1,10 @@
 #include "passes/simplify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "assay/edit.h"
 #include "graph/order.h"
@@ -121,6 +124,22 @@ void add_report(SimplifyReport& report, const PassReport& done) {
   known->seconds += done.seconds;
 }
 
+/// Passes give all nodes that they make of one its name: the later ones get numbers.
+void number_equal_names(Graph& g) {
+  std::unordered_set<std::string> taken;
+  for (const auto& n : g.nodes()) taken.insert(n->name);
+  std::unordered_map<std::string, int64_t> uses;
+  for (const auto& n : g.nodes()) {
+    if (n->name.empty()) continue;
+    int64_t& count = uses[n->name];
+    if (count++ == 0) continue;
+    std::string numbered;
+    do numbered = fmt::format("{}_{}", n->name, count++);
+    while (!taken.insert(numbered).second);
+    n->name = std::move(numbered);
+  }
+}
+
 /// One model whose functions are left alone.
 void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport& report) {
   for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
@@ -147,6 +166,7 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
     for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
     if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0) break;
   }
+  for (Graph* g : all_graphs(*model.graph)) number_equal_names(*g);
   replaceable.restore();
   infer();
   declared.restore();
