@@ -60,7 +60,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     for (const Attribute& a : producer.attributes) attributes.emplace_back(a.name, a.data);
     const Patch::Ref weight =
         scales ? patch.constant(producer.input(1)->name() + "/folded",
-                                scale_axis(*linear->weight, linear->channel_axis, affine->factor))
+                                scaled_weight(*linear, affine->factor))
                : Patch::Ref(producer.input(1));
     const Patch::Ref shift =
         patch.constant(n.output(0)->name() + "/bias", float_vector(bias, linear->weight->dtype()));
