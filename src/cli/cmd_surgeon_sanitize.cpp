@@ -21,8 +21,7 @@
 #include "graph/order.h"
 #include "passes/mark_outputs.h"
 #include "passes/origins.h"
-#include "passes/pass_manager.h"
-#include "passes/pipelines.h"
+#include "passes/simplify.h"
 #include "run/equivalence.h"
 #include "run/observed_types.h"
 #include "run/results.h"
@@ -68,10 +67,10 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--toposort"}, .help = "Sort the nodes topologically.", .arity = Arity::kNone},
       {.names = {"--simplify"},
-       .help =
-           "Also remove what changes nothing (Identity, double Transpose, equal nodes) and put batch "
-           "normalisations, "
-           "channel-wise factors and paddings into the convolutions next to them. Implies --fold-constants.",
+       .help = "Also remove and merge what does not change results beyond rounding: nodes that do nothing, equal "
+               "nodes and weights, chains of views, slices and transpositions, computed shapes that the extents "
+               "decide; batch normalisations, channel-wise factors and paddings go into the layers next to them, "
+               "formulas become the operators that the model's opset has for them. Implies --fold-constants.",
        .arity = Arity::kNone},
       {.names = {"--prove"},
        .help = "Evaluate the original and the result in float64 on generated data, with several sizes where "
@@ -123,11 +122,16 @@ struct FoldTotals {
   int64_t folded = 0, flattened = 0, casts = 0;
 };
 
-void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
+FoldOptions read_fold_options(const ParsedArgs& args) {
   FoldOptions options;
   options.fold_shapes = !args.has("--no-fold-shapes");
   if (const auto bytes = args.text("--fold-size-threshold"))
     options.size_threshold = parse_byte_count(*bytes);
+  return options;
+}
+
+void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
+  const FoldOptions options = read_fold_options(args);
   const bool infers =
       options.fold_shapes && !args.has("--no-shape-inference") && !args.has("--no-per-pass-shape-inference");
   const int64_t passes = args.integer("--num-passes").value_or(std::numeric_limits<int64_t>::max());
@@ -152,17 +156,12 @@ void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
   }
 }
 
-void simplify(Model& model) {
-  constexpr std::string_view kPasses[] = {"eliminate_identity",  "fold_batch_norm",
-                                          "fold_channel_affine", "fuse_pad",
-                                          "merge_transposes",    "eliminate_common_subexpressions",
-                                          "eliminate_dead_code"};
-  std::vector<const PassDef*> passes;
-  for (const PassDef* p : canonical_pipeline())
-    if (std::find(std::begin(kPasses), std::end(kPasses), p->name) != std::end(kPasses)) passes.push_back(p);
-  sort_topologically(*model.graph);
-  for (const PassReport& r : run_passes(model, passes))
-    if (r.edits > 0) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
+void simplify(Model& model, const FoldOptions& fold, bool infers, FoldTotals& totals) {
+  const SimplifyReport report = assay::simplify(model, {.fold = fold, .infer = infers});
+  for (const PassReport& r : report.passes) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
+  totals.folded += report.folded_nodes;
+  totals.flattened += report.flattened_ifs;
+  totals.casts += report.elided_casts;
   remove_origins(model);
 }
 
@@ -289,7 +288,7 @@ int run(CommandContext& context) {
     if (infers && !options.input_shapes.empty()) infer_known_shapes(*model, true);
     if (folds) fold(args, *model, totals);
     if (args.has("--simplify")) {
-      simplify(*model);
+      simplify(*model, read_fold_options(args), infers, totals);
       cleanup(*model);
     }
     if (infers) infer_known_shapes(*model, true);

@@ -123,7 +123,9 @@ class NodeInference final : public InferContext {
       if (v == nullptr) continue;
       check_output(i);
       v->type = all_.options_.keep_declared ? merge(std::move(types_[i]), v->type) : std::move(types_[i]);
-      if (!extents_[i].empty()) all_.known_.extents[v] = std::move(extents_[i]);
+      if (extents_[i].empty()) continue;
+      if (all_.options_.on_extents && all_.call_depth_ == 0) all_.options_.on_extents(*v, extents_[i]);
+      all_.known_.extents[v] = std::move(extents_[i]);
     }
   }
 

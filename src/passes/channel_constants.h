@@ -12,10 +12,6 @@ namespace assay {
 /// `channels` channels without enlarging it; nothing when the value is no such constant.
 std::optional<std::vector<double>> channel_constant(const Value* v, int rank, int64_t channels);
 
-/// Each element times the factor of its index along `axis`, computed in float64 and rounded to the tensor's
-/// type.
-Tensor scale_axis(const UnalignedTensor& t, size_t axis, const std::vector<double>& factors);
-
 /// A 1-D tensor of a floating type.
 Tensor float_vector(const std::vector<double>& values, DType dtype);
 
@@ -30,10 +26,14 @@ struct LinearNode {
   size_t channel_axis;  ///< of the weight
   int64_t channels;
   const UnalignedTensor* bias;  ///< null: none
+  int64_t groups = 1;  ///< of a transposed convolution, whose weights have the output channels of one group
 };
 
+/// The weights with each output channel times its factor, computed in float64 and rounded to their type.
+Tensor scaled_weight(const LinearNode& linear, const std::vector<double>& factors);
+
 /// The parts when `n` is such a node, its weights (and bias) are constants of one floating type, and folding
-/// keeps it what it is: no transposed convolution in groups, no Gemm with alpha or beta.
+/// keeps it what it is: no Gemm with alpha or beta.
 std::optional<LinearNode> linear_node(const Node& n);
 
 }  // namespace assay

@@ -1,8 +1,9 @@
-// Of nodes that compute the same from the same inputs, the first is kept.
+// Of nodes that compute the same from the same inputs, the first is kept; in the bodies of control flow, too.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "assay/edit.h"
 #include "graph/input_replacer.h"
 #include "passes/match.h"
 #include "passes/origins.h"
@@ -48,12 +49,22 @@ bool append_attribute(std::string& key, const Attribute& a) {
   return true;
 }
 
+/// Operators of two inputs whose order means nothing.
+bool commutes(const Node& n) {
+  for (const char* op : {"Add", "Mul", "And", "Or", "Xor", "Equal"})
+    if (is_op(n, op)) return true;
+  return false;
+}
+
 /// Equal keys, equal results. Nothing for nodes that must not be merged.
 std::optional<std::string> key_of(const Node& n, const Model& model) {
   const BoundOp op = bind_op(n, model);
-  if (!op || op.op->random || !n.domain.empty()) return std::nullopt;
-  std::string key = n.op_type + '/' + std::to_string(n.outputs().size()) + '/';
-  for (const Value* v : n.inputs()) append_value(key, v);
+  if (!op || op.op->random) return std::nullopt;
+  std::string key = n.domain + '/' + n.op_type + '/' + std::to_string(n.outputs().size()) + '/';
+  std::vector<std::string> inputs;
+  for (const Value* v : n.inputs()) append_value(inputs.emplace_back(), v);
+  if (commutes(n)) std::sort(inputs.begin(), inputs.end());
+  for (const std::string& input : inputs) key += input;
   std::vector<const Attribute*> sorted;
   for (const Attribute& a : n.attributes) sorted.push_back(&a);
   std::sort(sorted.begin(), sorted.end(),
@@ -63,15 +74,13 @@ std::optional<std::string> key_of(const Node& n, const Model& model) {
   return key;
 }
 
-bool run(Model& model) {
-  const PassContext context(model);
+bool merge(Graph& g, const PassContext& context) {
   std::unordered_map<std::string, Node*> first;
   InputReplacer uses;
   std::unordered_map<Node*, Origins> origins;  // of those that are kept for others, too
   std::unordered_set<const Node*> duplicates;
-  Graph& g = *model.graph;
   for (const auto& n : g.nodes()) {
-    const std::optional<std::string> key = key_of(*n, model);
+    const std::optional<std::string> key = key_of(*n, context.model);
     if (!key) continue;
     Node*& kept = first[*key];
     if (kept == nullptr) {
@@ -94,6 +103,13 @@ bool run(Model& model) {
   for (const auto& [kept, all] : origins) set_origins(*kept, all.names());
   g.remove_nodes_if([&](const Node& n) { return duplicates.contains(&n); });
   return !duplicates.empty();
+}
+
+bool run(Model& model) {
+  const PassContext context(model);
+  bool changed = merge(*model.graph, context);
+  for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) changed = merge(*g, context) || changed;
+  return changed;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   patch.add(producer.op_type,
             {producer.input(0),
              patch.constant(producer.input(1)->name() + "/folded",
-                            scale_axis(*linear->weight, linear->channel_axis, factors)),
+                            scaled_weight(*linear, factors)),
              patch.constant(n.output(0)->name() + "/bias", float_vector(bias, dtype))},
             std::move(attributes), n.output(0));
   return patch;

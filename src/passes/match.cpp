@@ -6,6 +6,12 @@
 #include "tensor/convert.h"
 
 namespace assay {
+namespace {
+
+/// A number written with eight digits or rounded to float32 is within so much of it.
+constexpr double kOfFloat32 = 2.5e-7;
+
+}  // namespace
 
 const Node* producer_of(const Value* v, std::string_view op_type) {
   if (v == nullptr || v->producer() == nullptr || !is_op(*v->producer(), op_type)) return nullptr;
@@ -25,7 +31,7 @@ std::optional<double> scalar_of(const Value* v) {
 
 bool is_scalar(const Value* v, double number) {
   const std::optional<double> x = scalar_of(v);
-  return x && std::abs(*x - number) <= 1e-5 * std::abs(number);
+  return x && std::abs(*x - number) <= kOfFloat32 * std::abs(number);
 }
 
 std::optional<std::vector<int64_t>> integers_of(const Value* v) {

@@ -19,7 +19,7 @@ const Node* producer_of(const Value* v, std::string_view op_type);
 bool is_fixed(const Value* v, int64_t ir_version);
 /// The number in a constant of one element of any real type.
 std::optional<double> scalar_of(const Value* v);
-/// True when it is a one-element constant within a relative 1e-5 of `number`.
+/// True when it is a one-element constant that is `number`, as closely as float32 or eight digits say it.
 bool is_scalar(const Value* v, double number);
 /// The elements of a constant integer tensor of at most one dimension.
 std::optional<std::vector<int64_t>> integers_of(const Value* v);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "assay/edit.h"
 #include "passes/pass_list.h"
 
 namespace assay {
@@ -27,10 +28,9 @@ Node* place_before(const Node& n, const Patch& patch, const NodeOrder& order) {
 }
 
 /// The edits of a pass over the nodes, one time; at most `budget`.
-int64_t sweep_once(Model& model, const PassDef& pass, int64_t budget) {
+int64_t sweep_once(const Model& model, Graph& g, const PassDef& pass, int64_t budget) {
   if (budget <= 0) return 0;
   const PassContext context(model);
-  Graph& g = *model.graph;
   size_t i = 0;
   std::optional<Patch> patch;
   for (; i < g.nodes().size() && !patch; ++i) patch = pass.match(*g.nodes()[i], context);
@@ -56,16 +56,24 @@ int64_t sweep_once(Model& model, const PassDef& pass, int64_t budget) {
 }
 
 /// Sweeps over the nodes until a sweep finds nothing; returns the number of edits.
-int64_t sweep(Model& model, const PassDef& pass, int64_t budget) {
-  const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(model.graph->nodes().size()) + 1);
+int64_t sweep(const Model& model, Graph& g, const PassDef& pass, int64_t budget) {
+  const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
   int64_t edits = 0;
-  while (const int64_t made = sweep_once(model, pass, budget - edits)) {
+  while (const int64_t made = sweep_once(model, g, pass, budget - edits)) {
     edits += made;
     require(edits <= limit, ErrorCode::kInternal, "the pass does not come to an end");
   }
   return edits;
 }
 
+/// Everything that a pass finds; returns the number of edits.
+int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, bool recurse) {
+  if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
+  int64_t edits = sweep(model, *model.graph, pass, budget);
+  if (recurse)
+    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) edits += sweep(model, *g, pass, budget - edits);
+  return edits;
+}
 /// Answers whether values know their consumers, without looking through those of a value for each of them.
 class KnownConsumers {
  public:
@@ -121,7 +129,7 @@ std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const>
     PassReport report{.pass = std::string(pass->name)};
     with_context([&] { return fmt::format("in pass {}", pass->name); },
                  [&] {
-                   report.edits = pass->match != nullptr ? sweep(model, *pass, left) : pass->run(model);
+                   report.edits = run_pass(model, *pass, left, options.recurse_subgraphs);
                    if (report.edits > 0) model.graph->remove_unused_values();
                    if (options.verify) verify_graph(*model.graph);
                  });

@@ -33,7 +33,7 @@ bool PassContext::is_widely_used(const Value* v) const {
 const Node* PassContext::sole_consumer(const Value* v) const {
   if (v == nullptr || is_pinned(v) || is_widely_used(v) || v->consumers().size() != 1) return nullptr;
   const Node* n = v->consumers()[0];
-  return &n->graph() == model.graph.get() ? n : nullptr;
+  return &n->graph() == &v->graph() ? n : nullptr;
 }
 
 bool PassContext::can_replace(const Value* from, const Value* to) const {

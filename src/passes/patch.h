@@ -18,7 +18,7 @@ struct PassContext {
 
   explicit PassContext(const Model& m);
   bool is_pinned(const Value* v) const { return pinned.contains(v); }
-  /// The only node that uses the value, in the main graph; null when there are more uses, none, or it is
+  /// The only node that uses the value, in the graph of the value; null when there are more uses, none, or it is
   /// pinned.
   const Node* sole_consumer(const Value* v) const;
   /// True for a value with more uses than any pattern has nodes, at the time when it was first asked about. To look at
