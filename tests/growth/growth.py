@@ -16,6 +16,7 @@ nodes:
   - {op: Abs, inputs: [t], outputs: [y]}
 """
 
+# {inputs}: all of the model;
 # {m}: the model; {other}: one that is a little smaller; {o}: what is written; {middle}: a tensor in the middle of chains.
 COMMANDS = {
     "inspect": "inspect model {m} --show layers attrs weights",
@@ -31,7 +32,7 @@ COMMANDS = {
     "fold": "surgeon sanitize {m} --fold-constants -o {o}.onnx",
     "simplify": "surgeon sanitize {m} --simplify -o {o}.onnx",
     "float16": "surgeon sanitize {m} --fp-to-fp16 -o {o}.onnx",
-    "extract": "surgeon extract {m} --inputs x:auto:auto --outputs {y}:auto -o {o}.onnx",
+    "extract": "surgeon extract {m} --inputs {inputs} --outputs {y}:auto -o {o}.onnx",
     "extract-part": "surgeon extract {m} --inputs {middle}:auto:auto --outputs {y}:auto -o {o}.onnx",
     "insert": "surgeon insert {m} --inputs x --outputs {y} --op Relu --name new -o {o}.onnx",
     "prune": "surgeon prune {m} -o {o}.onnx",
@@ -91,6 +92,15 @@ class Workshop:
             path.write_bytes(models.ALL[case](n))
         return path.name
 
+    @staticmethod
+    def inputs(case, n):
+        names = ["x"]
+        if case in ("ifs", "wide_ifs", "nested"):
+            names.append("condition")
+        if case == "inputs":
+            names += [f"x{i}" for i in range(n)]
+        return " ".join(f"{name}:auto:auto" for name in names)
+
     def forget(self, case):
         for path in self.folder.glob(f"{case}_*"):
             path.unlink()
@@ -98,7 +108,7 @@ class Workshop:
     def measure(self, case, command, n, limit=600):
         y = "y0" if case == "outputs" else "y"
         words = COMMANDS[command].format(
-            m=self.model(case, n), other=self.model(case, n - n // 10) if "{other}" in COMMANDS[command] else "", o=f"{case}_out", y=y,
+            m=self.model(case, n), inputs=self.inputs(case, n), other=self.model(case, n - n // 10) if "{other}" in COMMANDS[command] else "", o=f"{case}_out", y=y,
             middle=f"v{n // 4}", plugins="plugins")
         return run(self.program, words.split(), self.folder, limit)
 
