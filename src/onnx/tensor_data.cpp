@@ -34,8 +34,18 @@ int64_t parse_offset(std::string_view text, const char* key) {
   return value;
 }
 
+/// Booleans whose bytes are not 0 and 1 are no values of the language: what is not 0 is true.
+Tensor clean_booleans(Shape shape, std::string_view bytes) {
+  Tensor t = Tensor::allocate(DType::kBool, std::move(shape));
+  bool* to = t.mutable_data<bool>();
+  for (int64_t i = 0; i < t.numel(); ++i) to[i] = bytes[static_cast<size_t>(i)] != 0;
+  return t;
+}
+
 UnalignedTensor view_or_copy(DType dtype, Shape shape, std::string_view bytes,
                              const std::shared_ptr<const void>& owner) {
+  if (dtype == DType::kBool && std::any_of(bytes.begin(), bytes.end(), [](char c) { return c != 0 && c != 1; }))
+    return clean_booleans(std::move(shape), bytes);
   UnalignedTensor t = UnalignedTensor::view(dtype, std::move(shape), bytes.data(), owner);
   return bytes.size() <= kCopyLimit ? t.aligned() : t;
 }

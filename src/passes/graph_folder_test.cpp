@@ -209,8 +209,8 @@ TEST_F(FoldTest, WhatTakesTooLongIsNotComputed) {
                node("Neg", {x}, "z")};
   EXPECT_EQ(folded_ops(), Ops{"MaxPool"});
   ASSERT_EQ(report.failed.size(), 1U);
-  EXPECT_NE(report.failed[0].reason.find("'y_node' (MaxPool) takes more than 68719476736 steps"), std::string::npos)
-      << report.failed[0].reason;
+  EXPECT_EQ(report.failed[0].reason,
+            "it takes more than 68719476736 steps, too long to be computed here [at node 'y_node' (MaxPool)]");
 }
 
 TEST_F(FoldTest, WhatTakesMostOfTheMemoryIsNotComputed) {

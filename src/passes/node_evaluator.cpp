@@ -6,6 +6,7 @@
 
 #include "assay/edit.h"
 #include "base/memory_limit.h"
+#include "graph/at_node.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
@@ -92,13 +93,15 @@ std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
   const Function* function = functions_.called(n);
   const BoundOp op = function == nullptr ? bind_op(n, scope_) : BoundOp();
   if ((function == nullptr && !op) || is_random(n)) return {};
-  check_turns(n);
-  check_cost(n);
-  const MemoryCeiling ceiling(memory_left() / 2);
-  if (function != nullptr || !graphs_of(n).empty()) return run(n);
-  std::vector<Tensor> inputs;
-  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v).aligned() : Tensor());
-  return evaluate_node(n, op, std::move(inputs));
+  return at_node(n, [&] {
+    check_turns(n);
+    check_cost(n);
+    const MemoryCeiling ceiling(memory_left() / 2);
+    if (function != nullptr || !graphs_of(n).empty()) return run(n);
+    std::vector<Tensor> inputs;
+    for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v).aligned() : Tensor());
+    return evaluate_node(n, op, std::move(inputs));
+  });
 }
 
 bool NodeEvaluator::is_random(const Node& n) const {
@@ -118,7 +121,7 @@ void NodeEvaluator::check_turns(const Node& n) const {
            turns.to_int64()[0] > kMaxTurns;
   });
   if (!is_bounded)
-    fail(ErrorCode::kUnsupported, "a Loop in {} is not known to end within {} turns", n.label(), kMaxTurns);
+    fail(ErrorCode::kUnsupported, "a Loop in it is not known to end within {} turns", kMaxTurns);
 }
 
 /// Shape inference knows size and work before memory is asked for.
@@ -133,11 +136,11 @@ void NodeEvaluator::check_cost(const Node& n) const {
     if (!shape) continue;
     const auto bytes = static_cast<int64_t>(storage_bytes(dtype_of(v), shape->numel()));
     require(bytes <= std::max(kMaxBytes, 2 * given), ErrorCode::kUnsupported,
-            "the result of {} would have {} bytes, too many to be computed here", n.label(), bytes);
+            "its result would have {} bytes, too many to be computed here", bytes);
   }
   for (const auto& inner : model->graph->nodes())
     require(work_estimate(*inner) <= max_work_, ErrorCode::kUnsupported,
-            "{} takes more than {} steps, too long to be computed here", n.label(), max_work_);
+            "it takes more than {} steps, too long to be computed here", max_work_);
 }
 
 void NodeEvaluator::add_functions(const Graph& g, Model& model) const {

@@ -2,9 +2,9 @@
 // the branches of an If, and gives the model to everything that evaluates, infers, rewrites or judges nodes. Each must
 // go well or end in an Error that is no internal one and names the node; what breaks the arity must not run.
 //
-//   node_gate [--only PATTERN] [--verbose] FOLDER
+//   node_gate [--only PATTERN] [--newest] [--verbose] FOLDER
 //
-// FOLDER is for temporary files. Exit status 1 when something else happened.
+// With --newest only the newest version of each operator. FOLDER is for temporary files. Exit status 1 when something else happened.
 #include <fnmatch.h>
 
 #include <cstdio>
@@ -38,11 +38,12 @@ struct Subject {
   std::string name;
 };
 
-std::vector<Subject> all_subjects(const std::string& pattern) {
+std::vector<Subject> all_subjects(const std::string& pattern, bool newest) {
   std::vector<Subject> list;
   for (const OpDef* op : all_ops())
     for (const OpVersion& v : op->versions) {
       std::string name = fmt::format("{}{}{}-{}", op->domain, op->domain.empty() ? "" : ".", op->name, v.since);
+      if (newest && &v != &op->versions.back()) continue;
       if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) list.push_back({op, &v, std::move(name)});
     }
   return list;
@@ -149,9 +150,9 @@ std::string test(const Subject& s, const std::string& folder, bool verbose) {
   return fmt::format("{}", cases);
 }
 
-int run_all(const std::string& pattern, const std::string& folder, bool verbose) {
+int run_all(const std::string& pattern, bool newest, const std::string& folder, bool verbose) {
   std::filesystem::create_directories(folder);
-  const std::vector<Subject> subjects = all_subjects(pattern);
+  const std::vector<Subject> subjects = all_subjects(pattern, newest);
   int64_t cases = 0;
   int problems = 0;
   run_isolated(
@@ -177,17 +178,19 @@ int run_all(const std::string& pattern, const std::string& folder, bool verbose)
 
 int main(int argc, char** argv) try {
   std::string pattern = "*", folder = ".";
-  bool verbose = false;
+  bool verbose = false, newest = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--only" && i + 1 < argc)
       pattern = argv[++i];
     else if (word == "--verbose")
       verbose = true;
+    else if (word == "--newest")
+      newest = true;
     else
       folder = word;
   }
-  return assay::gate::run_all(pattern, folder, verbose);
+  return assay::gate::run_all(pattern, newest, folder, verbose);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "node_gate: %s\n", e.what());
   return 2;
