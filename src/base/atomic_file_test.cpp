@@ -82,8 +82,8 @@ TEST_F(AtomicFileTest, AnInterruptRemovesEveryTemporary) {
               std::vector<std::unique_ptr<AtomicFile>> open;
               for (int i = 0; i < 300; ++i) {
                 const std::string name = "out" + std::to_string(i);
-                open.push_back(std::make_unique<AtomicFile>(
-                    path(name), folder_.string(), name, TemporaryFile::Options{.is_named = i % 2 == 0}));
+                open.push_back(std::make_unique<AtomicFile>(path(name), folder_.string(), name,
+                                                            TemporaryFile::Options{.is_named = i % 2 == 0}));
               }
               if (files() != 151) ::_exit(9);
               open.resize(250);
@@ -111,26 +111,27 @@ TEST_F(AtomicFileTest, ADelayedInterruptComesAfterTheLastFile) {
 
 TEST_F(AtomicFileTest, AFailedWriteLeavesTheOldFile) {
   write_old();
-  EXPECT_EQ(end_of([&] {
-              ::signal(SIGXFSZ, SIG_IGN);
-              const rlimit limit{1000, 1000};
-              ::setrlimit(RLIMIT_FSIZE, &limit);
-              try {
-                AtomicFile file(path("out"));
-                file.write(std::string(2000, 'x'));
-                file.commit();
-              } catch (const Error& e) {
-                const std::string what = e.what();
-                ::_exit(what.find("cannot write") == 0 && what.find("File too large") != std::string::npos ? 7 : 8);
-              }
-            }),
-            "exit 7");
+  EXPECT_EQ(
+      end_of([&] {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{1000, 1000};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        try {
+          AtomicFile file(path("out"));
+          file.write(std::string(2000, 'x'));
+          file.commit();
+        } catch (const Error& e) {
+          const std::string what = e.what();
+          ::_exit(what.find("cannot write") == 0 && what.find("File too large") != std::string::npos ? 7 : 8);
+        }
+      }),
+      "exit 7");
   EXPECT_EQ(content("out"), "old");
   EXPECT_EQ(files(), 1u);
 }
 
 mode_t mode(const std::string& path) {
-  struct stat st {};
+  struct stat st{};
   return ::stat(path.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
 }
 
@@ -157,7 +158,8 @@ TEST_F(AtomicFileTest, KeepsThePermissionsOfWhatItReplaces) {
 
 TEST_F(AtomicFileTest, NobodyElseMayReadItBeforeItIsInItsPlace) {
   for (const bool is_named : {false, true}) {
-    AtomicFile file(path("out"), folder_.string(), "out", {.kind = TemporaryKind::kData, .writer = 7, .is_named = is_named});
+    AtomicFile file(path("out"), folder_.string(), "out",
+                    {.kind = TemporaryKind::kData, .writer = 7, .is_named = is_named});
     file.write("secret");
     if (is_named) {
       EXPECT_EQ(mode(path(file.temporary_name())), 0600u);
@@ -220,7 +222,8 @@ TEST_F(AtomicFileTest, APipeThatNobodyReadsIsRefused) {
 TEST_F(AtomicFileTest, HasTwoNamesForAWhile) {
   write_old();
   for (const bool is_named : {false, true}) {
-    AtomicFile file(path("out"), folder_.string(), "out", {.kind = TemporaryKind::kData, .writer = 9, .is_named = is_named});
+    AtomicFile file(path("out"), folder_.string(), "out",
+                    {.kind = TemporaryKind::kData, .writer = 9, .is_named = is_named});
     file.write(is_named ? "second" : "first");
     file.prepare();
     file.publish();

@@ -14,9 +14,9 @@ std::vector<std::string> absolute_folders(const char* variable);
 /// outlive us.
 class DynamicLibrary {
  public:
-  /// Loads `path`, or a bare name, which the system's loader searches for. Entries of LD_LIBRARY_PATH that are
-  /// empty or relative mean the current folder and are passed over. Returns false and sets `error` when it
-  /// cannot.
+  /// Loads `path`, or a bare name, which the system's loader searches for. Entries of LD_LIBRARY_PATH that
+  /// are empty or relative mean the current folder and are passed over. Returns false and sets `error` when
+  /// it cannot.
   static bool load(const std::string& path, DynamicLibrary& out, std::string& error);
 
   /// Null when the library has no such symbol.

@@ -21,7 +21,8 @@ constexpr int kMostLinks = 40;
 constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 [[noreturn]] void fail_to_open(const std::string& path, int error) {
-  fail(error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot open {}: {}", path, std::strerror(error));
+  fail(error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot open {}: {}", path,
+       std::strerror(error));
 }
 
 void require_regular(const std::string& path, const struct stat& st) {
@@ -40,7 +41,8 @@ std::string link_target(int link) {
 /// Follows a location inside a folder.
 class Walk {
  public:
-  Walk(const std::string& folder, const std::string& location) : path_((fs::path(folder) / location).string()) {
+  Walk(const std::string& folder, const std::string& location)
+      : path_((fs::path(folder) / location).string()) {
     std::error_code ec;
     root_ = fs::canonical(folder, ec);
     folders_.emplace_back(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -59,7 +61,7 @@ class Walk {
         continue;
       }
       Descriptor at(::openat(folders_.back().get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-      struct stat st {};
+      struct stat st{};
       if (!at || ::fstat(at.get(), &st) != 0) return missing(errno);
       if (S_ISLNK(st.st_mode)) {
         if (!follow(link_target(at.get()))) return outside();
@@ -94,7 +96,7 @@ class Walk {
     if (!rest_.empty()) fail_to_open(path_, ENOTDIR);
     require_regular(path_, seen);
     Descriptor opened(::openat(folders_.back().get(), name.c_str(), kReading | O_NOFOLLOW));
-    struct stat st {};
+    struct stat st{};
     if (!opened || ::fstat(opened.get(), &st) != 0) fail_to_open(path_, errno);
     require_regular(path_, st);
     return {.status = BeneathResult::Status::kOpen, .file = std::move(opened), .link = {}};
@@ -125,7 +127,7 @@ const char* kind_of_file(mode_t mode) {
 }
 
 Descriptor open_input(const std::string& path) {
-  struct stat st {};
+  struct stat st{};
   if (::stat(path.c_str(), &st) != 0) fail_to_open(path, errno);
   require_regular(path, st);
   Descriptor file(::open(path.c_str(), kReading));

@@ -24,9 +24,9 @@ struct BeneathResult {
   std::string link;  ///< kOutside: where the link leads
 };
 
-/// Opens the regular file at `location`, a relative path, in `folder`. Links are followed as long as they stay
-/// inside, step by step from one open folder to the next, so that whoever exchanges files meanwhile gains
-/// nothing. Throws Error (kIo) for what is no regular file or cannot be read.
+/// Opens the regular file at `location`, a relative path, in `folder`. Links are followed as long as they
+/// stay inside, step by step from one open folder to the next, so that whoever exchanges files meanwhile
+/// gains nothing. Throws Error (kIo) for what is no regular file or cannot be read.
 BeneathResult open_input_beneath(const std::string& folder, const std::string& location);
 
 }  // namespace assay

@@ -34,8 +34,8 @@ void forbid_rest_of_page([[maybe_unused]] const char* data, [[maybe_unused]] siz
 
 }  // namespace
 
-/// A mapped range for the signal handler, which may neither lock nor allocate: a member of a list, which stays
-/// for ever and is used again.
+/// A mapped range for the signal handler, which may neither lock nor allocate: a member of a list, which
+/// stays for ever and is used again.
 struct MappedFile::Mapping {
   std::atomic<bool> is_used{true};
   std::atomic<const char*> begin{nullptr};
@@ -75,7 +75,7 @@ extern "C" void end_for_a_shortened_file(int signal, siginfo_t* info, void*) {
 
 void install_handler() {
   static const bool is_installed = [] {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = end_for_a_shortened_file;
     action.sa_flags = SA_SIGINFO;
     return ::sigaction(SIGBUS, &action, nullptr) == 0;
@@ -99,7 +99,9 @@ Mapping* claim_mapping() {
 
 }  // namespace
 
-std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) { return map(open_input(path), path); }
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
+  return map(open_input(path), path);
+}
 
 std::shared_ptr<const MappedFile> MappedFile::map(const Descriptor& opened, const std::string& path) {
   std::shared_ptr<MappedFile> file(new MappedFile);
@@ -122,7 +124,7 @@ std::shared_ptr<const MappedFile> MappedFile::map(const Descriptor& opened, cons
 }
 
 bool MappedFile::is_still_there() const {
-  struct stat now {};
+  struct stat now{};
   return ::stat(path_.c_str(), &now) == 0 && now.st_dev == stat_.st_dev && now.st_ino == stat_.st_ino &&
          now.st_size == stat_.st_size && now.st_mtim.tv_sec == stat_.st_mtim.tv_sec &&
          now.st_mtim.tv_nsec == stat_.st_mtim.tv_nsec;

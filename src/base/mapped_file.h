@@ -14,8 +14,9 @@
 
 namespace assay {
 
-/// A whole file mapped read-only. Pages are read when they are touched. When they are gone by then, as somebody
-/// has shortened the file, the process says so and ends with exit code 1 and without its temporary files.
+/// A whole file mapped read-only. Pages are read when they are touched. When they are gone by then, as
+/// somebody has shortened the file, the process says so and ends with exit code 1 and without its temporary
+/// files.
 class MappedFile {
  public:
   /// Throws Error (kNotFound, kIo) that names the path. An empty file maps to zero bytes.
@@ -44,7 +45,7 @@ class MappedFile {
   std::string path_;
   const char* data_ = nullptr;
   size_t size_ = 0;
-  struct stat stat_ {};
+  struct stat stat_{};
   std::optional<ReclaimableRange> reclaimable_;
   Mapping* mapping_ = nullptr;
 };

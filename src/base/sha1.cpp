@@ -29,7 +29,9 @@ void internal::mix_plainly(Sha1::State& state, const unsigned char* block, size_
     for (size_t i = 16; i < 80; ++i) w[i] = std::rotl(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     auto [a, b, c, d, e] = state;
     for (size_t i = 0; i < 80; ++i) {
-      const uint32_t f = i < 20 ? (b & c) | (~b & d) : i >= 40 && i < 60 ? (b & c) | (b & d) | (c & d) : b ^ c ^ d;
+      const uint32_t f = i < 20              ? (b & c) | (~b & d)
+                         : i >= 40 && i < 60 ? (b & c) | (b & d) | (c & d)
+                                             : b ^ c ^ d;
       constexpr std::array<uint32_t, 4> kRound = {0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xCA62C1D6};
       const uint32_t t = std::rotl(a, 5) + f + e + kRound[i / 20] + w[i];
       e = d;
@@ -48,13 +50,15 @@ namespace {
 #if defined(__x86_64__)
 /// Four rounds each, of the kind `kKind`; the message words of the rounds to come are made on the way.
 template <int kKind>
-[[gnu::target("sha,sse4.1"), gnu::always_inline]] inline void rounds(__m128i& abcd, __m128i& e, __m128i words) {
+[[gnu::target("sha,sse4.1"), gnu::always_inline]] inline void rounds(__m128i& abcd, __m128i& e,
+                                                                     __m128i words) {
   const __m128i before = abcd;
   abcd = _mm_sha1rnds4_epu32(abcd, _mm_sha1nexte_epu32(e, words), kKind);
   e = before;
 }
 
-[[gnu::target("sha,sse4.1")]] void mix_with_instructions(State& state, const unsigned char* block, size_t blocks) {
+[[gnu::target("sha,sse4.1")]] void mix_with_instructions(State& state, const unsigned char* block,
+                                                         size_t blocks) {
   const __m128i order = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
   __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(state.data())), 0x1B);
   uint32_t last = state[4];

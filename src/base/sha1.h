@@ -33,7 +33,8 @@ class Sha1 {
 
 namespace internal {
 
-/// What update() does to the state with whole blocks, without the instructions that some processors have for it.
+/// What update() does to the state with whole blocks, without the instructions that some processors have for
+/// it.
 void mix_plainly(Sha1::State& state, const unsigned char* blocks, size_t count);
 
 }  // namespace internal

@@ -42,8 +42,8 @@ class TemporaryFile {
   int give_name();
   /// Gives it another name for good, in place of what has that.
   int move_to(const std::string& path);
-  /// Gives it another name, in place of what has that; the temporary one still holds. Where the file system has
-  /// no second names, it becomes a copy.
+  /// Gives it another name, in place of what has that; the temporary one still holds. Where the file system
+  /// has no second names, it becomes a copy.
   int also_call(const std::string& path);
   /// Takes the temporary name away; the file must have another one.
   int remove_name();

@@ -68,7 +68,8 @@ std::string text_of(const Parts& p) {
 
 std::optional<Parts> parse(std::string_view name) {
   // assay- 8 - 16 - 16 - 8 and a suffix
-  constexpr size_t kBoot = kStart.size(), kWriter = kBoot + 9, kDestination = kWriter + 17, kEnd = kDestination + 25;
+  constexpr size_t kBoot = kStart.size(), kWriter = kBoot + 9, kDestination = kWriter + 17,
+                   kEnd = kDestination + 25;
   if (name.size() <= kEnd || !name.starts_with(kStart)) return std::nullopt;
   Parts p;
   const auto number = [&](size_t at, size_t digits, auto& out) {
@@ -103,11 +104,13 @@ std::vector<std::string> names_in(int folder) {
 /// Locks the file unless somebody else has it, or it is not certainly ours and stale.
 bool claim(int folder, Found& f) {
   for (const int access : {O_RDWR, O_RDONLY}) {
-    f.file = Descriptor(::openat(folder, f.name.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    f.file =
+        Descriptor(::openat(folder, f.name.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (f.file || errno != EACCES) break;
   }
-  struct stat st {};
-  if (!f.file || ::fstat(f.file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != ::geteuid()) return false;
+  struct stat st{};
+  if (!f.file || ::fstat(f.file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != ::geteuid())
+    return false;
   f.inode = st.st_ino;
   const bool is_known = f.parts.boot != 0 && f.parts.boot == boot_number();
   if (!is_known && std::time(nullptr) - st.st_mtime < kDay) return false;
@@ -119,8 +122,9 @@ bool is_named(int folder, const std::vector<std::string>& names, const std::stri
   return std::any_of(names.begin(), names.end(), [&](const std::string& other) {
     if (parse(other)) return false;
     const Descriptor file(::openat(folder, other.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    struct stat st {};
-    if (!file || ::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > kLargestModel) return false;
+    struct stat st{};
+    if (!file || ::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > kLargestModel)
+      return false;
     return MappedFile::map(file, other)->bytes().find(name) != std::string_view::npos;
   });
 }
@@ -134,7 +138,7 @@ void remove_group(int folder, const std::vector<std::string>& names, std::vector
   for (Found& f : group) {
     // Again, as a writer that is just beginning locks its file and looks whether it still has a name.
     if (!claim(folder, f)) continue;
-    struct stat st {};
+    struct stat st{};
     if (::fstatat(folder, f.name.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f.inode &&
         (f.parts.kind != TemporaryKind::kData || !is_named(folder, names, f.name)))
       ::unlinkat(folder, f.name.c_str(), 0);

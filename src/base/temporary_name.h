@@ -7,7 +7,8 @@
 
 namespace assay {
 
-/// The name that a file has until it gets its own, or while a model refers to it that is about to be replaced:
+/// The name that a file has until it gets its own, or while a model refers to it that is about to be
+/// replaced:
 ///
 ///     assay-<boot>-<writer>-<destination>-<check>.tmp       (.data: a model may refer to it)
 ///
@@ -22,9 +23,10 @@ bool is_temporary_name(std::string_view name, TemporaryKind kind);
 /// Whether `name` is that of a file that will be called `destination`.
 bool is_temporary_name_of(std::string_view name, std::string_view destination);
 
-/// Removes from a folder the temporary files of this user whose writers have ended without doing so: those that
-/// no live process has locked, and, where it cannot be known (they were made before this machine started, or by
-/// another one), that are a day old. One that a file in the folder names stays: a model needs it.
+/// Removes from a folder the temporary files of this user whose writers have ended without doing so: those
+/// that no live process has locked, and, where it cannot be known (they were made before this machine
+/// started, or by another one), that are a day old. One that a file in the folder names stays: a model needs
+/// it.
 void remove_stale_temporaries(const std::string& folder);
 
 }  // namespace assay

@@ -48,14 +48,16 @@ class TemporaryNames : public testing::Test {
 };
 
 TEST_F(TemporaryNames, SayWhatTheyAre) {
-  const std::string file = temporary_name(TemporaryKind::kFile, 1, "a"), data = temporary_name(TemporaryKind::kData, 1, "a");
+  const std::string file = temporary_name(TemporaryKind::kFile, 1, "a"),
+                    data = temporary_name(TemporaryKind::kData, 1, "a");
   EXPECT_TRUE(is_temporary_name(file, TemporaryKind::kFile));
   EXPECT_FALSE(is_temporary_name(file, TemporaryKind::kData));
   EXPECT_TRUE(is_temporary_name(data, TemporaryKind::kData));
   EXPECT_TRUE(is_temporary_name_of(data, "a"));
   EXPECT_FALSE(is_temporary_name_of(data, "b"));
-  for (const std::string& other : {file + "x", "x" + file, file.substr(1), std::string("assay-"), std::string(),
-                                   file.substr(0, 20) + (file[20] == '0' ? '1' : '0') + file.substr(21)})
+  for (const std::string& other :
+       {file + "x", "x" + file, file.substr(1), std::string("assay-"), std::string(),
+        file.substr(0, 20) + (file[20] == '0' ? '1' : '0') + file.substr(21)})
     EXPECT_FALSE(is_temporary_name(other, TemporaryKind::kFile)) << other;
 }
 
@@ -70,7 +72,8 @@ TEST_F(TemporaryNames, TheDeadWritersGoAndNothingElse) {
   fs::create_symlink("file", folder_ / temporary_name(TemporaryKind::kFile, 7, "f"));
   ASSERT_EQ(::mkfifo((folder_ / temporary_name(TemporaryKind::kFile, 8, "g")).c_str(), 0600), 0);
   Names expected = strangers;
-  expected.insert({live, temporary_name(TemporaryKind::kFile, 6, "e"), temporary_name(TemporaryKind::kFile, 7, "f"),
+  expected.insert({live, temporary_name(TemporaryKind::kFile, 6, "e"),
+                   temporary_name(TemporaryKind::kFile, 7, "f"),
                    temporary_name(TemporaryKind::kFile, 8, "g")});
   {
     const Descriptor lock = locked(live);

@@ -140,8 +140,8 @@ class ModelWriter {
 };
 
 /// Puts the model, or the last step of that, in its place.
-void put_in_place(const std::string& path, const ModelWriter& writer, const std::vector<std::string>& locations,
-                  const std::function<void()>& last_step) {
+void put_in_place(const std::string& path, const ModelWriter& writer,
+                  const std::vector<std::string>& locations, const std::function<void()>& last_step) {
   // Two programs that write the same files take turns.
   const FolderLock lock(folder_of(path).string());
   const bool leaves_data = check_data_files(path, writer.kept(), locations);
@@ -153,8 +153,9 @@ void put_in_place(const std::string& path, const ModelWriter& writer, const std:
 bool save_with_data(ModelWriter& writer, const std::string& path, const ExportOptions& options) {
   using Names = ExternalDataWriter::Names;
   std::error_code ec;
-  require(!fs::exists(path, ec) || fs::is_regular_file(path, ec) || fs::is_directory(path, ec), ErrorCode::kIo,
-          "cannot write {} with external data: it is no regular file, so that nothing can lie beside it", path);
+  require(
+      !fs::exists(path, ec) || fs::is_regular_file(path, ec) || fs::is_directory(path, ec), ErrorCode::kIo,
+      "cannot write {} with external data: it is no regular file, so that nothing can lie beside it", path);
   ExternalDataWriter data(path, options);
   writer.collect(data);
   if (writer.keeps_fresh_data()) return false;

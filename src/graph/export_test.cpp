@@ -102,7 +102,8 @@ TEST_F(Export, TakesDataAlongToAnotherFolder) {
   EXPECT_EQ(weight(*load_model(path("other/b.onnx"))), 2);
   save_model(*load_model(path("a.onnx")), path("other/c.onnx"),
              {.external_data = true, .external_data_path = "c"});
-  EXPECT_EQ(fs::file_size(path("other/c")), 4032U + 64U) << "4000 bytes, filled up to whole blocks, and the mark";
+  EXPECT_EQ(fs::file_size(path("other/c")), 4032U + 64U)
+      << "4000 bytes, filled up to whole blocks, and the mark";
   EXPECT_EQ(weight(*load_model(path("other/c.onnx"))), 2);
 }
 
@@ -166,7 +167,8 @@ TEST_F(Export, RefusesDataOutsideTheFolder) {
 TEST_F(Export, RefusesDataUnderTheModelsOwnName) {
   save_external("a.onnx", 1);
   const auto m = load_model(path("a.onnx"));
-  EXPECT_NE(refusal(*m, "b.onnx", {.external_data = true, .external_data_path = "./b.onnx"}).find("the model itself"),
+  EXPECT_NE(refusal(*m, "b.onnx", {.external_data = true, .external_data_path = "./b.onnx"})
+                .find("the model itself"),
             std::string::npos);
   // A tensor that is called like the model goes elsewhere.
   m->graph->find_value("w")->rename("b.onnx");
@@ -183,17 +185,28 @@ TEST_F(Export, NamesDataFilesAfterTensorsAsFarAsTheyAreFileNames) {
     for (int i = 0; i < 150; ++i) text += "\u00fc";
     return text;
   }();
-  const std::vector<std::string> names = {std::string(300, 'a') + "1", std::string(300, 'a') + "2", u300,
-                                          "..", "a/b", "a_b", "line\nbreak", "C:\\x", "plain"};
+  const std::vector<std::string> names = {std::string(300, 'a') + "1",
+                                          std::string(300, 'a') + "2",
+                                          u300,
+                                          "..",
+                                          "a/b",
+                                          "a_b",
+                                          "line\nbreak",
+                                          "C:\\x",
+                                          "plain"};
   float value = 0;
   for (const std::string& name : names)
     m.graph->outputs.push_back(m.graph->add_constant(name, Tensor::vector<float>({value++, 0})));
-  save_model(m, path("m.onnx"), {.external_data = true, .external_data_threshold = 0, .one_file_per_tensor = true});
+  save_model(m, path("m.onnx"),
+             {.external_data = true, .external_data_threshold = 0, .one_file_per_tensor = true});
   const auto back = load_model(path("m.onnx"));
   for (size_t i = 0; i < names.size(); ++i)
-    EXPECT_EQ(back->graph->find_value(names[i])->tensor().data<float>()[0], static_cast<float>(i)) << names[i];
-  for (const char* name : {"_..", "a_b", "a_b_1", "line_break", "C__x", "plain"}) EXPECT_TRUE(exists(name)) << name;
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), static_cast<std::ptrdiff_t>(names.size()) + 1);
+    EXPECT_EQ(back->graph->find_value(names[i])->tensor().data<float>()[0], static_cast<float>(i))
+        << names[i];
+  for (const char* name : {"_..", "a_b", "a_b_1", "line_break", "C__x", "plain"})
+    EXPECT_TRUE(exists(name)) << name;
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}),
+            static_cast<std::ptrdiff_t>(names.size()) + 1);
 }
 
 TEST_F(Export, AModelKnowsItsDataFromAnothers) {
@@ -203,15 +216,19 @@ TEST_F(Export, AModelKnowsItsDataFromAnothers) {
       const auto save = [&](const std::string& name, float value) {
         save_external("source.onnx", value);
         save_model(*load_model(path("source.onnx")), path(name + suffix),
-                   {.external_data = true, .external_data_path = "data", .one_file_per_tensor = one_file_per_tensor});
+                   {.external_data = true,
+                    .external_data_path = "data",
+                    .one_file_per_tensor = one_file_per_tensor});
       };
       save(folder + "/old/m", 1);
       save(folder + "/new/m", 2);
       const std::string data = one_file_per_tensor ? "w" : "data";
       const auto outcome = [&](const std::string& model, const std::string& from) {
         fs::create_directories(path("pair"));
-        fs::copy(path(folder + "/" + model + "/m" + suffix), path("pair/m") + suffix, fs::copy_options::overwrite_existing);
-        fs::copy(path(folder + "/" + from + "/" + data), path("pair/" + data), fs::copy_options::overwrite_existing);
+        fs::copy(path(folder + "/" + model + "/m" + suffix), path("pair/m") + suffix,
+                 fs::copy_options::overwrite_existing);
+        fs::copy(path(folder + "/" + from + "/" + data), path("pair/" + data),
+                 fs::copy_options::overwrite_existing);
         try {
           return std::to_string(static_cast<int>(weight(*load_model(path("pair/m") + suffix))));
         } catch (const Error& e) {
@@ -220,8 +237,10 @@ TEST_F(Export, AModelKnowsItsDataFromAnothers) {
       };
       EXPECT_EQ(outcome("old", "old"), "1") << folder;
       EXPECT_EQ(outcome("new", "new"), "2") << folder;
-      EXPECT_NE(outcome("old", "new").find("those of another model"), std::string::npos) << outcome("old", "new");
-      EXPECT_NE(outcome("new", "old").find("those of another model"), std::string::npos) << outcome("new", "old");
+      EXPECT_NE(outcome("old", "new").find("those of another model"), std::string::npos)
+          << outcome("old", "new");
+      EXPECT_NE(outcome("new", "old").find("those of another model"), std::string::npos)
+          << outcome("new", "old");
     }
 }
 
@@ -275,7 +294,8 @@ TEST_F(InterruptedSave, LoadsAndIsRepairedByTheNext) {
   EXPECT_EQ(weight(*load_model(path("a.onnxtxt"))), 1);
   remove_stale_temporaries(folder_.string());
   ASSERT_TRUE(exists(fresh_)) << "the model needs it";
-  save_model(*load_model(path("a.onnxtxt")), path("a.onnxtxt"), {.external_data = true, .external_data_path = "a.onnx.data"});
+  save_model(*load_model(path("a.onnxtxt")), path("a.onnxtxt"),
+             {.external_data = true, .external_data_path = "a.onnx.data"});
   EXPECT_FALSE(exists(fresh_));
   EXPECT_EQ(weight(*load_model(path("a.onnxtxt"))), 1);
 }

@@ -113,8 +113,8 @@ DataPlace ExternalDataWriter::add(const Value& v) {
   }
   const Place& place = places_.at(&v);
   const File& file = files_[place.file];
-  return {names_ == Names::kFresh ? file.file->temporary_name() : file.location, place.offset, v.tensor().nbytes(),
-          file.checksum};
+  return {names_ == Names::kFresh ? file.file->temporary_name() : file.location, place.offset,
+          v.tensor().nbytes(), file.checksum};
 }
 
 void ExternalDataWriter::write() {
@@ -132,13 +132,13 @@ void ExternalDataWriter::write() {
 void ExternalDataWriter::open_file(const Value& v) {
   if (!files_.empty()) finish_file();
   if (options_.one_file_per_tensor) location_ = unique_file_name(v.name());
-  files_.push_back({location_,
-                    std::make_unique<AtomicFile>((folder_ / location_).string(), folder_.empty() ? "." : folder_.string(),
-                                                 location_,
-                                                 TemporaryFile::Options{.kind = TemporaryKind::kData,
-                                                                        .writer = writer_,
-                                                                        .is_named = options_.one_file_per_tensor}),
-                    {}});
+  files_.push_back(
+      {location_,
+       std::make_unique<AtomicFile>(
+           (folder_ / location_).string(), folder_.empty() ? "." : folder_.string(), location_,
+           TemporaryFile::Options{
+               .kind = TemporaryKind::kData, .writer = writer_, .is_named = options_.one_file_per_tensor}),
+       {}});
   sum_ = Sha1();
 }
 
@@ -159,7 +159,8 @@ void ExternalDataWriter::finish_file() {
   const std::string mark = onnx::data_mark(sum_);
   write_data(mark);
   file.checksum = sum_.digest();
-  // There may be more tensors than a process may have files open. The first one shows that the others are in use.
+  // There may be more tensors than a process may have files open. The first one shows that the others are in
+  // use.
   if (options_.one_file_per_tensor && files_.size() > 1)
     file.file->close();
   else
@@ -169,7 +170,8 @@ void ExternalDataWriter::finish_file() {
 std::string ExternalDataWriter::unique_file_name(const std::string& name) {
   std::string file = name;
   for (char& ch : file)
-    if (ch == '/' || ch == '\\' || ch == ':' || static_cast<unsigned char>(ch) < ' ' || ch == '\x7f') ch = '_';
+    if (ch == '/' || ch == '\\' || ch == ':' || static_cast<unsigned char>(ch) < ' ' || ch == '\x7f')
+      ch = '_';
   if (file.empty() || file[0] == '.') file = "_" + file;
   if (file.size() > kLongestName) {
     // The end tells long names apart that begin alike. A character is not cut.
@@ -190,7 +192,8 @@ std::vector<std::string> ExternalDataWriter::locations() const {
   return list;
 }
 
-void ExternalDataWriter::put_in_place(const std::function<void()>& fresh, const std::function<void()>& final) {
+void ExternalDataWriter::put_in_place(const std::function<void()>& fresh,
+                                      const std::function<void()>& final) {
   const std::string folder = folder_.empty() ? "." : folder_.string();
   for (const File& f : files_) f.file->publish();
   make_durable(folder);
@@ -211,7 +214,9 @@ void ExternalDataWriter::put_in_place(const std::function<void()>& fresh, const 
   for (auto it = files_.rbegin(); it != files_.rend(); ++it) it->file->retire();
 }
 
-bool is_fresh_location(std::string_view location) { return is_temporary_name(location, TemporaryKind::kData); }
+bool is_fresh_location(std::string_view location) {
+  return is_temporary_name(location, TemporaryKind::kData);
+}
 
 bool check_data_files(const fs::path& path, const std::set<std::string>& kept,
                       const std::vector<std::string>& written) {
@@ -224,9 +229,8 @@ bool check_data_files(const fs::path& path, const std::set<std::string>& kept,
   };
   for (const std::string& location : written) {
     const fs::path file = path.parent_path() / location;
-    const bool is_meant = std::any_of(old.begin(), old.end(), [&](const std::string& o) {
-      return is_temporary_name_of(o, location);
-    });
+    const bool is_meant = std::any_of(
+        old.begin(), old.end(), [&](const std::string& o) { return is_temporary_name_of(o, location); });
     if (!old.contains(location) && !is_meant && fs::is_regular_file(file, ec))
       refuse(fmt::format("the data file {} exists, but is not of the model {}, which is to be written; "
                          "another model may need it",

@@ -19,14 +19,15 @@
 namespace assay {
 
 /// Writes initializers' data to files of their own, in the model's folder, in such a way that at every moment
-/// there is either the old model with its data or the new one with its own. A model's message is made three times:
+/// there is either the old model with its data or the new one with its own. A model's message is made three
+/// times:
 ///
 ///     kCollect   the writer learns which initializers it takes; write() then writes their data
 ///     kFresh     the message refers to the data under names that nothing has had before
 ///     kFinal     it refers to them under the names that were asked for
 ///
-/// and put_in_place() gives the data the fresh names, lets the first of the two messages take the model's place,
-/// gives the data their final names, too, and lets the second message take its place.
+/// and put_in_place() gives the data the fresh names, lets the first of the two messages take the model's
+/// place, gives the data their final names, too, and lets the second message take its place.
 class ExternalDataWriter final : public DataPlacer {
  public:
   enum class Names { kCollect, kFresh, kFinal };
@@ -42,8 +43,8 @@ class ExternalDataWriter final : public DataPlacer {
   void write();
   /// The files' final names, relative to the model's folder.
   std::vector<std::string> locations() const;
-  /// `fresh` and `final` commit the two messages. When that fails in between, the new model is there, with its
-  /// data under the fresh names. Throws Error (kIo).
+  /// `fresh` and `final` commit the two messages. When that fails in between, the new model is there, with
+  /// its data under the fresh names. Throws Error (kIo).
   void put_in_place(const std::function<void()>& fresh, const std::function<void()>& final);
 
  private:
@@ -77,8 +78,9 @@ bool is_fresh_location(std::string_view location);
 
 /// Refuses, by Error (kInvalidArgument) with a remedy, to replace the model at `path` by one with references
 /// to `kept` and data files `written`, when that would leave a data file of the old model without a model, or
-/// replace a data file that is not the old model's. Data under a fresh name, which an interrupted save left, are
-/// no hindrance: when there are some, the result is true, and remove_stale_temporaries() removes them afterwards.
+/// replace a data file that is not the old model's. Data under a fresh name, which an interrupted save left,
+/// are no hindrance: when there are some, the result is true, and remove_stale_temporaries() removes them
+/// afterwards.
 bool check_data_files(const std::filesystem::path& path, const std::set<std::string>& kept,
                       const std::vector<std::string>& written);
 

@@ -15,7 +15,8 @@ void put(T value, std::string& out) {
 template <std::unsigned_integral T>
 void take(std::string_view& bytes, T& out) {
   out = 0;
-  for (size_t i = 0; i < sizeof out; ++i) out |= static_cast<T>(T{static_cast<unsigned char>(bytes[i])} << (8 * i));
+  for (size_t i = 0; i < sizeof out; ++i)
+    out |= static_cast<T>(T{static_cast<unsigned char>(bytes[i])} << (8 * i));
   bytes.remove_prefix(sizeof out);
 }
 

@@ -1,4 +1,5 @@
-// The last block of a file of external data that this program wrote: by it a model knows its data from others.
+// The last block of a file of external data that this program wrote: by it a model knows its data from
+// others.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 
 namespace assay::onnx {
 
-/// The block for a file of these bytes; their number is a multiple of Sha1::kBlock. With it, the file's SHA-1 is
-/// `checksum` of TensorProto.external_data.
+/// The block for a file of these bytes; their number is a multiple of Sha1::kBlock. With it, the file's SHA-1
+/// is `checksum` of TensorProto.external_data.
 ///
 ///     "assay data file\n", the number of bytes before, the five words of SHA-1's state after them, zeros
 ///
