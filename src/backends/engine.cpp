@@ -16,6 +16,9 @@ namespace {
 /// Plans for so many sets of input shapes are kept.
 constexpr size_t kMaxContexts = 8;
 
+/// So many blocks of memory for outputs are kept to be given out again.
+constexpr size_t kMaxBlocks = 256;
+
 /// Memory for outputs. A tensor handed out keeps its block; a block that nobody holds any more is given out
 /// again.
 class BlockPool {
@@ -31,8 +34,9 @@ class BlockPool {
     try {
       // What did not fit this time is unlikely to fit again.
       std::erase_if(blocks_, [](const auto& block) { return block.use_count() == 1; });
-      blocks_.push_back(std::make_shared<engine::Arena>(std::max<size_t>(bytes, 1)));
-      return blocks_.back();
+      auto block = std::make_shared<engine::Arena>(std::max<size_t>(bytes, 1));
+      if (blocks_.size() < kMaxBlocks) blocks_.push_back(block);
+      return block;
     } catch (const std::exception&) {
       return nullptr;
     }

@@ -1,6 +1,7 @@
 // assay surgeon extract: a part of a model as a model of its own.
 #include <algorithm>
 #include <cctype>
+#include <unordered_set>
 
 #include "base/log.h"
 #include "cli/cmd_surgeon.h"
@@ -193,9 +194,9 @@ void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const 
     require_possible(*before, *model, "the shapes and types that --inputs and --outputs give");
     infer_known_shapes(*model, false);
   }
+  const std::unordered_set<const Value*> given(graph->outputs.begin(), graph->outputs.end());
   for (const Value* v : graph->inputs)
-    if (v->consumers().empty() &&
-        std::find(graph->outputs.begin(), graph->outputs.end(), v) == graph->outputs.end())
+    if (v->consumers().empty() && !given.contains(v))
       log::warning("The outputs do not depend on the input '{}'.", v->name());
 }
 

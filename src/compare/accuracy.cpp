@@ -16,17 +16,20 @@ std::string lower(std::string text) {
   return text;
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+/// The place of a name; the length of the list when it is not there. Outputs of one model stand in the same order with
+/// every runner: looked for at `likely` first, many take no longer than few.
+size_t index_of(const std::vector<std::string>& names, const std::string& name, size_t likely) {
+  if (likely < names.size() && names[likely] == name) return likely;
+  return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-size_t index_of(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+bool contains(const std::vector<std::string>& names, const std::string& name, size_t likely) {
+  return index_of(names, name, likely) < names.size();
 }
 
 /// The best candidate by name, else by position; empty when there is none.
 std::string similar_name(const std::string& name, size_t index, const std::vector<std::string>& candidates) {
-  if (contains(candidates, name)) return name;
+  if (contains(candidates, name, index)) return name;
   const std::string wanted = lower(name);
   for (const std::string& candidate : candidates) {
     const std::string c = lower(candidate);
@@ -102,7 +105,7 @@ std::string find_output(const OutputSource& source, size_t index, const OutputSo
   const std::string& name = source.names()[index];
   const std::string found = similar_name(name, index, other.names());
   if (found == name || found.empty()) return found;
-  if (contains(source.names(), found)) {
+  if (contains(source.names(), found, index)) {
     log::verbose("Will not compare {} with {}, since the former already has an exact match: {}", found, name,
                  found);
     return "";
@@ -119,7 +122,7 @@ IterationVerdict compare_outputs(const Comparison& comparison, const OutputSourc
   for (size_t i = 0; i < source0.names().size(); ++i) {
     const std::string name1 = find(source0, i, source1);
     if (name1.empty()) continue;
-    const size_t j = index_of(source1.names(), name1);
+    const size_t j = index_of(source1.names(), name1, i);
     if (j == source1.names().size()) {
       log::warning(
           "For output: '{}' [{}], skipping corresponding output: '{}' [{}], since the output was not found",

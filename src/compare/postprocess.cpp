@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 #include <vector>
 
 #include "base/log.h"
@@ -74,10 +75,11 @@ namespace {
 
 void warn_about_unknown_outputs(const std::vector<RunnerOutputs>& results, const PerOutput<TopK>& top_k) {
   std::vector<std::string> known;
+  std::unordered_set<std::string> seen;
   for (const RunnerOutputs& runner : results)
     for (const auto& iteration : runner.iterations)
       for (const std::string& name : iteration->names())
-        if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+        if (seen.insert(name).second) known.push_back(name);
   for (const auto& entry : top_k.entries()) {
     const NamePattern pattern(entry.first);
     const auto fits = [&](const std::string& k) { return pattern.matches(k); };

@@ -55,8 +55,8 @@ std::optional<int64_t> Converter::step(Node& n, const OpDef& op, const OpVersion
     return std::nullopt;
   }
   if (removed_.contains(&n) || n.op_type != op.name) return opset;
-  infer_node(n, opset);
-  const std::vector<std::string> reasons = fit_schema(n, now, *other);
+  infer_node(n, opset, constants_);
+  const std::vector<std::string> reasons = fit_schema(n, now, *other, outputs_);
   for (const std::string& reason : reasons) problem(reason, nearest);
   if (!reasons.empty()) return std::nullopt;
   return opset;
@@ -84,7 +84,7 @@ std::optional<int64_t> Converter::expand(Node& n, const OpDef& op) {
 }
 
 bool Converter::evaluate(Node& n, const OpDef& op) {
-  const std::vector<Tensor> results = constant_results(n, op, op.versions.front());
+  const std::vector<Tensor> results = constant_results(n, op, op.versions.front(), constants_);
   if (results.empty()) return false;
   Rewrite context(n, to_, *this);
   if (results.size() == 1 && !wants_constant_nodes(n.graph())) {
@@ -126,12 +126,15 @@ void Converter::convert(Node& n, int64_t opset) {
 
 void Converter::make_name_unique(Node& node) {
   if (node.name.empty()) return;
+  if (node_names_.insert(node.name).second) return;
   const std::string base = node.name;
-  for (int i = 1; !node_names_.insert(node.name).second; ++i) node.name = fmt::format("{}_{}", base, i);
+  int64_t& number = name_numbers_[base];  // so far
+  do node.name = fmt::format("{}_{}", base, ++number);
+  while (!node_names_.insert(node.name).second);
 }
 
 void Converter::schedule(Node& node, int64_t opset) {
-  infer_node(node, opset);
+  infer_node(node, opset, constants_);
   pending_.push_back({&node, opset});
   ++report_.added;
   if (options_.on_added) options_.on_added(node, *original_);
@@ -226,10 +229,12 @@ void Converter::put_in_order(Graph& g) {
   std::vector<Node*> order;
   for (const auto& n : g.nodes())
     if (!added_.contains(n.get())) place(*n, order);
-  g.reorder_nodes(order);
   // The graph is done with; the address of a node that is gone may become that of another.
-  std::erase_if(places_, [&](const auto& entry) { return &entry.first->graph() == &g; });
-  std::erase_if(added_, [&](const Node* n) { return &n->graph() == &g; });
+  for (const auto& n : g.nodes()) {
+    places_.erase(n.get());
+    added_.erase(n.get());
+  }
+  g.reorder_nodes(order);
   std::unordered_set<const Node*> gone;
   for (const auto& n : g.nodes())
     if (removed_.erase(n.get()) > 0) gone.insert(n.get());

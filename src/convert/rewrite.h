@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "convert/constant_finder.h"
 #include "graph/read.h"
+#include "graph/uses.h"
 
 namespace assay {
 
@@ -34,6 +36,9 @@ class RewriteSink {
   /// A node whose work others do now; it has no inputs and outputs any more.
   virtual void removed(Node& node) = 0;
   virtual void note(const Node& node, std::string text) = 0;
+  virtual ConstantFinder& constants() = 0;
+  /// Of the graphs of the model.
+  virtual OutputIndex& outputs() = 0;
   /// Constants must be nodes: inside functions.
   virtual bool wants_constant_nodes(const Graph& graph) const = 0;
 };
@@ -74,7 +79,7 @@ class Rewrite {
   int64_t front_axis(int64_t axis, size_t i) const;
 
   /// The value of an initializer or of a Constant node, Identity nodes looked through; nothing otherwise.
-  static std::optional<Tensor> constant_value(const Value* v);
+  std::optional<Tensor> constant_value(const Value* v) const { return sink_.constants().value(v); }
   /// Input i as constant; NoEquivalent naming it as `name`.
   Tensor constant_input(size_t i, std::string_view name) const;
   std::vector<int64_t> constant_ints(size_t i, std::string_view name) const;

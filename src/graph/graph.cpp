@@ -307,9 +307,11 @@ void Graph::remove_unused_values() {
 
 void Graph::replace_uses(Value* from, Value* to) {
   if (from == to) return;
+  const Node* last = nullptr;  // one that uses the value many times is looked through once
   for (Node* n : from->consumers()) {
-    std::replace(n->inputs_.begin(), n->inputs_.end(), from, to);
+    if (n != last) std::replace(n->inputs_.begin(), n->inputs_.end(), from, to);
     to->consumers_.push_back(n);
+    last = n;
   }
   from->consumers_.clear();
   std::replace(outputs.begin(), outputs.end(), from, to);

@@ -67,6 +67,7 @@ class StatsCounter {
   void note(std::string text);
 
   ModelStats& stats_;
+  std::unordered_set<std::string> known_notes_;
   std::unordered_set<const Value*> seen_;
 };
 
@@ -115,8 +116,7 @@ struct StatsCounter::Liveness {
 };
 
 void StatsCounter::note(std::string text) {
-  if (std::find(stats_.notes.begin(), stats_.notes.end(), text) == stats_.notes.end())
-    stats_.notes.push_back(std::move(text));
+  if (known_notes_.insert(text).second) stats_.notes.push_back(std::move(text));
 }
 
 int64_t StatsCounter::constant(const Tensor& t, const Type& type, bool is_weight) {

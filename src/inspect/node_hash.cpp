@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "inspect/slots.h"
+
 namespace assay {
 namespace {
 
@@ -73,7 +75,7 @@ class NodeHasher {
   static Pair local(const Node& n);
   static uint64_t attribute(const Attribute& a);
   static Pair subgraph(const Graph& g);
-  Pair value(const Value* v) const;
+  Pair value(const Value* v);
   void hash_up(const Node& n);
   void hash_down(const Node& n);
 
@@ -81,6 +83,7 @@ class NodeHasher {
   const ValueIds& ids_;
   std::unordered_map<const Node*, NodeHashes> hashes_;
   std::unordered_map<const Value*, uint64_t> output_slots_;
+  Slots slots_;
 };
 
 /// Everything but graphs, which local() adds.
@@ -127,16 +130,14 @@ NodeHashes::Pair NodeHasher::local(const Node& n) {
   return combine(h, graphs);
 }
 
-NodeHashes::Pair NodeHasher::value(const Value* v) const {
+NodeHashes::Pair NodeHasher::value(const Value* v) {
   if (v == nullptr) return same(7);
   if (v->is_constant()) return same(8);  // local() has looked at it
   if (const auto id = ids_.find(v); id != ids_.end()) return same(mix(9, id->second));
   const Node* producer = v->producer();
   const auto known = producer != nullptr ? hashes_.find(producer) : hashes_.end();
   if (known == hashes_.end()) return same(mix(10, reinterpret_cast<uintptr_t>(v)));
-  const auto& outputs = producer->outputs();
-  const auto slot = std::find(outputs.begin(), outputs.end(), v) - outputs.begin();
-  return combine(known->second.up, same(static_cast<uint64_t>(slot)));
+  return combine(known->second.up, same(slots_.output(*producer, v)));
 }
 
 void NodeHasher::hash_up(const Node& n) {
@@ -158,8 +159,7 @@ void NodeHasher::hash_down(const Node& n) {
       for (const Node* consumer : v->consumers()) {
         const auto known = hashes_.find(consumer);
         if (known == hashes_.end()) continue;  // in a subgraph
-        const auto& inputs = consumer->inputs();
-        const auto slot = static_cast<uint64_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin());
+        const uint64_t slot = slots_.input(*consumer, v);
         uses.strong += mix(known->second.down.strong, slot);
         uses.weak += mix(known->second.down.weak, slot);
       }

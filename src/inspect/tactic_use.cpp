@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "engine/build/builder.h"
@@ -67,6 +69,7 @@ std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape>
 
 std::string tactics_text(const Graph& graph, const std::vector<NodeTactics>& nodes, size_t first_index) {
   std::vector<Row> rows;
+  std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
   size_t evaluated = 0, without = 0, op_width = 8, tactic_width = 6, reason_width = 6;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const NodeTactics& n = nodes[i];
@@ -77,11 +80,9 @@ std::string tactics_text(const Graph& graph, const std::vector<NodeTactics>& nod
     op_width = std::max(op_width, text_width(row.op));
     tactic_width = std::max(tactic_width, text_width(row.tactic));
     reason_width = std::max(reason_width, text_width(row.reason));
-    auto it = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
-      return r.op == row.op && r.tactic == row.tactic && r.reason == row.reason;
-    });
-    if (it == rows.end()) it = rows.insert(rows.end(), std::move(row));
-    it->nodes.push_back(first_index + i);
+    const auto [it, is_new] = places.try_emplace({row.op, row.tactic, row.reason}, rows.size());
+    if (is_new) rows.push_back(std::move(row));
+    rows[it->second].nodes.push_back(first_index + i);
   }
   const std::string header = fmt::format("{} |   Count | {} | {} | Nodes", padded("Operator", op_width),
                                          padded("Tactic", tactic_width), padded("Reason", reason_width));

@@ -1,7 +1,7 @@
 #include "lint/lint.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "base/log.h"
 #include "base/mapped_file.h"
@@ -93,10 +93,10 @@ void Linter::override_shapes() {
 
 /// The inputs that data can be made for.
 std::vector<TensorInfo> Linter::inputs() const {
+  const std::unordered_set<std::string_view> declared(declared_inputs_.begin(), declared_inputs_.end());
   std::vector<TensorInfo> list;
   for (const Value* v : model_->graph->inputs)
-    if (v->type.kind != Type::Kind::kUnknown &&
-        std::find(declared_inputs_.begin(), declared_inputs_.end(), v->name()) != declared_inputs_.end())
+    if (v->type.kind != Type::Kind::kUnknown && declared.contains(v->name()))
       list.push_back({v->name(), v->type});
   return list;
 }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/function_index.h"
 #include "ops/check.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
@@ -51,7 +52,7 @@ void each_node(const Graph& g, const Place& place, bool is_main, const Visit& vi
 
 class OperatorCheck {
  public:
-  OperatorCheck(Model& model, Report& report) : model_(model), report_(report) {
+  OperatorCheck(Model& model, Report& report) : model_(model), functions_(model), report_(report) {
     for (const Entry& e : report.entries())
       if (e.rule == &kRuntimeError) refused_.insert(e.node);
   }
@@ -63,6 +64,7 @@ class OperatorCheck {
   void compare(const Value& v, const Type& declared, const Place& place);
 
   Model& model_;
+  const FunctionIndex functions_;
   Report& report_;
   std::unordered_map<const Node*, Place> places_;
   std::unordered_set<std::string> refused_;  ///< nodes of the main graph that a backend has refused
@@ -78,7 +80,7 @@ int64_t opset_of(std::string_view domain, const std::vector<OpsetImport>& opsets
 
 void OperatorCheck::node(const Node& n, const Place& place, const std::vector<OpsetImport>& opsets) {
   places_[&n] = place;
-  if (model_.find_function(n.domain, n.op_type, n.overload) != nullptr) return;
+  if (functions_.called(n) != nullptr) return;
   const int64_t opset = opset_of(n.domain, opsets);
   if (opset == 0) return report_.add(kUnimportedDomain, place, domain_name(n.domain));
   const OpDef* op = find_op(n.domain, n.op_type);

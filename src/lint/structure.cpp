@@ -94,7 +94,7 @@ void StructureCheck::run() {
 }
 
 void StructureCheck::add_undefined(std::string_view name) {
-  if (std::find(undefined_.begin(), undefined_.end(), name) == undefined_.end()) undefined_.push_back(name);
+  if (known_undefined_.insert(name).second) undefined_.push_back(name);
 }
 
 /// Names that several nodes have, with the places of these in the list.
@@ -118,15 +118,11 @@ void StructureCheck::model() {
   for (const auto& [key, value] : model_.metadata)
     if (!keys.insert(key).second) report_.add(kDuplicateMetadata, {}, key);
   std::unordered_set<std::string> names;
-  for (size_t i = 0; i < model_.functions.size();) {
-    const FunctionMessage& f = model_.functions[i];
-    if (names.insert(fmt::format("{}\n{}\n{}", f.domain, f.name, f.overload)).second) {
-      ++i;
-      continue;
-    }
+  std::erase_if(model_.functions, [&](const FunctionMessage& f) {
+    if (names.insert(fmt::format("{}\n{}\n{}", f.domain, f.name, f.overload)).second) return false;
     report_.add(kDuplicateFunction, {}, f.name, domain_name(f.domain));
-    model_.functions.erase(model_.functions.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+    return true;
+  });
 }
 
 void StructureCheck::opsets() {
@@ -257,6 +253,7 @@ void StructureCheck::function(FunctionMessage& f) {
   body(f.nodes, scope, place, false);
   f.inputs.insert(f.inputs.end(), undefined_.begin(), undefined_.end());
   undefined_.clear();
+  known_undefined_.clear();
   std::erase_if(f.outputs, [&](std::string_view name) {
     if (scope.sees(name)) return false;
     report_.add(kUndefinedOutput, place, name);

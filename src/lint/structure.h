@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lint/report.h"
@@ -63,6 +64,7 @@ class StructureCheck {
   Report& report_;
   std::shared_ptr<std::deque<std::string>> texts_ = std::make_shared<std::deque<std::string>>();
   std::shared_ptr<const void> owner_ = texts_;
+  std::unordered_set<std::string_view> known_undefined_;
   std::vector<std::string_view> undefined_;  ///< names to become inputs of the main graph or the function
   int renamed_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "graph/function_index.h"
 #include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer_util.h"
@@ -28,7 +29,7 @@ struct Knowledge {
 
 class Inference {
  public:
-  Inference(Model& model, const InferOptions& options) : model_(model), options_(options) {}
+  Inference(const Model& model, const InferOptions& options) : functions_(model), options_(options) {}
   void graph(Graph& g, const std::vector<OpsetImport>& opsets);
   /// With `problem`, an error is stored there instead of thrown.
   std::vector<Type> subgraph(Graph& g, const std::vector<Type>& inputs,
@@ -43,7 +44,7 @@ class Inference {
   const Tensor* value_of(const Value* v);
   const Dims* extents_of(const Value* v);
 
-  Model& model_;
+  const FunctionIndex functions_;
   const InferOptions& options_;
   Knowledge known_;
   int call_depth_ = 0, calls_ = 0;
@@ -187,7 +188,7 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
 
 bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
   (void)opsets;
-  const Function* f = model_.find_function(n.domain, n.op_type, n.overload);
+  const Function* f = functions_.called(n);
   if (f == nullptr) return false;
   require(call_depth_ < kMaxCallDepth, ErrorCode::kInvalidModel,
           "local functions call each other deeper than {}", kMaxCallDepth);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
+#include "graph/input_replacer.h"
 #include "passes/match.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
@@ -75,6 +76,8 @@ std::optional<std::string> key_of(const Node& n, const Model& model) {
 
 bool merge(Graph& g, const PassContext& context) {
   std::unordered_map<std::string, Node*> first;
+  InputReplacer uses;
+  std::unordered_map<Node*, Origins> origins;  // of those that are kept for others, too
   std::unordered_set<const Node*> duplicates;
   for (const auto& n : g.nodes()) {
     const std::optional<std::string> key = key_of(*n, context.model);
@@ -91,12 +94,13 @@ bool merge(Graph& g, const PassContext& context) {
     }
     if (!replaceable) continue;
     for (size_t i = 0; i < n->outputs().size(); ++i)
-      if (n->output(i) != nullptr) g.replace_uses(n->output(i), kept->output(i));
-    std::vector<std::string> origins = origins_of(*kept);
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
-    set_origins(*kept, origins);
+      if (n->output(i) != nullptr) uses.replace(*n->output(i), kept->output(i));
+    const auto [all, is_new] = origins.try_emplace(kept);
+    if (is_new) all->second.add(origins_of(*kept));
+    all->second.add(origins_of(*n));
     duplicates.insert(n.get());
   }
+  for (const auto& [kept, all] : origins) set_origins(*kept, all.names());
   g.remove_nodes_if([&](const Node& n) { return duplicates.contains(&n); });
   return !duplicates.empty();
 }

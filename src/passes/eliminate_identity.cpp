@@ -13,15 +13,11 @@
 namespace assay {
 namespace {
 
-bool is_used(const Value* v) {
-  if (v == nullptr) return false;
-  const std::vector<Value*>& outputs = v->graph().outputs;
-  return !v->consumers().empty() || std::find(outputs.begin(), outputs.end(), v) != outputs.end();
-}
-
-bool is_inactive_dropout(const Node& n, const Model& model) {
+bool is_inactive_dropout(const Node& n, const PassContext& context) {
   if (!is_op(n, "Dropout")) return false;
-  if (is_used(n.output(1))) return false;  // the mask
+  const Value* mask = n.output(1);
+  if (mask != nullptr && (!mask->consumers().empty() || context.is_pinned(mask))) return false;
+  const Model& model = context.model;
   if (model.opset() < 7) return int_attribute(n, "is_test", 0) != 0;
   if (n.input(2) == nullptr) return true;
   const Tensor* training = constant_of(n.input(2));
@@ -80,8 +76,8 @@ bool walks_forward(const Node& n) {
   return true;
 }
 
-bool is_no_op(const Node& n, const Model& model) {
-  if (is_op(n, "Identity") || is_inactive_dropout(n, model)) return true;
+bool is_no_op(const Node& n, const PassContext& context) {
+  if (is_op(n, "Identity") || is_inactive_dropout(n, context)) return true;
   if (is_op(n, "Cast") || is_op(n, "CastLike"))
     return dtype_of(n.input(0)) != DType::kUndefined && dtype_of(n.input(0)) == dtype_of(n.output(0));
   if (is_op(n, "Transpose")) return keeps_order(n);
@@ -102,7 +98,7 @@ bool is_no_op(const Node& n, const Model& model) {
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   Value *in = n.input(0), *out = n.output(0);
-  if (in == nullptr || out == nullptr || !is_no_op(n, context.model) || !context.can_replace(out, in))
+  if (in == nullptr || out == nullptr || !is_no_op(n, context) || !context.can_replace(out, in))
     return std::nullopt;
   Patch patch(n);
   patch.remove(n);

@@ -3,7 +3,6 @@
 #include <unordered_set>
 
 #include "passes/match.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 
@@ -78,18 +77,10 @@ bool run(Model& model) {
     std::optional<std::vector<Tensor>> results = fold(*n, model);
     if (!results) continue;
     const std::vector<Value*> outputs = n->outputs();
-    std::vector<std::string> origins;
-    for (const Value* v : n->inputs())
-      if (v != nullptr)
-        for (std::string& name : origins_of(*v)) origins.push_back(std::move(name));
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
     n->set_inputs({});
     n->set_outputs({});
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i] == nullptr) continue;
-      outputs[i]->set_tensor(std::move((*results)[i]));
-      add_origins(outputs[i]->metadata, origins);
-    }
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i] != nullptr) outputs[i]->set_tensor(std::move((*results)[i]));
     folded.insert(n.get());
   }
   g.remove_nodes_if([&](const Node& n) { return folded.contains(&n); });

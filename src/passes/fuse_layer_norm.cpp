@@ -143,11 +143,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
       has_shift = true;
     }
   }
-  std::vector<const Node*> ordered;
-  for (const auto& node : n.graph().nodes())
-    if (std::find(found->nodes.begin(), found->nodes.end(), node.get()) != found->nodes.end())
-      ordered.push_back(node.get());
-  return make_region(kLayerNorm, ordered, context, inputs,
+  return make_region(kLayerNorm, in_order(found->nodes), context, inputs,
                      {{"axes", found->axes},
                       {"epsilon", static_cast<float>(found->epsilon)},
                       {"has_scale", int64_t{has_scale}},

@@ -16,6 +16,7 @@ constexpr size_t kMaxOperands = 12;
 
 struct Growth {
   std::unordered_set<const Node*> nodes;
+  std::vector<const Node*> list;  // of the same nodes, as they joined
   std::unordered_set<const Value*> operands;
 };
 
@@ -27,6 +28,7 @@ size_t operand_count(const Growth& g) {
 
 void include(Growth& g, const Node& n) {
   g.nodes.insert(&n);
+  g.list.push_back(&n);
   const PointwiseForm form = pointwise_form(n).value();
   g.operands.insert(form.operands.begin(), form.operands.end());
 }
@@ -36,7 +38,7 @@ bool may_join(const Growth& g, const Value* v, const Shape& domain, const PassCo
   const Node* p = v->producer();
   if (p == nullptr || g.nodes.contains(p) || context.is_pinned(v) || &p->graph() != context.model.graph.get())
     return false;
-  if (shape_of(v) != domain || !pointwise_form(*p)) return false;
+  if (context.is_widely_used(v) || shape_of(v) != domain || !pointwise_form(*p)) return false;
   return std::all_of(v->consumers().begin(), v->consumers().end(),
                      [&](const Node* c) { return g.nodes.contains(c); });
 }
@@ -62,10 +64,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     }
   }
   if (growth.nodes.size() == 1) return std::nullopt;
-  std::vector<const Node*> ordered;
-  for (const auto& node : n.graph().nodes())
-    if (growth.nodes.contains(node.get())) ordered.push_back(node.get());
-  return make_region(kPointwise, ordered, context);
+  return make_region(kPointwise, in_order(growth.list), context);
 }
 
 }  // namespace

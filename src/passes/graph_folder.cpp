@@ -28,14 +28,15 @@ bool is_quantization(const Node& n) {
 /// Folds one graph. `scope` has the opsets that hold in it.
 class Folder {
  public:
-  Folder(const Model& model, const Model& scope, Graph& graph, const FoldOptions& options, FoldReport& report)
+  Folder(const Model& model, const LocalFunctions& functions, const Model& scope, Graph& graph,
+         const FoldOptions& options, FoldReport& report)
       : scope_(scope),
         graph_(graph),
         options_(options),
         report_(report),
         is_body_(&model != &scope && graph.parent() == nullptr),
         shapes_(scope, [this](const Value* v) { return known(v); }),
-        evaluator_(model, scope, [this](const Value* v) -> const Tensor& { return *known(v); }) {}
+        evaluator_(model, functions, scope, [this](const Value* v) -> const Tensor& { return *known(v); }) {}
 
   void run() {
     lower_constants();
@@ -134,11 +135,11 @@ class Folder {
   std::vector<ComputedNode> computed_;
 };
 
-void fold_graph(const Model& model, const Model& scope, Graph& graph, const FoldOptions& options,
-                FoldReport& report) {
-  Folder(model, scope, graph, options, report).run();
+void fold_graph(const Model& model, const LocalFunctions& functions, const Model& scope, Graph& graph,
+                const FoldOptions& options, FoldReport& report) {
+  Folder(model, functions, scope, graph, options, report).run();
   if (options.recurse_subgraphs)
-    for (Graph* g : subgraphs(graph)) fold_graph(model, scope, *g, options, report);
+    for (Graph* g : subgraphs(graph)) fold_graph(model, functions, scope, *g, options, report);
   if (options.flatten_subgraphs) report.flattened_ifs += flatten_constant_ifs(graph, scope.ir_version);
 }
 
@@ -147,14 +148,15 @@ void fold_graph(const Model& model, const Model& scope, Graph& graph, const Fold
 FoldReport fold_constants(Model& model, const FoldOptions& options) {
   check_depth(model);
   FoldReport report;
-  fold_graph(model, model, *model.graph, options, report);
+  const LocalFunctions functions(model);
+  fold_graph(model, functions, model, *model.graph, options, report);
   if (!options.recurse_functions) return report;
   // Callers first: a body whose folded nodes wait for cleanup() is no body to evaluate.
   for (auto f = model.functions.rbegin(); f != model.functions.rend(); ++f) {
     Model scope;
     scope.opsets = f->opsets;
     scope.ir_version = model.ir_version;
-    fold_graph(model, scope, *f->body, options, report);
+    fold_graph(model, functions, scope, *f->body, options, report);
     constants_to_nodes(*f->body);
   }
   return report;

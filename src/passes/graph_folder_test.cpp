@@ -525,6 +525,48 @@ TEST_F(FoldFunctionTest, BodiesKeepParametersAndHoldNoInitializers) {
   EXPECT_NO_THROW(parse_model(*bytes, bytes, "test"));
 }
 
+/// Functions f0, f1, ..., each of which calls the next one so often; the last one calls `last`.
+void add_callers(Model& model, int count, int often, const std::string& last) {
+  for (int i = 0; i < count; ++i) {
+    Function& f = add_function(model, "f" + std::to_string(i));
+    Value* v = f.body->add_input("x", {});
+    for (int k = 0; k < often; ++k) {
+      Value* y = f.body->add_value("y" + std::to_string(k));
+      if (i + 1 < count)
+        f.body->add_node("f" + std::to_string(i + 1), {v}, {y}, {}, "", f.domain);
+      else
+        f.body->add_node(last, {v}, {y}, {}, "", last == "f0" ? f.domain : "");
+      v = y;
+    }
+    f.body->outputs = {v};
+  }
+}
+
+TEST_F(FoldFunctionTest, CallsInCirclesAreNotFolded) {
+  add_callers(model, 3, 1, "f0");
+  g.outputs = {call_function(g, model.functions[0], {floats("w", {1})})[0]};
+  EXPECT_EQ(folded_ops(), Ops{"f0"});
+  EXPECT_EQ(report.failed.size(), 1U);
+}
+
+TEST_F(FoldFunctionTest, CallsAsDeepAsTheStackOrDoubledAtEachLevelAreNotFolded) {
+  for (const auto& [count, often] : {std::pair(50000, 1), std::pair(60, 2)}) {
+    model.functions.clear();
+    add_callers(model, count, often, "Neg");
+    const std::string w = "w" + std::to_string(count);
+    g.outputs = {call_function(g, model.functions[0], {floats(w, {1})})[0]};
+    EXPECT_EQ(folded_ops({.recurse_functions = false}), Ops{"f0"});
+    EXPECT_EQ(report.failed.size(), 1U) << count;
+  }
+}
+
+TEST_F(FoldFunctionTest, CallsThatDrawRandomNumbersAreNotFolded) {
+  add_callers(model, 5, 1, "RandomNormalLike");
+  g.outputs = {call_function(g, model.functions[0], {floats("w", {1})})[0]};
+  EXPECT_EQ(folded_ops(), Ops{"f0"});
+  EXPECT_TRUE(report.failed.empty());
+}
+
 // ---------------------------------------------------------------- time
 
 TEST_F(FoldTest, ManyNodesTakeLinearTime) {

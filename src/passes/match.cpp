@@ -1,6 +1,7 @@
 #include "passes/match.h"
 
 #include <cmath>
+#include <unordered_set>
 
 #include "tensor/convert.h"
 
@@ -43,6 +44,19 @@ std::optional<std::vector<int64_t>> ints_parameter(const Node& n, std::string_vi
   if (n.find_attribute(attribute) != nullptr) return ints_attribute(n, attribute);
   if (n.input(input) == nullptr) return std::vector<int64_t>{};
   return integers_of(n.input(input));
+}
+
+std::vector<const Node*> in_order(const std::vector<const Node*>& nodes) {
+  std::unordered_set<const Node*> waiting(nodes.begin(), nodes.end());
+  std::vector<const Node*> order;
+  const auto visit = [&](const auto& self, const Node* n) -> void {
+    if (waiting.erase(n) == 0) return;
+    for (const Value* v : n->inputs())
+      if (v != nullptr && v->producer() != nullptr) self(self, v->producer());
+    order.push_back(n);
+  };
+  for (const Node* n : nodes) visit(visit, n);
+  return order;
 }
 
 Value* other_input(const Node& n, const Value* v) {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "assay/edit.h"
+#include "graph/uses.h"
 #include "passes/match.h"
 #include "passes/patch.h"
 #include "passes/pass_list.h"
@@ -30,7 +31,7 @@ bool may_merge(const Value& v, const PassContext& context) {
          is_fixed(&v, context.model.ir_version);
 }
 
-bool merge_group(Graph& g, const Group& group) {
+bool merge_group(const Group& group) {
   bool changed = false;
   std::unordered_map<size_t, Group> kept;
   for (Value* v : group) {
@@ -43,7 +44,7 @@ bool merge_group(Graph& g, const Group& group) {
       continue;
     }
     if (v->consumers().empty()) continue;
-    g.replace_uses(v, same);
+    replace_inputs(*v, same);
     changed = true;
   }
   return changed;
@@ -59,7 +60,7 @@ bool run(Model& model) {
     for (const auto& v : g->values())
       if (may_merge(*v, context)) groups[group_key(v->tensor())].push_back(v.get());
     for (const auto& [key, group] : groups)
-      if (group.size() > 1) changed = merge_group(*g, group) || changed;
+      if (group.size() > 1) changed = merge_group(group) || changed;
   }
   return changed;
 }

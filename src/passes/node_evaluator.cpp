@@ -1,6 +1,8 @@
 #include "passes/node_evaluator.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "assay/edit.h"
 #include "graph/clone.h"
@@ -44,20 +46,40 @@ bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
   return false;
 }
 
+bool is_random_operator(const Node& n) {
+  const OpDef* op = find_op(n.domain, n.op_type);
+  return op != nullptr && op->random;
+}
+
 }  // namespace
 
-NodeEvaluator::NodeEvaluator(const Model& functions, const Model& scope, Known known)
-    : functions_(functions), scope_(scope), known_(std::move(known)) {
-  for (const Function& f : functions.functions) function_names_.insert(f.name);
+/// From the functions with random operators back to those that call them: calls may be as deep as there are functions, or
+/// go round in circles.
+LocalFunctions::LocalFunctions(const Model& model) : index_(model) {
+  std::unordered_map<const Function*, std::vector<const Function*>> callers;
+  std::vector<const Function*> open;
+  for (const Function& f : model.functions)
+    for (const auto& n : f.body->nodes()) {
+      const bool is_found = any_node(*n, [&](const Node& inner) {
+        const Function* callee = called(inner);
+        if (callee != nullptr) callers[callee].push_back(&f);
+        return callee == nullptr && is_random_operator(inner);
+      });
+      if (is_found && random_.insert(&f).second) open.push_back(&f);
+    }
+  while (!open.empty()) {
+    const Function* f = open.back();
+    open.pop_back();
+    for (const Function* caller : callers[f])
+      if (random_.insert(caller).second) open.push_back(caller);
+  }
 }
 
-const Function* NodeEvaluator::called(const Node& n) const {
-  if (!function_names_.contains(n.op_type)) return nullptr;
-  return functions_.find_function(n.domain, n.op_type, n.overload);
-}
+NodeEvaluator::NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known)
+    : model_(model), functions_(functions), scope_(scope), known_(std::move(known)) {}
 
 std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
-  const Function* function = called(n);
+  const Function* function = functions_.called(n);
   const BoundOp op = function == nullptr ? bind_op(n, scope_) : BoundOp();
   if ((function == nullptr && !op) || is_random(n)) return {};
   check_turns(n);
@@ -70,11 +92,8 @@ std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
 
 bool NodeEvaluator::is_random(const Node& n) const {
   return any_node(n, [&](const Node& inner) {
-    if (const Function* f = called(inner))
-      return std::any_of(f->body->nodes().begin(), f->body->nodes().end(),
-                         [&](const auto& b) { return is_random(*b); });
-    const OpDef* op = find_op(inner.domain, inner.op_type);
-    return op != nullptr && op->random;
+    const Function* f = functions_.called(inner);
+    return f != nullptr ? functions_.is_random(f) : is_random_operator(inner);
   });
 }
 
@@ -109,13 +128,14 @@ void NodeEvaluator::check_size(const Node& n) const {
 
 void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
   std::vector<const Graph*> open = {&g};
+  std::unordered_set<const Function*> added;
   while (!open.empty()) {
     const Graph* at = open.back();
     open.pop_back();
     for (const auto& n : at->nodes()) {
       for (const Graph* sub : graphs_of(*n)) open.push_back(sub);
-      const Function* f = called(*n);
-      if (f == nullptr || model.find_function(f->domain, f->name, f->overload) != nullptr) continue;
+      const Function* f = functions_.called(*n);
+      if (f == nullptr || !added.insert(f).second) continue;
       model.functions.push_back(clone_function(*f));
       cleanup(*model.functions.back().body);
       open.push_back(f->body.get());
@@ -127,7 +147,7 @@ void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
 std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
   auto model = std::make_shared<Model>();
   model->opsets = scope_.opsets;
-  model->ir_version = functions_.ir_version;
+  model->ir_version = model_.ir_version;
   Graph& g = *model->graph;
   ValueMap map;
   const auto add = [&](const Value* v) {

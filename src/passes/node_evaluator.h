@@ -3,14 +3,27 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "assay/graph.h"
+#include "graph/function_index.h"
 #include "reference/evaluate.h"
 
 namespace assay {
+
+/// The local functions of a model, which must stay as they are while it lives.
+class LocalFunctions {
+ public:
+  explicit LocalFunctions(const Model& model);
+  const Function* called(const Node& n) const { return index_.called(n); }
+  /// Whether a call draws random numbers, also in what it calls in turn.
+  bool is_random(const Function* f) const { return random_.contains(f); }
+
+ private:
+  FunctionIndex index_;
+  std::unordered_set<const Function*> random_;
+};
 
 /// Evaluates single nodes, those with subgraphs and calls of local functions included, as the reference does
 /// with the stored types.
@@ -19,8 +32,8 @@ class NodeEvaluator {
   /// The tensor of a value that the node uses.
   using Known = std::function<const Tensor&(const Value*)>;
 
-  /// `functions` has the local functions, `scope` the opsets.
-  NodeEvaluator(const Model& functions, const Model& scope, Known known);
+  /// `model` has the local functions, which are those of `functions`; `scope` has the opsets.
+  NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known);
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
@@ -33,7 +46,6 @@ class NodeEvaluator {
   static constexpr int64_t kMaxTurns = 1 << 16;
 
  private:
-  const Function* called(const Node& n) const;
   bool is_random(const Node& n) const;
   void check_turns(const Node& n) const;
   void check_size(const Node& n) const;
@@ -41,10 +53,10 @@ class NodeEvaluator {
   std::shared_ptr<Model> fragment(const Node& n) const;
   std::vector<Tensor> run(const Node& n) const;
 
-  const Model& functions_;
+  const Model& model_;
+  const LocalFunctions& functions_;
   const Model& scope_;
   Known known_;
-  std::unordered_set<std::string_view> function_names_;
 };
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "graph/node_order.h"
 #include "passes/graph_path.h"
 #include "plugin/match.h"
 
@@ -45,6 +46,7 @@ class PluginReplacer {
   std::unordered_map<const Graph*, GraphPlace> places_;
   std::unordered_map<const Node*, std::string> replaced_;  ///< by which new node
   std::unordered_map<const Node*, const Node*> holders_;   ///< of new nodes in their subgraphs: one of them
+  std::unordered_map<Graph*, NodeOrder> orders_;           ///< of graphs that got nodes
   std::vector<std::pair<const Node*, const GraphPlace*>> inserted_in_;
   std::unordered_set<const Node*> inserted_;
   std::unordered_set<std::string> node_names_;

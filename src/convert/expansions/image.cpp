@@ -24,7 +24,7 @@ void expand_center_crop_pad(Rewrite& r) {
     if (axes[i] < 0) axes[i] += rank;
     place.at(static_cast<size_t>(axes[i])) = static_cast<int64_t>(i) + 1;
   }
-  const std::optional<Tensor> wanted = Rewrite::constant_value(r.input(1));
+  const std::optional<Tensor> wanted = r.constant_value(r.input(1));
   Ints known(static_cast<size_t>(2 * rank), 0);
   bool is_known = wanted.has_value();
   for (int64_t d = 0; d < rank && is_known; ++d) {

@@ -140,7 +140,7 @@ int32_t Lowering::constant_value(const Value* v, Layout layout) {
       to[((n * blocks + c / block) * inner + at) * block + c % block] = from[i];
     }
   }
-  plan_.constants.push_back({v->name(), std::move(stored), origins_of(*v)});
+  plan_.constants.push_back({v->name(), std::move(stored)});
   return new_value(v->name(), t.dtype(), &t.shape(), layout, Storage::kConstant,
                    static_cast<int32_t>(plan_.constants.size() - 1));
 }
@@ -153,7 +153,7 @@ int32_t Lowering::own_constant(const Draft::Request& r) {
     if (!cached.defined()) cached = r.make();
     packed = cached;
   }
-  plan_.constants.push_back({r.name, packed, {}});
+  plan_.constants.push_back({r.name, packed});
   const int32_t id = new_value(r.name, packed.dtype(), &packed.shape(), {}, Storage::kConstant,
                                static_cast<int32_t>(plan_.constants.size() - 1));
   own_constants_.emplace(r.key, id);

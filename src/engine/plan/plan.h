@@ -58,7 +58,6 @@ struct PlanValue {
 struct PlanConstant {
   std::string name;
   Tensor tensor;  ///< packed weights: uint8
-  std::vector<std::string> origins;
 };
 
 /// A tactic that was asked before the chosen one and why it could not be used.
