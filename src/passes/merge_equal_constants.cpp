@@ -1,4 +1,5 @@
 // Of initializers with the same type, shape and bytes, the first is used.
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
@@ -16,8 +17,10 @@ using Group = std::vector<Value*>;
 
 std::string group_key(const Tensor& t) { return std::string(dtype_name(t.dtype())) + t.shape().str(); }
 
+/// Of the first bytes, so that weights that differ are not read to the end.
 size_t content_hash(const Tensor& t) {
-  return std::hash<std::string_view>()(std::string_view(static_cast<const char*>(t.data()), t.nbytes()));
+  constexpr size_t kFirst = 4096;
+  return std::hash<std::string_view>()({static_cast<const char*>(t.data()), std::min(t.nbytes(), kFirst)});
 }
 
 bool same_content(const Tensor& a, const Tensor& b) {
