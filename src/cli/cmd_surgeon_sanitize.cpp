@@ -1,6 +1,7 @@
 // assay surgeon sanitize: cleans, folds and simplifies a model, and can prove that it computes the same.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -156,7 +157,19 @@ void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
   }
 }
 
+/// What keeps the simplifier from its work is said.
+void warn_of_replaceable(const Model& model) {
+  const auto& values = model.graph->values();
+  const auto count = std::count_if(values.begin(), values.end(), [](const auto& v) { return v->is_overridable; });
+  if (model.ir_version >= 4 && count > 0)
+    log::warning(
+        "{} initializer(s) are listed among the inputs, where a caller may replace them, so they are not taken for "
+        "constants. Take them off the list of inputs if nobody does.",
+        count);
+}
+
 void simplify(Model& model, const FoldOptions& fold, bool infers, FoldTotals& totals) {
+  warn_of_replaceable(model);
   const SimplifyReport report = assay::simplify(model, {.fold = fold, .infer = infers});
   for (const PassReport& r : report.passes) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
   totals.folded += report.folded_nodes;

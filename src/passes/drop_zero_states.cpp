@@ -15,9 +15,12 @@ bool is_all_zero(const Tensor& t) {
   return std::all_of(wide.span<double>().begin(), wide.span<double>().end(), [](double x) { return x == 0; });
 }
 
+/// More than any exporter writes between a constant and a state.
+constexpr int kMaxSteps = 8;
+
 /// A constant, or one that is made larger or cut without another number coming in.
 bool is_zero(const Value* v) {
-  while (v != nullptr) {
+  for (int step = 0; v != nullptr && step < kMaxSteps; ++step) {
     if (const Tensor* t = constant_of(v)) return is_all_zero(*t);
     const Node* n = v->producer();
     if (n == nullptr) return false;

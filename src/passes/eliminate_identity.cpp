@@ -1,6 +1,7 @@
 // Nodes that give back what they get are removed: Identity, Dropout outside training, casts to the same type,
 // reshapes, expansions, slices, paddings and resizes that change nothing, transpositions that keep the order, sums of
 // one term, reductions of extents of 1, splits into one piece.
+#include <algorithm>
 #include <numeric>
 
 #include "passes/extents.h"

@@ -10,10 +10,13 @@
 namespace assay {
 namespace {
 
-/// The number that all elements of a constant are; nothing when they differ or there are none.
+/// More elements than a neutral operand has: weights are not read for this.
+constexpr int64_t kMaxElements = 1 << 16;
+
+/// The number that all elements of a constant are; nothing when they differ, or are none or many.
 std::optional<double> uniform_number(const Value* v) {
   const Tensor* t = constant_of(v);
-  if (t == nullptr || t->numel() == 0) return std::nullopt;
+  if (t == nullptr || t->numel() == 0 || t->numel() > kMaxElements) return std::nullopt;
   if (t->dtype() != DType::kBool && !is_float(t->dtype()) && !is_integer(t->dtype())) return std::nullopt;
   const Tensor wide = convert(*t, DType::kFloat64);
   const std::span<const double> numbers = wide.span<double>();

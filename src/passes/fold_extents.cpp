@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/uses.h"
 #include "ops/infer.h"
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -40,6 +41,8 @@ class Folder {
     Graph& g = *model_.graph;
     for (const Value* v : g.inputs) add_source(v);
     for (const auto& n : g.nodes()) visit(*n);
+    for (const auto& [kept, all] : origins_)
+      if (!gone_.contains(kept)) set_origins(*kept, all.names());
     g.remove_nodes_if([&](const Node& n) { return gone_.contains(&n); });
     return changed_;
   }
@@ -77,7 +80,7 @@ class Folder {
     if (key.empty()) return;
     const auto [it, is_new] = first_.emplace(std::string(dtype_name(dtype)) + std::to_string(rank) + ':' + key, v);
     if (!is_new) {
-      model_.graph->replace_uses(v, it->second);
+      replace_inputs(*v, it->second);
       forget(n, *it->second->producer());
       return;
     }
@@ -130,19 +133,17 @@ class Folder {
 
   void make_constant(Node& n, Tensor t) {
     Value* v = n.output(0);
-    const std::vector<std::string> origins = origins_of(n);
     n.set_inputs({});
     n.set_outputs({});
     v->set_tensor(std::move(t));
-    add_origins(v->metadata, origins);
     gone_.insert(&n);
     changed_ = true;
   }
 
   void forget(Node& n, Node& kept) {
-    std::vector<std::string> origins = origins_of(kept);
-    for (std::string& name : origins_of(n)) origins.push_back(std::move(name));
-    set_origins(kept, origins);
+    const auto [all, is_new] = origins_.try_emplace(&kept);
+    if (is_new) all->second.add(origins_of(kept));
+    all->second.add(origins_of(n));
     gone_.insert(&n);
     changed_ = true;
   }
@@ -152,6 +153,7 @@ class Folder {
   const PassContext context_;
   std::unordered_map<std::string, Value*> first_;    ///< by type, rank and extents
   std::unordered_map<std::string, Value*> sources_;  ///< values by their own extents
+  std::unordered_map<Node*, Origins> origins_;       ///< of nodes that are kept for others, too
   std::unordered_set<const Node*> gone_;
   bool changed_ = false;
 };

@@ -14,23 +14,36 @@ std::optional<int64_t> concat_axis(const Node& n) {
   return front ? (*front)[0] : axis;
 }
 
+/// The Concat along the axis that gives `v` to `user` only; null when there is none.
+const Node* inner_concat(const Value* v, const Node& user, int64_t axis, const PassContext& context) {
+  const Node* inner = context.sole_consumer(v) == &user ? producer_of(v, "Concat") : nullptr;
+  return inner != nullptr && concat_axis(*inner) == axis ? inner : nullptr;
+}
+
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   const std::optional<int64_t> axis = concat_axis(n);
-  if (!axis) return std::nullopt;
+  if (!axis || n.output(0) == nullptr) return std::nullopt;
+  // A chain is merged at its last one, in one go.
+  const Node* next = context.sole_consumer(n.output(0));
+  if (next != nullptr && inner_concat(n.output(0), *next, *axis, context) != nullptr && concat_axis(*next) == axis)
+    return std::nullopt;
   Patch patch(n);
   std::vector<Patch::Ref> inputs;
-  bool merges = false;
-  for (Value* v : n.inputs()) {
-    const Node* inner = v != nullptr && context.sole_consumer(v) == &n ? producer_of(v, "Concat") : nullptr;
-    if (inner == nullptr || concat_axis(*inner) != axis) {
-      inputs.emplace_back(v);
+  std::vector<std::pair<const Node*, size_t>> open = {{&n, 0}};
+  while (!open.empty()) {
+    auto& [at, i] = open.back();
+    if (i == at->inputs().size()) {
+      if (at != &n) patch.remove(*at);
+      open.pop_back();
       continue;
     }
-    for (Value* part : inner->inputs()) inputs.emplace_back(part);
-    patch.remove(*inner);
-    merges = true;
+    Value* v = at->input(i++);
+    if (const Node* inner = inner_concat(v, *at, *axis, context))
+      open.emplace_back(inner, 0);
+    else
+      inputs.emplace_back(v);
   }
-  if (!merges) return std::nullopt;
+  if (patch.removed().empty()) return std::nullopt;
   patch.remove(n);
   patch.set_name(n.name);
   patch.add("Concat", std::move(inputs), {{"axis", int_attribute(n, "axis", 1)}}, n.output(0));

@@ -1,8 +1,10 @@
 // Of initializers with the same type, shape and bytes, the first is used.
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
 #include "assay/edit.h"
+#include "graph/uses.h"
 #include "passes/match.h"
 #include "passes/patch.h"
 #include "passes/pass_list.h"
@@ -15,8 +17,10 @@ using Group = std::vector<Value*>;
 
 std::string group_key(const Tensor& t) { return std::string(dtype_name(t.dtype())) + t.shape().str(); }
 
+/// Of the first bytes, so that weights that differ are not read to the end.
 size_t content_hash(const Tensor& t) {
-  return std::hash<std::string_view>()(std::string_view(static_cast<const char*>(t.data()), t.nbytes()));
+  constexpr size_t kFirst = 4096;
+  return std::hash<std::string_view>()({static_cast<const char*>(t.data()), std::min(t.nbytes(), kFirst)});
 }
 
 bool same_content(const Tensor& a, const Tensor& b) {
@@ -30,7 +34,7 @@ bool may_merge(const Value& v, const PassContext& context) {
          is_fixed(&v, context.model.ir_version);
 }
 
-bool merge_group(Graph& g, const Group& group) {
+bool merge_group(const Group& group) {
   bool changed = false;
   std::unordered_map<size_t, Group> kept;
   for (Value* v : group) {
@@ -43,7 +47,7 @@ bool merge_group(Graph& g, const Group& group) {
       continue;
     }
     if (v->consumers().empty()) continue;
-    g.replace_uses(v, same);
+    replace_inputs(*v, same);
     changed = true;
   }
   return changed;
@@ -59,7 +63,7 @@ bool run(Model& model) {
     for (const auto& v : g->values())
       if (may_merge(*v, context)) groups[group_key(v->tensor())].push_back(v.get());
     for (const auto& [key, group] : groups)
-      if (group.size() > 1) changed = merge_group(*g, group) || changed;
+      if (group.size() > 1) changed = merge_group(group) || changed;
   }
   return changed;
 }

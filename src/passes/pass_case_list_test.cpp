@@ -182,7 +182,7 @@ constexpr PassCase kCases[] = {
     {"fuse_silu", "g (float[4] x) => (float[4] y) { a = Sigmoid (x) y = Mul (x, a) }", "y = assay.Silu(x)"},
     {"fuse_silu", "g (float[4] x, float[4] z) => (float[4] y) { a = Sigmoid (x) y = Mul (z, a) }", ""},
     {"fuse_softmax",
-     "g (float[2,4] z, float[2,4] m) => (float[2,4] y) <float f = {0.5}> { x = Neg (z) s = Mul (x, f) a = Add (s, m) y = Softmax (a) }",
+     "g (float[2,4] z, float[1,4] m) => (float[2,4] y) <float f = {0.5}> { x = Neg (z) s = Mul (x, f) a = Add (s, m) y = Softmax (a) }",
      "Neg(z); y = assay.Softmax<scale=0.5, has_mask=1>(%0, m)"},
     // fuse_gemm
     {"fuse_gemm",

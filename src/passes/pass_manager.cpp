@@ -28,9 +28,8 @@ Node* place_before(const Node& n, const Patch& patch, const NodeOrder& order) {
 }
 
 /// The edits of a pass over the nodes, one time; at most `budget`.
-int64_t sweep_once(const Model& model, Graph& g, const PassDef& pass, int64_t budget) {
+int64_t sweep_once(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget) {
   if (budget <= 0) return 0;
-  const PassContext context(model);
   size_t i = 0;
   std::optional<Patch> patch;
   for (; i < g.nodes().size() && !patch; ++i) patch = pass.match(*g.nodes()[i], context);
@@ -56,10 +55,10 @@ int64_t sweep_once(const Model& model, Graph& g, const PassDef& pass, int64_t bu
 }
 
 /// Sweeps over the nodes until a sweep finds nothing; returns the number of edits.
-int64_t sweep(const Model& model, Graph& g, const PassDef& pass, int64_t budget) {
+int64_t sweep(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget) {
   const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
   int64_t edits = 0;
-  while (const int64_t made = sweep_once(model, g, pass, budget - edits)) {
+  while (const int64_t made = sweep_once(g, pass, context, budget - edits)) {
     edits += made;
     require(edits <= limit, ErrorCode::kInternal, "the pass does not come to an end");
   }
@@ -69,11 +68,13 @@ int64_t sweep(const Model& model, Graph& g, const PassDef& pass, int64_t budget)
 /// Everything that a pass finds; returns the number of edits.
 int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, bool recurse) {
   if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
-  int64_t edits = sweep(model, *model.graph, pass, budget);
+  const PassContext context(model);
+  int64_t edits = sweep(*model.graph, pass, context, budget);
   if (recurse)
-    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) edits += sweep(model, *g, pass, budget - edits);
+    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) edits += sweep(*g, pass, context, budget - edits);
   return edits;
 }
+
 /// Answers whether values know their consumers, without looking through those of a value for each of them.
 class KnownConsumers {
  public:

@@ -8,8 +8,10 @@
 #include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/log.h"
+#include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
+#include "passes/pass_list.h"
 #include "reference/evaluate.h"
 #include "reference/interpreter.h"
 #include "run/arbiter.h"
@@ -103,10 +105,19 @@ std::string shapes_text(const TensorList& feed) {
   return text;
 }
 
+/// The interpreter calls no functions: a model that has some is compared as a copy with their bodies in place.
+std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
+  if (model->functions.empty()) return model;
+  std::shared_ptr<Model> inlined = clone_model(*model);
+  pass_inline_functions.run(*inlined);
+  return inlined;
+}
+
 }  // namespace
 
-std::string find_difference(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
+std::string find_difference(const std::shared_ptr<Model>& with_calls, const std::shared_ptr<Model>& changed_with_calls,
                             const EquivalenceOptions& options) {
+  const std::shared_ptr<Model> original = without_calls(with_calls), changed = without_calls(changed_with_calls);
   const TopologicalScope sorted_original(*original), sorted_changed(*changed);
   for (const std::shared_ptr<Model>& m : {original, changed})
     infer_shapes(*m, {.on_problem = [](const Node&, const std::string&) {}});
