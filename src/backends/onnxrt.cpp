@@ -10,7 +10,6 @@
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
-#include "base/crash_note.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/resident_memory.h"
@@ -190,11 +189,6 @@ class OnnxrtSession final : public Session {
   void configure(OptionsHandle& out, const std::vector<std::string>& providers,
                  const SessionOptions& options);
   void create(const ModelSource& source, ort::SessionOptionsObject* options);
-  CrashNote crash_note(const char* did) const {
-    return {fmt::format("While ONNX Runtime {} {}", did, path_.empty() ? "a part of the model" : "'" + path_ + "'"),
-            "The fault is in the library, not in what else was asked for; `assay check lint` runs each node in a process "
-            "of its own and names the one that crashes."};
-  }
   ValueHandle to_value(const Tensor& t);
   ValueHandle container_value(const Tensor& t);
   /// A value of any kind; `type` says whether it stands for an optional.
@@ -239,7 +233,6 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
 void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject* options) {
   const ort::Env* env = environment_of(api_);
   path_ = source.path.empty() ? model_->path : source.path;
-  const CrashNote note = crash_note("read");
   if (!source.path.empty()) {
     check(api_, ort::create_session(api_, env, source.path.c_str(), options, session_.out()));
     return;
@@ -369,7 +362,6 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   }
   for (const TensorInfo& o : outputs_) output_names.push_back(o.name.c_str());
   std::vector<ort::Value*> results(outputs_.size(), nullptr);
-  const CrashNote note = crash_note("ran");
   std::optional<ResidentMemoryLimit> limit;
   if (spills_) limit.emplace();
   const Listening listens(options_);

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "assay/error.h"
-#include "base/crash_note.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
 
@@ -80,7 +79,6 @@ class Worker {
       // However the parent ends, its children do not go on.
       if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
       set_memory_limit(memory);
-      leave_crashes_alone();
       close(ends[0]);
       // A sibling ends when the last copy of the parent's end of its socket is closed.
       for (const Worker& other : siblings)
