@@ -15,7 +15,7 @@ namespace assay {
 /// the target untouched and no temporary file; what a killed process leaves behind, the next one to write in
 /// the folder removes (base/temporary_name.h). Permissions and group of a replaced file are kept; before
 /// commit() only this user may open the new one. Parent folders are created. A path such as /dev/stdout that
-/// is no regular file is written directly; a pipe that nobody reads is refused.
+/// is not a regular file is written directly; a pipe that nobody reads is refused.
 class AtomicFile {
  public:
   /// Throws Error (kIo) naming the path and the reason when the place is not writable.

@@ -91,7 +91,7 @@ void encode_group(const unsigned char* in, char* out) {
 
 size_t base64_decoded_size(std::string_view text) {
   require(text.size() % 4 == 0, ErrorCode::kInvalidArgument,
-          "base64 text has {} characters, which is no multiple of 4", text.size());
+          "base64 text has {} characters, which is not a multiple of 4", text.size());
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   return text.size() / 4 * 3 - padding;
 }

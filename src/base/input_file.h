@@ -26,7 +26,7 @@ struct BeneathResult {
 
 /// Opens the regular file at `location`, a relative path, in `folder`. Links are followed as long as they
 /// stay inside, step by step from one open folder to the next, so that whoever exchanges files meanwhile
-/// gains nothing. Throws Error (kIo) for what is no regular file or cannot be read.
+/// gains nothing. Throws Error (kIo) for what is not a regular file or cannot be read.
 BeneathResult open_input_beneath(const std::string& folder, const std::string& location);
 
 }  // namespace assay

@@ -76,7 +76,7 @@ bool flush();
 void print(std::string_view text);
 
 /// What the program's output could not take: "standard output: No space left on device", or the log file and
-/// its reason. Empty while all went well; a reader of stdout that went away is no failure.
+/// its reason. Empty while all went well; a reader of stdout that went away is not a failure.
 std::string output_failure();
 
 /// Indents the messages of this thread while it lives.

@@ -194,7 +194,7 @@ void add_verbosity(Config& config, std::string_view value) {
   if (!severity) {
     std::string known;
     for (const SeverityTraits& t : kSeverities) known.append(known.empty() ? "" : ", ").append(t.name);
-    fail(ErrorCode::kInvalidArgument, "'{}' is no log level; the levels are {}", name, known);
+    fail(ErrorCode::kInvalidArgument, "'{}' is not a log level; the levels are {}", name, known);
   }
   const std::string_view path =
       colon == std::string_view::npos ? "" : without_slashes(value.substr(0, colon));

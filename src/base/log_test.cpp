@@ -182,7 +182,7 @@ TEST(Log, VerbosityValues) {
     FAIL() << "an unknown level was taken";
   } catch (const Error& e) {
     EXPECT_EQ(e.message(),
-              "'LOUD' is no log level; the levels are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, "
+              "'LOUD' is not a log level; the levels are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, "
               "INFO, START, "
               "FINISH, WARNING, ERROR, CRITICAL");
   }

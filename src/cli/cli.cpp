@@ -99,7 +99,7 @@ int report_unrecognized(const ParsedArgs& args, const Invocation& invocation) {
     if (!word.starts_with("--")) continue;
     const std::string near = nearest_name(word.substr(0, word.find('=')), args.known_names());
     if (!near.empty())
-      print_error(fmt::format("{}: {} is no option; did you mean {}?\n", invocation.program, word, near));
+      print_error(fmt::format("{}: {} is not an option; did you mean {}?\n", invocation.program, word, near));
   }
   return 1;
 }

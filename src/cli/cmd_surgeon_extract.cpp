@@ -57,7 +57,7 @@ bool is_auto(std::string_view word) {
 
 /// Splits the last `:part` off.
 std::string take_last(const std::string& option, const std::string& whole, std::string& rest) {
-  // A colon of a path is no separator.
+  // A colon of a path is not a separator.
   const size_t colon = rest.rfind(':');
   if (colon == std::string::npos || colon == 0 || rest[colon - 1] == ':')
     log::critical(ErrorCode::kInvalidArgument, "{}: could not parse {}. Expected {}", option, whole,

@@ -47,7 +47,7 @@ TEST(Adapters, Exponents) {
   expect_same({"GlobalLpPool", 2, {kImage}, {{"p", int64_t{3}}}}, 1);
   expect_same({"GlobalLpPool", 1, {kImage}}, 22);
   EXPECT_EQ(refusal({"GlobalLpPool", 1, {kImage}, {{"p", 2.5F}}}, 7),
-            "'node' (GlobalLpPool): the attribute 'p' = 2.5, which is no whole number, has no equivalent in "
+            "'node' (GlobalLpPool): the attribute 'p' = 2.5, which is not a whole number, has no equivalent in "
             "opset 7; "
             "the nearest that has it is 1.");
 }

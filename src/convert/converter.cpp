@@ -31,7 +31,7 @@ std::string form_of(const Node& n) {
   return text;
 }
 
-/// Adapters rely on what a node must have. An attribute that the schema does not know is no obstacle, and neither is an
+/// Adapters rely on what a node must have. An attribute that the schema does not know is not an obstacle, and neither is an
 /// input of another type: fit_schema() and type_problems() have their say on those.
 void require_form(const Node& n, const OpDef& op, const OpVersion& version) {
   for (const NodeProblem& p : find_node_problems(n, op, version))

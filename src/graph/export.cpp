@@ -22,7 +22,7 @@ using onnx::MessageWriter;
 
 /// No protobuf library reads a message of 2 GiB or more.
 constexpr size_t kProtobufLimit = (size_t{1} << 31) - 1;
-/// Room for everything that is no tensor data.
+/// Room for everything that is not tensor data.
 constexpr size_t kStructureAllowance = size_t{1} << 24;
 
 /// Keeps the data in memory and remembers whose they are.
@@ -155,7 +155,7 @@ bool save_with_data(ModelWriter& writer, const std::string& path, const ExportOp
   std::error_code ec;
   require(
       !fs::exists(path, ec) || fs::is_regular_file(path, ec) || fs::is_directory(path, ec), ErrorCode::kIo,
-      "cannot write {} with external data: it is no regular file, so that nothing can lie beside it", path);
+      "cannot write {} with external data: it is not a regular file, so that nothing can lie beside it", path);
   ExternalDataWriter data(path, options);
   writer.collect(data);
   if (writer.keeps_fresh_data()) return false;

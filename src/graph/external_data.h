@@ -79,7 +79,7 @@ bool is_fresh_location(std::string_view location);
 /// Refuses, by Error (kInvalidArgument) with a remedy, to replace the model at `path` by one with references
 /// to `kept` and data files `written`, when that would leave a data file of the old model without a model, or
 /// replace a data file that is not the old model's. Data under a fresh name, which an interrupted save left,
-/// are no hindrance: when there are some, the result is true, and remove_stale_temporaries() removes them
+/// are not in the way: when there are some, the result is true, and remove_stale_temporaries() removes them
 /// afterwards.
 bool check_data_files(const std::filesystem::path& path, const std::set<std::string>& kept,
                       const std::vector<std::string>& written);

@@ -153,7 +153,7 @@ const Case kCases[] = {
     {model("[n] y = Relu (x)", "<float w = {1}>"), "unused-initializer : initializer 'w' is never used\n"},
 };
 
-/// Where only the condition is not used, that is no part of the case.
+/// Where only the condition is not used, that is not a part of the case.
 std::string without_condition(std::string text) {
   const std::string line = "unused-input : Input: 'c' does not affect outputs, can be removed.\n";
   if (const size_t at = text.find(line); at != std::string::npos) text.erase(at, line.size());

@@ -34,7 +34,7 @@ int64_t parse_offset(std::string_view text, const char* key) {
   return value;
 }
 
-/// Booleans whose bytes are not 0 and 1 are no values of the language: what is not 0 is true.
+/// Booleans whose bytes are not 0 and 1 are not values of the language: what is not 0 is true.
 Tensor clean_booleans(Shape shape, std::string_view bytes) {
   Tensor t = Tensor::allocate(DType::kBool, std::move(shape));
   bool* to = t.mutable_data<bool>();

@@ -20,7 +20,7 @@ struct InferOptions {
 };
 
 /// Sets Value::type of every value it can, subgraphs and local function bodies included. A branch of an If
-/// that breaks a rule is no error as long as the other may be the one that runs. Throws Error also when
+/// that breaks a rule is not an error as long as the other may be the one that runs. Throws Error also when
 /// subgraphs nest deeper than kMaxGraphDepth.
 void infer_shapes(Model& model, const InferOptions& options = {});
 

@@ -9,7 +9,7 @@
 namespace assay {
 
 /// The numbers, in float64, of a constant that broadcasts over axis 1 of a value of `rank` dimensions with
-/// `channels` channels without enlarging it; nothing when the value is no such constant.
+/// `channels` channels without enlarging it; nothing when the value is not such a constant.
 std::optional<std::vector<double>> channel_constant(const Value* v, int rank, int64_t channels);
 
 /// A 1-D tensor of a floating type.

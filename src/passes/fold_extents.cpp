@@ -105,7 +105,7 @@ class Folder {
     make_constant(n, std::move(t));
   }
 
-  /// Extents are no negative numbers.
+  /// Extents are not negative numbers.
   void compare(Node& n) {
     if (context_.is_pinned(n.output(0))) return;
     const Dims *a = side(n.input(0)), *b = side(n.input(1));

@@ -152,7 +152,7 @@ FoldReport fold_constants(Model& model, const FoldOptions& options) {
   const LocalFunctions functions(model);
   fold_graph(model, functions, model, *model.graph, options, report);
   if (!options.recurse_functions) return report;
-  // Callers first: a body whose folded nodes wait for cleanup() is no body to evaluate.
+  // Callers first: a body whose folded nodes wait for cleanup() is not a body to evaluate.
   for (auto f = model.functions.rbegin(); f != model.functions.rend(); ++f) {
     Model scope;
     scope.opsets = f->opsets;

@@ -68,7 +68,7 @@ std::vector<Value*> find(Model& model, const Candidates& candidates, const std::
   try {
     found = select_values(model, spec);
   } catch (const Error& e) {
-    // What is no plain name has a better sentence than upstream's.
+    // What is not a plain name has a better sentence than upstream's.
     if (e.code() != ErrorCode::kNotFound || spec.starts_with("op:") || spec.starts_with(kRegexPrefix) ||
         spec.find("::") != std::string::npos)
       throw;
@@ -172,7 +172,7 @@ void unmark_outputs(Model& model, std::span<const std::string> names) {
     std::vector<std::string> known;
     for (const Value* v : outputs) known.push_back(v->name());
     const std::string hint = spec_hint(name, known);
-    log::once(log::Severity::kWarning, "{} is no output of the model, so there is nothing to leave out.{}{}",
+    log::once(log::Severity::kWarning, "{} is not an output of the model, so there is nothing to leave out.{}{}",
               python_str_repr(name), hint.empty() ? "" : " ", hint);
   }
   const std::unordered_set<const Value*> left_out(values.begin(), values.end());

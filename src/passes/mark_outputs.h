@@ -19,7 +19,7 @@ void mark_outputs(Model& model, std::span<const std::string> names);
 void mark_all_outputs(Model& model);
 
 /// Removes the named tensors from the outputs. Same errors as mark_outputs(); a warning for a name that exists
-/// but is no output.
+/// but is not an output.
 void unmark_outputs(Model& model, std::span<const std::string> names);
 
 }  // namespace assay

@@ -39,7 +39,7 @@ bool is_operand(const Value* v, size_t rank) {
   return t != nullptr && static_cast<size_t>(t->rank()) <= rank && is_float(t->dtype());
 }
 
-/// Which input of an element-wise node is transposed with it; nothing when it is no such node.
+/// Which input of an element-wise node is transposed with it; nothing when it is not such a node.
 std::optional<size_t> followed_input(const Node& n, size_t rank) {
   if (is_unary(n)) {
     for (size_t i = 1; i < n.inputs().size(); ++i)

@@ -17,7 +17,7 @@ namespace {
 using Term = Expression::Term;
 using List = ExpressionValue::List;
 
-/// A constant with more elements is no setting.
+/// A constant with more elements is not a setting.
 constexpr int64_t kMaxElements = 1024;
 
 template <typename... Args>

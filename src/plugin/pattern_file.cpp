@@ -54,7 +54,7 @@ class PatternReader {
   std::string tensor_name(const YamlFields& fields, const YamlNode& n, std::string_view what) const {
     const std::string name = fields.text(n, what);
     if (!is_name(name))
-      fields.error(n, fmt::format("'{}' is no name for a tensor: letters, digits and _ make one", name));
+      fields.error(n, fmt::format("'{}' is not a name for a tensor: letters, digits and _ make one", name));
     return name;
   }
 
@@ -78,7 +78,7 @@ class PatternReader {
       names.push_back(tensor_name(fields, n, what));
       if (!tensors_.contains(names.back()))
         fields.error(
-            n, fmt::format("the tensor '{}' is not defined: it is no input, no constant and no output of a "
+            n, fmt::format("the tensor '{}' is not defined: it is not an input, a constant or an output of a "
                            "node before",
                            names.back()));
       if (!seen.insert(names.back()).second && what == "outputs")
@@ -101,7 +101,7 @@ class PatternReader {
     node.name = name != nullptr ? fields.text(*name, "name") : fmt::format("node_{}", pattern_.nodes.size());
     if (name != nullptr && !is_name(node.name))
       fields.error(*name,
-                   fmt::format("'{}' is no name for a node: letters, digits and _ make one", node.name));
+                   fmt::format("'{}' is not a name for a node: letters, digits and _ make one", node.name));
     if (!node_names_.insert(node.name).second)
       fields.error(item, fmt::format("there are two nodes of the name '{}'", node.name));
     if (const YamlNode* n = fields.find("domain")) node.domain = fields.text(*n, "domain");

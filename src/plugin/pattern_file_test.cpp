@@ -50,7 +50,7 @@ TEST(PatternFile, says_what_is_wrong_and_where) {
       {pattern("[]", relu), "a pattern needs an input to begin at [in f.yaml, line 2]"},
       {pattern("[a, a]", relu), "the tensor 'a' is defined twice [in f.yaml, line 2]"},
       {pattern("[a-b]", relu),
-       "'a-b' is no name for a tensor: letters, digits and _ make one [in f.yaml, line 2]"},
+       "'a-b' is not a name for a tensor: letters, digits and _ make one [in f.yaml, line 2]"},
       {pattern("[a]", " []"), "a pattern needs a node [in f.yaml, line 4]"},
       {pattern("[a]", "- {op: Relu, inputs: [z], outputs: [b]}"),
        "the tensor 'z' is not defined: nodes come after those whose outputs they use [in f.yaml, line 4]"},
@@ -63,7 +63,7 @@ TEST(PatternFile, says_what_is_wrong_and_where) {
       {pattern("[a]", relu + "\n- {name: r, op: Neg, inputs: [b], outputs: [c]}"),
        "there are two nodes of the name 'r' [in f.yaml, line 5]"},
       {pattern("[a]", relu, "outputs: [z]"),
-       "the tensor 'z' is not defined: it is no input, no constant and no output of a node before [in "
+       "the tensor 'z' is not defined: it is not an input, a constant or an output of a node before [in "
        "f.yaml, line 5]"},
       {pattern("[a]", relu, "outputs: [b, b]"), "the output 'b' is named twice [in f.yaml, line 5]"},
       {pattern("[a]", relu, "outputs: []"), "a pattern needs an output [in f.yaml, line 5]"},

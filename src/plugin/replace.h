@@ -26,7 +26,7 @@ class PluginReplacer {
   /// Empty when it was done; else the sentence that says why the instance is left alone: it shares nodes or
   /// outputs with one that was replaced before, or one of the two lies inside the other. Warns when the outputs
   /// depend on inputs of the graph, or on values around it, past the instance's inputs. Throws Error when there
-  /// is no graph of its path or no tensor of a name, an output is not computed there or not from the inputs, or
+  /// is neither a graph of its path nor a tensor of a name, an output is not computed there or not from the inputs, or
   /// an attribute has a value that ONNX cannot hold.
   std::string replace(const PluginMatches& plugin, const PluginInstance& instance);
 

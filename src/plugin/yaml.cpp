@@ -150,7 +150,7 @@ class YamlReader {
     if (yaml_parser_parse(&parser_, &e.event) == 1) return;
     const char* problem = parser_.problem != nullptr ? parser_.problem : "the text cannot be read";
     error(std::max(parser_.problem_mark.line, parser_.mark.line) + 1,
-          fmt::format("this is no YAML: {}", problem));
+          fmt::format("this is not YAML: {}", problem));
   }
 
   YamlNode node(const Event& e, int depth) {
@@ -232,7 +232,7 @@ class YamlReader {
       Event key;
       read(key);
       if (key.type() == YAML_MAPPING_END_EVENT) return entries;
-      if (key.type() != YAML_SCALAR_EVENT) error(key.line(), "a key of a map is no text");
+      if (key.type() != YAML_SCALAR_EVENT) error(key.line(), "a key of a map is not text");
       const auto& s = key.event.data.scalar;
       std::string name(bytes(s.value, s.length));
       spend(key, 1 + name.size() / kTextOfNode);

@@ -40,7 +40,7 @@ TEST(Container, AMapHoldsAsManyKeysAsValues) {
   EXPECT_EQ(Tensor::map(keys, kA).shape(), Shape{2});
   EXPECT_NO_THROW(Tensor::map(Tensor::vector<std::string>({"a"}), Tensor::sequence({kA})));
   EXPECT_THROW(Tensor::map(keys, kB), Error);
-  EXPECT_THROW(Tensor::map(kA, kA), Error) << "keys are no floats";
+  EXPECT_THROW(Tensor::map(kA, kA), Error) << "keys are not floats";
   EXPECT_THROW(Tensor::map(keys, Tensor::scalar(1.0F)), Error);
   EXPECT_THROW(Tensor::map(keys, Tensor::map(keys, kA)), Error);
 }

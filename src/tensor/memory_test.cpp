@@ -70,7 +70,7 @@ TEST_F(TensorMemory, ViewsAndWhatWasRefusedTakeNothing) {
   EXPECT_EQ(taken(), 0);
 }
 
-// An axis of a million million, beside one of 0, is no tensor that anything can be computed with.
+// An axis of a million million, beside one of 0, is not a tensor that anything can be computed with.
 TEST_F(TensorMemory, ExtentsBesideAZeroCount) {
   EXPECT_EQ(room_of(DType::kFloat32, {0, 3, 0, 5}), 60);
   EXPECT_EQ(room_of(DType::kInt4, {3}), 2);

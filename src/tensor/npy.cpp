@@ -98,7 +98,7 @@ Tensor from_fortran(const Tensor& t, const Shape& shape) {
 
 void append_utf8(uint32_t point, std::string& out) {
   require(point <= 0x10ffff, ErrorCode::kInvalidArgument,
-          "a string of the .npy array holds {:#x}, which is no character", point);
+          "a string of the .npy array holds {:#x}, which is not a character", point);
   if (point < 0x80) {
     out += static_cast<char>(point);
     return;

@@ -106,7 +106,7 @@ TEST(Npy, Strings) {
   EXPECT_EQ(stream(Tensor::allocate(DType::kString, {0})).substr(10, 15), "{'descr': '<U1'");
   EXPECT_THROW(stream(Tensor::scalar<std::string>("\xff")), Error);
   EXPECT_EQ(error_of(raw("{'descr': '<U1', 'fortran_order': False, 'shape': (), }", "\xff\xff\xff\xff")),
-            "a string of the .npy array holds 0xffffffff, which is no character");
+            "a string of the .npy array holds 0xffffffff, which is not a character");
 }
 
 TEST(Npy, ViewsWhereItCan) {

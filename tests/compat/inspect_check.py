@@ -41,7 +41,7 @@ def lines(tool, arguments):
 
 def with_type_names(line):
     """From 0.50 on, attributes that hold an element type show its name, as ours do."""
-    match = re.fullmatch(r"(.*\.(?:to|dtype|target_type)) = (\d+)", line)
+    match = re.fullmatch(r"((?:.*\.|\s*)(?:to|dtype|target_type)) = (\d+)", line)
     if not match or int(match[2]) not in TensorProto.DataType.values():
         return line
     name = TensorProto.DataType.Name(int(match[2]))

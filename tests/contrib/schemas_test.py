@@ -92,7 +92,7 @@ def main():
     used, wrong = set(), 0
     for (domain, name, since), schema in sorted(actual.items()):
         key = (domain, name, since)
-        lines = list(standard.differences(expected[key], schema)) if key in expected else ["is no operator of ONNX Runtime"]
+        lines = list(standard.differences(expected[key], schema)) if key in expected else ["is not an operator of ONNX Runtime"]
         if lines and name in exceptions:
             used.add(name)
             continue

@@ -72,7 +72,7 @@ NO_READERS = {
     "data to-input": "it reads results of runs",
 }
 # (subcommand, kind): why the case cannot be.
-NO_CASES = {("check conformance", "missing"): "a folder without a model is no case"}
+NO_CASES = {("check conformance", "missing"): "a folder without a model is not a case"}
 
 
 @dataclasses.dataclass

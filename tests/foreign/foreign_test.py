@@ -28,7 +28,7 @@ import written_models_check as written  # noqa: E402
 from polygraphy.json import save_json  # noqa: E402
 
 SKIPPED = 77
-LEAST = 15  # models; fewer are no test
+LEAST = 15  # models; fewer are not test
 TIMEOUT = 900
 
 

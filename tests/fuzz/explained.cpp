@@ -167,7 +167,7 @@ bool is_variance_by_difference(const Case& c, const Comparison& seen) {
   return differs(seen) && seen.ratio <= worst;
 }
 
-/// A scale for which the extent is no whole number before it is cut off.
+/// A scale for which the extent is not a whole number before it is cut off.
 bool is_fractional_extent(const Case& c, const Comparison& seen) {
   const Tensor x = input(c, 0), scales = input(c, node(c).inputs().size() > 2 ? 2 : 1);
   const std::string mode = word(c, "coordinate_transformation_mode");

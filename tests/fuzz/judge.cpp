@@ -44,7 +44,7 @@ std::string guarded(const std::function<void()>& body, bool& done) {
       if (e.message().find(uncounted) != std::string::npos) return e.what();
     if (std::strlen(e.what()) < 8) return fmt::format("an error without a sentence: {}", e.what());
   } catch (const std::exception& e) {
-    return fmt::format("an exception that is no Error: {}", e.what());
+    return fmt::format("an exception that is not an Error: {}", e.what());
   }
   return {};
 }

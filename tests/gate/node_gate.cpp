@@ -1,6 +1,6 @@
 // node_gate: uses every version of every operator wrongly (misuse.h), in the main graph, in a local function and in
 // the branches of an If, and gives the model to everything that evaluates, infers, rewrites or judges nodes. Each must
-// go well or end in an Error that is no internal one and names the node; what breaks the arity must not run.
+// go well or end in an Error that is not an internal one and names the node; what breaks the arity must not run.
 //
 //   node_gate [--only PATTERN] [--newest] [--verbose] FOLDER
 //
@@ -126,7 +126,7 @@ std::string judge(const Path& path, const Subject& s, const Misuse& misuse, Plac
     if (text.find("[at node ") == std::string::npos && text.find(kNode) == std::string::npos)
       return "an error that names no node: " + text;
   } catch (const std::exception& e) {
-    return fmt::format("an exception that is no Error: {}", e.what());
+    return fmt::format("an exception that is not an Error: {}", e.what());
   }
   return {};
 }

@@ -60,7 +60,7 @@ def problems(elf, sanitized):
     dynamic, imported = elf.dynamic(), elf.imported()
     flags, flags_1 = dynamic.get(DT_FLAGS, 0), dynamic.get(DT_FLAGS_1, 0)
     if elf.type != ET_DYN or not elf.segments_of(PT_INTERP) or not flags_1 & DF_1_PIE:
-        yield "it is no position-independent executable"
+        yield "it is not a position-independent executable"
     if not elf.segments_of(PT_GNU_RELRO):
         yield "its relocated tables stay writable: no RELRO"
     if not (flags & DF_BIND_NOW or flags_1 & DF_1_NOW or DT_BIND_NOW in dynamic):

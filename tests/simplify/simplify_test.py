@@ -64,7 +64,7 @@ class Result:
         self.model = onnx.load(path)
         bodies = [g for top in [self.model.graph, *self.model.functions] for g in
                   (graphs(top) if hasattr(top, "initializer") else [top])]
-        # How a constant is stored is no work: a Constant node counts for nothing.
+        # How a constant is stored is not a work: a Constant node counts for nothing.
         self.nodes = sum(n.op_type != "Constant" for g in bodies for n in g.node)
         self.domains = {n.domain for g in bodies for n in g.node} - {"ai.onnx"}
         listed = {i.name for i in self.model.graph.initializer}
@@ -99,7 +99,7 @@ class Runner:
         for size in OPEN:
             feed = {i.name: self.data(i, size) for i in session.get_inputs()}
             if any(v is None for v in feed.values()):
-                self.why = "an input that is no tensor"
+                self.why = "an input that is not a tensor"
                 return
             try:
                 self.expected = session.run(None, feed)
@@ -163,7 +163,7 @@ def run_ours(command, out, runner):
 
 
 def wrong(result, original, runner):
-    """Why a result is no right one; empty when it is."""
+    """Why a result is not a right one; empty when it is."""
     import onnx
 
     if result.failure:

@@ -46,7 +46,7 @@ TEST(AttentionExpansion, Masks) {
       expect_same({"Attention", 23, {t.q, t.k, t.v, mixed({2, 1, 3, 4})}, shown, 4}, 9, {}, kClose);
       expect_same({"Attention", 23, {t.q, t.k, t.v}, shown, 4}, 7, {}, kClose);
     }
-  // A query without places gives zeros; a NaN in the mask is no such thing.
+  // A query without places gives zeros; a NaN in the mask is not such a thing.
   const Tensor odd = shaped({-inf, -inf, -inf, -inf, 0, NAN, -inf, -inf, 0, -inf, 1, -1}, {3, 4});
   expect_same({"Attention", 23, {t.q, t.k, t.v, odd}, {{"qk_matmul_output_mode", int64_t{3}}}, 4}, 11, {},
               kClose);

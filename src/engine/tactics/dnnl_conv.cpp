@@ -24,14 +24,14 @@ std::optional<FusedView> view_of(const Problem& p) {
 
 std::string supports(const Problem& p) {
   const std::optional<FusedView> view = view_of(p);
-  if (!view) return "it is no convolution";
+  if (!view) return "it is not a convolution";
   const Node& n = p.node();
   const Value *x = outer_value(n, view->main->input(0)), *w = outer_value(n, view->main->input(1)),
               *bias = outer_value(n, view->main->input(2));
   if (p.shape(x) == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
   if (x->type.dtype != DType::kFloat32) return "the input is not float32";
-  if (!w->tensor().defined()) return "the weights are no constant";
-  if (bias != nullptr && !bias->tensor().defined()) return "the bias is no constant";
+  if (!w->tensor().defined()) return "the weights are not constant";
+  if (bias != nullptr && !bias->tensor().defined()) return "the bias is not a constant";
   if (p.shape(x)->rank() < 3 || p.shape(x)->rank() > 5) return "only one to three spatial axes are supported";
   if (p.output_shape(0)->numel() == 0) return "the result is empty";
   return epilogue_refusal(view->epilogue);

@@ -17,8 +17,8 @@ std::string supports(const Problem& p) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
   if (in == nullptr || out == nullptr) return "the shape is not known before the run";
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
-  if (p.input_constant(1) == nullptr) return "the weights are no constant";
-  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is no constant";
+  if (p.input_constant(1) == nullptr) return "the weights are not constant";
+  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is not a constant";
   if (in->rank() < 3 || in->rank() > 5) return "only one to three spatial axes are supported";
   if (out->numel() == 0) return "the result is empty";
   const OpContext c = p.attributes();

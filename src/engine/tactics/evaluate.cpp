@@ -94,7 +94,7 @@ class InterpretKernel final : public TensorKernel {
       const Node& node = *graph_.nodes()[0];
       outputs.resize(node.outputs().size());
       std::vector<Tensor> given;
-      // An input that is left out, or used twice, is no input of the fragment of its own.
+      // An input that is left out, or used twice, is not an input of the fragment of its own.
       for (size_t i = 0; i < inputs.size() && given.size() < graph_.inputs.size(); ++i)
         if (inputs[i].defined() && (i >= node.inputs().size() || is_first_use(node, i)))
           given.push_back(inputs[i]);

@@ -19,7 +19,7 @@ bool is_pointwise(const kernels::Window& w) {
 std::string supports(const Problem& p) {
   const std::optional<FusedView> view = view_fused(p.node());
   if (!view || view->main->op_type != "Conv" || view->result_transposed != nullptr)
-    return "it is no convolution";
+    return "it is not a convolution";
   const Node& n = p.node();
   const Value *x = outer_value(n, view->main->input(0)), *w = outer_value(n, view->main->input(1)),
               *bias = outer_value(n, view->main->input(2));
@@ -27,11 +27,11 @@ std::string supports(const Problem& p) {
   if (in == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
   if (x->type.dtype != DType::kFloat32) return "the input is not float32";
   if (!w->tensor().defined() || (bias != nullptr && !bias->tensor().defined()))
-    return "weights or bias are no constants";
+    return "weights or bias are not constants";
   const ConvPlan plan = plan_conv(p.attributes(*view->main), *in, w->tensor().shape());
   if (plan.size.groups == 1) return "it has only one group";
   if (plan.size.groups == plan.size.in_channels) return "its groups are single channels";
-  if (!is_pointwise(plan.window)) return "its kernel is no single point";
+  if (!is_pointwise(plan.window)) return "its kernel is not a single point";
   if (plan.output.numel() == 0) return "the result is empty";
   return row_epilogue_refusal(p, view->epilogue);
 }

@@ -48,7 +48,7 @@ std::string read_gemm(const Problem& problem, const FusedView& view, MatrixProdu
   if (int_attribute(g, "transA", 0) != 0) p.a = permuted(p.a, swapped_last(2));
   if (int_attribute(g, "transB", 0) != 0) p.b = permuted(p.b, swapped_last(2));
   const double alpha = float_attribute(g, "alpha", 1), beta = float_attribute(g, "beta", 1);
-  if (alpha != 1 && !p.packed) return "alpha with a right operand that is no constant";
+  if (alpha != 1 && !p.packed) return "alpha with a right operand that is not a constant";
   p.weight_scale = alpha;
   const Value* c = outer_value(problem.node(), g.input(2));
   if (c == nullptr || beta == 0) return {};
@@ -78,7 +78,7 @@ bool is_dense(const Matrix& m) { return m.strides == m.shape.strides(); }
 std::string read_product(const Problem& problem, MatrixProduct& p) {
   const std::optional<FusedView> view = view_fused(problem.node());
   if (!view || (view->main->op_type != "MatMul" && view->main->op_type != "Gemm"))
-    return "it is no matrix product";
+    return "it is not a matrix product";
   const Node& n = problem.node();
   const auto source = [&](size_t i) {
     const Node* t = view->transposed[i];

@@ -32,7 +32,7 @@ struct MatrixProduct {
   std::vector<EpilogueStep> epilogue;
 };
 
-/// Reads a node or region. Returns why it is no such product, or nothing.
+/// Reads a node or region. Returns why it is not such a product, or nothing.
 std::string read_product(const Problem& problem, MatrixProduct& p);
 
 }  // namespace assay::engine

@@ -88,7 +88,7 @@ std::vector<int64_t> block_of(const EvalContext& c, const Layout& layout) {
           c.input(kGroups).numel(), layout.k);
   const std::vector<int64_t> groups = c.input(kGroups).to_int64();
   for (size_t k = 0; k < out.size(); ++k) {
-    c.check(groups[k] >= 0 && groups[k] < layout.blocks, "g_idx has {}, which is no block of {}", groups[k],
+    c.check(groups[k] >= 0 && groups[k] < layout.blocks, "g_idx has {}, which is not a block of {}", groups[k],
             layout.blocks);
     out[k] = groups[k];
   }

@@ -133,7 +133,7 @@ std::string feed(const Target& target, const std::string& input) {
       std::abort();
     }
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "an exception that is no Error: %s\n", e.what());
+    std::fprintf(stderr, "an exception that is not an Error: %s\n", e.what());
     std::abort();
   }
   fed = nullptr;
@@ -257,7 +257,7 @@ Options parse(int argc, char** argv) {
     else if (arg == "--list")
       o.list = true;
     else if (arg.starts_with('-'))
-      wrong_usage(fmt::format("{} is no option", arg));
+      wrong_usage(fmt::format("{} is not an option", arg));
     else
       o.files.emplace_back(arg);
   }

@@ -15,7 +15,7 @@ std::vector<std::string> text_models();
 std::vector<std::string> binary_models();
 
 /// Changes one field at any depth: takes it out, doubles it, gives it another number, edge values, other bytes, or the
-/// place of another. Bytes that are no message are changed as bytes.
+/// place of another. Bytes that are not message are changed as bytes.
 void mutate_protobuf(std::string& message, Random& random);
 
 inline constexpr std::string_view kTextWords[] = {
