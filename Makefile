@@ -1,10 +1,14 @@
 # make demo   installs what is missing, builds build/assay, and compares ResNet-18 on three backends
 # make test   the same set-up, then the tests
+# make fuzz   feeds readers and operations with changed inputs, under sanitizers, FUZZ_SECONDS for each target
 # make        builds
 BUILD := build
 JOBS := $(shell nproc)
 
-.PHONY: all demo test test-long clean setup-build setup-demo setup-test
+FUZZ_SECONDS := 30
+FUZZ := build-fuzz/tests/fuzz_targets
+
+.PHONY: all demo test test-long test-foreign fuzz clean setup-build setup-demo setup-test
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -21,11 +25,23 @@ demo: setup-demo $(BUILD)/build.ninja
 
 test: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE long
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE long
 
 test-long: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv ctest --test-dir $(BUILD) --output-on-failure -L long
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -L long -LE foreign
+
+# Real models of others: some 270 MB of packages are downloaded into build/foreign on first use.
+test-foreign: setup-test $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target assay -j $(JOBS)
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure --verbose -L foreign
+
+# What reached new code stays in build-fuzz/corpus for the next time; inputs that showed a fault are in build-fuzz/faults.
+fuzz: setup-test
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@$(FUZZ) --list | xargs -P $(JOBS) -I {} $(FUZZ) --only {} --seconds $(FUZZ_SECONDS) --seed $$(date +%s) \
+		--corpus build-fuzz/corpus --faults build-fuzz/faults
 
 clean:
 	@rm -rf $(BUILD)

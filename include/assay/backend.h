@@ -38,6 +38,8 @@ struct SessionOptions {
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
   std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
   bool optimize = true;       ///< engine: false leaves out every pass that it can do without
+  /// ONNX Runtime: receives what the library warns of, from any thread; null: it goes to stderr.
+  std::function<void(std::string_view)> on_warning = {};
 };
 
 /// A model made ready on one backend. Not thread-safe.
@@ -57,6 +59,13 @@ class Session {
   virtual double last_run_seconds() const = 0;
 };
 
+/// A way to set a backend up that tests judge besides the plain one.
+struct BackendVariant {
+  std::string_view name;     ///< follows the backend's name: engine-unoptimized
+  std::string_view summary;  ///< for --help
+  void (*apply)(SessionOptions&);
+};
+
 /// One line of backends.def.
 struct Backend {
   std::string_view name;           ///< engine, onnxrt, reference
@@ -74,6 +83,9 @@ struct Backend {
   /// Reads ModelSource::path itself, so it gets the model as the file has it. The others get one with every
   /// shape inferred.
   bool reads_files = false;
+  /// Part of this build, so that conformance is judged on it unless other targets are named.
+  bool is_own = false;
+  std::span<const BackendVariant> variants = {};
 };
 
 }  // namespace assay

@@ -11,6 +11,9 @@
 
 namespace assay {
 
+/// Steps of one evaluation (an element read or written, a multiplication added), about a minute of one core.
+inline constexpr int64_t kMaxFoldWork = int64_t{1} << 36;
+
 struct FoldOptions {
   /// Compute Shape and Size of values whose extents are known, and what is picked out of them; let integer
   /// arithmetic that is wrapped in Casts to float and back work on the integers.
@@ -24,6 +27,9 @@ struct FoldOptions {
   /// Results of more bytes stay computed. Without it: results that make the model larger by more than
   /// kMaxGrowth, compared with the constants that they replace.
   std::optional<int64_t> size_threshold;
+  /// What takes more steps stays computed and is reported as failed; so does what takes more than half of the memory
+  /// that is left (--memory-limit).
+  int64_t max_work = kMaxFoldWork;
   /// Nodes for which it holds stay.
   std::function<bool(const Node&)> should_exclude_node;
 };

@@ -19,6 +19,7 @@
 
 #include "assay/tensor.h"
 #include "assay/type.h"
+#include "assay/unaligned_tensor.h"
 
 namespace assay {
 
@@ -53,12 +54,12 @@ class Value {
   bool is_overridable = false;
 
   bool is_constant() const { return tensor_.defined() || is_missing_; }
-  /// The constant's data; undefined for a Variable, and for an initializer whose external data were not
-  /// loaded.
-  const Tensor& tensor() const { return tensor_; }
+  /// The constant's data, where the file has them; undefined for a Variable, and for an initializer whose
+  /// external data were not loaded.
+  const UnalignedTensor& tensor() const { return tensor_; }
   /// Makes this a constant of the tensor's type and shape. Throws Error (kInvalidArgument) when a node
   /// produces it, and for a container, which no initializer can hold.
-  void set_tensor(Tensor tensor);
+  void set_tensor(UnalignedTensor tensor);
   /// Makes this a constant without data (external data ignored on request).
   void set_missing() { is_missing_ = true; }
   /// Where the constant was read; null for one that was made or changed.
@@ -97,7 +98,7 @@ class Value {
 
   std::string name_;
   Graph* graph_;
-  Tensor tensor_;
+  UnalignedTensor tensor_;
   std::shared_ptr<const TensorSource> tensor_source_;
   bool is_missing_ = false;
   Node* producer_ = nullptr;
@@ -117,7 +118,7 @@ struct Attribute {
     Tensor values, indices;
     std::vector<int64_t> dims;
   };
-  using Data = std::variant<std::monostate, float, int64_t, std::string, Tensor, std::shared_ptr<Graph>, Type,
+  using Data = std::variant<std::monostate, float, int64_t, std::string, UnalignedTensor, std::shared_ptr<Graph>, Type,
                             Sparse, std::vector<float>, std::vector<int64_t>, std::vector<std::string>,
                             std::vector<Tensor>, Graphs, Types, std::vector<Sparse>>;
 
@@ -214,7 +215,7 @@ class Graph {
   Value* try_add_value(std::string name);
   /// Makes room for that many values in one go.
   void reserve_values(size_t count);
-  Value* add_constant(std::string name, Tensor tensor);
+  Value* add_constant(std::string name, UnalignedTensor tensor);
   Value* add_input(std::string name, Type type);
   /// In this graph only; null when there is none.
   Value* find_value(std::string_view name) const;

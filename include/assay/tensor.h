@@ -46,9 +46,13 @@ constexpr DType dtype_of() {
     return DType::kUndefined;
 }
 
+/// Whether elements of the type may begin at the address.
+bool is_aligned_for(DType dtype, const void* data);
+
 /// A contiguous row-major tensor. Copies share the storage; writing goes through mutable_data(), which copies
 /// first when the storage is shared or read-only (a mapped file). Storage is aligned to 64 bytes when
-/// allocated here. A large view into a file may be misaligned for its type: call aligned() before data<T>().
+/// allocated here, and always for the element type (is_aligned_for()); what may lie at any address of a file is
+/// an UnalignedTensor (assay/unaligned_tensor.h).
 ///
 /// A container (kSequence, kOptional, kMap) has one dimension, counts its elements in it, and is never
 /// written to. It has no bytes of its own: data() and mutable_data() throw Error (kInternal).
@@ -61,7 +65,8 @@ class Tensor {
   /// refused.
   static Tensor allocate(DType dtype, Shape shape);
   static Tensor zeros(DType dtype, Shape shape);
-  /// A view of bytes that `owner` keeps alive; the bytes are never written.
+  /// A view of bytes that `owner` keeps alive; the bytes are never written. Throws Error (kInternal) when they
+  /// are misaligned for the type.
   static Tensor view(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner);
 
   template <typename T>
@@ -113,16 +118,13 @@ class Tensor {
       wrong_access(DType::kUndefined);
     return data_;
   }
-  /// Typed elements; throws Error (kInternal) when T is not the element type or the storage is misaligned for
-  /// it.
+  /// Typed elements; throws Error (kInternal) when T is not the element type.
   template <typename T>
   const T* data() const {
-    if (dtype_of<T>() != dtype_ || reinterpret_cast<uintptr_t>(data_) % alignof(T) != 0) [[unlikely]]
+    if (dtype_of<T>() != dtype_) [[unlikely]]
       wrong_access(dtype_of<T>());
     return static_cast<const T*>(data_);
   }
-  /// The same tensor, copied if its storage is misaligned for its type; all tensors in a container likewise.
-  Tensor aligned() const;
   template <typename T>
   std::span<const T> span() const {
     return {data<T>(), static_cast<size_t>(numel_)};
@@ -157,6 +159,8 @@ class Tensor {
   std::vector<int64_t> to_int64() const;
 
  private:
+  friend class UnalignedTensor;  // keeps one that may be misaligned to itself
+  static Tensor view_anywhere(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner);
   [[noreturn]] void wrong_access(DType t) const;
   static Tensor container(DType kind, std::vector<Tensor> elements);
 

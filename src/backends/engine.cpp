@@ -11,6 +11,9 @@
 namespace assay {
 namespace {
 
+/// So many blocks of memory for outputs are kept to be given out again.
+constexpr size_t kMaxBlocks = 256;
+
 /// Memory for outputs. A tensor handed out keeps its block; a block that nobody holds any more is given out
 /// again.
 class BlockPool {
@@ -26,8 +29,9 @@ class BlockPool {
     try {
       // What did not fit this time is unlikely to fit again.
       std::erase_if(blocks_, [](const auto& block) { return block.use_count() == 1; });
-      blocks_.push_back(std::make_shared<engine::Arena>(std::max<size_t>(bytes, 1)));
-      return blocks_.back();
+      auto block = std::make_shared<engine::Arena>(std::max<size_t>(bytes, 1));
+      if (blocks_.size() < kMaxBlocks) blocks_.push_back(block);
+      return block;
     } catch (const std::exception&) {
       return nullptr;
     }
@@ -159,6 +163,10 @@ std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o
   }
 }
 
+constexpr BackendVariant kVariants[] = {{.name = "unoptimized",
+                                         .summary = "the engine without optimising passes",
+                                         .apply = [](SessionOptions& o) { o.optimize = false; }}};
+
 }  // namespace
 
 constinit const Backend engine_backend = {
@@ -169,6 +177,8 @@ constinit const Backend engine_backend = {
     .summary = "our engine: the network optimised for this CPU, with a static memory plan",
     .probe = probe,
     .open = open,
+    .is_own = true,
+    .variants = kVariants,
 };
 
 }  // namespace assay

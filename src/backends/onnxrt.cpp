@@ -1,5 +1,7 @@
 // --onnxrt: ONNX Runtime through its C API, loaded at run time.
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -53,12 +55,37 @@ using OptionsHandle = Handle<ort::SessionOptionsObject, ort::release_session_opt
 using MemoryHandle = Handle<ort::MemoryInfo, ort::release_memory_info>;
 using TensorTypeHandle = Handle<ort::TensorTypeInfo, ort::release_tensor_type>;
 
+/// What the library warns of while a session is made or runs, in any thread; null: nothing receives it.
+std::atomic<const SessionOptions*> listening{nullptr};
+
+class Listening {
+ public:
+  explicit Listening(const SessionOptions& options) : outer_(listening.exchange(&options)) {}
+  ~Listening() { listening = outer_; }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  const SessionOptions* outer_;
+};
+
+/// Warnings go where the session's options say, else to stderr in the library's own form, as with Python.
+void on_log(void*, ort::LogLevel level, const char* category, const char* id, const char* place,
+            const char* message) {
+  const SessionOptions* const options = listening.load();
+  if (options != nullptr && options->on_warning) return options->on_warning(message);
+  if (!log::enabled(level == ort::kLogWarning ? log::Severity::kWarning : log::Severity::kError)) return;
+  const std::string line =
+      fmt::format("[{}:{}:{}, {}] {}\n", level == ort::kLogWarning ? 'W' : 'E', category, id, place, message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 /// One environment per library, alive until the process ends: ONNX Runtime wants it so.
 ort::Env* environment_of(const ort::Api* api) {
   static auto* const environments = new std::unordered_map<const ort::Api*, ort::Env*>;
   ort::Env*& env = (*environments)[api];
   if (env == nullptr) {
-    check(api, ort::create_env(api, ort::kLogError, "assay", &env));
+    check(api, ort::create_env(api, on_log, nullptr, ort::kLogWarning, "assay", &env));
     check(api, ort::register_spilling_allocator(api, env));
   }
   return env;
@@ -131,7 +158,8 @@ bool has_large_outputs(const Model& model) {
 class OnnxrtSession final : public Session {
  public:
   OnnxrtSession(const ModelSource& source, const SessionOptions& options)
-      : api_(ort::load(options.library).api),
+      : options_(options),
+        api_(ort::load(options.library).api),
         model_(source.model),
         inputs_(tensor_infos(model_->graph->inputs)),
         outputs_(tensor_infos(model_->graph->outputs)),
@@ -143,6 +171,7 @@ class OnnxrtSession final : public Session {
     OptionsHandle session_options(api_);
     configure(session_options, providers, options);
     const ResidentMemoryLimit limit;
+    const Listening listens(options_);
     create(source, session_options.get());
   }
 
@@ -167,9 +196,11 @@ class OnnxrtSession final : public Session {
   Tensor to_tensor(ValueHandle value);
   Tensor strings_of(ort::Value* value, Shape shape);
 
+  const SessionOptions options_;
   const ort::Api* api_;
   std::shared_ptr<const Model> model_;
   std::vector<TensorInfo> inputs_, outputs_;
+  std::string path_;  ///< for messages; empty when there is none
   bool spills_;                  ///< large blocks of memory lie in a file
   std::vector<Tensor> weights_;  ///< what the session reads in place
   std::vector<ValueHandle> weight_values_;
@@ -184,7 +215,7 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
   const int threads = options.threads > 0 ? options.threads : available_cpus();
   check(api_, ort::set_intra_op_threads(api_, out.get(), threads));
   check(api_, ort::set_inter_op_threads(api_, out.get(), threads));
-  check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogError));
+  check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogWarning));
   if (spills_) {
     check(api_, ort::add_session_config_entry(api_, out.get(), ort::kUseEnvironmentAllocators, "1"));
     // Else the second run asks for everything in one block.
@@ -201,6 +232,7 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
 
 void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject* options) {
   const ort::Env* env = environment_of(api_);
+  path_ = source.path.empty() ? model_->path : source.path;
   if (!source.path.empty()) {
     check(api_, ort::create_session(api_, env, source.path.c_str(), options, session_.out()));
     return;
@@ -209,7 +241,7 @@ void OnnxrtSession::create(const ModelSource& source, ort::SessionOptionsObject*
   std::vector<const char*> names;
   std::vector<const ort::Value*> values;
   for (const Value* v : detached.detached) {
-    weights_.push_back(v->tensor());
+    weights_.push_back(v->tensor().aligned());
     weight_values_.push_back(to_value(weights_.back()));
     names.push_back(v->name().c_str());
     values.push_back(weight_values_.back().get());
@@ -313,18 +345,18 @@ Tensor OnnxrtSession::to_tensor(ValueHandle value) {
   void* data = nullptr;
   check(api_, ort::tensor_data(api_, value.get(), &data));
   auto owner = std::make_shared<ValueHandle>(std::move(value));
-  return Tensor::view(known, Shape(std::move(dims)), data, std::shared_ptr<const void>(owner, owner->get()));
+  return UnalignedTensor::view(known, Shape(std::move(dims)), data,
+                               std::shared_ptr<const void>(owner, owner->get()))
+      .aligned();
 }
 
 void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
-  std::vector<Tensor> aligned;
   std::vector<ValueHandle> values;
   std::vector<const ort::Value*> input_values;
   std::vector<const char*> input_names, output_names;
   for (size_t i = 0; i < feed.size(); ++i) {
-    aligned.push_back(feed[i].aligned());
     values.push_back(with_context([&] { return fmt::format("in input '{}'", inputs_[i].name); },
-                                  [&] { return to_value(aligned.back()); }));
+                                  [&] { return to_value(feed[i]); }));
     input_values.push_back(values.back().get());
     input_names.push_back(inputs_[i].name.c_str());
   }
@@ -332,6 +364,7 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   std::vector<ort::Value*> results(outputs_.size(), nullptr);
   std::optional<ResidentMemoryLimit> limit;
   if (spills_) limit.emplace();
+  const Listening listens(options_);
   Stopwatch watch;
   check(api_, ort::run(api_, session_.get(), nullptr, input_names.data(), input_values.data(), feed.size(),
                        output_names.data(), outputs_.size(), results.data()));

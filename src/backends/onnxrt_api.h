@@ -1,8 +1,9 @@
 // The part of ONNX Runtime's C API that we call.
 //
 // OrtApi is a table of function pointers that only grows at its end, so a function's position is as stable as
-// its name (ONNX Runtime, docs/Versioning and the ABI checks of its own source). Declaring the few positions
-// here keeps the build free of ONNX Runtime's headers, which Debian 12 does not package.
+// its name (ONNX Runtime, docs/Versioning and the ABI checks of its own source). onnxrt_slots.def has the few
+// positions, which keeps the build free of ONNX Runtime's headers: Debian 12 does not package them. Where there
+// are headers (Debian 13: libonnxruntime-dev), the test of this file compares.
 #pragma once
 
 #include <cstddef>
@@ -50,66 +51,76 @@ constexpr DType dtype_of_element_type(int number) {
   return DType::kUndefined;
 }
 
-/// Calls the function at a position of the table.
-template <int kPosition, typename Result, typename... Args>
+/// The places of the functions in the table OrtApi.
+enum class Slot : int {
+#define ASSAY_ORT_SLOT(name, number) k##name = number,
+#include "backends/onnxrt_slots.def"
+#undef ASSAY_ORT_SLOT
+};
+
+/// Calls a function of the table.
+template <Slot kSlot, typename Result, typename... Args>
 struct Function {
   Result operator()(const Api* api, Args... args) const {
     using Pointer = Result (*)(Args...);
-    return reinterpret_cast<Pointer>(reinterpret_cast<void* const*>(api)[kPosition])(args...);
+    return reinterpret_cast<Pointer>(reinterpret_cast<void* const*>(api)[static_cast<int>(kSlot)])(args...);
   }
 };
-template <int kPosition, typename... Args>
-using Fallible = Function<kPosition, Status*, Args...>;
-template <int kPosition, typename Object>
-using Release = Function<kPosition, void, Object*>;
+template <Slot kSlot, typename... Args>
+using Fallible = Function<kSlot, Status*, Args...>;
+template <Slot kSlot, typename Object>
+using Release = Function<kSlot, void, Object*>;
 
-inline constexpr Function<2, const char*, const Status*> get_error_message;
-inline constexpr Fallible<3, LogLevel, const char*, Env**> create_env;
-inline constexpr Fallible<7, const Env*, const char*, const SessionOptionsObject*, SessionObject**>
+inline constexpr Function<Slot::kGetErrorMessage, const char*, const Status*> get_error_message;
+/// Receives what the library logs: parameter, level, category, identifier, place in the source, message.
+using LogFunction = void (*)(void*, LogLevel, const char*, const char*, const char*, const char*);
+inline constexpr Fallible<Slot::kCreateEnvWithCustomLogger, LogFunction, void*, LogLevel, const char*, Env**>
+    create_env;
+inline constexpr Fallible<Slot::kCreateSession, const Env*, const char*, const SessionOptionsObject*, SessionObject**>
     create_session;
-inline constexpr Fallible<8, const Env*, const void*, size_t, const SessionOptionsObject*, SessionObject**>
+inline constexpr Fallible<Slot::kCreateSessionFromArray, const Env*, const void*, size_t, const SessionOptionsObject*, SessionObject**>
     create_session_from_array;
-inline constexpr Fallible<9, SessionObject*, const RunOptions*, const char* const*, const Value* const*,
+inline constexpr Fallible<Slot::kRun, SessionObject*, const RunOptions*, const char* const*, const Value* const*,
                           size_t, const char* const*, size_t, Value**>
     run;
-inline constexpr Fallible<10, SessionOptionsObject**> create_session_options;
-inline constexpr Fallible<17, SessionOptionsObject*> disable_memory_pattern;
-inline constexpr Fallible<22, SessionOptionsObject*, int> set_session_log_severity_level;
-inline constexpr Fallible<24, SessionOptionsObject*, int> set_intra_op_threads;
-inline constexpr Fallible<25, SessionOptionsObject*, int> set_inter_op_threads;
-inline constexpr Fallible<48, Allocator*, const int64_t*, size_t, int, Value**> create_tensor;
-inline constexpr Fallible<49, const MemoryInfo*, void*, size_t, const int64_t*, size_t, int, Value**>
+inline constexpr Fallible<Slot::kCreateSessionOptions, SessionOptionsObject**> create_session_options;
+inline constexpr Fallible<Slot::kDisableMemPattern, SessionOptionsObject*> disable_memory_pattern;
+inline constexpr Fallible<Slot::kSetSessionLogSeverityLevel, SessionOptionsObject*, int> set_session_log_severity_level;
+inline constexpr Fallible<Slot::kSetIntraOpNumThreads, SessionOptionsObject*, int> set_intra_op_threads;
+inline constexpr Fallible<Slot::kSetInterOpNumThreads, SessionOptionsObject*, int> set_inter_op_threads;
+inline constexpr Fallible<Slot::kCreateTensorAsOrtValue, Allocator*, const int64_t*, size_t, int, Value**> create_tensor;
+inline constexpr Fallible<Slot::kCreateTensorWithDataAsOrtValue, const MemoryInfo*, void*, size_t, const int64_t*, size_t, int, Value**>
     create_tensor_with_data;
-inline constexpr Fallible<51, Value*, void**> tensor_data;
-inline constexpr Fallible<52, Value*, const char* const*, size_t> fill_string_tensor;
-inline constexpr Fallible<53, const Value*, size_t*> string_tensor_length;
-inline constexpr Fallible<54, const Value*, void*, size_t, size_t*, size_t> string_tensor_content;
-inline constexpr Fallible<60, const TensorTypeInfo*, int*> tensor_element_type;
-inline constexpr Fallible<61, const TensorTypeInfo*, size_t*> dimensions_count;
-inline constexpr Fallible<62, const TensorTypeInfo*, int64_t*, size_t> dimensions;
-inline constexpr Fallible<65, const Value*, TensorTypeInfo**> tensor_type_and_shape;
-inline constexpr Fallible<67, const Value*, ValueType*> value_type;
-inline constexpr Fallible<69, int, int, MemoryInfo**> create_cpu_memory_info;
-inline constexpr Fallible<78, Allocator**> default_allocator;
+inline constexpr Fallible<Slot::kGetTensorMutableData, Value*, void**> tensor_data;
+inline constexpr Fallible<Slot::kFillStringTensor, Value*, const char* const*, size_t> fill_string_tensor;
+inline constexpr Fallible<Slot::kGetStringTensorDataLength, const Value*, size_t*> string_tensor_length;
+inline constexpr Fallible<Slot::kGetStringTensorContent, const Value*, void*, size_t, size_t*, size_t> string_tensor_content;
+inline constexpr Fallible<Slot::kGetTensorElementType, const TensorTypeInfo*, int*> tensor_element_type;
+inline constexpr Fallible<Slot::kGetDimensionsCount, const TensorTypeInfo*, size_t*> dimensions_count;
+inline constexpr Fallible<Slot::kGetDimensions, const TensorTypeInfo*, int64_t*, size_t> dimensions;
+inline constexpr Fallible<Slot::kGetTensorTypeAndShape, const Value*, TensorTypeInfo**> tensor_type_and_shape;
+inline constexpr Fallible<Slot::kGetValueType, const Value*, ValueType*> value_type;
+inline constexpr Fallible<Slot::kCreateCpuMemoryInfo, int, int, MemoryInfo**> create_cpu_memory_info;
+inline constexpr Fallible<Slot::kGetAllocatorWithDefaultOptions, Allocator**> default_allocator;
 /// Of a sequence: element i; of a map: its keys (0) and values (1).
-inline constexpr Fallible<80, const Value*, int, Allocator*, Value**> get_value;
-inline constexpr Fallible<81, const Value*, size_t*> value_count;
-inline constexpr Fallible<82, const Value* const*, size_t, ValueType, Value**> create_value;
-inline constexpr Release<93, Status> release_status;
-inline constexpr Release<94, MemoryInfo> release_memory_info;
-inline constexpr Release<95, SessionObject> release_session;
-inline constexpr Release<96, Value> release_value;
-inline constexpr Release<99, TensorTypeInfo> release_tensor_type;
-inline constexpr Release<100, SessionOptionsObject> release_session_options;
-inline constexpr Fallible<125, char***, int*> available_providers;
-inline constexpr Fallible<126, char**, int> release_available_providers;
-inline constexpr Fallible<130, SessionOptionsObject*, const char*, const char*> add_session_config_entry;
-inline constexpr Fallible<176, Env*, Allocator*> register_allocator;
+inline constexpr Fallible<Slot::kGetValue, const Value*, int, Allocator*, Value**> get_value;
+inline constexpr Fallible<Slot::kGetValueCount, const Value*, size_t*> value_count;
+inline constexpr Fallible<Slot::kCreateValue, const Value* const*, size_t, ValueType, Value**> create_value;
+inline constexpr Release<Slot::kReleaseStatus, Status> release_status;
+inline constexpr Release<Slot::kReleaseMemoryInfo, MemoryInfo> release_memory_info;
+inline constexpr Release<Slot::kReleaseSession, SessionObject> release_session;
+inline constexpr Release<Slot::kReleaseValue, Value> release_value;
+inline constexpr Release<Slot::kReleaseTensorTypeAndShapeInfo, TensorTypeInfo> release_tensor_type;
+inline constexpr Release<Slot::kReleaseSessionOptions, SessionOptionsObject> release_session_options;
+inline constexpr Fallible<Slot::kGetAvailableProviders, char***, int*> available_providers;
+inline constexpr Fallible<Slot::kReleaseAvailableProviders, char**, int> release_available_providers;
+inline constexpr Fallible<Slot::kAddSessionConfigEntry, SessionOptionsObject*, const char*, const char*> add_session_config_entry;
+inline constexpr Fallible<Slot::kRegisterAllocator, Env*, Allocator*> register_allocator;
 /// 0 for an optional without element.
-inline constexpr Fallible<192, const Value*, int*> has_value;
-inline constexpr Fallible<210, SessionOptionsObject*, const char* const*, const Value* const*, size_t>
+inline constexpr Fallible<Slot::kHasValue, const Value*, int*> has_value;
+inline constexpr Fallible<Slot::kAddExternalInitializers, SessionOptionsObject*, const char* const*, const Value* const*, size_t>
     add_external_initializers;
-inline constexpr Fallible<216, SessionOptionsObject*, const char*, const char* const*, const char* const*,
+inline constexpr Fallible<Slot::kSessionOptionsAppendExecutionProvider, SessionOptionsObject*, const char*, const char* const*, const char* const*,
                           size_t>
     append_execution_provider;
 

@@ -42,11 +42,8 @@ void add_python_environment(const fs::path& prefix, std::vector<std::string>& ou
 }
 
 void add_path_python(std::vector<std::string>& out) {
-  std::string_view path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-  while (!path.empty()) {
-    const size_t end = std::min(path.find(':'), path.size());
-    const fs::path python = fs::path(path.substr(0, end)) / "python3";
-    path.remove_prefix(std::min(end + 1, path.size()));
+  for (const std::string& folder : absolute_folders("PATH")) {
+    const fs::path python = fs::path(folder) / "python3";
     std::error_code ec;
     if (!fs::exists(python, ec)) continue;
     add_python_environment(python.parent_path().parent_path(), out);
@@ -94,7 +91,7 @@ Library find_library(const std::string& given) {
     if (try_load(path, library, error)) return library;
     // The system's loader not finding a bare name is no news.
     std::error_code ec;
-    if (!named.empty() || fs::exists(path, ec)) tried += fmt::format(" {}: {};", path, error);
+    if (!named.empty() || (path.find('/') != std::string::npos && fs::exists(path, ec))) tried += fmt::format(" {}: {};", path, error);
   }
   if (!tried.empty()) tried.back() = '.';
   Error e(ErrorCode::kUnsupported,
@@ -114,12 +111,12 @@ std::vector<std::string> candidates(const std::string& given) {
   std::vector<std::string> out = {"libonnxruntime.so.1", "libonnxruntime.so"};
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const std::string prefix = environment(variable);
-    if (prefix.empty()) continue;
+    if (!prefix.starts_with('/')) continue;
     add_libraries_in(fs::path(prefix) / "lib", out);
     add_python_environment(prefix, out);
   }
   add_path_python(out);
-  if (const std::string home = environment("HOME"); !home.empty())
+  if (const std::string home = environment("HOME"); home.starts_with('/'))
     add_python_environment(fs::path(home) / ".local", out);
   add_libraries_in("/usr/lib/python3/dist-packages/onnxruntime/capi", out);
   add_python_environment("/usr/local", out);

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "backends/backend_list.h"
+#include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/parallel.h"
 
@@ -17,7 +18,7 @@ class ReferenceSession final : public Session {
         pool_(pool_of(options.threads)),
         inputs_(tensor_infos(model_->graph->inputs)),
         outputs_(tensor_infos(model_->graph->outputs)),
-        interpreter_(model_, {.precision = options.reference_precision}) {
+        interpreter_(model_, {.precision = options.reference_precision, .foreign = onnxrt_nodes(model_)}) {
     for (size_t i = 0; i < outputs_.size(); ++i) index_[model_->graph->outputs[i]].push_back(i);
   }
 
@@ -54,6 +55,11 @@ std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o
   return std::make_unique<ReferenceSession>(source, options);
 }
 
+constexpr BackendVariant kVariants[] = {
+    {.name = "stored",
+     .summary = "the reference interpreter, every result rounded to its stored type",
+     .apply = [](SessionOptions& o) { o.reference_precision = ReferencePrecision::kStored; }}};
+
 }  // namespace
 
 constinit const Backend reference_backend = {
@@ -64,6 +70,8 @@ constinit const Backend reference_backend = {
     .summary = "the reference interpreter: every floating-point operation in float64",
     .probe = probe,
     .open = open,
+    .is_own = true,
+    .variants = kVariants,
 };
 
 }  // namespace assay

@@ -4,59 +4,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
 
 #include "assay/error.h"
+#include "base/input_file.h"
 #include "base/resident_memory.h"
 
 namespace assay {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr size_t kBufferBytes = 1 << 18;
-/// No system call takes a longer path.
-constexpr size_t kPathBytes = 4096;
 /// So much of a large write is done at a time.
 constexpr size_t kPieceBytes = size_t{32} << 20;
 
-/// Names of temporary files for the signal handler, which may neither lock nor allocate: a list whose members
-/// stay for ever, are claimed by exchanging their state, and are used again.
-struct Slot {
-  std::atomic<int> state{1};  // 0 free, 1 being changed, 2 live
-  std::array<char, kPathBytes> name{};
-  Slot* next = nullptr;
-};
-std::atomic<Slot*> g_slots{nullptr};
-
-Slot* claim_slot() {
-  for (Slot* s = g_slots.load(); s != nullptr; s = s->next) {
-    int expected = 0;
-    if (s->state.compare_exchange_strong(expected, 1)) return s;
+/// Once for each folder: what an earlier process left behind goes.
+void clean_once(const std::string& folder) {
+  static std::mutex mutex;
+  static auto* const cleaned = new std::unordered_set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!cleaned->insert(folder).second) return;
   }
-  Slot* fresh = new Slot;
-  fresh->next = g_slots.load();
-  while (!g_slots.compare_exchange_weak(fresh->next, fresh)) {
-  }
-  return fresh;
-}
-
-void remember(const std::string& name) {
-  if (name.size() >= kPathBytes) return;
-  Slot* s = claim_slot();
-  std::memcpy(s->name.data(), name.c_str(), name.size() + 1);
-  s->state.store(2);
-}
-
-void forget(const std::string& name) {
-  for (Slot* s = g_slots.load(); s != nullptr; s = s->next)
-    if (s->state.load() == 2 && name == s->name.data()) {
-      s->state.store(0);
-      return;
-    }
+  remove_stale_temporaries(folder);
 }
 
 // How many InterruptDelays live, whether the handler is at work, and what it found too early to act on.
@@ -69,47 +47,73 @@ extern "C" void remove_temporaries_and_die(int signal) {
     g_dying.store(0);
     return;
   }
-  for (Slot* s = g_slots.load(); s != nullptr; s = s->next)
-    if (s->state.load() == 2) ::unlink(s->name.data());
+  remove_live_temporaries();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
+}
+
+std::string parent_of(const std::string& path) {
+  const std::string parent = fs::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+void create_folder(const std::string& folder) {
+  std::error_code ec;
+  fs::create_directories(folder, ec);
+  if (ec) fail(ErrorCode::kIo, "cannot create the folder {}: {}", folder, ec.message());
 }
 
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  namespace fs = std::filesystem;
   std::error_code ec;
-  const fs::path parent = fs::path(path_).parent_path();
-  if (!parent.empty()) {
-    fs::create_directories(parent, ec);
-    if (ec) fail(ErrorCode::kIo, "cannot create the folder {}: {}", parent.string(), ec.message());
+  struct stat st{};
+  const bool exists = ::stat(path_.c_str(), &st) == 0;
+  create_folder(parent_of(path_));
+  if (exists && S_ISDIR(st.st_mode)) fail(ErrorCode::kIo, "cannot write {}: it is a folder", path_);
+  if (exists && !S_ISREG(st.st_mode)) {
+    open_special();
+    return;
   }
-  if (fs::is_directory(path_, ec)) fail(ErrorCode::kIo, "cannot write {}: it is a folder", path_);
-  const bool special = fs::exists(path_, ec) && !fs::is_regular_file(path_, ec);
-  if (special) {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
-    // A link keeps pointing where it did: the file it names is replaced.
-    if (fs::is_symlink(path_, ec)) path_ = fs::weakly_canonical(path_, ec).string();
-    temporary_ = path_ + "." + std::to_string(::getpid()) + ".tmp";
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd_ >= 0) remember(temporary_);
-  }
-  if (fd_ < 0) {
-    const int e = errno;
-    temporary_.clear();
-    io_error(e);
-  }
-  buffer_.reserve(kBufferBytes);
+  // A link keeps pointing where it did: the file it names is replaced.
+  if (fs::is_symlink(path_, ec)) path_ = fs::weakly_canonical(path_, ec).string();
+  open_temporary(parent_of(path_), fs::path(path_).filename().string(), {});
+}
+
+AtomicFile::AtomicFile(std::string path, const std::string& folder, const std::string& destination,
+                       const TemporaryFile::Options& options)
+    : path_(std::move(path)) {
+  create_folder(folder);
+  create_folder(parent_of(path_));
+  struct stat st{};
+  require(::stat(path_.c_str(), &st) != 0 || S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it is {}",
+          path_, kind_of_file(st.st_mode));
+  clean_once(parent_of(path_));  // also_commit() may leave something there
+  open_temporary(folder, destination, options);
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) {
-    ::unlink(temporary_.c_str());
-    forget(temporary_);
-  }
+  if (special_ >= 0) ::close(special_);
+}
+
+void AtomicFile::open_temporary(const std::string& folder, const std::string& destination,
+                                const TemporaryFile::Options& options) {
+  clean_once(folder);
+  temporary_ = std::make_unique<TemporaryFile>(folder, destination, options);
+  if (const int error = temporary_->error(); error != 0) io_error(error);
+  buffer_.reserve(kBufferBytes);
+}
+
+/// A device, or a pipe that somebody reads.
+void AtomicFile::open_special() {
+  special_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (special_ < 0 && errno == ENXIO)
+    fail(ErrorCode::kIo, "cannot write {}: it is a pipe or a socket, and nobody reads it", path_);
+  struct stat st{};
+  if (special_ < 0 || ::fstat(special_, &st) != 0) io_error(errno);
+  require(!S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it became another file", path_);
+  ::fcntl(special_, F_SETFL, ::fcntl(special_, F_GETFL) & ~O_NONBLOCK);
+  buffer_.reserve(kBufferBytes);
 }
 
 void AtomicFile::io_error(int error) {
@@ -142,8 +146,9 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_fully(const char* data, size_t bytes) {
+  const int fd = special_ >= 0 ? special_ : temporary_->fd();
   while (bytes > 0) {
-    const ssize_t n = ::write(fd_, data, std::min<size_t>(bytes, 1 << 30));
+    const ssize_t n = ::write(fd, data, std::min<size_t>(bytes, 1 << 30));
     if (n < 0) {
       if (errno == EINTR) continue;
       io_error(errno);
@@ -154,22 +159,52 @@ void AtomicFile::write_fully(const char* data, size_t bytes) {
 }
 
 void AtomicFile::prepare() {
-  if (fd_ < 0) return;
+  if (std::exchange(is_prepared_, true)) return;
   flush();
-  if (!temporary_.empty() && ::fsync(fd_) != 0 && errno != EINVAL) io_error(errno);
-  const int fd = fd_;
-  fd_ = -1;
-  if (::close(fd) != 0) io_error(errno);
-  struct stat st {};
-  if (!temporary_.empty() && ::stat(path_.c_str(), &st) == 0) ::chmod(temporary_.c_str(), st.st_mode & 07777);
+  if (special_ >= 0) {
+    if (::close(std::exchange(special_, -1)) != 0) io_error(errno);
+    return;
+  }
+  set_mode();
+  if (::fsync(temporary_->fd()) != 0 && errno != EINVAL) io_error(errno);
+}
+
+/// The permissions of the file that is replaced, or those of new files. Nobody else can open it before.
+void AtomicFile::set_mode() {
+  const int fd = temporary_->fd();
+  struct stat old{};
+  mode_t mode = temporary_->usual_mode();
+  if (::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode)) {
+    mode = old.st_mode & 0777;
+    struct stat made{};
+    // What its group may do, only that group may do.
+    if (::fchown(fd, old.st_uid, old.st_gid) != 0 && ::fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0 &&
+        ::fstat(fd, &made) == 0 && made.st_gid != old.st_gid)
+      mode &= ~070U | (mode & 07U) << 3;
+  }
+  if (is_executable_) mode |= (mode & 0444U) >> 2;
+  if (::fchmod(fd, mode) != 0) io_error(errno);
 }
 
 void AtomicFile::commit() {
   prepare();
-  if (temporary_.empty()) return;
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) io_error(errno);
-  forget(temporary_);
-  temporary_.clear();
+  if (temporary_ == nullptr) return;
+  check(temporary_->move_to(path_));
+  check(temporary_->close());
+}
+
+void AtomicFile::close() {
+  prepare();
+  check(temporary_->close());
+}
+
+void AtomicFile::publish() { check(temporary_->give_name()); }
+void AtomicFile::also_commit() { check(temporary_->also_call(path_)); }
+void AtomicFile::retire() { check(temporary_->remove_name()); }
+void AtomicFile::keep() { temporary_->keep(); }
+
+void AtomicFile::check(int error) {
+  if (error != 0) io_error(error);
 }
 
 InterruptDelay::InterruptDelay() {
@@ -185,10 +220,10 @@ InterruptDelay::~InterruptDelay() {
 
 void install_interrupt_cleanup() {
   for (const int s : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction old {};
+    struct sigaction old{};
     ::sigaction(s, nullptr, &old);
     if (old.sa_handler != SIG_DFL) continue;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = remove_temporaries_and_die;
     ::sigaction(s, &action, nullptr);
   }

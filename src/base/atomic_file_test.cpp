@@ -1,7 +1,9 @@
 #include "base/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,8 +80,12 @@ TEST_F(AtomicFileTest, AnInterruptRemovesEveryTemporary) {
   write_old();
   EXPECT_EQ(end_of([&] {
               std::vector<std::unique_ptr<AtomicFile>> open;
-              for (int i = 0; i < 300; ++i)
-                open.push_back(std::make_unique<AtomicFile>(path("out" + std::to_string(i))));
+              for (int i = 0; i < 300; ++i) {
+                const std::string name = "out" + std::to_string(i);
+                open.push_back(std::make_unique<AtomicFile>(path(name), folder_.string(), name,
+                                                            TemporaryFile::Options{.is_named = i % 2 == 0}));
+              }
+              if (files() != 151) ::_exit(9);
               open.resize(250);
               AtomicFile last(path("out"));
               last.write("new");
@@ -105,22 +111,129 @@ TEST_F(AtomicFileTest, ADelayedInterruptComesAfterTheLastFile) {
 
 TEST_F(AtomicFileTest, AFailedWriteLeavesTheOldFile) {
   write_old();
-  EXPECT_EQ(end_of([&] {
-              ::signal(SIGXFSZ, SIG_IGN);
-              const rlimit limit{1000, 1000};
-              ::setrlimit(RLIMIT_FSIZE, &limit);
-              try {
-                AtomicFile file(path("out"));
-                file.write(std::string(2000, 'x'));
-                file.commit();
-              } catch (const Error& e) {
-                const std::string what = e.what();
-                ::_exit(what.find("cannot write") == 0 && what.find("File too large") != std::string::npos ? 7 : 8);
-              }
-            }),
-            "exit 7");
+  EXPECT_EQ(
+      end_of([&] {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{1000, 1000};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        try {
+          AtomicFile file(path("out"));
+          file.write(std::string(2000, 'x'));
+          file.commit();
+        } catch (const Error& e) {
+          const std::string what = e.what();
+          ::_exit(what.find("cannot write") == 0 && what.find("File too large") != std::string::npos ? 7 : 8);
+        }
+      }),
+      "exit 7");
   EXPECT_EQ(content("out"), "old");
   EXPECT_EQ(files(), 1u);
+}
+
+mode_t mode(const std::string& path) {
+  struct stat st{};
+  return ::stat(path.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
+}
+
+TEST_F(AtomicFileTest, KeepsThePermissionsOfWhatItReplaces) {
+  const mode_t mask = ::umask(022);
+  for (const mode_t wanted : {0600, 0644, 0400, 0777}) {
+    write_old();
+    ASSERT_EQ(::chmod(path("out").c_str(), wanted), 0);
+    AtomicFile file(path("out"));
+    file.write("new");
+    file.commit();
+    EXPECT_EQ(mode(path("out")), wanted);
+    fs::remove(path("out"));
+  }
+  AtomicFile fresh(path("fresh"));
+  fresh.commit();
+  EXPECT_EQ(mode(path("fresh")), 0644u);
+  AtomicFile script(path("script"));
+  script.make_executable();
+  script.commit();
+  EXPECT_EQ(mode(path("script")), 0755u);
+  ::umask(mask);
+}
+
+TEST_F(AtomicFileTest, NobodyElseMayReadItBeforeItIsInItsPlace) {
+  for (const bool is_named : {false, true}) {
+    AtomicFile file(path("out"), folder_.string(), "out",
+                    {.kind = TemporaryKind::kData, .writer = 7, .is_named = is_named});
+    file.write("secret");
+    if (is_named) {
+      EXPECT_EQ(mode(path(file.temporary_name())), 0600u);
+      // Another process that cleans up leaves it alone.
+      const pid_t child = ::fork();
+      if (child == 0) {
+        remove_stale_temporaries(folder_.string());
+        ::_exit(0);
+      }
+      ::waitpid(child, nullptr, 0);
+      EXPECT_EQ(files(), 1u);
+    } else {
+      EXPECT_EQ(files(), 0u);
+    }
+    file.commit();
+    EXPECT_EQ(content("out"), "secret");
+    fs::remove(path("out"));
+  }
+}
+
+TEST_F(AtomicFileTest, APlantedLinkIsNotWrittenThrough) {
+  std::ofstream(path("victim")) << "precious";
+  // The names that earlier versions used.
+  fs::create_symlink("victim", path("out." + std::to_string(::getpid()) + ".tmp"));
+  AtomicFile file(path("out"));
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(content("victim"), "precious");
+  EXPECT_EQ(content("out"), "new");
+}
+
+TEST_F(AtomicFileTest, ReplacesWhatALinkNames) {
+  write_old();
+  fs::create_symlink("out", path("link"));
+  AtomicFile file(path("link"));
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(content("out"), "new");
+}
+
+TEST_F(AtomicFileTest, APipeThatNobodyReadsIsRefused) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  try {
+    AtomicFile file(path("pipe"));
+    FAIL() << "opened";
+  } catch (const Error& e) {
+    EXPECT_NE(e.message().find("nobody reads it"), std::string::npos) << e.message();
+  }
+  const int reader = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  AtomicFile file(path("pipe"));
+  file.write("new");
+  file.commit();
+  char text[4] = {};
+  EXPECT_EQ(::read(reader, text, 3), 3);
+  EXPECT_STREQ(text, "new");
+  ::close(reader);
+}
+
+TEST_F(AtomicFileTest, HasTwoNamesForAWhile) {
+  write_old();
+  for (const bool is_named : {false, true}) {
+    AtomicFile file(path("out"), folder_.string(), "out",
+                    {.kind = TemporaryKind::kData, .writer = 9, .is_named = is_named});
+    file.write(is_named ? "second" : "first");
+    file.prepare();
+    file.publish();
+    EXPECT_EQ(content(file.temporary_name()), is_named ? "second" : "first");
+    file.also_commit();
+    EXPECT_EQ(content("out"), is_named ? "second" : "first");
+    EXPECT_EQ(files(), 2u);
+    file.retire();
+    EXPECT_EQ(files(), 1u);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "assay/error.h"
+#include "base/bounds.h"
 #include "base/parallel.h"
 
 namespace assay {
@@ -90,14 +91,14 @@ void encode_group(const unsigned char* in, char* out) {
 
 size_t base64_decoded_size(std::string_view text) {
   require(text.size() % 4 == 0, ErrorCode::kInvalidArgument,
-          "base64 text has {} characters, which is no multiple of 4", text.size());
+          "base64 text has {} characters, which is not a multiple of 4", text.size());
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   return text.size() / 4 * 3 - padding;
 }
 
 void base64_decode(std::string_view text, size_t first, size_t count, void* out) {
   const size_t total = base64_decoded_size(text);
-  require(first <= total && count <= total - first, ErrorCode::kInvalidArgument,
+  require(within(first, count, total), ErrorCode::kInvalidArgument,
           "base64 text holds {} bytes, too few for {} bytes at offset {}", total, count, first);
   auto* to = static_cast<unsigned char*>(out);
   const auto copy_part = [&](size_t group, size_t skip, size_t n) {

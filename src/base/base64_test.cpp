@@ -79,7 +79,7 @@ TEST(Base64, LargeDataGoesThroughTheThreads) {
 }
 
 TEST(Base64, IsStrict) {
-  EXPECT_EQ(error_of("Zg="), "base64 text has 3 characters, which is no multiple of 4");
+  EXPECT_EQ(error_of("Zg="), "base64 text has 3 characters, which is not a multiple of 4");
   EXPECT_EQ(error_of("Zm9vYmF\n"), "character 7 of base64 text (code 10) is not of its alphabet");
   EXPECT_EQ(error_of("Zm-v"), "character 2 of base64 text (code 45) is not of its alphabet");
   EXPECT_EQ(error_of("\xff+++"), "character 0 of base64 text (code 255) is not of its alphabet");

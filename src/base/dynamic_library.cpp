@@ -1,15 +1,79 @@
 #include "base/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <link.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/input_file.h"
 
 namespace assay {
+namespace {
 
-bool DynamicLibrary::load(const std::string& path, DynamicLibrary& out, std::string& error) {
-  out.handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (out.handle_ != nullptr) return true;
+/// Where the loader looks unless it is told more, in distributions of different habits.
+constexpr std::array<std::string_view, 7> kUsualFolders = {
+    "/usr/local/lib", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib",
+    "/usr/lib"};
+
+bool open(const std::string& path, void*& handle, std::string& error) {
+  handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) return true;
   const char* reason = ::dlerror();
   error = reason != nullptr ? reason : "unknown reason";
+  return false;
+}
+
+/// The loader takes `:` and `;` alike.
+constexpr const char* kSeparators = ":;";
+
+bool only_absolute(std::string_view folders) {
+  for (;;) {
+    if (!folders.starts_with('/')) return false;
+    const size_t end = folders.find_first_of(kSeparators);
+    if (end == std::string_view::npos) return true;
+    folders.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> absolute_folders(const char* variable) {
+  const char* value = std::getenv(variable);
+  std::vector<std::string> folders;
+  for (std::string_view rest = value != nullptr ? value : ""; !rest.empty();) {
+    const size_t end = std::min(rest.find_first_of(kSeparators), rest.size());
+    if (rest.starts_with('/')) folders.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return folders;
+}
+
+bool DynamicLibrary::load(const std::string& path, DynamicLibrary& out, std::string& error) {
+  if (path.find('/') != std::string::npos) {
+    struct stat st{};
+    // The loader would wait for a pipe.
+    if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) {
+      error = fmt::format("it is {}", kind_of_file(st.st_mode));
+      return false;
+    }
+    return open(path, out.handle_, error);
+  }
+  // With an empty or relative entry among its folders, the loader would take what lies in the current one.
+  const char* folders = std::getenv("LD_LIBRARY_PATH");
+  if (folders == nullptr || *folders == '\0' || only_absolute(folders)) return open(path, out.handle_, error);
+  std::vector<std::string> list = absolute_folders("LD_LIBRARY_PATH");
+  list.insert(list.end(), kUsualFolders.begin(), kUsualFolders.end());
+  for (const std::string& folder : list) {
+    struct stat st{};
+    const std::string file = folder + "/" + path;
+    if (::stat(file.c_str(), &st) == 0 && S_ISREG(st.st_mode) && open(file, out.handle_, error)) return true;
+  }
+  if (error.empty()) error = path + ": cannot open shared object file: No such file or directory";
   return false;
 }
 

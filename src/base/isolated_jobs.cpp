@@ -1,6 +1,7 @@
 #include "base/isolated_jobs.h"
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 #include "assay/error.h"
 #include "base/log.h"
+#include "base/memory_limit.h"
 
 namespace assay {
 namespace {
@@ -65,13 +67,18 @@ bool read_all(int fd, void* data, size_t bytes) {
 /// One child process and the job it works on.
 class Worker {
  public:
-  Worker(const std::function<std::string(size_t)>& work, const std::vector<Worker>& siblings) {
+  /// `memory`: its part of the budget.
+  Worker(const std::function<std::string(size_t)>& work, const std::vector<Worker>& siblings, int64_t memory) {
     int ends[2];
     require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, ErrorCode::kIo,
             "cannot make a socket for a child process: {}", std::strerror(errno));
     log::flush();  // else the child would say what waits there, too
+    const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ == 0) {
+      // However the parent ends, its children do not go on.
+      if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
+      set_memory_limit(memory);
       close(ends[0]);
       // A sibling ends when the last copy of the parent's end of its socket is closed.
       for (const Worker& other : siblings)
@@ -147,7 +154,7 @@ class Pool {
     workers_.reserve(wanted);
     while (finished_ < jobs_) {
       while (workers_.size() < wanted && next_ < jobs_) {
-        workers_.emplace_back(work_, workers_);
+        workers_.emplace_back(work_, workers_, memory_in_use() + memory_left() / static_cast<int64_t>(wanted));
         workers_.back().start(next_++);
       }
       wait();

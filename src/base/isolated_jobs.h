@@ -22,7 +22,8 @@ struct IsolatedJobResult {
 
 /// Calls work(0), ..., work(jobs - 1), each once, in child processes that are made by fork() and handed one
 /// job after the other; calls `done` in this process with each result, in the order in which they end. A
-/// child that dies is replaced. What `work` throws becomes the text `error: ...`. The caller must not have
+/// child that dies is replaced; a child ends with this process. The children share what is left of the memory
+/// budget (memory_limit.h). What `work` throws becomes the text `error: ...`. The caller must not have
 /// started threads. Throws Error (kIo) when no process can be made.
 void run_isolated(size_t jobs, const IsolatedJobOptions& options,
                   const std::function<std::string(size_t)>& work,

@@ -1,6 +1,7 @@
 #include "base/isolated_jobs.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 
 #include "base/log.h"
+#include "base/memory_limit.h"
 
 namespace assay {
 namespace {
@@ -53,6 +55,41 @@ TEST(IsolatedJobs, WhatTakesTooLongIsKilled) {
   EXPECT_EQ(results.at(1).death, "took longer than 0.2 s");
   EXPECT_EQ(results.at(2).text, "done");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(IsolatedJobs, ChildrenShareTheBudget) {
+  set_memory_limit(memory_in_use() + 4000);
+  const auto results = run(8, {.workers = 4}, [](size_t) { return std::to_string(memory_left()); });
+  set_memory_limit(0);
+  for (const auto& [i, r] : results) EXPECT_EQ(r.text, "1000");
+}
+
+// The child of a child says its process id through a pipe; killed, its parent takes it along.
+TEST(IsolatedJobs, ChildrenEndWithTheirParent) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    run_isolated(
+        1, {},
+        [&](size_t) {
+          const pid_t own = getpid();
+          if (write(ends[1], &own, sizeof own) != sizeof own) _exit(1);
+          sleep(60);
+          return std::string();
+        },
+        [](const IsolatedJobResult&) {});
+    _exit(0);
+  }
+  pid_t child = 0;
+  ASSERT_EQ(read(ends[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  close(ends[1]);
+  // The last copy of the pipe's other end is the child's.
+  char byte = 0;
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);
+  close(ends[0]);
 }
 
 TEST(IsolatedJobs, AnswersOfAnySizeArriveWhole) {

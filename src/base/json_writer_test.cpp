@@ -70,7 +70,7 @@ TEST(JsonWriter, FloatsAsPythonsRepr) {
 TEST(JsonWriter, EscapesEverythingOutsidePrintableAscii) {
   EXPECT_EQ(json_quoted("a\"b\\c/\n\r\t\f\b\x01\x7f"), R"("a\"b\\c/\n\r\t\f\b\u0001\u007f")");
   EXPECT_EQ(json_quoted("é日😀"), R"("\u00e9\u65e5\ud83d\ude00")");
-  // Bytes that are no UTF-8, as Python's surrogateescape has them.
+  // Bytes that are not UTF-8, as Python's surrogateescape has them.
   EXPECT_EQ(json_quoted("\xff"
                         "a\xc3"),
             R"("\udcffa\udcc3")");

@@ -59,10 +59,14 @@ struct State {
   const bool terminal;
   bool exiting = false;
   bool stdout_failed = false;
+  std::string failure;  ///< what output_failure() says
 };
 
 bool flush_locked(State& s) {
-  if (!s.pending.empty() && !write_fully(STDOUT_FILENO, s.pending)) s.stdout_failed = true;
+  if (!s.pending.empty() && !write_fully(STDOUT_FILENO, s.pending)) {
+    if (errno != EPIPE && s.failure.empty()) s.failure = fmt::format("standard output: {}", std::strerror(errno));
+    s.stdout_failed = true;
+  }
   s.pending.clear();
   return !s.stdout_failed;
 }
@@ -91,15 +95,18 @@ void set_lowest_threshold(const Config& config) {
 int open_log_file(const std::string& path) {
   std::error_code ignored;  // the open below reports what is wrong
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  require(fd >= 0, ErrorCode::kIo, "cannot write the log file {}: {}", path, std::strerror(errno));
+  // A pipe that nobody reads is not waited for.
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+  require(fd >= 0, ErrorCode::kIo, "cannot write the log file {}: {}", path,
+          errno == ENXIO ? "it is a pipe or a socket, and nobody reads it" : std::strerror(errno));
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   return fd;
 }
 
 void write_file_locked(State& s, const std::string& line) {
   if (s.file < 0 || write_fully(s.file, line)) return;
-  write_fully(STDERR_FILENO,
-              fmt::format("[W] Could not write the log file {}: {}\n", s.config.file, std::strerror(errno)));
+  if (errno != EPIPE && s.failure.empty())
+    s.failure = fmt::format("the log file {}: {}", s.config.file, std::strerror(errno));
   ::close(s.file);
   s.file = -1;
 }
@@ -170,6 +177,24 @@ bool flush() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return flush_locked(s);
+}
+
+void print(std::string_view text) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.captured) {
+    s.captured->out += text;
+    return;
+  }
+  flush_locked(s);
+  s.pending = text;
+  flush_locked(s);
+}
+
+std::string output_failure() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.failure;
 }
 
 Indent::Indent(int levels) : levels_(levels) { indentation += levels_; }

@@ -72,6 +72,13 @@ void add_verbosity(Config& config, std::string_view value);
 /// start of the process.
 bool flush();
 
+/// Text for stdout without a prefix, after all lines so far, whatever the thresholds; not for the log file.
+void print(std::string_view text);
+
+/// What the program's output could not take: "standard output: No space left on device", or the log file and
+/// its reason. Empty while all went well; a reader of stdout that went away is not a failure.
+std::string output_failure();
+
 /// Indents the messages of this thread while it lives.
 class Indent {
  public:

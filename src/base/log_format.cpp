@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "base/visible_text.h"
+
 namespace assay::log {
 namespace {
 
@@ -63,6 +65,54 @@ bool lies_below(std::string_view path, std::string_view folder) {
          (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
+/// Where Polygraphy's sources hold what one of ours says, so that its command lines choose the same messages.
+struct UpstreamPlace {
+  std::string_view ours;  ///< the beginning of a path below src/
+  std::string_view theirs;
+};
+constexpr UpstreamPlace kUpstreamPlaces[] = {
+    {"backends/engine", "backend/trt/loader.py"},
+    {"backends/onnxrt", "backend/onnxrt/loader.py"},
+    {"backends/reference", "backend/pluginref/runner.py"},
+    {"run/model_loader", "backend/onnx/loader.py"},
+    {"run/model_saver", "backend/onnx/loader.py"},
+    {"run/observed_types", "tools/args/backend/onnx/loader.py"},
+    {"run/runner", "backend/base/runner.py"},
+    {"run/data_loader", "comparator/data_loader.py"},
+    {"run/loader_cache", "comparator/data_loader.py"},
+    {"run/", "comparator/comparator.py"},
+    {"compare/accuracy", "comparator/comparator.py"},
+    {"compare/", "comparator/compare.py"},
+    {"view/", "comparator/util.py"},
+    {"graph/", "backend/onnx/loader.py"},
+    {"onnx/", "backend/onnx/loader.py"},
+    {"passes/", "backend/onnx/loader.py"},
+    {"ops/", "backend/onnx/loader.py"},
+    {"engine/", "backend/trt/loader.py"},
+    {"reference/", "backend/pluginref/runner.py"},
+    {"surgeon/", "tools/surgeon"},
+    {"inspect/", "tools/inspect"},
+    {"lint/", "tools/check/subtool/lint.py"},
+    {"plugin/", "tools/plugin"},
+    {"cli/options/onnx_model", "backend/onnx/loader.py"},
+    {"cli/cmd_run", "tools/run"},
+    {"cli/cmd_surgeon", "tools/surgeon"},
+    {"cli/model_editing", "tools/surgeon"},
+    {"cli/cmd_inspect", "tools/inspect"},
+    {"cli/cmd_check", "tools/check"},
+    {"cli/cmd_plugin", "tools/plugin"},
+    {"cli/cmd_data", "tools/data"},
+    {"cli/cmd_template", "tools/template"},
+    {"cli/", "tools"},
+};
+
+/// Empty where upstream has nothing of the kind.
+std::string_view upstream_path(std::string_view path) {
+  for (const UpstreamPlace& place : kUpstreamPlaces)
+    if (path.starts_with(place.ours)) return place.theirs;
+  return {};
+}
+
 std::string_view without_slashes(std::string_view path) {
   while (!path.empty() && path.front() == '/') path.remove_prefix(1);
   while (!path.empty() && path.back() == '/') path.remove_suffix(1);
@@ -76,18 +126,15 @@ std::string layout(const Prefix& prefix, int indentation, std::string_view text)
   const std::string tab(static_cast<size_t>(std::max(indentation, 0)) * 4, ' ');
   const std::string new_line = "\n" + tab + std::string(out.size(), ' ');
   out += tab;
-  while (!text.empty()) {
-    const auto c = static_cast<unsigned char>(text[0]);
-    if (const size_t bytes = line_break(text)) {
-      text.remove_prefix(bytes);
-      if (!text.empty()) out += new_line;
-    } else if ((c < 0x20 && c != '\t') || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", c);
-      text.remove_prefix(1);
-    } else {
-      out += text[0];
-      text.remove_prefix(1);
+  for (size_t from = 0, at = 0; at <= text.size();) {
+    const size_t bytes = at < text.size() ? line_break(text.substr(at)) : 1;
+    if (bytes == 0) {
+      ++at;
+      continue;
     }
+    out += visible_text(text.substr(from, at - from), Lines::kOne);
+    from = at += bytes;
+    if (at < text.size()) out += new_line;
   }
   return out;
 }
@@ -112,9 +159,10 @@ Severity threshold_for(const Config& config, std::string_view file) {
   Severity found = config.threshold;
   size_t longest = 0;
   const std::string_view path = config.path_thresholds.empty() ? file : source_path(file);
+  const std::string_view theirs = config.path_thresholds.empty() ? std::string_view() : upstream_path(path);
   for (const auto& [entry, severity] : config.path_thresholds) {
     const std::string_view folder = without_slashes(entry);
-    if (folder.size() < longest || !lies_below(path, folder)) continue;
+    if (folder.size() < longest || (!lies_below(path, folder) && !lies_below(theirs, folder))) continue;
     longest = folder.size();
     found = severity;
   }
@@ -146,7 +194,7 @@ void add_verbosity(Config& config, std::string_view value) {
   if (!severity) {
     std::string known;
     for (const SeverityTraits& t : kSeverities) known.append(known.empty() ? "" : ", ").append(t.name);
-    fail(ErrorCode::kInvalidArgument, "'{}' is no log level; the levels are {}", name, known);
+    fail(ErrorCode::kInvalidArgument, "'{}' is not a log level; the levels are {}", name, known);
   }
   const std::string_view path =
       colon == std::string_view::npos ? "" : without_slashes(value.substr(0, colon));

@@ -151,6 +151,25 @@ TEST(Log, PathThresholdsUseTheLongestMatch) {
   EXPECT_EQ(capture.out(), "[V] shown\n");
 }
 
+TEST(Log, PathsOfPolygraphyChooseTheSameMessages) {
+  std::string root = __FILE__;
+  root.resize(root.rfind("base/log_test.cpp"));
+  Config config;
+  log::add_verbosity(config, "backend:VERBOSE");
+  log::add_verbosity(config, "comparator/data_loader.py:WARNING");
+  const auto threshold = [&](const char* path) { return log::threshold_for(config, root + path); };
+  EXPECT_EQ(threshold("run/runner.cpp"), Severity::kVerbose) << "backend/base/runner.py";
+  EXPECT_EQ(threshold("backends/onnxrt.cpp"), Severity::kVerbose);
+  EXPECT_EQ(threshold("backends/onnxrt_library.cpp"), Severity::kVerbose);
+  EXPECT_EQ(threshold("run/model_loader.cpp"), Severity::kVerbose) << "backend/onnx/loader.py";
+  EXPECT_EQ(threshold("run/execute_runner.cpp"), Severity::kInfo) << "comparator/comparator.py";
+  EXPECT_EQ(threshold("run/data_loader.cpp"), Severity::kWarning);
+  EXPECT_EQ(threshold("run/loader_cache.cpp"), Severity::kWarning);
+  EXPECT_EQ(threshold("cli/cmd_run.cpp"), Severity::kInfo);
+  log::add_verbosity(config, "backends/onnxrt.cpp:ERROR");
+  EXPECT_EQ(threshold("backends/onnxrt.cpp"), Severity::kError) << "ours is longer";
+}
+
 TEST(Log, VerbosityValues) {
   Config config;
   log::add_verbosity(config, "super_verbose");
@@ -163,7 +182,7 @@ TEST(Log, VerbosityValues) {
     FAIL() << "an unknown level was taken";
   } catch (const Error& e) {
     EXPECT_EQ(e.message(),
-              "'LOUD' is no log level; the levels are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, "
+              "'LOUD' is not a log level; the levels are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, "
               "INFO, START, "
               "FINISH, WARNING, ERROR, CRITICAL");
   }

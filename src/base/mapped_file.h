@@ -1,21 +1,28 @@
 // Read-only files in memory, without reading them.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "base/resident_memory.h"
 
 namespace assay {
 
-/// A whole file mapped read-only. Pages are read when they are touched.
+/// A whole file mapped read-only. Pages are read when they are touched. When they are gone by then, as
+/// somebody has shortened the file, the process says so and ends with exit code 1 and without its temporary
+/// files.
 class MappedFile {
  public:
   /// Throws Error (kNotFound, kIo) that names the path. An empty file maps to zero bytes.
   static std::shared_ptr<const MappedFile> open(const std::string& path);
+  /// The same of a file that is open; `path` is what it is called. Throws Error (kIo).
+  static std::shared_ptr<const MappedFile> map(const Descriptor& opened, const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -24,15 +31,23 @@ class MappedFile {
   const char* data() const { return data_; }
   size_t size() const { return size_; }
   std::string_view bytes() const { return {data_, size_}; }
+  /// How many names the file had.
+  size_t names() const { return stat_.st_nlink; }
+  /// False when another file has taken its name, or it was written to, since it was mapped.
+  bool is_still_there() const;
   /// Gives the resident pages of a range back to the system; the next touch reads them again.
   void drop_pages(const void* first, size_t bytes) const { drop_resident_pages(first, bytes); }
+
+  struct Mapping;  ///< what the signal handler knows of it
 
  private:
   MappedFile() = default;
   std::string path_;
   const char* data_ = nullptr;
   size_t size_ = 0;
+  struct stat stat_{};
   std::optional<ReclaimableRange> reclaimable_;
+  Mapping* mapping_ = nullptr;
 };
 
 }  // namespace assay

@@ -5,20 +5,45 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "assay/error.h"
 
 namespace assay {
 namespace {
 
-/// The limit of the process's control group, if it is in one of its own; INT64_MAX where there is none.
+using Path = std::filesystem::path;
+
+/// The number in a file of a control group; INT64_MAX where there is none.
+int64_t limit_in(const Path& path) {
+  long long value = 0;  // the word `max` leaves it 0
+  std::ifstream file(path);
+  return file >> value && value > 0 ? value : INT64_MAX;
+}
+
+/// The smallest limit of the process's control group and of those around it, in both versions of the interface;
+/// INT64_MAX where there is none.
 int64_t control_group_limit() {
   int64_t bytes = INT64_MAX;
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::FILE* file = std::fopen(path, "r");
-    if (file == nullptr) continue;
-    long long value = 0;  // the word `max` leaves it 0
-    if (std::fscanf(file, "%lld", &value) == 1 && value > 0) bytes = std::min<int64_t>(bytes, value);
-    std::fclose(file);
+  const auto climb = [&](const Path& root, const std::string& group, const char* name) {
+    for (Path at = Path(group).relative_path();; at = at.parent_path()) {
+      bytes = std::min(bytes, limit_in(root / at / name));
+      if (at.empty()) return;
+    }
+  };
+  climb("/sys/fs/cgroup", "", "memory.max");
+  climb("/sys/fs/cgroup/memory", "", "memory.limit_in_bytes");
+  // Lines such as `0::/user.slice/a.scope` and `5:memory:/a`.
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
+    if (controllers.empty()) climb("/sys/fs/cgroup", group, "memory.max");
+    if (controllers == "memory") climb("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
   }
   return bytes;
 }
@@ -34,15 +59,50 @@ int64_t machine_limit() {
 }
 
 std::atomic<int64_t> chosen{0};
+std::atomic<int64_t> in_use{0};
 
 }  // namespace
 
 int64_t memory_limit() {
   if (const int64_t bytes = chosen.load(std::memory_order_relaxed); bytes > 0) return bytes;
-  static const int64_t machine = machine_limit();
+  static const int64_t machine = machine_limit() / 2;
   return machine;
 }
 
 void set_memory_limit(int64_t bytes) { chosen.store(bytes, std::memory_order_relaxed); }
+
+int64_t memory_in_use() { return in_use.load(std::memory_order_relaxed); }
+int64_t memory_left() { return std::max<int64_t>(memory_limit() - memory_in_use(), 0); }
+
+MemoryCeiling::MemoryCeiling(int64_t bytes) : before_(chosen.load(std::memory_order_relaxed)) {
+  set_memory_limit(std::max<int64_t>(std::min(memory_in_use() + bytes, memory_limit()), 1));
+}
+MemoryCeiling::~MemoryCeiling() { set_memory_limit(before_); }
+
+bool MemoryShare::take(int64_t bytes) noexcept {
+  const int64_t limit = memory_limit();
+  // Added first, so that threads that ask at once do not both get the last of it; no sum of shares overflows,
+  // as none is above the limit.
+  if (bytes > limit || in_use.fetch_add(bytes, std::memory_order_relaxed) > limit - bytes) {
+    if (bytes <= limit) in_use.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  bytes_ += bytes;
+  return true;
+}
+
+MemoryShare::MemoryShare(int64_t bytes, const char* what) {
+  if (take(bytes)) return;
+  Error e(ErrorCode::kUnsupported, fmt::format("{} takes {} bytes, but {} of {} bytes are in use", what, bytes,
+                                               memory_in_use(), memory_limit()));
+  throw e.set_remedy("The option --memory-limit changes how many there may be.");
+}
+
+MemoryShare& MemoryShare::operator=(MemoryShare&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MemoryShare::~MemoryShare() { in_use.fetch_sub(bytes_, std::memory_order_relaxed); }
 
 }  // namespace assay

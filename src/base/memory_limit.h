@@ -1,15 +1,51 @@
-// How much memory one object may ask for.
+// How much memory tensors may take: one budget for the process.
 #pragma once
 
 #include <cstdint>
 
 namespace assay {
 
-/// Bytes that a single allocation may take at most: the memory of the machine, or less where the process or
-/// its control group may have less. What asks for more is refused before anything is allocated, because Linux
-/// hands out memory that it does not have and kills the process when it is touched.
+/// Bytes that all tensors that are alive may take together: half of the memory of the machine, or half of what the
+/// process or its control group may have where that is less. What asks for more is refused before anything is
+/// allocated, because Linux hands out memory that it does not have and kills the process when it is touched. Mapped
+/// files do not count: their pages can be had again.
 int64_t memory_limit();
-/// Replaces it, for tests; 0 brings back the machine's.
+/// Replaces it (--memory-limit, tests); 0 brings back the machine's. What is alive stays.
 void set_memory_limit(int64_t bytes);
+
+/// Bytes of the budget that are taken now.
+int64_t memory_in_use();
+/// What is left of it; never negative.
+int64_t memory_left();
+
+/// For as long as it lives, no more than `bytes` may be taken beside what is in use when it begins. For one thread
+/// that evaluates at a time.
+class MemoryCeiling {
+ public:
+  explicit MemoryCeiling(int64_t bytes);
+  ~MemoryCeiling();
+  MemoryCeiling(const MemoryCeiling&) = delete;
+  MemoryCeiling& operator=(const MemoryCeiling&) = delete;
+
+ private:
+  int64_t before_;
+};
+
+/// A part of the budget, taken for as long as the object lives.
+class MemoryShare {
+ public:
+  MemoryShare() = default;
+  /// Throws Error (kUnsupported), naming `what` asks for it, when less is left.
+  MemoryShare(int64_t bytes, const char* what);
+  MemoryShare(MemoryShare&& other) noexcept : bytes_(other.bytes_) { other.bytes_ = 0; }
+  MemoryShare& operator=(MemoryShare&& other) noexcept;
+  ~MemoryShare();
+
+  /// Takes `bytes` if they are left; says whether.
+  bool take(int64_t bytes) noexcept;
+
+ private:
+  int64_t bytes_ = 0;
+};
 
 }  // namespace assay

@@ -1,18 +1,77 @@
 #include "base/memory_limit.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "assay/error.h"
 
 namespace assay {
 namespace {
 
-TEST(MemoryLimit, IsTheMachinesUnlessATestSetsIt) {
+class MemoryLimit : public testing::Test {
+ protected:
+  ~MemoryLimit() override { set_memory_limit(0); }
+};
+
+TEST_F(MemoryLimit, IsAtMostHalfOfTheMachinesUnlessItIsSet) {
   const int64_t machine = memory_limit();
-  EXPECT_GT(machine, int64_t{1} << 28);
-  EXPECT_LT(machine, int64_t{1} << 50);
+  EXPECT_GT(machine, int64_t{1} << 27);
+  EXPECT_LE(machine, static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2);
   set_memory_limit(1000);
   EXPECT_EQ(memory_limit(), 1000);
   set_memory_limit(0);
   EXPECT_EQ(memory_limit(), machine);
+}
+
+TEST_F(MemoryLimit, CountsWhatIsAliveTogether) {
+  const int64_t before = memory_in_use();
+  set_memory_limit(before + 1000);
+  {
+    MemoryShare a(600, "a list"), b;
+    EXPECT_EQ(memory_left(), 400);
+    EXPECT_FALSE(b.take(401));
+    EXPECT_EQ(memory_left(), 400);
+    EXPECT_TRUE(b.take(400));
+    EXPECT_EQ(memory_left(), 0);
+    MemoryShare moved(std::move(a));
+    EXPECT_EQ(memory_in_use(), before + 1000);
+  }
+  EXPECT_EQ(memory_in_use(), before);
+}
+
+TEST_F(MemoryLimit, NoSumOfSharesOverflows) {
+  const int64_t before = memory_in_use();
+  MemoryShare share;
+  EXPECT_FALSE(share.take(INT64_MAX));
+  EXPECT_FALSE(share.take(INT64_MAX - 1));
+  EXPECT_EQ(memory_in_use(), before);
+}
+
+TEST_F(MemoryLimit, ARefusalSaysHowMuchAndWhatToDo) {
+  set_memory_limit(memory_in_use() + 1000);
+  try {
+    MemoryShare share(2000, "a list of values");
+    FAIL() << "it was granted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.what(), fmt::format("a list of values takes 2000 bytes, but {} of {} bytes are in use. The option "
+                                    "--memory-limit changes how many there may be.",
+                                    memory_in_use(), memory_limit()));
+  }
+}
+
+TEST_F(MemoryLimit, ACeilingHoldsAsLongAsItLives) {
+  set_memory_limit(memory_in_use() + 1000);
+  const int64_t limit = memory_limit();
+  {
+    const MemoryCeiling ceiling(300);
+    EXPECT_EQ(memory_left(), 300);
+    const MemoryCeiling no_higher(5000);
+    EXPECT_EQ(memory_left(), 300);
+  }
+  EXPECT_EQ(memory_limit(), limit);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ bool is_glob(std::string_view spec) { return spec.find_first_of("*?[") != std::s
 NamePattern::NamePattern(std::string_view spec) : spec_(spec) {
   if (!spec.starts_with(kRegexPrefix)) return;
   auto regex = std::make_shared<RE2>(std::string(spec.substr(kRegexPrefix.size())), RE2::Quiet);
-  require(regex->ok(), ErrorCode::kInvalidArgument, "'{}' is no regular expression: {}", spec, regex->error());
+  require(regex->ok(), ErrorCode::kInvalidArgument, "'{}' is not a regular expression: {}", spec, regex->error());
   regex_ = std::move(regex);
 }
 

@@ -27,7 +27,7 @@ TEST(NamePattern, RefusesAWrongExpression) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kInvalidArgument);
-    EXPECT_TRUE(std::string(e.what()).starts_with("'re:(' is no regular expression: ")) << e.what();
+    EXPECT_TRUE(std::string(e.what()).starts_with("'re:(' is not a regular expression: ")) << e.what();
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/python_repr.h"
 #include "cli/command_list.h"
 #include "cli/options/logging.h"
+#include "cli/options/resources.h"
 #include "run/failure.h"
 
 namespace assay::cli {
@@ -21,9 +22,9 @@ namespace {
 /// The upstream version whose behaviour the name `polygraphy` promises.
 constexpr const char* kPolygraphyVersion = "0.49.27";
 
-void print(std::FILE* stream, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
+void print_error(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 std::string binary_directory() {
@@ -57,6 +58,7 @@ void add_command(ArgParser& parser, const Command& command) {
   parser.add_command(std::string(command.name), std::string(command.summary),
                      std::string(command.description), [&command](ArgParser& inner) {
                        if (command.add_options != nullptr) command.add_options(inner);
+                       if (command.run != nullptr) add_resource_options(inner);
                        for (const Command* sub : command.subcommands) add_command(inner, *sub);
                      });
 }
@@ -97,7 +99,7 @@ int report_unrecognized(const ParsedArgs& args, const Invocation& invocation) {
     if (!word.starts_with("--")) continue;
     const std::string near = nearest_name(word.substr(0, word.find('=')), args.known_names());
     if (!near.empty())
-      print(stderr, fmt::format("{}: {} is no option; did you mean {}?\n", invocation.program, word, near));
+      print_error(fmt::format("{}: {} is not an option; did you mean {}?\n", invocation.program, word, near));
   }
   return 1;
 }
@@ -128,6 +130,7 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
   CommandContext context(args, invocation);
   const Outcome outcome = guarded([&] {
     apply_logging_options(args);
+    apply_resource_options(args);
     refuse_unavailable(args);
     return find_command(args.commands()).run(context);
   });
@@ -145,11 +148,11 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   const ParsedArgs args = root_parser(invocation).parse(words.subspan(1));
   if (args.wants_help()) {
-    print(stdout, args.help_text());
+    log::print(args.help_text());
     return 0;
   }
   if (args.has("--version")) {
-    print(stdout, version_text(invocation));
+    log::print(version_text(invocation));
     return 0;
   }
   if (!args.unrecognized().empty()) return report_unrecognized(args, invocation);
@@ -173,13 +176,16 @@ int run_command_line(std::span<const std::string> words) {
   try {
     status = parse_and_run(invocation, words);
   } catch (const UsageError& e) {
-    print(stderr, fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
+    print_error(fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
     status = 2;
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());
   }
   log::flush();
-  return status;
+  const std::string failure = log::output_failure();
+  if (failure.empty()) return status;
+  print_error(fmt::format("[!] cannot write {}\n", failure));
+  return status == 0 ? 1 : status;
 }
 
 }  // namespace assay::cli

@@ -15,14 +15,18 @@ namespace assay::cli {
 namespace {
 
 /// What runs without --on.
-constexpr std::string_view kDefaultTargets[] = {"inference", "reference", "reference-stored", "engine",
-                                                "engine-unoptimized"};
+std::vector<std::string> default_targets() {
+  std::vector<std::string> names;
+  for (const ConformanceTarget& t : conformance_targets())
+    if (t.is_default) names.push_back(t.name);
+  return names;
+}
 
 std::string target_help() {
   std::string text = "What to judge the cases on";
   for (const ConformanceTarget& t : conformance_targets())
     text += fmt::format("{} {} ({})", &t == conformance_targets().data() ? ":" : ",", t.name, t.summary);
-  return text + fmt::format(". Default: {}.", fmt::join(kDefaultTargets, ", "));
+  return text + fmt::format(". Default: {}.", fmt::join(default_targets(), ", "));
 }
 
 void add_conformance_options(ArgParser& parser) {
@@ -56,8 +60,7 @@ void add_conformance_options(ArgParser& parser) {
 }
 
 std::vector<const ConformanceTarget*> chosen_targets(const ParsedArgs& args) {
-  const std::vector<std::string> names = args.list("--on").value_or(
-      std::vector<std::string>(std::begin(kDefaultTargets), std::end(kDefaultTargets)));
+  const std::vector<std::string> names = args.list("--on").value_or(default_targets());
   std::vector<const ConformanceTarget*> targets;
   for (const ConformanceTarget& t : conformance_targets())
     if (std::find(names.begin(), names.end(), t.name) != names.end()) targets.push_back(&t);

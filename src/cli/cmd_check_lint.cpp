@@ -6,7 +6,6 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/runners.h"
-#include "graph/metadata_text.h"
 #include "lint/lint.h"
 #include "run/loader_cache.h"
 
@@ -39,29 +38,14 @@ void add_options(ArgParser& parser) {
   add_data_loader_options(parser);
 }
 
-/// As upstream, whose data loader is told the type of every input.
-void log_inputs(const std::vector<TensorInfo>& inputs) {
-  MetadataText text;
+/// Data for the model's inputs, drawn or loaded. As upstream, whose data loader is told the type and shape of
+/// every input, and says what it makes of open extents.
+TensorList feed_for(DataOptions data, const std::vector<TensorInfo>& inputs) {
   for (const TensorInfo& input : inputs)
-    if (input.type.is_tensor()) text.add(input.name, input.type.dtype, input.type.dims);
-  log::info("Will generate inference input data according to provided TensorMetadata: {}", text.str());
-}
-
-/// Data for the model's inputs, drawn or loaded.
-TensorList feed_for(const DataOptions& data, const std::vector<TensorInfo>& inputs) {
-  const auto cache = [&]() -> LoaderCache {
-    if (data.load_inputs.empty()) {
-      log_inputs(inputs);
-      return {DataLoader(data.random), ""};
-    }
-    InputData all;
-    for (const std::string& path : data.load_inputs) {
-      InputData part = load_inputs(path);
-      std::move(part.begin(), part.end(), std::back_inserter(all));
-    }
-    return {std::move(all), ""};
-  };
-  LoaderCache loaded = cache();
+    if (input.type.is_tensor())
+      data.random.shapes.push_back(
+          {.name = input.name, .dims = input.type.dims.value_or(Dims()), .dtype = input.type.dtype});
+  LoaderCache loaded = input_cache(data);
   loaded.set_inputs(inputs);
   require(loaded.size() > 0, ErrorCode::kInvalidArgument, "no iteration has data");
   std::vector<Tensor> tensors = loaded.feed(0);

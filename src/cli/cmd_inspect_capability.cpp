@@ -138,7 +138,7 @@ bool report_tactics(const std::shared_ptr<Model>& model, NodeRange range) {
     shapes.push_back(shape.value_or(Shape()));
   }
   try {
-    log::info("{}", tactics_text(*part->graph, plan_tactics(*part, shapes), range.begin));
+    log::info("{}", tactics_text(*part, plan_tactics(*part, shapes), range.begin));
     return true;
   } catch (const Error& e) {
     log::error("The engine cannot plan {}: {}", nodes, e.what());

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/atomic_file.h"
 #include "base/log.h"
@@ -111,9 +110,7 @@ bool shows(const ParsedArgs& args, std::string_view what) {
 constexpr int64_t kTextElements = 8;
 
 void show_text(const ParsedArgs& args, const Model& model) {
-  const std::string text = to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements});
-  log::flush();
-  std::fputs(text.c_str(), stdout);
+  log::print(to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements, .visible = true}));
 }
 
 int run(CommandContext& context) {

@@ -327,5 +327,29 @@ TEST(RunOptions, ComparisonValuesAreCheckedBeforeAnythingRuns) {
   }
 }
 
+/// Calls visit(path, parser) for every command, with the options that it takes.
+template <typename Visit>
+void for_each_command(std::span<const Command* const> commands, const std::string& path, const Visit& visit) {
+  for (const Command* c : commands) {
+    const std::string own = path + " " + std::string(c->name);
+    ArgParser parser(own, "");
+    if (c->add_options != nullptr) c->add_options(parser);
+    visit(own, parser);
+    for_each_command(c->subcommands, own, visit);
+  }
+}
+
+TEST(CommandOptions, WhoLoadsInputsSaysWhyNoScriptDoes) {
+  size_t count = 0;
+  for_each_command(all_commands(), "assay", [&](const std::string& command, const ArgParser& parser) {
+    const std::string help = parser.help(100);
+    if (help.find("--load-inputs") == std::string::npos) return;
+    ++count;
+    for (const char* name : {"--data-loader-script", "--data-loader-func-name"})
+      EXPECT_NE(help.find(name), std::string::npos) << command << " " << name;
+  });
+  EXPECT_GE(count, 7U) << "run, check lint, surgeon extract, sanitize, template trt-config, plugin ...";
+}
+
 }  // namespace
 }  // namespace assay::cli

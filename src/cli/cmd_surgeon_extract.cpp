@@ -1,6 +1,7 @@
 // assay surgeon extract: a part of a model as a model of its own.
 #include <algorithm>
 #include <cctype>
+#include <unordered_set>
 
 #include "base/log.h"
 #include "cli/cmd_surgeon.h"
@@ -11,6 +12,7 @@
 #include "cli/options/onnx_model.h"
 #include "cli/values.h"
 #include "graph/clone.h"
+#include "graph/metadata_text.h"
 #include "passes/selector.h"
 #include "run/observed_types.h"
 #include "surgeon/contradiction.h"
@@ -55,7 +57,7 @@ bool is_auto(std::string_view word) {
 
 /// Splits the last `:part` off.
 std::string take_last(const std::string& option, const std::string& whole, std::string& rest) {
-  // A colon of a path is no separator.
+  // A colon of a path is not a separator.
   const size_t colon = rest.rfind(':');
   if (colon == std::string::npos || colon == 0 || rest[colon - 1] == ':')
     log::critical(ErrorCode::kInvalidArgument, "{}: could not parse {}. Expected {}", option, whole,
@@ -120,11 +122,26 @@ bool is_missing(const Graph& g, const CutTensor& t, bool needs_shape) {
   return !has_dtype || (needs_shape && !t.dims && may_have_shape && !v->type.has_shape());
 }
 
-bool any_missing(const Graph& g, const Cut& inputs, const Cut& outputs) {
-  return std::any_of(inputs.tensors.begin(), inputs.tensors.end(),
-                     [&](const CutTensor& t) { return is_missing(g, t, true); }) ||
-         std::any_of(outputs.tensors.begin(), outputs.tensors.end(),
-                     [&](const CutTensor& t) { return is_missing(g, t, false); });
+/// The tensors of the cut of which something is not known.
+std::vector<CutTensor> find_missing(const Graph& g, const Cut& inputs, const Cut& outputs) {
+  std::vector<CutTensor> missing;
+  const auto is_new = [&](const CutTensor& t) {
+    return std::none_of(missing.begin(), missing.end(), [&](const CutTensor& m) { return m.name == t.name; });
+  };
+  for (const CutTensor& t : inputs.tensors)
+    if (is_missing(g, t, true)) missing.push_back(t);
+  for (const CutTensor& t : outputs.tensors)
+    if (is_missing(g, t, false) && is_new(t)) missing.push_back(t);
+  return missing;
+}
+
+std::string metadata_text(const Graph& g, const std::vector<CutTensor>& tensors) {
+  MetadataText text;
+  for (const CutTensor& t : tensors) {
+    const Type& known = g.find_value(t.name)->type;
+    text.add(t.name, t.dtype.value_or(known.dtype), t.dims ? t.dims : known.dims);
+  }
+  return text.str();
 }
 
 /// Finds what is to be known of the cut: by inference, and where that is not enough by evaluation.
@@ -133,21 +150,23 @@ void complete_types(const ParsedArgs& args, const std::shared_ptr<Model>& model,
   const Graph& g = inputs.graph != nullptr ? *inputs.graph : *model->graph;
   const bool forced = args.has("--force-fallback-shape-inference");
   if (forced) {
-    log::info("Forcing fallback shape inference. This will cause dynamic shapes to become fixed.");
-  } else if (any_missing(g, inputs, outputs) && !args.has("--shape-inference")) {
+    log::info("Forcing fallback shape inference. This will cause dynamic dimensions to become static.");
+  } else if (!find_missing(g, inputs, outputs).empty() && !args.has("--shape-inference")) {
     log::info(
         "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
         "To avoid this, you can specify the shapes and data types explicitly.");
     infer_known_shapes(*model, true);
   }
-  if (!is_main || (!forced && !any_missing(g, inputs, outputs))) return;
+  const std::vector<CutTensor> missing = find_missing(g, inputs, outputs);
+  if (!is_main || (!forced && missing.empty())) return;
   try {
     if (!forced)
       log::warning(
-          "Inference does not tell all types and shapes that the part needs: the model is evaluated for "
-          "them, which makes every "
-          "extent a fixed number.");
-    observe_types(model, read_data_options(args, options.input_shapes).random);
+          "Some tensor shapes or dtypes are missing in the model. Note: Tensors with missing information:\n"
+          "{}\nWill run inference to determine shapes. This may cause some dynamic dimensions to become "
+          "static.\nTo avoid this, please provide metadata on the command-line. ",
+          metadata_text(g, missing));
+    observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
   } catch (const Error& e) {
     if (forced) throw;
     log::warning("The model cannot be evaluated to find types and shapes: {}", e.what());
@@ -193,9 +212,9 @@ void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const 
     require_possible(*before, *model, "the shapes and types that --inputs and --outputs give");
     infer_known_shapes(*model, false);
   }
+  const std::unordered_set<const Value*> given(graph->outputs.begin(), graph->outputs.end());
   for (const Value* v : graph->inputs)
-    if (v->consumers().empty() &&
-        std::find(graph->outputs.begin(), graph->outputs.end(), v) == graph->outputs.end())
+    if (v->consumers().empty() && !given.contains(v))
       log::warning("The outputs do not depend on the input '{}'.", v->name());
 }
 

@@ -101,10 +101,11 @@ int run(CommandContext& context) {
                     .outputs = args.list("--outputs").value(),
                     .attributes = read_attributes(args)};
   const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  log_model("Original Model", *model);
   set_operator(args.text("--op").value(), *model, node);
   edit(path, [&] { insert_node(*model, node); });
   if (args.has("--shape-inference")) infer_known_shapes(*model, true);
-  save_onnx_model(*model, read_onnx_save_options(args, kOutputOption));
+  save_edited_model(args, *model);
   return 0;
 }
 

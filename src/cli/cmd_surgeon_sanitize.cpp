@@ -1,7 +1,9 @@
 // assay surgeon sanitize: cleans, folds and simplifies a model, and can prove that it computes the same.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "assay/edit.h"
 #include "assay/fold.h"
@@ -20,10 +22,10 @@
 #include "graph/order.h"
 #include "passes/mark_outputs.h"
 #include "passes/origins.h"
-#include "passes/pass_manager.h"
-#include "passes/pipelines.h"
+#include "passes/simplify.h"
 #include "run/equivalence.h"
 #include "run/observed_types.h"
+#include "run/results.h"
 #include "surgeon/contradiction.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/upper_bound.h"
@@ -66,10 +68,10 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--toposort"}, .help = "Sort the nodes topologically.", .arity = Arity::kNone},
       {.names = {"--simplify"},
-       .help =
-           "Also remove what changes nothing (Identity, double Transpose, equal nodes) and put batch "
-           "normalisations, "
-           "channel-wise factors and paddings into the convolutions next to them. Implies --fold-constants.",
+       .help = "Also remove and merge what does not change results beyond rounding: nodes that do nothing, equal "
+               "nodes and weights, chains of views, slices and transpositions, computed shapes that the extents "
+               "decide; batch normalisations, channel-wise factors and paddings go into the layers next to them, "
+               "formulas become the operators that the model's opset has for them. Implies --fold-constants.",
        .arity = Arity::kNone},
       {.names = {"--prove"},
        .help = "Evaluate the original and the result in float64 on generated data, with several sizes where "
@@ -121,11 +123,16 @@ struct FoldTotals {
   int64_t folded = 0, flattened = 0, casts = 0;
 };
 
-void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
+FoldOptions read_fold_options(const ParsedArgs& args) {
   FoldOptions options;
   options.fold_shapes = !args.has("--no-fold-shapes");
   if (const auto bytes = args.text("--fold-size-threshold"))
     options.size_threshold = parse_byte_count(*bytes);
+  return options;
+}
+
+void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
+  const FoldOptions options = read_fold_options(args);
   const bool infers =
       options.fold_shapes && !args.has("--no-shape-inference") && !args.has("--no-per-pass-shape-inference");
   const int64_t passes = args.integer("--num-passes").value_or(std::numeric_limits<int64_t>::max());
@@ -150,17 +157,24 @@ void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
   }
 }
 
-void simplify(Model& model) {
-  constexpr std::string_view kPasses[] = {"eliminate_identity",  "fold_batch_norm",
-                                          "fold_channel_affine", "fuse_pad",
-                                          "merge_transposes",    "eliminate_common_subexpressions",
-                                          "eliminate_dead_code"};
-  std::vector<const PassDef*> passes;
-  for (const PassDef* p : canonical_pipeline())
-    if (std::find(std::begin(kPasses), std::end(kPasses), p->name) != std::end(kPasses)) passes.push_back(p);
-  sort_topologically(*model.graph);
-  for (const PassReport& r : run_passes(model, passes))
-    if (r.edits > 0) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
+/// What keeps the simplifier from its work is said.
+void warn_of_replaceable(const Model& model) {
+  const auto& values = model.graph->values();
+  const auto count = std::count_if(values.begin(), values.end(), [](const auto& v) { return v->is_overridable; });
+  if (model.ir_version >= 4 && count > 0)
+    log::warning(
+        "{} initializer(s) are listed among the inputs, where a caller may replace them, so they are not taken for "
+        "constants. Take them off the list of inputs if nobody does.",
+        count);
+}
+
+void simplify(Model& model, const FoldOptions& fold, bool infers, FoldTotals& totals) {
+  warn_of_replaceable(model);
+  const SimplifyReport report = assay::simplify(model, {.fold = fold, .infer = infers});
+  for (const PassReport& r : report.passes) log::info("Simplifying | {}: {} edit(s)", r.pass, r.edits);
+  totals.folded += report.folded_nodes;
+  totals.flattened += report.flattened_ifs;
+  totals.casts += report.elided_casts;
   remove_origins(model);
 }
 
@@ -174,12 +188,17 @@ void change_outputs(const ParsedArgs& args, Model& model) {
   if (const auto names = args.list("--exclude-outputs")) unmark_outputs(model, *names);
 }
 
-void set_bounds(const ParsedArgs& args, Model& model) {
+/// Nothing without the option.
+std::optional<UpperBounds> read_bounds(const ParsedArgs& args) {
   const auto words = args.list("--set-unbounded-dds-upper-bound");
-  if (!words) return;
+  if (!words) return std::nullopt;
   UpperBounds bounds;
   for (const auto& [name, value] : parse_key_numbers("--set-unbounded-dds-upper-bound", *words))
     bounds.emplace_back(name, value.as_int());
+  return bounds;
+}
+
+void set_bounds(Model& model, const UpperBounds& bounds) {
   std::string text;
   for (const auto& [name, value] : set_upper_bounds(model, bounds))
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", python_str_repr(name), value);
@@ -239,7 +258,11 @@ void report_changes(const Census& before, const Census& after, const FoldTotals&
 
 void prove(const ParsedArgs& args, const std::shared_ptr<Model>& original,
            const std::shared_ptr<Model>& result, const std::vector<InputShape>& overridden) {
-  EquivalenceOptions options{.data = read_data_options(args, {}).random};
+  DataOptions data = read_data_options(args, {});
+  EquivalenceOptions options{.data = std::move(data.random)};
+  for (const std::string& path : data.load_inputs)
+    for (const StoredTensorList& feed : load_inputs(path)) options.loaded.push_back(load_all(feed));
+  if (!options.loaded.empty()) options.trials = 0;
   if (const auto words = args.list("--prove-input-shapes"))
     options.data.shapes = parse_input_shapes("--prove-input-shapes", *words);
   change_outputs(args, *original);
@@ -255,6 +278,7 @@ void prove(const ParsedArgs& args, const std::shared_ptr<Model>& original,
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
+  const std::optional<UpperBounds> bounds = read_bounds(args);
   const bool folds = args.has("--fold-constants") || args.has("--simplify");
   const bool infers = !args.has("--no-shape-inference") && !args.has("--force-fallback-shape-inference");
   context.announce();
@@ -265,19 +289,19 @@ int run(CommandContext& context) {
   edit(options.path, [&] {
     if (infers) infer_known_shapes(*model, true);
     change_outputs(args, *model);
-    set_bounds(args, *model);
+    if (bounds) set_bounds(*model, *bounds);
   });
   log_model("Original Model", *model);
   edit(options.path, [&] {
     override_shapes(*model, options.input_shapes);
     if (args.has("--force-fallback-shape-inference"))
-      observe_types(model, read_data_options(args, options.input_shapes).random);
+      observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
     if (args.has("--cleanup")) cleanup(*model);
     if (args.has("--toposort")) toposort(*model);
     if (infers && !options.input_shapes.empty()) infer_known_shapes(*model, true);
     if (folds) fold(args, *model, totals);
     if (args.has("--simplify")) {
-      simplify(*model);
+      simplify(*model, read_fold_options(args), infers, totals);
       cleanup(*model);
     }
     if (infers) infer_known_shapes(*model, true);

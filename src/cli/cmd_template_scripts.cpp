@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -45,18 +44,14 @@ bool wants_cpp(const ParsedArgs& args) {
 void write_script(const ParsedArgs& args, const std::string& text) {
   const std::string path = args.text("-o").value_or("-");
   if (path == "-") {
-    log::flush();
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    log::print(text);
     return;
   }
   AtomicFile file(path);
   file.write(text);
+  if (!wants_cpp(args)) file.make_executable();
   file.commit();
   log::info("Writing script to: {}", path);
-  std::error_code ec;
-  if (!wants_cpp(args) && fs::is_regular_file(path, ec))
-    fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
-                    fs::perm_options::add);
 }
 
 /// The options that the command has of those that change a model while it is loaded.
@@ -223,7 +218,8 @@ void add_trt_config_options(ArgParser& parser) {
                            .choices = {"prefer", "obey", "none"}});
   group.options.push_back(
       {.names = {"--load-timing-cache"}, .help = "A timing cache to begin with.", .metavar = "FILE"});
-  name_nothing(add_data_loader_options(parser));
+  name_nothing(add_data_loader_options(
+      parser, "this build does not put it into the script. Write it into the function load_config."));
   add_unavailable_config_options(parser);
 }
 

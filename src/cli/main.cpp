@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/crash_report.h"
 #include "base/thread_pool.h"
 #include "cli/cli.h"
 
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   // A file beyond the user's limit (ulimit -f) is a write that fails, as one on a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   assay::install_interrupt_cleanup();
+  assay::report_crashes();
   const std::vector<std::string> words(argv, argv + argc);
   const assay::PoolScope threads(std::make_shared<assay::ThreadPool>());
   return assay::cli::run_command_line(words);

@@ -25,6 +25,8 @@ template <typename Step>
 void edit(const std::string& path, Step step) {
   try {
     step();
+  } catch (const log::LoggedError&) {
+    throw;
   } catch (Error& e) {
     e.add_context("in " + path);
     log::critical(e.code(), "{}", e.what());

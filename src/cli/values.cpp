@@ -29,7 +29,7 @@ Dim to_dim(const std::string& option, const std::string& word, const PythonValue
   if (value.is_int()) return value.as_int() < 0 ? Dim() : Dim(value.as_int());
   if (const std::string* name = value.text()) return Dim::symbol(*name);
   log::critical(ErrorCode::kInvalidArgument,
-                "{}: in {}, {} is no extent; an extent is an integer, or a name.", option, word,
+                "{}: in {}, {} is not an extent; an extent is an integer, or a name.", option, word,
                 value.repr());
 }
 

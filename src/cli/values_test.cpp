@@ -63,7 +63,7 @@ TEST(Values, WrongInputShapes) {
               std::string("--inputs: could not parse ") + word +
                   ". Expected name:[extents], as in image:[1,3,224,224].");
   EXPECT_EQ(critical_of([] { parse_input_shapes("--inputs", Words{"x:[1,2.5]"}); }),
-            "--inputs: in x:[1,2.5], 2.5 is no extent; an extent is an integer, or a name.");
+            "--inputs: in x:[1,2.5], 2.5 is not an extent; an extent is an integer, or a name.");
 }
 
 TEST(Values, ValueRanges) {

@@ -1,5 +1,7 @@
 #include "compare/accuracy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -16,17 +18,20 @@ std::string lower(std::string text) {
   return text;
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+/// The place of a name; the length of the list when it is not there. Outputs of one model stand in the same order with
+/// every runner: looked for at `likely` first, many take no longer than few.
+size_t index_of(const std::vector<std::string>& names, const std::string& name, size_t likely) {
+  if (likely < names.size() && names[likely] == name) return likely;
+  return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-size_t index_of(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+bool contains(const std::vector<std::string>& names, const std::string& name, size_t likely) {
+  return index_of(names, name, likely) < names.size();
 }
 
 /// The best candidate by name, else by position; empty when there is none.
 std::string similar_name(const std::string& name, size_t index, const std::vector<std::string>& candidates) {
-  if (contains(candidates, name)) return name;
+  if (contains(candidates, name, index)) return name;
   const std::string wanted = lower(name);
   for (const std::string& candidate : candidates) {
     const std::string c = lower(candidate);
@@ -58,12 +63,16 @@ void log_outcome(const IterationVerdict& verdict) {
   }
 }
 
-void log_summary(const PairVerdict& pair) {
+void log_summary(const PairVerdict& pair, const std::map<std::string, std::string>& notes) {
+  std::string said;
+  for (const std::string* runner : {&pair.runner0, &pair.runner1})
+    if (const auto it = notes.find(*runner); it != notes.end() && said.find(*runner) == said.npos)
+      said += fmt::format(" | {}: {}", *runner, it->second);
   const size_t passed = pair.passed_iterations(), total = pair.iterations.size();
   const double rate = total == 0 ? 1.0 : static_cast<double>(passed) / static_cast<double>(total);
   log::message(passed == total ? log::Severity::kFinish : log::Severity::kError,
-               "Accuracy Summary | {} vs. {} | Passed: {}/{} iterations | Pass Rate: {}%", pair.runner0,
-               pair.runner1, passed, total, python_float_repr(rate * 100.0));
+               "Accuracy Summary | {} vs. {} | Passed: {}/{} iterations | Pass Rate: {}%{}", pair.runner0,
+               pair.runner1, passed, total, python_float_repr(rate * 100.0), said);
 }
 
 /// Adds the verdicts of a pair of results to `pair`; false when the whole comparison is to end.
@@ -102,7 +111,7 @@ std::string find_output(const OutputSource& source, size_t index, const OutputSo
   const std::string& name = source.names()[index];
   const std::string found = similar_name(name, index, other.names());
   if (found == name || found.empty()) return found;
-  if (contains(source.names(), found)) {
+  if (contains(source.names(), found, index)) {
     log::verbose("Will not compare {} with {}, since the former already has an exact match: {}", found, name,
                  found);
     return "";
@@ -119,7 +128,7 @@ IterationVerdict compare_outputs(const Comparison& comparison, const OutputSourc
   for (size_t i = 0; i < source0.names().size(); ++i) {
     const std::string name1 = find(source0, i, source1);
     if (name1.empty()) continue;
-    const size_t j = index_of(source1.names(), name1);
+    const size_t j = index_of(source1.names(), name1, i);
     if (j == source1.names().size()) {
       log::warning(
           "For output: '{}' [{}], skipping corresponding output: '{}' [{}], since the output was not found",
@@ -154,7 +163,7 @@ AccuracyResult compare_accuracy(std::span<const RunnerOutputs> results, const Co
       const log::Indent indent;
       if (!compare_iterations(results[i], results[j], compare, options.fail_fast, pair)) return result;
     }
-    log_summary(pair);
+    log_summary(pair, options.notes);
   }
   return result;
 }

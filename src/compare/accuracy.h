@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,6 +51,8 @@ struct AccuracyOptions {
   bool fail_fast = false;  ///< end after the first iteration with a mismatch, without a summary
   /// Which results to compare; by default each with the next.
   std::vector<std::pair<size_t, size_t>> comparisons;
+  /// What the summaries say of runners by name, besides the figures.
+  std::map<std::string, std::string> notes;
 };
 
 /// Compares results pairwise, as many iterations as both have. (Upstream keeps one verdict per pair of names,

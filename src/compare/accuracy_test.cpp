@@ -320,5 +320,17 @@ TEST(CompareAccuracy, ChosenPairs) {
   EXPECT_THROW(compare_accuracy(results, compare_with(comparison), {.comparisons = {{0, 3}}}), Error);
 }
 
+TEST(CompareAccuracy, SummariesSayWhatRunnersReallyWere) {
+  const log::Capture capture;
+  const SimpleComparison comparison({});
+  const std::vector<RunnerOutputs> results = {runner("A", {ramp()}), runner("B", {ramp()})};
+  compare_accuracy(results, compare_with(comparison),
+                   {.fail_fast = false, .comparisons = {}, .notes = {{"B", "run by another"}}});
+  EXPECT_NE(capture.out().find("Accuracy Summary | A vs. B | Passed: 1/1 iterations | Pass Rate: 100.0% | B: run by "
+                               "another\n"),
+            std::string::npos)
+      << capture.out();
+}
+
 }  // namespace
 }  // namespace assay

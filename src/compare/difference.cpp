@@ -18,7 +18,7 @@ constexpr int64_t kGrain = 32;  // blocks
 template <typename T>
 class Reader {
  public:
-  explicit Reader(const Tensor& tensor) : tensor_(tensor.aligned()) {}
+  explicit Reader(const Tensor& tensor) : tensor_(tensor) {}
 
   const T* block(int64_t first, int64_t count, Tensor& converted) const {
     const auto* bytes = static_cast<const std::byte*>(tensor_.data()) + storage_bytes(tensor_.dtype(), first);

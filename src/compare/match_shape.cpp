@@ -133,7 +133,7 @@ Tensor transpose(const Tensor& tensor, std::span<const int64_t> permutation) {
   std::vector<int64_t> all(tensor.shape().size());
   std::iota(all.begin(), all.end(), 0);
   require(axes == all, ErrorCode::kInvalidArgument,
-          "{} is no permutation of the axes of a tensor of shape {}", python_list_repr(permutation),
+          "{} is not a permutation of the axes of a tensor of shape {}", python_list_repr(permutation),
           tensor.shape().str());
   const Tensor from = unpack(tensor);
   Shape shape;

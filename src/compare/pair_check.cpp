@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -33,9 +34,11 @@ bool is_number(const Tensor& t) {
 
 void warn_about_extra_names(std::string_view option, const std::vector<std::string>& names,
                             const OutputSource& source0, const OutputSource& source1) {
+  if (names.empty()) return;
   std::vector<std::string> known = source0.names();
+  std::unordered_set<std::string> seen(known.begin(), known.end());
   for (const std::string& name : source1.names())
-    if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+    if (seen.insert(name).second) known.push_back(name);
   known.emplace_back();
   std::vector<std::string> extra;
   std::string hints;

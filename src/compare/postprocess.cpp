@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 #include <vector>
 
 #include "base/log.h"
@@ -56,7 +57,7 @@ Tensor top_k_indices(const Tensor& tensor, int64_t k, int64_t axis) {
   if (result.numel() == 0) return result;
   int64_t* out = result.mutable_data<int64_t>();
   visit_kind(numbers.dtype(),
-             [&]<typename T>() { top_k_rows(numbers.aligned().data<T>(), view, shape[at], out); });
+             [&]<typename T>() { top_k_rows(numbers.data<T>(), view, shape[at], out); });
   return result;
 }
 
@@ -74,10 +75,11 @@ namespace {
 
 void warn_about_unknown_outputs(const std::vector<RunnerOutputs>& results, const PerOutput<TopK>& top_k) {
   std::vector<std::string> known;
+  std::unordered_set<std::string> seen;
   for (const RunnerOutputs& runner : results)
     for (const auto& iteration : runner.iterations)
       for (const std::string& name : iteration->names())
-        if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+        if (seen.insert(name).second) known.push_back(name);
   for (const auto& entry : top_k.entries()) {
     const NamePattern pattern(entry.first);
     const auto fits = [&](const std::string& k) { return pattern.matches(k); };

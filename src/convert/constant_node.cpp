@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "assay/error.h"
-#include "convert/rewrite.h"
 #include "graph/read.h"
 #include "reference/evaluate.h"
 
@@ -24,14 +23,15 @@ bool gives_small_tensors(const Node& n) {
 
 }  // namespace
 
-std::vector<Tensor> constant_results(const Node& node, const OpDef& op, const OpVersion& now) {
+std::vector<Tensor> constant_results(const Node& node, const OpDef& op, const OpVersion& now,
+                                     ConstantFinder& constants) {
   const bool is_open = std::any_of(node.attributes.begin(), node.attributes.end(),
                                    [](const Attribute& a) { return !a.ref_attr_name.empty(); });
   if (op.random || now.eval == nullptr || is_open || has_subgraph(node) || !gives_small_tensors(node))
     return {};
   std::vector<Tensor> inputs;
   for (const Value* v : node.inputs()) {
-    const std::optional<Tensor> t = v != nullptr ? Rewrite::constant_value(v) : Tensor();
+    const std::optional<Tensor> t = v != nullptr ? constants.value(v) : Tensor();
     if (!t) return {};
     inputs.push_back(*t);
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "convert/constant_finder.h"
 #include "ops/op_def.h"
 
 namespace assay {
@@ -11,9 +12,10 @@ namespace assay {
 /// Largest results that take the place of a node. Bytes.
 inline constexpr int64_t kMaxConstantResult = int64_t{1} << 20;
 
-/// The outputs of a node all of whose inputs are constant (Rewrite::constant_value); `now` is its version.
+/// The outputs of a node all of whose inputs are constant (ConstantFinder); `now` is its version.
 /// Empty when an input is not, when the node draws random numbers, has subgraphs or attributes of a
 /// function's caller, cannot be evaluated, or gives more than kMaxConstantResult or no tensors.
-std::vector<Tensor> constant_results(const Node& node, const OpDef& op, const OpVersion& now);
+std::vector<Tensor> constant_results(const Node& node, const OpDef& op, const OpVersion& now,
+                                     ConstantFinder& constants);
 
 }  // namespace assay

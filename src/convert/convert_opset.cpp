@@ -37,7 +37,7 @@ void set_ir_version(Model& model, bool is_down) {
   const int64_t wanted =
       is_down ? std::min(model.ir_version, ir_version_of_features(model)) : model.ir_version;
   model.ir_version = std::max(wanted, imports);
-  // Initializers that are no inputs came with 4.
+  // Initializers that are not inputs came with 4.
   if (model.ir_version < 4) model.ir_version = std::min<int64_t>(ir_version_of_features(model), 4);
 }
 
@@ -46,7 +46,7 @@ void check_version(const std::string& domain, int64_t version) {
   const std::string name = domain.empty() ? "ai.onnx" : domain;
   require(newest > 0, ErrorCode::kInvalidArgument, "no operator of the domain '{}' is known", name);
   require(version >= 1 && version <= newest, ErrorCode::kInvalidArgument,
-          "{} is no opset of {}: this build knows 1 to {}", version, name, newest);
+          "{} is not an opset of {}: this build knows 1 to {}", version, name, newest);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(ConvertOpset, IrVersions) {
   EXPECT_EQ(model->ir_version, 6);
   model = two_nodes();
   convert_opset(*model, {.version = 7});
-  EXPECT_EQ(model->ir_version, 4);  // initializers that are no inputs
+  EXPECT_EQ(model->ir_version, 4);  // initializers that are not inputs
   model = two_nodes();
   model->graph->nodes()[0]->metadata = {{"key", "value"}};
   convert_opset(*model, {.version = 11});

@@ -9,6 +9,8 @@
 #include "convert/local_inference.h"
 #include "convert/schema_fit.h"
 #include "convert/steps.h"
+#include "graph/at_node.h"
+#include "ops/check.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -27,6 +29,14 @@ std::string form_of(const Node& n) {
       text += fmt::format("={}", fmt::join(*list, ","));
   }
   return text;
+}
+
+/// Adapters rely on what a node must have. An attribute that the schema does not know is not an obstacle, and neither is an
+/// input of another type: fit_schema() and type_problems() have their say on those.
+void require_form(const Node& n, const OpDef& op, const OpVersion& version) {
+  for (const NodeProblem& p : find_node_problems(n, op, version))
+    require(p.rule == NodeRule::kUnknownAttribute || p.rule == NodeRule::kInputType, ErrorCode::kInvalidModel,
+            "{}", p.message);
 }
 
 const OpVersion* neighbour(const OpDef& op, const OpVersion& now, int direction) {
@@ -55,8 +65,8 @@ std::optional<int64_t> Converter::step(Node& n, const OpDef& op, const OpVersion
     return std::nullopt;
   }
   if (removed_.contains(&n) || n.op_type != op.name) return opset;
-  infer_node(n, opset);
-  const std::vector<std::string> reasons = fit_schema(n, now, *other);
+  infer_node(n, opset, constants_);
+  const std::vector<std::string> reasons = fit_schema(n, now, *other, outputs_);
   for (const std::string& reason : reasons) problem(reason, nearest);
   if (!reasons.empty()) return std::nullopt;
   return opset;
@@ -84,7 +94,7 @@ std::optional<int64_t> Converter::expand(Node& n, const OpDef& op) {
 }
 
 bool Converter::evaluate(Node& n, const OpDef& op) {
-  const std::vector<Tensor> results = constant_results(n, op, op.versions.front());
+  const std::vector<Tensor> results = constant_results(n, op, op.versions.front(), constants_);
   if (results.empty()) return false;
   Rewrite context(n, to_, *this);
   if (results.size() == 1 && !wants_constant_nodes(n.graph())) {
@@ -126,12 +136,15 @@ void Converter::convert(Node& n, int64_t opset) {
 
 void Converter::make_name_unique(Node& node) {
   if (node.name.empty()) return;
+  if (node_names_.insert(node.name).second) return;
   const std::string base = node.name;
-  for (int i = 1; !node_names_.insert(node.name).second; ++i) node.name = fmt::format("{}_{}", base, i);
+  int64_t& number = name_numbers_[base];  // so far
+  do node.name = fmt::format("{}_{}", base, ++number);
+  while (!node_names_.insert(node.name).second);
 }
 
 void Converter::schedule(Node& node, int64_t opset) {
-  infer_node(node, opset);
+  infer_node(node, opset, constants_);
   pending_.push_back({&node, opset});
   ++report_.added;
   if (options_.on_added) options_.on_added(node, *original_);
@@ -152,12 +165,15 @@ void Converter::original(Node& n, int64_t from) {
   const size_t problems = report_.problems.size();
   const std::string form = form_of(n);
   try {
+    if (const OpVersion* now = version_for(*op, from)) {
+      require_form(n, *op, *now);
+      check_rules(n, *op, *now, constants_);
+    }
     convert(n, from);
     // What is converted may add more.
     for (size_t i = 0; i < pending_.size(); ++i) convert(*pending_[i].node, pending_[i].opset);
-  } catch (Error& e) {
-    e.add_context("at node " + label_);
-    throw;
+  } catch (const std::exception&) {
+    rethrow_at_node(label_);
   }
   if (removed_.contains(&n) || form_of(n) != form) ++report_.rewritten;
   const bool is_same_operator = !removed_.contains(&n) && n.op_type == op->name;
@@ -226,10 +242,12 @@ void Converter::put_in_order(Graph& g) {
   std::vector<Node*> order;
   for (const auto& n : g.nodes())
     if (!added_.contains(n.get())) place(*n, order);
-  g.reorder_nodes(order);
   // The graph is done with; the address of a node that is gone may become that of another.
-  std::erase_if(places_, [&](const auto& entry) { return &entry.first->graph() == &g; });
-  std::erase_if(added_, [&](const Node* n) { return &n->graph() == &g; });
+  for (const auto& n : g.nodes()) {
+    places_.erase(n.get());
+    added_.erase(n.get());
+  }
+  g.reorder_nodes(order);
   std::unordered_set<const Node*> gone;
   for (const auto& n : g.nodes())
     if (removed_.erase(n.get()) > 0) gone.insert(n.get());

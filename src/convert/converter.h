@@ -10,6 +10,7 @@
 #include "convert/convert_opset.h"
 #include "convert/rewrite.h"
 #include "convert/upkeep.h"
+#include "graph/function_index.h"
 #include "ops/op_def.h"
 
 namespace assay {
@@ -22,9 +23,11 @@ class Converter final : public RewriteSink {
         options_(options),
         domain_(plain_domain(options.domain)),
         to_(options.version),
-        report_(report) {}
+        report_(report),
+        functions_(model) {}
 
-  /// All nodes of a graph, which imports version `from` of the domain.
+  /// All nodes of a graph, which imports version `from` of the domain. Throws Error for one that would have to be
+  /// rewritten, but breaks a rule of its operator: adapters rely on them.
   void graph(Graph& g, int64_t from);
 
   void added(Node& node, const Node& anchor, bool after, int64_t opset) override {
@@ -39,6 +42,8 @@ class Converter final : public RewriteSink {
   }
   void removed(Node& node) override { removed_.insert(&node); }
   void note(const Node&, std::string text) override { add_note(fmt::format("{}: {}", label_, text)); }
+  ConstantFinder& constants() override { return constants_; }
+  OutputIndex& outputs() override { return outputs_; }
   bool wants_constant_nodes(const Graph& graph) const override {
     const Graph* root = &graph;
     while (root->parent() != nullptr) root = root->parent();
@@ -55,15 +60,14 @@ class Converter final : public RewriteSink {
   };
 
   void add_note(std::string text) {
-    if (std::find(report_.notes.begin(), report_.notes.end(), text) == report_.notes.end())
-      report_.notes.push_back(std::move(text));
+    if (known_notes_.insert(text).second) report_.notes.push_back(std::move(text));
   }
   void problem(std::string reason, int64_t nearest) {
     report_.problems.push_back({label_, std::move(reason), nearest});
   }
   bool is_ours(const Node& n) const {
     return plain_domain(n.domain) == domain_ &&
-           model_.find_function(n.domain, n.op_type, n.overload) == nullptr;
+           functions_.called(n) == nullptr;
   }
 
   void make_name_unique(Node& node);
@@ -88,6 +92,9 @@ class Converter final : public RewriteSink {
   const std::string domain_;
   const int64_t to_;
   ConvertReport& report_;
+  const FunctionIndex functions_;
+  ConstantFinder constants_;
+  OutputIndex outputs_;
   std::unordered_map<const Node*, Place> places_;
   std::unordered_set<const Node*> added_, removed_;
   std::unordered_set<Graph*> made_graphs_;  // the subgraphs of new nodes, not yet in order
@@ -95,6 +102,8 @@ class Converter final : public RewriteSink {
   const Node* original_ = nullptr;          // the model's node that is being converted
   std::string label_;
   std::unordered_set<std::string> node_names_;  // ONNX Runtime refuses two nodes of one name
+  std::unordered_map<std::string, int64_t> name_numbers_;
+  std::unordered_set<std::string> known_notes_;
 };
 
 }  // namespace assay

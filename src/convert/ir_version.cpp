@@ -33,7 +33,7 @@ int64_t ir_of(const Graph& g);
 int64_t ir_of(const Node& n) {
   int64_t ir = n.overload.empty() && n.metadata.empty() ? 3 : 10;
   for (const Attribute& a : n.attributes) {
-    if (const auto* t = a.get_if<Tensor>()) ir = std::max(ir, ir_of(t->dtype()));
+    if (const auto* t = a.get_if<UnalignedTensor>()) ir = std::max(ir, ir_of(t->dtype()));
     if (const auto* t = a.get_if<Type>()) ir = std::max(ir, ir_of(*t));
     if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) ir = std::max(ir, ir_of(**g));
     if (const auto* graphs = a.get_if<Attribute::Graphs>())

@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "convert/rewrite.h"
+#include "ops/check.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
@@ -11,14 +11,15 @@ namespace {
 
 class LocalInference final : public InferContext {
  public:
-  using InferContext::InferContext;
+  LocalInference(const Node& n, const OpDef& op, const OpVersion& v, ConstantFinder& constants)
+      : InferContext(n, op, v), constants_(constants) {}
 
   const Type& input_type(size_t i) const override {
     static const Type kUnknown;
     return node().input(i) != nullptr ? node().input(i)->type : kUnknown;
   }
   const Tensor* input_value(size_t i) const override {
-    std::optional<Tensor> t = Rewrite::constant_value(node().input(i));
+    std::optional<Tensor> t = constants_.value(node().input(i));
     return t ? &tensors_.emplace_back(std::move(*t)) : nullptr;
   }
   const Dims* input_extents(size_t i) const override {
@@ -42,18 +43,26 @@ class LocalInference final : public InferContext {
 
  private:
   static constexpr int64_t kMaxExtents = 64;
+  ConstantFinder& constants_;
   mutable std::deque<Tensor> tensors_;
   mutable std::deque<Dims> extents_;
 };
 
 }  // namespace
 
-void infer_node(Node& node, int64_t opset) {
+void check_rules(const Node& node, const OpDef& op, const OpVersion& version, ConstantFinder& constants) {
+  if (version.infer == nullptr) return;
+  LocalInference context(node, op, version, constants);
+  version.infer(context);
+}
+
+void infer_node(Node& node, int64_t opset, ConstantFinder& constants) {
   const OpDef* op = find_op(node.domain, node.op_type);
   const OpVersion* version = op != nullptr ? version_for(*op, opset) : nullptr;
   if (version == nullptr || version->infer == nullptr) return;
   try {
-    LocalInference context(node, *op, *version);
+    check_form(node, *op, *version);
+    LocalInference context(node, *op, *version, constants);
     version->infer(context);
   } catch (const Error&) {
     // What the model's own values break is found where the model is checked.

@@ -15,25 +15,11 @@ const T& typed(const Attribute& a) {
   return *value;
 }
 
-/// The tensor in a Constant node; nothing for kinds that no adapter asks for.
-std::optional<Tensor> constant_node_value(const Node& n) {
-  if (n.attributes.size() != 1 || !n.attributes[0].ref_attr_name.empty()) return std::nullopt;
-  const Attribute& a = n.attributes[0];
-  if (const auto* t = a.get_if<Tensor>()) return *t;
-  if (const auto* i = a.get_if<int64_t>()) return Tensor::scalar(*i);
-  if (const auto* f = a.get_if<float>()) return Tensor::scalar(*f);
-  if (const auto* list = a.get_if<std::vector<int64_t>>()) return Tensor::vector(*list);
-  if (const auto* list = a.get_if<std::vector<float>>()) return Tensor::vector(*list);
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool Rewrite::is_used(size_t i) const {
   const Value* v = output(i);
-  if (v == nullptr) return false;
-  const std::vector<Value*>& outputs = v->graph().outputs;
-  return !v->consumers().empty() || std::find(outputs.begin(), outputs.end(), v) != outputs.end();
+  return v != nullptr && (!v->consumers().empty() || sink_.outputs().contains(*v));
 }
 
 const Attribute* Rewrite::find(std::string_view name) const {
@@ -86,17 +72,13 @@ DType Rewrite::dtype(size_t i) const {
   return dtype;
 }
 
-int64_t Rewrite::front_axis(int64_t axis, size_t i) const { return axis < 0 ? axis + rank(i) : axis; }
-
-std::optional<Tensor> Rewrite::constant_value(const Value* v) {
-  while (v != nullptr && v->producer() != nullptr && is_op(*v->producer(), "Identity"))
-    v = v->producer()->input(0);
-  if (v == nullptr || v->is_overridable) return std::nullopt;
-  if (v->tensor().defined()) return v->tensor();
-  if (v->producer() != nullptr && is_op(*v->producer(), "Constant"))
-    return constant_node_value(*v->producer());
-  return std::nullopt;
+int64_t listable(const Shape& shape, std::string_view what) {
+  int64_t n = 1;
+  for (const int64_t d : shape) n = listable(n * listable(d, what), what);
+  return n;
 }
+
+int64_t Rewrite::front_axis(int64_t axis, size_t i) const { return axis < 0 ? axis + rank(i) : axis; }
 
 Tensor Rewrite::constant_input(size_t i, std::string_view name) const {
   const std::optional<Tensor> t = constant_value(input(i));
@@ -129,7 +111,7 @@ Node* Rewrite::make(std::string op_type, std::vector<Value*> inputs, std::vector
   return n;
 }
 
-Value* Rewrite::constant(Tensor tensor, std::string_view hint) {
+Value* Rewrite::constant(UnalignedTensor tensor, std::string_view hint) {
   Graph& g = node_.graph();
   if (!sink_.wants_constant_nodes(g)) return g.add_constant(value_name(hint), std::move(tensor));
   Value* v = g.add_value(value_name(hint), Type::tensor(tensor.dtype(), tensor.shape()));
@@ -203,18 +185,16 @@ void Rewrite::replace(const std::vector<Value*>& values) {
     const std::vector<Value*>& slots = maker->outputs();
     const size_t slot = static_cast<size_t>(std::find(slots.begin(), slots.end(), fresh[i]) - slots.begin());
     maker->set_output(slot, old[i]);
-    node_.graph().replace_uses(fresh[i], old[i]);
+    replace_inputs(*fresh[i], old[i]);
   }
   sink_.removed(node_);
 }
 
-void Rewrite::become_constant(Tensor tensor) {
+void Rewrite::become_constant(UnalignedTensor tensor) {
   if (sink_.wants_constant_nodes(node_.graph()))
     no_equivalent("a constant of type {} in a function", dtype_name(tensor.dtype()));
   Value* out = output(0);
-  const std::vector<Value*>& leaving = node_.graph().outputs;
-  if (std::find(leaving.begin(), leaving.end(), out) != leaving.end())
-    return replace({constant(std::move(tensor), "value")});
+  if (sink_.outputs().contains(*out)) return replace({constant(std::move(tensor), "value")});
   node_.set_outputs({});
   out->set_tensor(std::move(tensor));
   sink_.removed(node_);

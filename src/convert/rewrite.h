@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "convert/constant_finder.h"
 #include "graph/read.h"
+#include "graph/uses.h"
 
 namespace assay {
 
@@ -23,6 +25,16 @@ template <typename... Args>
   throw NoEquivalent{fmt::format(format, std::forward<Args>(args)...)};
 }
 
+/// The most elements that an adapter writes out as one constant. Extents that a file declares cost it nothing.
+inline constexpr int64_t kMostListed = int64_t{1} << 24;
+/// The number; NoEquivalent, naming it as `what`, when it is negative or more than kMostListed.
+inline int64_t listable(int64_t n, std::string_view what) {
+  if (n < 0 || n > kMostListed) no_equivalent("{} {}, too many to be written out,", n, what);
+  return n;
+}
+/// The elements of a shape, so bounded.
+int64_t listable(const Shape& shape, std::string_view what);
+
 /// Where the new nodes of a conversion are kept until its end, when the nodes of each graph are put in order.
 class RewriteSink {
  public:
@@ -34,6 +46,9 @@ class RewriteSink {
   /// A node whose work others do now; it has no inputs and outputs any more.
   virtual void removed(Node& node) = 0;
   virtual void note(const Node& node, std::string text) = 0;
+  virtual ConstantFinder& constants() = 0;
+  /// Of the graphs of the model.
+  virtual OutputIndex& outputs() = 0;
   /// Constants must be nodes: inside functions.
   virtual bool wants_constant_nodes(const Graph& graph) const = 0;
 };
@@ -74,13 +89,13 @@ class Rewrite {
   int64_t front_axis(int64_t axis, size_t i) const;
 
   /// The value of an initializer or of a Constant node, Identity nodes looked through; nothing otherwise.
-  static std::optional<Tensor> constant_value(const Value* v);
+  std::optional<Tensor> constant_value(const Value* v) const { return sink_.constants().value(v); }
   /// Input i as constant; NoEquivalent naming it as `name`.
   Tensor constant_input(size_t i, std::string_view name) const;
   std::vector<int64_t> constant_ints(size_t i, std::string_view name) const;
 
   /// A constant of the node's graph.
-  Value* constant(Tensor tensor, std::string_view hint);
+  Value* constant(UnalignedTensor tensor, std::string_view hint);
   Value* ints(const std::vector<int64_t>& values, std::string_view hint) {
     return constant(Tensor::vector(values), hint);
   }
@@ -105,7 +120,7 @@ class Rewrite {
   /// The outputs are these values from now on, and the node is removed. Null where nothing uses the output.
   void replace(const std::vector<Value*>& values);
   /// The only output is this constant from now on, and the node is removed.
-  void become_constant(Tensor tensor);
+  void become_constant(UnalignedTensor tensor);
 
  private:
   const Attribute* find(std::string_view name) const;

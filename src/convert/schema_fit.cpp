@@ -56,17 +56,15 @@ void fit_attributes(Node& n, const Schema& from, const Schema& to, std::vector<s
   }
 }
 
-bool is_unused(const Value* v) {
-  if (v == nullptr) return true;
-  const std::vector<Value*>& outputs = v->graph().outputs;
-  return v->consumers().empty() && std::find(outputs.begin(), outputs.end(), v) == outputs.end();
+bool is_unused(const Value* v, OutputIndex& outputs) {
+  return v == nullptr || (v->consumers().empty() && !outputs.contains(*v));
 }
 
 std::string formal_name(const Parameter* p, const char* what, size_t i) {
   return p != nullptr ? fmt::format("the {} '{}'", what, p->name) : fmt::format("the {} {}", what, i);
 }
 
-void fit_arity(Node& n, const Schema& from, const Schema& to, std::vector<std::string>& problems) {
+void fit_arity(Node& n, const Schema& from, const Schema& to, OutputIndex& leaving, std::vector<std::string>& problems) {
   std::vector<Value*> inputs = n.inputs(), outputs = n.outputs();
   while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
   if (inputs.size() != n.inputs().size()) n.set_inputs(inputs);
@@ -75,7 +73,7 @@ void fit_arity(Node& n, const Schema& from, const Schema& to, std::vector<std::s
   for (size_t i = 0; i < to.inputs.size(); ++i)
     if (to.inputs[i].option == Parameter::Option::kSingle && n.input(i) == nullptr)
       problems.push_back(fmt::format("the input '{}', which is required, is missing", to.inputs[i].name));
-  while (outputs.size() > static_cast<size_t>(to.max_outputs()) && is_unused(outputs.back()))
+  while (outputs.size() > static_cast<size_t>(to.max_outputs()) && is_unused(outputs.back(), leaving))
     outputs.pop_back();
   if (outputs.size() != n.outputs().size()) n.set_outputs(outputs);
   for (size_t i = static_cast<size_t>(to.max_outputs()); i < outputs.size(); ++i)
@@ -139,10 +137,10 @@ class TypeCheck {
 
 }  // namespace
 
-std::vector<std::string> fit_schema(Node& node, const OpVersion& from, const OpVersion& to) {
+std::vector<std::string> fit_schema(Node& node, const OpVersion& from, const OpVersion& to, OutputIndex& outputs) {
   std::vector<std::string> problems;
   fit_attributes(node, schema_of(from), schema_of(to), problems);
-  fit_arity(node, schema_of(from), schema_of(to), problems);
+  fit_arity(node, schema_of(from), schema_of(to), outputs, problems);
   return problems;
 }
 

@@ -1,8 +1,7 @@
 #include "convert/upkeep.h"
 
-#include <algorithm>
-
 #include "graph/read.h"
+#include "graph/uses.h"
 
 namespace assay {
 namespace {
@@ -20,9 +19,6 @@ void each_graph(Model& model, Visit visit) {
 }
 
 bool is_idle(const Value& v) { return v.consumers().empty(); }
-bool is_output(const Graph& g, const Value* v) {
-  return std::find(g.outputs.begin(), g.outputs.end(), v) != g.outputs.end();
-}
 
 }  // namespace
 
@@ -33,13 +29,14 @@ DeclaredTypes::DeclaredTypes(Model& model) {
 }
 
 void DeclaredTypes::restore(Model& model) {
+  OutputIndex outputs;
   each_graph(model, [&](Graph& g) {
     for (const auto& v : g.values()) {
       if (v->is_constant()) continue;
       const auto it = types_.find(v.get());
       if (it != types_.end())
         v->type = it->second;
-      else if (v->producer() != nullptr && !is_output(g, v.get()))
+      else if (v->producer() != nullptr && !outputs.contains(*v))
         v->type = {};
     }
   });
@@ -48,20 +45,21 @@ void DeclaredTypes::restore(Model& model) {
 UnusedConstants::UnusedConstants(Model& model) {
   each_graph(model, [&](Graph& g) {
     for (const auto& v : g.values())
-      if (is_idle(*v)) kept_.push_back(v.get());
+      if (is_idle(*v)) kept_[&g].push_back(v.get());
   });
-  known_.insert(kept_.begin(), kept_.end());
+  for (const auto& [g, values] : kept_) known_.insert(values.begin(), values.end());
 }
 
 void UnusedConstants::remove(Model& model) {
+  OutputIndex leaving;
   each_graph(model, [&](Graph& g) {
     g.remove_nodes_if([&](const Node& n) {
       return is_op(n, "Constant") && n.output(0) != nullptr && is_idle(*n.output(0)) &&
-             !known_.contains(n.output(0)) && !is_output(g, n.output(0));
+             !known_.contains(n.output(0)) && !leaving.contains(*n.output(0));
     });
     const std::vector<Value*> outputs = g.outputs;
-    for (Value* v : kept_)
-      if (&v->graph() == &g) g.outputs.push_back(v);
+    if (const auto it = kept_.find(&g); it != kept_.end())
+      g.outputs.insert(g.outputs.end(), it->second.begin(), it->second.end());
     g.remove_unused_values();
     g.outputs = outputs;
   });

@@ -43,7 +43,7 @@ class UnusedConstants {
   void remove(Model& model);
 
  private:
-  std::vector<Value*> kept_;
+  std::unordered_map<const Graph*, std::vector<Value*>> kept_;
   std::unordered_set<const Value*> known_;
 };
 

@@ -1,7 +1,9 @@
 #include "graph/export.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "base/atomic_file.h"
@@ -20,7 +22,7 @@ using onnx::MessageWriter;
 
 /// No protobuf library reads a message of 2 GiB or more.
 constexpr size_t kProtobufLimit = (size_t{1} << 31) - 1;
-/// Room for everything that is no tensor data.
+/// Room for everything that is not tensor data.
 constexpr size_t kStructureAllowance = size_t{1} << 24;
 
 /// Keeps the data in memory and remembers whose they are.
@@ -31,6 +33,12 @@ class Detacher final : public DataPlacer {
     // Only the main graph's initializers can be handed over by name.
     return v.graph().parent() == nullptr && v.tensor().dtype() != DType::kString &&
            static_cast<int64_t>(v.tensor().nbytes()) > threshold_;
+  }
+  /// ONNX Runtime forgets what nobody uses before it looks for the data that it is handed over.
+  bool drops(const Value& v) const override {
+    const std::vector<Value*>& outputs = v.graph().outputs;
+    return v.consumers().empty() && !v.is_overridable &&
+           std::find(outputs.begin(), outputs.end(), &v) == outputs.end();
   }
   DataPlace add(const Value& v) override {
     detached.push_back(&v);
@@ -68,9 +76,10 @@ std::optional<TextPlace> place_of(const Value& v) {
   const TensorSource* source = v.tensor_source();
   if (source == nullptr || !source->is_external || source->data != v.tensor().data()) return std::nullopt;
   const onnx::TensorMessage m = onnx::read_tensor(source->bytes);
-  TextPlace place{.location = {}, .offset = 0, .length = v.tensor().nbytes()};
+  TextPlace place{.location = {}, .offset = 0, .length = v.tensor().nbytes(), .checksum = {}};
   for (const auto& [key, value] : m.external_data) {
     if (key == "location") place.location = value;
+    if (key == "checksum") place.checksum = value;
     // The reader has checked that it is a number.
     if (key == "offset") std::from_chars(value.data(), value.data() + value.size(), place.offset);
   }
@@ -83,14 +92,99 @@ std::string to_text(const Model& model, ExternalDataWriter* data, bool keep,
   TextOptions options;
   options.place = [data, keep, &locations](const Value& v) -> std::optional<TextPlace> {
     if (data != nullptr && data->takes(v)) {
-      const DataPlace place = data->add(v);
-      return TextPlace{place.location, place.offset, place.length};
+      DataPlace place = data->add(v);
+      return TextPlace{std::move(place.location), place.offset, place.length, std::move(place.checksum)};
     }
     std::optional<TextPlace> place = keep ? place_of(v) : std::nullopt;
     if (place) locations.insert(fs::path(place->location).lexically_normal().string());
     return place;
   };
   return to_text(model, options);
+}
+
+/// Writes a model's file.
+class ModelWriter {
+ public:
+  ModelWriter(const Model& model, std::string path, bool keep)
+      : model_(model), is_text_(onnx::has_text_suffix(path)), keep_(keep) {}
+
+  /// The large initializers where `data` puts them, if that is not null.
+  void write(AtomicFile& file, ExternalDataWriter* data) {
+    if (is_text_) return file.write(to_text(model_, data, keep_, kept_));
+    const MessageWriter message = this->message(data);
+    require(message.size() <= kProtobufLimit, ErrorCode::kInvalidArgument,
+            "the model needs {} bytes, more than protobuf's limit of 2 GB, even with external data",
+            message.size());
+    message.write_to([&](std::string_view bytes) { file.write(bytes); });
+  }
+  /// Tells `data` what it will have to take.
+  void collect(ExternalDataWriter& data) {
+    if (is_text_)
+      (void)to_text(model_, &data, keep_, kept_);
+    else
+      (void)message(&data);
+  }
+  /// The locations that are referred to beside those of `data`.
+  const std::set<std::string>& kept() const { return kept_; }
+  /// True when one of them is a file that an interrupted save left: it goes with the model that names it.
+  bool keeps_fresh_data() const { return std::any_of(kept_.begin(), kept_.end(), is_fresh_location); }
+
+ private:
+  MessageWriter message(ExternalDataWriter* data) {
+    return model_message(model_, {.placer = data, .keep_references = keep_, .locations = &kept_});
+  }
+
+  const Model& model_;
+  bool is_text_, keep_;
+  std::set<std::string> kept_;
+};
+
+/// Puts the model, or the last step of that, in its place.
+void put_in_place(const std::string& path, const ModelWriter& writer,
+                  const std::vector<std::string>& locations, const std::function<void()>& last_step) {
+  // Two programs that write the same files take turns.
+  const FolderLock lock(folder_of(path).string());
+  const bool leaves_data = check_data_files(path, writer.kept(), locations);
+  last_step();
+  if (leaves_data) remove_stale_temporaries(folder_of(path).string());
+}
+
+/// False, and nothing is done, when references cannot be kept.
+bool save_with_data(ModelWriter& writer, const std::string& path, const ExportOptions& options) {
+  using Names = ExternalDataWriter::Names;
+  std::error_code ec;
+  require(
+      !fs::exists(path, ec) || fs::is_regular_file(path, ec) || fs::is_directory(path, ec), ErrorCode::kIo,
+      "cannot write {} with external data: it is not a regular file, so that nothing can lie beside it", path);
+  ExternalDataWriter data(path, options);
+  writer.collect(data);
+  if (writer.keeps_fresh_data()) return false;
+  data.write();
+  AtomicFile fresh(path), final(path);
+  data.use(Names::kFresh);
+  writer.write(fresh, &data);
+  fresh.prepare();
+  data.use(Names::kFinal);
+  writer.write(final, &data);
+  final.prepare();
+  put_in_place(path, writer, data.locations(), [&] {
+    const InterruptDelay delay;
+    data.put_in_place([&] { fresh.commit(); }, [&] { final.commit(); });
+  });
+  return true;
+}
+
+bool save(const Model& model, const std::string& path, const ExportOptions& options, bool keep) {
+  const bool external =
+      options.external_data || inner_bytes(*model.graph, keep) > kProtobufLimit - kStructureAllowance;
+  ModelWriter writer(model, path, keep);
+  if (external) return save_with_data(writer, path, options);
+  AtomicFile file(path);
+  writer.write(file, nullptr);
+  if (writer.keeps_fresh_data()) return false;
+  file.prepare();
+  put_in_place(path, writer, {}, [&] { file.commit(); });
+  return true;
 }
 
 }  // namespace
@@ -102,31 +196,7 @@ size_t inner_data_bytes(const Model& model, const std::string& path) {
 void save_model(const Model& model, const std::string& path, const ExportOptions& options) {
   // Data that lie beside the new file stay there; whoever names a data file wants them in that.
   const bool keep = !options.external_data && lies_beside_data(model, path);
-  const bool external =
-      options.external_data || inner_bytes(*model.graph, keep) > kProtobufLimit - kStructureAllowance;
-  std::optional<ExternalDataWriter> data;
-  if (external) data.emplace(path, options);
-  ExternalDataWriter* placer = data ? &*data : nullptr;
-  std::set<std::string> kept;
-  AtomicFile file(path);
-  if (onnx::has_text_suffix(path)) {
-    file.write(to_text(model, placer, keep, kept));
-  } else {
-    const MessageWriter message =
-        model_message(model, {.placer = placer, .keep_references = keep, .locations = &kept});
-    require(message.size() <= kProtobufLimit, ErrorCode::kInvalidArgument,
-            "the model needs {} bytes, more than protobuf's limit of 2 GB, even with external data",
-            message.size());
-    message.write_to([&](std::string_view bytes) { file.write(bytes); });
-  }
-  if (data) data->prepare();
-  file.prepare();
-  // The data and the model appear together, also where two programs write the same files, or one is ended.
-  const FolderLock lock(folder_of(path).string());
-  check_data_files(path, kept, data ? data->locations() : std::vector<std::string>());
-  const InterruptDelay delay;
-  if (data) data->commit();
-  file.commit();
+  if (!save(model, path, options, keep)) save(model, path, options, false);
 }
 
 DetachedModel detach_initializers(const Model& model, int64_t threshold) {

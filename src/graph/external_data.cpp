@@ -1,9 +1,14 @@
 #include "graph/external_data.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/mapped_file.h"
+#include "onnx/data_mark.h"
 #include "onnx/messages.h"
+#include "onnx/text/reader.h"
 
 namespace assay {
 namespace {
@@ -12,6 +17,11 @@ namespace fs = std::filesystem;
 
 /// Offsets of external data are multiples of this, so that they can be mapped and read with wide loads.
 constexpr size_t kAlignment = 64;
+static_assert(kAlignment == Sha1::kBlock, "a file's mark begins with a block");
+/// So much is summed up and written at a time.
+constexpr size_t kPiece = size_t{1} << 20;
+/// A file's name may have 255 bytes; some are for what tells it from others.
+constexpr size_t kLongestName = 220;
 
 /// Collects the locations in a message.
 class LocationFinder {
@@ -61,72 +71,154 @@ std::set<std::string> external_locations(const fs::path& path) {
   try {
     const auto file = MappedFile::open(path.string());
     LocationFinder finder;
-    finder.model(onnx::read_model(file->bytes()));
+    const std::string message =
+        onnx::is_text_model(path.string(), file->bytes()) ? onnx::read_text(file->bytes()) : std::string();
+    finder.model(onnx::read_model(message.empty() ? file->bytes() : message));
     return std::move(finder.found);
   } catch (const Error&) {
     return {};
   }
 }
 
+/// What is in a folder stays so if the power fails.
+void make_durable(const std::string& folder) {
+  const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened) ::fsync(opened.get());
+}
+
 }  // namespace
 
 ExternalDataWriter::ExternalDataWriter(const fs::path& model_path, const ExportOptions& options)
     : options_(options), folder_(model_path.parent_path()) {
-  const fs::path location(options.external_data_path.empty() ? model_path.filename().string() + ".data"
-                                                             : options.external_data_path);
+  const std::string model = model_path.filename().string();
+  const fs::path location(options.external_data_path.empty() ? model + ".data" : options.external_data_path);
   require(location.is_relative() && std::find(location.begin(), location.end(), "..") == location.end(),
           ErrorCode::kInvalidArgument, "the external data path '{}' must lie in the model's folder",
           location.string());
   location_ = location.lexically_normal().string();
+  require(location_ != model, ErrorCode::kInvalidArgument,
+          "the external data path '{}' is that of the model itself", location_);
+  taken_names_.insert(model);
 }
 
 bool ExternalDataWriter::takes(const Value& v) const {
-  const Tensor& t = v.tensor();
+  const UnalignedTensor& t = v.tensor();
   return t.dtype() != DType::kString && static_cast<int64_t>(t.nbytes()) > options_.external_data_threshold;
 }
 
 DataPlace ExternalDataWriter::add(const Value& v) {
-  const Tensor& t = v.tensor();
-  if (files_.empty() || options_.one_file_per_tensor) {
-    // There may be more tensors than a process may have files open.
-    if (!files_.empty()) files_.back().second->prepare();
-    if (options_.one_file_per_tensor) location_ = unique_file_name(v.name());
-    files_.emplace_back(location_, std::make_unique<AtomicFile>((folder_ / location_).string()));
+  if (names_ == Names::kCollect) {
+    collected_.push_back(&v);
+    return {};
   }
-  AtomicFile& file = *files_.back().second;
+  const Place& place = places_.at(&v);
+  const File& file = files_[place.file];
+  return {names_ == Names::kFresh ? file.file->temporary_name() : file.location, place.offset,
+          v.tensor().nbytes(), file.checksum};
+}
+
+void ExternalDataWriter::write() {
+  for (const Value* v : collected_) {
+    if (files_.empty() || options_.one_file_per_tensor) open_file(*v);
+    static constexpr char kZeros[kAlignment] = {};
+    AtomicFile& file = *files_.back().file;
+    write_data({kZeros, (kAlignment - file.size() % kAlignment) % kAlignment});
+    places_.emplace(v, Place{files_.size() - 1, file.size()});
+    write_data({static_cast<const char*>(v->tensor().data()), v->tensor().nbytes()});
+  }
+  if (!files_.empty()) finish_file();
+}
+
+void ExternalDataWriter::open_file(const Value& v) {
+  if (!files_.empty()) finish_file();
+  if (options_.one_file_per_tensor) location_ = unique_file_name(v.name());
+  files_.push_back(
+      {location_,
+       std::make_unique<AtomicFile>(
+           (folder_ / location_).string(), folder_.empty() ? "." : folder_.string(), location_,
+           TemporaryFile::Options{
+               .kind = TemporaryKind::kData, .writer = writer_, .is_named = options_.one_file_per_tensor}),
+       {}});
+  sum_ = Sha1();
+}
+
+void ExternalDataWriter::write_data(std::string_view bytes) {
+  // So that what is read to be summed up is still there to be written.
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPiece))) {
+    const std::string_view piece = bytes.substr(0, kPiece);
+    sum_.update(piece);
+    files_.back().file->write(piece);
+  }
+}
+
+/// Ends the last file with its mark.
+void ExternalDataWriter::finish_file() {
   static constexpr char kZeros[kAlignment] = {};
-  const size_t padding = (kAlignment - file.size() % kAlignment) % kAlignment;
-  file.write({kZeros, padding});
-  const DataPlace place{location_, file.size(), t.nbytes()};
-  file.write(t.data(), t.nbytes());
-  return place;
+  File& file = files_.back();
+  write_data({kZeros, (kAlignment - file.file->size() % kAlignment) % kAlignment});
+  const std::string mark = onnx::data_mark(sum_);
+  write_data(mark);
+  file.checksum = sum_.digest();
+  // There may be more tensors than a process may have files open. The first one shows that the others are in
+  // use.
+  if (options_.one_file_per_tensor && files_.size() > 1)
+    file.file->close();
+  else
+    file.file->prepare();
 }
 
 std::string ExternalDataWriter::unique_file_name(const std::string& name) {
   std::string file = name;
   for (char& ch : file)
-    if (ch == '/' || ch == '\\' || ch == ':' || ch == '\0') ch = '_';
+    if (ch == '/' || ch == '\\' || ch == ':' || static_cast<unsigned char>(ch) < ' ' || ch == '\x7f')
+      ch = '_';
   if (file.empty() || file[0] == '.') file = "_" + file;
+  if (file.size() > kLongestName) {
+    // The end tells long names apart that begin alike. A character is not cut.
+    size_t end = kLongestName;
+    while (end > 0 && (static_cast<unsigned char>(file[end]) & 0xC0U) == 0x80U) --end;
+    Sha1 sum;
+    sum.update(name);
+    file = file.substr(0, end) + "_" + sum.digest().substr(0, 16);
+  }
   std::string candidate = file;
-  for (int i = 1; !names_.insert(candidate).second; ++i) candidate = file + "_" + std::to_string(i);
+  for (int i = 1; !taken_names_.insert(candidate).second; ++i) candidate = file + "_" + std::to_string(i);
   return candidate;
 }
 
 std::vector<std::string> ExternalDataWriter::locations() const {
   std::vector<std::string> list;
-  for (const auto& [location, file] : files_) list.push_back(location);
+  for (const File& f : files_) list.push_back(f.location);
   return list;
 }
 
-void ExternalDataWriter::prepare() {
-  for (auto& [location, file] : files_) file->prepare();
+void ExternalDataWriter::put_in_place(const std::function<void()>& fresh,
+                                      const std::function<void()>& final) {
+  const std::string folder = folder_.empty() ? "." : folder_.string();
+  for (const File& f : files_) f.file->publish();
+  make_durable(folder);
+  fresh();
+  try {
+    make_durable(folder);
+    for (const File& f : files_) f.file->also_commit();
+    std::set<std::string> folders = {folder};
+    for (const File& f : files_) folders.insert((folder_ / f.location).parent_path().string());
+    for (const std::string& f : folders) make_durable(f);
+    final();
+  } catch (...) {
+    for (const File& f : files_) f.file->keep();
+    throw;
+  }
+  make_durable(folder);
+  // The first one, which is locked, goes last.
+  for (auto it = files_.rbegin(); it != files_.rend(); ++it) it->file->retire();
 }
 
-void ExternalDataWriter::commit() {
-  for (auto& [location, file] : files_) file->commit();
+bool is_fresh_location(std::string_view location) {
+  return is_temporary_name(location, TemporaryKind::kData);
 }
 
-void check_data_files(const fs::path& path, const std::set<std::string>& kept,
+bool check_data_files(const fs::path& path, const std::set<std::string>& kept,
                       const std::vector<std::string>& written) {
   std::error_code ec;
   const std::set<std::string> old = external_locations(path);
@@ -137,7 +229,9 @@ void check_data_files(const fs::path& path, const std::set<std::string>& kept,
   };
   for (const std::string& location : written) {
     const fs::path file = path.parent_path() / location;
-    if (!old.contains(location) && fs::is_regular_file(file, ec))
+    const bool is_meant = std::any_of(
+        old.begin(), old.end(), [&](const std::string& o) { return is_temporary_name_of(o, location); });
+    if (!old.contains(location) && !is_meant && fs::is_regular_file(file, ec))
       refuse(fmt::format("the data file {} exists, but is not of the model {}, which is to be written; "
                          "another model may need it",
                          file.string(), path.string()),
@@ -147,11 +241,12 @@ void check_data_files(const fs::path& path, const std::set<std::string>& kept,
     const bool used =
         kept.contains(location) || std::find(written.begin(), written.end(), location) != written.end();
     const fs::path file = path.parent_path() / location;
-    if (!used && fs::exists(file, ec))
+    if (!used && !is_fresh_location(location) && fs::exists(file, ec))
       refuse(fmt::format("replacing the model {} would leave its external data {} without a model",
                          path.string(), file.string()),
              "Save under another name, or remove the old model with its data first.");
   }
+  return std::any_of(old.begin(), old.end(), is_fresh_location);
 }
 
 }  // namespace assay

@@ -2,48 +2,86 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/sha1.h"
 #include "graph/export.h"
 #include "graph/model_message.h"
 
 namespace assay {
 
-/// Writes initializers' data to files of their own, in the model's folder.
+/// Writes initializers' data to files of their own, in the model's folder, in such a way that at every moment
+/// there is either the old model with its data or the new one with its own. A model's message is made three
+/// times:
+///
+///     kCollect   the writer learns which initializers it takes; write() then writes their data
+///     kFresh     the message refers to the data under names that nothing has had before
+///     kFinal     it refers to them under the names that were asked for
+///
+/// and put_in_place() gives the data the fresh names, lets the first of the two messages take the model's
+/// place, gives the data their final names, too, and lets the second message take its place.
 class ExternalDataWriter final : public DataPlacer {
  public:
-  /// Throws Error (kInvalidArgument) for a data path outside the model's folder.
+  enum class Names { kCollect, kFresh, kFinal };
+
+  /// Throws Error (kInvalidArgument) for a data path outside the model's folder, or the model's own.
   ExternalDataWriter(const std::filesystem::path& model_path, const ExportOptions& options);
 
   bool takes(const Value& initializer) const override;
   DataPlace add(const Value& initializer) override;
+  void use(Names names) { names_ = names; }
 
-  /// The files' names, relative to the model's folder.
+  /// Writes all data, durably. Throws Error (kIo).
+  void write();
+  /// The files' final names, relative to the model's folder.
   std::vector<std::string> locations() const;
-  /// As AtomicFile::prepare(), for all files.
-  void prepare();
-  /// Puts all files in their places.
-  void commit();
+  /// `fresh` and `final` commit the two messages. When that fails in between, the new model is there, with
+  /// its data under the fresh names. Throws Error (kIo).
+  void put_in_place(const std::function<void()>& fresh, const std::function<void()>& final);
 
  private:
+  struct File {
+    std::string location;
+    std::unique_ptr<AtomicFile> file;
+    std::string checksum;
+  };
+  struct Place {
+    size_t file, offset;
+  };
+  void open_file(const Value& initializer);
+  void write_data(std::string_view bytes);
+  void finish_file();
   std::string unique_file_name(const std::string& name);
 
   const ExportOptions& options_;
   std::filesystem::path folder_;
   std::string location_;
-  std::vector<std::pair<std::string, std::unique_ptr<AtomicFile>>> files_;
-  std::unordered_set<std::string> names_;
+  Names names_ = Names::kCollect;
+  uint64_t writer_ = new_writer_id();
+  std::vector<const Value*> collected_;
+  std::vector<File> files_;
+  Sha1 sum_;  ///< of the file that is being written
+  std::unordered_map<const Value*, Place> places_;
+  std::unordered_set<std::string> taken_names_;
 };
+
+/// Whether a reference names data by a fresh name, which only the model that was being saved may go on using.
+bool is_fresh_location(std::string_view location);
 
 /// Refuses, by Error (kInvalidArgument) with a remedy, to replace the model at `path` by one with references
 /// to `kept` and data files `written`, when that would leave a data file of the old model without a model, or
-/// replace a data file that is not the old model's.
-void check_data_files(const std::filesystem::path& path, const std::set<std::string>& kept,
+/// replace a data file that is not the old model's. Data under a fresh name, which an interrupted save left,
+/// are not in the way: when there are some, the result is true, and remove_stale_temporaries() removes them
+/// afterwards.
+bool check_data_files(const std::filesystem::path& path, const std::set<std::string>& kept,
                       const std::vector<std::string>& written);
 
 }  // namespace assay

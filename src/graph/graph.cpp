@@ -24,7 +24,7 @@ void Value::rename(std::string name) {
   graph_->index_.emplace(name_, this);
 }
 
-void Value::set_tensor(Tensor tensor) {
+void Value::set_tensor(UnalignedTensor tensor) {
   require(producer_ == nullptr, ErrorCode::kInvalidArgument,
           "'{}' is produced by a node and cannot become a constant", name_);
   require(!tensor.is_container(), ErrorCode::kInvalidArgument, "'{}' cannot become a constant of type {}",
@@ -193,7 +193,7 @@ void Graph::reserve_values(size_t count) {
   index_.reserve(count);
 }
 
-Value* Graph::add_constant(std::string value_name, Tensor tensor) {
+Value* Graph::add_constant(std::string value_name, UnalignedTensor tensor) {
   Value* v = add_value(std::move(value_name));
   v->set_tensor(std::move(tensor));
   return v;
@@ -307,9 +307,11 @@ void Graph::remove_unused_values() {
 
 void Graph::replace_uses(Value* from, Value* to) {
   if (from == to) return;
+  const Node* last = nullptr;  // one that uses the value many times is looked through once
   for (Node* n : from->consumers()) {
-    std::replace(n->inputs_.begin(), n->inputs_.end(), from, to);
+    if (n != last) std::replace(n->inputs_.begin(), n->inputs_.end(), from, to);
     to->consumers_.push_back(n);
+    last = n;
   }
   from->consumers_.clear();
   std::replace(outputs.begin(), outputs.end(), from, to);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/resident_memory.h"
 #include "graph/import_message.h"
@@ -53,12 +54,14 @@ class Importer {
   Attribute attribute(const onnx::AttributeMessage& m, Graph* parent);
   Attribute::Data attribute_data(const onnx::AttributeMessage& m, int64_t type, Graph* parent,
                                  std::vector<TensorSource>& sources);
-  Tensor tensor(const onnx::TensorMessage& m) {
+  UnalignedTensor tensor(const onnx::TensorMessage& m) {
     has_external_data_ |= onnx::is_external(m);
     return onnx::decode_tensor(m, owner_, external_);
   }
-  /// Decodes, and notes in `a` where.
-  Tensor attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
+  /// Decodes, and notes in `sources` where.
+  UnalignedTensor attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
+  /// The same, with data of its own where they are misaligned.
+  Tensor aligned_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources);
   std::shared_ptr<Graph> subgraph(const onnx::GraphMessage& m, Graph* parent);
   static void value_info(const onnx::ValueInfoMessage& m, Value& v);
 
@@ -155,7 +158,14 @@ void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
   for (const onnx::SparseTensorMessage& s : m.sparse_initializers) constants.insert(s.values.name);
   bool is_overridable = false;
   for (const onnx::ValueInfoMessage& v : m.inputs) {
-    require(names.insert(v.name).second, ErrorCode::kInvalidModel, "two graph inputs are named '{}'", v.name);
+    if (!names.insert(v.name).second) {
+      // A node or caller hands inputs to a body by position; those of a model are named, and one name is one.
+      require(g.parent() == nullptr, ErrorCode::kInvalidModel, "two inputs of graph '{}' are named '{}'", g.name,
+              v.name);
+      log::warning("Two graph inputs are named '{}'; they are taken for one, of the type that comes first.",
+                   v.name);
+      continue;
+    }
     if (constants.contains(v.name))
       is_overridable = true;
     else
@@ -164,6 +174,7 @@ void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
   initializers(m, g);
   if (!is_overridable) return;
   for (const onnx::ValueInfoMessage& info : m.inputs) {
+    if (names.erase(info.name) == 0) continue;
     Value* v = g.find_value(info.name);
     g.input_order.push_back(v);
     if (!v->is_constant()) continue;
@@ -314,9 +325,15 @@ Attribute Importer::attribute(const onnx::AttributeMessage& m, Graph* parent) {
   return a;
 }
 
-Tensor Importer::attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources) {
-  Tensor t = tensor(m);
+UnalignedTensor Importer::attribute_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources) {
+  UnalignedTensor t = tensor(m);
   sources.push_back({m.bytes, owner_, t.data(), onnx::is_external(m), false});
+  return t;
+}
+
+Tensor Importer::aligned_tensor(const onnx::TensorMessage& m, std::vector<TensorSource>& sources) {
+  Tensor t = attribute_tensor(m, sources).aligned();
+  sources.back().data = t.data();
   return t;
 }
 
@@ -328,8 +345,8 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
     return list[0];
   };
   const auto sparse = [&](const onnx::SparseTensorMessage& s) {
-    Tensor values = attribute_tensor(s.values, sources);
-    return Attribute::Sparse{std::move(values), attribute_tensor(s.indices, sources), s.dims};
+    Tensor values = aligned_tensor(s.values, sources);
+    return Attribute::Sparse{std::move(values), aligned_tensor(s.indices, sources), s.dims};
   };
   switch (type) {
     case 0:
@@ -352,7 +369,7 @@ Attribute::Data Importer::attribute_data(const onnx::AttributeMessage& m, int64_
       return std::vector<std::string>(m.strings.begin(), m.strings.end());
     case 9: {
       std::vector<Tensor> list;
-      for (const auto& t : m.tensors) list.push_back(attribute_tensor(t, sources));
+      for (const auto& t : m.tensors) list.push_back(aligned_tensor(t, sources));
       return list;
     }
     case 10: {
@@ -428,15 +445,35 @@ bool is_text_model(const std::string& path) {
   return onnx::is_text_model(path, MappedFile::open(path)->bytes());
 }
 
+namespace {
+
+/// As often a model that is being replaced is read anew.
+constexpr int kAttempts = 8;
+
+}  // namespace
+
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options) {
-  const auto file = MappedFile::open(path);
   ImportOptions effective = options;
   if (effective.external_data_dir.empty())
     effective.external_data_dir = std::filesystem::path(path).parent_path().string();
-  auto model = onnx::is_text_model(path, file->bytes()) ? parse_text(file->bytes(), path, effective)
-                                                        : parse_model(file->bytes(), file, path, effective);
-  model->path = path;
-  return model;
+  for (int attempt = 1;; ++attempt) {
+    const auto file = MappedFile::open(path);
+    // A model that was replaced while it was read may have got the data of the new one, or found none.
+    const auto is_replaced = [&] {
+      if (file->is_still_there()) return false;
+      require(attempt < kAttempts, ErrorCode::kIo, "{} is replaced faster than it can be read", path);
+      return true;
+    };
+    try {
+      auto model = onnx::is_text_model(path, file->bytes()) ? parse_text(file->bytes(), path, effective)
+                                                            : parse_model(file->bytes(), file, path, effective);
+      if (!model->external_data_folder.empty() && is_replaced()) continue;
+      model->path = path;
+      return model;
+    } catch (const Error&) {
+      if (!is_replaced()) throw;
+    }
+  }
 }
 
 }  // namespace assay

@@ -39,7 +39,7 @@ std::shared_ptr<const TensorSource> make_source(const onnx::MessageWriter& messa
 
 }  // namespace
 
-void replace_data(Value& initializer, Tensor data) {
+void replace_data(Value& initializer, UnalignedTensor data) {
   require(initializer.type.dtype == data.dtype() && shape_of(initializer) == data.shape(),
           ErrorCode::kInternal, "'{}' of type {} and shape {} was given data of another", initializer.name(),
           dtype_name(initializer.type.dtype), shape_of(initializer).str());

@@ -10,7 +10,7 @@ namespace assay {
 
 /// Gives an initializer other data of the same type and shape. What its message says besides (doc string,
 /// metadata, unknown fields) is saved as it was read, also where the initializer is a graph input, too.
-void replace_data(Value& initializer, Tensor data);
+void replace_data(Value& initializer, UnalignedTensor data);
 
 /// Takes the data of an initializer away: it keeps type and shape and is saved with empty data and this doc
 /// string, which begins with onnx::kWeightlessMark. The data themselves are not looked at.

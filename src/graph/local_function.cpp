@@ -154,7 +154,7 @@ void constants_to_nodes(Graph& graph) {
   std::vector<Node*> order;
   for (const auto& v : graph.values()) {
     if (!v->tensor().defined() || (v->consumers().empty() && !outputs.contains(v.get()))) continue;
-    const Tensor t = v->tensor();
+    const UnalignedTensor t = v->tensor();
     v->clear_tensor();
     order.push_back(graph.add_node("Constant", {}, {v.get()}, {{"value", t}}, v->name()));
   }

@@ -26,11 +26,10 @@ using tensor_field::kRawData;
 /// The first IR version in which an initializer need not be an input, too.
 constexpr int64_t kUnlistedInitializers = 4;
 
-void write_data(MessageWriter& w, const Tensor& t) {
-  if (t.dtype() == DType::kString)
-    for (const std::string& s : t.span<std::string>()) w.text(6, s);
-  else
-    w.borrowed(kRawData, {static_cast<const char*>(t.data()), t.nbytes()});
+void write_data(MessageWriter& w, const UnalignedTensor& t) {
+  if (t.dtype() != DType::kString) return w.borrowed(kRawData, {static_cast<const char*>(t.data()), t.nbytes()});
+  const Tensor strings = t.aligned();
+  for (const std::string& s : strings.span<std::string>()) w.text(6, s);
 }
 
 bool equal(const Metadata& a, const onnx::StringPairs& b) {
@@ -51,9 +50,12 @@ class Exporter {
   MessageWriter constant_node(const Value& v);
   MessageWriter node(const Node& n);
   MessageWriter attribute(const Attribute& a);
-  MessageWriter attribute_tensor(const Tensor& t, const TensorSource* source);
+  MessageWriter attribute_tensor(const UnalignedTensor& t, const TensorSource* source);
   MessageWriter initializer(const Value& v);
   bool may_refer(const TensorSource* source) const { return source->is_external && options_.keep_references; }
+  bool is_dropped(const Value& v) const {
+    return options_.placer != nullptr && options_.placer->takes(v) && options_.placer->drops(v);
+  }
   void note_location(const onnx::TensorMessage& m) const;
 
   const MessageOptions& options_;
@@ -66,7 +68,7 @@ void Exporter::note_location(const onnx::TensorMessage& m) const {
       options_.locations->insert(std::filesystem::path(value).lexically_normal().string());
 }
 
-MessageWriter Exporter::attribute_tensor(const Tensor& t, const TensorSource* source) {
+MessageWriter Exporter::attribute_tensor(const UnalignedTensor& t, const TensorSource* source) {
   MessageWriter w;
   if (!describes(source, t.dtype(), t.shape(), t.data())) {
     write_tensor_type(w, t.dtype(), t.shape());
@@ -82,7 +84,7 @@ MessageWriter Exporter::attribute_tensor(const Tensor& t, const TensorSource* so
 }
 
 MessageWriter Exporter::initializer(const Value& v) {
-  const Tensor& t = v.tensor();
+  const UnalignedTensor& t = v.tensor();
   const TensorSource* source = v.tensor_source();
   const bool missing = !t.defined();
   if (missing) {
@@ -118,10 +120,11 @@ MessageWriter Exporter::initializer(const Value& v) {
   if (writes_words) w.text_if(kDocString, v.doc_string);
   if (placed) {
     const DataPlace place = options_.placer->add(v);
-    write_metadata(w, kExternalData,
-                   {{"location", place.location},
-                    {"offset", std::to_string(place.offset)},
-                    {"length", std::to_string(place.length)}});
+    Metadata entries = {{"location", place.location},
+                        {"offset", std::to_string(place.offset)},
+                        {"length", std::to_string(place.length)}};
+    if (!place.checksum.empty()) entries.emplace_back("checksum", place.checksum);
+    write_metadata(w, kExternalData, entries);
     w.integer(kDataLocation, 1);
   }
   if (writes_words) write_metadata(w, kMetadata, v.metadata);
@@ -139,7 +142,7 @@ struct AttributePayload {
   int operator()(float v) { return w.fixed32(2, v), 1; }
   int operator()(int64_t v) { return w.integer(3, v), 2; }
   int operator()(const std::string& v) { return w.text(4, v), 3; }
-  int operator()(const Tensor& v) { return w.message(5, tensor(v)), 4; }
+  int operator()(const UnalignedTensor& v) { return w.message(5, tensor(v)), 4; }
   int operator()(const std::shared_ptr<Graph>& v) { return w.message(6, e.graph(*v)), 5; }
   int operator()(const std::vector<float>& list) {
     for (const float v : list) w.fixed32(7, v);
@@ -172,7 +175,7 @@ struct AttributePayload {
     return 12;
   }
 
-  MessageWriter tensor(const Tensor& t) {
+  MessageWriter tensor(const UnalignedTensor& t) {
     const size_t i = tensors++;
     return e.attribute_tensor(t, sources != nullptr && i < sources->size() ? &(*sources)[i] : nullptr);
   }
@@ -258,7 +261,7 @@ MessageWriter Exporter::graph(const Graph& g) {
   for (const auto& n : g.nodes()) w.message(1, node(*n));
   w.text_if(2, g.name);
   for (const auto& v : g.values()) {
-    if (!v->is_constant()) continue;
+    if (!v->is_constant() || is_dropped(*v)) continue;
     if (is_sparse_source(*v))
       w.borrowed(15, v->tensor_source()->bytes);
     else

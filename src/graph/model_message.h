@@ -12,7 +12,8 @@ namespace assay {
 /// Where an external initializer's data are, in the words of TensorProto.external_data.
 struct DataPlace {
   std::string location;
-  size_t offset, length;
+  size_t offset = 0, length = 0;
+  std::string checksum;  ///< of the whole file; empty: none is written
 };
 
 /// Decides which initializers become external and puts their data somewhere.
@@ -21,6 +22,8 @@ class DataPlacer {
   virtual ~DataPlacer() = default;
   virtual bool takes(const Value& initializer) const = 0;
   virtual DataPlace add(const Value& initializer) = 0;
+  /// Whether the initializer, which takes() holds for, is not written at all.
+  virtual bool drops(const Value&) const { return false; }
 };
 
 struct MessageOptions {

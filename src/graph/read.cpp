@@ -14,7 +14,7 @@ bool has_subgraph(const Node& n) {
   });
 }
 
-const Tensor* constant_of(const Value* v) {
+const UnalignedTensor* constant_of(const Value* v) {
   return v != nullptr && v->tensor().defined() ? &v->tensor() : nullptr;
 }
 

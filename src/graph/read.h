@@ -15,7 +15,7 @@ bool is_op(const Node& n, std::string_view op_type);
 bool has_subgraph(const Node& n);
 
 /// The data of a constant; null for variables and for constants without data.
-const Tensor* constant_of(const Value* v);
+const UnalignedTensor* constant_of(const Value* v);
 
 /// The extents when all are known.
 std::optional<Shape> shape_of(const Value* v);

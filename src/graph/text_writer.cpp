@@ -66,7 +66,7 @@ void TextWriter::annotate_data(std::string_view bytes) {
 }
 
 /// Where decimal numbers would lose the bits of a NaN.
-void TextWriter::annotate_bits(const Tensor& t) {
+void TextWriter::annotate_bits(const UnalignedTensor& t) {
   const Tensor a = t.aligned();
   const auto all_survive = [&](auto zero) {
     using Float = decltype(zero);
@@ -139,7 +139,7 @@ void TextWriter::tensor_type(DType dtype, const Shape& shape) {
 }
 
 /// `{...}`: numbers; bits as unsigned numbers for narrow floats, bytes for types whose elements share them.
-void TextWriter::constant(const Tensor& tensor) {
+void TextWriter::constant(const UnalignedTensor& tensor) {
   const Tensor t = tensor.aligned();
   const auto numbers = [&]<typename T>(T) {
     elements(static_cast<const T*>(t.data()), static_cast<int64_t>(t.nbytes() / sizeof(T)),
@@ -190,7 +190,7 @@ void TextWriter::constant(const Tensor& tensor) {
   out_ += '}';
 }
 
-void TextWriter::tensor(const Tensor& t) {
+void TextWriter::tensor(const UnalignedTensor& t) {
   tensor_type(t.dtype(), t.shape());
   out_ += ' ';
   constant(t);
@@ -209,7 +209,7 @@ void TextWriter::sparse(const Attribute::Sparse& s) {
 
 void TextWriter::initializer_data(const Value& v) {
   out_ += " = ";
-  const Tensor& t = v.tensor();
+  const UnalignedTensor& t = v.tensor();
   if (!t.defined()) {
     require(options_.max_elements >= 0, ErrorCode::kInvalidArgument,
             "the data of initializer '{}' were not loaded and cannot be written", v.name());
@@ -218,9 +218,11 @@ void TextWriter::initializer_data(const Value& v) {
   }
   if (options_.place)
     if (const auto place = options_.place(v)) {
-      pairs({{"location", place->location},
-             {"offset", std::to_string(place->offset)},
-             {"length", std::to_string(place->length)}});
+      Metadata entries = {{"location", place->location},
+                          {"offset", std::to_string(place->offset)},
+                          {"length", std::to_string(place->length)}};
+      if (!place->checksum.empty()) entries.emplace_back("checksum", place->checksum);
+      pairs(entries);
       return;
     }
   constant(t);

@@ -51,7 +51,7 @@ class TextWriter {
   void annotate_metadata(const Metadata& metadata);
   void annotate_denotations(const Type& type);
   void annotate_data(std::string_view bytes);
-  void annotate_bits(const Tensor& t);
+  void annotate_bits(const UnalignedTensor& t);
   bool at_line_start() const;
 
   void opsets(const std::vector<OpsetImport>& imports);
@@ -71,8 +71,8 @@ class TextWriter {
     }
     if (shown < count) out_ += shown > 0 ? ", ..." : "...";
   }
-  void constant(const Tensor& t);
-  void tensor(const Tensor& t);
+  void constant(const UnalignedTensor& t);
+  void tensor(const UnalignedTensor& t);
   void sparse(const Attribute::Sparse& s);
   void value(const Value& v, bool is_initializer);
   void initializer_data(const Value& v);

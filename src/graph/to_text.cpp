@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/visible_text.h"
 #include "graph/model_message.h"
 #include "graph/order.h"
 #include "graph/text_writer.h"
@@ -21,7 +22,7 @@ struct AttributeTypeName {
   std::string_view operator()(float) const { return "float"; }
   std::string_view operator()(int64_t) const { return "int"; }
   std::string_view operator()(const std::string&) const { return "string"; }
-  std::string_view operator()(const Tensor&) const { return "tensor"; }
+  std::string_view operator()(const UnalignedTensor&) const { return "tensor"; }
   std::string_view operator()(const std::shared_ptr<Graph>&) const { return "graph"; }
   std::string_view operator()(const Type&) const { return "type_proto"; }
   std::string_view operator()(const Attribute::Sparse&) const { return "sparse_tensor"; }
@@ -51,7 +52,7 @@ struct AttributeValue {
   void operator()(float v) { w.put("{}", v); }
   void operator()(int64_t v) { w.put("{}", v); }
   void operator()(const std::string& v) { w.out_ += text_string(v); }
-  void operator()(const Tensor& v) { w.tensor(v); }
+  void operator()(const UnalignedTensor& v) { w.tensor(v); }
   void operator()(const std::shared_ptr<Graph>& v) { w.graph(*v); }
   void operator()(const Type& v) { w.type(v); }
   void operator()(const Attribute::Sparse& v) { w.sparse(v); }
@@ -71,7 +72,7 @@ struct AttributeValue {
 void TextWriter::annotate_attribute(const Attribute& a) {
   if (!a.doc_string.empty()) annotate(onnx::kDocAnnotation, {a.doc_string});
   if (const auto* t = a.get_if<Type>()) annotate_denotations(*t);
-  if (const auto* t = a.get_if<Tensor>()) annotate_bits(*t);
+  if (const auto* t = a.get_if<UnalignedTensor>()) annotate_bits(*t);
   const auto bits = [&](const float* first, size_t count) {
     if (!std::all_of(first, first + count, survives_as_decimal))
       annotate_data({reinterpret_cast<const char*>(first), count * sizeof(float)});
@@ -271,11 +272,31 @@ void TextWriter::model(const Model& m) {
   new_line();
 }
 
+namespace {
+
+/// All that a file says stands within quotes, but for words of letters, digits and _.
+std::string visible_quotes(const std::string& text) {
+  std::string out;
+  bool quoted = false;
+  for (size_t from = 0; from < text.size();) {
+    size_t end = from;
+    while (end < text.size() && text[end] != '"') end += quoted && text[end] == '\\' ? 2 : 1;
+    end = std::min(end, text.size());
+    out += visible_text(std::string_view(text).substr(from, end - from), quoted ? Lines::kOne : Lines::kMany);
+    if (end < text.size()) out += '"';
+    quoted = !quoted;
+    from = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string to_text(const Model& model, const TextOptions& options) {
   check_depth(model);
   TextWriter writer(options);
   writer.model(model);
-  return writer.take();
+  return options.visible ? visible_quotes(writer.take()) : writer.take();
 }
 
 }  // namespace assay

@@ -14,6 +14,7 @@ namespace assay {
 struct TextPlace {
   std::string location;
   size_t offset = 0, length = 0;
+  std::string checksum;  ///< of the whole file; empty: none is written
 };
 
 struct TextOptions {
@@ -23,6 +24,9 @@ struct TextOptions {
   /// Asked for each initializer that has data: a place is written instead of its elements. Null: none has
   /// one.
   std::function<std::optional<TextPlace>(const Value&)> place;
+  /// For terminals: line ends and control characters within quotes are shown as \n, \x1b and the like, so that no name
+  /// can pass for a line of its own. Reading such a text gives those names.
+  bool visible = false;
 };
 
 /// The model as text. What the syntax has no place for (doc strings and metadata of nodes and values, the

@@ -13,18 +13,28 @@ std::string tensor_details(DType dtype, const Shape& shape) {
   return fmt::format("dtype={}, shape={}", dtype_name(dtype), python_list_repr(extents));
 }
 
+namespace {
+
+/// The attributes of ONNX that hold the number of an element type.
+bool holds_element_type(std::string_view name) { return name == "to" || name == "dtype" || name == "target_type"; }
+
+}  // namespace
+
 std::optional<std::string> attribute_text(const Attribute& attribute, bool weights) {
   if (const auto* f = attribute.get_if<float>()) return python_float_repr(static_cast<double>(*f));
-  if (const auto* i = attribute.get_if<int64_t>()) return std::to_string(*i);
+  if (const auto* i = attribute.get_if<int64_t>()) {
+    if (!holds_element_type(attribute.name) || (*i != 0 && !is_known_dtype(*i))) return std::to_string(*i);
+    return std::string(dtype_name(static_cast<DType>(*i)));
+  }
   if (const auto* s = attribute.get_if<std::string>()) return *s;
   if (const auto* floats = attribute.get_if<std::vector<float>>())
     return python_list_repr(std::vector<double>(floats->begin(), floats->end()));
   if (const auto* ints = attribute.get_if<std::vector<int64_t>>()) return python_list_repr(*ints);
   if (const auto* strings = attribute.get_if<std::vector<std::string>>()) return python_list_repr(*strings);
-  const auto* tensor = attribute.get_if<Tensor>();
+  const auto* tensor = attribute.get_if<UnalignedTensor>();
   if (tensor == nullptr) return std::nullopt;
   std::string text = fmt::format("Tensor: [{}]", tensor_details(tensor->dtype(), tensor->shape()));
-  if (weights) text += " | Values:\n" + indented(array_str(*tensor));
+  if (weights) text += " | Values:\n" + indented(array_str(tensor->aligned()));
   return text;
 }
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "assay/edit.h"
 #include "assay/error.h"
 #include "graph/clone.h"
+#include "graph/function_index.h"
 #include "graph/order.h"
 #include "inspect/table_text.h"
 #include "ops/check.h"
@@ -26,7 +28,7 @@ class Finder {
  public:
   using Problems = std::unordered_map<const Node*, std::string>;
 
-  Finder(const Model& model, const Problems& problems) : model_(model), problems_(problems) {}
+  Finder(const Model& model, const Problems& problems) : model_(model), functions_(model), problems_(problems) {}
 
   std::vector<UnsupportedNode> run() {
     std::vector<UnsupportedNode> all;
@@ -49,7 +51,7 @@ class Finder {
   }
 
   std::vector<UnsupportedNode> look(const Node& n, const Model& opsets) {
-    if (const Function* f = model_.find_function(n.domain, n.op_type, n.overload))
+    if (const Function* f = functions_.called(n))
       return look_into_call(n, *f);
     std::vector<UnsupportedNode> found;
     if (std::string reason = problem(n, opsets); !reason.empty())
@@ -101,6 +103,7 @@ class Finder {
   }
 
   const Model& model_;
+  const FunctionIndex functions_;
   const Problems& problems_;
   std::vector<const Function*> open_;
   std::unordered_map<const Function*, std::vector<UnsupportedNode>> known_;
@@ -173,13 +176,17 @@ std::shared_ptr<Model> extract_range(const Model& model, NodeRange range) {
 }
 
 std::string unsupported_nodes_text(const std::vector<UnsupportedNode>& unsupported) {
-  std::vector<std::string> stacks, ops, names, reasons, order;
+  std::vector<std::string> stacks, ops, names, reasons;
+  std::vector<std::vector<size_t>> groups;  // of one stack
+  std::unordered_map<std::string, size_t> places;
   for (const UnsupportedNode& u : unsupported) {
     stacks.push_back(stack_text(u));
     ops.push_back(u.op);
     names.push_back(u.name);
     reasons.push_back(u.reason);
-    if (std::find(order.begin(), order.end(), stacks.back()) == order.end()) order.push_back(stacks.back());
+    const auto [it, is_new] = places.try_emplace(stacks.back(), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[it->second].push_back(stacks.size() - 1);
   }
   const size_t stack_width = max_width(12, stacks), op_width = max_width(9, ops),
                name_width = max_width(5, names), reason_width = max_width(0, reasons);
@@ -189,9 +196,8 @@ std::string unsupported_nodes_text(const std::vector<UnsupportedNode>& unsupport
                        padded(name, name_width), padded(reason, reason_width));
   };
   std::string text = table_head(row("Stack trace", "Operator", "Node", "Reason"));
-  for (const std::string& stack : order)
-    for (size_t i = 0; i < stacks.size(); ++i)
-      if (stacks[i] == stack) text += row(stack, ops[i], names[i], reasons[i]) + "\n";
+  for (const std::vector<size_t>& group : groups)
+    for (const size_t i : group) text += row(stacks[i], ops[i], names[i], reasons[i]) + "\n";
   return text;
 }
 
@@ -202,22 +208,22 @@ std::string unsupported_ranges_text(const Model& model, const std::vector<NodeRa
     std::vector<std::string> nodes;
   };
   std::vector<Row> rows;
+  std::map<std::pair<std::string, std::string>, size_t> places;
   std::vector<std::string> ops, reasons;
+  auto next = unsupported.begin();  // they are in the order of the nodes
   for (const NodeRange& range : ranges) {
     if (range.is_supported) continue;
     std::vector<std::string> parts;
-    for (const UnsupportedNode& u : unsupported) {
-      if (u.index < range.begin || u.index >= range.end) continue;
-      std::string part = u.stack.empty() ? u.reason : fmt::format("{} [in {}]", u.reason, stack_text(u));
-      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
+    std::unordered_set<std::string> known;
+    for (; next != unsupported.end() && next->index < range.end; ++next) {
+      std::string part = next->stack.empty() ? next->reason : fmt::format("{} [in {}]", next->reason, stack_text(*next));
+      if (known.insert(part).second) parts.push_back(std::move(part));
     }
     ops.push_back(model.graph->nodes()[range.begin]->op_type);
     reasons.push_back(fmt::format("{}", fmt::join(parts, " | ")));
-    const auto it = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
-      return r.op == ops.back() && r.reason == reasons.back();
-    });
-    Row& row = it != rows.end() ? *it : rows.emplace_back(Row{ops.back(), reasons.back(), {}});
-    row.nodes.push_back(fmt::format("[{}, {}]", range.begin, range.end));
+    const auto [it, is_new] = places.try_emplace({ops.back(), reasons.back()}, rows.size());
+    if (is_new) rows.push_back({ops.back(), reasons.back(), {}});
+    rows[it->second].nodes.push_back(fmt::format("[{}, {}]", range.begin, range.end));
   }
   const size_t op_width = max_width(9, ops), reason_width = max_width(0, reasons);
   std::string text = table_head(fmt::format("{}| {:7} | {} | Nodes", padded("Operator", op_width), "Count",

@@ -134,7 +134,7 @@ TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
   EXPECT_EQ(nodes[1].tactics, std::vector<std::string>{"dnnl_conv"});
   EXPECT_TRUE(nodes[2].tactics.empty());
   EXPECT_EQ(nodes[3].tactics, std::vector<std::string>{"evaluate"});
-  EXPECT_EQ(tactics_text(g, nodes, 10),
+  EXPECT_EQ(tactics_text(model, nodes, 10),
             "===== Tactics =====\n"
             "Operator |   Count | Tactic      | Reason                               | Nodes\n"
             "-------------------------------------------------------------------------------\n"
@@ -143,6 +143,35 @@ TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
             "Identity |       1 | none needed |                                      | [[12, 13]]\n"
             "NonZero  |       1 | evaluate    | no other tactic serves this operator | [[13, 14]]\n"
             "2 of 4 node(s) run on fast tactics, 1 by plain evaluation, 1 need no step (folded, or a view)");
+}
+
+TEST(Capability, looks_into_the_bodies_that_are_interpreted) {
+  Model model;
+  model.opsets = {{"", 13}};
+  Graph& g = *model.graph;
+  Value* c = g.add_input("c", Type::tensor(DType::kBool, Dims{}));
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(4)}));
+  const auto branch = [&](const char* op) {
+    auto b = std::make_shared<Graph>();
+    b->set_parent(&g);
+    Value *h = b->add_value(std::string(op) + "_h"), *o = b->add_value(std::string(op) + "_o");
+    b->add_node(op, {x}, {h}, {}, "first");
+    b->add_node("Relu", {h}, {o}, {}, "second");
+    b->outputs = {o};
+    return b;
+  };
+  Value *y = g.add_value("y"), *z = g.add_value("z");
+  g.add_node("If", {c}, {y}, {{"then_branch", branch("Neg")}, {"else_branch", branch("Relu")}}, "if1");
+  g.add_node("Relu", {y}, {z}, {}, "last");
+  g.outputs = {z};
+  ASSERT_TRUE(find_unsupported(model).empty());
+  const Shape shapes[] = {{}, {1, 4}};
+  const std::string text = tactics_text(model, plan_tactics(model, shapes));
+  for (const char* line : {"Neg      |       1 | evaluate  | bodies of If are interpreted", "if1::then_branch [[0, 1]]",
+                           "if1::then_branch [[1, 2]]", "if1::else_branch [[0, 2]]",
+                           "1 of 2 node(s) run on fast tactics, 1 by plain evaluation, 0 need no step (folded, or a "
+                           "view); 4 more inside them, by plain evaluation"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
 }
 
 }  // namespace

@@ -47,17 +47,17 @@ double largest_distance(const Numbers& a, const Numbers& b) {
 
 }  // namespace
 
-std::optional<double> max_difference(const Tensor& a, const Tensor& b) {
+std::optional<double> max_difference(const UnalignedTensor& a, const UnalignedTensor& b) {
   const auto is_number = [](DType t) { return is_float(t) || is_integer(t) || t == DType::kBool; };
   if (!(a.shape() == b.shape()) || !is_number(a.dtype()) || !is_number(b.dtype())) return std::nullopt;
-  const TensorNumbers x(a), y(b);
+  const TensorNumbers x(a.aligned()), y(b.aligned());
   if (x.kind() != y.kind()) return std::nullopt;
   return visit_kind(x.kind(), [&]<typename T>() { return largest_distance<T>(x, y); });
 }
 
 ConstantDiff diff_constants(const Value& a, const Value& b) {
   ConstantDiff d;
-  const Tensor &x = a.tensor(), &y = b.tensor();
+  const UnalignedTensor &x = a.tensor(), &y = b.tensor();
   const auto text = [](const Value& v) {
     return v.type.str() + (v.tensor().defined() ? "" : " without data");
   };

@@ -20,6 +20,6 @@ ConstantDiff diff_constants(const Value& a, const Value& b);
 
 /// The largest absolute difference of two tensors of numbers of one shape; infinity when a NaN or infinity
 /// stands against another number. Nothing when they cannot be subtracted.
-std::optional<double> max_difference(const Tensor& a, const Tensor& b);
+std::optional<double> max_difference(const UnalignedTensor& a, const UnalignedTensor& b);
 
 }  // namespace assay

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "assay/edit.h"
 #include "base/resident_memory.h"
+#include "graph/function_index.h"
 #include "graph/order.h"
 #include "inspect/attribute_text.h"
 #include "inspect/constant_diff.h"
@@ -52,6 +55,7 @@ struct SameData {
   }
   bool operator()(float x, float y) const { return x == y || (x != x && y != y); }
   bool operator()(const Tensor& x, const Tensor& y) const { return x.identical(y); }
+  bool operator()(const UnalignedTensor& x, const UnalignedTensor& y) const { return x.identical(y); }
   bool operator()(const Attribute::Sparse& x, const Attribute::Sparse& y) const {
     return x.dims == y.dims && x.values.identical(y.values) && x.indices.identical(y.indices);
   }
@@ -167,18 +171,22 @@ void ModelComparison::types(Kind kind, const Value& a, const Value& b) {
 std::vector<std::pair<const Value*, const Value*>> pair_values(const std::vector<Value*>& a,
                                                                const std::vector<Value*>& b, bool by_name) {
   std::vector<std::pair<const Value*, const Value*>> pairs;
-  std::vector<const Value*> rest_a, rest_b(b.begin(), b.end());
+  std::unordered_map<std::string_view, std::vector<size_t>> places;  // in b, the first at the end
+  for (size_t i = b.size(); by_name && i-- > 0;) places[b[i]->name()].push_back(i);
+  std::vector<bool> is_paired(b.size(), false);
+  std::vector<const Value*> rest_a, rest_b;
   for (const Value* x : a) {
-    const auto y = by_name ? std::find_if(rest_b.begin(), rest_b.end(),
-                                          [&](const Value* v) { return v->name() == x->name(); })
-                           : rest_b.end();
-    if (y == rest_b.end()) {
+    const auto y = places.find(x->name());
+    if (y == places.end() || y->second.empty()) {
       rest_a.push_back(x);
-    } else {
-      pairs.emplace_back(x, *y);
-      rest_b.erase(y);
+      continue;
     }
+    pairs.emplace_back(x, b[y->second.back()]);
+    is_paired[y->second.back()] = true;
+    y->second.pop_back();
   }
+  for (size_t i = 0; i < b.size(); ++i)
+    if (!is_paired[i]) rest_b.push_back(b[i]);
   for (size_t i = 0; i < std::max(rest_a.size(), rest_b.size()); ++i)
     pairs.emplace_back(i < rest_a.size() ? rest_a[i] : nullptr, i < rest_b.size() ? rest_b[i] : nullptr);
   return pairs;
@@ -269,7 +277,7 @@ void ModelComparison::attribute(const Attribute& a, const Attribute& b, const No
                "a reference to '" + b.ref_attr_name + "'");
   if (std::visit(SameData(), a.data, b.data)) return;
   std::optional<double> difference;
-  const auto *t = a.get_if<Tensor>(), *u = b.get_if<Tensor>();
+  const auto *t = a.get_if<UnalignedTensor>(), *u = b.get_if<UnalignedTensor>();
   if (t != nullptr && u != nullptr) difference = max_difference(*t, *u);
   add(Kind::kAttribute, Change::kChanged, what, text_of(a), text_of(b), difference);
 }
@@ -340,8 +348,9 @@ void ModelComparison::functions(const Model& a, const Model& b) {
   const auto name = [](const Function& f) {
     return fmt::format("function '{}::{}{}{}'", f.domain, f.name, f.overload.empty() ? "" : ":", f.overload);
   };
+  const FunctionIndex functions_a(a), functions_b(b);
   for (const Function& f : a.functions) {
-    const Function* other = b.find_function(f.domain, f.name, f.overload);
+    const Function* other = functions_b.find(f.domain, f.name, f.overload);
     if (other == nullptr) {
       add(Kind::kFunction, Change::kRemoved, name(f));
       continue;
@@ -350,7 +359,7 @@ void ModelComparison::functions(const Model& a, const Model& b) {
     graph(*f.body, *other->body, f.name + "/", /*has_interface=*/false);
   }
   for (const Function& f : b.functions)
-    if (a.find_function(f.domain, f.name, f.overload) == nullptr)
+    if (functions_a.find(f.domain, f.name, f.overload) == nullptr)
       add(Kind::kFunction, Change::kAdded, name(f));
 }
 

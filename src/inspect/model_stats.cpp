@@ -63,10 +63,11 @@ class StatsCounter {
   GraphCost branches(const Node& n, const std::string& path, const Count& times);
   Count trips(const Node& n, const std::string& path);
   int64_t new_parameters(const Node& n);
-  int64_t constant(const Tensor& t, const Type& type, bool is_weight);
+  int64_t constant(const UnalignedTensor& t, const Type& type, bool is_weight);
   void note(std::string text);
 
   ModelStats& stats_;
+  std::unordered_set<std::string> known_notes_;
   std::unordered_set<const Value*> seen_;
 };
 
@@ -115,11 +116,10 @@ struct StatsCounter::Liveness {
 };
 
 void StatsCounter::note(std::string text) {
-  if (std::find(stats_.notes.begin(), stats_.notes.end(), text) == stats_.notes.end())
-    stats_.notes.push_back(std::move(text));
+  if (known_notes_.insert(text).second) stats_.notes.push_back(std::move(text));
 }
 
-int64_t StatsCounter::constant(const Tensor& t, const Type& type, bool is_weight) {
+int64_t StatsCounter::constant(const UnalignedTensor& t, const Type& type, bool is_weight) {
   const DType dtype = t.defined() ? t.dtype() : type.dtype;
   const Count elements = t.defined() ? Count(t.numel()) : Count::elements(type.dims);
   const int64_t n = elements.number().value_or(0);
@@ -138,7 +138,7 @@ int64_t StatsCounter::new_parameters(const Node& n) {
   }
   if (!is_constant_node(n)) return parameters;
   for (const Attribute& a : n.attributes)
-    if (const auto* t = a.get_if<Tensor>()) parameters += constant(*t, {}, false);
+    if (const auto* t = a.get_if<UnalignedTensor>()) parameters += constant(*t, {}, false);
   return parameters;
 }
 

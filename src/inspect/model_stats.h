@@ -53,7 +53,8 @@ struct ModelStats {
 /// Throws Error when subgraphs nest deeper than kMaxGraphDepth.
 ModelStats model_stats(const Model& model);
 
-/// The totals, the notes, a table of operators and, with `layers`, one of layers.
+/// The totals, the notes, a table of operators and, with `layers`, one of layers. Texts that symbols make long
+/// stand below the tables, under numbers.
 std::string stats_text(const ModelStats& stats, bool layers);
 
 /// The same as JSON: counts are numbers, or texts where they depend on symbols.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "inspect/inspect_test_util.h"
 #include "ops/infer.h"
 
@@ -167,6 +169,27 @@ TEST(ModelStatsTest, TextAndJson) {
   EXPECT_NE(text.find("product | MatMul   | float32[n, 8] |"), std::string::npos) << text;
   EXPECT_NE(stats_json(s).find("\"macs\": \"32*n\""), std::string::npos);
   EXPECT_NE(stats_json(stats_of(two_layers(2))).find("\"macs\": 64,"), std::string::npos);
+}
+
+/// Sums of products of symbols do not widen the columns: they stand below, each once.
+TEST(ModelStatsTest, LongFormulasStandBelowTheTables) {
+  TestModel m;
+  m.input("x", {Dim::symbol("batch_size"), Dim::symbol("sequence_length"), 4});
+  m.constant("w", {4, 8});
+  m.node("MatMul", {"x", "w"}, {"h"}, {}, "product");
+  m.node("Relu", {"h"}, {"y"}, {}, "relu");
+  m.output("y", {Dim::symbol("batch_size"), Dim::symbol("sequence_length"), 8});
+  const std::string text = stats_text(stats_of(m), /*layers=*/true);
+  const size_t formulas = text.find("---- 3 Formula(s) ----\n");
+  ASSERT_NE(formulas, std::string::npos) << text;
+  const size_t tables = text.find("---- 2 Operator(s) ----");
+  for (size_t at = tables; at < formulas;) {
+    const size_t end = text.find('\n', at);
+    EXPECT_LE(end - at, 80U) << text.substr(at, end - at);
+    at = end + 1;
+  }
+  EXPECT_NE(text.find("(1) = 32*batch_size*sequence_length\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("MatMul   |     1 |         32 |  (1) |     (2)\n"), std::string::npos) << text;
 }
 
 }  // namespace

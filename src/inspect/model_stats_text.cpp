@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "inspect/model_stats.h"
+#include "inspect/table_text.h"
 #include "inspect/text_block.h"
 
 namespace assay {
@@ -34,46 +35,100 @@ std::string bytes_text(const Count& count) {
   return text + (std::isdigit(static_cast<unsigned char>(text.back())) != 0 ? " B" : "B");
 }
 
+/// Texts that would make a column too wide, under short names, each listed once.
+class Formulas {
+ public:
+  /// The text, or its short name where it has more columns.
+  std::string cell(std::string text, size_t most_columns = 16) {
+    if (text_width(text) <= most_columns) return text;
+    const auto it = std::find(texts_.begin(), texts_.end(), text);
+    const size_t index = static_cast<size_t>(it - texts_.begin());
+    if (it == texts_.end()) texts_.push_back(std::move(text));
+    return fmt::format("({})", index + 1);
+  }
+
+  std::string str() const {
+    if (texts_.empty()) return "";
+    std::string list = fmt::format("\n---- {} Formula(s) ----\n", texts_.size());
+    for (size_t i = 0; i < texts_.size(); ++i) list += wrapped(fmt::format("({}) = ", i + 1), texts_[i]) + "\n";
+    return list;
+  }
+
+ private:
+  /// Broken at blanks where it would pass the width of a screen.
+  static std::string wrapped(const std::string& head, std::string_view text) {
+    constexpr size_t kColumns = 100;
+    std::string out = head;
+    size_t column = head.size();
+    while (!text.empty()) {
+      const size_t blank = text.find(' ', 1);
+      const std::string_view word = text.substr(0, blank);
+      if (column + text_width(word) > kColumns && column > head.size()) {
+        out += "\n" + std::string(head.size() - 1, ' ');
+        column = head.size() - 1;
+      }
+      out += word;
+      column += text_width(word);
+      text.remove_prefix(word.size());
+    }
+    return out;
+  }
+
+  std::vector<std::string> texts_;
+};
+
 /// Columns as wide as their widest cell; every one but the first `left` of them to the right.
 class Table {
  public:
   Table(std::vector<std::string> titles, size_t left) : left_(left) { add(std::move(titles)); }
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add(std::vector<std::string> cells) {
+    for (size_t i = left_; i < cells.size(); ++i) {
+      if (cells[i].size() <= kWidestFormula) continue;
+      const auto at = std::find(formulas_.begin(), formulas_.end(), cells[i]);
+      const auto number = at - formulas_.begin() + 1;
+      if (at == formulas_.end()) formulas_.push_back(cells[i]);
+      cells[i] = fmt::format("[{}]", number);
+    }
+    rows_.push_back(std::move(cells));
+  }
 
   std::string str() const {
     std::vector<size_t> widths(rows_.front().size());
     for (const auto& row : rows_)
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], text_width(row[i]));
     std::string text;
     for (const auto& row : rows_) {
       for (size_t i = 0; i < row.size(); ++i) {
         if (i > 0) text += " | ";
-        text +=
-            i < left_ ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
+        const std::string blanks(widths[i] - text_width(row[i]), ' ');
+        text += i < left_ ? row[i] + blanks : blanks + row[i];
       }
       text += "\n";
     }
+    for (size_t i = 0; i < formulas_.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, formulas_[i]);
     return text;
   }
 
  private:
   size_t left_;
+  std::vector<std::string> formulas_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::string operator_table(const ModelStats& stats) {
+std::string operator_table(const ModelStats& stats, Formulas& formulas) {
   Table table({"Operator", "Nodes", "Parameters", "MACs", "Outputs"}, 1);
   for (const OperatorStats& o : stats.operators)
-    table.add({o.op_type, std::to_string(o.nodes), scaled(o.parameters), number_text(o.macs),
-               bytes_text(o.output_bytes)});
+    table.add({o.op_type, std::to_string(o.nodes), scaled(o.parameters), formulas.cell(number_text(o.macs)),
+               formulas.cell(bytes_text(o.output_bytes))});
   return table.str();
 }
 
-std::string layer_table(const ModelStats& stats) {
+std::string layer_table(const ModelStats& stats, Formulas& formulas) {
   Table table({"Layer", "Operator", "Output", "Parameters", "MACs", "Outputs", "Times"}, 3);
   for (const LayerStats& l : stats.layers)
-    table.add({l.name, l.op_type, l.output, scaled(l.parameters), number_text(l.macs),
-               bytes_text(l.output_bytes), l.is_counted ? l.times.str() : "not counted"});
+    table.add({l.name, l.op_type, formulas.cell(l.output, 32), scaled(l.parameters),
+               formulas.cell(number_text(l.macs)), formulas.cell(bytes_text(l.output_bytes)),
+               l.is_counted ? formulas.cell(l.times.str()) : "not counted"});
   return table.str();
 }
 
@@ -117,8 +172,11 @@ std::string stats_text(const ModelStats& stats, bool layers) {
     for (const std::string& note : stats.notes) text += note + "\n";
     text += "\n";
   }
-  text += fmt::format("---- {} Operator(s) ----\n{}", stats.operators.size(), operator_table(stats));
-  if (layers) text += fmt::format("\n---- {} Layer(s) ----\n{}", stats.layers.size(), layer_table(stats));
+  Formulas formulas;
+  text += fmt::format("---- {} Operator(s) ----\n{}", stats.operators.size(), operator_table(stats, formulas));
+  if (layers)
+    text += fmt::format("\n---- {} Layer(s) ----\n{}", stats.layers.size(), layer_table(stats, formulas));
+  text += formulas.str();
   return std::string(stripped(text));
 }
 

@@ -58,16 +58,17 @@ class ModelPrinter {
  public:
   explicit ModelPrinter(const ModelTextOptions& options) : options_(options) {}
 
-  std::string graph(const Graph& g, bool is_subgraph);
+  /// `depth` counts the graphs around it.
+  std::string graph(const Graph& g, int depth);
 
  private:
   using Values = std::vector<const Value*>;
 
   std::string initializers(const Values& constants);
   std::string elements(const Value& v);
-  std::string node(const Node& n, size_t index);
-  std::string attributes(const Node& n);
-  std::optional<std::string> attribute(const Attribute& a);
+  std::string node(const Node& n, size_t index, int depth);
+  std::string attributes(const Node& n, int depth);
+  std::optional<std::string> attribute(const Attribute& a, int depth);
   /// {a [dtype=float32, shape=(1,)],\n b}; constants of `owner` are marked, unless it is null.
   template <typename List>
   static std::string braced(const List& values, const Graph* owner = nullptr);
@@ -89,7 +90,7 @@ std::string ModelPrinter::braced(const List& values, const Graph* owner) {
 }
 
 std::string ModelPrinter::elements(const Value& v) {
-  if (v.tensor().defined()) return array_str(v.tensor());
+  if (v.tensor().defined()) return array_str(v.tensor().aligned());
   if (is_weightless(v))
     log::once(
         log::Severity::kError,
@@ -119,9 +120,10 @@ std::string ModelPrinter::initializers(const Values& constants) {
   return text + "\n";
 }
 
-std::optional<std::string> ModelPrinter::attribute(const Attribute& a) {
+std::optional<std::string> ModelPrinter::attribute(const Attribute& a, int depth) {
+  // Upstream indents a body by two levels for each graph around it, besides what the text around it has.
   if (const auto* sub = a.get_if<std::shared_ptr<Graph>>())
-    return "\n" + indented(graph(**sub, /*is_subgraph=*/true), 2);
+    return "\n" + indented(graph(**sub, depth + 1), 2 * (depth + 1));
   std::optional<std::string> text = attribute_text(a, options_.weights);
   if (!text)
     log::once(log::Severity::kWarning, "Attribute of type {} is currently unsupported. Skipping attribute.",
@@ -129,15 +131,15 @@ std::optional<std::string> ModelPrinter::attribute(const Attribute& a) {
   return text;
 }
 
-std::string ModelPrinter::attributes(const Node& n) {
+std::string ModelPrinter::attributes(const Node& n, int depth) {
   std::string text;
   for (const Attribute& a : n.attributes)
-    if (const std::optional<std::string> value = attribute(a))
+    if (const std::optional<std::string> value = attribute(a, depth))
       text += indented(fmt::format("{}{}{} = {}", n.name, n.name.empty() ? "" : ".", a.name, *value)) + "\n";
   return text.empty() ? text : indented("---- Attributes ----") + "\n" + text;
 }
 
-std::string ModelPrinter::node(const Node& n, size_t index) {
+std::string ModelPrinter::node(const Node& n, size_t index, int depth) {
   std::string text = fmt::format("Node {:<4} | {} [Op: {}]\n", index, n.name, n.op_type);
   text += indented(braced(n.inputs(), &n.graph()));
   const bool two_lines = !n.inputs().empty() && !n.outputs().empty();
@@ -145,12 +147,12 @@ std::string ModelPrinter::node(const Node& n, size_t index) {
   if (two_lines) text += "\n";
   const std::string outputs = indented(braced(n.outputs(), &n.graph()), level);
   text += indented(fmt::format(" -> {}", stripped(outputs)), level) + "\n";
-  if (options_.attrs) text += attributes(n);
+  if (options_.attrs) text += attributes(n, depth);
   return text + "\n";
 }
 
-std::string ModelPrinter::graph(const Graph& g, bool is_subgraph) {
-  const char* kind = is_subgraph ? "Subgraph" : "Graph";
+std::string ModelPrinter::graph(const Graph& g, int depth) {
+  const char* kind = depth > 0 ? "Subgraph" : "Graph";
   std::string text;
   if (options_.attrs && !g.doc_string.empty()) text += "---- Docstring ----\n" + g.doc_string + "\n\n";
   text += fmt::format("---- {} {} Input(s) ----\n{}\n\n", g.inputs.size(), kind, braced(g.inputs));
@@ -161,14 +163,14 @@ std::string ModelPrinter::graph(const Graph& g, bool is_subgraph) {
   text += initializers(constants);
   text += fmt::format("---- {} Node(s) ----\n", g.nodes().size());
   if (options_.layers)
-    for (size_t i = 0; i < g.nodes().size(); ++i) text += node(*g.nodes()[i], i);
+    for (size_t i = 0; i < g.nodes().size(); ++i) text += node(*g.nodes()[i], i, depth);
   return text;
 }
 
 }  // namespace
 
 std::string model_text(const Model& model, const ModelTextOptions& options) {
-  const std::string text = title(model) + "\n\n" + ModelPrinter(options).graph(*model.graph, false);
+  const std::string text = title(model) + "\n\n" + ModelPrinter(options).graph(*model.graph, 0);
   return std::string(stripped(text));
 }
 

@@ -121,5 +121,40 @@ TEST(ModelTextTest, ValuesThatAreNoTensorsShowTheirType) {
   EXPECT_NE(model_text(*m.model).find("{s [type=seq(float32[2])],\n u}"), std::string::npos);
 }
 
+TEST(ModelTextTest, ElementTypesHaveNames) {
+  TestModel m;
+  m.node("Cast", {}, {"a"}, {{"to", int64_t{1}}}, "c");
+  m.node("EyeLike", {}, {"b"}, {{"dtype", int64_t{16}}, {"k", int64_t{1}}}, "e");
+  m.node("Odd", {}, {"d"}, {{"to", int64_t{99}}, {"target_type", int64_t{0}}, {"dtype", std::vector<int64_t>{1}}}, "o");
+  const std::string text = model_text(*m.model, kAll);
+  for (const char* line : {"c.to = float32\n", "e.dtype = bfloat16\n", "e.k = 1\n", "o.to = 99\n",
+                           "o.target_type = undefined\n", "o.dtype = [1]"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+/// Upstream's indentation: two levels more for each graph around a body.
+TEST(ModelTextTest, BodiesInBodiesAreIndentedFurther) {
+  TestModel m;
+  const auto body = [](const char* op, AttributeList attributes) {
+    auto g = std::make_shared<Graph>();
+    g->add_node(op, {}, {g->add_value(std::string(op) + "_out")}, std::move(attributes), op);
+    return g;
+  };
+  const auto third = body("Third", {});
+  const auto second = body("Second", {{"body", third}});
+  m.node("First", {}, {"y"}, {{"body", body("Inner", {{"body", second}})}}, "First");
+  const std::string text = model_text(*m.model, kAll);
+  const auto column = [&](const std::string& word) {
+    const size_t at = text.find(word);
+    return at == std::string::npos ? std::string::npos : at - text.rfind('\n', at) - 1;
+  };
+  EXPECT_EQ(column("First.body"), 4U) << text;
+  EXPECT_EQ(column("Node 0    | Inner"), 4U + 8U) << text;
+  EXPECT_EQ(column("Inner.body"), 4U + 8U + 4U);
+  EXPECT_EQ(column("Node 0    | Second"), 16U + 16U);
+  EXPECT_EQ(column("Second.body"), 16U + 16U + 4U);
+  EXPECT_EQ(column("Node 0    | Third"), 36U + 24U);
+}
+
 }  // namespace
 }  // namespace assay

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "inspect/slots.h"
+
 namespace assay {
 namespace {
 
@@ -36,12 +38,13 @@ uint64_t hash_type(DType dtype, const Shape& shape) {
   return h;
 }
 
-NodeHashes::Pair hash_tensor(const Tensor& t) {
+NodeHashes::Pair hash_tensor(const UnalignedTensor& t) {
   if (!t.defined()) return {};
   const uint64_t weak = hash_type(t.dtype(), t.shape());
   uint64_t strong = weak;
   if (t.dtype() == DType::kString) {
-    for (const std::string& s : t.span<std::string>()) strong = hash_text(strong, s);
+    const Tensor strings = t.aligned();
+    for (const std::string& s : strings.span<std::string>()) strong = hash_text(strong, s);
     return {strong, weak};
   }
   const auto* data = static_cast<const char*>(t.data());
@@ -73,7 +76,7 @@ class NodeHasher {
   static Pair local(const Node& n);
   static uint64_t attribute(const Attribute& a);
   static Pair subgraph(const Graph& g);
-  Pair value(const Value* v) const;
+  Pair value(const Value* v);
   void hash_up(const Node& n);
   void hash_down(const Node& n);
 
@@ -81,6 +84,7 @@ class NodeHasher {
   const ValueIds& ids_;
   std::unordered_map<const Node*, NodeHashes> hashes_;
   std::unordered_map<const Value*, uint64_t> output_slots_;
+  Slots slots_;
 };
 
 /// Everything but graphs, which local() adds.
@@ -90,7 +94,7 @@ uint64_t NodeHasher::attribute(const Attribute& a) {
   if (const auto* f = a.get_if<float>()) return hash_bytes(h, reinterpret_cast<const char*>(f), sizeof *f);
   if (const auto* i = a.get_if<int64_t>()) return mix(h, static_cast<uint64_t>(*i));
   if (const auto* s = a.get_if<std::string>()) return hash_text(h, *s);
-  if (const auto* t = a.get_if<Tensor>()) return mix(h, hash_tensor(*t).strong);
+  if (const auto* t = a.get_if<UnalignedTensor>()) return mix(h, hash_tensor(*t).strong);
   if (const auto* list = a.get_if<std::vector<float>>())
     return hash_bytes(h, reinterpret_cast<const char*>(list->data()), list->size() * sizeof(float));
   if (const auto* list = a.get_if<std::vector<int64_t>>())
@@ -127,16 +131,14 @@ NodeHashes::Pair NodeHasher::local(const Node& n) {
   return combine(h, graphs);
 }
 
-NodeHashes::Pair NodeHasher::value(const Value* v) const {
+NodeHashes::Pair NodeHasher::value(const Value* v) {
   if (v == nullptr) return same(7);
   if (v->is_constant()) return same(8);  // local() has looked at it
   if (const auto id = ids_.find(v); id != ids_.end()) return same(mix(9, id->second));
   const Node* producer = v->producer();
   const auto known = producer != nullptr ? hashes_.find(producer) : hashes_.end();
   if (known == hashes_.end()) return same(mix(10, reinterpret_cast<uintptr_t>(v)));
-  const auto& outputs = producer->outputs();
-  const auto slot = std::find(outputs.begin(), outputs.end(), v) - outputs.begin();
-  return combine(known->second.up, same(static_cast<uint64_t>(slot)));
+  return combine(known->second.up, same(slots_.output(*producer, v)));
 }
 
 void NodeHasher::hash_up(const Node& n) {
@@ -158,8 +160,7 @@ void NodeHasher::hash_down(const Node& n) {
       for (const Node* consumer : v->consumers()) {
         const auto known = hashes_.find(consumer);
         if (known == hashes_.end()) continue;  // in a subgraph
-        const auto& inputs = consumer->inputs();
-        const auto slot = static_cast<uint64_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin());
+        const uint64_t slot = slots_.input(*consumer, v);
         uses.strong += mix(known->second.down.strong, slot);
         uses.weak += mix(known->second.down.weak, slot);
       }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "inspect/node_hash.h"
+#include "inspect/slots.h"
 
 namespace assay {
 namespace {
@@ -43,6 +46,7 @@ class NodeMatcher {
   SameValues& values_;
   std::unordered_map<const Node*, NodeHashes> hashes_a_, hashes_b_;
   std::unordered_map<const Node*, const Node*> partner_, taken_;
+  Slots slots_;
 };
 
 void NodeMatcher::pair(const Node* x, const Node* y) {
@@ -81,14 +85,24 @@ bool NodeMatcher::match_if_alike(const Node* x, const Node* y, bool equal_only) 
   return true;
 }
 
-/// The only consumer of a value in slot `slot` that has no partner and is of that operator.
-const Node* only_consumer(const Value& v, size_t slot, const Node& like,
-                          const std::function<bool(const Node*)>& is_free) {
-  const Node* found = nullptr;
+/// The free consumers of a value, by their operator and the slots in which they take it (of very many slots the first):
+/// null where there are several.
+template <typename IsFree>
+std::map<std::pair<std::string_view, uint64_t>, const Node*> only_consumers(const Value& v, Slots& slots,
+                                                                           const IsFree& is_free) {
+  std::map<std::pair<std::string_view, uint64_t>, const Node*> found;
+  const auto add = [&](const Node* n, uint64_t slot) {
+    const auto [it, is_new] = found.try_emplace({n->op_type, slot}, n);
+    if (!is_new && it->second != n) it->second = nullptr;
+  };
   for (const Node* n : v.consumers()) {
-    if (n == found || !is_free(n) || n->op_type != like.op_type || n->input(slot) != &v) continue;
-    if (found != nullptr) return nullptr;
-    found = n;
+    if (!is_free(n)) continue;
+    if (n->inputs().size() > Slots::kFew) {
+      add(n, slots.input(*n, &v));
+      continue;
+    }
+    for (size_t i = 0; i < n->inputs().size(); ++i)
+      if (n->input(i) == &v) add(n, i);
   }
   return found;
 }
@@ -103,14 +117,9 @@ bool NodeMatcher::match_neighbours(const Node& x, const Node& y, bool equal_only
   for (size_t i = 0; i < x.outputs().size(); ++i) {
     const Value *from = x.output(i), *to = y.output(i);
     if (from == nullptr || to == nullptr) continue;
-    const std::vector<Node*> consumers = from->consumers();
-    for (const Node* n : consumers) {
-      if (!is_free_a(n)) continue;
-      const auto& inputs = n->inputs();
-      const auto slot = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), from) - inputs.begin());
-      if (only_consumer(*from, slot, *n, free_a) != n) continue;
-      found = match_if_alike(n, only_consumer(*to, slot, *n, free_b), equal_only) || found;
-    }
+    const auto others = only_consumers(*to, slots_, free_b);
+    for (const auto& [use, n] : only_consumers(*from, slots_, free_a))
+      if (const auto it = others.find(use); it != others.end()) found = match_if_alike(n, it->second, equal_only) || found;
   }
   return found;
 }
@@ -130,9 +139,11 @@ void NodeMatcher::propagate(bool equal_only) {
 
 /// What computes outputs of one name.
 void NodeMatcher::match_outputs() {
+  std::unordered_map<std::string_view, const Value*> others;
+  for (const Value* y : b_.outputs) others.emplace(y->name(), y);
   for (const Value* x : a_.outputs)
-    for (const Value* y : b_.outputs)
-      if (x->name() == y->name()) match_if_alike(x->producer(), y->producer(), /*equal_only=*/false);
+    if (const auto y = others.find(x->name()); y != others.end())
+      match_if_alike(x->producer(), y->second->producer(), /*equal_only=*/false);
 }
 
 std::vector<std::pair<const Node*, const Node*>> NodeMatcher::run() {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "engine/build/builder.h"
 #include "inspect/table_text.h"
+#include "passes/graph_path.h"
 #include "passes/origins.h"
 
 namespace assay {
@@ -37,8 +40,62 @@ std::string ranges_text(const std::vector<size_t>& numbers) {
 
 struct Row {
   std::string op, tactic, reason;
+  std::string body;  ///< the path of the graph that the nodes are in; empty: the main graph
   std::vector<size_t> nodes;
 };
+
+/// Rows in the order in which their first nodes came.
+class Rows {
+ public:
+  void add(Row row, size_t node) {
+    const auto [it, is_new] = places_.try_emplace({row.op, row.tactic, row.reason, row.body}, rows_.size());
+    if (is_new) rows_.push_back(std::move(row));
+    rows_[it->second].nodes.push_back(node);
+  }
+
+  std::string str() const {
+    size_t op_width = 8, tactic_width = 6, reason_width = 6;
+    for (const Row& r : rows_) {
+      op_width = std::max(op_width, text_width(r.op));
+      tactic_width = std::max(tactic_width, text_width(r.tactic));
+      reason_width = std::max(reason_width, text_width(r.reason));
+    }
+    const std::string header = fmt::format("{} |   Count | {} | {} | Nodes", padded("Operator", op_width),
+                                           padded("Tactic", tactic_width), padded("Reason", reason_width));
+    std::string text =
+        fmt::format("===== Tactics =====\n{}\n{}\n", header, std::string(text_width(header), '-'));
+    for (const Row& r : rows_)
+      text += fmt::format("{} | {:7} | {} | {} | {}{}{}\n", padded(r.op, op_width), r.nodes.size(),
+                          padded(r.tactic, tactic_width), padded(r.reason, reason_width), r.body,
+                          r.body.empty() ? "" : " ", ranges_text(r.nodes));
+    return text;
+  }
+
+ private:
+  std::vector<Row> rows_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, size_t> places_;
+};
+
+/// The nodes in the bodies of nodes that the engine interprets; their number.
+size_t add_bodies(const Model& model, const std::vector<NodeTactics>& nodes, Rows& rows) {
+  std::unordered_map<const Node*, const NodeTactics*> tactics_of;
+  for (size_t i = 0; i < nodes.size(); ++i) tactics_of[model.graph->nodes()[i].get()] = &nodes[i];
+  size_t count = 0;
+  for (const GraphPlace& place : graph_places(model)) {
+    if (place.holders.empty() || place.function != nullptr) continue;
+    const Node& holder = *place.holders.front();
+    if (!tactics_of.at(&holder)->is_evaluated()) continue;
+    const std::string path = place.has_path ? place.path : fmt::format("in {}", holder.label());
+    for (size_t i = 0; i < place.graph->nodes().size(); ++i, ++count)
+      rows.add({.op = place.graph->nodes()[i]->op_type,
+                .tactic = std::string(kEvaluate),
+                .reason = fmt::format("bodies of {} are interpreted", holder.op_type),
+                .body = path,
+                .nodes = {}},
+               i);
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -65,36 +122,28 @@ std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape>
   return out;
 }
 
-std::string tactics_text(const Graph& graph, const std::vector<NodeTactics>& nodes, size_t first_index) {
-  std::vector<Row> rows;
-  size_t evaluated = 0, without = 0, op_width = 8, tactic_width = 6, reason_width = 6;
+std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index) {
+  Rows rows;
+  size_t evaluated = 0, without = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const NodeTactics& n = nodes[i];
     evaluated += n.is_evaluated() ? 1 : 0;
     without += n.tactics.empty() ? 1 : 0;
-    Row row{graph.nodes()[i]->op_type, fmt::format("{}", fmt::join(n.tactics, ", ")), n.reason, {}};
-    if (n.tactics.empty()) row.tactic = "none needed";
-    op_width = std::max(op_width, text_width(row.op));
-    tactic_width = std::max(tactic_width, text_width(row.tactic));
-    reason_width = std::max(reason_width, text_width(row.reason));
-    auto it = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
-      return r.op == row.op && r.tactic == row.tactic && r.reason == row.reason;
-    });
-    if (it == rows.end()) it = rows.insert(rows.end(), std::move(row));
-    it->nodes.push_back(first_index + i);
+    rows.add({.op = model.graph->nodes()[i]->op_type,
+              .tactic = n.tactics.empty() ? "none needed" : fmt::format("{}", fmt::join(n.tactics, ", ")),
+              .reason = n.reason,
+              .body = {},
+              .nodes = {}},
+             first_index + i);
   }
-  const std::string header = fmt::format("{} |   Count | {} | {} | Nodes", padded("Operator", op_width),
-                                         padded("Tactic", tactic_width), padded("Reason", reason_width));
-  std::string text =
-      fmt::format("===== Tactics =====\n{}\n{}\n", header, std::string(text_width(header), '-'));
-  for (const Row& r : rows)
-    text += fmt::format("{} | {:7} | {} | {} | {}\n", padded(r.op, op_width), r.nodes.size(),
-                        padded(r.tactic, tactic_width), padded(r.reason, reason_width), ranges_text(r.nodes));
-  return text +
-         fmt::format(
-             "{} of {} node(s) run on fast tactics, {} by plain evaluation, {} need no step (folded, or a "
-             "view)",
-             nodes.size() - evaluated - without, nodes.size(), evaluated, without);
+  const size_t inner = add_bodies(model, nodes, rows);
+  std::string text = rows.str() +
+                     fmt::format(
+                         "{} of {} node(s) run on fast tactics, {} by plain evaluation, {} need no step "
+                         "(folded, or a view)",
+                         nodes.size() - evaluated - without, nodes.size(), evaluated, without);
+  if (inner > 0) text += fmt::format("; {} more inside them, by plain evaluation", inner);
+  return text;
 }
 
 }  // namespace assay

@@ -22,8 +22,9 @@ struct NodeTactics {
 /// Throws Error when the engine cannot plan the model.
 std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes);
 
-/// A table with a line for each operator, tactic and reason, and a sum below. `first_index` is the
-/// number of the first node in the model that the reader knows.
-std::string tactics_text(const Graph& graph, const std::vector<NodeTactics>& nodes, size_t first_index = 0);
+/// A table with a line for each operator, tactic and reason, and a sum below. The bodies of nodes that are
+/// interpreted have lines of their own, with the path of the body (passes/selector.h) in front of the nodes.
+/// `first_index` is the number of the first node in the model that the reader knows.
+std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index = 0);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #include "lint/lint.h"
 
-#include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "base/log.h"
 #include "base/mapped_file.h"
@@ -30,7 +30,7 @@ class Linter {
   bool import();
   void override_shapes();
   std::vector<TensorInfo> inputs() const;
-  bool run_backend();
+  RunOutcome run_backend();
 
   const LintOptions& options_;
   ImportOptions import_;
@@ -40,6 +40,7 @@ class Linter {
   std::vector<std::string> declared_inputs_;  // those of the file, without repairs
   std::shared_ptr<const void> texts_;
   std::shared_ptr<Model> model_;
+  std::shared_ptr<const Model> declared_;  // with the shapes of the file
 };
 
 /// False when there is nothing to check.
@@ -83,7 +84,10 @@ bool Linter::import() {
 
 /// Inputs get the user's extents, and what was declared of values that follow from them is forgotten.
 void Linter::override_shapes() {
+  declared_ = model_;
   if (options_.input_shapes.empty()) return;
+  // What runs has the open shapes: with fixed ones a runtime may refuse a branch that the data never take.
+  declared_ = clone_model(*model_);
   for (const auto& [name, dims] : options_.input_shapes)
     for (Value* v : select_inputs(*model_, name))
       if (v->type.is_tensor()) v->type.dims = dims;
@@ -93,18 +97,18 @@ void Linter::override_shapes() {
 
 /// The inputs that data can be made for.
 std::vector<TensorInfo> Linter::inputs() const {
+  const std::unordered_set<std::string_view> declared(declared_inputs_.begin(), declared_inputs_.end());
   std::vector<TensorInfo> list;
   for (const Value* v : model_->graph->inputs)
-    if (v->type.kind != Type::Kind::kUnknown &&
-        std::find(declared_inputs_.begin(), declared_inputs_.end(), v->name()) != declared_inputs_.end())
+    if (v->type.kind != Type::Kind::kUnknown && declared.contains(v->name()))
       list.push_back({v->name(), v->type});
   return list;
 }
 
-/// True when the nodes were run one by one, so that it is known of each whether it ran.
-bool Linter::run_backend() {
-  if (options_.backend == nullptr) return false;
-  const RunOutcome outcome = run_model(model_,
+RunOutcome Linter::run_backend() {
+  RunOutcome outcome{.ran_whole = false, .ran_nodes = false, .no_data = {}};
+  if (options_.backend == nullptr) return outcome;
+  outcome = run_model(declared_,
                                        {.backend = options_.backend,
                                         .session = options_.session,
                                         .inputs = inputs(),
@@ -114,17 +118,17 @@ bool Linter::run_backend() {
   if (!outcome.no_data.empty())
     log::warning("{} is not asked, as there are no data to run the model on: {}",
                  options_.backend->human_name, outcome.no_data);
-  return !outcome.ran_whole && outcome.no_data.empty();
+  return outcome;
 }
 
 Report Linter::run() {
   if (!read() || !import()) return std::move(report_);
   override_shapes();
-  const bool knows_passing = run_backend();
-  if (!options_.upstream_only) check_operators(*clone_model(*model_), report_);
+  const RunOutcome outcome = run_backend();
+  if (!options_.upstream_only) check_operators(*clone_model(*model_), outcome.ran_whole, report_);
   check_unused(*model_->graph, declared_inputs_, report_);
   check_unused_definitions(*model_, report_);
-  if (!knows_passing)
+  if (!outcome.ran_nodes)
     for (const Node* n : used_nodes(*model_->graph)) report_.add_passing(n->name);
   return std::move(report_);
 }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/function_index.h"
 #include "ops/check.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
@@ -13,6 +14,9 @@ namespace assay::lint {
 namespace {
 
 std::string_view domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : domain; }
+
+/// A domain whose operators the ONNX standard lists, so that there are no others.
+bool is_standard(std::string_view domain) { return domain.empty() || domain == "ai.onnx" || domain == "ai.onnx.ml"; }
 
 const Rule& rule_of(NodeRule rule) {
   switch (rule) {
@@ -31,15 +35,18 @@ const Rule& rule_of(NodeRule rule) {
   }
 }
 
-/// Calls visit(node, place) for every node of a graph and of the subgraphs in it.
+/// Calls visit(node, place) for every node of a graph and of the subgraphs in it. Where the graph is not the main
+/// one, the place names the node, too.
 template <typename Visit>
 void each_node(const Graph& g, const Place& place, bool is_main, const Visit& visit) {
   for (const auto& n : g.nodes()) {
-    Place here = place;
-    if (is_main) here = {n->name, n->op_type, {}};
+    Place around = place;
+    if (is_main) around = {n->name, n->op_type, {}};
+    Place here = around;
+    if (!is_main) here.inside += fmt::format("at node {}: ", n->label());
     visit(*n, here);
     for (const Attribute& a : n->attributes) {
-      Place inside = here;
+      Place inside = around;
       inside.inside += fmt::format("in '{}' of node {}: ", a.name, n->label());
       inside.is_conditional = inside.is_conditional || (n->op_type == "If" && n->domain.empty());
       if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) each_node(**sub, inside, false, visit);
@@ -51,7 +58,8 @@ void each_node(const Graph& g, const Place& place, bool is_main, const Visit& vi
 
 class OperatorCheck {
  public:
-  OperatorCheck(Model& model, Report& report) : model_(model), report_(report) {
+  OperatorCheck(Model& model, bool has_run, Report& report)
+      : model_(model), functions_(model), report_(report), has_run_(has_run) {
     for (const Entry& e : report.entries())
       if (e.rule == &kRuntimeError) refused_.insert(e.node);
   }
@@ -63,7 +71,9 @@ class OperatorCheck {
   void compare(const Value& v, const Type& declared, const Place& place);
 
   Model& model_;
+  const FunctionIndex functions_;
   Report& report_;
+  bool has_run_;
   std::unordered_map<const Node*, Place> places_;
   std::unordered_set<std::string> refused_;  ///< nodes of the main graph that a backend has refused
   std::unordered_set<const Node*> wrong_;    ///< the schema's rules are broken: inference would say it again
@@ -78,11 +88,16 @@ int64_t opset_of(std::string_view domain, const std::vector<OpsetImport>& opsets
 
 void OperatorCheck::node(const Node& n, const Place& place, const std::vector<OpsetImport>& opsets) {
   places_[&n] = place;
-  if (model_.find_function(n.domain, n.op_type, n.overload) != nullptr) return;
+  if (functions_.called(n) != nullptr) return;
   const int64_t opset = opset_of(n.domain, opsets);
   if (opset == 0) return report_.add(kUnimportedDomain, place, domain_name(n.domain));
   const OpDef* op = find_op(n.domain, n.op_type);
-  if (op == nullptr) return report_.add(kUnknownOperator, place, n.op_type, domain_name(n.domain));
+  if (op == nullptr) {
+    // Of the standard's own domains all operators are known, unless the model imports a newer version.
+    if (!has_run_ && is_standard(n.domain) && opset <= newest_opset(n.domain))
+      return report_.add(kNoSuchOperator, place, domain_name(n.domain), n.op_type);
+    return report_.add(kUnknownOperator, place, n.op_type, domain_name(n.domain));
+  }
   const OpVersion* version = version_for(*op, opset);
   if (version == nullptr)
     return report_.add(kNewOperator, place, n.op_type, op->versions.front().since, domain_name(n.domain),
@@ -107,9 +122,10 @@ void OperatorCheck::compare(const Value& v, const Type& declared, const Place& p
   if (declared.kind == Type::Kind::kUnknown || inferred.kind == Type::Kind::kUnknown) return;
   const bool both_typed = declared.dtype != DType::kUndefined && inferred.dtype != DType::kUndefined;
   if (declared.kind != inferred.kind || (both_typed && declared.dtype != inferred.dtype))
-    return report_.add(kTypeContradiction, place, v.name(), declared.str(), inferred.str());
+    return report_.add(place.is_conditional ? kBranchType : kTypeContradiction, place, v.name(), declared.str(),
+                       inferred.str());
   if (declared.has_shape() && inferred.has_shape() && contradicts(*declared.dims, *inferred.dims))
-    report_.add(kShapeContradiction, place, v.name(), shape_text(declared), shape_text(inferred));
+    report_.add(place.is_conditional ? kBranchShape : kShapeContradiction, place, v.name(), shape_text(declared), shape_text(inferred));
 }
 
 /// Infers every type anew and compares.
@@ -146,6 +162,8 @@ void OperatorCheck::run() {
 
 }  // namespace
 
-void check_operators(Model& model, Report& report) { OperatorCheck(model, report).run(); }
+void check_operators(Model& model, bool has_run, Report& report) {
+  OperatorCheck(model, has_run, report).run();
+}
 
 }  // namespace assay::lint

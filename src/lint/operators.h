@@ -12,8 +12,8 @@ namespace assay::lint {
 /// Checks operators, opsets, arity, attributes and element types of every node, subgraphs and function bodies
 /// included, then infers all types and compares them with the declared ones. What inference says of a node
 /// that a backend has refused already (kRuntimeError) is left out. The types of the model's values are those
-/// inferred afterwards.
-void check_operators(Model& model, Report& report);
+/// inferred afterwards. `has_run`: a backend has run the whole model, so that it has all operators.
+void check_operators(Model& model, bool has_run, Report& report);
 
 /// Warns of initializers and functions that nothing uses, and of imported versions that are not known.
 void check_unused_definitions(const Model& model, Report& report);

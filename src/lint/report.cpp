@@ -32,15 +32,19 @@ void Report::add_passing(const std::string& node) {
   if (!failing_set_.contains(node) && passing_set_.insert(node).second) passing_.push_back(node);
 }
 
+std::vector<std::string> Report::passing() const {
+  std::vector<std::string> names;
+  for (const std::string& node : passing_)
+    if (!failing_set_.contains(node)) names.push_back(node);
+  return names;
+}
+
 void Report::keep(const Rule& rule, const Place& place, std::string message) {
   Entry e{&rule, place.inside + std::move(message), place.node, place.operator_};
   log_entry(e);
   if (rule.level == Level::kException) {
     is_valid_ = false;
-    if (!e.node.empty()) {
-      if (passing_set_.erase(e.node) > 0) std::erase(passing_, e.node);
-      if (failing_set_.insert(e.node).second) failing_.push_back(e.node);
-    }
+    if (!e.node.empty() && failing_set_.insert(e.node).second) failing_.push_back(e.node);
   }
   entries_.push_back(std::move(e));
 }
@@ -50,7 +54,7 @@ void Report::save(const std::string& path) const {
   AtomicFile file(path);
   JsonWriter json(file);
   json.begin_object().key("summary").begin_object();
-  write_names(json, "passing", passing_);
+  write_names(json, "passing", passing());
   write_names(json, "failing", failing_);
   json.end_object().key("lint_entries").begin_array();
   for (const Entry& e : entries_) {

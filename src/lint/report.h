@@ -43,9 +43,10 @@ class Report {
   void add_passing(const std::string& node);
 
   const std::vector<Entry>& entries() const { return entries_; }
-  const std::vector<std::string>& passing() const { return passing_; }
+  std::vector<std::string> passing() const;
   const std::vector<std::string>& failing() const { return failing_; }
   bool is_valid() const { return is_valid_; }
+  bool upstream_only() const { return upstream_only_; }
   bool has_failed(const std::string& node) const { return failing_set_.contains(node); }
 
   /// Writes the JSON report, whole or not at all; logs that it does. Throws Error (kIo).
@@ -57,7 +58,7 @@ class Report {
   bool upstream_only_;
   bool is_valid_ = true;
   std::vector<Entry> entries_;
-  std::vector<std::string> passing_, failing_;
+  std::vector<std::string> passing_, failing_;  // those that passed may have failed later
   std::unordered_set<std::string> passing_set_, failing_set_;  // the same names
 };
 

@@ -1,13 +1,16 @@
 #include "lint/single_nodes.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <sstream>
 #include <unordered_map>
 
 #include "base/isolated_jobs.h"
 #include "base/log.h"
 #include "graph/clone.h"
 #include "graph/order.h"
+#include "graph/read.h"
 
 namespace assay::lint {
 namespace {
@@ -29,6 +32,19 @@ bool is_unknown_operator(std::string_view message) {
          message.find("is not a registered function/op") != std::string_view::npos;
 }
 
+/// The node that a message of ONNX Runtime names: `... Name:'n' Status Message: ...` or `Node (n) Op (...) ...`;
+/// empty when it names none.
+std::string named_node(std::string_view message) {
+  const auto between = [&](std::string_view begin, std::string_view end) -> std::string {
+    const size_t at = message.rfind(begin);
+    if (at == std::string_view::npos) return {};
+    const std::string_view rest = message.substr(at + begin.size());
+    return std::string(rest.substr(0, rest.find(end)));
+  };
+  std::string name = between("Name:'", "'");
+  return name.empty() ? between("Node (", ") Op (") : name;
+}
+
 /// The type under which a value is fed.
 Type type_of(const Value& v, const Tensor& t) {
   return t.is_container() ? v.type : Type::tensor(t.dtype(), t.shape());
@@ -36,7 +52,7 @@ Type type_of(const Value& v, const Tensor& t) {
 
 /// The first letter of what a child process answers about a job.
 enum Answer : char {
-  kRan = 'r',
+  kRan = 'r',      // and, of the whole model, what the backend warned of, line by line
   kRefused = 'f',  // and the backend's message
   kSkipped = 's',  // what it needs is not there
   kNoData = 'd',   // and why
@@ -64,7 +80,7 @@ class IsolatedRun {
   // In the child.
   std::string job(size_t job);
   void make_feed();
-  std::string whole() const;
+  std::string whole();
   std::string node(const Node& n);
   void build(const Node& n, const std::vector<Value*>& used);
   void release(const std::vector<Value*>& used);
@@ -84,6 +100,7 @@ class IsolatedRun {
   // What a child has computed.
   bool has_feed_ = false;
   TensorList feed_;
+  std::string warnings_;           // of the whole model, line by line
   size_t next_ = 0;                // the first node that it has not run
   std::shared_ptr<Model> single_;  // its functions and opsets stay, its graph changes
   std::vector<Tensor> inputs_;     // of single_
@@ -104,7 +121,7 @@ std::string IsolatedRun::job(size_t job) {
       if (!options_.runs_whole) return answer(kSkipped);
       const std::string message = whole();
       is_over_ = message.empty();
-      return is_over_ ? answer(kRan) : answer(kRefused, message);
+      return is_over_ ? answer(kRan, warnings_) : answer(kRefused, message);
     }
     for (; next_ < job - 1; ++next_)
       if (!crashed_[next_]) node(*nodes_[next_]);
@@ -127,9 +144,16 @@ void IsolatedRun::make_feed() {
 }
 
 /// Empty when it ran, otherwise the backend's message.
-std::string IsolatedRun::whole() const {
+std::string IsolatedRun::whole() {
   try {
-    const auto session = options_.backend->open({.model = model_, .path = ""}, options_.session);
+    // What it warns of while it refuses, the nodes say again.
+    SessionOptions options = options_.session;
+    std::mutex mutex;
+    options.on_warning = [&](std::string_view text) {
+      const std::lock_guard lock(mutex);
+      warnings_.append(text).append("\n");
+    };
+    const auto session = options_.backend->open({.model = model_, .path = ""}, options);
     std::vector<Tensor> tensors;
     for (const TensorInfo& input : session->inputs()) {
       const Tensor* t = find(feed_, input.name);
@@ -149,6 +173,7 @@ void IsolatedRun::build(const Node& n, const std::vector<Value*>& used) {
   inputs_.clear();
   Graph& g = *single_->graph;
   g.name = n.name;
+  const bool has_bodies = has_subgraph(n);
   ValueMap map;
   for (const Value* v : used) {
     if (v->is_constant()) {
@@ -156,7 +181,10 @@ void IsolatedRun::build(const Node& n, const std::vector<Value*>& used) {
       continue;
     }
     const Tensor& t = values_.at(v);
-    map[v] = g.add_input(v->name(), type_of(*v, t));
+    Type type = type_of(*v, t);
+    // With fixed extents a runtime may refuse a branch that the data never take.
+    if (has_bodies && type.dims) std::fill(type.dims->begin(), type.dims->end(), Dim());
+    map[v] = g.add_input(v->name(), std::move(type));
     inputs_.push_back(t);
   }
   const Node* copy = clone_node(n, g, map);
@@ -177,7 +205,9 @@ std::string IsolatedRun::node(const Node& n) {
                   [&](const Value* v) { return v->is_constant() || values_.contains(v); })) {
     try {
       build(n, used);
-      const auto session = options_.backend->open({.model = single_, .path = ""}, options_.session);
+      SessionOptions options = options_.session;
+      options.on_warning = [](std::string_view) {};
+      const auto session = options_.backend->open({.model = single_, .path = ""}, options);
       std::vector<const Value*> outputs;
       for (const Value* v : n.outputs())
         if (v != nullptr) outputs.push_back(v);
@@ -199,6 +229,9 @@ void IsolatedRun::whole_done(const IsolatedJobResult& result) {
   } else if (result.text[0] == kRan) {
     is_over_ = true;
     outcome_.ran_whole = true;
+    std::istringstream lines(result.text.substr(1));
+    for (std::string line; std::getline(lines, line);)
+      if (!line.empty()) report_.add(kRuntimeWarning, {}, pruned_message(line));
   } else if (result.text[0] == kRefused) {
     log::verbose("{} cannot run the model: {}", options_.backend->human_name, result.text.substr(1));
   }
@@ -206,7 +239,7 @@ void IsolatedRun::whole_done(const IsolatedJobResult& result) {
 
 void IsolatedRun::node_done(size_t i, const IsolatedJobResult& result) {
   const Node& n = *nodes_[i];
-  const Place place{n.name, n.op_type, {}};
+  Place place{n.name, n.op_type, {}};
   if (!result.death.empty()) {
     crashed_[i] = true;
     whole_death_.clear();  // that explains it
@@ -216,6 +249,10 @@ void IsolatedRun::node_done(size_t i, const IsolatedJobResult& result) {
   } else if (result.text[0] == kRefused) {
     const std::string message = result.text.substr(1);
     const bool is_unknown = is_unknown_operator(message);
+    // It may be a node of a body; upstream does not say which.
+    if (const std::string inner = named_node(message);
+        !report_.upstream_only() && !inner.empty() && inner != n.name)
+      place.inside = fmt::format("at node '{}': ", inner);
     report_.add(is_unknown ? kRuntimeUnknown : kRuntimeError, place, pruned_message(message));
     if (is_unknown) report_.add_passing(n.name);
   }
@@ -239,6 +276,7 @@ RunOutcome IsolatedRun::run() {
           node_done(result.job - 1, result);
         }
       });
+  outcome_.ran_nodes = !outcome_.ran_whole && outcome_.no_data.empty();
   if (!whole_death_.empty())
     report_.add(kRuntimeCrash, {}, options_.backend->human_name, whole_death_, "the whole model");
   return outcome_;

@@ -22,6 +22,7 @@ struct RunOptions {
 
 struct RunOutcome {
   bool ran_whole = false;  ///< then nothing was run node by node
+  bool ran_nodes = false;  ///< one by one, so that it is known of each whether it ran
   std::string no_data;     ///< why there are no data to run on; then nothing was run
 };
 

@@ -28,6 +28,10 @@ std::unique_ptr<Session> open_fake(const ModelSource& source, const SessionOptio
   for (const auto& n : source.model->graph->nodes()) {
     require(n->op_type != "Neg", ErrorCode::kUnsupported,
             "ONNX Runtime: Node ({}) Op (Neg) [ShapeInferenceError] no \"Neg\" : here", n->name);
+    require(n->op_type != "If", ErrorCode::kUnsupported,
+            "ONNX Runtime: Non-zero status code returned while running If node. Name:'{}' Status Message: Non-zero "
+            "status code returned while running LSTM node. Name:'inner' Status Message: rank 3, please",
+            n->name);
     if (n->op_type == "Crash") ::raise(SIGKILL);
     require(n->op_type != "Custom", ErrorCode::kUnsupported,
             "ONNX Runtime: Custom(1) is not a registered function/op");
@@ -50,6 +54,11 @@ class LintRunTest : public LintTest {
   const Backend crashes_at_two_nodes = {
       .name = "fake", .human_name = "Fake", .open = [](const ModelSource& source, const SessionOptions& o) {
         if (source.model->graph->nodes().size() > 1) ::raise(SIGKILL);
+        return open_fake(source, o);
+      }};
+  const Backend warns = {
+      .name = "fake", .human_name = "Fake", .open = [](const ModelSource& source, const SessionOptions& o) {
+        o.on_warning("Error merging shape info.\nFalling back.");
         return open_fake(source, o);
       }};
   const Backend refuses_its_options = {
@@ -135,6 +144,40 @@ TEST(PrunedMessage, LosesPlacesAndLabels) {
   EXPECT_EQ(pruned_message("In Node, (n, Add, \"\", -1), Error Unrecognized attribute"),
             "Unrecognized attribute");
   EXPECT_EQ(pruned_message("nothing to prune"), "nothing to prune");
+}
+
+TEST_F(LintRunTest, ANodeInABodyIsNamed) {
+  const std::string text = model(
+      "[n] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { h = Relu (x) }, else_branch: graph = e () => "
+      "(float[2, 3] b) { b = Abs (x) }>");
+  EXPECT_EQ(lines(lint(text)), "runtime-error n: at node 'inner': rank 3, please\n");
+  EXPECT_EQ(lines(lint(text, true)), "runtime-error n: rank 3, please\n");
+}
+
+TEST_F(LintRunTest, WarningsOfAModelThatRunsAreReported) {
+  options.backend = &warns;
+  const Report report = lint(model("[n] y = Relu (x)"), true);
+  EXPECT_TRUE(report.is_valid());
+  EXPECT_EQ(lines(report),
+            "runtime-warning : Error merging shape info.\n"
+            "runtime-warning : Falling back.\n"
+            "unused-input : Input: 'c' does not affect outputs, can be removed.\n");
+}
+
+TEST_F(LintRunTest, WarningsOfAModelThatDoesNotRunAreLeftToItsNodes) {
+  options.backend = &warns;
+  const Report report = lint(model("[n] y = Neg (x)"), true);
+  EXPECT_EQ(lines(report),
+            "runtime-error n:  no `Neg`here\n"
+            "unused-input : Input: 'c' does not affect outputs, can be removed.\n");
+}
+
+/// What a node reads may have no data: then it is a failing one, not one of which nothing is said.
+TEST_F(LintRunTest, NodesWithoutWeightsFail) {
+  const Report report = lint(
+      model("[n] h = Add (x, w)\n[m] z = Relu (h)\n[k] y = Abs (x)", "<float[2, 3] w = [\"location\": \"gone.bin\"]>"), true);
+  EXPECT_EQ(report.failing(), std::vector<std::string>{"n"}) << lines(report);
+  EXPECT_EQ(report.passing(), std::vector<std::string>{"k"});
 }
 
 }  // namespace

@@ -22,6 +22,9 @@ using onnx::ValueInfoMessage;
 constexpr std::string_view kGraphInput = "a graph input", kInitializerValue = "an initializer",
                            kNodeOutput = "a node output", kFunctionInput = "a function input";
 
+/// TypeProto's field of a tensor.
+constexpr int kTensorKind = 1;
+
 /// Up to this IR version every initializer is a graph input, too.
 constexpr int64_t kListingIrVersion = 3;
 
@@ -41,7 +44,7 @@ std::string type_text(int64_t elem_type, const std::vector<int64_t>& dims) {
 /// What the declared type of an input says otherwise than the initializer that is its default; empty:
 /// nothing.
 std::string contradiction(const TypeMessage& declared, const TensorMessage& t) {
-  if (declared.kind != 1 || declared.elem_type == 0) return {};
+  if (declared.kind != kTensorKind || declared.elem_type == 0) return {};
   std::vector<int64_t> dims;
   for (const onnx::DimMessage& d : declared.dims) dims.push_back(d.has_value ? d.value : -1);
   bool fits = declared.elem_type == t.data_type && (!declared.has_shape || dims.size() == t.dims.size());
@@ -52,7 +55,10 @@ std::string contradiction(const TypeMessage& declared, const TensorMessage& t) {
 
 /// For places within the node's subgraphs.
 std::string node_label(const NodeMessage& n) {
-  return n.name.empty() ? fmt::format("({})", n.op_type) : fmt::format("'{}' ({})", n.name, n.op_type);
+  if (!n.name.empty()) return fmt::format("'{}' ({})", n.name, n.op_type);
+  for (const std::string_view output : n.outputs)
+    if (!output.empty()) return fmt::format("({}) producing '{}'", n.op_type, output);
+  return fmt::format("({})", n.op_type);
 }
 
 }  // namespace
@@ -94,7 +100,7 @@ void StructureCheck::run() {
 }
 
 void StructureCheck::add_undefined(std::string_view name) {
-  if (std::find(undefined_.begin(), undefined_.end(), name) == undefined_.end()) undefined_.push_back(name);
+  if (known_undefined_.insert(name).second) undefined_.push_back(name);
 }
 
 /// Names that several nodes have, with the places of these in the list.
@@ -118,15 +124,11 @@ void StructureCheck::model() {
   for (const auto& [key, value] : model_.metadata)
     if (!keys.insert(key).second) report_.add(kDuplicateMetadata, {}, key);
   std::unordered_set<std::string> names;
-  for (size_t i = 0; i < model_.functions.size();) {
-    const FunctionMessage& f = model_.functions[i];
-    if (names.insert(fmt::format("{}\n{}\n{}", f.domain, f.name, f.overload)).second) {
-      ++i;
-      continue;
-    }
+  std::erase_if(model_.functions, [&](const FunctionMessage& f) {
+    if (names.insert(fmt::format("{}\n{}\n{}", f.domain, f.name, f.overload)).second) return false;
     report_.add(kDuplicateFunction, {}, f.name, domain_name(f.domain));
-    model_.functions.erase(model_.functions.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+    return true;
+  });
 }
 
 void StructureCheck::opsets() {
@@ -174,11 +176,15 @@ void StructureCheck::inputs(GraphMessage& g, Scope& scope, const Place& place) {
   std::unordered_set<std::string_view> constants;
   for (const TensorMessage& t : g.initializers) constants.insert(t.name);
   if (scope.outer != nullptr) return;  // an enclosing node gives a subgraph's inputs their types
-  for (const ValueInfoMessage& v : g.inputs)
+  for (const ValueInfoMessage& v : g.inputs) {
     if ((!v.has_type || v.type.kind == 0) && !constants.contains(v.name)) report_.add(kNoType, place, v.name);
+    if (v.has_type && v.type.kind == kTensorKind && !v.type.has_shape) report_.add(kNoShape, place, v.name);
+  }
 }
 
 std::string StructureCheck::problem_of(const TensorMessage& t) {
+  if (onnx::is_weightless(t))
+    return "its data were stripped; `assay surgeon weight-reconstruct` makes random ones";
   try {
     if (!onnx::is_external(t) || !external_.ignored()) (void)onnx::decode_tensor(t, nullptr, external_);
     return {};
@@ -219,7 +225,10 @@ void StructureCheck::initializers(GraphMessage& g, Scope& scope, const Place& pl
   });
   std::erase_if(g.sparse_initializers,
                 [&](const onnx::SparseTensorMessage& s) { return is_bad(s.values.name); });
-  for (const std::string_view name : lost) add_undefined(name);
+  for (const std::string_view name : lost) {
+    add_undefined(name);
+    lost_.insert(name);
+  }
 }
 
 void StructureCheck::outputs(GraphMessage& g, const Scope& scope, const Place& place) {
@@ -257,6 +266,7 @@ void StructureCheck::function(FunctionMessage& f) {
   body(f.nodes, scope, place, false);
   f.inputs.insert(f.inputs.end(), undefined_.begin(), undefined_.end());
   undefined_.clear();
+  known_undefined_.clear();
   std::erase_if(f.outputs, [&](std::string_view name) {
     if (scope.sees(name)) return false;
     report_.add(kUndefinedOutput, place, name);
@@ -269,9 +279,9 @@ void StructureCheck::body(std::vector<NodeMessage>& nodes, Scope& scope, const P
     for (const std::string_view name : n.outputs)
       if (!name.empty()) scope.later.emplace(name, kNodeOutput);
   std::erase_if(nodes, [&](NodeMessage& n) {
-    Place here = place;
-    if (is_main) here = {std::string(n.name), std::string(n.op_type), {}};
-    node(n, scope, here);
+    Place around = place;
+    if (is_main) around = {std::string(n.name), std::string(n.op_type), {}};
+    node(n, scope, around, is_main);
     if (!n.op_type.empty()) return false;
     for (const std::string_view name : n.outputs)
       if (!name.empty()) add_undefined(name);
@@ -279,9 +289,12 @@ void StructureCheck::body(std::vector<NodeMessage>& nodes, Scope& scope, const P
   });
 }
 
-void StructureCheck::node(NodeMessage& n, Scope& scope, const Place& place) {
+void StructureCheck::node(NodeMessage& n, Scope& scope, const Place& around, bool is_main) {
+  Place place = around;
+  if (!is_main) place.inside += fmt::format("at node {}: ", node_label(n));
   if (n.op_type.empty()) report_.add(kNoOperator, place);
   for (const std::string_view name : n.inputs) {
+    if (lost_.contains(name)) report_.add(kLostInitializer, place, name);
     if (name.empty() || scope.sees(name)) continue;
     if (scope.sees_later(name)) {
       report_.add(kUnsortedNodes, place, name);
@@ -291,7 +304,7 @@ void StructureCheck::node(NodeMessage& n, Scope& scope, const Place& place) {
     scope.defined.emplace(name, kGraphInput);
     add_undefined(name);
   }
-  attributes(n, scope, place);
+  attributes(n, scope, place, around);
   node_outputs(n, scope, place);
 }
 
@@ -301,7 +314,7 @@ void StructureCheck::node_outputs(NodeMessage& n, Scope& scope, const Place& pla
       name = keep(fmt::format("{} (defined again {})", name, ++renamed_));
 }
 
-void StructureCheck::attributes(NodeMessage& n, const Scope& scope, const Place& place) {
+void StructureCheck::attributes(NodeMessage& n, const Scope& scope, const Place& place, const Place& around) {
   std::unordered_set<std::string_view> names;
   std::erase_if(n.attributes, [&](const AttributeMessage& a) {
     if (a.name.empty()) report_.add(kNoName, place, "an attribute");
@@ -311,7 +324,7 @@ void StructureCheck::attributes(NodeMessage& n, const Scope& scope, const Place&
   });
   for (AttributeMessage& a : n.attributes) {
     attribute_tensors(a, place);
-    Place inside = place;
+    Place inside = around;
     inside.inside += fmt::format("in '{}' of node {}: ", a.name, node_label(n));
     for (GraphMessage& g : a.graphs) graph(g, &scope, inside);
   }

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "graph/function_index.h"
 #include "graph/order.h"
 #include "lint/operators.h"
 #include "ops/check.h"
@@ -29,17 +30,25 @@ Live find_live(const Graph& g) {
   return live;
 }
 
-/// Functions that the nodes of a graph call, subgraphs included.
-void collect_calls(const Model& model, const Graph& g, std::unordered_set<const Function*>& called) {
-  for (const auto& n : g.nodes()) {
-    const Function* f = model.find_function(n->domain, n->op_type, n->overload);
-    if (f != nullptr && called.insert(f).second) collect_calls(model, *f->body, called);
-    for (const Attribute& a : n->attributes) {
-      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) collect_calls(model, **sub, called);
-      if (const auto* list = a.get_if<Attribute::Graphs>())
-        for (const auto& sub : *list) collect_calls(model, *sub, called);
+/// Functions that the model calls, also from subgraphs and other functions.
+std::unordered_set<const Function*> collect_calls(const Model& model) {
+  const FunctionIndex functions(model);
+  std::unordered_set<const Function*> called;
+  std::vector<const Graph*> open = {model.graph.get()};
+  while (!open.empty()) {
+    const Graph& g = *open.back();
+    open.pop_back();
+    for (const auto& n : g.nodes()) {
+      const Function* f = functions.called(*n);
+      if (f != nullptr && called.insert(f).second) open.push_back(f->body.get());
+      for (const Attribute& a : n->attributes) {
+        if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) open.push_back(sub->get());
+        if (const auto* list = a.get_if<Attribute::Graphs>())
+          for (const auto& sub : *list) open.push_back(sub.get());
+      }
     }
   }
+  return called;
 }
 
 }  // namespace
@@ -78,8 +87,7 @@ void check_unused_definitions(const Model& model, Report& report) {
     for (const Value* v : used_values(*n)) used.insert(v);
   for (const auto& v : g.values())
     if (v->is_constant() && !used.contains(v.get())) report.add(kUnusedInitializer, {}, v->name());
-  std::unordered_set<const Function*> called;
-  collect_calls(model, g, called);
+  const std::unordered_set<const Function*> called = collect_calls(model);
   for (const Function& f : model.functions)
     if (!called.contains(&f)) report.add(kUnusedFunction, {}, f.name, f.domain);
 }

@@ -30,7 +30,7 @@ std::vector<Tensor> decode_elements(const ContainerMessage& m, const std::shared
                                     ExternalData& external) {
   check_elements(m);
   std::vector<Tensor> list;
-  for (const TensorMessage& t : m.tensors) list.push_back(decode_tensor(t, owner, external));
+  for (const TensorMessage& t : m.tensors) list.push_back(decode_tensor(t, owner, external).aligned());
   for (const SparseTensorMessage& t : m.sparse_tensors)
     list.push_back(decode_sparse_tensor(t, owner, external));
   for (const ContainerMessage& s : m.sequences)

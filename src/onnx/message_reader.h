@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/error.h"
+#include "base/memory_limit.h"
 #include "onnx/messages.h"
 #include "onnx/writer.h"
 
@@ -34,8 +35,9 @@ inline std::string_view text(pbf_reader& r) {
 
 /// An optional text; that it is there is noted in `extra` where its value does not tell.
 inline std::string_view optional_text(pbf_reader& r, std::string& extra) {
+  const uint32_t field = r.tag();  // which protozero's checked form forgets once the value was taken
   const std::string_view value = text(r);
-  if (value.empty()) add_empty_field(r.tag(), extra);
+  if (value.empty()) add_empty_field(field, extra);
   return value;
 }
 
@@ -93,6 +95,8 @@ class MessageReader {
     if (index >= 0) path_ += '[' + std::to_string(index) + ']';
     require(++depth_ <= kMaxDepth, ErrorCode::kInvalidModel, "messages nest deeper than {} at {}", kMaxDepth,
             path_);
+    require(++messages_ <= most_messages_, ErrorCode::kInvalidModel,
+            "the file holds more than {} messages, for which the memory that there is does not suffice", most_messages_);
     read(bytes);
     --depth_;
     path_.resize(length);
@@ -116,8 +120,13 @@ class MessageReader {
   OpsetMessage opset(std::string_view bytes);
   FunctionMessage function(std::string_view bytes);
 
+  /// What a message takes in memory, at least on average; in the file it may be two bytes.
+  static constexpr int64_t kMessageBytes = 256;
+
   const char* begin_;
   std::string path_;
+  int64_t messages_ = 0;
+  const int64_t most_messages_ = memory_limit() / kMessageBytes;
   int depth_ = 0;
   int graphs_ = 0;
 };

@@ -9,6 +9,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/bounds.h"
+#include "base/input_file.h"
+#include "onnx/data_mark.h"
 #include "tensor/packed_bits.h"
 
 namespace assay::onnx {
@@ -31,9 +34,19 @@ int64_t parse_offset(std::string_view text, const char* key) {
   return value;
 }
 
-Tensor view_or_copy(DType dtype, Shape shape, std::string_view bytes,
-                    const std::shared_ptr<const void>& owner) {
-  Tensor t = Tensor::view(dtype, std::move(shape), bytes.data(), owner);
+/// Booleans whose bytes are not 0 and 1 are not values of the language: what is not 0 is true.
+Tensor clean_booleans(Shape shape, std::string_view bytes) {
+  Tensor t = Tensor::allocate(DType::kBool, std::move(shape));
+  bool* to = t.mutable_data<bool>();
+  for (int64_t i = 0; i < t.numel(); ++i) to[i] = bytes[static_cast<size_t>(i)] != 0;
+  return t;
+}
+
+UnalignedTensor view_or_copy(DType dtype, Shape shape, std::string_view bytes,
+                             const std::shared_ptr<const void>& owner) {
+  if (dtype == DType::kBool && std::any_of(bytes.begin(), bytes.end(), [](char c) { return c != 0 && c != 1; }))
+    return clean_booleans(std::move(shape), bytes);
+  UnalignedTensor t = UnalignedTensor::view(dtype, std::move(shape), bytes.data(), owner);
   return bytes.size() <= kCopyLimit ? t.aligned() : t;
 }
 
@@ -207,52 +220,70 @@ bool is_weightless(const TensorMessage& t) {
          std::find(t.dims.begin(), t.dims.end(), 0) == t.dims.end() && !has_data(t);
 }
 
-std::shared_ptr<const MappedFile> ExternalData::open(const std::string& location) {
+const ExternalData::File& ExternalData::open(const std::string& location) {
   if (const auto it = files_.find(location); it != files_.end()) return it->second;
   const fs::path relative(location);
   require(!location.empty(), ErrorCode::kInvalidModel, "its external data have no location");
+  // The system would take what stands before it for the name.
+  require(location.find('\0') == std::string::npos, ErrorCode::kInvalidModel,
+          "the location of its external data contains a zero byte");
   require(relative.is_relative(), ErrorCode::kInvalidModel,
           "its external data are at the absolute path '{}'; they must lie in the model's folder", location);
   for (const fs::path& part : relative)
     require(part != "..", ErrorCode::kInvalidModel,
             "its external data are at '{}', outside the model's folder", location);
-  const fs::path folder = folder_.empty() ? fs::path(".") : fs::path(folder_);
-  const fs::path path = folder / relative;
-  std::error_code ec;
-  const fs::path root = fs::weakly_canonical(folder, ec);
-  const fs::path real = fs::weakly_canonical(path, ec);
-  const auto [root_end, real_at] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
-  require(root_end == root.end(), ErrorCode::kInvalidModel,
-          "its external data '{}' are a link to '{}', outside the model's folder", location, real.string());
-  if (!fs::exists(path, ec)) {
-    Error e(ErrorCode::kNotFound, fmt::format("its external data file {} does not exist", path.string()));
+  const std::string folder = folder_.empty() ? "." : folder_;
+  const std::string path = (fs::path(folder) / relative).string();
+  const BeneathResult found = open_input_beneath(folder, location);
+  require(found.status != BeneathResult::Status::kOutside, ErrorCode::kInvalidModel,
+          "its external data '{}' are a link to '{}', outside the model's folder", location, found.link);
+  if (found.status == BeneathResult::Status::kMissing) {
+    Error e(ErrorCode::kNotFound, fmt::format("its external data file {} does not exist", path));
     e.set_remedy("Name the folder that holds it with --external-data-dir.");
     throw e;
   }
-  return files_.emplace(location, MappedFile::open(path.string())).first->second;
+  const auto file = MappedFile::map(found.file, path);
+  return files_.emplace(location, File{file, marked_checksum(file->bytes())}).first->second;
 }
 
 std::pair<std::string_view, std::shared_ptr<const MappedFile>> ExternalData::bytes(const TensorMessage& t,
                                                                                    size_t expected) {
   std::string location;
+  std::string_view checksum;
   int64_t offset = 0, length = -1;
   for (const auto& [key, value] : t.external_data) {
     if (key == "location") location = value;
     if (key == "offset") offset = parse_offset(value, "offset");
     if (key == "length") length = parse_offset(value, "length");
+    if (key == "checksum") checksum = value;
   }
-  std::shared_ptr<const MappedFile> file = open(location);
+  const auto& [file, marked] = open(location);
+  if (marked && !checksum.empty() && *marked != checksum) {
+    Error e(ErrorCode::kInvalidModel,
+            fmt::format("its external data in {} are those of another model: they have the checksum {}, and the "
+                        "model says {}",
+                        file->path(), *marked, checksum));
+    e.set_remedy("Bring the model and its data from one place.");
+    throw e;
+  }
+  if (file->names() > 1 && (!marked || *marked != checksum)) {
+    Error e(ErrorCode::kInvalidModel,
+            fmt::format("its external data file {} has {} names (hard links), so that it may be a file from "
+                        "outside the model's folder",
+                        file->path(), file->names()));
+    e.set_remedy("Put a copy of it in its place.");
+    throw e;
+  }
   require(length < 0 || static_cast<size_t>(length) == expected, ErrorCode::kInvalidModel,
           "its external data are {} bytes long, but its type and shape need {}", length, expected);
-  require(
-      static_cast<size_t>(offset) <= file->size() && expected <= file->size() - static_cast<size_t>(offset),
-      ErrorCode::kInvalidModel, "its external data need bytes {} to {} of {}, which has only {}", offset,
-      static_cast<size_t>(offset) + expected, file->path(), file->size());
+  require(within(static_cast<uint64_t>(offset), expected, file->size()), ErrorCode::kInvalidModel,
+          "its external data need bytes {} to {} of {}, which has only {}", offset,
+          static_cast<uint64_t>(offset) + expected /* both below 2^63 */, file->path(), file->size());
   return {file->bytes().substr(static_cast<size_t>(offset), expected), file};
 }
 
-Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
-                     ExternalData& external) {
+UnalignedTensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
+                              ExternalData& external) {
   require(is_known_dtype(t.data_type), ErrorCode::kInvalidModel, "it has the unknown element type {}",
           t.data_type);
   const auto dtype = static_cast<DType>(t.data_type);
@@ -272,9 +303,10 @@ Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& 
             shape.str(), expected);
     return view_or_copy(dtype, std::move(shape), t.raw_data, owner);
   }
-  // A byte of the message holds at most one element (two or four packed), so this bounds what a hostile shape
-  // costs.
-  require(static_cast<size_t>(count) <= 4 * t.bytes.size(), ErrorCode::kInvalidModel,
+  // A byte of the message holds at most one element (two or four packed), and a string takes two for its tag and its
+  // length, so this bounds what a hostile shape costs.
+  const size_t most = dtype == DType::kString ? t.bytes.size() / 2 : 4 * t.bytes.size();
+  require(static_cast<size_t>(count) <= most, ErrorCode::kInvalidModel,
           "it holds far fewer elements than its shape {} needs", shape.str());
   if (const std::string_view packed = packed_bytes(t, dtype, expected); !packed.empty())
     return view_or_copy(dtype, std::move(shape), packed, owner);
@@ -301,7 +333,9 @@ Tensor decode_sparse_tensor(const SparseTensorMessage& s, const std::shared_ptr<
           "a sparse tensor needs a vector of values and int64 indices");
   const int64_t count = values.numel();
   const bool linear = indices.rank() == 1;
-  require(indices.numel() == count * (linear ? 1 : shape.rank()), ErrorCode::kInvalidModel,
+  const auto coordinates = static_cast<uint64_t>(linear ? 1 : shape.rank());
+  require(checked_product({static_cast<uint64_t>(count), coordinates}) == static_cast<uint64_t>(indices.numel()),
+          ErrorCode::kInvalidModel,
           "the sparse tensor has {} values but indices of shape {}", count, indices.shape().str());
   const auto bytes = static_cast<size_t>(bit_width(values.dtype()) / 8);
   require(bytes > 0, ErrorCode::kUnsupported, "sparse tensors of {} are not supported",
@@ -330,7 +364,7 @@ Tensor load_tensor_file(const std::string& path) {
   return with_context([&] { return "in " + path; },
                       [&] {
                         ExternalData external(fs::path(path).parent_path().string());
-                        return decode_tensor(read_tensor(file->bytes()), file, external);
+                        return decode_tensor(read_tensor(file->bytes()), file, external).aligned();
                       });
 }
 

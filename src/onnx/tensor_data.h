@@ -3,10 +3,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "assay/tensor.h"
+#include "assay/unaligned_tensor.h"
 #include "base/mapped_file.h"
 #include "onnx/messages.h"
 
@@ -16,7 +17,9 @@ namespace assay::onnx {
 class ExternalData {
  public:
   /// `folder` may be relative; locations are resolved inside it and may not leave it, by `..`, an absolute
-  /// path or a link.
+  /// path or a link. What is not a regular file is refused, and a file with several names unless it is certainly
+  /// the model's own: a second name may be that of a file from outside. A checksum is compared with the file's
+  /// mark (onnx/data_mark.h), if it has one.
   explicit ExternalData(std::string folder, bool ignore = false)
       : folder_(std::move(folder)), ignore_(ignore) {}
 
@@ -27,23 +30,27 @@ class ExternalData {
                                                                        size_t expected);
 
  private:
-  std::shared_ptr<const MappedFile> open(const std::string& location);
+  struct File {
+    std::shared_ptr<const MappedFile> bytes;
+    std::optional<std::string> checksum;  ///< as the file's mark tells it
+  };
+  const File& open(const std::string& location);
 
   std::string folder_;
   bool ignore_;
-  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+  std::map<std::string, File> files_;
 };
 
 /// The type and shape of a tensor message. Throws Error on an unknown data type or a bad shape.
-Tensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
-                     ExternalData& external);
+UnalignedTensor decode_tensor(const TensorMessage& t, const std::shared_ptr<const void>& owner,
+                              ExternalData& external);
 
 /// True when the message says that its data are in another file.
 inline bool is_external(const TensorMessage& t) { return t.data_location == 1; }
 /// True when the message holds elements, or says where they are.
 bool has_data(const TensorMessage& t);
 
-/// What the doc_string of a tensor says whose elements were stripped, so that the missing data are no damage.
+/// What the doc_string of a tensor says whose elements were stripped, so that the missing data are not damage.
 inline constexpr std::string_view kWeightlessMark = "TRT_WEIGHTLESS";
 /// True for a tensor with that mark that has no elements though its shape needs some.
 bool is_weightless(const TensorMessage& t);

@@ -5,8 +5,10 @@
 #include <climits>
 #include <map>
 
+#include "base/memory_limit.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
+#include "tensor/room.h"
 
 namespace assay {
 namespace {
@@ -137,14 +139,35 @@ void check_types(Problems& problems, const Node& node, const OpDef& op, const Op
   }
 }
 
-void check_all(Problems problems, const Node& node, const OpDef& op, const OpVersion& version) {
-  const Schema& s = schema_of(version);
+/// False when the number of inputs is wrong.
+bool check_form(Problems& problems, const Node& node, const OpDef& op, const OpVersion& version,
+                const Schema& s) {
   const bool inputs_fit =
       check_arity(problems, op, version, "inputs", node.inputs(), s.min_inputs(), s.max_inputs(), s.inputs);
   if (inputs_fit) check_holes(problems, op, version, node, s);
   check_arity(problems, op, version, "outputs", node.outputs(), s.min_outputs(), s.max_outputs(), s.outputs);
   check_attributes(problems, node, op, version, s);
-  if (inputs_fit) check_types(problems, node, op, version, s);
+  return inputs_fit;
+}
+
+void check_all(Problems problems, const Node& node, const OpDef& op, const OpVersion& version) {
+  const Schema& s = schema_of(version);
+  if (check_form(problems, node, op, version, s)) check_types(problems, node, op, version, s);
+}
+
+/// As many values as the operator takes, none missing where it needs one.
+void check_presence(const OpDef& op, const OpVersion& version, std::span<const Tensor> inputs,
+                    const Schema& s) {
+  const int count = static_cast<int>(inputs.size()), least = s.min_inputs(), most = s.max_inputs();
+  if (count < least || count > most)
+    fail(ErrorCode::kInvalidModel, "{}-{} takes {} inputs, but {} are given", op.name, version.since,
+         range_text(least, most), count);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Parameter& p = *s.input(i);
+    if (!inputs[i].defined() && p.option != Parameter::Option::kOptional)
+      fail(ErrorCode::kInvalidModel, "{}-{} needs its input '{}' (number {}), which is left out", op.name,
+           version.since, p.name, i);
+  }
 }
 
 uint64_t float_kinds() {
@@ -161,15 +184,24 @@ std::string kind_name(DType t) {
   return is_container(t) ? std::string(dtype_name(t)) : std::string(dtype_name(t)) + " tensor";
 }
 
+/// Only what is without elements can have extents of more than there is memory for.
+void check_room(const OpDef& op, const OpVersion& version, const Parameter& p, const Tensor& t) {
+  if (t.is_container() || t.numel() != 0 || room_of(t.dtype(), t.shape()) <= memory_limit()) return;
+  fail(ErrorCode::kInvalidModel, "the input '{}' of {}-{} has shape {}; its extents are out of range", p.name, op.name,
+       version.since, t.shape().str());
+}
+
 }  // namespace
 
 void check_values(const OpDef& op, const OpVersion& version, std::span<const Tensor> inputs, bool ideal) {
   const Schema& s = schema_of(version);
+  check_presence(op, version, inputs, s);
   const uint64_t floats = float_kinds();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Parameter* p = s.input(i);
     if (!inputs[i].defined() || p == nullptr) continue;
     const DType given = inputs[i].dtype();
+    check_room(op, version, *p, inputs[i]);
     const bool any_float = ideal && given == DType::kFloat64 && (p->kinds & floats) != 0;
     require(any_float || (p->kinds & value_kind(given)) != 0, ErrorCode::kInvalidModel,
             "the input '{}' of {}-{} is a {}, which it does not take", p->name, op.name, version.since,
@@ -196,6 +228,11 @@ std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, c
 
 void check_node(const Node& node, const OpDef& op, const OpVersion& version) {
   check_all(Problems(nullptr), node, op, version);
+}
+
+void check_form(const Node& node, const OpDef& op, const OpVersion& version) {
+  Problems problems(nullptr);
+  check_form(problems, node, op, version, schema_of(version));
 }
 
 std::string find_unknown_opset(const Model& model) {

@@ -33,6 +33,10 @@ std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, c
 /// schema. Throws Error (kInvalidModel) that names the rule; the caller adds the node.
 void check_node(const Node& node, const OpDef& op, const OpVersion& version);
 
+/// The part of check_node() that needs no types: arity, what is left out, attribute names and kinds. For nodes that
+/// were not inferred.
+void check_form(const Node& node, const OpDef& op, const OpVersion& version);
+
 /// A sentence on the first import, of the model or a local function, of a version that is newer than every
 /// one this build knows (newest_opset), so that a node may mean something else than is computed; empty when
 /// there is none.
@@ -40,7 +44,8 @@ std::string find_unknown_opset(const Model& model);
 /// Throws Error (kUnsupported) with that sentence.
 void check_opsets(const Model& model);
 
-/// Checks the values that a node gets, as inference cannot where types are unknown: each of a type that the
+/// The gate before every evaluation. Checks the values that a node gets, as inference cannot where types are
+/// unknown: as many as the schema says, none undefined where it is not optional, each of a type that the
 /// schema allows, and of one type where the schema wants one. With `ideal`, every float is a float64 that may
 /// stand for any. Throws Error (kInvalidModel) that names the input.
 void check_values(const OpDef& op, const OpVersion& version, std::span<const Tensor> inputs, bool ideal);

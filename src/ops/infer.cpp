@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "graph/at_node.h"
+#include "graph/function_index.h"
 #include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer_util.h"
@@ -23,12 +25,14 @@ bool is_extent_type(DType t) { return t == DType::kInt64 || t == DType::kInt32; 
 /// What is known of values beyond their types.
 struct Knowledge {
   std::unordered_map<const Value*, Dims> extents;
-  std::unordered_map<const Value*, Tensor> tensors;
+  std::unordered_map<const Value*, UnalignedTensor> tensors;
+  /// Copies of those that a node asked for and that are misaligned.
+  std::unordered_map<const Value*, Tensor> copies;
 };
 
 class Inference {
  public:
-  Inference(Model& model, const InferOptions& options) : model_(model), options_(options) {}
+  Inference(const Model& model, const InferOptions& options) : functions_(model), options_(options) {}
   void graph(Graph& g, const std::vector<OpsetImport>& opsets);
   /// With `problem`, an error is stored there instead of thrown.
   std::vector<Type> subgraph(Graph& g, const std::vector<Type>& inputs,
@@ -40,10 +44,12 @@ class Inference {
   bool call(Node& n, const std::vector<OpsetImport>& opsets);
   void fold(const Node& n, const OpDef& op, const OpVersion& v);
   void problem(const Node& n, const Error& e);
-  const Tensor* value_of(const Value* v);
+  const UnalignedTensor* value_of(const Value* v);
+  /// The same for those who look at the elements.
+  const Tensor* elements_of(const Value* v);
   const Dims* extents_of(const Value* v);
 
-  Model& model_;
+  const FunctionIndex functions_;
   const InferOptions& options_;
   Knowledge known_;
   int call_depth_ = 0, calls_ = 0;
@@ -86,7 +92,7 @@ class NodeInference final : public InferContext {
   }
   const Tensor* input_value(size_t i) const override {
     if (node().input(i) == nullptr) return nullptr;
-    const Tensor* value = all_.value_of(node().input(i));
+    const Tensor* value = all_.elements_of(node().input(i));
     if (value == nullptr && all_.options_.on_unknown_value) all_.options_.on_unknown_value(node(), *node().input(i));
     return value;
   }
@@ -120,7 +126,9 @@ class NodeInference final : public InferContext {
       if (v == nullptr) continue;
       check_output(i);
       v->type = all_.options_.keep_declared ? merge(std::move(types_[i]), v->type) : std::move(types_[i]);
-      if (!extents_[i].empty()) all_.known_.extents[v] = std::move(extents_[i]);
+      if (extents_[i].empty()) continue;
+      if (all_.options_.on_extents && all_.call_depth_ == 0) all_.options_.on_extents(*v, extents_[i]);
+      all_.known_.extents[v] = std::move(extents_[i]);
     }
   }
 
@@ -131,7 +139,7 @@ class NodeInference final : public InferContext {
   std::vector<Dims> extents_;
 };
 
-const Tensor* Inference::value_of(const Value* v) {
+const UnalignedTensor* Inference::value_of(const Value* v) {
   // An initializer that the file also lists as an input has its value: no session takes another for it.
   if (v->tensor().defined()) return &v->tensor();
   if (const auto it = known_.tensors.find(v); it != known_.tensors.end()) return &it->second;
@@ -147,9 +155,17 @@ const Tensor* Inference::value_of(const Value* v) {
   return &(known_.tensors[v] = std::move(t));
 }
 
+const Tensor* Inference::elements_of(const Value* v) {
+  const UnalignedTensor* t = value_of(v);
+  if (t == nullptr || t->if_aligned() != nullptr) return t != nullptr ? t->if_aligned() : nullptr;
+  const auto [it, is_new] = known_.copies.try_emplace(v);
+  if (is_new) it->second = t->aligned();
+  return &it->second;
+}
+
 const Dims* Inference::extents_of(const Value* v) {
   if (const auto it = known_.extents.find(v); it != known_.extents.end()) return &it->second;
-  const Tensor* t = value_of(v);
+  const UnalignedTensor* t = value_of(v);
   if (t == nullptr || !is_extent_type(t->dtype()) || t->rank() > 1 || t->numel() > kMaxExtents)
     return nullptr;
   Dims dims;
@@ -170,7 +186,7 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
     return;
   std::vector<Tensor> inputs;
   for (const Value* in : n.inputs()) {
-    const Tensor* t = in != nullptr ? value_of(in) : nullptr;
+    const UnalignedTensor* t = in != nullptr ? value_of(in) : nullptr;
     if (in != nullptr && (t == nullptr || t->numel() > kMaxExtents || is_float(t->dtype()))) return;
     inputs.push_back(t != nullptr ? t->aligned() : Tensor());
   }
@@ -181,6 +197,12 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
       out && out->type.has_shape() ? known_shape(*out->type.dims) : std::nullopt;
   const bool holds_tensor = is_constant && n.find_attribute("sparse_value") == nullptr;
   if (!shape || (!holds_tensor && (shape->numel() > kMaxExtents || is_float(out->type.dtype)))) return;
+  if (const Attribute* whole = is_constant ? n.find_attribute("value") : nullptr)
+    if (const auto* t = whole->get_if<UnalignedTensor>()) {
+      known_.tensors[out] = *t;
+      return;
+    }
+  check_values(op, v, inputs, false);
   EvalContext c(n, op, v, std::move(inputs));
   v.eval(c);
   if (c.outputs()[0].defined()) known_.tensors[out] = std::move(c.outputs()[0]);
@@ -188,7 +210,7 @@ void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
 
 bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
   (void)opsets;
-  const Function* f = model_.find_function(n.domain, n.op_type, n.overload);
+  const Function* f = functions_.called(n);
   if (f == nullptr) return false;
   require(call_depth_ < kMaxCallDepth, ErrorCode::kInvalidModel,
           "local functions call each other deeper than {}", kMaxCallDepth);
@@ -208,6 +230,7 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
       v->type = {};
       known_.extents.erase(v.get());
       known_.tensors.erase(v.get());
+      known_.copies.erase(v.get());
     }
   const std::vector<Type> outputs = subgraph(*f->body, inputs, f->opsets);
   for (size_t i = 0; i < n.outputs().size() && i < outputs.size(); ++i)
@@ -234,7 +257,7 @@ void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
 void Inference::graph(Graph& g, const std::vector<OpsetImport>& opsets) {
   for (const auto& n : g.nodes()) {
     try {
-      with_context([&] { return "at node " + n->label(); }, [&] { node(*n, opsets); });
+      at_node(*n, [&] { node(*n, opsets); });
     } catch (const Error& e) {
       problem(*n, e);
     }

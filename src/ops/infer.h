@@ -16,10 +16,13 @@ struct InferOptions {
   bool keep_declared = true;
   /// Told when an operator's inference wanted to know the elements of an input that are not known.
   std::function<void(const Node&, const Value&)> on_unknown_value;
+  /// Receives the elements of each integer tensor of rank 0 or 1 that consists of extents, as far as they are
+  /// known: numbers, symbols, or nothing. Not those of local functions' bodies, which differ from call to call.
+  std::function<void(const Value&, const Dims&)> on_extents;
 };
 
 /// Sets Value::type of every value it can, subgraphs and local function bodies included. A branch of an If
-/// that breaks a rule is no error as long as the other may be the one that runs. Throws Error also when
+/// that breaks a rule is not an error as long as the other may be the one that runs. Throws Error also when
 /// subgraphs nest deeper than kMaxGraphDepth.
 void infer_shapes(Model& model, const InferOptions& options = {});
 

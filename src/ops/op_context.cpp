@@ -38,8 +38,8 @@ double OpContext::attr_float(std::string_view name) const {
 const std::string& OpContext::attr_string(std::string_view name) const {
   return required(get_attr<std::string>(name, "STRING"), name);
 }
-const Tensor& OpContext::attr_tensor(std::string_view name) const {
-  return required(get_attr<Tensor>(name, "TENSOR"), name);
+const UnalignedTensor& OpContext::attr_tensor(std::string_view name) const {
+  return required(get_attr<UnalignedTensor>(name, "TENSOR"), name);
 }
 Graph& OpContext::attr_graph(std::string_view name) const {
   return *required(get_attr<std::shared_ptr<Graph>>(name, "GRAPH"), name);
@@ -66,6 +66,12 @@ int64_t OpContext::attr_int(std::string_view name, int64_t otherwise) const {
 double OpContext::attr_float(std::string_view name, double otherwise) const {
   const auto* v = get_attr<float>(name, "FLOAT");
   return v ? static_cast<double>(*v) : otherwise;
+}
+
+void EvalContext::fail_missing_input(size_t i) const {
+  const Parameter* p = schema_of(version()).input(i);
+  fail(ErrorCode::kInvalidModel, "{}-{} needs its input '{}' (number {}), but {} are given", op().name, since(),
+       p != nullptr ? p->name : "", i, inputs_.size());
 }
 
 SubgraphRunner& EvalContext::subgraphs() const {

@@ -37,7 +37,7 @@ class OpContext {
   int64_t attr_int(std::string_view name) const;
   double attr_float(std::string_view name) const;
   const std::string& attr_string(std::string_view name) const;
-  const Tensor& attr_tensor(std::string_view name) const;
+  const UnalignedTensor& attr_tensor(std::string_view name) const;
   Graph& attr_graph(std::string_view name) const;
   const Type& attr_type(std::string_view name) const;
   /// Empty when the node has no such attribute and the schema no default.
@@ -124,9 +124,14 @@ class EvalContext : public OpContext {
         outputs_(node.outputs().size()),
         subgraphs_(subgraphs) {}
 
-  const Tensor& input(size_t i) const { return inputs_[i]; }
+  /// Undefined where the node leaves an input out. Throws Error (kInvalidModel) past the last.
+  const Tensor& input(size_t i) const {
+    if (i >= inputs_.size()) [[unlikely]]
+      fail_missing_input(i);
+    return inputs_[i];
+  }
   const std::vector<Tensor>& inputs() const { return inputs_; }
-  const Shape& shape(size_t i) const { return inputs_[i].shape(); }
+  const Shape& shape(size_t i) const { return input(i).shape(); }
   void set_output(size_t i, Tensor t) {
     if (i < outputs_.size()) outputs_[i] = std::move(t);
   }
@@ -143,6 +148,8 @@ class EvalContext : public OpContext {
   bool ideal = false;
 
  private:
+  [[noreturn]] void fail_missing_input(size_t i) const;
+
   std::vector<Tensor> inputs_;
   std::vector<Tensor> outputs_;
   SubgraphRunner* subgraphs_;

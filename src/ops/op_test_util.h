@@ -117,7 +117,7 @@ class TestInferContext : public InferContext {
   InferResult result;
 
  private:
-  /// Small integer values are known as extents too; a negative number is no extent.
+  /// Small integer values are known as extents too; a negative number is not an extent.
   static void derive_extents(InferInput& in) {
     const Tensor& t = in.value;
     if (!t.defined() || !is_integer(t.dtype()) || is_packed(t.dtype()) || t.rank() > 1 || t.numel() > 64)

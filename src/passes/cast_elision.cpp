@@ -35,7 +35,7 @@ const Node* float_cast(const Value* v) {
 }
 
 /// A constant of whole numbers in an integer type; nothing when it is none or they do not fit.
-std::optional<Tensor> as_integers(const Tensor& t, DType type) {
+std::optional<Tensor> as_integers(const UnalignedTensor& t, DType type) {
   if (t.dtype() != DType::kFloat32) return std::nullopt;
   const double limit = type == DType::kInt32 ? 0x1p31 : 0x1p63;
   const Tensor floats = t.aligned();

@@ -6,7 +6,7 @@
 namespace assay {
 
 std::optional<std::vector<double>> channel_constant(const Value* v, int rank, int64_t channels) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || !is_float(t->dtype()) || t->rank() > rank || rank < 2) return std::nullopt;
   std::vector<double> numbers = to_doubles(*t);
   if (numbers.size() == 1) return std::vector<double>(static_cast<size_t>(channels), numbers[0]);
@@ -17,7 +17,7 @@ std::optional<std::vector<double>> channel_constant(const Value* v, int rank, in
   return numbers;
 }
 
-std::vector<double> to_doubles(const Tensor& t) {
+std::vector<double> to_doubles(const UnalignedTensor& t) {
   const Tensor wide = to_float64(t);
   return std::vector<double>(wide.span<double>().begin(), wide.span<double>().end());
 }
@@ -26,19 +26,23 @@ Tensor float_vector(const std::vector<double>& values, DType dtype) {
   return convert(Tensor::vector(values), dtype);
 }
 
-Tensor scale_axis(const Tensor& t, size_t axis, const std::vector<double>& factors) {
+Tensor scaled_weight(const LinearNode& linear, const std::vector<double>& factors) {
+  const UnalignedTensor& t = *linear.weight;
   Tensor wide = to_float64(t);
-  const int64_t inner = t.shape().numel(axis + 1, t.shape().size()), extent = t.dim(axis);
+  const int64_t inner = t.shape().numel(linear.channel_axis + 1, t.shape().size()), extent = t.dim(linear.channel_axis);
+  // Axis 0 of a transposed convolution's weights goes through the groups.
+  const int64_t group = t.numel() / linear.groups;
   double* x = wide.mutable_data<double>();
-  for (int64_t i = 0; i < wide.numel(); ++i) x[i] *= factors[static_cast<size_t>(i / inner % extent)];
+  for (int64_t i = 0; i < wide.numel(); ++i)
+    x[i] *= factors[static_cast<size_t>(i / group * extent * (linear.groups > 1) + i / inner % extent)];
   return convert(wide, t.dtype());
 }
 
 std::optional<LinearNode> linear_node(const Node& n) {
   const bool conv = is_op(n, "Conv"), transposed = is_op(n, "ConvTranspose"), gemm = is_op(n, "Gemm");
   if (!conv && !transposed && !gemm) return std::nullopt;
-  const Tensor* weight = constant_of(n.input(1));
-  const Tensor* bias = constant_of(n.input(2));
+  const UnalignedTensor* weight = constant_of(n.input(1));
+  const UnalignedTensor* bias = constant_of(n.input(2));
   if (weight == nullptr || !is_float(weight->dtype()) || (n.input(2) != nullptr && bias == nullptr))
     return std::nullopt;
   LinearNode linear{&n, weight, 0, 0, bias};
@@ -48,10 +52,11 @@ std::optional<LinearNode> linear_node(const Node& n) {
     linear.channel_axis = int_attribute(n, "transB", 0) != 0 ? 0 : 1;
   } else {
     if (weight->rank() < 3) return std::nullopt;
-    if (transposed && int_attribute(n, "group", 1) != 1) return std::nullopt;
     linear.channel_axis = transposed ? 1 : 0;
+    if (transposed) linear.groups = int_attribute(n, "group", 1);
+    if (linear.groups < 1 || weight->numel() == 0 || weight->dim(0) % linear.groups != 0) return std::nullopt;
   }
-  linear.channels = weight->dim(linear.channel_axis);
+  linear.channels = weight->dim(linear.channel_axis) * linear.groups;
   const bool usable = bias == nullptr || (bias->rank() == 1 && bias->numel() == linear.channels &&
                                           bias->dtype() == weight->dtype());
   return usable ? std::optional(linear) : std::nullopt;

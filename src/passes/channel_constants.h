@@ -9,31 +9,31 @@
 namespace assay {
 
 /// The numbers, in float64, of a constant that broadcasts over axis 1 of a value of `rank` dimensions with
-/// `channels` channels without enlarging it; nothing when the value is no such constant.
+/// `channels` channels without enlarging it; nothing when the value is not such a constant.
 std::optional<std::vector<double>> channel_constant(const Value* v, int rank, int64_t channels);
-
-/// Each element times the factor of its index along `axis`, computed in float64 and rounded to the tensor's
-/// type.
-Tensor scale_axis(const Tensor& t, size_t axis, const std::vector<double>& factors);
 
 /// A 1-D tensor of a floating type.
 Tensor float_vector(const std::vector<double>& values, DType dtype);
 
 /// The elements of a constant in float64.
-std::vector<double> to_doubles(const Tensor& t);
+std::vector<double> to_doubles(const UnalignedTensor& t);
 
 /// What Conv, ConvTranspose and Gemm have in common when a channel-wise affine map follows: weights with an
 /// axis of output channels, and an optional constant bias.
 struct LinearNode {
   const Node* node;
-  const Tensor* weight;
+  const UnalignedTensor* weight;
   size_t channel_axis;  ///< of the weight
   int64_t channels;
-  const Tensor* bias;  ///< null: none
+  const UnalignedTensor* bias;  ///< null: none
+  int64_t groups = 1;  ///< of a transposed convolution, whose weights have the output channels of one group
 };
 
+/// The weights with each output channel times its factor, computed in float64 and rounded to their type.
+Tensor scaled_weight(const LinearNode& linear, const std::vector<double>& factors);
+
 /// The parts when `n` is such a node, its weights (and bias) are constants of one floating type, and folding
-/// keeps it what it is: no transposed convolution in groups, no Gemm with alpha or beta.
+/// keeps it what it is: no Gemm with alpha or beta.
 std::optional<LinearNode> linear_node(const Node& n);
 
 }  // namespace assay

@@ -3,7 +3,6 @@
 #include <unordered_set>
 
 #include "passes/match.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 
@@ -20,7 +19,6 @@ bool run(Model& model) {
     const BoundOp op = bind_op(*n, model);
     if (!op) continue;
     found.emplace_back(n->output(0), evaluate_node(*n, op, {})[0]);
-    add_origins(n->output(0)->metadata, origins_of(*n));
     changed = true;
   }
   std::unordered_set<const Node*> replaced;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "assay/error.h"
 #include "base/log.h"
+#include "graph/function_index.h"
+#include "graph/node_order.h"
+#include "graph/uses.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
@@ -35,7 +38,7 @@ Type halved(const Type& type) {
 
 class Converter {
  public:
-  explicit Converter(Model& model) : model_(model) {}
+  explicit Converter(Model& model) : model_(model), functions_(model) {}
 
   void run() {
     // What inference cannot tell shows below, as a tensor without type.
@@ -44,6 +47,7 @@ class Converter {
     std::vector<Value*> outputs = model_.graph->outputs;
     std::erase_if(outputs, [](const Value* v) { return !is_float32(v->type); });
     convert_graph(*model_.graph);
+    for (auto& [graph, order] : orders_) order.commit();
     restore_interface(outputs);
     adopt_names();
     report();
@@ -51,7 +55,7 @@ class Converter {
 
  private:
   const Schema* schema_for(const Node& node) const {
-    if (model_.find_function(node.domain, node.op_type, node.overload) != nullptr) return nullptr;
+    if (functions_.called(node) != nullptr) return nullptr;
     const OpDef* op = find_op(node.domain, node.op_type);
     const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
     return version == nullptr ? nullptr : &schema_of(*version);
@@ -67,6 +71,9 @@ class Converter {
   void convert_node(Graph& graph, Node& node, Node* next);
   /// Sets attributes that decide the outputs' type. False when the node gives float32 whatever is asked for.
   static bool set_output_type(Node& node, const Schema& schema);
+  /// Places a Cast before a node, which is null for the end.
+  void add_cast(const Node* next, Value* from, Value* to, int64_t type, const std::string& name);
+  NodeOrder& order_of(Graph& graph) { return orders_.try_emplace(&graph, graph).first->second; }
   Value* as_half(Value* value);
   Value* as_float(Graph& graph, Node& user, Value* value);
   Value* half_constant(Value* constant);
@@ -75,6 +82,8 @@ class Converter {
   void report() const;
 
   Model& model_;
+  const FunctionIndex functions_;
+  std::unordered_map<Graph*, NodeOrder> orders_;  ///< of graphs that get nodes
   std::unordered_map<Value*, Value*> half_of_;   ///< of float32 constants and model inputs
   std::unordered_map<Value*, Value*> float_of_;  ///< of values that are float16 now
   int64_t clipped_ = 0, raised_ = 0;
@@ -122,6 +131,11 @@ Value* Converter::half_constant(Value* constant) {
   return half;
 }
 
+void Converter::add_cast(const Node* next, Value* from, Value* to, int64_t type, const std::string& name) {
+  NodeOrder& order = order_of(to->graph());
+  order.insert(next, *to->graph().add_node("Cast", {from}, {to}, {{"to", type}}, name + "_cast"));
+}
+
 /// The float16 form of a value that a node reads.
 Value* Converter::as_half(Value* value) {
   if (!is_float32(value->type)) return value;
@@ -134,8 +148,7 @@ Value* Converter::as_half(Value* value) {
   } else {  // an input of the model
     Graph& graph = value->graph();
     half = graph.add_value(graph.unique_name(value->name() + "_float16"), halved(value->type));
-    Node* first = graph.nodes().empty() ? nullptr : graph.nodes().front().get();
-    graph.insert_node(first, "Cast", {value}, {half}, {{"to", kHalf}}, half->name() + "_cast");
+    add_cast(order_of(graph).first(), value, half, kHalf, half->name());
     float_of_.emplace(half, value);
   }
   half_of_.emplace(value, half);
@@ -150,7 +163,7 @@ Value* Converter::as_float(Graph& graph, Node& user, Value* value) {
   Type type = value->type;
   type.dtype = DType::kFloat32;
   Value* wide = graph.add_value(graph.unique_name(value->name() + "_float32"), type);
-  graph.insert_node(&user, "Cast", {value}, {wide}, {{"to", kFloat}}, wide->name() + "_cast");
+  add_cast(&user, value, wide, kFloat, wide->name());
   float_of_[value] = wide;
   return wide;
 }
@@ -173,7 +186,7 @@ bool Converter::set_output_type(Node& node, const Schema& schema) {
   if (node.attributes.empty()) return false;
   const Attribute& a = node.attributes.front();
   std::optional<Tensor> value;
-  if (const auto* t = a.get_if<Tensor>()) value = *t;
+  if (const auto* t = a.get_if<UnalignedTensor>()) value = t->aligned();
   if (const auto* f = a.get_if<float>()) value = Tensor::scalar(*f);
   if (const auto* list = a.get_if<std::vector<float>>()) value = Tensor::vector(*list);
   if (!value) return false;  // sparse
@@ -208,7 +221,7 @@ void Converter::convert_node(Graph& graph, Node& node, Node* next) {
     if (is_float32(value->type) && !slot_is_half) {
       Value* wide = graph.add_value(graph.unique_name(value->name() + "_float32"), value->type);
       node.set_output(i, wide);
-      graph.insert_node(next, "Cast", {wide}, {value}, {{"to", kHalf}}, wide->name() + "_cast");
+      add_cast(next, wide, value, kHalf, wide->name());
     }
     value->type = halved(value->type);
   }
@@ -240,8 +253,7 @@ void Converter::restore_interface(const std::vector<Value*>& outputs) {
     Value* half = graph.add_value(graph.unique_name(output->name() + "_float16"), output->type);
     for (size_t i = 0; i < producer->outputs().size(); ++i)
       if (producer->output(i) == output) producer->set_output(i, half);
-    graph.replace_uses(output, half);
-    std::replace(graph.outputs.begin(), graph.outputs.end(), half, output);
+    replace_inputs(*output, half);
     output->type.dtype = DType::kFloat32;
     graph.add_node("Cast", {half}, {output}, {{"to", kFloat}}, output->name() + "_cast");
   }
@@ -249,11 +261,12 @@ void Converter::restore_interface(const std::vector<Value*>& outputs) {
 
 /// A float16 constant takes the name of the float32 one that nobody needs any more.
 void Converter::adopt_names() {
-  std::set<Graph*> changed;
+  std::unordered_set<Graph*> changed;
+  OutputIndex outputs;
   for (const auto& [constant, half] : half_of_) {
     if (!constant->is_constant() || !constant->consumers().empty()) continue;
+    if (outputs.contains(*constant)) continue;
     Graph& graph = constant->graph();
-    if (std::find(graph.outputs.begin(), graph.outputs.end(), constant) != graph.outputs.end()) continue;
     const std::string name = constant->name();
     constant->rename(graph.unique_name(name + "_unused"));
     half->rename(name);

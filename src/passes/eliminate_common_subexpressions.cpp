@@ -1,7 +1,10 @@
-// Of nodes that compute the same from the same inputs, the first is kept.
+// Of nodes that compute the same from the same inputs, the first is kept; in the bodies of control flow, too.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "assay/edit.h"
+#include "graph/input_replacer.h"
 #include "passes/match.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
@@ -19,7 +22,7 @@ void append_bytes(std::string& key, const void* data, size_t bytes) {
 }
 
 void append_value(std::string& key, const Value* v) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || t->dtype() == DType::kString || t->nbytes() > kMaxCompared) {
     append_bytes(key, &v, sizeof v);
     return;
@@ -46,12 +49,22 @@ bool append_attribute(std::string& key, const Attribute& a) {
   return true;
 }
 
+/// Operators of two inputs whose order means nothing.
+bool commutes(const Node& n) {
+  for (const char* op : {"Add", "Mul", "And", "Or", "Xor", "Equal"})
+    if (is_op(n, op)) return true;
+  return false;
+}
+
 /// Equal keys, equal results. Nothing for nodes that must not be merged.
 std::optional<std::string> key_of(const Node& n, const Model& model) {
   const BoundOp op = bind_op(n, model);
-  if (!op || op.op->random || !n.domain.empty()) return std::nullopt;
-  std::string key = n.op_type + '/' + std::to_string(n.outputs().size()) + '/';
-  for (const Value* v : n.inputs()) append_value(key, v);
+  if (!op || op.op->random) return std::nullopt;
+  std::string key = n.domain + '/' + n.op_type + '/' + std::to_string(n.outputs().size()) + '/';
+  std::vector<std::string> inputs;
+  for (const Value* v : n.inputs()) append_value(inputs.emplace_back(), v);
+  if (commutes(n)) std::sort(inputs.begin(), inputs.end());
+  for (const std::string& input : inputs) key += input;
   std::vector<const Attribute*> sorted;
   for (const Attribute& a : n.attributes) sorted.push_back(&a);
   std::sort(sorted.begin(), sorted.end(),
@@ -61,13 +74,13 @@ std::optional<std::string> key_of(const Node& n, const Model& model) {
   return key;
 }
 
-bool run(Model& model) {
-  const PassContext context(model);
+bool merge(Graph& g, const PassContext& context) {
   std::unordered_map<std::string, Node*> first;
-  std::vector<Node*> duplicates;
-  Graph& g = *model.graph;
+  InputReplacer uses;
+  std::unordered_map<Node*, Origins> origins;  // of those that are kept for others, too
+  std::unordered_set<const Node*> duplicates;
   for (const auto& n : g.nodes()) {
-    const std::optional<std::string> key = key_of(*n, model);
+    const std::optional<std::string> key = key_of(*n, context.model);
     if (!key) continue;
     Node*& kept = first[*key];
     if (kept == nullptr) {
@@ -81,15 +94,22 @@ bool run(Model& model) {
     }
     if (!replaceable) continue;
     for (size_t i = 0; i < n->outputs().size(); ++i)
-      if (n->output(i) != nullptr) g.replace_uses(n->output(i), kept->output(i));
-    std::vector<std::string> origins = origins_of(*kept);
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
-    set_origins(*kept, origins);
-    duplicates.push_back(n.get());
+      if (n->output(i) != nullptr) uses.replace(*n->output(i), kept->output(i));
+    const auto [all, is_new] = origins.try_emplace(kept);
+    if (is_new) all->second.add(origins_of(*kept));
+    all->second.add(origins_of(*n));
+    duplicates.insert(n.get());
   }
-  g.remove_nodes_if(
-      [&](const Node& n) { return std::find(duplicates.begin(), duplicates.end(), &n) != duplicates.end(); });
+  for (const auto& [kept, all] : origins) set_origins(*kept, all.names());
+  g.remove_nodes_if([&](const Node& n) { return duplicates.contains(&n); });
   return !duplicates.empty();
+}
+
+bool run(Model& model) {
+  const PassContext context(model);
+  bool changed = merge(*model.graph, context);
+  for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) changed = merge(*g, context) || changed;
+  return changed;
 }
 
 }  // namespace

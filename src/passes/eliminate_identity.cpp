@@ -1,28 +1,27 @@
 // Nodes that give back what they get are removed: Identity, Dropout outside training, casts to the same type,
-// reshapes, expansions, slices and resizes that change nothing, transpositions that keep the order, sums of
-// one term.
+// reshapes, expansions, slices, paddings and resizes that change nothing, transpositions that keep the order, sums of
+// one term, reductions of extents of 1, splits into one piece.
 #include <algorithm>
 #include <numeric>
 
+#include "passes/extents.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
+#include "passes/reductions.h"
+#include "tensor/convert.h"
 
 namespace assay {
 namespace {
 
-bool is_used(const Value* v) {
-  if (v == nullptr) return false;
-  const std::vector<Value*>& outputs = v->graph().outputs;
-  return !v->consumers().empty() || std::find(outputs.begin(), outputs.end(), v) != outputs.end();
-}
-
-bool is_inactive_dropout(const Node& n, const Model& model) {
+bool is_inactive_dropout(const Node& n, const PassContext& context) {
   if (!is_op(n, "Dropout")) return false;
-  if (is_used(n.output(1))) return false;  // the mask
+  const Value* mask = n.output(1);
+  if (mask != nullptr && (!mask->consumers().empty() || context.is_pinned(mask))) return false;
+  const Model& model = context.model;
   if (model.opset() < 7) return int_attribute(n, "is_test", 0) != 0;
   if (n.input(2) == nullptr) return true;
-  const Tensor* training = constant_of(n.input(2));
-  return training != nullptr && training->numel() == 1 && !training->data<bool>()[0];
+  const UnalignedTensor* training = constant_of(n.input(2));
+  return training != nullptr && training->numel() == 1 && !training->aligned().item<bool>();
 }
 
 bool keeps_order(const Node& n) {
@@ -33,9 +32,40 @@ bool keeps_order(const Node& n) {
   return perm == same;
 }
 
-bool same_shape(const Node& n) {
-  const std::optional<Shape> in = shape_of(n.input(0)), out = shape_of(n.output(0));
-  return in && out && *in == *out;
+bool same_shape(const Node& n) { return same_dims(n.input(0), n.output(0)); }
+
+bool all_equal(const std::optional<std::vector<int64_t>>& list, int64_t number) {
+  return list && !list->empty() &&
+         std::all_of(list->begin(), list->end(), [&](int64_t i) { return i == number; });
+}
+
+/// From the start to the end in steps of one, whatever the extents are.
+bool slices_everything(const Node& n) {
+  const auto ends = ints_parameter(n, "ends", 2), steps = ints_parameter(n, "steps", 4);
+  return all_equal(ints_parameter(n, "starts", 1), 0) && ends && !ends->empty() &&
+         std::all_of(ends->begin(), ends->end(), [](int64_t e) { return e >= std::numeric_limits<int32_t>::max(); }) &&
+         steps && (steps->empty() || all_equal(steps, 1));
+}
+
+/// Takes the sum, mean, maximum, ... of one element each, which is that element.
+bool reduces_ones(const Node& n) {
+  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
+    if (is_op(n, op)) {
+      const std::optional<Reduction> r = reduction_of(n);
+      const Dims* dims = dims_of(n.input(0));
+      return r && r->keeps && dims != nullptr && std::all_of(r->axes.begin(), r->axes.end(), [&](int64_t a) {
+               return (*dims)[static_cast<size_t>(a)].same_as(Dim(1));
+             });
+    }
+  return false;
+}
+
+/// The factors of an Upsample or Resize, an attribute in old opsets.
+bool scales_by_one(const Node& n) {
+  const Tensor* t = constant_of(n.input(n.op_type == "Resize" && n.inputs().size() > 2 ? 2 : 1));
+  if (t == nullptr || t->numel() == 0 || !is_float(t->dtype())) return false;
+  const Tensor wide = to_float64(*t);
+  return std::all_of(wide.span<double>().begin(), wide.span<double>().end(), [](double s) { return s == 1; });
 }
 
 bool walks_forward(const Node& n) {
@@ -46,23 +76,29 @@ bool walks_forward(const Node& n) {
   return true;
 }
 
-bool is_no_op(const Node& n, const Model& model) {
-  if (is_op(n, "Identity") || is_inactive_dropout(n, model)) return true;
+bool is_no_op(const Node& n, const PassContext& context) {
+  if (is_op(n, "Identity") || is_inactive_dropout(n, context)) return true;
   if (is_op(n, "Cast") || is_op(n, "CastLike"))
     return dtype_of(n.input(0)) != DType::kUndefined && dtype_of(n.input(0)) == dtype_of(n.output(0));
   if (is_op(n, "Transpose")) return keeps_order(n);
   if (is_op(n, "Concat") || is_op(n, "Sum") || is_op(n, "Max") || is_op(n, "Min") || is_op(n, "Mean"))
     return n.inputs().size() == 1;
+  if (is_op(n, "Split")) return n.outputs().size() == 1 && same_shape(n);
   for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Pad", "Tile", "Upsample"})
-    if (is_op(n, op)) return same_shape(n);
-  if (is_op(n, "Slice")) return same_shape(n) && walks_forward(n);
-  return is_op(n, "Resize") && same_shape(n) &&
-         string_attribute(n, "coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
+    if (is_op(n, op) && same_shape(n)) return true;
+  if (is_op(n, "Slice")) return (same_shape(n) && walks_forward(n)) || slices_everything(n);
+  if (is_op(n, "Pad")) return all_equal(ints_parameter(n, "pads", 1), 0);
+  if (is_op(n, "Tile")) return n.inputs().size() == 2 && all_equal(integers_of(n.input(1)), 1);
+  if (is_op(n, "Upsample")) return scales_by_one(n);
+  if (is_op(n, "Resize"))
+    return (same_shape(n) || scales_by_one(n)) &&
+           string_attribute(n, "coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize";
+  return reduces_ones(n);
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   Value *in = n.input(0), *out = n.output(0);
-  if (in == nullptr || out == nullptr || !is_no_op(n, context.model) || !context.can_replace(out, in))
+  if (in == nullptr || out == nullptr || !is_no_op(n, context) || !context.can_replace(out, in))
     return std::nullopt;
   Patch patch(n);
   patch.remove(n);

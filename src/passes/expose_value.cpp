@@ -1,29 +1,49 @@
 #include "passes/expose_value.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "assay/edit.h"
 #include "assay/error.h"
 #include "passes/match.h"
 
 namespace assay {
 namespace {
 
+/// Lifts values out of graphs, and remembers what it would have to look for each time.
+class Exposer {
+ public:
+  /// The value of the enclosing graph that stands for one of a subgraph.
+  Value* lift(Value& inner);
+
+ private:
+  Node& holder_of(const Graph& g);
+  Value* as_output(Graph& g, Value& v);
+
+  std::unordered_set<const Graph*> known_;  // of their nodes it is known which graphs they hold
+  std::unordered_map<const Graph*, Node*> holders_;
+  std::unordered_map<const Graph*, std::unordered_set<const Value*>> outputs_;
+};
+
 /// The node of the enclosing graph that holds this one.
-Node& holder_of(const Graph& g) {
+Node& Exposer::holder_of(const Graph& g) {
   require(
       g.parent() != nullptr, ErrorCode::kInvalidArgument,
       "a tensor in the body of a local function has a value for each call of it: inline the function first");
-  for (const auto& n : g.parent()->nodes())
-    for (const Attribute& a : n->attributes)
-      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>(); sub != nullptr && sub->get() == &g) return *n;
-  fail(ErrorCode::kInternal, "no node holds the subgraph '{}'", g.name);
+  if (known_.insert(g.parent()).second)
+    for (const auto& n : g.parent()->nodes())
+      for (const Attribute& a : n->attributes)
+        if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) holders_.emplace(sub->get(), n.get());
+  const auto it = holders_.find(&g);
+  require(it != holders_.end(), ErrorCode::kInternal, "no node holds the subgraph '{}'", g.name);
+  return *it->second;
 }
 
-/// Something that the graph may give out in addition: a value that it computes and does not give out yet.
-Value* as_output(Graph& g, Value& v) {
-  const bool is_free =
-      v.producer() != nullptr && std::find(g.outputs.begin(), g.outputs.end(), &v) == g.outputs.end();
+/// Makes the graph give something out in addition: a value that it computes and does not give out yet.
+Value* Exposer::as_output(Graph& g, Value& v) {
+  const auto [it, is_new] = outputs_.try_emplace(&g);
+  if (is_new) it->second.insert(g.outputs.begin(), g.outputs.end());
+  const bool is_free = v.producer() != nullptr && it->second.insert(&v).second;
   if (is_free) return &v;
   Value* copy = g.add_value(g.unique_name(v.name() + "_exposed"), v.type);
   g.add_node("Identity", {&v}, {copy});
@@ -65,8 +85,7 @@ Type stacked(const Type& t) {
   return Type::tensor(t.dtype, std::move(dims));
 }
 
-/// The value of the enclosing graph that stands for one of a subgraph.
-Value* lift(Value& inner) {
+Value* Exposer::lift(Value& inner) {
   Graph& g = inner.graph();
   Node& holder = holder_of(g);
   Graph& outer = holder.graph();
@@ -82,11 +101,9 @@ Value* lift(Value& inner) {
   if (is_if) {
     // Either branch may run, so its extents are open.
     if (result->type.has_shape()) result->type = Type::tensor(inner.type.dtype);
-    for (Graph* branch : subgraphs(outer))
-      for (const Attribute& a : holder.attributes)
-        if (const auto* sub = a.get_if<std::shared_ptr<Graph>>();
-            sub != nullptr && sub->get() == branch && branch != &g)
-          add_empty_output(*branch, inner);
+    for (const Attribute& a : holder.attributes)
+      if (const auto* sub = a.get_if<std::shared_ptr<Graph>>(); sub != nullptr && sub->get() != &g)
+        add_empty_output(**sub, inner);
   }
   if (is_op(holder, "Scan")) {
     extend_list(holder, "scan_output_axes");
@@ -98,10 +115,14 @@ Value* lift(Value& inner) {
 
 }  // namespace
 
-Value* expose_value(Model& model, Value& inner) {
-  Value* v = &inner;
-  while (&v->graph() != model.graph.get()) v = lift(*v);
-  return v;
+std::vector<Value*> expose_values(Model& model, std::span<Value* const> values) {
+  Exposer exposer;
+  std::vector<Value*> exposed;
+  for (Value* v : values) {
+    while (&v->graph() != model.graph.get()) v = exposer.lift(*v);
+    exposed.push_back(v);
+  }
+  return exposed;
 }
 
 }  // namespace assay

@@ -99,7 +99,7 @@ std::shared_ptr<Graph> chosen_branch(const Node& n, int64_t ir_version) {
   if (!is_op(n, "If") || n.outputs().empty()) return nullptr;
   const Value* condition = n.input(0);
   if (!is_fixed(condition, ir_version)) return nullptr;
-  const Tensor& t = condition->tensor();
+  const Tensor t = condition->tensor().aligned();
   if (t.dtype() != DType::kBool || t.numel() != 1) return nullptr;
   const Attribute* a = n.find_attribute(t.data<bool>()[0] ? "then_branch" : "else_branch");
   const auto* branch = a != nullptr ? a->get_if<std::shared_ptr<Graph>>() : nullptr;

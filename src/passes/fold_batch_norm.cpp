@@ -15,7 +15,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (n.input(0) == nullptr || context.sole_consumer(n.input(0)) != &n || n.input(0)->producer() == nullptr)
     return std::nullopt;
   const std::optional<LinearNode> linear = linear_node(*n.input(0)->producer());
-  const Tensor *scale = constant_of(n.input(1)), *shift = constant_of(n.input(2)),
+  const UnalignedTensor *scale = constant_of(n.input(1)), *shift = constant_of(n.input(2)),
                *mean = constant_of(n.input(3)), *variance = constant_of(n.input(4));
   if (!linear || scale == nullptr || shift == nullptr || mean == nullptr || variance == nullptr)
     return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   patch.add(producer.op_type,
             {producer.input(0),
              patch.constant(producer.input(1)->name() + "/folded",
-                            scale_axis(*linear->weight, linear->channel_axis, factors)),
+                            scaled_weight(*linear, factors)),
              patch.constant(n.output(0)->name() + "/bias", float_vector(bias, dtype))},
             std::move(attributes), n.output(0));
   return patch;

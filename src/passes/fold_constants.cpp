@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "assay/fold.h"
+#include "ops/work.h"
 #include "passes/match.h"
-#include "passes/origins.h"
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 
@@ -61,9 +62,9 @@ std::optional<std::vector<Tensor>> fold(const Node& n, const Model& model) {
                                     [](const Value* v) { return v == nullptr || v->tensor().defined(); });
   if (!constant || has_subgraph(n)) return std::nullopt;
   const BoundOp op = bind_op(n, model);
-  if (!op || op.op->random || !is_small_enough(n)) return std::nullopt;
+  if (!op || op.op->random || !is_small_enough(n) || work_estimate(n) > kMaxFoldWork) return std::nullopt;
   std::vector<Tensor> inputs;
-  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->tensor() : Tensor());
+  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->tensor().aligned() : Tensor());
   std::vector<Tensor> results = evaluate_node(n, op, std::move(inputs));
   // A sequence or optional cannot be an initializer.
   if (std::any_of(results.begin(), results.end(), [](const Tensor& t) { return t.is_container(); }))
@@ -78,18 +79,10 @@ bool run(Model& model) {
     std::optional<std::vector<Tensor>> results = fold(*n, model);
     if (!results) continue;
     const std::vector<Value*> outputs = n->outputs();
-    std::vector<std::string> origins;
-    for (const Value* v : n->inputs())
-      if (v != nullptr)
-        for (std::string& name : origins_of(*v)) origins.push_back(std::move(name));
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
     n->set_inputs({});
     n->set_outputs({});
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i] == nullptr) continue;
-      outputs[i]->set_tensor(std::move((*results)[i]));
-      add_origins(outputs[i]->metadata, origins);
-    }
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i] != nullptr) outputs[i]->set_tensor(std::move((*results)[i]));
     folded.insert(n.get());
   }
   g.remove_nodes_if([&](const Node& n) { return folded.contains(&n); });

@@ -1,6 +1,5 @@
 // x / 2 * (1 + Erf(x / sqrt(2))), multiplied in any order, becomes a Gelu region; x / 2 * (1 + Tanh(sqrt(2 /
 // pi) * (x + 0.044715 * x^3))) a GeluTanh region.
-#include <algorithm>
 #include <cmath>
 
 #include "passes/match.h"
@@ -109,12 +108,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (!found || found->x == nullptr) return std::nullopt;
   found->nodes.push_back(sum);
   if (!climb(*found, *sum, context)) return std::nullopt;
-  // The product x / 2 may stand anywhere before its use: only the last node must come last.
-  std::vector<const Node*> ordered;
-  for (const auto& node : n.graph().nodes())
-    if (std::find(found->nodes.begin(), found->nodes.end(), node.get()) != found->nodes.end())
-      ordered.push_back(node.get());
-  return make_region(erf ? kGelu : kGeluTanh, ordered, context, std::span(&found->x, 1));
+  return make_region(erf ? kGelu : kGeluTanh, in_order(found->nodes), context, std::span(&found->x, 1));
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace assay {
 namespace {
 
-constexpr double kTolerance = 1e-5;
+/// Of slope and offset: as closely as float32 or eight digits say them.
+constexpr double kTolerance = 5e-8;
 
 bool is_hard_sigmoid(const Node& n) {
   return is_op(n, "HardSigmoid") && std::abs(float_attribute(n, "alpha", 0.2F) - 1.0 / 6) < kTolerance &&

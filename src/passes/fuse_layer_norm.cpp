@@ -2,6 +2,7 @@
 // or without scale and shift, becomes a LayerNorm region.
 #include <algorithm>
 
+#include "passes/extents.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "passes/region.h"
@@ -104,14 +105,14 @@ bool is_closed(const std::vector<const Node*>& nodes, const Node& last, const Pa
   return true;
 }
 
-/// The constant operand of `op` behind `last`, shaped like the last axes of x; null when there is none.
-Value* parameter_behind(const Node& last, const char* op, int64_t axes, const Shape& x,
-                        const PassContext& context, const Node*& user) {
+/// The constant operand of `op` behind `last`, of the shape of the last axes; null when there is none.
+Value* parameter_behind(const Node& last, const char* op, const Shape& last_axes, const PassContext& context,
+                        const Node*& user) {
   const Node* n = context.sole_consumer(last.output(0));
   if (n == nullptr || !is_op(*n, op)) return nullptr;
   Value* other = other_input(*n, last.output(0));
-  const Tensor* t = constant_of(other);
-  if (t == nullptr || t->shape() != Shape(x.end() - axes, x.end())) return nullptr;
+  const UnalignedTensor* t = constant_of(other);
+  if (t == nullptr || t->shape() != last_axes) return nullptr;
   user = n;
   return other;
 }
@@ -120,19 +121,21 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (dtype_of(n.output(0)) != DType::kFloat32 || (!is_op(n, "Div") && !is_op(n, "Mul"))) return std::nullopt;
   std::optional<Found> found = match_normalized(n);
   if (!found || dtype_of(found->x) != DType::kFloat32) return std::nullopt;
-  const std::optional<Shape> shape = shape_of(found->x);
+  const Dims* dims = dims_of(found->x);
+  if (dims == nullptr) return std::nullopt;
+  const std::optional<Shape> shape = known_shape(Dims(dims->end() - found->axes, dims->end()));
   if (!shape || !is_closed(found->nodes, n, context)) return std::nullopt;
   std::vector<Value*> inputs = {found->x};
   const Node* last = &n;
   const Node* next = nullptr;
   bool has_scale = false, has_shift = false;
-  if (Value* scale = parameter_behind(*last, "Mul", found->axes, *shape, context, next)) {
+  if (Value* scale = parameter_behind(*last, "Mul", *shape, context, next)) {
     inputs.push_back(scale);
     found->nodes.push_back(next);
     last = next;
     has_scale = true;
   }
-  if (Value* shift = parameter_behind(*last, "Add", found->axes, *shape, context, next)) {
+  if (Value* shift = parameter_behind(*last, "Add", *shape, context, next)) {
     // The same constant twice would be one input.
     if (std::find(inputs.begin(), inputs.end(), shift) == inputs.end()) {
       inputs.push_back(shift);
@@ -140,11 +143,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
       has_shift = true;
     }
   }
-  std::vector<const Node*> ordered;
-  for (const auto& node : n.graph().nodes())
-    if (std::find(found->nodes.begin(), found->nodes.end(), node.get()) != found->nodes.end())
-      ordered.push_back(node.get());
-  return make_region(kLayerNorm, ordered, context, inputs,
+  return make_region(kLayerNorm, in_order(found->nodes), context, inputs,
                      {{"axes", found->axes},
                       {"epsilon", static_cast<float>(found->epsilon)},
                       {"has_scale", int64_t{has_scale}},

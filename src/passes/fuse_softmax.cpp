@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// The factor of y = x * factor; nothing when the node is no such product.
+/// The factor of y = x * factor; nothing when the node is not such a product.
 std::optional<double> factor_of(const Node& n, Value*& x) {
   if (!is_op(n, "Mul") && !is_op(n, "Div")) return std::nullopt;
   const size_t side = scalar_of(n.input(1)) ? 0 : 1;

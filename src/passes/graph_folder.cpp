@@ -28,14 +28,16 @@ bool is_quantization(const Node& n) {
 /// Folds one graph. `scope` has the opsets that hold in it.
 class Folder {
  public:
-  Folder(const Model& model, const Model& scope, Graph& graph, const FoldOptions& options, FoldReport& report)
+  Folder(const Model& model, const LocalFunctions& functions, const Model& scope, Graph& graph,
+         const FoldOptions& options, FoldReport& report)
       : scope_(scope),
         graph_(graph),
         options_(options),
         report_(report),
         is_body_(&model != &scope && graph.parent() == nullptr),
         shapes_(scope, [this](const Value* v) { return known(v); }),
-        evaluator_(model, scope, [this](const Value* v) -> const Tensor& { return *known(v); }) {}
+        evaluator_(
+            model, functions, scope, [this](const Value* v) -> const UnalignedTensor& { return *known(v); }, options.max_work) {}
 
   void run() {
     lower_constants();
@@ -51,7 +53,7 @@ class Folder {
     for (const auto& n : graph_.nodes()) {
       Value* v = n->output(0);
       if (v == nullptr || !is_op(*n, "Constant") || refers_to_parameters(*n)) continue;
-      std::optional<Tensor> t = constant_value(*n);
+      std::optional<UnalignedTensor> t = constant_value(*n);
       if (!t) continue;
       if (is_body_) {
         results_[v] = std::move(*t);
@@ -63,9 +65,9 @@ class Folder {
   }
 
   /// Nothing for sparse tensors and strings.
-  std::optional<Tensor> constant_value(const Node& n) const {
+  std::optional<UnalignedTensor> constant_value(const Node& n) const {
     if (const Attribute* a = n.find_attribute("value")) {
-      const Tensor* t = a->get_if<Tensor>();
+      const auto* t = a->get_if<UnalignedTensor>();
       return t != nullptr ? std::optional(*t) : std::nullopt;
     }
     for (const char* form : {"value_float", "value_floats", "value_int", "value_ints"})
@@ -74,7 +76,7 @@ class Folder {
     return std::nullopt;
   }
 
-  const Tensor* known(const Value* v) const {
+  const UnalignedTensor* known(const Value* v) const {
     if (v->tensor().defined()) return is_fixed(v, scope_.ir_version) ? &v->tensor() : nullptr;
     const auto it = v->producer() != nullptr ? results_.find(v) : results_.end();
     return it != results_.end() ? &it->second : nullptr;
@@ -130,15 +132,15 @@ class Folder {
   const bool is_body_;
   ShapeFolder shapes_;
   NodeEvaluator evaluator_;
-  std::unordered_map<const Value*, Tensor> results_;
+  std::unordered_map<const Value*, UnalignedTensor> results_;
   std::vector<ComputedNode> computed_;
 };
 
-void fold_graph(const Model& model, const Model& scope, Graph& graph, const FoldOptions& options,
-                FoldReport& report) {
-  Folder(model, scope, graph, options, report).run();
+void fold_graph(const Model& model, const LocalFunctions& functions, const Model& scope, Graph& graph,
+                const FoldOptions& options, FoldReport& report) {
+  Folder(model, functions, scope, graph, options, report).run();
   if (options.recurse_subgraphs)
-    for (Graph* g : subgraphs(graph)) fold_graph(model, scope, *g, options, report);
+    for (Graph* g : subgraphs(graph)) fold_graph(model, functions, scope, *g, options, report);
   if (options.flatten_subgraphs) report.flattened_ifs += flatten_constant_ifs(graph, scope.ir_version);
 }
 
@@ -147,14 +149,15 @@ void fold_graph(const Model& model, const Model& scope, Graph& graph, const Fold
 FoldReport fold_constants(Model& model, const FoldOptions& options) {
   check_depth(model);
   FoldReport report;
-  fold_graph(model, model, *model.graph, options, report);
+  const LocalFunctions functions(model);
+  fold_graph(model, functions, model, *model.graph, options, report);
   if (!options.recurse_functions) return report;
-  // Callers first: a body whose folded nodes wait for cleanup() is no body to evaluate.
+  // Callers first: a body whose folded nodes wait for cleanup() is not a body to evaluate.
   for (auto f = model.functions.rbegin(); f != model.functions.rend(); ++f) {
     Model scope;
     scope.opsets = f->opsets;
     scope.ir_version = model.ir_version;
-    fold_graph(model, scope, *f->body, options, report);
+    fold_graph(model, functions, scope, *f->body, options, report);
     constants_to_nodes(*f->body);
   }
   return report;

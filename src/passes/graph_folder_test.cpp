@@ -6,6 +6,7 @@
 #include "assay/fold.h"
 #include "graph/export.h"
 #include "graph/import.h"
+#include "base/memory_limit.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
 
@@ -56,7 +57,8 @@ class FoldTest : public testing::Test {
 };
 
 std::vector<float> floats_of(const Value* v) {
-  const auto s = v->tensor().span<float>();
+  const Tensor stored = v->tensor().aligned();
+  const auto s = stored.span<float>();
   return {s.begin(), s.end()};
 }
 
@@ -196,6 +198,43 @@ TEST_F(FoldTest, HugeResultsAreNotComputed) {
   g.outputs = {node("ConstantOfShape", {shape}, "y")};
   EXPECT_EQ(folded_ops(), Ops{"ConstantOfShape"});
   EXPECT_EQ(report.failed.size(), 1U);
+}
+
+TEST_F(FoldTest, WhatTakesTooLongIsNotComputed) {
+  // A million windows of a million elements each.
+  constexpr int64_t kLength = 1 << 20;
+  Value* x = g.add_constant("x", Tensor::from<float>({1, 1, 8}, std::vector<float>(8, 1)));
+  g.outputs = {node("MaxPool", {x}, "y",
+                    {{"kernel_shape", Ints{kLength}}, {"pads", Ints{kLength - 1, kLength - 1}}}),
+               node("Neg", {x}, "z")};
+  EXPECT_EQ(folded_ops(), Ops{"MaxPool"});
+  ASSERT_EQ(report.failed.size(), 1U);
+  EXPECT_EQ(report.failed[0].reason,
+            "it takes more than 68719476736 steps, too long to be computed here [at node 'y_node' (MaxPool)]");
+}
+
+TEST_F(FoldTest, WhatTakesMostOfTheMemoryIsNotComputed) {
+  set_memory_limit(memory_in_use() + (int64_t{16} << 20));
+  Value *rows = floats("rows", std::vector<float>(2000, 1)), *columns = g.add_constant("columns", rows->tensor().reshaped({2000, 1}));
+  g.outputs = {node("Add", {rows, columns}, "y"), node("Neg", {rows}, "z")};
+  EXPECT_EQ(folded_ops(), Ops{"Add"});
+  set_memory_limit(0);
+  ASSERT_EQ(report.failed.size(), 1U);
+  EXPECT_NE(report.failed[0].reason.find("--memory-limit"), std::string::npos) << report.failed[0].reason;
+}
+
+TEST_F(FoldTest, NodesThatBreakTheirSchemaStay) {
+  Value* w = floats("w", {1, 2});
+  g.outputs = {node("Unique", {nullptr}, "a"), node("Add", {w}, "b"), node("Conv", {}, "c"),
+               node("Relu", {w, w}, "d"), node("Add", {w, g.add_constant("s", Tensor::scalar<std::string>("x"))}, "e"),
+               node("Neg", {w}, "f")};
+  EXPECT_EQ(folded_ops(), (Ops{"Unique", "Add", "Conv", "Relu", "Add"}));
+  ASSERT_EQ(report.failed.size(), 5U);
+  EXPECT_EQ(report.failed[0].reason, "Unique-11 needs its inputs 'X', which is left out [at node 'a_node' (Unique)]");
+  EXPECT_EQ(report.failed[1].reason, "Add-14 takes 2 inputs, but 1 are given [at node 'b_node' (Add)]");
+  EXPECT_EQ(report.failed[2].reason, "Conv-11 takes 2 to 3 inputs, but 0 are given [at node 'c_node' (Conv)]");
+  EXPECT_EQ(report.failed[3].reason, "Relu-14 takes 1 inputs, but 2 are given [at node 'd_node' (Relu)]");
+  EXPECT_NE(report.failed[4].reason.find("[at node 'e_node' (Add)]"), std::string::npos);
 }
 
 // ---------------------------------------------------------------- size
@@ -479,6 +518,35 @@ TEST_F(FoldIfTest, ALoopWithoutAnEndIsNotRun) {
   EXPECT_EQ(floats_of(value("y")), std::vector<float>{8});
 }
 
+TEST_F(FoldIfTest, LoopsInLoopsTakeNoMoreStepsThanAllowed) {
+  const auto loop = [&](Graph& in, Value* turns, std::shared_ptr<Graph> body, Value* start, Value* out) {
+    in.add_node("Loop", {turns, nullptr, start}, {out}, {{"body", std::move(body)}}, out->name() + "_node");
+  };
+  const auto body_of = [&](const std::string& name) {
+    auto body = branch(name);
+    body->add_input("i", Type::tensor(DType::kInt64, Dims{}));
+    body->add_input("go_on", Type::tensor(DType::kBool, Dims{}));
+    body->add_input("state", Type::tensor(DType::kFloat32, Dims{1}));
+    return body;
+  };
+  Value* turns = g.add_constant("turns", Tensor::scalar<int64_t>(60000));
+  auto inner = body_of("inner"), outer = body_of("outer");
+  inner->set_parent(outer.get());
+  Value* sum = inner->add_value("sum");
+  inner->add_node("Add", {inner->inputs[2], inner->inputs[2]}, {sum});
+  inner->outputs = {inner->inputs[1], sum};
+  Value* result = outer->add_value("result");
+  loop(*outer, turns, inner, outer->inputs[2], result);
+  outer->outputs = {outer->inputs[1], result};
+  Value* y = value("y");
+  loop(g, turns, outer, floats("start", {0}), y);
+  g.outputs = {y};
+  EXPECT_EQ(folded_ops({.max_work = 20'000'000}), Ops{"Loop"});
+  ASSERT_EQ(report.failed.size(), 1U);
+  EXPECT_NE(report.failed[0].reason.find("takes more than 20000000 steps"), std::string::npos)
+      << report.failed[0].reason;
+}
+
 // ---------------------------------------------------------------- functions
 
 class FoldFunctionTest : public FoldTest {
@@ -523,6 +591,48 @@ TEST_F(FoldFunctionTest, BodiesKeepParametersAndHoldNoInitializers) {
   EXPECT_EQ(f.body->nodes()[1]->name, "parameter");
   const auto bytes = std::make_shared<std::string>(serialize_model(model));
   EXPECT_NO_THROW(parse_model(*bytes, bytes, "test"));
+}
+
+/// Functions f0, f1, ..., each of which calls the next one so often; the last one calls `last`.
+void add_callers(Model& model, int count, int often, const std::string& last) {
+  for (int i = 0; i < count; ++i) {
+    Function& f = add_function(model, "f" + std::to_string(i));
+    Value* v = f.body->add_input("x", {});
+    for (int k = 0; k < often; ++k) {
+      Value* y = f.body->add_value("y" + std::to_string(k));
+      if (i + 1 < count)
+        f.body->add_node("f" + std::to_string(i + 1), {v}, {y}, {}, "", f.domain);
+      else
+        f.body->add_node(last, {v}, {y}, {}, "", last == "f0" ? f.domain : "");
+      v = y;
+    }
+    f.body->outputs = {v};
+  }
+}
+
+TEST_F(FoldFunctionTest, CallsInCirclesAreNotFolded) {
+  add_callers(model, 3, 1, "f0");
+  g.outputs = {call_function(g, model.functions[0], {floats("w", {1})})[0]};
+  EXPECT_EQ(folded_ops(), Ops{"f0"});
+  EXPECT_EQ(report.failed.size(), 1U);
+}
+
+TEST_F(FoldFunctionTest, CallsAsDeepAsTheStackOrDoubledAtEachLevelAreNotFolded) {
+  for (const auto& [count, often] : {std::pair(50000, 1), std::pair(60, 2)}) {
+    model.functions.clear();
+    add_callers(model, count, often, "Neg");
+    const std::string w = "w" + std::to_string(count);
+    g.outputs = {call_function(g, model.functions[0], {floats(w, {1})})[0]};
+    EXPECT_EQ(folded_ops({.recurse_functions = false}), Ops{"f0"});
+    EXPECT_EQ(report.failed.size(), 1U) << count;
+  }
+}
+
+TEST_F(FoldFunctionTest, CallsThatDrawRandomNumbersAreNotFolded) {
+  add_callers(model, 5, 1, "RandomNormalLike");
+  g.outputs = {call_function(g, model.functions[0], {floats("w", {1})})[0]};
+  EXPECT_EQ(folded_ops(), Ops{"f0"});
+  EXPECT_TRUE(report.failed.empty());
 }
 
 // ---------------------------------------------------------------- time

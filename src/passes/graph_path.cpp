@@ -203,7 +203,7 @@ Graph* GraphPaths::graph(std::string_view path) {
   GraphSpec place{model_.graph.get(), path.empty() ? std::string_view() : std::string_view(whole)};
   while (!place.spec.empty() && step(place)) {
   }
-  require(place.spec.empty(), ErrorCode::kInvalidArgument, "'{}' is no path of a graph", path);
+  require(place.spec.empty(), ErrorCode::kInvalidArgument, "'{}' is not a path of a graph", path);
   return place.graph;
 }
 

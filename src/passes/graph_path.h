@@ -38,12 +38,12 @@ class GraphPaths {
   /// What a spec may name in a graph, besides a graph inside it.
   enum class Kind : uint8_t { kTensor, kNode };
 
-  /// Takes the path off the front of a spec. What names a tensor (or node) as a whole is no path, whatever it
+  /// Takes the path off the front of a spec. What names a tensor (or node) as a whole is not a path, whatever it
   /// holds. Throws Error (kNotFound) that suggests the nearest names for a node or function that is not there.
   GraphSpec follow(std::string_view spec, Kind kind);
   /// The graph of a whole path; the main graph for an empty one. Throws the same.
   Graph* graph(std::string_view path);
-  /// Takes one step; false when the rest is no path.
+  /// Takes one step; false when the rest is not a path.
   bool step(GraphSpec& place);
   /// The node that a name means as a step of a path: the first of that name, else the one that computes the
   /// tensor of that name. Null when there is none.

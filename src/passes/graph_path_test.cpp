@@ -97,7 +97,7 @@ TEST(GraphPaths, SayWhereNoneIs) {
   EXPECT_EQ(error("lop"), "Node: lop does not exist in the model. Did you mean 'loop'?");
   EXPECT_EQ(error("function:G"), "Function: G does not exist in the model");
   EXPECT_EQ(error("loop::in0_relu"), "the node 'in0_relu' holds no subgraph");
-  EXPECT_EQ(error("re:.*"), "'re:.*' is no path of a graph");
+  EXPECT_EQ(error("re:.*"), "'re:.*' is not a path of a graph");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Calls of the model's own functions are replaced by the functions' bodies.
-#include <algorithm>
-
 #include "graph/clone.h"
+#include "graph/function_index.h"
+#include "graph/node_order.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
 
@@ -47,7 +47,7 @@ void substitute(Node& n, const Node& call, const Function& f) {
   n.attributes = std::move(attributes);
 }
 
-void inline_call(Node& call, const Function& f) {
+void inline_call(Node& call, const Function& f, NodeOrder& nodes) {
   Graph& g = call.graph();
   const std::string prefix = call.name.empty() ? f.name : call.name;
   ValueMap map;
@@ -64,42 +64,41 @@ void inline_call(Node& call, const Function& f) {
     if (v->tensor().defined()) copy->set_tensor(v->tensor());
     map[v.get()] = copy;
   }
-  std::vector<Node*> order;
-  for (const auto& n : g.nodes()) order.push_back(n.get());
-  const auto place = std::find(order.begin(), order.end(), &call);
-  std::vector<Node*> body;
+  const auto place = [&](Node& added) {
+    set_origins(added, origins);
+    nodes.insert(&call, added);
+  };
   for (const auto& n : f.body->nodes()) {
     Node* copy = clone_node(*n, g, map);
     copy->name = prefix + "/" + (n->name.empty() ? n->op_type : n->name);
     substitute(*copy, call, f);
-    set_origins(*copy, origins);
-    body.push_back(copy);
+    place(*copy);
   }
   // A parameter handed straight through, or given out twice.
   for (size_t i = 0; i < f.body->outputs.size() && i < outputs.size(); ++i) {
     Value* given = map[f.body->outputs[i]];
     if (outputs[i] == nullptr || given == outputs[i]) continue;
-    body.push_back(g.add_node("Identity", {given}, {outputs[i]}, {}, prefix + "/output"));
-    set_origins(*body.back(), origins);
+    place(*g.add_node("Identity", {given}, {outputs[i]}, {}, prefix + "/output"));
   }
-  order.insert(place, body.begin(), body.end());
-  g.reorder_nodes(order);
-  g.remove_node(&call);
+  nodes.remove(call);
 }
 
 bool run(Model& model) {
   Graph& g = *model.graph;
+  const FunctionIndex functions(model);
   size_t total = 0;
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     std::vector<std::pair<Node*, const Function*>> calls;
     for (const auto& n : g.nodes()) {
-      const Function* f = model.find_function(n->domain, n->op_type, n->overload);
+      const Function* f = functions.called(*n);
       if (f != nullptr && imports_agree(*f, model)) calls.emplace_back(n.get(), f);
     }
     if (calls.empty()) return total > 0;
     total += calls.size();
     require(total <= kMaxCalls, ErrorCode::kInvalidModel, "more than {} calls of local functions", kMaxCalls);
-    for (const auto& [call, function] : calls) inline_call(*call, *function);
+    NodeOrder nodes(g);
+    for (const auto& [call, function] : calls) inline_call(*call, *function, nodes);
+    nodes.commit();
   }
   fail(ErrorCode::kInvalidModel, "local functions call each other deeper than {}", kMaxDepth);
 }

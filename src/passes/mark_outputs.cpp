@@ -1,6 +1,9 @@
 #include "passes/mark_outputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <unordered_set>
 
 #include "assay/error.h"
 #include "base/log.h"
@@ -11,6 +14,7 @@
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "passes/expose_value.h"
+#include "passes/graph_path.h"
 #include "passes/selector.h"
 
 namespace assay {
@@ -20,16 +24,22 @@ constexpr size_t kMostHints = 5;
 
 bool is_node_result(const Value& v) { return v.producer() != nullptr; }
 
-bool may_be_output(const Graph& graph, const Value* v) {
-  return v != nullptr &&
-         (is_node_result(*v) || std::find(graph.inputs.begin(), graph.inputs.end(), v) != graph.inputs.end());
-}
+/// A node result of a graph or one of its inputs.
+class Candidates {
+ public:
+  explicit Candidates(const Graph& graph) : inputs_(graph.inputs.begin(), graph.inputs.end()) {}
+  bool contains(const Value* v) const { return v != nullptr && (is_node_result(*v) || inputs_.contains(v)); }
+
+ private:
+  std::unordered_set<const Value*> inputs_;
+};
 
 /// Names that contain a missing one, or the other way round, case ignored; else those nearest to it.
 std::vector<std::string> similar_names(const Graph& graph, const std::vector<std::string>& missing) {
   std::vector<std::string> hints, known;
+  const Candidates candidates(graph);
   for (const auto& v : graph.values()) {
-    if (!may_be_output(graph, v.get())) continue;
+    if (!candidates.contains(v.get())) continue;
     known.push_back(v->name());
     const bool is_similar = std::any_of(missing.begin(), missing.end(), [&](const std::string& m) {
       return !m.empty() && is_similar_name(v->name(), m);
@@ -51,20 +61,20 @@ std::vector<std::string> similar_names(const Graph& graph, const std::vector<std
 }
 
 /// What a name or another spec of passes/selector.h stands for; nothing when there is no such tensor.
-std::vector<Value*> find(Model& model, const std::string& spec) {
+std::vector<Value*> find(Model& model, const Candidates& candidates, const std::string& spec) {
   if (Value* v = model.graph->find_value(spec))
-    return may_be_output(*model.graph, v) ? std::vector<Value*>{v} : std::vector<Value*>();
+    return candidates.contains(v) ? std::vector<Value*>{v} : std::vector<Value*>();
   std::vector<Value*> found;
   try {
     found = select_values(model, spec);
   } catch (const Error& e) {
-    // What is no plain name has a better sentence than upstream's.
+    // What is not a plain name has a better sentence than upstream's.
     if (e.code() != ErrorCode::kNotFound || spec.starts_with("op:") || spec.starts_with(kRegexPrefix) ||
         spec.find("::") != std::string::npos)
       throw;
   }
   std::erase_if(found, [&](const Value* v) {
-    return &v->graph() == model.graph.get() && !may_be_output(*model.graph, v);
+    return &v->graph() == model.graph.get() && !candidates.contains(v);
   });
   return found;
 }
@@ -72,13 +82,15 @@ std::vector<Value*> find(Model& model, const std::string& spec) {
 /// The tensors, each once.
 std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
   std::vector<Value*> all;
+  std::unordered_set<const Value*> seen;
   std::vector<std::string> missing;
+  const Candidates candidates(*model.graph);
   for (const std::string& spec : specs) {
-    const std::vector<Value*> found = find(model, spec);
+    const std::vector<Value*> found = find(model, candidates, spec);
     if (found.empty() && std::find(missing.begin(), missing.end(), spec) == missing.end())
       missing.push_back(spec);
     for (Value* v : found)
-      if (std::find(all.begin(), all.end(), v) == all.end()) all.push_back(v);
+      if (seen.insert(v).second) all.push_back(v);
   }
   if (!missing.empty()) fail_to_find(*model.graph, missing);
   return all;
@@ -97,6 +109,35 @@ void give_types(Model& model) {
     if (lacks_type(v)) v->type = copy->graph->find_value(v->name())->type;
 }
 
+/// Says which tensors `mark all` leaves out because they only exist while a node runs its body.
+void name_unmarked(const Model& model) {
+  size_t tensors = 0;
+  std::vector<const Node*> holders;
+  std::string example;
+  for (const GraphPlace& place : graph_places(model)) {
+    if (place.holders.empty() || place.function != nullptr) continue;
+    const size_t before = tensors;
+    for (const auto& node : place.graph->nodes()) {
+      if (node->op_type == "Constant") continue;
+      for (const Value* v : node->outputs()) {
+        if (v == nullptr) continue;
+        ++tensors;
+        if (example.empty() && place.has_path) example = place.path + "::" + v->name();
+      }
+    }
+    if (tensors > before && (holders.empty() || holders.back() != place.holders.front()))
+      holders.push_back(place.holders.front());
+  }
+  if (tensors == 0) return;
+  std::string list;
+  for (size_t i = 0; i < holders.size() && i < kMostHints; ++i)
+    list += (i > 0 ? ", " : "") + holders[i]->label();
+  if (holders.size() > kMostHints) list += fmt::format(" and {} more", holders.size() - kMostHints);
+  log::once(log::Severity::kWarning, "`mark all` leaves out {} tensor(s) in the bodies of {} node(s): {}.{}", tensors,
+            holders.size(), list,
+               example.empty() ? "" : "\nName them to see them, as in: " + example);
+}
+
 }  // namespace
 
 void mark_outputs(Model& model, std::span<const std::string> names) {
@@ -104,14 +145,13 @@ void mark_outputs(Model& model, std::span<const std::string> names) {
   const auto is_inner = [&](const Value* v) { return &v->graph() != model.graph.get(); };
   if (std::any_of(values.begin(), values.end(), is_inner))
     infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}});
-  std::vector<Value*> outputs;
-  for (Value* v : values) outputs.push_back(expose_value(model, *v));
-  model.graph->outputs = std::move(outputs);
+  model.graph->outputs = expose_values(model, values);
   give_types(model);
 }
 
 void mark_all_outputs(Model& model) {
   Graph& graph = *model.graph;
+  name_unmarked(model);
   graph.outputs.clear();
   for (const auto& node : graph.nodes()) {
     if (node->op_type == "Constant") continue;
@@ -124,20 +164,19 @@ void mark_all_outputs(Model& model) {
 void unmark_outputs(Model& model, std::span<const std::string> names) {
   const std::vector<Value*> values = find_all(model, names);
   const std::vector<Value*>& outputs = model.graph->outputs;
+  const std::unordered_set<const Value*> given(outputs.begin(), outputs.end());
+  const Candidates candidates(*model.graph);
   for (const std::string& name : names) {
-    const std::vector<Value*> found = find(model, name);
-    if (std::any_of(found.begin(), found.end(),
-                    [&](Value* v) { return std::find(outputs.begin(), outputs.end(), v) != outputs.end(); }))
-      continue;
+    const std::vector<Value*> found = find(model, candidates, name);
+    if (std::any_of(found.begin(), found.end(), [&](const Value* v) { return given.contains(v); })) continue;
     std::vector<std::string> known;
     for (const Value* v : outputs) known.push_back(v->name());
     const std::string hint = spec_hint(name, known);
-    log::once(log::Severity::kWarning, "{} is no output of the model, so there is nothing to leave out.{}{}",
+    log::once(log::Severity::kWarning, "{} is not an output of the model, so there is nothing to leave out.{}{}",
               python_str_repr(name), hint.empty() ? "" : " ", hint);
   }
-  std::erase_if(model.graph->outputs, [&](const Value* output) {
-    return std::find(values.begin(), values.end(), output) != values.end();
-  });
+  const std::unordered_set<const Value*> left_out(values.begin(), values.end());
+  std::erase_if(model.graph->outputs, [&](const Value* output) { return left_out.contains(output); });
 }
 
 }  // namespace assay

@@ -15,11 +15,11 @@ namespace assay {
 void mark_outputs(Model& model, std::span<const std::string> names);
 
 /// Makes every result of every node of the main graph an output, in node order; what Constant nodes give is
-/// left out. Types as with mark_outputs().
+/// left out. Types as with mark_outputs(). What lies in bodies of control flow stays unmarked, with a warning.
 void mark_all_outputs(Model& model);
 
 /// Removes the named tensors from the outputs. Same errors as mark_outputs(); a warning for a name that exists
-/// but is no output.
+/// but is not an output.
 void unmark_outputs(Model& model, std::span<const std::string> names);
 
 }  // namespace assay

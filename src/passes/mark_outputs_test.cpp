@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/log.h"
+
 #include "assay/error.h"
 
 namespace assay {
@@ -34,6 +36,24 @@ struct MarkOutputs : testing::Test {
 TEST_F(MarkOutputs, AllMeansEveryNodeResultButConstants) {
   mark_all_outputs(model);
   EXPECT_EQ(outputs(), (Names{"a", "b", "c"}));
+}
+
+TEST_F(MarkOutputs, AllSaysWhatBodiesKeepToThemselves) {
+  Graph& g = *model.graph;
+  Value *x = g.find_value("x"), *y = g.add_value("y");
+  auto branch = std::make_shared<Graph>();
+  branch->set_parent(&g);
+  Value *h = branch->add_value("h"), *o = branch->add_value("o");
+  branch->add_node("Neg", {x}, {h});
+  branch->add_node("Relu", {h}, {o});
+  branch->outputs = {o};
+  g.add_node("Loop", {}, {y}, {{"body", branch}}, "loop");
+  const log::Capture capture;
+  mark_all_outputs(model);
+  EXPECT_EQ(outputs(), (Names{"a", "b", "c", "y"}));
+  EXPECT_EQ(capture.out(),
+            "[W] `mark all` leaves out 2 tensor(s) in the bodies of 1 node(s): 'loop' (Loop).\n"
+            "    Name them to see them, as in: loop::body::h\n");
 }
 
 TEST_F(MarkOutputs, NamesKeepTheirOrderAndCountOnce) {

@@ -1,10 +1,17 @@
 #include "passes/match.h"
 
 #include <cmath>
+#include <unordered_set>
 
 #include "tensor/convert.h"
 
 namespace assay {
+namespace {
+
+/// A number written with eight digits or rounded to float32 is within so much of it.
+constexpr double kOfFloat32 = 2.5e-7;
+
+}  // namespace
 
 const Node* producer_of(const Value* v, std::string_view op_type) {
   if (v == nullptr || v->producer() == nullptr || !is_op(*v->producer(), op_type)) return nullptr;
@@ -16,7 +23,7 @@ bool is_fixed(const Value* v, int64_t ir_version) {
 }
 
 std::optional<double> scalar_of(const Value* v) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || t->numel() != 1 || !(is_float(t->dtype()) || is_integer(t->dtype())))
     return std::nullopt;
   return to_float64(*t).data<double>()[0];
@@ -24,11 +31,11 @@ std::optional<double> scalar_of(const Value* v) {
 
 bool is_scalar(const Value* v, double number) {
   const std::optional<double> x = scalar_of(v);
-  return x && std::abs(*x - number) <= 1e-5 * std::abs(number);
+  return x && std::abs(*x - number) <= kOfFloat32 * std::abs(number);
 }
 
 std::optional<std::vector<int64_t>> integers_of(const Value* v) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || t->rank() > 1 || !is_integer(t->dtype())) return std::nullopt;
   return t->to_int64();
 }
@@ -37,6 +44,19 @@ std::optional<std::vector<int64_t>> ints_parameter(const Node& n, std::string_vi
   if (n.find_attribute(attribute) != nullptr) return ints_attribute(n, attribute);
   if (n.input(input) == nullptr) return std::vector<int64_t>{};
   return integers_of(n.input(input));
+}
+
+std::vector<const Node*> in_order(const std::vector<const Node*>& nodes) {
+  std::unordered_set<const Node*> waiting(nodes.begin(), nodes.end());
+  std::vector<const Node*> order;
+  const auto visit = [&](const auto& self, const Node* n) -> void {
+    if (waiting.erase(n) == 0) return;
+    for (const Value* v : n->inputs())
+      if (v != nullptr && v->producer() != nullptr) self(self, v->producer());
+    order.push_back(n);
+  };
+  for (const Node* n : nodes) visit(visit, n);
+  return order;
 }
 
 Value* other_input(const Node& n, const Value* v) {

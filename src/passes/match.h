@@ -19,7 +19,7 @@ const Node* producer_of(const Value* v, std::string_view op_type);
 bool is_fixed(const Value* v, int64_t ir_version);
 /// The number in a constant of one element of any real type.
 std::optional<double> scalar_of(const Value* v);
-/// True when it is a one-element constant within a relative 1e-5 of `number`.
+/// True when it is a one-element constant that is `number`, as closely as float32 or eight digits say it.
 bool is_scalar(const Value* v, double number);
 /// The elements of a constant integer tensor of at most one dimension.
 std::optional<std::vector<int64_t>> integers_of(const Value* v);
@@ -27,6 +27,10 @@ std::optional<std::vector<int64_t>> integers_of(const Value* v);
 /// A list that is an attribute in old opsets and input `input` in new ones; nothing when it is not constant.
 /// An absent list is empty.
 std::optional<std::vector<int64_t>> ints_parameter(const Node& n, std::string_view attribute, size_t input);
+
+/// The nodes of a pattern, each once, in an order in which each comes after what it depends on; else as they are given.
+/// A match must not look for them among all nodes of the graph, which takes as long as there are nodes.
+std::vector<const Node*> in_order(const std::vector<const Node*>& nodes);
 
 /// The input of a two-input node that is not `v`; null when the node is not of that form.
 Value* other_input(const Node& n, const Value* v);

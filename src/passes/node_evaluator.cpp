@@ -1,12 +1,17 @@
 #include "passes/node_evaluator.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "assay/edit.h"
+#include "base/memory_limit.h"
+#include "graph/at_node.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
+#include "ops/work.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "reference/interpreter.h"
@@ -36,6 +41,14 @@ bool may_blow_up(const Node& n) {
   return false;
 }
 
+/// Operators of which one element may take any number of steps.
+bool may_take_long(const Node& n) {
+  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "AveragePool", "LpPool",
+                         "MaxPool", "LRN", "RoiAlign", "Einsum", "DFT", "STFT"})
+    if (n.op_type == op) return true;
+  return false;
+}
+
 bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
   if (holds(n)) return true;
   for (const Graph* g : graphs_of(n))
@@ -44,37 +57,57 @@ bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
   return false;
 }
 
+bool is_random_operator(const Node& n) {
+  const OpDef* op = find_op(n.domain, n.op_type);
+  return op != nullptr && op->random;
+}
+
 }  // namespace
 
-NodeEvaluator::NodeEvaluator(const Model& functions, const Model& scope, Known known)
-    : functions_(functions), scope_(scope), known_(std::move(known)) {
-  for (const Function& f : functions.functions) function_names_.insert(f.name);
+/// From the functions with random operators back to those that call them: calls may be as deep as there are functions, or
+/// go round in circles.
+LocalFunctions::LocalFunctions(const Model& model) : index_(model) {
+  std::unordered_map<const Function*, std::vector<const Function*>> callers;
+  std::vector<const Function*> open;
+  for (const Function& f : model.functions)
+    for (const auto& n : f.body->nodes()) {
+      const bool is_found = any_node(*n, [&](const Node& inner) {
+        const Function* callee = called(inner);
+        if (callee != nullptr) callers[callee].push_back(&f);
+        return callee == nullptr && is_random_operator(inner);
+      });
+      if (is_found && random_.insert(&f).second) open.push_back(&f);
+    }
+  while (!open.empty()) {
+    const Function* f = open.back();
+    open.pop_back();
+    for (const Function* caller : callers[f])
+      if (random_.insert(caller).second) open.push_back(caller);
+  }
 }
 
-const Function* NodeEvaluator::called(const Node& n) const {
-  if (!function_names_.contains(n.op_type)) return nullptr;
-  return functions_.find_function(n.domain, n.op_type, n.overload);
-}
+NodeEvaluator::NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known, int64_t max_work)
+    : model_(model), functions_(functions), scope_(scope), known_(std::move(known)), max_work_(max_work) {}
 
 std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
-  const Function* function = called(n);
+  const Function* function = functions_.called(n);
   const BoundOp op = function == nullptr ? bind_op(n, scope_) : BoundOp();
   if ((function == nullptr && !op) || is_random(n)) return {};
-  check_turns(n);
-  check_size(n);
-  if (function != nullptr || !graphs_of(n).empty()) return run(n);
-  std::vector<Tensor> inputs;
-  for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v) : Tensor());
-  return evaluate_node(n, op, std::move(inputs));
+  return at_node(n, [&] {
+    check_turns(n);
+    check_cost(n);
+    const MemoryCeiling ceiling(memory_left() / 2);
+    if (function != nullptr || !graphs_of(n).empty()) return run(n);
+    std::vector<Tensor> inputs;
+    for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? known_(v).aligned() : Tensor());
+    return evaluate_node(n, op, std::move(inputs));
+  });
 }
 
 bool NodeEvaluator::is_random(const Node& n) const {
   return any_node(n, [&](const Node& inner) {
-    if (const Function* f = called(inner))
-      return std::any_of(f->body->nodes().begin(), f->body->nodes().end(),
-                         [&](const auto& b) { return is_random(*b); });
-    const OpDef* op = find_op(inner.domain, inner.op_type);
-    return op != nullptr && op->random;
+    const Function* f = functions_.called(inner);
+    return f != nullptr ? functions_.is_random(f) : is_random_operator(inner);
   });
 }
 
@@ -83,39 +116,43 @@ void NodeEvaluator::check_turns(const Node& n) const {
     if (!is_op(inner, "Loop")) return false;
     const Value* v = inner.input(0);
     if (v == nullptr) return true;
-    const Tensor& turns = &inner == &n ? known_(v) : v->tensor();
+    const UnalignedTensor& turns = &inner == &n ? known_(v) : v->tensor();
     return !turns.defined() || turns.numel() != 1 || !is_integer(turns.dtype()) ||
            turns.to_int64()[0] > kMaxTurns;
   });
   if (!is_bounded)
-    fail(ErrorCode::kUnsupported, "a Loop in {} is not known to end within {} turns", n.label(), kMaxTurns);
+    fail(ErrorCode::kUnsupported, "a Loop in it is not known to end within {} turns", kMaxTurns);
 }
 
-/// Shape inference knows the size before memory is asked for.
-void NodeEvaluator::check_size(const Node& n) const {
+/// Shape inference knows size and work before memory is asked for.
+void NodeEvaluator::check_cost(const Node& n) const {
   int64_t given = 0;
   for (const Value* v : n.inputs())
     if (v != nullptr) given += static_cast<int64_t>(known_(v).nbytes());
-  if (given <= kSmallInputs && !may_blow_up(n)) return;
+  if (given <= kSmallInputs && !may_blow_up(n) && !may_take_long(n)) return;
   const std::shared_ptr<Model> model = fragment(n);
   for (const Value* v : model->graph->outputs) {
     const std::optional<Shape> shape = shape_of(v);
     if (!shape) continue;
     const auto bytes = static_cast<int64_t>(storage_bytes(dtype_of(v), shape->numel()));
     require(bytes <= std::max(kMaxBytes, 2 * given), ErrorCode::kUnsupported,
-            "the result of {} would have {} bytes, too many to be computed here", n.label(), bytes);
+            "its result would have {} bytes, too many to be computed here", bytes);
   }
+  for (const auto& inner : model->graph->nodes())
+    require(work_estimate(*inner) <= max_work_, ErrorCode::kUnsupported,
+            "it takes more than {} steps, too long to be computed here", max_work_);
 }
 
 void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
   std::vector<const Graph*> open = {&g};
+  std::unordered_set<const Function*> added;
   while (!open.empty()) {
     const Graph* at = open.back();
     open.pop_back();
     for (const auto& n : at->nodes()) {
       for (const Graph* sub : graphs_of(*n)) open.push_back(sub);
-      const Function* f = called(*n);
-      if (f == nullptr || model.find_function(f->domain, f->name, f->overload) != nullptr) continue;
+      const Function* f = functions_.called(*n);
+      if (f == nullptr || !added.insert(f).second) continue;
       model.functions.push_back(clone_function(*f));
       cleanup(*model.functions.back().body);
       open.push_back(f->body.get());
@@ -127,7 +164,7 @@ void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
 std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
   auto model = std::make_shared<Model>();
   model->opsets = scope_.opsets;
-  model->ir_version = functions_.ir_version;
+  model->ir_version = model_.ir_version;
   Graph& g = *model->graph;
   ValueMap map;
   const auto add = [&](const Value* v) {
@@ -148,7 +185,7 @@ std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
 std::vector<Tensor> NodeEvaluator::run(const Node& n) const {
   const std::shared_ptr<Model> model = fragment(n);
   std::unordered_map<const Value*, Tensor> found;
-  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored});
+  Interpreter interpreter(model, {.precision = ReferencePrecision::kStored, .max_work = max_work_});
   interpreter.run({}, [&](const Value& v, std::span<const Tensor> lanes) { found[&v] = lanes[0]; });
   std::vector<Tensor> results;
   size_t k = 0;

@@ -3,28 +3,43 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "assay/graph.h"
+#include "graph/function_index.h"
 #include "reference/evaluate.h"
 
 namespace assay {
+
+/// The local functions of a model, which must stay as they are while it lives.
+class LocalFunctions {
+ public:
+  explicit LocalFunctions(const Model& model);
+  const Function* called(const Node& n) const { return index_.called(n); }
+  /// Whether a call draws random numbers, also in what it calls in turn.
+  bool is_random(const Function* f) const { return random_.contains(f); }
+
+ private:
+  FunctionIndex index_;
+  std::unordered_set<const Function*> random_;
+};
 
 /// Evaluates single nodes, those with subgraphs and calls of local functions included, as the reference does
 /// with the stored types.
 class NodeEvaluator {
  public:
   /// The tensor of a value that the node uses.
-  using Known = std::function<const Tensor&(const Value*)>;
+  using Known = std::function<const UnalignedTensor&(const Value*)>;
 
-  /// `functions` has the local functions, `scope` the opsets.
-  NodeEvaluator(const Model& functions, const Model& scope, Known known);
+  /// `model` has the local functions, which are those of `functions`; `scope` has the opsets. An evaluation may take
+  /// `max_work` steps (ops/work.h).
+  NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known, int64_t max_work);
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may
-  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes.
+  /// take too long or too much memory: a Loop without a small number of turns, a result above kMaxBytes, more
+  /// steps than max_work, more than half of the memory that is left.
   std::vector<Tensor> evaluate(const Node& n) const;
 
   /// Results of more bytes, and of more than twice the inputs', are not computed.
@@ -33,18 +48,18 @@ class NodeEvaluator {
   static constexpr int64_t kMaxTurns = 1 << 16;
 
  private:
-  const Function* called(const Node& n) const;
   bool is_random(const Node& n) const;
   void check_turns(const Node& n) const;
-  void check_size(const Node& n) const;
+  void check_cost(const Node& n) const;
   void add_functions(const Graph& g, Model& model) const;
   std::shared_ptr<Model> fragment(const Node& n) const;
   std::vector<Tensor> run(const Node& n) const;
 
-  const Model& functions_;
+  const Model& model_;
+  const LocalFunctions& functions_;
   const Model& scope_;
   Known known_;
-  std::unordered_set<std::string_view> function_names_;
+  int64_t max_work_;
 };
 
 }  // namespace assay

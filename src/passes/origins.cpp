@@ -37,27 +37,20 @@ std::vector<std::string> origins_of(const Node& node) {
   return {};
 }
 
-std::vector<std::string> origins_of(const Value& constant) {
-  const std::string* text = find_record(constant.metadata);
-  return text != nullptr ? split_lines(*text) : std::vector<std::string>{};
-}
-
-void add_origins(Metadata& metadata, const std::vector<std::string>& names) {
-  if (names.empty()) return;
-  std::string* text = find_record(metadata);
-  if (text == nullptr) text = &metadata.emplace_back(std::string(kOriginsKey), std::string()).second;
-  std::vector<std::string> known = split_lines(*text);
+void set_origins(Node& node, const std::vector<std::string>& names) {
+  std::string* text = find_record(node.metadata);
+  if (text == nullptr && names.empty()) return;
+  if (text == nullptr) text = &node.metadata.emplace_back(std::string(kOriginsKey), std::string()).second;
+  text->clear();
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    known.push_back(name);
     if (!text->empty()) *text += '\n';
     *text += name;
   }
 }
 
-void set_origins(Node& node, const std::vector<std::string>& names) {
-  if (std::string* text = find_record(node.metadata)) text->clear();
-  add_origins(node.metadata, names);
+void Origins::add(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (known_.insert(name).second) names_.push_back(name);
 }
 
 namespace {
@@ -65,7 +58,6 @@ namespace {
 void remove_from(Graph& g) {
   const auto is_record = [](const auto& pair) { return pair.first == kOriginsKey; };
   for (const auto& n : g.nodes()) std::erase_if(n->metadata, is_record);
-  for (const auto& v : g.values()) std::erase_if(v->metadata, is_record);
   for (Graph* sub : subgraphs(g)) remove_from(*sub);
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "assay/edit.h"
 #include "passes/pass_list.h"
 
 namespace assay {
@@ -12,37 +14,93 @@ namespace {
 /// More edits per node than any sensible rewriting makes.
 constexpr int64_t kMaxEditsPerNode = 64;
 
+/// Where to go on after an edit at a node: as many places further back as it removes nodes, for what it makes may match
+/// again with its neighbours. Null is the beginning.
+Node* place_before(const Node& n, const Patch& patch, const NodeOrder& order) {
+  const std::unordered_set<const Node*> removed(patch.removed().begin(), patch.removed().end());
+  Node* place = order.previous(&n);
+  for (size_t left = removed.size(); place != nullptr; place = order.previous(place)) {
+    const bool stays = !removed.contains(place);
+    if (stays && left <= 1) break;
+    --left;
+  }
+  return place;
+}
+
+/// The edits of a pass over the nodes, one time; at most `budget`.
+int64_t sweep_once(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget) {
+  if (budget <= 0) return 0;
+  size_t i = 0;
+  std::optional<Patch> patch;
+  for (; i < g.nodes().size() && !patch; ++i) patch = pass.match(*g.nodes()[i], context);
+  if (!patch) return 0;
+  const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
+  Node* at = g.nodes()[i - 1].get();
+  NodeOrder order(g);
+  int64_t edits = 0;
+  while (at != nullptr) {
+    if (patch) {
+      Node* before = place_before(*at, *patch, order);
+      patch->apply(context, order);
+      require(++edits <= limit, ErrorCode::kInternal, "the pass does not come to an end");
+      if (edits == budget) break;
+      at = before != nullptr ? before : order.first();
+    } else {
+      at = order.next(at);
+    }
+    patch = at != nullptr ? pass.match(*at, context) : std::nullopt;
+  }
+  order.commit();
+  return edits;
+}
+
 /// Sweeps over the nodes until a sweep finds nothing; returns the number of edits.
-int64_t sweep(Model& model, const PassDef& pass, int64_t budget) {
-  Graph& g = *model.graph;
+int64_t sweep(Graph& g, const PassDef& pass, const PassContext& context, int64_t budget) {
   const int64_t limit = kMaxEditsPerNode * (static_cast<int64_t>(g.nodes().size()) + 1);
   int64_t edits = 0;
-  for (bool changed = true; changed && edits < budget;) {
-    changed = false;
-    const PassContext context(model);
-    for (size_t i = 0; i < g.nodes().size() && edits < budget; ++i) {
-      std::optional<Patch> patch = pass.match(*g.nodes()[i], context);
-      if (!patch) continue;
-      const size_t removed = patch->removed_count();
-      patch->apply(context);
-      require(++edits <= limit, ErrorCode::kInternal, "the pass does not come to an end");
-      changed = true;
-      // What was just made may match again with its neighbours.
-      i -= std::min(i, removed + 1);
-    }
+  while (const int64_t made = sweep_once(g, pass, context, budget - edits)) {
+    edits += made;
+    require(edits <= limit, ErrorCode::kInternal, "the pass does not come to an end");
   }
   return edits;
 }
 
+/// Everything that a pass finds; returns the number of edits.
+int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, bool recurse) {
+  if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
+  const PassContext context(model);
+  int64_t edits = sweep(*model.graph, pass, context, budget);
+  if (recurse)
+    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) edits += sweep(*g, pass, context, budget - edits);
+  return edits;
+}
+
+/// Answers whether values know their consumers, without looking through those of a value for each of them.
+class KnownConsumers {
+ public:
+  bool contains(const Value& v, const Node& n) {
+    constexpr size_t kFew = 16;
+    const std::vector<Node*>& list = v.consumers();
+    if (list.size() <= kFew) return std::find(list.begin(), list.end(), &n) != list.end();
+    const auto [it, is_new] = sets_.try_emplace(&v);
+    if (is_new) it->second.insert(list.begin(), list.end());
+    return it->second.contains(&n);
+  }
+
+ private:
+  std::unordered_map<const Value*, std::unordered_set<const Node*>> sets_;
+};
+
 }  // namespace
 
 void verify_graph(const Graph& g) {
+  KnownConsumers known;
   std::unordered_set<const Value*> ready(g.inputs.begin(), g.inputs.end());
   for (const auto& n : g.nodes()) {
     for (const Value* v : n->inputs()) {
       if (v == nullptr) continue;
-      require(std::find(v->consumers().begin(), v->consumers().end(), n.get()) != v->consumers().end(),
-              ErrorCode::kInternal, "the value '{}' does not know its consumer {}", v->name(), n->label());
+      require(known.contains(*v, *n), ErrorCode::kInternal, "the value '{}' does not know its consumer {}", v->name(),
+              n->label());
       require(&v->graph() != &g || v->is_constant() || ready.contains(v), ErrorCode::kInternal,
               "the node {} comes before what gives its input '{}'", n->label(), v->name());
     }
@@ -72,7 +130,7 @@ std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const>
     PassReport report{.pass = std::string(pass->name)};
     with_context([&] { return fmt::format("in pass {}", pass->name); },
                  [&] {
-                   report.edits = pass->match != nullptr ? sweep(model, *pass, left) : pass->run(model);
+                   report.edits = run_pass(model, *pass, left, options.recurse_subgraphs);
                    if (report.edits > 0) model.graph->remove_unused_values();
                    if (options.verify) verify_graph(*model.graph);
                  });

@@ -17,6 +17,8 @@ struct PassOptions {
   int64_t max_edits = std::numeric_limits<int64_t>::max();
   /// Check the graph after every pass.
   bool verify = false;
+  /// Also edit the bodies of If, Loop and Scan: passes that look at one node do.
+  bool recurse_subgraphs = false;
 };
 
 /// What one pass did.

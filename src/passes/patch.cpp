@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/uses.h"
 #include "passes/origins.h"
 
 namespace assay {
@@ -21,10 +22,18 @@ void pin_outputs(const Graph& g, std::unordered_set<const Value*>& pinned) {
 
 PassContext::PassContext(const Model& m) : model(m) { pin_outputs(*m.graph, pinned); }
 
+bool PassContext::is_widely_used(const Value* v) const {
+  constexpr size_t kMany = 64;
+  if (widely_used_.contains(v)) return true;
+  if (v->consumers().size() <= kMany) return false;
+  widely_used_.insert(v);
+  return true;
+}
+
 const Node* PassContext::sole_consumer(const Value* v) const {
-  if (v == nullptr || v->consumers().size() != 1 || is_pinned(v)) return nullptr;
+  if (v == nullptr || is_pinned(v) || is_widely_used(v) || v->consumers().size() != 1) return nullptr;
   const Node* n = v->consumers()[0];
-  return &n->graph() == model.graph.get() ? n : nullptr;
+  return &n->graph() == &v->graph() ? n : nullptr;
 }
 
 bool PassContext::can_replace(const Value* from, const Value* to) const {
@@ -32,10 +41,15 @@ bool PassContext::can_replace(const Value* from, const Value* to) const {
   return to->producer() != nullptr && &to->producer()->graph() == &from->graph() && !is_pinned(to);
 }
 
-Patch::Ref Patch::constant(std::string hint, Tensor tensor, std::vector<std::string> origins) {
+void Patch::remove(const Node& node) {
+  Node* n = const_cast<Node*>(&node);
+  if (std::find(removed_.begin(), removed_.end(), n) == removed_.end()) removed_.push_back(n);
+}
+
+Patch::Ref Patch::constant(std::string hint, Tensor tensor) {
   made_.push_back(nullptr);
   const int index = static_cast<int>(made_.size()) - 1;
-  constants_.push_back({std::move(hint), std::move(tensor), std::move(origins), index});
+  constants_.push_back({std::move(hint), std::move(tensor), index});
   return Ref::to_made(index);
 }
 
@@ -70,15 +84,14 @@ void Patch::add_multi(std::string op_type, std::vector<Ref> inputs, AttributeLis
                     -1});
 }
 
-void Patch::apply(const PassContext& context) {
-  Graph& g = anchor_->graph();
-  std::vector<std::string> origins;
-  for (const Node* n : removed_)
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
+void Patch::apply(const PassContext& context, NodeOrder& order) {
+  Graph& g = order.graph();
+  Origins origins;
+  if (!nodes_.empty())
+    for (const Node* n : removed_) origins.add(origins_of(*n));
   if (name_.empty() && !removed_.empty()) name_ = removed_.front()->name;
   for (NewConstant& c : constants_) {
     Value* v = g.add_constant(g.unique_name(c.hint), std::move(c.tensor));
-    add_origins(v->metadata, c.origins);
     made_[static_cast<size_t>(c.index)] = v;
   }
   // Removed nodes let go of their outputs first, so that new nodes can take them over.
@@ -92,23 +105,23 @@ void Patch::apply(const PassContext& context) {
       outputs = {g.add_value(g.unique_name(hint), std::move(n.type))};
       made_[static_cast<size_t>(n.index)] = outputs[0];
     }
-    Node* added = g.insert_node(anchor_, std::move(n.op_type), std::move(inputs), std::move(outputs),
-                                std::move(n.attributes), name_, std::move(n.domain));
-    set_origins(*added, origins);
+    Node* added = g.add_node(std::move(n.op_type), std::move(inputs), std::move(outputs), std::move(n.attributes),
+                             name_, std::move(n.domain));
+    order.insert(anchor_, *added);
+    set_origins(*added, origins.names());
   }
-  g.remove_nodes_if(
-      [&](const Node& n) { return std::find(removed_.begin(), removed_.end(), &n) != removed_.end(); });
+  for (Node* n : removed_) order.remove(*n);
   for (const Replacement& r : replaced_) {
     Value* to = resolve(r.to);
     if (!context.is_pinned(r.from)) {
-      g.replace_uses(r.from, to);
+      replace_inputs(*r.from, to);
       continue;
     }
     Node* producer = to->producer();
     const auto& outputs = producer->outputs();
     const size_t slot = static_cast<size_t>(std::find(outputs.begin(), outputs.end(), to) - outputs.begin());
     producer->set_output(slot, r.from);
-    g.replace_uses(to, r.from);
+    replace_inputs(*to, r.from);
   }
 }
 

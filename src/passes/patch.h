@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "graph/node_order.h"
 
 namespace assay {
 
@@ -17,12 +18,18 @@ struct PassContext {
 
   explicit PassContext(const Model& m);
   bool is_pinned(const Value* v) const { return pinned.contains(v); }
-  /// The only node that uses the value, in the main graph; null when there are more uses, none, or it is
+  /// The only node that uses the value, in the graph of the value; null when there are more uses, none, or it is
   /// pinned.
   const Node* sole_consumer(const Value* v) const;
+  /// True for a value with more uses than any pattern has nodes, at the time when it was first asked about. To look at
+  /// Value::consumers() of such a value after each edit takes as long as there are uses.
+  bool is_widely_used(const Value* v) const;
   /// True when uses of `from` may become uses of `to`: what is pinned keeps its name, so then the producer of
   /// `to` takes the name over, which needs a producer and a name that nobody else depends on.
   bool can_replace(const Value* from, const Value* to) const;
+
+ private:
+  mutable std::unordered_set<const Value*> widely_used_;
 };
 
 /// Nodes to add, nodes to remove, values to replace. Built on a const graph; apply() makes the edit. Every
@@ -45,8 +52,8 @@ class Patch {
   /// New nodes go to the place of `anchor`, so everything they use must come before it.
   explicit Patch(const Node& anchor) : anchor_(const_cast<Node*>(&anchor)) {}
 
-  /// A new initializer. `origins`: nodes whose work it holds.
-  Ref constant(std::string hint, Tensor tensor, std::vector<std::string> origins = {});
+  /// A new initializer.
+  Ref constant(std::string hint, Tensor tensor);
   /// A new node with one output: the given value, taken over from a removed node, or a fresh one of the given
   /// type.
   Ref add(std::string op_type, std::vector<Ref> inputs, AttributeList attributes = {},
@@ -54,20 +61,20 @@ class Patch {
   /// A new node whose outputs are taken over from removed nodes.
   void add_multi(std::string op_type, std::vector<Ref> inputs, AttributeList attributes,
                  std::vector<Value*> outputs, std::string domain = {});
-  void remove(const Node& node) { removed_.push_back(const_cast<Node*>(&node)); }
+  void remove(const Node& node);
   /// All uses of `from` become uses of `to`; see PassContext::can_replace.
   void replace(const Value* from, Ref to) { replaced_.push_back({const_cast<Value*>(from), to}); }
   /// The name of the new nodes; by default that of the first removed node.
   void set_name(std::string name) { name_ = std::move(name); }
 
-  size_t removed_count() const { return removed_.size(); }
-  void apply(const PassContext& context);
+  const std::vector<Node*>& removed() const { return removed_; }
+  /// Makes the edit but for the order of the graph's nodes, which the caller commits after all edits.
+  void apply(const PassContext& context, NodeOrder& order);
 
  private:
   struct NewConstant {
     std::string hint;
     Tensor tensor;
-    std::vector<std::string> origins;
     int index;
   };
   struct NewNode {

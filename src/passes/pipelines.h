@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "passes/pass.h"
 
@@ -19,5 +20,9 @@ std::span<const PassDef* const> canonical_pipeline();
 std::span<const PassDef* const> specialize_pipeline();
 /// ... then the idioms: nodes that together compute a known function.
 std::span<const PassDef* const> idiom_pipeline();
+
+/// For `surgeon sanitize --simplify`: what makes a model smaller without changing its results, in operators that
+/// its opset has. Types have been inferred; run in turn with constant folding until nothing changes.
+std::vector<const PassDef*> simplify_pipeline(int64_t opset);
 
 }  // namespace assay

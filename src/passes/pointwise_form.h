@@ -10,7 +10,7 @@
 namespace assay {
 
 /// result = op(operands) with the parameters a and b. A constant of one element that the instruction takes as
-/// a parameter is no operand.
+/// a parameter is not an operand.
 struct PointwiseForm {
   kernels::PointwiseOp op;
   float a = 0, b = 0;

@@ -11,8 +11,9 @@
 namespace assay {
 namespace {
 
-bool is_uniform(const Tensor& t) {
-  if (t.dtype() != DType::kFloat32 || t.numel() < 2) return false;
+bool is_uniform(const UnalignedTensor& stored) {
+  if (stored.dtype() != DType::kFloat32 || stored.numel() < 2) return false;
+  const Tensor t = stored.aligned();
   const auto x = t.span<float>();
   return std::all_of(x.begin(), x.end(), [&](float v) { return v == x[0]; });
 }
@@ -25,7 +26,7 @@ void fold_generated(Model& model) {
   for (const auto& n : g.nodes()) {
     if (!is_op(*n, "ConstantOfShape") || constant_of(n->input(0)) == nullptr) continue;
     if (const BoundOp op = bind_op(*n, model)) {
-      found.emplace_back(n->output(0), evaluate_node(*n, op, {n->input(0)->tensor()})[0]);
+      found.emplace_back(n->output(0), evaluate_node(*n, op, {n->input(0)->tensor().aligned()})[0]);
       folded.insert(n.get());
     }
   }
@@ -81,19 +82,25 @@ std::optional<Init> init_for(const Node& n, size_t i, const Shape& shape) {
 }
 
 /// Looks through nodes that only rearrange: the first use that counts.
-std::optional<Init> init_by_use(const Value& v, const Shape& shape, int depth = 0) {
+std::optional<Init> init_at(const Value& v, const Shape& shape, int depth) {
   for (const Node* n : v.consumers())
     for (size_t i = 0; i < n->inputs().size(); ++i) {
       if (n->input(i) != &v) continue;
       if (const std::optional<Init> init = init_for(*n, i, shape)) return init;
-      const bool moves = is_op(*n, "Unsqueeze") || is_op(*n, "Reshape") || is_op(*n, "Identity");
-      if (moves && i == 0 && depth < 4 && n->output(0) != nullptr)
-        if (const std::optional<Init> init = init_by_use(*n->output(0), shape, depth + 1)) return init;
+      const Value* y = n->output(0);
+      if (i != 0 || depth >= 4 || y == nullptr) continue;
+      if (is_op(*n, "Unsqueeze") || is_op(*n, "Reshape") || is_op(*n, "Identity") || is_op(*n, "Cast")) {
+        if (const std::optional<Init> init = init_at(*y, shape, depth + 1)) return init;
+      } else if (is_op(*n, "Transpose") && shape_of(y)) {
+        if (const std::optional<Init> init = init_at(*y, *shape_of(y), depth + 1)) return init;
+      }
     }
   return std::nullopt;
 }
 
 }  // namespace
+
+std::optional<Init> init_by_use(const Value& v, const Shape& shape) { return init_at(v, shape, 0); }
 
 int64_t randomize_weights(Model& model, uint64_t seed) {
   fold_generated(model);

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 
+#include <optional>
+
 #include "assay/graph.h"
+#include "templates/weights.h"
 
 namespace assay {
 
@@ -12,5 +15,8 @@ namespace assay {
 /// about 1 for scales and variances, small for biases and means. With constant weights all channels are
 /// equal, which hides errors. Same model and seed, same weights. Returns how many tensors were replaced.
 int64_t randomize_weights(Model& model, uint64_t seed);
+
+/// What random numbers suit a constant of that shape, by its first use that counts; nothing when none does.
+std::optional<Init> init_by_use(const Value& v, const Shape& shape);
 
 }  // namespace assay

@@ -16,7 +16,7 @@ class RandomizeWeights : public testing::Test {
     return model.graph->add_constant(name, std::move(t));
   }
   double deviation(const char* name) {
-    const Tensor& t = model.graph->find_value(name)->tensor();
+    const Tensor t = model.graph->find_value(name)->tensor().aligned();
     double sum = 0;
     for (const float x : t.span<float>()) sum += static_cast<double>(x) * x;
     return std::sqrt(sum / static_cast<double>(t.numel()));
@@ -49,7 +49,7 @@ TEST_F(RandomizeWeights, LeavesRealWeightsAndOtherConstantsAlone) {
   g.add_node("Max", {a, constant("limit", {2}, 3)}, {b});
   g.outputs = {b};
   EXPECT_EQ(randomize_weights(model, 1), 0);
-  EXPECT_EQ(real->tensor().data<float>()[3], 4);
+  EXPECT_EQ(real->tensor().aligned().data<float>()[3], 4);
 }
 
 TEST_F(RandomizeWeights, SameSeedSameWeights) {

@@ -93,25 +93,10 @@ std::vector<Node*> dissolve_region(Node& region) {
     if (v->tensor().defined()) copy->set_tensor(v->tensor());
     map[v.get()] = copy;
   }
-  std::vector<Node*> order, nodes;
-  for (const auto& n : g.nodes()) order.push_back(n.get());
+  std::vector<Node*> nodes;
   for (const auto& n : body.nodes()) nodes.push_back(clone_node(*n, g, map));
-  order.insert(std::find(order.begin(), order.end(), &region), nodes.begin(), nodes.end());
-  g.reorder_nodes(order);
-  g.remove_node(&region);
+  region.set_inputs({});
   return nodes;
-}
-
-void dissolve_all_regions(Model& model) {
-  for (bool found = true; found;) {
-    found = false;
-    for (const auto& n : model.graph->nodes())
-      if (is_region(*n)) {
-        dissolve_region(*n);
-        found = true;
-        break;
-      }
-  }
 }
 
 }  // namespace assay

@@ -40,9 +40,8 @@ Value* actual_input(const Node& region, const Value* v);
 Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
                   std::span<Value* const> first_inputs = {}, AttributeList attributes = {});
 
-/// Puts the body's nodes in the place of the region; returns them in order. Values inside get fresh names.
+/// Makes the body's nodes at the end of the graph, and returns them in order; the region is left without inputs and
+/// outputs. To put them in its place is the caller's part. Values inside get fresh names.
 std::vector<Node*> dissolve_region(Node& region);
-/// Every region of the main graph, nested ones included, is dissolved.
-void dissolve_all_regions(Model& model);
 
 }  // namespace assay

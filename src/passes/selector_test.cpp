@@ -100,7 +100,7 @@ TEST(Selector, SaysWhatIsWrong) {
   // The right name in the wrong graph.
   EXPECT_EQ(error_of(*m, "inner"), "Tensor: inner does not exist in the model. There is 'loop::body::inner'.");
   EXPECT_EQ(error_of(*m, "loop::conv_a"), "Tensor: loop::conv_a does not exist in the model. There is 'conv_a'.");
-  EXPECT_NE(error_of(*m, "re:(").find("is no regular expression"), std::string::npos);
+  EXPECT_NE(error_of(*m, "re:(").find("is not a regular expression"), std::string::npos);
   EXPECT_EQ(error_of(*m, "lop::inner"), "Node: lop does not exist in the model. Did you mean 'loop'?");
   EXPECT_NE(error_of(*m, "if::t").find("name one of them, then_branch, else_branch"), std::string::npos);
   EXPECT_EQ(error_of(*m, "c1::x"), "the node 'c1' holds no subgraph");

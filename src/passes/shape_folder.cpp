@@ -67,9 +67,9 @@ std::optional<ShapeFolder::Extents> ShapeFolder::picked(const Node& n, const Ext
   std::iota(positions.begin(), positions.end(), 0);
   std::vector<Tensor> inputs = {Tensor::vector(positions).reshaped(x.shape)};
   for (size_t i = 1; i < n.inputs().size(); ++i) {
-    const Tensor* t = n.input(i) != nullptr ? known_(n.input(i)) : nullptr;
+    const UnalignedTensor* t = n.input(i) != nullptr ? known_(n.input(i)) : nullptr;
     if (n.input(i) != nullptr && t == nullptr) return std::nullopt;
-    inputs.push_back(t != nullptr ? *t : Tensor());
+    inputs.push_back(t != nullptr ? t->aligned() : Tensor());
   }
   const Tensor y = evaluate_node(n, op, std::move(inputs))[0];
   Extents out{y.shape(), {}};

@@ -15,7 +15,7 @@ namespace assay {
 class ShapeFolder {
  public:
   /// The tensor of a constant, or null.
-  using Known = std::function<const Tensor*(const Value*)>;
+  using Known = std::function<const UnalignedTensor*(const Value*)>;
 
   /// `model` gives the opsets.
   ShapeFolder(const Model& model, Known known) : model_(model), known_(std::move(known)) {}

@@ -163,7 +163,7 @@ std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph,
   return targets;
 }
 
-bool has_2_4_sparsity(const Tensor& tensor, size_t axis) {
+bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis) {
   const Shape& shape = tensor.shape();
   require(axis < shape.size() && shape[axis] % 4 == 0, ErrorCode::kInternal,
           "axis {} of a tensor of shape {} has no groups of four", axis, shape.str());
@@ -178,7 +178,7 @@ std::vector<const Value*> find_sparse_weights(const Graph& graph) {
   std::vector<const Value*> sparse;
   log::start("Checking the sparsity pattern of {} tensors.", targets.size());
   for (const auto& [weight, axis] : targets) {
-    const Tensor& data = weight->tensor();
+    const UnalignedTensor& data = weight->tensor();
     if (has_2_4_sparsity(data, axis)) {
       log::info("Found sparse tensor: {}", weight->name());
       sparse.push_back(weight);

@@ -27,7 +27,7 @@ std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph,
 /// Whether at least two of every four neighbours along the axis are zero. The tensor is of one of those types
 /// and its extent along the axis a multiple of four. Stops reading at the first group that breaks the
 /// pattern.
-bool has_2_4_sparsity(const Tensor& tensor, size_t axis);
+bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis);
 
 /// The targets of the graph that have the pattern. Logs each as sparse or not, in Polygraphy's words, and
 /// gives the pages of mapped weights back as soon as they were looked at.

@@ -1,6 +1,5 @@
 #include "passes/unbounded_dds.h"
 
-#include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -37,6 +36,7 @@ std::vector<Value*> unbounded_dds_tensors(const Graph& graph) {
   for (const Value* v : graph.inputs)
     if (v->type.has_shape()) learn(*v->type.dims, symbols);
   std::vector<Value*> found;
+  std::unordered_set<const Value*> seen;
   for (const auto& n : graph.nodes()) {
     bool is_new = false;
     for (const Value* v : n->outputs())
@@ -45,7 +45,7 @@ std::vector<Value*> unbounded_dds_tensors(const Graph& graph) {
     Value* size = is_new && slot ? n->input(*slot) : nullptr;
     const bool is_computed = size != nullptr && !size->is_constant() && size->producer() != nullptr &&
                              size->producer()->op_type != "Min";
-    if (is_computed && std::find(found.begin(), found.end(), size) == found.end()) found.push_back(size);
+    if (is_computed && seen.insert(size).second) found.push_back(size);
   }
   return found;
 }

@@ -17,7 +17,7 @@ namespace {
 using Term = Expression::Term;
 using List = ExpressionValue::List;
 
-/// A constant with more elements is no setting.
+/// A constant with more elements is not a setting.
 constexpr int64_t kMaxElements = 1024;
 
 template <typename... Args>
@@ -167,7 +167,7 @@ List integer_elements(const Tensor& t) {
 }
 
 /// The elements as a list; that of a tensor without dimensions alone.
-ExpressionValue tensor_value(const Tensor& stored, std::string_view name) {
+ExpressionValue tensor_value(const UnalignedTensor& stored, std::string_view name) {
   if (stored.numel() > kMaxElements)
     invalid("'{}' has {} elements; values of up to {} can be used", name, stored.numel(), kMaxElements);
   if (is_complex(stored.dtype())) invalid("'{}' is complex", name);
@@ -196,7 +196,7 @@ ExpressionValue attribute_value(const Attribute::Data& data, std::string_view na
   if (const auto* f = std::get_if<float>(&data)) return static_cast<double>(*f);
   if (const auto* i = std::get_if<int64_t>(&data)) return *i;
   if (const auto* s = std::get_if<std::string>(&data)) return *s;
-  if (const auto* t = std::get_if<Tensor>(&data)) return tensor_value(*t, name);
+  if (const auto* t = std::get_if<UnalignedTensor>(&data)) return tensor_value(*t, name);
   if (const auto* list = std::get_if<std::vector<float>>(&data)) return list_of<float, double>(*list);
   if (const auto* list = std::get_if<std::vector<int64_t>>(&data)) return list_of<int64_t, int64_t>(*list);
   if (const auto* list = std::get_if<std::vector<std::string>>(&data))
@@ -259,8 +259,8 @@ ExpressionValue constant_value(const Value& v) {
   const Node* producer = v.producer();
   const Attribute* a =
       producer != nullptr && producer->op_type == "Constant" ? producer->find_attribute("value") : nullptr;
-  if (a == nullptr || a->get_if<Tensor>() == nullptr) invalid("the tensor '{}' has no known value", v.name());
-  return tensor_value(*a->get_if<Tensor>(), v.name());
+  if (a == nullptr || a->get_if<UnalignedTensor>() == nullptr) invalid("the tensor '{}' has no known value", v.name());
+  return tensor_value(*a->get_if<UnalignedTensor>(), v.name());
 }
 
 // ---- functions

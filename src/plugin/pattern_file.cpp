@@ -7,6 +7,8 @@
 #include <charconv>
 #include <filesystem>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "assay/error.h"
 #include "base/mapped_file.h"
@@ -52,7 +54,7 @@ class PatternReader {
   std::string tensor_name(const YamlFields& fields, const YamlNode& n, std::string_view what) const {
     const std::string name = fields.text(n, what);
     if (!is_name(name))
-      fields.error(n, fmt::format("'{}' is no name for a tensor: letters, digits and _ make one", name));
+      fields.error(n, fmt::format("'{}' is not a name for a tensor: letters, digits and _ make one", name));
     return name;
   }
 
@@ -71,14 +73,15 @@ class PatternReader {
   std::vector<std::string> known_tensors(const YamlFields& fields, const YamlNode& list,
                                          std::string_view what) const {
     std::vector<std::string> names;
+    std::set<std::string> seen;
     for (const YamlNode& n : fields.list(list, what)) {
       names.push_back(tensor_name(fields, n, what));
       if (!tensors_.contains(names.back()))
         fields.error(
-            n, fmt::format("the tensor '{}' is not defined: it is no input, no constant and no output of a "
+            n, fmt::format("the tensor '{}' is not defined: it is not an input, a constant or an output of a "
                            "node before",
                            names.back()));
-      if (std::count(names.begin(), names.end(), names.back()) > 1 && what == "outputs")
+      if (!seen.insert(names.back()).second && what == "outputs")
         fields.error(n, fmt::format("the output '{}' is named twice", names.back()));
     }
     return names;
@@ -98,8 +101,8 @@ class PatternReader {
     node.name = name != nullptr ? fields.text(*name, "name") : fmt::format("node_{}", pattern_.nodes.size());
     if (name != nullptr && !is_name(node.name))
       fields.error(*name,
-                   fmt::format("'{}' is no name for a node: letters, digits and _ make one", node.name));
-    if (pattern_.find_node(node.name) != nullptr)
+                   fmt::format("'{}' is not a name for a node: letters, digits and _ make one", node.name));
+    if (!node_names_.insert(node.name).second)
       fields.error(item, fmt::format("there are two nodes of the name '{}'", node.name));
     if (const YamlNode* n = fields.find("domain")) node.domain = fields.text(*n, "domain");
     if (node.domain == "ai.onnx") node.domain = "";
@@ -128,16 +131,24 @@ class PatternReader {
 
   /// Everything hangs together with the first input, from which matching begins.
   void check_use(const YamlFields& fields) const {
-    std::set<std::string> reached = {pattern_.inputs[0]};
-    size_t before = 0;
-    while (reached.size() != before) {
-      before = reached.size();
-      for (const PluginPatternNode& node : pattern_.nodes) {
-        std::vector<std::string> all = node.inputs;
-        all.insert(all.end(), node.outputs.begin(), node.outputs.end());
-        const bool touches =
-            std::any_of(all.begin(), all.end(), [&](const auto& t) { return reached.contains(t); });
-        if (touches) reached.insert(all.begin(), all.end());
+    std::unordered_map<std::string_view, std::vector<const PluginPatternNode*>> nodes_of;
+    const auto each_tensor = [](const PluginPatternNode& node, auto f) {
+      for (const auto* names : {&node.inputs, &node.outputs})
+        for (const std::string& name : *names)
+          if (!name.empty()) f(name);
+    };
+    for (const PluginPatternNode& node : pattern_.nodes)
+      each_tensor(node, [&](const std::string& name) { nodes_of[name].push_back(&node); });
+    std::unordered_set<std::string_view> reached = {pattern_.inputs[0]};
+    std::unordered_set<const PluginPatternNode*> seen;
+    for (std::vector<std::string_view> next = {pattern_.inputs[0]}; !next.empty();) {
+      const std::string_view tensor = next.back();
+      next.pop_back();
+      for (const PluginPatternNode* node : nodes_of[tensor]) {
+        if (!seen.insert(node).second) continue;
+        each_tensor(*node, [&](const std::string& name) {
+          if (reached.insert(name).second) next.push_back(name);
+        });
       }
     }
     for (const std::string& t : tensors_)
@@ -150,7 +161,7 @@ class PatternReader {
     try {
       Expression e(std::move(text));
       for (const std::string& name : e.nodes())
-        require(pattern_.find_node(name) != nullptr, ErrorCode::kInvalidArgument,
+        require(node_names_.contains(name), ErrorCode::kInvalidArgument,
                 "there is no node '{}' in the expression `{}`", name, e.text());
       for (const std::string& name : e.tensors())
         require(tensors_.contains(name), ErrorCode::kInvalidArgument,
@@ -230,7 +241,7 @@ class PatternReader {
 
   std::string file_;
   PluginPattern pattern_;
-  std::set<std::string> tensors_;
+  std::set<std::string> tensors_, node_names_;
 };
 
 }  // namespace

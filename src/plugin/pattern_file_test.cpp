@@ -50,7 +50,7 @@ TEST(PatternFile, says_what_is_wrong_and_where) {
       {pattern("[]", relu), "a pattern needs an input to begin at [in f.yaml, line 2]"},
       {pattern("[a, a]", relu), "the tensor 'a' is defined twice [in f.yaml, line 2]"},
       {pattern("[a-b]", relu),
-       "'a-b' is no name for a tensor: letters, digits and _ make one [in f.yaml, line 2]"},
+       "'a-b' is not a name for a tensor: letters, digits and _ make one [in f.yaml, line 2]"},
       {pattern("[a]", " []"), "a pattern needs a node [in f.yaml, line 4]"},
       {pattern("[a]", "- {op: Relu, inputs: [z], outputs: [b]}"),
        "the tensor 'z' is not defined: nodes come after those whose outputs they use [in f.yaml, line 4]"},
@@ -63,7 +63,7 @@ TEST(PatternFile, says_what_is_wrong_and_where) {
       {pattern("[a]", relu + "\n- {name: r, op: Neg, inputs: [b], outputs: [c]}"),
        "there are two nodes of the name 'r' [in f.yaml, line 5]"},
       {pattern("[a]", relu, "outputs: [z]"),
-       "the tensor 'z' is not defined: it is no input, no constant and no output of a node before [in "
+       "the tensor 'z' is not defined: it is not an input, a constant or an output of a node before [in "
        "f.yaml, line 5]"},
       {pattern("[a]", relu, "outputs: [b, b]"), "the output 'b' is named twice [in f.yaml, line 5]"},
       {pattern("[a]", relu, "outputs: []"), "a pattern needs an output [in f.yaml, line 5]"},
@@ -88,6 +88,22 @@ TEST(PatternFile, says_what_is_wrong_and_where) {
       {pattern("[a]", relu), "no error"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(error_of(text), expected) << text;
+}
+
+TEST(PatternFile, many_nodes_take_time_in_proportion) {
+  // They hang together from the last to the first.
+  constexpr int kNodes = 20000;
+  std::string nodes = "  - {op: A, inputs: [k], outputs: [t0]}\n";
+  for (int i = 1; i < kNodes; ++i)
+    nodes += fmt::format("  - {{op: A, inputs: [t{}{}], outputs: [t{}]}}\n", i - 1, i + 1 == kNodes ? ", a" : "", i);
+  const std::string text = fmt::format("op: P\ninputs: [a]\nconstants: [k]\nnodes:\n{}outputs: [t{}]\n", nodes, kNodes - 1);
+  EXPECT_EQ(parse_plugin_pattern(text, "f.yaml", "p").nodes.size(), size_t{kNodes});
+}
+
+TEST(PatternFile, inputs_that_are_left_out_connect_nothing) {
+  EXPECT_EQ(error_of(pattern("[a]",
+                             "- {op: A, inputs: [a, null], outputs: [b]}\n- {op: A, inputs: [null], outputs: [c]}")),
+            "no node connects the tensor 'c' with the input 'a' [in f.yaml, line 4]");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "assay/edit.h"
 #include "assay/error.h"
@@ -230,14 +231,16 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
 
   const Node* last = region.nodes.back();
   for (Value* v : outputs) detach_from_producer(*v);
-  Node* node = place.graph->insert_node(last, plugin.op, inputs, outputs, std::move(attributes),
-                                        node_name(plugin.name), plugin.domain);
-  std::vector<std::string> origins;
+  NodeOrder& order = orders_.try_emplace(place.graph, *place.graph).first->second;
+  Node* node = place.graph->add_node(plugin.op, inputs, outputs, std::move(attributes), node_name(plugin.name),
+                                     plugin.domain);
+  order.insert(last, *node);
+  Origins origins;
   for (const Node* n : region.nodes) {
     if (n->op_type != "Constant") replaced_.emplace(n, node->label());
-    for (std::string& name : origins_of(*n)) origins.push_back(std::move(name));
+    origins.add(origins_of(*n));
   }
-  set_origins(*node, origins);
+  set_origins(*node, origins.names());
   inserted_.insert(node);
   inserted_in_.emplace_back(node, &place);
   for (const Node* n : place.holders) holders_.emplace(n, node);
@@ -245,13 +248,17 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
 }
 
 void PluginReplacer::finish() {
+  for (auto& [graph, order] : orders_) order.commit();
   std::unordered_set<const Graph*> changed{model_.graph.get()};
+  std::unordered_map<const Function*, std::set<std::string>> domains;  // of new nodes
   for (const auto& [n, place] : inserted_in_) {
     for (const Graph* g = place->graph; g != nullptr; g = g->parent()) changed.insert(g);
-    if (place->function == nullptr) import_domain(n->domain, model_.opsets);
-    for (Function& f : model_.functions)
-      if (&f == place->function) import_domain(n->domain, f.opsets);
+    domains[place->function].insert(n->domain);
   }
+  for (const std::string& domain : domains[nullptr]) import_domain(domain, model_.opsets);
+  for (Function& f : model_.functions)
+    if (const auto it = domains.find(&f); it != domains.end())
+      for (const std::string& domain : it->second) import_domain(domain, f.opsets);
   const auto finish_tree = [&](Graph& root) {
     if (!changed.contains(&root)) return;
     cleanup(root);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/graph.h"
+#include "graph/node_order.h"
 #include "passes/graph_path.h"
 #include "plugin/match.h"
 
@@ -25,7 +26,7 @@ class PluginReplacer {
   /// Empty when it was done; else the sentence that says why the instance is left alone: it shares nodes or
   /// outputs with one that was replaced before, or one of the two lies inside the other. Warns when the outputs
   /// depend on inputs of the graph, or on values around it, past the instance's inputs. Throws Error when there
-  /// is no graph of its path or no tensor of a name, an output is not computed there or not from the inputs, or
+  /// is neither a graph of its path nor a tensor of a name, an output is not computed there or not from the inputs, or
   /// an attribute has a value that ONNX cannot hold.
   std::string replace(const PluginMatches& plugin, const PluginInstance& instance);
 
@@ -45,6 +46,7 @@ class PluginReplacer {
   std::unordered_map<const Graph*, GraphPlace> places_;
   std::unordered_map<const Node*, std::string> replaced_;  ///< by which new node
   std::unordered_map<const Node*, const Node*> holders_;   ///< of new nodes in their subgraphs: one of them
+  std::unordered_map<Graph*, NodeOrder> orders_;           ///< of graphs that got nodes
   std::vector<std::pair<const Node*, const GraphPlace*>> inserted_in_;
   std::unordered_set<const Node*> inserted_;
   std::unordered_set<std::string> node_names_;

@@ -15,7 +15,9 @@ namespace assay {
 namespace {
 
 constexpr int kMaxDepth = 100;
+/// Values with all that aliases repeat; a long text counts for several.
 constexpr size_t kMaxNodes = 1000000;
+constexpr size_t kTextOfNode = 64;
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
   for (const std::string_view word : words)
@@ -41,7 +43,7 @@ std::optional<int64_t> yaml_integer(std::string_view text) {
   } else if (text.size() > 1 && text[0] == '0') {
     base = 8;
   }
-  if (digits.empty() || (base == 10 && digits[0] == '_')) return std::nullopt;
+  if (digits.empty() || digits[0] == '-' || (base == 10 && digits[0] == '_')) return std::nullopt;
   const std::string plain = (negative ? "-" : "") + without_underscores(digits);
   int64_t value = 0;
   const char* end = plain.data() + plain.size();
@@ -148,14 +150,14 @@ class YamlReader {
     if (yaml_parser_parse(&parser_, &e.event) == 1) return;
     const char* problem = parser_.problem != nullptr ? parser_.problem : "the text cannot be read";
     error(std::max(parser_.problem_mark.line, parser_.mark.line) + 1,
-          fmt::format("this is no YAML: {}", problem));
+          fmt::format("this is not YAML: {}", problem));
   }
 
   YamlNode node(const Event& e, int depth) {
     if (depth > kMaxDepth) error(e.line(), fmt::format("values nest deeper than {}", kMaxDepth));
     if (e.type() == YAML_ALIAS_EVENT) return alias(e);
-    if (++nodes_ > kMaxNodes) error(e.line(), fmt::format("there are more than {} values", kMaxNodes));
     const size_t before = nodes_;
+    spend(e, 1);
     const yaml_char_t* anchor = nullptr;
     YamlNode n;
     if (e.type() == YAML_SCALAR_EVENT) {
@@ -171,15 +173,24 @@ class YamlReader {
       n.data_ = map(depth);
     }
     n.line_ = e.line();
-    if (anchor != nullptr) anchors_[reinterpret_cast<const char*>(anchor)] = {n, nodes_ - before + 1};
+    if (anchor != nullptr) {
+      const size_t cost = nodes_ - before;
+      spend(e, cost);  // the copy
+      anchors_[reinterpret_cast<const char*>(anchor)] = {n, cost};
+    }
     return n;
+  }
+
+  /// Counts values against the limit.
+  void spend(const Event& e, size_t values) {
+    nodes_ += values;
+    if (nodes_ > kMaxNodes) error(e.line(), fmt::format("there are more than {} values", kMaxNodes));
   }
 
   YamlNode alias(const Event& e) {
     const auto it = anchors_.find(reinterpret_cast<const char*>(e.event.data.alias.anchor));
     if (it == anchors_.end()) error(e.line(), "an alias stands before the value that it repeats");
-    nodes_ += it->second.second;
-    if (nodes_ > kMaxNodes) error(e.line(), fmt::format("there are more than {} values", kMaxNodes));
+    spend(e, it->second.second);
     return it->second.first;
   }
 
@@ -192,6 +203,7 @@ class YamlReader {
   YamlNode scalar(const Event& e) {
     const auto& s = e.event.data.scalar;
     const std::string_view text = bytes(s.value, s.length);
+    spend(e, text.size() / kTextOfNode);
     YamlNode n;
     n.is_plain_ = s.style == YAML_PLAIN_SCALAR_STYLE && s.tag == nullptr;
     if (n.is_plain_) {
@@ -220,9 +232,10 @@ class YamlReader {
       Event key;
       read(key);
       if (key.type() == YAML_MAPPING_END_EVENT) return entries;
-      if (key.type() != YAML_SCALAR_EVENT) error(key.line(), "a key of a map is no text");
+      if (key.type() != YAML_SCALAR_EVENT) error(key.line(), "a key of a map is not text");
       const auto& s = key.event.data.scalar;
       std::string name(bytes(s.value, s.length));
+      spend(key, 1 + name.size() / kTextOfNode);
       const auto [it, is_new] = lines.emplace(name, key.line());
       if (!is_new) error(key.line(), fmt::format("the key '{}' stands on line {} too", name, it->second));
       Event value;

@@ -50,7 +50,7 @@ class YamlNode {
 };
 
 /// Every document of a text. `name` stands for the file in errors. Throws Error (kInvalidArgument) with the
-/// line for what is no YAML, for keys that are no text or come twice, for tags of other types, for nesting
+/// line for what is not YAML, for keys that are not text or come twice, for tags of other types, for nesting
 /// deeper than 100, and for aliases that would make more than a million values.
 std::vector<YamlNode> parse_yaml(std::string_view text, const std::string& name);
 

@@ -13,7 +13,7 @@ namespace assay {
 class YamlFields {
  public:
   /// `what` is what the map stands for in errors: a node, a replacement. Throws Error (kInvalidArgument), as
-  /// every member does, when the node is no map.
+  /// every member does, when the node is not a map.
   YamlFields(std::string file, const YamlNode& node, std::string what);
 
   const YamlNode::Map& map() const { return *node_.get_if<YamlNode::Map>(); }

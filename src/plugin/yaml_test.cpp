@@ -53,17 +53,17 @@ TEST(Yaml, reads_documents_aliases_and_nested_values) {
 
 TEST(Yaml, says_where_it_breaks) {
   EXPECT_EQ(error_of("a: [1, 2\nb: 3\n"),
-            "this is no YAML: did not find expected ',' or ']' [in f.yaml, line 2]");
+            "this is not YAML: did not find expected ',' or ']' [in f.yaml, line 2]");
   EXPECT_EQ(error_of("a: 1\na: 2\n"), "the key 'a' stands on line 1 too [in f.yaml, line 2]");
   EXPECT_EQ(error_of("a: *b\n"), "an alias stands before the value that it repeats [in f.yaml, line 1]");
-  EXPECT_EQ(error_of("? [1]\n: 2\n"), "a key of a map is no text [in f.yaml, line 1]");
+  EXPECT_EQ(error_of("? [1]\n: 2\n"), "a key of a map is not text [in f.yaml, line 1]");
   EXPECT_EQ(
       error_of("a: !!python/object:os.system x"),
       "the type tag:yaml.org,2002:python/object:os.system is not one of text, numbers, lists and maps [in "
       "f.yaml, line 1]");
   EXPECT_EQ(error_of(std::string(200, '[')), "values nest deeper than 100 [in f.yaml, line 1]");
-  EXPECT_NE(error_of(std::string("a: \x01\n", 5)).find("this is no YAML"), std::string::npos);
-  EXPECT_NE(error_of("\xff\xfe\xff").find("this is no YAML"), std::string::npos);
+  EXPECT_NE(error_of(std::string("a: \x01\n", 5)).find("this is not YAML"), std::string::npos);
+  EXPECT_NE(error_of("\xff\xfe\xff").find("this is not YAML"), std::string::npos);
 }
 
 TEST(Yaml, bounds_what_aliases_multiply) {
@@ -123,6 +123,23 @@ TEST(Yaml, writes_what_pyyaml_writes) {
             "name: b\n");
   EXPECT_EQ(yaml_text({}), "");
 }
+
+TEST(Yaml, text_that_aliases_repeat_counts) {
+  std::string text = "a: &a '" + std::string(64000, 'x') + "'\n";
+  for (char c = 'b'; c <= 'e'; ++c) {
+    text += fmt::format("{0}: &{0} [", c);
+    for (int i = 0; i < 9; ++i) text += fmt::format("*{},", static_cast<char>(c - 1));
+    text += "]\n";
+  }
+  try {
+    parse_yaml(text, "f.yaml");
+    FAIL() << "9^4 times 64000 bytes were read";
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()), "there are more than 1000000 values [in f.yaml, line 4]");
+  }
+}
+
+TEST(Yaml, two_signs_are_text) { EXPECT_EQ(*parse_yaml("+-5", "f")[0].get_if<std::string>(), "+-5"); }
 
 }  // namespace
 }  // namespace assay

@@ -1,5 +1,6 @@
 #include "reference/evaluate.h"
 
+#include "graph/at_node.h"
 #include "ops/check.h"
 #include "ops/op_list.h"
 #include "tensor/container.h"
@@ -33,7 +34,7 @@ BoundOp require_op(const Node& node, const Model& model) {
 Tensor widened(const Tensor& t) {
   if (!t.defined()) return t;
   return map_leaves(
-      t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf.aligned(); });
+      t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf; });
 }
 
 Tensor rounded(const Tensor& t, DType dtype) {
@@ -55,23 +56,24 @@ DType first_float(std::span<const Tensor> values) {
 
 std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
                                   SubgraphRunner* subgraphs) {
-  return with_context([&] { return "at node " + node.label(); },
-                      [&] {
-                        const bool widen = op.op->types == EvalTypes::kFloat64;
-                        check_values(*op.op, *op.version, inputs, false);
-                        const DType fallback = first_float(inputs);
-                        for (Tensor& t : inputs)
-                          if (t.defined()) t = widen ? widened(t) : t.aligned();
-                        EvalContext c(node, *op.op, *op.version, std::move(inputs), subgraphs);
-                        op.version->eval(c);
-                        std::vector<Tensor> outputs = std::move(c.outputs());
-                        for (size_t i = 0; widen && i < outputs.size(); ++i) {
-                          if (!outputs[i].is_container() && outputs[i].dtype() != DType::kFloat64) continue;
-                          const DType declared = c.declared_dtype(i);
-                          outputs[i] = rounded(outputs[i], is_float(declared) ? declared : fallback);
-                        }
-                        return outputs;
-                      });
+  return at_node(node, [&] {
+    const bool widen = op.op->types == EvalTypes::kFloat64;
+    check_form(node, *op.op, *op.version);
+    check_values(*op.op, *op.version, inputs, false);
+    const DType fallback = first_float(inputs);
+    if (widen)
+      for (Tensor& t : inputs) t = widened(t);
+    EvalContext c(node, *op.op, *op.version, std::move(inputs), subgraphs);
+    op.version->eval(c);
+    std::vector<Tensor> outputs = std::move(c.outputs());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      require(outputs[i].defined() || !c.wants_output(i), ErrorCode::kInternal, "output {} was not computed", i);
+      if (!widen || (!outputs[i].is_container() && outputs[i].dtype() != DType::kFloat64)) continue;
+      const DType declared = c.declared_dtype(i);
+      outputs[i] = rounded(outputs[i], is_float(declared) ? declared : fallback);
+    }
+    return outputs;
+  });
 }
 
 }  // namespace assay

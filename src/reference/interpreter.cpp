@@ -5,17 +5,22 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/at_node.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/check.h"
 #include "ops/eval_util.h"
 #include "ops/noise.h"
+#include "ops/work.h"
 #include "reference/error_bound.h"
 
 namespace assay {
 namespace {
 
 using Lanes = std::vector<Tensor>;
+
+/// Steps that any node costs, however small: to find its inputs, to allocate its outputs.
+constexpr int64_t kNodeWork = 1000;
 
 bool all_shared(const Lanes& lanes) {
   return std::all_of(lanes.begin(), lanes.end(), [&](const Tensor& t) { return t.shares_storage(lanes[0]); });
@@ -38,6 +43,15 @@ Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t ru
   return out;
 }
 
+/// What an unknown operator rounds is not known either.
+constexpr double kForeignUlps = 8;
+constexpr OpVersion kForeignVersion = {1, "", nullptr, nullptr};
+constexpr OpDef kForeignOp = {.domain = {},
+                              .name = "an unknown operator",
+                              .versions = {},
+                              .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kForeignUlps},
+                              .types = EvalTypes::kAsStored};
+
 }  // namespace
 
 struct Interpreter::Impl {
@@ -48,15 +62,20 @@ struct Interpreter::Impl {
     uint64_t key;  ///< of the node's noise and random numbers
   };
   std::unordered_map<const Node*, Bound> nodes;
+  std::unordered_map<const Value*, DType> foreign_types;  ///< what unknown operators gave
+
+  bool is_foreign(const Node& n) const {
+    return options.foreign != nullptr && !bind_op(n, *model) && options.foreign->takes(n);
+  }
 
   void bind(const Graph& g) {
     for (const auto& n : g.nodes()) {
-      const BoundOp op = with_context([&] { return "at node " + n->label(); },
-                                      [&] {
-                                        const BoundOp found = require_op(*n, *model);
-                                        check_node(*n, *found.op, *found.version);
-                                        return found;
-                                      });
+      const BoundOp op = at_node(*n, [&] {
+        if (is_foreign(*n)) return BoundOp{&kForeignOp, &kForeignVersion};
+        const BoundOp found = require_op(*n, *model);
+        check_node(*n, *found.op, *found.version);
+        return found;
+      });
       nodes.emplace(n.get(), Bound{op, mix_key(options.seed, nodes.size())});
       for (const Attribute& a : n->attributes)
         if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) bind(**sub);
@@ -111,7 +130,7 @@ class Walk {
  public:
   using Computed = std::function<void(const Value&)>;
 
-  explicit Walk(const Interpreter::Impl& interpreter) : impl_(interpreter) {}
+  explicit Walk(Interpreter::Impl& interpreter) : impl_(interpreter), work_left_(interpreter.options.max_work) {}
 
   /// Whether the values of the graph's outputs stay in the frame.
   enum class KeepOutputs : uint8_t { kNo, kYes };
@@ -122,16 +141,20 @@ class Walk {
   /// The lanes of a node input: a constant in every lane, or what was computed.
   Lanes lanes_of(const Value* v, const Frame& frame) const;
   /// A value of stored types as the walk keeps it.
-  Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t.aligned(); }
+  Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t; }
 
  private:
   Tensor argument(const Value& input, const Tensor& t) const;
   void evaluate(const Node& n, Frame& frame);
   std::vector<Tensor> evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                     size_t lane);
+  std::vector<Tensor> evaluate_foreign(const Node& n, std::vector<Tensor> inputs);
   void add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& frame, std::vector<Lanes>& outputs);
 
-  const Interpreter::Impl& impl_;
+  void charge(const Node& n, const std::vector<Lanes>& inputs);
+
+  Interpreter::Impl& impl_;
+  int64_t work_left_;
   uint64_t subgraph_runs_ = 0;
 };
 
@@ -167,12 +190,30 @@ Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
   if (!v->is_constant() || frame.has(v)) return frame.get(v);
   require(v->tensor().defined(), ErrorCode::kNotFound, "the data of initializer '{}' were not loaded",
           v->name());
-  return Lanes(frame.lanes().size(), incoming(v->tensor()));
+  return Lanes(frame.lanes().size(), incoming(v->tensor().aligned()));
+}
+
+/// In the stored types. What is declared no type, and comes from no unknown operator, is float32.
+std::vector<Tensor> Walk::evaluate_foreign(const Node& n, std::vector<Tensor> inputs) {
+  for (size_t i = 0; impl_.ideal() && i < inputs.size(); ++i) {
+    if (!inputs[i].defined()) continue;
+    DType stored = declared_dtype(n.input(i));
+    if (const auto it = impl_.foreign_types.find(n.input(i)); it != impl_.foreign_types.end()) stored = it->second;
+    inputs[i] = rounded(inputs[i], is_float(stored) ? stored : DType::kFloat32);
+  }
+  std::vector<Tensor> y = impl_.options.foreign->evaluate(n, inputs);
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (!y[i].defined()) continue;
+    impl_.foreign_types[n.output(i)] = y[i].dtype();
+    if (impl_.ideal()) y[i] = widened(y[i]);
+  }
+  return y;
 }
 
 std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                         size_t lane) {
   const auto& [op, key] = impl_.nodes.at(&n);
+  if (op.op == &kForeignOp) return evaluate_foreign(n, std::move(inputs));
   const bool widen = op.op->types == EvalTypes::kFloat64;
   check_values(*op.op, *op.version, inputs, impl_.ideal());
   const DType stored = first_float(inputs);  // of a floating output that the model does not declare
@@ -216,6 +257,18 @@ void Walk::add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& fra
   }
 }
 
+/// Counts what the node is going to take. In a loop types leave extents open: the inputs that are there count in any
+/// case.
+void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
+  if (impl_.options.max_work == INT64_MAX) return;
+  int64_t given = kNodeWork;
+  for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
+  const int64_t work = std::max(given, work_estimate(n));
+  require(work <= work_left_, ErrorCode::kUnsupported, "it takes more than {} steps, too long to be computed here",
+          impl_.options.max_work);
+  work_left_ -= work;
+}
+
 void Walk::evaluate(const Node& n, Frame& frame) {
   std::vector<Lanes> inputs;
   // Lanes that agree on every input are evaluated once.
@@ -226,6 +279,7 @@ void Walk::evaluate(const Node& n, Frame& frame) {
     inputs.push_back(lanes_of(v, frame));
     shared = shared && all_shared(inputs.back());
   }
+  charge(n, inputs);
   const auto inputs_of = [&](size_t k) {
     std::vector<Tensor> list;
     for (const Lanes& l : inputs) list.push_back(l[k]);
@@ -258,7 +312,7 @@ void Walk::nodes(Frame& frame, const Computed& computed, KeepOutputs outputs) {
     for (const Value* v : g.outputs) ++uses[v];
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& n = *g.nodes()[i];
-    with_context([&] { return "at node " + n.label(); }, [&] { evaluate(n, frame); });
+    at_node(n, [&] { evaluate(n, frame); });
     for (const Value* v : n.outputs()) {
       if (v == nullptr) continue;
       computed(*v);

@@ -15,6 +15,7 @@
 #include "assay/backend.h"
 #include "assay/graph.h"
 #include "reference/evaluate.h"
+#include "reference/foreign_nodes.h"
 
 namespace assay {
 
@@ -22,6 +23,10 @@ struct InterpreterOptions {
   ReferencePrecision precision = ReferencePrecision::kFloat64;
   int noisy_lanes = 0;  ///< only with kFloat64
   uint64_t seed = 1;    ///< of the noise
+  /// Steps (ops/work.h) that a run may take; what needs more throws Error (kUnsupported).
+  int64_t max_work = INT64_MAX;
+  /// Evaluates the nodes whose operators are unknown; null: they are an error.
+  std::shared_ptr<ForeignNodes> foreign;
 };
 
 /// Evaluates a model node by node. A value lives until its last use; constants are converted when they are

@@ -35,7 +35,7 @@ TEST(Interpreter, StoredPrecisionRoundsAfterEachNode) {
                                 {.precision = ReferencePrecision::kStored}, {sum, model->graph->outputs[0]});
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].second[0].dtype(), DType::kFloat32);
-  EXPECT_EQ(seen[0].second[0].data<float>()[0], 0x1p25F) << "2^25 + 1 is no float32";
+  EXPECT_EQ(seen[0].second[0].data<float>()[0], 0x1p25F) << "2^25 + 1 is not a float32";
   EXPECT_EQ(seen[1].second[0].data<float>()[0], 0);
   EXPECT_EQ(seen[1].second[0].data<float>()[1], 1);
 }

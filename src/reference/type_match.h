@@ -16,7 +16,7 @@ namespace assay {
 /// quotients rounded down, with parentheses.
 class Symbols {
  public:
-  /// Nothing when the text is no expression over known symbols.
+  /// Nothing when the text is not an expression over known symbols.
   std::optional<int64_t> value(std::string_view text) const;
   void bind(const std::string& symbol, int64_t value) { known_.emplace(symbol, value); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "backends/onnxrt_nodes.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
 #include "reference/error_bound.h"
@@ -66,7 +67,8 @@ Arbitration Arbiter::run() {
   for (const auto& v : model_->graph->values())
     if (has_results(v->name())) wanted.push_back(v.get());
   if (wanted.empty()) return {};
-  Interpreter interpreter(model_, {.noisy_lanes = options_.samples, .seed = options_.seed});
+  Interpreter interpreter(
+      model_, {.noisy_lanes = options_.samples, .seed = options_.seed, .foreign = onnxrt_nodes(model_)});
   interpreter.run(
       feed_, [&](const Value& v, std::span<const Tensor> lanes) { judge(v, lanes); }, wanted);
   return std::move(arbitration_);
@@ -108,7 +110,7 @@ void Arbiter::judge_tensor(const Value& v, const std::string& name, std::span<co
 
 /// The value as this runner saw it; undefined when it is not among its results.
 Tensor Arbiter::seen(size_t runner, const Value& v) const {
-  if (v.is_constant()) return v.tensor();
+  if (v.is_constant()) return v.tensor().aligned();
   const auto& inputs = model_->graph->inputs;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] == &v) return feed_[i];
@@ -143,7 +145,9 @@ NodeFinding Arbiter::trace(size_t runner, const Value& v, const ArbiterVerdict& 
   const auto output =
       static_cast<size_t>(std::find(n.outputs().begin(), n.outputs().end(), &v) - n.outputs().begin());
   const Value* own_output = fragment.model->graph->nodes()[0]->output(output);
-  Interpreter node(fragment.model, {.noisy_lanes = options_.samples, .seed = options_.seed});
+  Interpreter node(fragment.model, {.noisy_lanes = options_.samples,
+                                    .seed = options_.seed,
+                                    .foreign = onnxrt_nodes(fragment.model)});
   const auto judge_own = [&](const Value&, std::span<const Tensor> lanes) {
     const ArbiterVerdict own =
         judge_result(f.runner, f.output, *results_[runner].at(v.name()), lanes, declared_dtype(v));
@@ -172,7 +176,8 @@ NodeFinding Arbiter::trace(size_t runner, const Value& v, const ArbiterVerdict& 
 }
 
 double Arbiter::ratio_to_worst_case(const Node& n, size_t output, size_t runner, const Tensor& exact) const {
-  const BoundOp op = require_op(n, *model_);
+  const BoundOp op = bind_op(n, *model_);
+  if (!op) return 0;  // nobody knows how an unknown operator rounds
   std::vector<Tensor> inputs;
   for (const Value* v : n.inputs()) inputs.push_back(v == nullptr ? Tensor() : widened(seen(runner, *v)));
   EvalContext c(n, *op.op, *op.version, std::move(inputs));

@@ -63,7 +63,7 @@ FloatRange float_range(DType t) {
   }
 }
 
-/// The square of a lane's distance from the exact value. Equal specials are no distance; a special beside a
+/// The square of a lane's distance from the exact value. Equal specials are not a distance; a special beside a
 /// number is an infinite one.
 double squared_distance(double lane, double exact) {
   if (std::isfinite(lane) && std::isfinite(exact)) return (lane - exact) * (lane - exact);
@@ -274,7 +274,7 @@ ArbiterVerdict judge_result(const std::string& runner, const std::string& output
     out.problem = fmt::format("its type is {}, not {}", dtype_name(result.dtype()),
                               expected == DType::kUndefined ? "a floating one" : dtype_name(expected));
   } else if (result.shape() != exact.shape()) {
-    // Where rounding decides the shape itself, another shape is no error.
+    // Where rounding decides the shape itself, another shape is not an error.
     out.verdict = comparable ? Verdict::kWrong : Verdict::kRounding;
     out.problem = fmt::format("its shape is {}, not {}", result.shape().str(), exact.shape().str());
   } else if (!comparable) {

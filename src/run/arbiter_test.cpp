@@ -21,7 +21,7 @@ StoredTensorList results_of(const Model& model, const std::vector<Tensor>& feed,
   StoredTensorList list;
   for (const auto& n : model.graph->nodes()) {
     std::vector<Tensor> inputs;
-    for (const Value* v : n->inputs()) inputs.push_back(v->is_constant() ? v->tensor() : values.at(v));
+    for (const Value* v : n->inputs()) inputs.push_back(v->is_constant() ? v->tensor().aligned() : values.at(v));
     const std::vector<Tensor> outputs = evaluate_node(*n, require_op(*n, model), std::move(inputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
       Tensor t = outputs[i];
@@ -381,7 +381,7 @@ TEST(Arbiter, NoiseOfOneSourceInEveryElementIsNotUnderestimated) {
       float sum_in_float = 0;
       for (int64_t k = 0; k < 16; ++k)
         sum_in_float +=
-            feed[0].data<float>()[r * 16 + k] * model->graph->find_value("w")->tensor().data<float>()[k];
+            feed[0].data<float>()[r * 16 + k] * model->graph->find_value("w")->tensor().aligned().data<float>()[k];
       std::fill_n(y.mutable_data<float>() + r * 64, 64, sum_in_float);
     }
     EXPECT_LT(judge(model, feed, {{"y", y}}).outputs[0].worst_ratio, 0.7) << seed;

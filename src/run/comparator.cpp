@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 
 #include "backends/backend_list.h"
@@ -116,6 +117,7 @@ class Comparator {
   TensorStore store_;
   RunResults results_;
   std::vector<RunnerOutputs> outputs_;
+  std::map<std::string, std::string> notes_;  ///< of runners, for the summaries
   std::optional<LoaderCache> cache_;
 };
 
@@ -145,6 +147,7 @@ void Comparator::run_inference() {
     execute(runner, loader_, *cache_, options_.warm_up, recorder);
     results_.runners.emplace_back(runner.name(), std::move(recorder.iterations));
     names.push_back(runner.name());
+    if (!runner.note().empty()) notes_[runner.name()] = runner.note();
   }
   log::verbose("Successfully ran: {}", python_list_repr(names));
 }
@@ -163,7 +166,7 @@ bool Comparator::judge_outputs() {
   const auto compare = [&](const OutputSource& a, const OutputSource& b) {
     return compare_outputs(*options_.comparison, a, b, options_.fail_fast);
   };
-  return compare_accuracy(outputs_, compare, {.fail_fast = options_.fail_fast}).passed();
+  return compare_accuracy(outputs_, compare, {.fail_fast = options_.fail_fast, .comparisons = {}, .notes = notes_}).passed();
 }
 
 bool Comparator::validate() const {

@@ -19,12 +19,13 @@ struct ConformanceCase {
 
 /// One way to judge a case.
 struct ConformanceTarget {
-  std::string_view name;
+  std::string name;
   std::string_view summary;
-  ConformanceResult (*run)(const ConformanceCase&);
+  std::function<ConformanceResult(const ConformanceCase&)> run;
+  bool is_default = false;  ///< judged unless others are named
 };
 
-/// inference, reference, reference-stored, engine, engine-unoptimized and onnxrt.
+/// Inference, and every backend with its variants: engine, engine-unoptimized, onnxrt, ...
 std::span<const ConformanceTarget> conformance_targets();
 
 /// The cases below a root, sorted by name. Throws Error (kNotFound) when there is none.

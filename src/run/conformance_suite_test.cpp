@@ -1,5 +1,6 @@
 #include "run/conformance_suite.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <protozero/pbf_writer.hpp>
 
+#include "backends/backend_list.h"
 #include "run/run_test_util.h"
 
 namespace assay {
@@ -67,11 +69,24 @@ TEST_F(ConformanceSuite, FindsCasesAndWhatTheyUse) {
   EXPECT_THROW(find_conformance_cases((root / "none").string()), Error);
 }
 
+TEST_F(ConformanceSuite, EveryBackendAndVariantIsATarget) {
+  std::vector<std::string> names = {"inference"};
+  for (const Backend* b : all_backends()) {
+    names.emplace_back(b->name);
+    for (const BackendVariant& v : b->variants) names.push_back(fmt::format("{}-{}", b->name, v.name));
+  }
+  std::vector<std::string> targets;
+  for (const ConformanceTarget& t : conformance_targets()) targets.push_back(t.name);
+  EXPECT_EQ(targets, names);
+  EXPECT_TRUE(target("engine-unoptimized").is_default);
+  EXPECT_FALSE(target("onnxrt").is_default) << "it is not part of this build";
+}
+
 TEST_F(ConformanceSuite, EveryTargetTellsRightFromWrong) {
   const std::vector<ConformanceCase> cases = find_conformance_cases(root.string());
   std::vector<const ConformanceTarget*> targets;
-  for (const char* name : {"inference", "reference", "reference-stored", "engine", "engine-unoptimized"})
-    targets.push_back(&target(name));
+  for (const ConformanceTarget& t : conformance_targets())
+    if (t.is_default) targets.push_back(&t);
   for (const ConformanceOutcome& o : run_conformance_suite(cases, targets, {.workers = 2})) {
     const bool is_right = o.test->name == "node/test_right" || o.target->name == "inference";
     EXPECT_EQ(o.result.verdict, is_right ? Verdict::kPassed : Verdict::kFailed)

@@ -109,7 +109,7 @@ DataLoader::DataLoader(DataLoaderOptions options) : options_(std::move(options))
           kLargestSeed);
   if (options_.shapes.empty()) return;
   MetadataText text;
-  for (const InputShape& s : options_.shapes) text.add(s.name, DType::kUndefined, s.dims);
+  for (const InputShape& s : options_.shapes) text.add(s.name, s.dtype, s.dims);
   log::info("Will generate inference input data according to provided TensorMetadata: {}", text.str());
 }
 
@@ -177,8 +177,17 @@ void DataLoader::warn_about_unused_ranges(const std::vector<TensorInfo>& inputs)
 }
 
 Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
-  const Dims& model = *input.type.dims;
   const InputShape* user = user_shape(input.name);
+  if (!input.type.dims) {
+    // Any rank may be right, so the user's is; upstream takes the rank for 0.
+    if (user == nullptr && report == Report::kYes)
+      log::once(log::Severity::kWarning,
+                "Input tensor: {} | Its rank is unknown. Will generate a scalar.\n"
+                "If this is incorrect, give its shape with --input-shapes, or its data with --load-inputs.",
+                input.name);
+    return user == nullptr ? Dims() : user->dims;
+  }
+  const Dims& model = *input.type.dims;
   if (user == nullptr) return model;
   if (is_dynamic(user->dims)) {
     if (report == Report::kYes)
@@ -217,9 +226,6 @@ Tensor DataLoader::draw(RandomState& random, const TensorInfo& input, Report rep
   require(!is_complex(type), ErrorCode::kUnsupported,
           "input '{}' is of type {}, which cannot be drawn at random; load it with --load-inputs", input.name,
           dtype_name(type));
-  require(input.type.dims.has_value(), ErrorCode::kUnsupported,
-          "input '{}' is of unknown rank, so no data can be drawn for it; load it with --load-inputs",
-          input.name);
   const InputShape* user = user_shape(input.name);
   if (user != nullptr && user->name == input.name && is_shape_tensor(input, user->dims)) {
     const Tensor values = Tensor::vector(known_shape(user->dims)->dims());

@@ -19,6 +19,7 @@ class RandomState;
 struct InputShape {
   std::string name;
   Dims dims;
+  DType dtype = DType::kUndefined;  ///< for the log, where it is known
 };
 
 /// The smallest and largest value to draw. What is left out has the default of its place: 0 and 1, or the one

@@ -160,7 +160,6 @@ TEST(DataLoader, RefusesWhatCannotBeDrawn) {
   };
   const Type vector = Type::tensor(DType::kFloat32, Dims{2});
   EXPECT_NE(load(DType::kComplex64, vector, {}).find("cannot be drawn at random"), std::string::npos);
-  EXPECT_NE(load(DType::kFloat32, Type::tensor(DType::kFloat32), {}).find("unknown rank"), std::string::npos);
   EXPECT_NE(load(DType::kInt8, vector, {PythonValue(int64_t{0}), PythonValue(int64_t{1000})})
                 .find("'x' of type int8"),
             std::string::npos);
@@ -170,6 +169,30 @@ TEST(DataLoader, RefusesWhatCannotBeDrawn) {
   const Type huge = Type::tensor(DType::kFloat32, Dims{int64_t{1} << 40, int64_t{1} << 40});
   EXPECT_NE(load(DType::kFloat32, huge, {}), "")
       << "an extent the user made up must not bring the machine down";
+}
+
+/// Any rank may be right where none is declared.
+TEST(DataLoader, AnInputOfUnknownRankTakesTheUsersShape) {
+  const TensorInfo input = {"x", Type{.kind = Type::Kind::kTensor, .dtype = DType::kFloat32}};
+  {
+    const log::Capture capture;
+    const TensorList data = DataLoader({.shapes = {{"x", {2, 3}}}}).load(0, {input}, Report::kYes);
+    EXPECT_EQ(find(data, "x")->shape(), (Shape{2, 3}));
+    EXPECT_EQ(capture.out(),
+              "[I] Will generate inference input data according to provided TensorMetadata: {x [shape=(2, 3)]}\n");
+  }
+  {
+    const log::Capture capture;
+    const TensorList data = DataLoader({.shapes = {{"x", {Dim::symbol("n"), 3}}}}).load(0, {input}, Report::kYes);
+    EXPECT_EQ(find(data, "x")->shape(), (Shape{1, 3}));
+    EXPECT_NE(capture.out().find("Will generate data of shape: [1, 3]."), std::string::npos) << capture.out();
+  }
+  const log::Capture capture;
+  const TensorList data = DataLoader({}).load(0, {input}, Report::kYes);
+  EXPECT_EQ(find(data, "x")->shape(), Shape());
+  EXPECT_EQ(capture.out(),
+            "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n"
+            "    If this is incorrect, give its shape with --input-shapes, or its data with --load-inputs.\n");
 }
 
 }  // namespace

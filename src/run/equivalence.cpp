@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/log.h"
+#include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
+#include "passes/pass_list.h"
 #include "reference/evaluate.h"
 #include "reference/interpreter.h"
 #include "run/arbiter.h"
@@ -19,10 +22,21 @@ namespace {
 /// Sizes for an open extent: by trial, and another one for each symbol.
 constexpr int64_t kSizes[] = {2, 1, 3, 5, 4, 7};
 
+/// What a given shape says of the symbols that its input declares: the other inputs have them, too.
+void bind_symbols(const Graph& g, const InputShape& given, std::map<std::string, int64_t>& symbols) {
+  const auto input = std::find_if(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == given.name; });
+  if (input == g.inputs.end() || !(*input)->type.has_shape()) return;
+  const Dims& declared = *(*input)->type.dims;
+  for (size_t i = 0; i < declared.size() && i < given.dims.size(); ++i)
+    if (declared[i].is_symbol() && given.dims[i].is_known())
+      symbols.emplace(declared[i].symbol(), given.dims[i].value());
+}
+
 /// Gives the open extents of the changed model's inputs a size each; equal symbols get equal sizes.
 std::vector<InputShape> close_shapes(const Graph& g, const std::vector<InputShape>& given, int trial) {
   std::vector<InputShape> shapes;
   std::map<std::string, int64_t> symbols;
+  for (const InputShape& s : given) bind_symbols(g, s, symbols);
   size_t next = static_cast<size_t>(trial);
   for (const Value* v : g.inputs) {
     if (!v->type.has_shape()) continue;
@@ -61,7 +75,7 @@ std::vector<Tensor> reorder(const TensorList& feed, const Graph& g) {
 /// The outputs in float64, each rounded once to its declared type.
 StoredTensorList evaluate(const std::shared_ptr<const Model>& model, const std::vector<Tensor>& feed) {
   StoredTensorList outputs;
-  Interpreter interpreter(model, {.precision = ReferencePrecision::kFloat64});
+  Interpreter interpreter(model, {.precision = ReferencePrecision::kFloat64, .foreign = onnxrt_nodes(model)});
   interpreter.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
     if (lanes[0].is_container()) return;
     const Tensor t =
@@ -78,6 +92,12 @@ bool identical(const StoredTensorList& a, const StoredTensorList& b) {
   });
 }
 
+TensorList generated_feed(const Graph& g, DataLoaderOptions data, int trial) {
+  data.seed += trial;
+  data.shapes = close_shapes(g, data.shapes, trial);
+  return DataLoader(data).load(0, tensor_infos(g.inputs), DataLoader::Report::kNo);
+}
+
 std::string shapes_text(const TensorList& feed) {
   std::string text;
   for (const NamedTensor& t : feed)
@@ -85,21 +105,28 @@ std::string shapes_text(const TensorList& feed) {
   return text;
 }
 
+/// The interpreter calls no functions: a model that has some is compared as a copy with their bodies in place.
+std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
+  if (model->functions.empty()) return model;
+  std::shared_ptr<Model> inlined = clone_model(*model);
+  pass_inline_functions.run(*inlined);
+  return inlined;
+}
+
 }  // namespace
 
-std::string find_difference(const std::shared_ptr<Model>& original, const std::shared_ptr<Model>& changed,
+std::string find_difference(const std::shared_ptr<Model>& with_calls, const std::shared_ptr<Model>& changed_with_calls,
                             const EquivalenceOptions& options) {
+  const std::shared_ptr<Model> original = without_calls(with_calls), changed = without_calls(changed_with_calls);
   const TopologicalScope sorted_original(*original), sorted_changed(*changed);
   for (const std::shared_ptr<Model>& m : {original, changed})
     infer_shapes(*m, {.on_problem = [](const Node&, const std::string&) {}});
   int done = 0;
   std::string refused;
-  for (int trial = 0; trial < options.trials; ++trial) {
-    DataLoaderOptions data = options.data;
-    data.seed += trial;
-    data.shapes = close_shapes(*changed->graph, options.data.shapes, trial);
-    const TensorList feed =
-        DataLoader(data).load(0, tensor_infos(changed->graph->inputs), DataLoader::Report::kNo);
+  const int given = static_cast<int>(options.loaded.size());
+  for (int trial = 0; trial < given + options.trials; ++trial) {
+    const TensorList feed = trial < given ? options.loaded[static_cast<size_t>(trial)]
+                                          : generated_feed(*changed->graph, options.data, trial - given);
     std::vector<Tensor> inputs;
     StoredTensorList expected;
     try {

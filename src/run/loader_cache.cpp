@@ -22,6 +22,7 @@ struct Misfit {};
 /// The tensor of that name; else the first whose name contains it or is contained in it, case ignored; else
 /// the one at that place; else null.
 const NamedTensor* find_similar(const TensorList& tensors, const std::string& name, size_t index) {
+  if (index < tensors.size() && tensors[index].name == name) return &tensors[index];  // most often
   for (const NamedTensor& t : tensors)
     if (t.name == name) return &t;
   for (const NamedTensor& t : tensors)

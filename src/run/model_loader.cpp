@@ -26,11 +26,14 @@ bool ModelLoader::changes_model() const {
 std::shared_ptr<Model> ModelLoader::read(bool report) const {
   std::shared_ptr<Model> model = load_model(options_.path, options_.import);
   if (options_.infer_shapes) infer_known_shapes(*model, report);
-  change_outputs(*model);
+  // Outputs that are named keep their type through the conversion; all of them are the tensors that it made, so that
+  // what goes wrong is traced through every one.
+  if (!options_.mark_all) change_outputs(*model);
   if (options_.convert_to_fp16) {
     if (report) log::info("Converting float tensors to float16");
     convert_to_float16(*model);
   }
+  if (options_.mark_all) change_outputs(*model);
   return model;
 }
 
@@ -41,6 +44,8 @@ void ModelLoader::change_outputs(Model& model) const {
     else if (options_.outputs)
       mark_outputs(model, *options_.outputs);
     if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
+  } catch (const log::LoggedError&) {
+    throw;
   } catch (Error& e) {
     e.add_context("in " + options_.path);
     log::critical(e.code(), "{}", e.what());

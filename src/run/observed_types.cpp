@@ -1,27 +1,34 @@
 #include "run/observed_types.h"
 
+#include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
+#include "base/log.h"
 #include "graph/clone.h"
+#include "graph/metadata_text.h"
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
 
 namespace assay {
 
-void observe_types(const std::shared_ptr<Model>& model, const DataLoaderOptions& data) {
+void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
   const std::shared_ptr<Model> copy = clone_model(*model);
   const TopologicalScope sorted(*copy);
   infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}});
-  std::vector<Tensor> feed;
-  for (NamedTensor& t : DataLoader(data).load(0, tensor_infos(copy->graph->inputs), DataLoader::Report::kYes))
-    feed.push_back(std::move(t.tensor));
+  const std::vector<TensorInfo> inputs = tensor_infos(copy->graph->inputs);
+  data.set_inputs(inputs);
+  require(data.size() > 0, ErrorCode::kInvalidArgument, "no iteration has data to evaluate the model on");
+  const std::vector<Tensor> feed = data.feed(0);
+  MetadataText text;
+  for (size_t i = 0; i < inputs.size(); ++i) text.add(inputs[i].name, feed[i].dtype(), feed[i].shape());
+  log::info("Running fallback shape inference using input metadata:\n{}", text.str());
   std::vector<const Value*> wanted;
   for (const Value* v : copy->graph->inputs) wanted.push_back(v);
   for (const auto& n : copy->graph->nodes())
     for (const Value* v : n->outputs())
       if (v != nullptr) wanted.push_back(v);
   std::vector<std::pair<std::string, Type>> found;
-  Interpreter interpreter(copy, {.precision = ReferencePrecision::kStored});
+  Interpreter interpreter(copy, {.precision = ReferencePrecision::kStored, .foreign = onnxrt_nodes(copy)});
   interpreter.run(
       feed,
       [&](const Value& v, std::span<const Tensor> lanes) {

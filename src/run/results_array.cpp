@@ -4,6 +4,7 @@
 
 #include "assay/error.h"
 #include "base/base64.h"
+#include "base/bounds.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 
@@ -85,7 +86,7 @@ StoredTensor decode_base64(std::string_view text, const JsonDocument& document, 
   const size_t header_bytes = npy_header_bytes(prefix);
   require(header_bytes <= size, ErrorCode::kInvalidArgument, "the .npy array ends within its header");
   NpyHeader header = parse_npy_header(decode_some(text, header_bytes));
-  require(header.data_bytes <= size - header_bytes, ErrorCode::kInvalidArgument,
+  require(within(header_bytes, header.data_bytes, size), ErrorCode::kInvalidArgument,
           "the .npy array is cut off: its header promises {} bytes of shape {}, {} follow", header.data_bytes,
           header.shape.str(), size - header_bytes);
   const DType dtype = header.dtype;

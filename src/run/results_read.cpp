@@ -55,7 +55,7 @@ class Decoder {
     for (const JsonNode& entry : runners->children) {
       const bool is_pair = entry.is_list() && entry.children.size() == 2 && entry.children[0].is_string() &&
                            entry.children[1].is_list();
-      if (!is_pair) malformed("an entry of 'lst' is no pair of a runner's name and its iterations");
+      if (!is_pair) malformed("an entry of 'lst' is not a pair of a runner's name and its iterations");
       const std::string name(entry.children[0].text);
       std::vector<IterationResult> iterations;
       for (const JsonNode& iteration : entry.children[1].children)
@@ -80,7 +80,7 @@ class Decoder {
   IterationResult iteration_result(const JsonNode& node, const std::string& runner, size_t index) const {
     if (node.class_name() != "IterationResult") {
       if (!node.class_name().empty()) unknown_class(node.class_name());
-      malformed("an iteration is no IterationResult");
+      malformed("an iteration is not an IterationResult");
     }
     const JsonNode* outputs = node.member("outputs");
     const JsonNode* runtime = node.member("runtime");
@@ -91,10 +91,10 @@ class Decoder {
     if (runtime->kind == JsonNode::Kind::kNumber)
       out.runtime = number(*runtime);
     else if (runtime->kind != JsonNode::Kind::kNull)
-      malformed("a runtime is no number");
+      malformed("a runtime is not a number");
     if (outputs->kind == JsonNode::Kind::kNull) return out;
     if (!outputs->is_dict() || !outputs->class_name().empty())
-      malformed("the outputs of an iteration are no dict");
+      malformed("the outputs of an iteration are not a dict");
     out.outputs =
         tensors(*outputs, "output", fmt::format("iteration {} of runner {} of {}", index, runner, path_));
     return out;

@@ -289,7 +289,7 @@ TEST_F(Results, MalformedFilesSayWhereAndWhy) {
   EXPECT_EQ(iteration(ndarray(kOneTwo.substr(0, 180))),
             "the .npy array is cut off: its header promises 8 bytes of shape (2,), 7 follow" + where);
   EXPECT_EQ(iteration(ndarray(kOneTwo.substr(0, 181))),
-            "base64 text has 181 characters, which is no multiple of 4" + where);
+            "base64 text has 181 characters, which is not a multiple of 4" + where);
   EXPECT_EQ(iteration("{\"polygraphy_class\": \"ndarray\"}"),
             "the object of class ndarray has no text 'array'" + where);
   EXPECT_EQ(iteration("{\"polygraphy_class\": \"LazyArray\"}"),
@@ -303,10 +303,10 @@ TEST_F(Results, MalformedFilesSayWhereAndWhy) {
   EXPECT_EQ(load_error(R"({"polygraphy_class": "RunResults"})"),
             "the result file is malformed: RunResults has no list 'lst' [in FILE]");
   EXPECT_EQ(load_error(R"({"lst": [["a"]], "polygraphy_class": "RunResults"})"),
-            "the result file is malformed: an entry of 'lst' is no pair of a runner's name and its "
+            "the result file is malformed: an entry of 'lst' is not a pair of a runner's name and its "
             "iterations [in FILE]");
   EXPECT_EQ(load_error(R"({"lst": [["a", [5]]], "polygraphy_class": "RunResults"})"),
-            "the result file is malformed: an iteration is no IterationResult [at iteration 0 of runner a] "
+            "the result file is malformed: an iteration is not an IterationResult [at iteration 0 of runner a] "
             "[in FILE]");
   EXPECT_EQ(load_error("{\"lst\": ["), "the JSON document ends too early [in FILE, line 1, column 10]");
   EXPECT_EQ(load_error(""), "the JSON document is empty [in FILE, line 1, column 1]");

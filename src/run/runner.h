@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/backend.h"
+#include "base/crash_report.h"
 #include "run/loader_cache.h"
 #include "run/model_loader.h"
 #include "run/results.h"
@@ -19,6 +20,7 @@ struct RunnerChoice {
   const Backend* backend = nullptr;
   std::string prefix;      ///< of the runner's name: onnxrt-runner
   std::string human_name;  ///< ONNX-Runtime
+  std::string note = {};   ///< where the runner's name says otherwise than what runs: for summaries
 };
 
 /// Sessions between runners: one on the same backend as an earlier one, which differs from it in its name
@@ -51,6 +53,7 @@ class Runner {
 
   const std::string& name() const { return name_; }
   const Backend& backend() const { return *choice_.backend; }
+  const std::string& note() const { return choice_.note; }
 
   /// Opens the session. Throws Error when the backend is missing or cannot run the model.
   void activate(ModelLoader& loader);
@@ -64,9 +67,12 @@ class Runner {
   double infer(std::span<const Tensor> feed, const Session::Sink& sink);
 
  private:
+  CrashNote crash_note(std::string_view did) const;
+
   RunnerChoice choice_;
   SessionOptions options_;
   std::string name_;
+  std::string path_;  // of the model
   std::shared_ptr<SessionPool> pool_;
   std::shared_ptr<const Model> model_;  // of the session
   std::unique_ptr<Session> session_;

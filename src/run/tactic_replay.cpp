@@ -42,7 +42,7 @@ const JsonNode& member(const JsonNode& object, std::string_view class_name, std:
 
 void require_class(const JsonNode& node, std::string_view class_name, std::string_view what) {
   require(node.is_dict() && node.class_name() == class_name, ErrorCode::kInvalidArgument,
-          "{} is no object of class {}", what, class_name);
+          "{} is not an object of class {}", what, class_name);
 }
 
 int64_t integer(const JsonNode& node, std::string_view what) {
@@ -50,7 +50,7 @@ int64_t integer(const JsonNode& node, std::string_view what) {
   const char* end = node.text.data() + node.text.size();
   const auto [stop, status] = std::from_chars(node.text.data(), end, value);
   require(node.kind == JsonNode::Kind::kNumber && stop == end && status == std::errc(),
-          ErrorCode::kInvalidArgument, "{} is no integer of 64 bits", what);
+          ErrorCode::kInvalidArgument, "{} is not an integer of 64 bits", what);
   return value;
 }
 
@@ -64,10 +64,10 @@ TacticTensor tensor(const JsonNode& node) {
   require_class(node, kClass, "an input or output of an algorithm");
   TacticTensor t;
   const JsonNode& dtype = member(node, kClass, "dtype");
-  require(dtype.is_string(), ErrorCode::kInvalidArgument, "the dtype of a TensorInfo is no string");
+  require(dtype.is_string(), ErrorCode::kInvalidArgument, "the dtype of a TensorInfo is not a string");
   t.dtype = std::string(dtype.text);
   const JsonNode& strides = member(node, kClass, "strides");
-  require(strides.is_list(), ErrorCode::kInvalidArgument, "the strides of a TensorInfo are no list");
+  require(strides.is_list(), ErrorCode::kInvalidArgument, "the strides of a TensorInfo are not a list");
   for (const JsonNode& stride : strides.children) t.strides.push_back(integer(stride, "a stride"));
   t.vectorized_dim = optional_integer(member(node, kClass, "vectorized_dim"), "a vectorized_dim");
   t.components_per_element =
@@ -77,7 +77,7 @@ TacticTensor tensor(const JsonNode& node) {
 
 std::vector<TacticTensor> tensors(const JsonNode& algorithm, std::string_view name) {
   const JsonNode& list = member(algorithm, "Algorithm", name);
-  require(list.is_list(), ErrorCode::kInvalidArgument, "the {} of an algorithm are no list", name);
+  require(list.is_list(), ErrorCode::kInvalidArgument, "the {} of an algorithm are not a list", name);
   std::vector<TacticTensor> out;
   for (const JsonNode& node : list.children) out.push_back(tensor(node));
   return out;
@@ -108,7 +108,7 @@ TacticReplay decode_replay(const JsonNode& root) {
          "'{}'>:\n{}",
          internal::python_class(root), internal::excerpt(root));
   const JsonNode& layers = member(root, "TacticReplayData", "replay");
-  require(layers.is_dict(), ErrorCode::kInvalidArgument, "the 'replay' of a TacticReplayData is no dict");
+  require(layers.is_dict(), ErrorCode::kInvalidArgument, "the 'replay' of a TacticReplayData is not a dict");
   TacticReplay replay;
   std::unordered_map<std::string, size_t> index;
   for (const JsonNode& node : layers.children) {
@@ -119,7 +119,7 @@ TacticReplay decode_replay(const JsonNode& root) {
   return replay;
 }
 
-/// Regular files of a folder and its subfolders, sorted; a path that is no folder as it is.
+/// Regular files of a folder and its subfolders, sorted; a path that is not a folder as it is.
 std::vector<std::string> candidates(const std::string& path) {
   std::error_code ec;
   if (!fs::is_directory(path, ec)) return {path};

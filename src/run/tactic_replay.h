@@ -39,7 +39,7 @@ struct TacticSet {
   TacticChoices choices;
 };
 /// The replay at `path`, or those in the folder at `path` and its subfolders, in the order of their names.
-/// What is no replay is passed over, with a verbose line. Nothing is found where there is nothing.
+/// What is not a replay is passed over, with a verbose line. Nothing is found where there is nothing.
 TacticSet load_tactic_set(const std::string& path);
 
 /// What only `bad` has: layers and algorithms, without those that `good` has for the same layer.

@@ -70,16 +70,16 @@ TEST(TacticReplay, says_what_is_wrong) {
                 place);
   EXPECT_EQ(error(R"({"polygraphy_class": "TacticReplayData"})"),
             "an object of class TacticReplayData has no 'replay'" + place);
-  EXPECT_EQ(error(replay(R"("l": 3)")), "its entry is no object of class Algorithm [at layer 'l']" + place);
+  EXPECT_EQ(error(replay(R"("l": 3)")), "its entry is not an object of class Algorithm [at layer 'l']" + place);
   EXPECT_EQ(error(replay(R"("l": {"tactic": 1, "polygraphy_class": "Algorithm"})")),
             "an object of class Algorithm has no 'implementation' [at layer 'l']" + place);
   EXPECT_EQ(error(replay(fmt::format(R"("l": {})", algorithm(1, "5", "")))),
-            "an input or output of an algorithm is no object of class TensorInfo [at layer 'l']" + place);
+            "an input or output of an algorithm is not an object of class TensorInfo [at layer 'l']" + place);
   EXPECT_EQ(error(replay(R"("l": {"implementation": 1.5, "polygraphy_class": "Algorithm"})")),
-            "an implementation is no integer of 64 bits [at layer 'l']" + place);
+            "an implementation is not an integer of 64 bits [at layer 'l']" + place);
   EXPECT_EQ(
       error(replay(R"("l": {"implementation": 99999999999999999999, "polygraphy_class": "Algorithm"})")),
-      "an implementation is no integer of 64 bits [at layer 'l']" + place);
+      "an implementation is not an integer of 64 bits [at layer 'l']" + place);
 }
 
 TEST(TacticReplay, finds_what_only_the_bad_ones_have) {

@@ -23,7 +23,7 @@ Tensor filled(int64_t n, float value) {
   return Tensor::vector<float>(std::vector<float>(static_cast<size_t>(n), value));
 }
 
-/// Bytes of this process in memory that are no file's.
+/// Bytes of this process in memory that are not a file's.
 size_t anonymous_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -50,20 +50,20 @@ void require_all_given(const Graph& g) {
 }
 
 /// Everything that nodes of the graph, and of graphs inside it, take from outside.
-void collect_captures(const Graph& g, const Graph& top, std::vector<Value*>& found) {
+void collect_captures(const Graph& g, const Graph& top, std::unordered_set<const Value*>& seen,
+                      std::vector<Value*>& found) {
   const auto is_inside = [&](const Value* v) {
     for (const Graph* at = &v->graph(); at != nullptr; at = at->parent())
       if (at == &top) return true;
     return false;
   };
   const auto look = [&](Value* v) {
-    if (v != nullptr && !is_inside(v) && std::find(found.begin(), found.end(), v) == found.end())
-      found.push_back(v);
+    if (v != nullptr && !is_inside(v) && seen.insert(v).second) found.push_back(v);
   };
   for (const auto& n : g.nodes())
     for (Value* v : n->inputs()) look(v);
   for (Value* v : g.outputs) look(v);
-  for (const Graph* sub : subgraphs(g)) collect_captures(*sub, top, found);
+  for (const Graph* sub : subgraphs(g)) collect_captures(*sub, top, seen, found);
 }
 
 /// Puts the defaults in place of references to the function's parameters.
@@ -89,18 +89,17 @@ void extract(Graph& graph, const std::vector<CutTensor>& inputs, const std::vect
   std::vector<Value*> in, out;
   for (const CutTensor& t : inputs) in.push_back(find(graph, t));
   for (const CutTensor& t : outputs) out.push_back(find(graph, t));
+  std::unordered_set<const Value*> given, wanted;
   graph.inputs.clear();
   for (size_t i = 0; i < in.size(); ++i) {
     declare(*in[i], inputs[i]);
     cut_off(*in[i]);
-    if (std::find(graph.inputs.begin(), graph.inputs.end(), in[i]) == graph.inputs.end())
-      graph.inputs.push_back(in[i]);
+    if (given.insert(in[i]).second) graph.inputs.push_back(in[i]);
   }
   graph.outputs.clear();
   for (size_t i = 0; i < out.size(); ++i) {
     declare(*out[i], outputs[i]);
-    if (std::find(graph.outputs.begin(), graph.outputs.end(), out[i]) == graph.outputs.end())
-      graph.outputs.push_back(out[i]);
+    if (wanted.insert(out[i]).second) graph.outputs.push_back(out[i]);
   }
   cleanup(graph);
   require_all_given(graph);
@@ -114,7 +113,8 @@ void make_main_graph(Model& model, Graph& graph) {
   body->metadata = graph.metadata;
   body->extra_fields = graph.extra_fields;
   std::vector<Value*> captures;
-  collect_captures(graph, graph, captures);
+  std::unordered_set<const Value*> seen;
+  collect_captures(graph, graph, seen, captures);
   ValueMap map;
   for (const auto& v : graph.values()) map[v.get()] = clone_value(*v, *body);
   for (Value* v : graph.inputs) body->inputs.push_back(map.at(v));

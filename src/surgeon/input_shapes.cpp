@@ -7,14 +7,6 @@
 #include "passes/selector.h"
 
 namespace assay {
-namespace {
-
-bool contains(const std::vector<Value*>& list, const Value* v) {
-  return std::find(list.begin(), list.end(), v) != list.end();
-}
-
-}  // namespace
-
 void forget_shapes(Graph& g) {
   for (const auto& n : g.nodes())
     for (Value* v : n->outputs())
@@ -24,29 +16,32 @@ void forget_shapes(Graph& g) {
 
 void override_input_shapes(Model& model, const std::vector<std::pair<std::string, Dims>>& shapes) {
   Graph& g = *model.graph;
+  std::unordered_set<const Value*> inputs(g.inputs.begin(), g.inputs.end());
   std::vector<std::pair<Value*, Dims>> changes;
   for (const auto& [name, dims] : shapes) {
     const size_t before = changes.size();
     for (Value* v : select_values(model, name)) {
       require(&v->graph() == &g, ErrorCode::kInvalidArgument,
               "'{}' lies in a subgraph; only tensors of the main graph can be inputs of the model", name);
-      if (name == v->name() || contains(g.inputs, v)) changes.emplace_back(v, dims);
+      if (name == v->name() || inputs.contains(v)) changes.emplace_back(v, dims);
     }
     // A pattern is for inputs; a tensor that is to become one is given by its name.
     if (changes.size() == before) select_inputs(model, name);
   }
   forget_shapes(g);
+  std::unordered_set<const Node*> gone;
   for (const auto& [v, dims] : changes) {
     v->type = Type::tensor(v->type.dtype, dims);
-    if (contains(g.inputs, v)) continue;
+    if (!inputs.insert(v).second) continue;
     v->clear_tensor();
     Node* producer = v->producer();
     detach_from_producer(*v);
     const auto is_left_out = [](const Value* out) { return out == nullptr; };
     if (producer != nullptr && std::all_of(producer->outputs().begin(), producer->outputs().end(), is_left_out))
-      g.remove_node(producer);
+      gone.insert(producer);
     g.inputs.push_back(v);
   }
+  g.remove_nodes_if([&](const Node& n) { return gone.contains(&n); });
 }
 
 }  // namespace assay

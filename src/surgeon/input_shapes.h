@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// Gives tensors of the main graph these shapes and makes those that are no inputs inputs, as Polygraphy's
+/// Gives tensors of the main graph these shapes and makes those that are not inputs inputs, as Polygraphy's
 /// --override-input-shapes does; a node that is left without outputs goes. The shapes of all other tensors that
 /// nodes compute, outputs included, become unknown: infer them again. Throws Error (kNotFound) that suggests the
 /// nearest names.

@@ -5,7 +5,9 @@
 #include "assay/edit.h"
 #include "assay/error.h"
 #include "graph/order.h"
+#include "ops/check.h"
 #include "passes/selector.h"
+#include "reference/evaluate.h"
 
 namespace assay {
 namespace {
@@ -40,6 +42,18 @@ Value* follow(Graph& g, Value* old) {
   return fresh;
 }
 
+/// An operator that is known does not take every type; nobody could read the model.
+void check_types(const Node& n, const Model& model) {
+  const BoundOp op = bind_op(n, model);
+  if (!op || model.find_function(n.domain, n.op_type, n.overload) != nullptr) return;
+  for (const NodeProblem& p : find_node_problems(n, *op.op, *op.version)) {
+    if (p.rule != NodeRule::kInputType) continue;
+    Error e(ErrorCode::kInvalidArgument, p.message);
+    e.set_remedy("Insert an operator that takes this type, or one of a domain of your own.");
+    throw e;
+  }
+}
+
 }  // namespace
 
 Node* insert_node(Model& model, const InsertedNode& spec) {
@@ -65,6 +79,7 @@ Node* insert_node(Model& model, const InsertedNode& spec) {
       before != nullptr
           ? g.insert_node(before, spec.op_type, inputs, outputs, spec.attributes, spec.name, spec.domain)
           : g.add_node(spec.op_type, inputs, outputs, spec.attributes, spec.name, spec.domain);
+  check_types(*node, model);
   // A cycle would make the order impossible; this names it.
   depth_first_order(g);
   cleanup(g);

@@ -96,5 +96,28 @@ TEST(Insert, SuggestsNames) {
   }
 }
 
+/// A file that no runtime could read would be written.
+TEST(Insert, AnOperatorTakesOnlyItsTypes) {
+  const auto m = chain();
+  Type map;
+  map.kind = Type::Kind::kMap;
+  map.dtype = DType::kInt64;
+  map.element = std::make_shared<const Type>(Type::tensor(DType::kFloat32, Shape()));
+  Type maps;
+  maps.kind = Type::Kind::kSequence;
+  maps.element = std::make_shared<const Type>(map);
+  m->graph->find_value("Y")->type = maps;
+  const InsertedNode identity{.op_type = "Identity", .name = {}, .domain = {}, .inputs = {"Y"}, .outputs = {"Y"}, .attributes = {}};
+  try {
+    insert_node(*m, identity);
+    FAIL() << "it was inserted";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("is of type seq(map(int64, tensor(float)))"), std::string::npos) << e.what();
+  }
+  InsertedNode own = identity;
+  own.op_type = "MyOwn";
+  EXPECT_NO_THROW(insert_node(*m, own)) << "nobody knows what it takes";
+}
+
 }  // namespace
 }  // namespace assay

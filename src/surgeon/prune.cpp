@@ -36,7 +36,7 @@ void prune_rows(Bits* rows, int64_t inner) {
 
 /// Copies and prunes; four neighbours along the axis lie in one of `blocks` blocks of 4 * `inner` elements.
 template <typename Bits>
-void prune_blocks(const Tensor& from, ScratchTensor& to, int64_t blocks, int64_t inner) {
+void prune_blocks(const UnalignedTensor& from, ScratchTensor& to, int64_t blocks, int64_t inner) {
   const auto* in = static_cast<const char*>(from.data());
   const bool drops = is_reclaimable(in);
   const auto block_bytes = static_cast<size_t>(4 * inner) * sizeof(Bits);
@@ -59,7 +59,7 @@ void prune_blocks(const Tensor& from, ScratchTensor& to, int64_t blocks, int64_t
 
 }  // namespace
 
-Tensor pruned_2_4(const Tensor& tensor, size_t axis) {
+UnalignedTensor pruned_2_4(const UnalignedTensor& tensor, size_t axis) {
   if (has_2_4_sparsity(tensor, axis)) return tensor;
   const Shape& shape = tensor.shape();
   const int64_t inner = shape.numel(axis + 1, shape.size());
@@ -77,7 +77,7 @@ void prune_weights(std::span<const SparsityTarget> targets) {
   for (size_t i = 0; i < targets.size(); ++i) {
     Value& weight = *targets[i].weight;
     log::extra_verbose("Pruning tensor {}/{}: {}", i + 1, targets.size(), weight.name());
-    Tensor pruned = pruned_2_4(weight.tensor(), targets[i].axis);
+    UnalignedTensor pruned = pruned_2_4(weight.tensor(), targets[i].axis);
     if (pruned.data() != weight.tensor().data()) replace_data(weight, std::move(pruned));
   }
   log::finish("Finished pruning {} tensors. ", targets.size());

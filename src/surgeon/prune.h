@@ -12,7 +12,7 @@ namespace assay {
 /// among equals the first, and NaN counts as larger than every number. A tensor that has the pattern already
 /// is returned as it is. For tensors as find_sparsity_targets() gives them: float32, float16 or bfloat16, the
 /// extent along the axis a multiple of four.
-Tensor pruned_2_4(const Tensor& tensor, size_t axis);
+UnalignedTensor pruned_2_4(const UnalignedTensor& tensor, size_t axis);
 
 /// Prunes the targets, and changes nothing else of the model. Logs in Polygraphy's words.
 void prune_weights(std::span<const SparsityTarget> targets);

@@ -1,8 +1,11 @@
 #include "surgeon/upper_bound.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/log.h"
+#include "graph/node_order.h"
 #include "passes/match.h"
 #include "passes/selector.h"
 #include "passes/unbounded_dds.h"
@@ -21,8 +24,8 @@ Tensor bound_tensor(const Value& v, int64_t bound) {
   return type == DType::kInt64 ? t : convert(t, type);
 }
 
-void bound(Value* v, int64_t limit) {
-  Graph& g = v->graph();
+void bound(Value* v, int64_t limit, NodeOrder& order) {
+  Graph& g = order.graph();
   Node* producer = v->producer();
   const auto slot =
       producer == nullptr
@@ -34,13 +37,7 @@ void bound(Value* v, int64_t limit) {
   Value* copy = g.add_value(g.unique_name(v->name() + "_copy"), v->type);
   producer->set_output(slot, copy);
   Value* most = g.add_constant(g.unique_name(v->name() + "_upper_bound"), bound_tensor(*v, limit));
-  const auto at =
-      std::find_if(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return n.get() == producer; });
-  const Node* next = at + 1 != g.nodes().end() ? (at + 1)->get() : nullptr;
-  if (next != nullptr)
-    g.insert_node(next, "Min", {copy, most}, {v});
-  else
-    g.add_node("Min", {copy, most}, {v});
+  order.insert(order.next(producer), *g.add_node("Min", {copy, most}, {v}));
 }
 
 }  // namespace
@@ -48,13 +45,11 @@ void bound(Value* v, int64_t limit) {
 UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
   Graph& g = *model.graph;
   const std::vector<Value*> unbounded = unbounded_dds_tensors(g);
-  std::vector<std::pair<Value*, int64_t>> chosen;
+  const std::unordered_set<const Value*> known(unbounded.begin(), unbounded.end());
+  std::vector<Value*> chosen;
+  std::unordered_map<const Value*, int64_t> limits;
   const auto choose = [&](Value* v, int64_t limit) {
-    const auto it = std::find_if(chosen.begin(), chosen.end(), [&](const auto& c) { return c.first == v; });
-    if (it == chosen.end())
-      chosen.emplace_back(v, limit);
-    else
-      it->second = limit;
+    if (limits.insert_or_assign(v, limit).second) chosen.push_back(v);
   };
   for (const auto& [name, limit] : bounds)
     if (name.empty())
@@ -62,16 +57,18 @@ UpperBounds set_upper_bounds(Model& model, const UpperBounds& bounds) {
   for (const auto& [name, limit] : bounds) {
     if (name.empty()) continue;
     for (Value* v : select_values(model, name)) {
-      if (std::find(unbounded.begin(), unbounded.end(), v) == unbounded.end())
+      if (!known.contains(v))
         log::warning("{} decides no shape without a bound; its bound is set all the same.", v->name());
       choose(v, limit);
     }
   }
   UpperBounds set;
-  for (const auto& [v, limit] : chosen) {
-    bound(v, limit);
-    set.emplace_back(v->name(), limit);
+  std::unordered_map<Graph*, NodeOrder> orders;
+  for (Value* v : chosen) {
+    bound(v, limits.at(v), orders.try_emplace(&v->graph(), v->graph()).first->second);
+    set.emplace_back(v->name(), limits.at(v));
   }
+  for (auto& [graph, order] : orders) order.commit();
   return set;
 }
 

@@ -8,6 +8,7 @@
 #include "assay/edit.h"
 #include "base/log.h"
 #include "graph/initializer_data.h"
+#include "passes/randomize_weights.h"
 #include "passes/sparsity.h"
 #include "surgeon/prune.h"
 #include "templates/weights.h"
@@ -19,6 +20,14 @@ namespace {
 
 /// Elements made at a time: a multiple of eight, so that packed types end on a byte.
 constexpr int64_t kPiece = int64_t{1} << 20;
+/// Of floats whose use says nothing.
+constexpr double kPlainDeviation = 0.05;
+
+/// Numbers of a size that keeps what is computed from them in range, as far as the use tells.
+Init init_of(const Value& v, const Shape& shape) {
+  if (!is_float(v.type.dtype)) return Init::normal(1);
+  return init_by_use(v, shape).value_or(Init::normal(kPlainDeviation));
+}
 
 Tensor random_tensor(uint64_t seed, const Value& v) {
   const DType dtype = v.type.dtype;
@@ -26,11 +35,12 @@ Tensor random_tensor(uint64_t seed, const Value& v) {
           "the initializer '{}' holds strings, and there are no random ones", v.name());
   const Shape shape = known_shape(v.type.dims.value_or(Dims())).value_or(Shape());
   const int64_t count = shape.numel();
+  const Init init = init_of(v, shape);
   ScratchTensor out(dtype, shape);
   for (int64_t first = 0; first < count; first += kPiece) {
     const int64_t size = std::min(kPiece, count - first);
     Tensor piece = Tensor::allocate(DType::kFloat32, Shape({size}));
-    fill_random_weights(seed, v.name(), Init::normal(1), first, piece.mutable_span<float>());
+    fill_random_weights(seed, v.name(), init, first, piece.mutable_span<float>());
     const Tensor converted = convert(piece, dtype);
     const size_t offset = storage_bytes(dtype, first);
     std::memcpy(out.data() + offset, converted.data(), converted.nbytes());

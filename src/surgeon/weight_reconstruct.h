@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// Fills the initializers whose data were stripped (weight_strip.h) with standard normal random numbers,
+/// Fills the initializers whose data were stripped (weight_strip.h) with normal random numbers,
 /// converted to their type, in subgraphs too; those that are marked SPARSE_2_4 and used in the main graph get
 /// that pattern. Same model and seed, same bytes. The marks stay, as with Polygraphy's `surgeon
 /// weight-reconstruct`, in whose words it logs. Returns how many were filled. Throws Error (kUnsupported) for

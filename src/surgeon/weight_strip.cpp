@@ -1,5 +1,7 @@
 #include "surgeon/weight_strip.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -120,7 +122,8 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
       "The model is expected to be constant folded to successfully capture all weights eligible for "
       "stripping");
   log::info("Querying Sparse Initializers in the model");
-  const std::vector<const Value*> sparse = find_sparse_weights(*model.graph);
+  const std::vector<const Value*> found_sparse = find_sparse_weights(*model.graph);
+  const WeightSet sparse(found_sparse.begin(), found_sparse.end());
   WeightSet kept;
   std::vector<std::string> unknown;
   for (const std::string& spec : excluded) {
@@ -132,11 +135,17 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
   for (const auto& v : model.graph->values()) {
     if (!weights.contains(v.get())) continue;
     log::verbose("Stripping initializer {}", v->name());
-    const bool is_sparse = std::find(sparse.begin(), sparse.end(), v.get()) != sparse.end();
-    strip_data(*v, fmt::format("{}/{}", onnx::kWeightlessMark, is_sparse ? "SPARSE_2_4" : ""));
+    strip_data(*v, fmt::format("{}/{}", onnx::kWeightlessMark, sparse.contains(v.get()) ? "SPARSE_2_4" : ""));
   }
   warn_of_unknown_names(*model.graph, unknown);
-  if (!weights.empty()) mark_model(model);
+  if (weights.empty())
+    log::warning(
+        "Nothing was stripped: no initializer of the main graph that has its data is a weight of a product ({}), or a large "
+        "operand of another operator that holds weights. Constants in nodes become initializers when they are folded: `assay "
+        "surgeon sanitize --fold-constants`.",
+        fmt::join(kProducts, ", "));
+  else
+    mark_model(model);
   log::finish("Finished stripping {} weights", weights.size());
   return static_cast<int64_t>(weights.size());
 }

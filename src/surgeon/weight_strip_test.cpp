@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/log.h"
 #include "graph/initializer_data.h"
 
 namespace assay {
@@ -109,7 +110,10 @@ TEST_F(WeightStrip, ASecondTimeDoesNothing) {
 
 TEST_F(WeightStrip, NothingToStripLeavesTheModelUnmarked) {
   node("Relu", {x_});
+  testing::internal::CaptureStdout();
   EXPECT_EQ(strip(), Names{});
+  log::flush();
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("Nothing was stripped"), std::string::npos);
   EXPECT_EQ(model_.doc_string, "");
 }
 

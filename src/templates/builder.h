@@ -17,7 +17,7 @@ namespace assay {
 /// where its weights stand in the state_dict (`layer1.0.conv1`). The default is the model itself.
 class Scope {
  public:
-  /// The submodule kept in an attribute. For an element of a ModuleList, which is no call of its own, the
+  /// The submodule kept in an attribute. For an element of a ModuleList, which is not a call of its own, the
   /// name is `list.index`.
   Scope child(std::string_view name) const;
   /// The element of this Sequential.

@@ -78,8 +78,8 @@ TEST(ConvNet, FoldedNormalisationGivesTheSpreadOfTheExplicitOne) {
   const Feature y =
       conv_with_folded_norm(b, Scope().child("conv"), x, {.outputs = 16, .kernel = 3, .pad = 1});
   const std::shared_ptr<Model> model = b.finish();
-  const Tensor& weights = model->graph->find_value("conv.weight")->tensor();
-  const Tensor& bias = model->graph->find_value("conv.bias")->tensor();
+  const Tensor weights = model->graph->find_value("conv.weight")->tensor().aligned();
+  const Tensor bias = model->graph->find_value("conv.bias")->tensor().aligned();
   const ChannelMoments again = conv_moments(x.moments, weights, bias, {.kernel = 3, .pad = 1}, 1, 32, 32);
   for (size_t c = 0; c < 16; ++c) {
     EXPECT_NEAR(again.mean[c], y.moments.mean[c], 1e-4) << c;

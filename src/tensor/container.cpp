@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "base/memory_limit.h"
+
 namespace assay {
 namespace {
 
 /// The storage of a container.
 struct Elements {
+  MemoryShare share;
   std::vector<Tensor> list;
   int depth = 1;  ///< of containers inside each other, this one included
 };
@@ -18,6 +21,7 @@ bool is_vector(const Tensor& t) { return !t.is_container() && t.defined() && t.r
 Tensor Tensor::container(DType kind, std::vector<Tensor> elements) {
   Tensor t;
   auto storage = std::make_shared<Elements>();
+  storage->share = MemoryShare(static_cast<int64_t>(elements.size() * sizeof(Tensor)), "a list of values");
   for (const Tensor& e : elements) {
     t.nbytes_ += e.nbytes_;
     if (e.is_container())

@@ -1,7 +1,7 @@
 // Conversion between element types, with ONNX's rules for Cast.
 #pragma once
 
-#include "assay/tensor.h"
+#include "assay/unaligned_tensor.h"
 
 namespace assay {
 
@@ -22,5 +22,6 @@ Tensor convert_to_e8m0(const Tensor& t, bool saturate, E8M0Rounding rounding);
 
 /// The same as convert into float64; the way the reference looks at any real type.
 inline Tensor to_float64(const Tensor& t) { return convert(t, DType::kFloat64); }
+inline Tensor to_float64(const UnalignedTensor& t) { return to_float64(t.aligned()); }
 
 }  // namespace assay

@@ -38,7 +38,7 @@ auto visit_format(DType dtype, uint32_t code, F&& f) {
     case DType::kFloat8E8M0:
       return f(decode_e8m0(code), [](double x) { return encode_e8m0(x, false, E8M0Rounding::kNearest); });
     default:
-      fail(ErrorCode::kInternal, "{} is no narrow floating type", dtype_name(dtype));
+      fail(ErrorCode::kInternal, "{} is not a narrow floating type", dtype_name(dtype));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/atomic_file.h"
+#include "base/bounds.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
 
@@ -97,7 +98,7 @@ Tensor from_fortran(const Tensor& t, const Shape& shape) {
 
 void append_utf8(uint32_t point, std::string& out) {
   require(point <= 0x10ffff, ErrorCode::kInvalidArgument,
-          "a string of the .npy array holds {:#x}, which is no character", point);
+          "a string of the .npy array holds {:#x}, which is not a character", point);
   if (point < 0x80) {
     out += static_cast<char>(point);
     return;
@@ -125,13 +126,14 @@ std::string decode_string(const NpyHeader& h, const char* raw) {
 
 Tensor read_strings(const NpyHeader& h, const NpyDataReader& read) {
   Tensor t = Tensor::allocate(DType::kString, h.shape);
+  if (t.numel() == 0) return t;  // of no element, nobody has shown that its bytes are there
   auto* out = t.mutable_data<std::string>();
   std::string raw(h.element_bytes, '\0');
   const auto read_element = [&](int64_t from, int64_t to) {
     read(static_cast<size_t>(from) * h.element_bytes, h.element_bytes, raw.data());
     out[to] = decode_string(h, raw.data());
   };
-  if (h.fortran_order && t.rank() > 1 && t.numel() > 0) {
+  if (h.fortran_order && t.rank() > 1) {
     const int64_t length = h.shape.back();
     for_each_fortran_row(h.shape, [&](int64_t row, int64_t first, int64_t step) {
       for (int64_t i = 0; i < length; ++i) read_element(first + i * step, row * length + i);
@@ -179,7 +181,7 @@ Tensor read_npy_data(const NpyHeader& h, const NpyDataReader& read) {
 
 Tensor read_npy(std::string_view bytes, std::shared_ptr<const void> owner) {
   const NpyHeader h = parse_npy_header(bytes);
-  require(bytes.size() - h.data_offset >= h.data_bytes, ErrorCode::kInvalidArgument,
+  require(within(h.data_offset, h.data_bytes, bytes.size()), ErrorCode::kInvalidArgument,
           "the .npy array is cut off: its header promises {} bytes of shape {}, {} follow", h.data_bytes,
           h.shape.str(), bytes.size() - h.data_offset);
   const char* data = bytes.data() + h.data_offset;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/bounds.h"
 #include "base/python_repr.h"
 #include "tensor/npy.h"
 
@@ -235,9 +236,10 @@ NpyHeader parse_npy_header(std::string_view bytes) {
   constexpr size_t kMaxEmptyStrings = 1 << 16;
   if (header.element_bytes == 0 && count > kMaxEmptyStrings)
     malformed(fmt::format("{} strings of no length", count));
-  if (__builtin_mul_overflow(count, header.element_bytes, &header.data_bytes) ||
-      header.data_bytes > PTRDIFF_MAX)
+  const std::optional<uint64_t> data_bytes = checked_product({count, header.element_bytes});
+  if (!data_bytes || *data_bytes > PTRDIFF_MAX)
     malformed(fmt::format("an array of shape {} does not fit in memory", header.shape.str()));
+  header.data_bytes = *data_bytes;
   return header;
 }
 

@@ -106,7 +106,7 @@ TEST(Npy, Strings) {
   EXPECT_EQ(stream(Tensor::allocate(DType::kString, {0})).substr(10, 15), "{'descr': '<U1'");
   EXPECT_THROW(stream(Tensor::scalar<std::string>("\xff")), Error);
   EXPECT_EQ(error_of(raw("{'descr': '<U1', 'fortran_order': False, 'shape': (), }", "\xff\xff\xff\xff")),
-            "a string of the .npy array holds 0xffffffff, which is no character");
+            "a string of the .npy array holds 0xffffffff, which is not a character");
 }
 
 TEST(Npy, ViewsWhereItCan) {
@@ -162,6 +162,21 @@ TEST(Npy, RefusesWhatIsMalformed) {
   long_header[11] = 0x40;
   EXPECT_EQ(error_of(long_header), "the .npy header claims 1073741826 bytes, more than 1048576 allowed");
   EXPECT_EQ(error_of(raw("{}", "", 9)), "version 9.0 of the .npy format is unknown");
+}
+
+TEST(Npy, WhatNoElementClaimsTakesNoMemory) {
+  // Its strings would take 4 TB each.
+  for (const char* order : {"True", "False"}) {
+    const Tensor t = read_npy(
+        raw(fmt::format("{{'descr': '<U1099511627776', 'fortran_order': {}, 'shape': (0, 2), }}", order), ""));
+    EXPECT_EQ(t.shape(), (Shape{0, 2}));
+  }
+}
+
+TEST(Npy, ExtentsOfNoElementMayNotFitTogether) {
+  const Tensor t = read_npy(raw("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 4294967296, 4294967296), }", ""));
+  EXPECT_EQ(t.numel(), 0);
+  EXPECT_EQ(t.shape().strides().size(), 3U);
 }
 
 TEST(Npy, RefusesTypesWithoutCounterpart) {

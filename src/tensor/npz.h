@@ -14,8 +14,8 @@ namespace assay {
 class AtomicFile;
 
 /// The arrays of an archive, in the order of its directory. Entries may be stored or deflated, of any size
-/// (zip64). Throws Error: kInvalidArgument for a damaged archive (checksums are verified), kUnsupported for
-/// other compression methods and encryption.
+/// (zip64). Throws Error: kInvalidArgument for a damaged archive (checksums are verified, entries may not
+/// overlap), kUnsupported for other compression methods and encryption.
 class NpzReader {
  public:
   /// Reads the directory. With an owner that keeps the bytes alive, arrays that are stored and aligned are
@@ -42,6 +42,8 @@ class NpzReader {
   };
 
   void read_directory(uint64_t offset, uint64_t bytes, uint64_t count);
+  /// Throws Error where entries share bytes: a few could then claim to be any number of arrays.
+  void check_overlaps() const;
   std::string_view stored_data(const Entry& entry) const;
   Tensor load_deflated(const Entry& entry, std::string_view data) const;
 

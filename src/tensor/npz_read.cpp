@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 
+#include "base/bounds.h"
 #include "base/mapped_file.h"
+#include "base/memory_limit.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 #include "tensor/zip_format.h"
@@ -25,14 +28,13 @@ class Fields {
 
   template <typename Int>
   Int at(uint64_t offset) const {
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(Int))
-      damaged("a record lies beyond its end");
+    if (!within(offset, sizeof(Int), bytes_.size())) damaged("a record lies beyond its end");
     Int value;
     std::memcpy(&value, bytes_.data() + offset, sizeof value);
     return value;
   }
   std::string_view part(uint64_t offset, uint64_t bytes) const {
-    if (offset > bytes_.size() || bytes_.size() - offset < bytes) damaged("a record lies beyond its end");
+    if (!within(offset, bytes, bytes_.size())) damaged("a record lies beyond its end");
     return bytes_.substr(offset, bytes);
   }
 
@@ -65,26 +67,25 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  void read(void* out, size_t bytes) {
-    auto* to = static_cast<Bytef*>(out);
-    while (bytes > 0) {
+  /// Fills `out`.
+  void read(std::span<char> out) {
+    while (!out.empty()) {
       constexpr size_t kMost = 1 << 20;
-      const auto want = static_cast<uInt>(std::min(bytes, kMost));
+      const auto want = static_cast<uInt>(std::min(out.size(), kMost));
       const auto have = static_cast<uInt>(std::min(data_.size(), kMost));
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data_.data()));
       stream_.avail_in = have;
-      stream_.next_out = to;
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data());
       stream_.avail_out = want;
       const int status = ::inflate(&stream_, Z_NO_FLUSH);
       const uInt got = want - stream_.avail_out, used = have - stream_.avail_in;
       if ((status != Z_OK && status != Z_STREAM_END) || (got == 0 && used == 0) ||
-          (status == Z_STREAM_END && got < bytes))
+          (status == Z_STREAM_END && got < out.size()))
         fail(ErrorCode::kInvalidArgument, "the entry '{}' of the .npz archive does not inflate to its size",
              name_);
-      crc_ = checksum({reinterpret_cast<const char*>(to), got}, crc_);
+      crc_ = checksum({out.data(), got}, crc_);
       data_.remove_prefix(used);
-      to += got;
-      bytes -= got;
+      out = out.subspan(got);
     }
   }
   uint32_t crc() const { return crc_; }
@@ -150,6 +151,26 @@ void NpzReader::read_directory(uint64_t offset, uint64_t bytes, uint64_t count) 
     entries_.push_back(std::move(e));
     at += kDirectoryBytes + name_bytes + extra_bytes + f.at<uint16_t>(at + 32);
   }
+  check_overlaps();
+}
+
+void NpzReader::check_overlaps() const {
+  struct Place {
+    uint64_t first, end;
+    const std::string* name;
+  };
+  std::vector<Place> places;
+  for (const Entry& e : entries_)
+    with_context([&] { return "in array '" + e.name + "'"; },
+                 [&] {
+                   const std::string_view data = stored_data(e);
+                   const auto end = static_cast<uint64_t>(data.data() + data.size() - bytes_.data());
+                   places.push_back({e.header_offset, end, &e.name});
+                 });
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.first < b.first; });
+  for (size_t i = 0; i + 1 < places.size(); ++i)
+    require(places[i].end <= places[i + 1].first, ErrorCode::kInvalidArgument,
+            "the entries '{}' and '{}' of the .npz archive overlap", *places[i].name, *places[i + 1].name);
 }
 
 NpzReader NpzReader::open(const std::string& path) {
@@ -185,34 +206,40 @@ Tensor NpzReader::load(size_t i) const {
 }
 
 Tensor NpzReader::load_deflated(const Entry& e, std::string_view data) const {
-  // Deflate never expands by more than this factor, so a size beyond it is a lie.
-  constexpr uint64_t kMaxRatio = 1032;
-  if (e.bytes / kMaxRatio > data.size()) damaged("an entry claims more than it can hold");
+  if (!can_inflate_to(data.size(), e.bytes)) damaged("an entry claims more than it can hold");
   Inflater in(data, e.name);
   std::string header_text(std::min<uint64_t>(e.bytes, 12), '\0');
-  in.read(header_text.data(), header_text.size());
+  in.read(header_text);
   const size_t prefix = header_text.size(), header_bytes = npy_header_bytes(header_text);
   if (header_bytes > e.bytes) damaged("an array ends within its header");
+  // No dict is so short that the first bytes reach beyond it.
+  if (header_bytes < prefix) damaged("an array's header is empty");
   header_text.resize(header_bytes);
-  in.read(header_text.data() + prefix, header_bytes - prefix);
+  in.read(std::span(header_text).subspan(prefix));
   const NpyHeader header = parse_npy_header(header_text);
   if (header.data_bytes != e.bytes - header_bytes) damaged("an array's size is not what its header says");
   std::string strings;  // these are fetched out of order when the array is in Fortran order
   if (header.dtype == DType::kString) {
     strings.resize(header.data_bytes);
-    in.read(strings.data(), strings.size());
+    in.read(strings);
   }
   Tensor t = read_npy_data(header, [&](size_t offset, size_t count, void* out) {
+    const std::span<char> to(static_cast<char*>(out), count);  // within the tensor that read_npy_data() made
     if (header.dtype == DType::kString)
-      std::memcpy(out, strings.data() + offset, count);
+      strings.copy(to.data(), to.size(), offset);
     else
-      in.read(out, count);
+      in.read(to);
   });
   check_crc(e.name, e.crc, in.crc());
   return t;
 }
 
 TensorList NpzReader::load_all() const {
+  uint64_t total = 0;
+  for (const Entry& e : entries_)
+    require(!__builtin_add_overflow(total, e.bytes, &total) && total <= static_cast<uint64_t>(memory_limit()),
+            ErrorCode::kInvalidArgument, "the arrays of the .npz archive take more than the {} bytes that there are",
+            memory_limit());
   TensorList out;
   for (size_t i = 0; i < size(); ++i) out.push_back({name(i), load(i)});
   return out;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/memory_limit.h"
 #include "tensor/npy.h"
 #include "tensor/zip_format.h"
 
@@ -149,6 +150,48 @@ TEST_F(Npz, RefusesDamage) {
   EXPECT_EQ(error_of(wrong), "");
   wrong[40] ^= 0x55;
   EXPECT_NE(error_of(wrong), "");
+}
+
+TEST_F(Npz, RefusesAHeaderShorterThanItsBeginning) {
+  for (const char length : {'\0', '\1'}) {
+    std::string stream = "\x93NUMPY\x01";
+    stream += '\0';
+    stream += length;
+    stream += '\0';
+    stream += '{';
+    // What follows was inflated over the stack.
+    const std::string content = stream + std::string(4096, '\x41');
+    EXPECT_EQ(error_of(deflated(content, content.size())),
+              "the .npz archive is damaged: an array's header is empty [in array 'x']");
+  }
+}
+
+TEST_F(Npz, RefusesEntriesThatShareBytes) {
+  const std::string content = npy(Tensor::zeros(DType::kFloat64, {3000}));
+  const std::string one = deflated(content, content.size());
+  const size_t directory = one.find("PK\1\2"), end = one.find("PK\5\6");
+  const std::string record = one.substr(directory, end - directory);
+  const auto archive = [&](const std::string& records, uint16_t count) {
+    std::string tail = one.substr(end);
+    const auto put = [&](size_t at, uint32_t value, size_t bytes) {
+      for (size_t i = 0; i < bytes; ++i) tail[at + i] = static_cast<char>(value >> (8 * i));
+    };
+    put(8, count, 2);
+    put(10, count, 2);
+    put(12, static_cast<uint32_t>(records.size()), 4);
+    return one.substr(0, directory) + records + tail;
+  };
+  EXPECT_EQ(error_of(archive(record, 1)), "");
+  EXPECT_EQ(error_of(archive(record + record, 2)), "the entries 'x' and 'x' of the .npz archive overlap");
+}
+
+TEST_F(Npz, AllArraysTogetherKeepTheMemoryLimit) {
+  const Tensor t = Tensor::zeros(DType::kUInt8, {1 << 20});
+  const std::string bytes = saved({{"a", t}, {"b", t}});
+  set_memory_limit(3 << 19);
+  EXPECT_EQ(error_of(bytes), "the arrays of the .npz archive take more than the 1572864 bytes that there are");
+  set_memory_limit(0);
+  EXPECT_EQ(error_of(bytes), "");
 }
 
 TEST_F(Npz, RefusesOtherMethodsAndEncryption) {

@@ -15,7 +15,7 @@ DType number_kind(DType dtype) {
 }
 
 TensorNumbers::TensorNumbers(Tensor tensor)
-    : Numbers(number_kind(tensor.dtype()), tensor.shape()), tensor_(tensor.aligned()) {}
+    : Numbers(number_kind(tensor.dtype()), tensor.shape()), tensor_(std::move(tensor)) {}
 
 const void* TensorNumbers::block(int64_t index, Scratch& scratch) const {
   const int64_t first = index * kBlock;

@@ -1,5 +1,7 @@
 #include "tensor/print_elements.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -54,7 +56,6 @@ class Numbers {
     const DType type = real_type();
     if (type == DType::kFloat64) return shortest_decimal(value(i));
     if (type == DType::kFloat32) return shortest_decimal(static_cast<float>(value(i)));
-    if (is_packed(type)) return shortest_decimal(value(i));  // few digits, all of them exact
     return shortest_decimal(type, code(i));
   }
 
@@ -72,7 +73,7 @@ class Numbers {
 
   std::string scalar_text() const {
     const DType type = real_type();
-    if (type == DType::kFloat64 || is_packed(type)) return numpy_float_str(value(0));
+    if (type == DType::kFloat64) return numpy_float_str(value(0));
     if (type == DType::kFloat32) return numpy_float_str(static_cast<float>(value(0)));
     return numpy_float_str(type, code(0));
   }
@@ -271,6 +272,26 @@ std::vector<std::string> string_texts(const Tensor& t) {
   return out;
 }
 
+/// The types that NumPy has only through ml_dtypes, which prints each element by itself, with six digits.
+bool is_foreign_to_numpy(DType t) {
+  return is_packed(t) || (is_float(t) && bit_width(t) < 32 && t != DType::kFloat16);
+}
+
+std::vector<std::string> foreign_texts(const Tensor& t) {
+  std::vector<std::string> out;
+  const bool is_whole = is_integer(t.dtype());
+  const Tensor numbers = convert(t, is_whole ? DType::kInt64 : DType::kFloat64);
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    if (is_whole) {
+      out.push_back(std::to_string(numbers.data<int64_t>()[i]));
+      continue;
+    }
+    const double v = numbers.data<double>()[i];
+    out.push_back(std::isnan(v) ? "nan" : fmt::format("{:g}", v));
+  }
+  return out;
+}
+
 std::string complex_scalar_text(const Tensor& t) {
   // As Python: no parentheses around a number without real part, no point in whole parts.
   const auto part = [&](int k) {
@@ -288,6 +309,7 @@ std::string complex_scalar_text(const Tensor& t) {
 
 std::vector<std::string> element_texts(const Tensor& t, const PrintOptions& options) {
   if (t.dtype() == DType::kString) return string_texts(t);
+  if (is_foreign_to_numpy(t.dtype())) return foreign_texts(t);
   if (is_complex(t.dtype())) return complex_texts(t, options);
   if (is_float(t.dtype())) return float_texts(t, options);
   std::vector<std::string> texts = word_texts(t);
@@ -299,6 +321,7 @@ std::vector<std::string> element_texts(const Tensor& t, const PrintOptions& opti
 
 std::string scalar_text(const Tensor& t) {
   if (t.dtype() == DType::kString) return t.data<std::string>()[0];
+  if (is_foreign_to_numpy(t.dtype())) return foreign_texts(t)[0];
   if (is_complex(t.dtype())) return complex_scalar_text(t);
   if (is_float(t.dtype())) return Numbers(t).scalar_text();
   return convert(t, DType::kString).data<std::string>()[0];

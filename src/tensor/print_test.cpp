@@ -36,12 +36,22 @@ TEST(Print, ChoosesNotationAndDigitsForTheWholeArray) {
   EXPECT_EQ(array_str(Tensor::vector<float>({1000000, 1000})), "[1.e+06 1.e+03]");
 }
 
-TEST(Print, NarrowTypesHaveTheirOwnDigits) {
+/// What NumPy prints of ml_dtypes' types: each element by itself, six digits, no common width.
+TEST(Print, TypesThatNumpyLacksArePrintedAsMlDtypesDoes) {
+  EXPECT_EQ(array_str(convert(Tensor::vector<double>({0.1, 3, 1e-7, 3e38, -0.0, 123456}), DType::kBFloat16)),
+            "[0.100098 3 1.00117e-07 3.00406e+38 -0 123392]");
+  EXPECT_EQ(array_str(convert(Tensor::vector<double>({NAN, INFINITY, -INFINITY}), DType::kBFloat16)),
+            "[nan inf -inf]");
+  EXPECT_EQ(array_str(convert(Tensor::vector<double>({1.5, -300, 0.1}), DType::kFloat8E5M2)),
+            "[1.5 -320 0.09375]");
+  EXPECT_EQ(array_str(convert(Tensor::vector<double>({0.5, -6}), DType::kFloat4E2M1)), "[0.5 -6]");
+  EXPECT_EQ(array_str(convert(Tensor::vector<double>({7, -8, 1}), DType::kInt4)), "[7 -8 1]");
+  EXPECT_EQ(array_str(convert(Tensor::scalar(3.5), DType::kBFloat16)), "3.5");
+}
+
+TEST(Print, Float16HasItsOwnDigits) {
   EXPECT_EQ(array_str(convert(Tensor::vector<double>({1000, 0.1, 0.015625}), DType::kFloat16)),
             "[1.000e+03 9.998e-02 1.563e-02]");
-  EXPECT_EQ(array_str(convert(Tensor::vector<double>({0.1, 3}), DType::kBFloat16)), "[0.1 3. ]");
-  EXPECT_EQ(array_str(convert(Tensor::vector<double>({0.5, -6}), DType::kFloat4E2M1)), "[ 0.5 -6. ]");
-  EXPECT_EQ(array_str(convert(Tensor::vector<double>({7, -8, 1}), DType::kInt4)), "[ 7 -8  1]");
 }
 
 TEST(Print, NotANumberAndInfinity) {

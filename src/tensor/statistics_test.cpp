@@ -274,13 +274,6 @@ TEST(Statistics, PackedTypes) {
   EXPECT_EQ(s.min_index, 3);
 }
 
-TEST(Statistics, MisalignedViews) {
-  const std::vector<float> values = {1, 2, 3};
-  std::vector<char> bytes(16);
-  std::memcpy(bytes.data() + 1, values.data(), 12);
-  EXPECT_EQ(statistics(Tensor::view(DType::kFloat32, Shape{3}, bytes.data() + 1, nullptr)).mean, 2);
-}
-
 TEST(Statistics, RefusesWhatHasNoOrder) {
   EXPECT_THROW(statistics(Tensor::vector<std::string>({"a"})), Error);
   EXPECT_THROW(statistics(Tensor::zeros(DType::kComplex64, Shape{2})), Error);

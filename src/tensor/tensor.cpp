@@ -8,6 +8,7 @@
 
 #include "base/memory_limit.h"
 #include "tensor/container.h"
+#include "tensor/room.h"
 
 namespace assay {
 namespace {
@@ -15,7 +16,38 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
+/// What a tensor costs beside its elements: the allocations' own fields and the control block.
+constexpr int64_t kOverhead = 128;
+
+[[noreturn]] void refuse(int64_t bytes, const Shape& shape, DType dtype) {
+  Error e(ErrorCode::kInvalidArgument,
+          bytes > memory_limit()
+              ? fmt::format("a {} tensor of shape {} takes more than the {} bytes that there are",
+                            dtype_name(dtype), shape.str(), memory_limit())
+              : fmt::format("a {} tensor of shape {} takes {} bytes, but {} of {} bytes are in use", dtype_name(dtype), shape.str(), bytes, memory_in_use(), memory_limit()));
+  throw e.set_remedy("The option --memory-limit changes how many there may be.");
+}
+
+/// A part of the budget for a tensor.
+MemoryShare share_for(int64_t bytes, const Shape& shape, DType dtype) {
+  MemoryShare share;
+  if (!share.take(bytes + kOverhead)) refuse(bytes, shape, dtype);
+  return share;
+}
+
+/// Frees memory and gives its part of the budget back.
+struct Release {
+  MemoryShare share;
+  void operator()(void* p) const { std::free(p); }
+};
+
+struct Strings {
+  MemoryShare share;
+  std::vector<std::string> list;
+};
+
 std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dtype) {
+  Release release{share_for(static_cast<int64_t>(bytes), shape, dtype)};
   size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   // Large tensors want huge pages: advice only, without them everything still works.
   const bool large = rounded >= 2 * kHugePage && rounded <= SIZE_MAX - kHugePage;
@@ -25,23 +57,28 @@ std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dty
   if (p == nullptr) [[unlikely]]
     fail(ErrorCode::kInvalidArgument, "cannot allocate {} bytes for a {} tensor of shape {}", bytes,
          dtype_name(dtype), shape.str());
-  return {p, std::free};
+  return {p, std::move(release)};
 }
 
 }  // namespace
+
+bool is_aligned_for(DType dtype, const void* data) {
+  const auto unit = dtype == DType::kString ? alignof(std::string)
+                                            : static_cast<size_t>(std::clamp(bit_width(dtype) / 8, 1, 8));
+  return reinterpret_cast<uintptr_t>(data) % unit == 0;
+}
 
 Tensor Tensor::allocate(DType dtype, Shape shape) {
   Tensor t;
   t.numel_ = shape.numel();
   require(dtype != DType::kUndefined && !assay::is_container(dtype), ErrorCode::kInternal,
           "a tensor needs an element type");
-  const auto bits = dtype == DType::kString ? int64_t{8 * sizeof(std::string)} : int64_t{bit_width(dtype)};
-  if (t.numel_ > memory_limit() / std::max<int64_t>(bits, 1) * 8) [[unlikely]]
-    fail(ErrorCode::kInvalidArgument, "a {} tensor of shape {} takes more than the {} bytes that there are",
-         dtype_name(dtype), shape.str(), memory_limit());
+  if (room_of(dtype, shape) > memory_limit()) [[unlikely]]
+    refuse(INT64_MAX, shape, dtype);
   if (dtype == DType::kString) {
-    auto strings = std::make_shared<std::vector<std::string>>(static_cast<size_t>(t.numel_));
-    t.data_ = strings->data();
+    MemoryShare share = share_for(t.numel_ * int64_t{sizeof(std::string)}, shape, dtype);
+    auto strings = std::make_shared<Strings>(std::move(share), std::vector<std::string>(static_cast<size_t>(t.numel_)));
+    t.data_ = strings->list.data();
     t.owner_ = std::move(strings);
   } else {
     t.nbytes_ = storage_bytes(dtype, t.numel_);
@@ -61,7 +98,13 @@ Tensor Tensor::zeros(DType dtype, Shape shape) {
 }
 
 Tensor Tensor::view(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner) {
-  require(!assay::is_container(dtype), ErrorCode::kInternal, "a {} is no view of bytes", dtype_name(dtype));
+  if (!is_aligned_for(dtype, data)) [[unlikely]]
+    fail(ErrorCode::kInternal, "{} elements cannot begin at the address {}", dtype_name(dtype), data);
+  return view_anywhere(dtype, std::move(shape), data, std::move(owner));
+}
+
+Tensor Tensor::view_anywhere(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner) {
+  require(!assay::is_container(dtype), ErrorCode::kInternal, "a {} has no bytes to view", dtype_name(dtype));
   Tensor t;
   t.dtype_ = dtype;
   t.numel_ = shape.numel();
@@ -157,19 +200,8 @@ std::vector<int64_t> Tensor::to_int64() const {
   return out;
 }
 
-Tensor Tensor::aligned() const {
-  if (is_container()) return map_leaves(*this, [](const Tensor& t) { return t.aligned(); });
-  const auto unit = static_cast<uintptr_t>(std::clamp(bit_width(dtype_) / 8, 1, 8));
-  if (dtype_ == DType::kString || reinterpret_cast<uintptr_t>(data_) % unit == 0) return *this;
-  Tensor copy = allocate(dtype_, shape_);
-  std::memcpy(copy.mutable_data(), data_, nbytes_);
-  return copy;
-}
-
 void Tensor::wrong_access(DType t) const {
   require(!is_container(), ErrorCode::kInternal, "a value of type {} was read as a tensor",
-          dtype_name(dtype_));
-  require(t != dtype_, ErrorCode::kInternal, "a misaligned {} tensor was read without aligned()",
           dtype_name(dtype_));
   fail(ErrorCode::kInternal, "a {} tensor was read as {}", dtype_name(dtype_), dtype_name(t));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
+#include "base/visible_text.h"
 
 namespace assay {
 namespace {
@@ -66,13 +67,19 @@ std::string xml_text(std::string_view text) {
 
 std::string picture_file_name(std::string_view title, std::string_view extension) {
   constexpr size_t kMostBytes = 200;
-  std::string name(title);
-  for (char& c : name)
-    if (c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
-  if (name.size() + extension.size() > kMostBytes) {
+  // What a shell, a file manager or a page that lists the folder could take for more than a name.
+  constexpr std::string_view kForbidden = "\\<>\"'`&;$!*?\t";
+  std::string name = visible_text(title, Lines::kOne);
+  bool is_changed = false;
+  for (char& c : name) {
+    const bool is_forbidden = kForbidden.find(c) != kForbidden.npos;
+    is_changed = is_changed || is_forbidden;
+    if (is_forbidden || c == '/') c = '_';
+  }
+  if (is_changed || name.size() + extension.size() > kMostBytes) {
     const std::string mark = fmt::format("~{:016x}", hash(title));
-    size_t keep = kMostBytes - extension.size() - mark.size();
-    while (keep > 0 && (static_cast<unsigned char>(name[keep]) & 0xc0) == 0x80)
+    size_t keep = std::min(name.size(), kMostBytes - extension.size() - mark.size());
+    while (keep > 0 && keep < name.size() && (static_cast<unsigned char>(name[keep]) & 0xc0) == 0x80)
       --keep;  // not inside a character
     name = name.substr(0, keep) + mark;
   }

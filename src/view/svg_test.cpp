@@ -15,9 +15,17 @@ TEST(XmlText, ReplacesWhatXmlForbids) {
 }
 
 TEST(PictureFileName, CannotLeaveItsFolder) {
-  EXPECT_EQ(picture_file_name("../a/b\n", ".svg"), ".._a_b_.svg");
+  EXPECT_EQ(picture_file_name("../a/b", ".svg"), ".._a_b.svg");
   EXPECT_EQ(picture_file_name("Absolute Error | y: (0,0:1) to (1,0:1)", ".svg"),
             "Absolute Error | y: (0,0:1) to (1,0:1).svg");
+}
+
+TEST(PictureFileName, NothingActsOnIt) {
+  const std::string name = picture_file_name("<script>alert('\"`$(x);&\n\x1b[2J\xc2\x9b", ".svg");
+  EXPECT_EQ(name.find_first_of("<>'\"`$;&\n\x1b\\"), name.npos) << name;
+  EXPECT_TRUE(name.starts_with("_script_alert(_")) << name;
+  EXPECT_EQ(name.find('\xc2'), name.npos) << name;
+  EXPECT_NE(picture_file_name("a<b", ".svg"), picture_file_name("a>b", ".svg")) << "one would replace the other";
 }
 
 TEST(PictureFileName, LongTitlesAreCutButStayDifferent) {

@@ -10,6 +10,7 @@ Exit status 0 when everything agrees.
 import difflib
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,8 +39,17 @@ def lines(tool, arguments):
     return [line for line in done.stdout.splitlines() if "'colored' module" not in line and "| Command:" not in line]
 
 
+def with_type_names(line):
+    """From 0.50 on, attributes that hold an element type show its name, as ours do."""
+    match = re.fullmatch(r"((?:.*\.|\s*)(?:to|dtype|target_type)) = (\d+)", line)
+    if not match or int(match[2]) not in TensorProto.DataType.values():
+        return line
+    name = TensorProto.DataType.Name(int(match[2]))
+    return f"{match[1]} = {({'FLOAT': 'float32', 'DOUBLE': 'float64'}).get(name, name.lower())}"
+
+
 def check(assay, arguments):
-    theirs = lines("polygraphy", ["inspect", *arguments, "--log-format", "no-colors"])
+    theirs = [with_type_names(line) for line in lines("polygraphy", ["inspect", *arguments, "--log-format", "no-colors"])]
     ours = lines(assay, ["inspect", *arguments])
     if theirs != ours:
         difference = difflib.unified_diff(theirs, ours, "polygraphy", "assay", lineterm="", n=2)
@@ -55,6 +65,10 @@ def make_odd(path):
         return helper.make_tensor_value_info(name, dtype, shape)
 
     inner = helper.make_node("Add", ["x", "w2"], ["then_out"], name="inner")
+    deepest = [helper.make_graph([helper.make_node("Neg", ["x"], [f"{name}_out"])], name, [], [info(f"{name}_out", [1, 2])])
+               for name in ("deep_then", "deep_else")]
+    deeper = [helper.make_graph([helper.make_node("If", ["c"], [f"{name}_out"], name=f"if_{name}", then_branch=deepest[0], else_branch=deepest[1])],
+                                name, [], [info(f"{name}_out", [1, 2])]) for name in ("inner_then", "inner_else")]
     then = helper.make_graph([inner], "then", [], [info("then_out", [1, 2])], [floats("w2", [[1, 1]])], doc_string="sub doc")
     other = helper.make_graph([helper.make_node("Sub", ["x", "w"], ["else_out"])], "else", [], [info("else_out", None)])
     nodes = [
@@ -65,12 +79,19 @@ def make_odd(path):
         helper.make_node("Bar", ["foo"], [], domain="my.dom"),
         helper.make_node("Dropout", ["y"], ["d", ""]),
         helper.make_node("Add", ["d", "d"], ["twice"]),
+        helper.make_node("If", ["c"], ["nested"], then_branch=deeper[0], else_branch=deeper[1], name="if1"),
+        helper.make_node("Cast", ["x"], ["brain"], to=TensorProto.BFLOAT16, name="cast"),
+        helper.make_node("EyeLike", ["w"], ["eye"], dtype=TensorProto.DOUBLE, k=1, name="eye_like"),
     ]
     inputs = [info("x", [1, 2]), info("w", [1, 2]), info("c", [], TensorProto.BOOL), info("image", [1, None, "h", -1])]
     outputs = [info("d", ["N", 2]), info("twice", None), info("resized", ["a", "b", "c", "d"])]
     weights = [floats("scales", [1, 1, 2, 2]), floats("w", [[0.5, 2]]), floats("empty", []), floats("scalar", 3),
                floats("large", np.arange(5000).reshape(50, 100) / 7), helper.make_tensor("s", TensorProto.STRING, [2], [b"a", b"b'c"]),
-               helper.make_tensor("half", TensorProto.FLOAT16, [2], [1.0, 2.5]), helper.make_tensor("e4m3", TensorProto.BFLOAT16, [0], [])]
+               helper.make_tensor("half", TensorProto.FLOAT16, [2], [1.0, 2.5]), helper.make_tensor("e4m3", TensorProto.BFLOAT16, [0], []),
+               helper.make_tensor("bf", TensorProto.BFLOAT16, [2, 3], [0.1, -2, 1e-7, 3e38, float("nan"), -0.0]),
+               helper.make_tensor("bf_large", TensorProto.BFLOAT16, [1500], [i / 7 for i in range(1500)]),
+               helper.make_tensor("bf_scalar", TensorProto.BFLOAT16, [], [3.5]),
+               helper.make_tensor("nibbles", TensorProto.INT4, [3], [7, -8, 1])]
     graph = helper.make_graph(nodes, "odd", inputs, outputs, weights, doc_string="Top doc\nline 2", value_info=[info("y", [1, 2])])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my.dom", 1), helper.make_opsetid("ai.onnx.ml", 3)]
     onnx.save(helper.make_model(graph, opset_imports=opsets), path)

@@ -117,23 +117,22 @@ def difference_of_weights(path, original):
 class Original:
     """A model as it was, with what the real tools say of it."""
 
-    def __init__(self, path, scratch):
+    def __init__(self, path, scratch, feed=None):
         self.path = path
         self.model = onnx.load(path)
         self.place = runs.place_in(self.model.graph)
         self.level, _ = checker_level(path)
         self.values, self.outputs, self.refusal = {}, {}, None
-        self.first, self.shape = self.model.graph.input[0].name, None
+        self.shapes = {}
         try:
             session = session_of(path)
         except Exception as e:  # noqa: BLE001  whatever it says: the model is not for it
             self.refusal = str(e).splitlines()[0][:120]
-            dims = self.model.graph.input[0].type.tensor_type.shape.dim
-            self.shape = [d.dim_value or 2 for d in dims]
+            first = self.model.graph.input[0]
+            self.shapes = {first.name: [d.dim_value or 2 for d in first.type.tensor_type.shape.dim]}
             return
-        feed = feed_for(session)
-        self.first = session.get_inputs()[0].name
-        self.shape = feed[self.first].shape
+        feed = feed(session) if feed else feed_for(session)
+        self.shapes = {i.name: feed[i.name].shape for i in session.get_inputs()}
         self.outputs = run_on(session, feed)
         self.values = {**feed, **self.outputs, **self.inner_values(scratch, feed)}
 
@@ -210,12 +209,13 @@ class Checker:
         except Exception as e:  # noqa: BLE001  whatever the packages say is the finding
             return str(e)
 
-    def model(self, path, newest):
+    def model(self, path, newest, feed=None, inputs=None):
+        """`feed` makes the inputs for a session, where not every number will do; the file `inputs` holds them."""
         with tempfile.TemporaryDirectory(dir=path.parent if os.access(path.parent, os.W_OK) else None) as name:
-            original = Original(path, pathlib.Path(name))
+            original = Original(path, pathlib.Path(name), feed)
         if original.refusal:
             print(f"ONNX Runtime does not take {path.name} itself, so only onnx.checker is asked: {original.refusal}")
-        more = (original.model, original.first, original.shape, original.place, newest)
+        more = (original.model, original.shapes, original.place, newest, inputs)
         for number in range(1000):
             with tempfile.TemporaryDirectory() as name:
                 chosen = next((r for i, r in enumerate(runs.runs_for(path, pathlib.Path(name), *more)) if i == number), None)
@@ -292,6 +292,8 @@ def main():
             shutil.rmtree(path.parent)
             print(f"{name}: {check.count - check.failed} of {check.count} hold so far", flush=True)
         for folder in arguments.folders:
+            if not folder.is_dir():
+                print(f"skipped in part: there is no folder {folder}")
             for path in sorted(p for p in folder.glob("*.onnx") if p.name not in SKIPPED and wanted(p.stem)):
                 check.model(path, newest)
     print(f"{check.count - check.failed} of {check.count} hold; {check.refused} of them are refusals that the command may give")

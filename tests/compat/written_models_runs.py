@@ -49,7 +49,7 @@ def place_in(graph):
     return min(places)[2] if places else None
 
 
-def sanitize_runs(name, path, out, graph, first, shape, place):
+def sanitize_runs(name, path, out, graph, shapes, place, inputs):
     def sanitize(options, how, may_refuse=""):
         return Run(f"sanitize {' '.join(options)}", [["surgeon", "sanitize", path, "-o", out, *options]], out, how, may_refuse=may_refuse)
 
@@ -59,7 +59,8 @@ def sanitize_runs(name, path, out, graph, first, shape, place):
     yield sanitize(["--fold-constants", "--no-fold-shapes", "--no-per-pass-shape-inference", "--num-passes", "1"], CLOSE)
     yield sanitize(["--fold-constants", "--fold-size-threshold", "0"], CLOSE)
     yield sanitize(["--simplify"], CLOSE)
-    yield sanitize(["--override-input-shapes", f"{first}:[{','.join(map(str, shape))}]"], BITS)
+    first = next(iter(shapes))
+    yield sanitize(["--override-input-shapes", f"{first}:[{','.join(map(str, shapes[first]))}]"], BITS)
     yield sanitize(["--set-unbounded-dds-upper-bound", "100000", "--cleanup"], BITS)
     yield sanitize(["--fp-to-fp16"], HALF)
     yield sanitize(["--outputs", graph.output[-1].name, "--cleanup"], BITS)
@@ -69,9 +70,10 @@ def sanitize_runs(name, path, out, graph, first, shape, place):
         yield sanitize(["--exclude-outputs", graph.output[0].name], BITS)
     if name not in SLOW:
         unknown = "is unknown [at node"  # an operator that nobody can evaluate
-        shapes = ["--prove-input-shapes", f"{first}:[{','.join(map(str, shape))}]"]
-        yield sanitize(["--simplify", "--prove", *shapes], CLOSE, unknown)
-        if all(d.HasField("dim_value") for i in graph.input for d in i.type.tensor_type.shape.dim):
+        data = ["--load-inputs", inputs] if inputs else [
+            "--prove-input-shapes", *(f"{n}:[{','.join(map(str, shape))}]" for n, shape in shapes.items())]
+        yield sanitize(["--simplify", "--prove", *data], CLOSE, unknown)
+        if inputs is None and all(d.HasField("dim_value") for i in graph.input for d in i.type.tensor_type.shape.dim):
             yield sanitize(["--force-fallback-shape-inference"], BITS, unknown)
 
 
@@ -142,11 +144,12 @@ def plugin_runs(path, out, scratch, graph):
     yield Run(f"plugin replace of {plain}", [match, replace], out, BITS)
 
 
-def runs_for(path, scratch, model, first, shape, place, newest):
-    """All runs for a model whose first input is fed with `shape`."""
+def runs_for(path, scratch, model, shapes, place, newest, inputs=None):
+    """All runs for a model whose inputs are fed with these shapes; `inputs`: a file with what they are fed, where not every number
+    will do."""
     out, graph = scratch / "out.onnx", model.graph
-    yield from sanitize_runs(path.stem, path, out, graph, first, shape, place)
-    yield from edit_runs(path, out, first, place)
+    yield from sanitize_runs(path.stem, path, out, graph, shapes, place, inputs)
+    yield from edit_runs(path, out, next(iter(shapes)), place)
     yield from weight_runs(path, out, scratch)
     yield from external_data_runs(path, out, scratch)
     yield from text_runs(path, out, scratch)

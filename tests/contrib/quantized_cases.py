@@ -107,6 +107,36 @@ def products(rng):
                                             rng.integers(-300, 300, (5, 4), dtype=np.int16)])
 
 
+def lstm(rng):
+    """Weights stand in columns here. One element of the batch: of more, ONNX Runtime gives each thread its own range of levels. Weights
+    of 7 bits (the quantiser's reduce_range): sums of two products with larger int8 saturate in its kernel on CPUs without VNNI."""
+    for dtype in (np.uint8, np.int8):
+        for direction, directions in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            for by_column in (False, True):
+                steps, inputs, hidden = 5, 6, 4
+                gates = 4 * hidden
+                parameters = (directions, gates) if by_column else (directions,)
+
+                def quantized(rows):
+                    point = np.zeros(parameters, dtype) if by_column else levels(rng, parameters, dtype)
+                    return levels(rng, (directions, rows, gates), dtype) // dtype(2), (0.004 * rng.uniform(0.8, 1.25, parameters)).astype(F), point
+
+                (w, w_scale, w_zero), (r, r_scale, r_zero) = quantized(inputs), quantized(hidden)
+                x = rng.standard_normal((steps, 1, inputs)).astype(F)
+                bias = rng.standard_normal((directions, 2 * gates)).astype(F)
+                state = rng.standard_normal((2, directions, 1, hidden)).astype(F)
+                peephole = rng.standard_normal((directions, 3 * hidden)).astype(F) if direction == "forward" else None
+                yield Case(f"{dtype.__name__}_{direction}_{'columns' if by_column else 'whole'}", "DynamicQuantizeLSTM",
+                           [x, w, r, bias, None, state[0], state[1], peephole, w_scale, w_zero, r_scale, r_zero],
+                           {"direction": direction, "hidden_size": hidden}, outputs=(True,) * 3, constant=(1, 2, 3, 7, 8, 9, 10, 11),
+                           rtol=1e-4, atol=1e-5)
+    w, r = levels(rng, (1, 3, 8), np.uint8), levels(rng, (1, 2, 8), np.uint8)
+    yield Case("plain", "DynamicQuantizeLSTM",
+               [rng.standard_normal((4, 1, 3)).astype(F), w, r, None, None, None, None, None, F([0.01]), np.array([120], np.uint8),
+                F([0.01]), np.array([130], np.uint8)], {"hidden_size": 2}, outputs=(True, False, True), constant=(1, 2, 8, 9, 10, 11),
+               rtol=1e-4, atol=1e-5)
+
+
 def conv(rng):
     for x_type, w_type in ((np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)):
         for last in (0, 1):
@@ -138,5 +168,5 @@ def linear(rng):
 
 
 def cases():
-    for index, make in enumerate((binary, unary, pools, products, conv, linear)):
+    for index, make in enumerate((binary, unary, pools, products, conv, linear, lstm)):
         yield from make(np.random.default_rng(100 + index))

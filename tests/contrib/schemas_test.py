@@ -2,10 +2,11 @@
 """Compares the schemas of the com.microsoft operators, and of those that ONNX Runtime adds to the domain of the standard,
 with the registry of the installed onnxruntime package.
 
-usage: schemas_test.py SCHEMA_DUMP
+usage: schemas_test.py SCHEMA_DUMP [--write]
 
-SCHEMA_DUMP is the program that prints ours. Exit status 0 when all are equal apart from what exceptions.txt explains, 1 when
-something differs or an entry of exceptions.txt is not needed, 77 when there are no packages to compare with.
+SCHEMA_DUMP is the program that prints ours. The list of the CPU provider's kernels in docs/contrib_operators.md must be that of the
+package, too; --write puts it there. Exit status 0 when all are equal apart from what exceptions.txt explains, 1 when something
+differs or an entry of exceptions.txt is not needed, 77 when there are no packages to compare with.
 """
 
 import pathlib
@@ -19,6 +20,7 @@ try:
     import onnxruntime
     from onnx import defs
     from onnxruntime.capi import onnxruntime_pybind11_state as state
+    import listing
     import schema_text
     import schemas_test as standard
 except ImportError as missing:
@@ -65,13 +67,32 @@ def ours(dump):
             yield (domain, name, since), schema
 
 
+def check_document(here, write):
+    """1 when the list in the document is not what the package and we have."""
+    path = HERE.parents[1] / "docs" / "contrib_operators.md"
+    document = path.read_text()
+    kernels = {(k.domain, k.op_name) for k in state.get_all_opkernel_def()
+               if k.provider == "CPUExecutionProvider" and k.domain in listing.DOMAINS}
+    try:
+        wanted = listing.replaced(document, listing.table(onnxruntime.__version__, kernels, here))
+    except ValueError as problem:
+        print(problem)
+        return 1
+    if write:
+        path.write_text(wanted)
+    elif wanted != document or listing.BEGIN not in document:
+        print(f"{path} is not up to date: run schemas_test.py with --write")
+        return 1
+    return 0
+
+
 def main():
     expected, actual = theirs(), dict(ours(sys.argv[1]))
     exceptions = standard.read_exceptions(HERE / "exceptions.txt")
     used, wrong = set(), 0
     for (domain, name, since), schema in sorted(actual.items()):
         key = (domain, name, since)
-        lines = list(standard.differences(expected[key], schema)) if key in expected else ["is no operator of ONNX Runtime"]
+        lines = list(standard.differences(expected[key], schema)) if key in expected else ["is not an operator of ONNX Runtime"]
         if lines and name in exceptions:
             used.add(name)
             continue
@@ -81,9 +102,8 @@ def main():
     for name in exceptions.keys() - used:
         wrong += 1
         print(f"{name} is in exceptions.txt, but nothing differs")
-    left_out = sorted(n for d, n, _ in expected if d == "com.microsoft" and (d, n, 1) not in actual)
+    wrong += check_document({(d, n) for d, n, _ in actual}, write="--write" in sys.argv[2:])
     print(f"onnxruntime {onnxruntime.__version__}: {len(actual)} schemas compared, {wrong} problems, {len(used)} exceptions")
-    print(f"operators of com.microsoft that are not here: {' '.join(left_out)}")
     return 1 if wrong or not actual else 0
 
 

@@ -89,7 +89,7 @@ def main():
     listed, package, reviewed = listed_steps(sys.argv[1]), steps_of_package(), read_reviewed()
     lines, used = [], set()
     lines += [f"{' '.join(map(str, s))} is not listed" for s in sorted(package.keys() - listed.keys())]
-    lines += [f"{' '.join(map(str, s))} is no step of the package" for s in sorted(listed.keys() - package.keys())
+    lines += [f"{' '.join(map(str, s))} is not a step of the package" for s in sorted(listed.keys() - package.keys())
               if s[0] in DOMAINS.values()]
     counts = collections.Counter()
     for step, (before, after) in sorted(package.items()):

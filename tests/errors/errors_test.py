@@ -1,6 +1,6 @@
 """Runs every case of cases.py, and a few that need more than a command line.
 
-usage: errors_test.py BINARY
+usage: errors_test.py BINARY UNLUCKY_CALLS_LIBRARY
 """
 
 import glob
@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,11 +20,29 @@ import fixtures
 import lint_cases
 
 TIMEOUT = 60
+# Any library that says at the end of the process that it was loaded.
+PLANTED_LIBRARY = os.path.abspath(sys.argv[2])
 
 
 def run(binary, command, **options):
     return subprocess.run(["assay"] + shlex.split(command), executable=binary, capture_output=True, text=True,
                           timeout=TIMEOUT, **options)
+
+
+def write_file(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def has_open(process, start):
+    """Whether a process has a file open whose path begins like this; one without a name is called FOLDER/#NUMBER (deleted)."""
+    for link in glob.glob(f"/proc/{process}/fd/*"):
+        try:
+            if os.readlink(link).startswith(start):
+                return True
+        except OSError:
+            pass
+    return False
 
 
 def check_case(binary, folder, command, status, stream, message):
@@ -33,9 +52,13 @@ def check_case(binary, folder, command, status, stream, message):
         return f"died of signal {-result.returncode}\n{result.stderr}"
     if result.returncode != status:
         return f"exit code {result.returncode} instead of {status}\n{result.stderr}"
+    fatal = [line for line in result.stderr.splitlines() if line.startswith("[!] ")]
+    if len(set(fatal)) < len(fatal):
+        return f"an error is said twice\n{result.stderr}"
     text = "\n" + getattr(result, stream).replace(folder, "$DIR") + "\n"
     # How much memory there is depends on the machine.
     text = re.sub(r"the \d+ bytes that there are", "the $BYTES bytes that there are", text)
+    text = re.sub(r"but \d+ of \d+ bytes are in use", "but $USED of $BYTES bytes are in use", text)
     if "\n" + message + "\n" not in text:
         return f"{stream} lacks the message\n  {message}\nand has\n{text}"
     return None
@@ -62,16 +85,65 @@ def check_closed_stdout(binary, folder):
     return None
 
 
+def check_full_device(binary, folder):
+    """Output that does not arrive ends with a sentence and exit code 1, whatever writes it."""
+    message = "[!] cannot write standard output: No space left on device"
+    for command in ["run identity.onnx --ref", "inspect model identity.onnx", "inspect model identity.onnx --show text", "--help",
+                    "run --help", "--version", "check lint identity.onnx --no-onnxrt", "inspect diff identity.onnx identity.onnx",
+                    "template onnx-gs identity.onnx -o -", "template model --list", "inspect data name.json"]:
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run(["assay"] + shlex.split(command), executable=binary, stdout=full, stderr=subprocess.PIPE, text=True,
+                                    timeout=TIMEOUT)
+        if result.returncode != 1 or message not in result.stderr:
+            return f"{command}: exit code {result.returncode}\n{result.stderr}"
+    result = run(binary, "run identity.onnx --ref --log-file /dev/full")
+    if result.returncode != 1 or "[!] cannot write the log file /dev/full: No space left on device" not in result.stderr:
+        return f"--log-file: exit code {result.returncode}\n{result.stderr}"
+    return None
+
+
+def check_planted_library(binary, folder):
+    """ONNX Runtime and the image libraries are not taken from the current folder, whatever the lists of folders say."""
+    planted = "lib/python3.11/site-packages/onnxruntime/capi"
+    os.makedirs(planted)
+    write_file("python3", b"")
+    names = ["libonnxruntime.so", "libonnxruntime.so.1", "libturbojpeg.so.0", f"{planted}/libonnxruntime.so"]
+    for name in names:
+        shutil.copy(PLANTED_LIBRARY, name)
+    problem = None
+    for variable, value in [("PATH", ":/usr/bin"), ("PATH", ".:/usr/bin"), ("LD_LIBRARY_PATH", ":/usr/lib"), ("LD_LIBRARY_PATH", "/usr/lib:."),
+                            ("VIRTUAL_ENV", "."), ("CONDA_PREFIX", "."), ("HOME", ".")]:
+        environment = {k: v for k, v in os.environ.items() if k not in ("ASSAY_ONNXRUNTIME", "VIRTUAL_ENV", "CONDA_PREFIX")}
+        run(binary, "run identity.onnx --onnxrt", env={**environment, variable: value, "KILL_COUNT": "was_loaded"})
+        if os.path.exists("was_loaded"):
+            problem = f"{variable}={value} loads a library from the current folder"
+            os.unlink("was_loaded")
+    for name in [*names, "python3"]:
+        os.unlink(name)
+    return problem
+
+
+def check_planted_link(binary, folder):
+    """A link with the name of a temporary file, made by somebody who knows the process's id, is not written through."""
+    write_file("victim", b"precious")
+    # The shell's id becomes the program's.
+    script = f"ln -s victim planted.json.$$.tmp; exec '{binary}' run identity.onnx --ref --save-outputs planted.json"
+    status = os.spawnvp(os.P_WAIT, "sh", ["sh", "-c", script + " >/dev/null"])
+    with open("victim", "rb") as victim:
+        return None if status == 0 and victim.read() == b"precious" else f"exit code {status}, or the link's target was written"
+
+
 def check_interrupt(binary, folder):
     """An interrupt while a file is being written leaves neither the file nor a part of it."""
     command = "run dynamic.onnx --ref --input-shapes x:[20000000,2] --save-outputs big.json"
     process = subprocess.Popen([binary, *shlex.split(command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + TIMEOUT
-    while not glob.glob("big.json*") and process.poll() is None and time.monotonic() < deadline:
+    # The file has no name yet, but the process has it open.
+    while process.poll() is None and time.monotonic() < deadline and not has_open(process.pid, os.path.join(folder, "#")):
         time.sleep(0.001)
     process.send_signal(signal.SIGINT)
     status = process.wait(TIMEOUT)
-    left = glob.glob("big.json*")
+    left = glob.glob("big.json*") + glob.glob("assay-*")
     if status != -signal.SIGINT or left:
         return f"status {status}, left behind: {left}"
     return None
@@ -123,6 +195,30 @@ def check_flipped_bytes(binary, folder):
     return None
 
 
+def check_names_act_on_nothing(binary, folder):
+    """Names of a model that clear terminals and look like lines of the log are shown as text, by every command."""
+    for command in ["inspect model escapes.onnx --show text", "inspect model escapes.onnx --show layers attrs weights --stats",
+                    "inspect sparsity escapes.onnx", "inspect diff escapes.onnx identity.onnx", "check lint escapes.onnx --no-onnxrt",
+                    "run escapes.onnx --ref -vvv", "run escapes.onnx --ref --onnx-outputs nowhere",
+                    "surgeon extract escapes.onnx --outputs nowhere:auto -o out.onnx", "surgeon sanitize escapes.onnx --cleanup -o out.onnx -v",
+                    "surgeon convert-opset escapes.onnx --to 1 -o out.onnx"]:
+        result = subprocess.run(["assay"] + shlex.split(command), executable=binary, capture_output=True, timeout=TIMEOUT)
+        for text in (result.stdout.decode(), result.stderr.decode()):
+            acting = [c for c in text if c != "\n" and c != "\t" and (ord(c) < 32 or 127 <= ord(c) < 160 or 0x202A <= ord(c) <= 0x202E)]
+            if acting or any(line.startswith("[I] PASSED") and "Runtime" not in line for line in text.split("\n")):
+                return f"{command}: {acting}\n{text}"
+    return None
+
+
+def check_patterns(binary, folder):
+    """Lines with times and names of runners in them."""
+    for command, status, pattern in cases.PATTERNS:
+        result = run(binary, command)
+        if result.returncode != status or not re.search(pattern, result.stdout, re.MULTILINE):
+            return f"{command}: exit code {result.returncode}, no line fits {pattern}\n{result.stdout}{result.stderr}"
+    return None
+
+
 def check_lint(binary, folder):
     """check lint finds all that is wrong with each model of lint_cases.py, and nothing else."""
     for name, (text, status, expected) in lint_cases.CASES.items():
@@ -135,7 +231,8 @@ def check_lint(binary, folder):
     return None
 
 
-CHECKS = [check_lint, check_names, check_flipped_bytes, check_reader_that_leaves, check_closed_stdout, check_interrupt, check_version_speed]
+CHECKS = [check_lint, check_patterns, check_names_act_on_nothing, check_names, check_flipped_bytes, check_reader_that_leaves,
+          check_closed_stdout, check_full_device, check_planted_library, check_planted_link, check_interrupt, check_version_speed]
 
 
 def main():

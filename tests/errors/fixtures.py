@@ -1,10 +1,12 @@
 """Makes the files that the error cases refer to, in the folder where they run."""
 
 import base64
+import io
 import json
 import os
 import random
 import struct
+import zipfile
 
 from onnx_bytes import chunk, int_attribute, ints_attribute, model, node, tensor, tensor_attribute, value_info
 
@@ -23,6 +25,9 @@ def write_models():
     write("two.onnx", model([node("Relu", ["x"], ["h"], "first"), node("Neg", ["h"], ["y"], "second")], [X], [Y]))
     write("cast.onnx", model([node("Identity", ["i"], ["j"])], [value_info("i", [3], 6)], [value_info("j", [3], 6)]))
     write("no_extension", IDENTITY)
+    evil = "\x1b[2J\n[I] PASSED\r\a\u009b\u202e"
+    write("escapes.onnx", model([node("Identity", ["x"], [evil], evil)], [X], [value_info(evil, [1, 2])]))
+    write("twin_inputs.onnx", model([node("Add", ["x", "x"], ["y"], "add")], [X, X], [Y]))
     weights = [tensor("w", [4, 1], struct.pack("<4f", 1, 0, 0, 2)), tensor("shape", [2], struct.pack("<2q", 1, 4), 7)]
     nodes = [node("Constant", [], ["k"], "constant", attributes=[tensor_attribute("value", tensor("", [1, 2], bytes(8)))]),
              node("Concat", ["x", "k"], ["c"], "concat", attributes=[int_attribute("axis", 1)]),
@@ -31,6 +36,24 @@ def write_models():
     write("typed.onnx", model(nodes, [X], [value_info("y", [1, 1])], weights))
     write("model.engine", b"\0")
 
+
+MISUSED = """<ir_version: 8, opset_import: ["" : 17, "l" : 1]>
+g () => (float[2] y) <float[2] c = {1, 2}, bool t = {1}> { y = NODE }
+"""
+FUNCTION = """<opset_import: ["" : 17, "l" : 1], domain: "l">
+f (a) => (b) { b = Neg() }
+"""
+BRANCHES = """If <then_branch: graph = a () => (float[2] p) { p = Add(c) },
+  else_branch: graph = b () => (float[2] q) { q = Add(c, "") }>(t)"""
+KEY_HEADS = """<ir_version: 10, opset_import: ["" : 23]>
+g (float[1,2,3,4] q, float[1,4,3,4] k, float[1,4,3,4] v) => (float[1,2,3,4] y) { y = Attention(q, k, v) }
+"""
+# It stacks up a tensor for ever.
+GROWING = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1000] x) => (float[n, 1000] y) <int64 turns = {4611686018427387904}> {
+  y = Loop <body: graph = b (int64 i, bool go) => (bool again, float[1000] s) { again = Identity(go) s = Neg(x) }>(turns, "")
+}
+"""
 
 TEXT = """<ir_version: 8, opset_import: ["" : 17]>
 two (float[1, 2] x) => (float[1, 2] y)
@@ -42,15 +65,31 @@ two (float[1, 2] x) => (float[1, 2] y)
 """
 
 
+BRANCHES = """<ir_version: 8, opset_import: ["" : 17]>
+g (bool c, float[1, 2] x) => (float[1, 2] y)
+{
+  [choice] y = If (c) <then_branch: graph = t () => (float[1, 2] a) { h = Relu (x) a = Neg (h) },
+                       else_branch: graph = e () => (float[1, 2] b) { b = Abs (x) }>
+}
+"""
+
+
 def write_texts():
     write("two.onnxtxt", TEXT)
     write("text_in.onnx", TEXT)
+    write("any_rank.onnxtxt", '<ir_version: 8, opset_import: ["" : 17]> g (float[] x) => (float[] y) { [n] y = Relu (x) }')
+    write("branches.onnxtxt", BRANCHES)
     write("text_syntax.onnxtxt", TEXT.replace("(h, w)", "(h w)"))
     write("text_elements.onnxtxt", TEXT.replace("{1, 2}", "{1, 2, 3}"))
     write("text_dangling.onnxtxt", TEXT.replace("(h, w)", "(h, v)"))
     write("text_left_out.txt", TEXT.replace("{1, 2}", "{1, ...}"))
     write("text_external.onnxtxt", TEXT.replace("{1, 2}", '["location": "../outside.bin"]'))
     write("text_empty.onnxtxt", "")
+    write("missing_input.onnxtxt", MISUSED.replace("NODE", "Add(c)"))
+    write("missing_in_function.onnxtxt", MISUSED.replace("NODE", "l.f(c)") + FUNCTION)
+    write("missing_in_branch.onnxtxt", MISUSED.replace("NODE", BRANCHES))
+    write("too_many_key_heads.onnxtxt", KEY_HEADS)
+    write("growing_loop.onnxtxt", GROWING)
 
 
 def write_damaged_models():
@@ -90,6 +129,16 @@ def write_damaged_models():
     write("external_absolute.onnx", external("/etc/hostname"))
     write("external_link.onnx", external("link.bin"))
     os.symlink("/etc/hostname", "link.bin")
+    # What would be waited for, or read for ever, and a file that has a second name elsewhere.
+    write("external_pipe.onnx", external("pipe.bin"))
+    write("external_hard.onnx", external("hard.bin"))
+    write("external_folder.onnx", external("folder.bin"))
+    for pipe in ("pipe.bin", "pipe.onnx", "pipe.json", "pipe.yaml", "pipe.so"):
+        os.mkfifo(pipe)
+    os.symlink("/dev/zero", "device.onnx")
+    write("second_name", bytes(8))
+    os.link("second_name", "hard.bin")
+    os.mkdir("folder.bin")
 
 
 def write_inputs(path, name, descr, shape, raw):
@@ -99,6 +148,14 @@ def write_inputs(path, name, descr, shape, raw):
     npy = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + raw
     array = {"array": base64.b64encode(npy).decode(), "polygraphy_class": "ndarray"}
     write(path, json.dumps([{name: array}]))
+
+
+def npz(content):
+    """An archive of one deflated entry."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", content)
+    return file.getvalue()
 
 
 def write_data():
@@ -112,6 +169,11 @@ def write_data():
     write("not.json", "{ this is not JSON")
     write("other.json", json.dumps({"a": 1}))
     write("empty_list.json", "[]")
+    # Strings of 4 GB each, but none of them.
+    write_inputs("wide.json", "x", "<U1073741824", (0,), b"")
+    # A header that ends before its first 12 bytes.
+    archive = npz(b"\x93NUMPY\x01\x00\x01\x00{" + b"A" * 4096)
+    write("short_header.json", json.dumps([{"x": {"array": base64.b64encode(archive).decode(), "polygraphy_class": "ndarray"}}]))
     write("no_array.json", json.dumps([{"x": {"array": "!!!", "polygraphy_class": "ndarray"}}]))
     os.mkdir("folder")
     os.mkdir("read_only", 0o555)

@@ -65,7 +65,7 @@ CASES = {
     "shadowed": (
         model("[n] h = Relu (x)\n[m] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { h = Neg (x) }, else_branch: graph = e () => (float[2, 3] b) { b = Add (h, x) }>", inputs="float[2, 3] x, bool c"),
         0, [
-            "W Name: m, Op: If | in 'then_branch' of node 'm' (If): 'h' is a node output here and hides a value of an enclosing graph",
+            "W Name: m, Op: If | in 'then_branch' of node 'm' (If): at node (Neg) producing 'h': 'h' is a node output here and hides a value of an enclosing graph",
         ]),
     "shadowed_input": (
         model("[m] y = Loop (k, c, x) <body: graph = b (int64 i, bool c, float[2,3] x) => (bool co, float[2, 3] o) { co = Identity (c) o = Neg (x) }>", inputs="float[2, 3] x, bool c, int64 k"),
@@ -136,12 +136,12 @@ CASES = {
     "in_function": (
         model("[n] y = l.f (x)", more=', "l" : 1', after='<domain: "l", opset_import: ["" : 17]> f (a) => (b) { b = Relu <z: int = 1> (a) }'),
         1, [
-            "E in function 'f': Relu-14 has no attribute 'z'",
+            "E in function 'f': at node (Relu) producing 'b': Relu-14 has no attribute 'z'",
         ]),
     "in_branch": (
         model("[m] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { [i] h = Flatten <axis: float = 1.0> (x) }, else_branch: graph = e () => (float[2, 3] b) { b = Add (x) }>", inputs="float[2, 3] x, bool c"),
         1, [
-            "E Name: m, Op: If | in 'then_branch' of node 'm' (If): the attribute 'axis' of Flatten-13 must be of type INT, not FLOAT",
-            "E Name: m, Op: If | in 'else_branch' of node 'm' (If): Add-14 takes 2 inputs, but 1 are given",
+            "E Name: m, Op: If | in 'then_branch' of node 'm' (If): at node 'i' (Flatten): the attribute 'axis' of Flatten-13 must be of type INT, not FLOAT",
+            "E Name: m, Op: If | in 'else_branch' of node 'm' (If): at node (Add) producing 'b': Add-14 takes 2 inputs, but 1 are given",
         ]),
 }

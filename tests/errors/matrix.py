@@ -20,9 +20,13 @@ FILES = {
         "external_parent.onnx": "its external data are at '../outside.bin', outside the model's folder",
         "external_absolute.onnx": "its external data are at the absolute path '/etc/hostname'",
         "external_link.onnx": "outside the model's folder",
+        "external_hard.onnx": "hard.bin has 2 names (hard links)",
+        "external_pipe.onnx": "pipe.bin: it is a pipe",
+        "external_folder.onnx": "folder.bin: it is a folder",
     },
     # A folder is a TensorFlow checkpoint to commands that take models of several kinds.
     "directory": {"folder.onnx": ("folder.onnx: it is a folder", "folder.onnx is a model of type ckpt")},
+    "special file": {"pipe.onnx": "cannot read pipe.onnx: it is a pipe", "device.onnx": "cannot read device.onnx: it is a device"},
     "unreadable": {"unreadable.onnx": "unreadable.onnx: Permission denied"},
 }
 
@@ -36,7 +40,7 @@ class Reader:
     place: str = ""  # where the command finds the file, if its command line does not name it
 
 
-LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "directory", "unreadable")}
+LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "directory", "special file", "unreadable")}
 READERS = {
     "run": [Reader("run {} --ref"), Reader("run {} --engine")],
     "inspect model": [Reader("inspect model {} --show layers weights")],
@@ -68,7 +72,7 @@ NO_READERS = {
     "data to-input": "it reads results of runs",
 }
 # (subcommand, kind): why the case cannot be.
-NO_CASES = {("check conformance", "missing"): "a folder without a model is no case"}
+NO_CASES = {("check conformance", "missing"): "a folder without a model is not a case"}
 
 
 @dataclasses.dataclass

@@ -13,6 +13,7 @@ import resource
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -99,7 +100,15 @@ def put_at(place, name):
     os.mkdir(folder)
     for data in ("short.bin", "link.bin"):
         shutil.copy(data, folder, follow_symlinks=False)
-    if os.path.isdir(name):
+    os.mkfifo(os.path.join(folder, "pipe.bin"))
+    os.mkdir(os.path.join(folder, "folder.bin"))
+    shutil.copy("second_name", folder)
+    os.link(os.path.join(folder, "second_name"), os.path.join(folder, "hard.bin"))
+    if os.path.islink(name):
+        os.symlink(os.readlink(name), place)
+    elif os.path.exists(name) and stat.S_ISFIFO(os.stat(name).st_mode):
+        os.mkfifo(place)
+    elif os.path.isdir(name):
         os.mkdir(place)
     elif os.path.exists(name):
         mode = os.stat(name).st_mode
@@ -230,12 +239,12 @@ class WriteCells:
         if process.returncode != -number:
             return f"status {process.returncode} instead of a death by signal {number}"
         if number == signal.SIGKILL:
-            now = {p: c for p, c in now.items() if not p.endswith(".tmp")}
+            now = {p: c for p, c in now.items() if not os.path.basename(p).startswith("assay-")}
         return None if now == there else f"files differ: {[p for p in {*now, *there} if now.get(p, 1) != there.get(p, 1)]}"
 
     def ended_with_data(self, number):
-        """The same with external data beside the model: at the data file, and at the model."""
-        for at in (1, 2):
+        """The same with external data beside the model: at the data file, and at both forms of the model."""
+        for at in (1, 2, 3):
             self.clear()
             status, _, err = self.program.run("surgeon sanitize typed.onnx --fold-constants -o " + self.out + self.writer.data)
             if status != 0:
@@ -268,7 +277,7 @@ class WriteCells:
             return f"one failed: {ends}"
         if [content(f) for f in files] not in possible:
             return "the files are of neither"
-        left = list(pathlib.Path(".").rglob("*.tmp"))
+        left = list(pathlib.Path(".").rglob("assay-*"))
         return f"left behind: {left}" if left else None
 
     def two_at_once(self):

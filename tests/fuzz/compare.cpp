@@ -47,7 +47,7 @@ std::vector<Tensor> exact_inputs(const Case& c) {
     inputs.push_back(
         v == nullptr
             ? Tensor()
-            : widened(place != fed.end() ? c.feed[static_cast<size_t>(place - fed.begin())] : v->tensor()));
+            : widened(place != fed.end() ? c.feed[static_cast<size_t>(place - fed.begin())] : v->tensor().aligned()));
   }
   return inputs;
 }
@@ -162,7 +162,7 @@ std::string attribute_text(const Attribute& a) {
   if (const auto* x = a.get_if<std::vector<float>>()) return fmt::format("[{}]", fmt::join(*x, ", "));
   if (const auto* x = a.get_if<std::vector<std::string>>())
     return fmt::format("['{}']", fmt::join(*x, "', '"));
-  if (const auto* x = a.get_if<Tensor>()) return value_text(*x);
+  if (const auto* x = a.get_if<UnalignedTensor>()) return value_text(x->aligned());
   return "...";
 }
 
@@ -188,7 +188,7 @@ std::string describe(const Case& c) {
     inputs.push_back(v == nullptr
                          ? "-"
                          : value_text(place != fed.end() ? c.feed[static_cast<size_t>(place - fed.begin())]
-                                                         : v->tensor()));
+                                                         : v->tensor().aligned()));
   }
   return fmt::format("{}({}) {}", n.op_type, fmt::join(attributes, ", "), fmt::join(inputs, ", "));
 }
@@ -206,7 +206,7 @@ Comparison compare(const Case& c, const Backend& backend) {
   }
   Results actual(c.model->graph->outputs.size());
   try {
-    const auto session = backend.open({refusal.empty() ? own.model : c.model, ""}, {.threads = 1});
+    const auto session = backend.open({refusal.empty() ? own.model : c.model, ""}, {.threads = 1, .on_warning = [](std::string_view) {}});
     session->run(c.feed, [&](size_t i, Tensor t) { actual[i] = std::move(t); });
   } catch (const std::exception& e) {
     if (!refusal.empty()) return {Outcome::kRefused, refusal};

@@ -16,7 +16,7 @@ const Node& node(const Case& c) { return *c.model->graph->nodes()[0]; }
 /// Undefined when it is left out.
 Tensor input(const Case& c, size_t i) {
   const Value* v = node(c).input(i);
-  if (v == nullptr || v->is_constant()) return v == nullptr ? Tensor() : v->tensor();
+  if (v == nullptr || v->is_constant()) return v == nullptr ? Tensor() : v->tensor().aligned();
   const auto& fed = c.model->graph->inputs;
   return c.feed[static_cast<size_t>(std::find(fed.begin(), fed.end(), v) - fed.begin())];
 }
@@ -167,7 +167,7 @@ bool is_variance_by_difference(const Case& c, const Comparison& seen) {
   return differs(seen) && seen.ratio <= worst;
 }
 
-/// A scale for which the extent is no whole number before it is cut off.
+/// A scale for which the extent is not a whole number before it is cut off.
 bool is_fractional_extent(const Case& c, const Comparison& seen) {
   const Tensor x = input(c, 0), scales = input(c, node(c).inputs().size() > 2 ? 2 : 1);
   const std::string mode = word(c, "coordinate_transformation_mode");

@@ -59,8 +59,8 @@ void mutate_list(std::vector<int64_t>& list, Random& r) {
 void mutate_attribute(Attribute& a, Random& r) {
   if (auto* list = std::get_if<std::vector<int64_t>>(&a.data); list != nullptr && r.chance(90)) {
     mutate_list(*list, r);
-  } else if (auto* t = std::get_if<Tensor>(&a.data); t != nullptr && r.chance(90)) {
-    *t = mutated_tensor(*t, r);
+  } else if (auto* t = std::get_if<UnalignedTensor>(&a.data); t != nullptr && r.chance(90)) {
+    *t = mutated_tensor(t->aligned(), r);
   } else if (std::holds_alternative<int64_t>(a.data)) {
     a.data = random_integer(r);
   } else if (std::holds_alternative<float>(a.data)) {
@@ -94,7 +94,7 @@ void mutate_node(Node& n, Random& r) {
   }
   Value* v = n.inputs().empty() ? nullptr : n.input(r.below(n.inputs().size()));
   if (v != nullptr && v->tensor().defined() && !v->tensor().is_container() && r.chance(70)) {
-    Tensor t = mutated_tensor(v->tensor(), r);
+    Tensor t = mutated_tensor(v->tensor().aligned(), r);
     if (!t.is_container()) v->set_tensor(std::move(t));
     return;
   }

@@ -260,6 +260,9 @@ def main():
     generate.make_cases(pathlib.Path(cases))
     comparison = Comparison(program)
     comparison.has_optional_models = any(pathlib.Path(root).is_dir() for root in sys.argv[4:])
+    for root in sys.argv[4:]:
+        if not pathlib.Path(root).is_dir():
+            print(f"skipped in part: there is no folder {root}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for path in sorted(pathlib.Path(cases).glob("*/*/model.onnx")):

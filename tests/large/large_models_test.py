@@ -92,7 +92,8 @@ def main():
         check.expect((data.st_mtime_ns, data.st_size) == (data_before.st_mtime_ns, data_before.st_size), "big.data was touched")
         # To another folder the weights go along, those that are used and no others.
         check.run("surgeon extract big.onnx --inputs x3:auto:auto --outputs x5:float32 -o other/part.onnx --save-external-data part.data")
-        check.expect((folder / "other/part.data").stat().st_size == 2 * WEIGHT_BYTES, "part.data has not the size of two weights")
+        check.expect((folder / "other/part.data").stat().st_size == 2 * WEIGHT_BYTES + 64,
+                     "part.data has not the size of two weights and the mark")
         make_inside(folder / "inside.onnx", 4)
         check.run("inspect model inside.onnx", limit=40)
         check.run("surgeon extract inside.onnx --inputs x1:auto:auto --outputs x2:float32 -o inside_part.onnx")

@@ -111,6 +111,9 @@ def main():
         odd.mkdir()
         for i, model in enumerate(odd_models()):
             odd.joinpath(f"{i}.onnx").write_bytes(model.SerializeToString())
+        for folder in folders:
+            if not pathlib.Path(folder).is_dir():
+                print(f"skipped in part: there is no folder {folder}")
         paths = [p for folder in [odd, *folders] for p in sorted(pathlib.Path(folder).rglob("*.onnx"))]
         for start in range(0, len(paths), BATCH):
             batch = paths[start:start + BATCH]

@@ -106,13 +106,13 @@ def problems(expected, actual):
             yield subject, "is missing"
             continue
         if key not in expected:
-            yield subject, "is no operator of the onnx package"
+            yield subject, "is not an operator of the onnx package"
             continue
         in_force = [v for v in expected[key] if v <= OLDEST_OPSET[domain]]
         first = max(in_force, default=0)
         for version in sorted(expected[key].keys() | actual[key].keys()):
             if version not in expected[key]:
-                yield f"{subject}-{version}", "is no version of the onnx package"
+                yield f"{subject}-{version}", "is not a version of the onnx package"
             elif version in actual[key]:
                 for line in differences(expected[key][version], actual[key][version]):
                     yield f"{subject}-{version}", line

@@ -1,5 +1,7 @@
 #include "cli/options/data_loader.h"
 
+#include <iterator>
+
 #include "base/log.h"
 #include "cli/values.h"
 
@@ -40,7 +42,7 @@ void warn_about_ignored(const ParsedArgs& args) {
 
 }  // namespace
 
-OptionGroup& add_data_loader_options(ArgParser& parser) {
+OptionGroup& add_data_loader_options(ArgParser& parser, const std::string& no_scripts) {
   OptionGroup& group = parser.add_group("Data Loader");
   group.options = {
       {.names = {"--seed"},
@@ -67,6 +69,8 @@ OptionGroup& add_data_loader_options(ArgParser& parser) {
        .help = "Run on the inputs that these files hold, instead of random ones.",
        .arity = Arity::kAtLeastOne,
        .metavar = "FILE"},
+      {.names = {"--data-loader-script"}, .refusal = no_scripts},
+      {.names = {"--data-loader-func-name"}, .refusal = no_scripts},
   };
   return group;
 }
@@ -93,6 +97,16 @@ DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> sh
   options.load_inputs = args.list("--load-inputs").value_or(std::vector<std::string>{});
   if (!options.load_inputs.empty()) warn_about_ignored(args);
   return options;
+}
+
+LoaderCache input_cache(const DataOptions& data) {
+  if (data.load_inputs.empty()) return {DataLoader(data.random), ""};
+  InputData all;
+  for (const std::string& path : data.load_inputs) {
+    InputData part = load_inputs(path);
+    std::move(part.begin(), part.end(), std::back_inserter(all));
+  }
+  return {std::move(all), ""};
 }
 
 }  // namespace assay::cli

@@ -6,6 +6,7 @@
 
 #include "cli/args.h"
 #include "run/data_loader.h"
+#include "run/loader_cache.h"
 
 namespace assay::cli {
 
@@ -14,8 +15,15 @@ struct DataOptions {
   std::vector<std::string> load_inputs;  ///< files; empty: random data
 };
 
-OptionGroup& add_data_loader_options(ArgParser& parser);
+/// `no_scripts` says why data from a script (--data-loader-script) are refused.
+OptionGroup& add_data_loader_options(
+    ArgParser& parser,
+    const std::string& no_scripts = "this build runs no Python. Save the inputs in a file, as --save-inputs and "
+                                    "Polygraphy do, and give it with --load-inputs.");
 /// Warns about options that loaded data make pointless, and about deprecated ones. Throws Error.
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes);
+
+/// The data that the options ask for: those of the files, else random ones.
+LoaderCache input_cache(const DataOptions& data);
 
 }  // namespace assay::cli

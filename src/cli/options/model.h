@@ -24,7 +24,7 @@ void add_onnx_model_option(ArgParser& parser, const std::string& name = "model_f
                            const std::string& help = "The ONNX model.");
 /// The path of that option: absolute when the file exists, with a warning when it does not.
 std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name = "model_file");
-/// Warns when the file does not exist. Throws Error when it is no ONNX model by its name, unless --model-type
+/// Warns when the file does not exist. Throws Error when it is not an ONNX model by its name, unless --model-type
 /// says so.
 ModelOptions read_model_options(const ParsedArgs& args);
 

@@ -9,7 +9,7 @@
 namespace assay::cli {
 namespace {
 
-constexpr const char* kTensorRtRole = "--trt";
+constexpr const char *kTensorRtRole = "--trt", *kStrict = "--strict-trt";
 
 }  // namespace
 
@@ -40,6 +40,10 @@ void add_runner_options(ArgParser& parser) {
       {.names = {kTensorRtRole},
        .help = "The role that TensorRT has in existing command lines: runs the engine of this build.",
        .arity = Arity::kNone});
+  runners.options.push_back({.names = {kStrict},
+                             .help = "With --trt: end with an error where TensorRT cannot run, instead of running "
+                                     "the engine of this build.",
+                             .arity = Arity::kNone});
 
   parser.add_group("Backends").options = {
       {.names = {"--threads"},
@@ -62,12 +66,20 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args) {
   std::vector<RunnerChoice> choices;
   for (const std::string& flag : args.sequence(flags)) {
     if (flag == kTensorRtRole) {
+      if (args.has(kStrict))
+        log::critical(ErrorCode::kUnsupported,
+                      "--trt: TensorRT is not part of this build, and {} forbids to run another engine in its "
+                      "role. Leave {} out, or say --engine.",
+                      kStrict, kStrict);
       const Backend* engine = find_backend("engine");
       require(engine != nullptr, ErrorCode::kUnsupported,
               "--trt needs the engine, which this build leaves out");
       log::once(log::Severity::kWarning,
                 "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
-      choices.push_back({.backend = engine, .prefix = "trt-runner", .human_name = "TensorRT"});
+      choices.push_back({.backend = engine,
+                         .prefix = "trt-runner",
+                         .human_name = "TensorRT",
+                         .note = "run by the engine of assay, not by TensorRT"});
       continue;
     }
     for (const Backend* backend : all_backends())
@@ -76,6 +88,8 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args) {
                            .prefix = std::string(backend->runner_prefix),
                            .human_name = std::string(backend->human_name)});
   }
+  if (args.has(kStrict) && !args.has(kTensorRtRole))
+    log::warning("{} has no effect without {}.", kStrict, kTensorRtRole);
   return choices;
 }
 

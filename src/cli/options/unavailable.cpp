@@ -115,8 +115,6 @@ constexpr Unavailable kScripts[] = {
     {"--trt-config-postprocess-script --trt-cpps", kOne},
     {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
-    {"--data-loader-script", kOne},
-    {"--data-loader-func-name", kOne},
     {"--compare-func-script", kOne},
     {"--gen --gen-script", kOne},
 };
@@ -200,8 +198,6 @@ constexpr Unavailable kConfigScript[] = {
     {"--profiling-verbosity", kOne},
     {"--runtime-platform", kOne},
     {"--tiling-optimization-level", kOne},
-    {"--data-loader-script", kOne},
-    {"--data-loader-func-name", kOne},
 };
 
 constexpr Reason kNetworkReasons[] = {

@@ -42,7 +42,7 @@ void clip_by_comparing(Rewrite& r) {
 
 void clip_bounds_to_attributes(Rewrite& r) {
   const auto is_free = [&](size_t i) {
-    return r.input(i) != nullptr && !Rewrite::constant_value(r.input(i));
+    return r.input(i) != nullptr && !r.constant_value(r.input(i));
   };
   if (is_free(1) || is_free(2)) return clip_by_comparing(r);
   if (r.input(1) != nullptr) r.node().set_attribute("min", exact_float(r, 1, "min"));
@@ -100,7 +100,7 @@ void slice_to_attributes(Rewrite& r) {
 
 void slice_axes_from_front(Rewrite& r) {
   if (r.input(3) == nullptr) return;
-  const std::optional<Tensor> given = Rewrite::constant_value(r.input(3));
+  const std::optional<Tensor> given = r.constant_value(r.input(3));
   if (!given)
     return r.note("axes below 0 mean nothing in opset 10; these are not constant, so that was not checked");
   Ints axes = given->to_int64();
@@ -138,7 +138,7 @@ void ratio_to_attribute(Rewrite& r) {
     if (training.dtype() != DType::kBool || training.numel() != 1 || *training.data<bool>())
       no_equivalent("the input 'training_mode', which makes it drop elements at random,");
   }
-  const std::optional<Tensor> ratio = Rewrite::constant_value(r.input(1));
+  const std::optional<Tensor> ratio = r.constant_value(r.input(1));
   if (ratio && ratio->numel() == 1)
     r.node().set_attribute("ratio", static_cast<float>(to_float64(*ratio).data<double>()[0]));
   r.node().set_inputs({r.input(0)});

@@ -19,7 +19,7 @@ bool is_negative(int64_t x) { return x < 0; }
 
 /// Indices that count from the end came with negative axes.
 void check_indices(Rewrite& r, size_t input) {
-  const std::optional<Tensor> indices = Rewrite::constant_value(r.input(input));
+  const std::optional<Tensor> indices = r.constant_value(r.input(input));
   if (!indices) {
     r.note("indices below 0 mean nothing in opset 10; these are not constant, so that was not checked");
     return;

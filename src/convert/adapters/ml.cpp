@@ -109,7 +109,7 @@ void last_of_equal_keys(Rewrite& r) {
 
 /// A tensor attribute as the list that older versions have for its type.
 void tensor_to_list(Rewrite& r, const std::string& prefix) {
-  const auto* held = list<Tensor>(r, prefix + "_tensor");
+  const auto* held = list<UnalignedTensor>(r, prefix + "_tensor");
   if (held == nullptr) return;
   const Tensor t = held->aligned();
   r.node().remove_attribute(prefix + "_tensor");
@@ -127,7 +127,7 @@ void tensor_to_list(Rewrite& r, const std::string& prefix) {
 void first_of_equal_keys(Rewrite& r) {
   tensor_to_list(r, "keys");
   tensor_to_list(r, "values");
-  if (const auto* held = list<Tensor>(r, "default_tensor")) {
+  if (const auto* held = list<UnalignedTensor>(r, "default_tensor")) {
     const Tensor t = held->aligned();
     if (t.numel() != 1) no_equivalent("the attribute 'default_tensor' of shape {}", t.shape().str());
     r.node().remove_attribute("default_tensor");

@@ -92,7 +92,7 @@ void scale_channels(Rewrite& r) {
 
 /// The normalisation with ones and zeros, then the scale and bias of each channel.
 void scale_groups(Rewrite& r) {
-  const int64_t groups = r.get_int("num_groups", 0);
+  const int64_t groups = listable(r.get_int("num_groups", 0), "groups");
   const DType dtype = r.dtype(0);
   if (r.get_int("stash_type", 1) != static_cast<int64_t>(DType::kFloat32) && dtype != DType::kFloat32)
     no_equivalent("the attribute 'stash_type' = {}", r.get_int("stash_type", 1));

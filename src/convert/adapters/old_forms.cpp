@@ -48,7 +48,7 @@ void ask_output_sequence(Rewrite& r) {
 void whole_exponent(Rewrite& r) {
   if (!r.has("p")) return;
   const double p = r.get_float("p", 2);
-  if (p != std::floor(p)) no_equivalent("the attribute 'p' = {}, which is no whole number,", p);
+  if (p != std::floor(p)) no_equivalent("the attribute 'p' = {}, which is not a whole number,", p);
   r.node().set_attribute("p", static_cast<int64_t>(p));
 }
 

@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 
 /// The numbers in a constant input; nothing when it is computed.
-std::optional<std::vector<double>> known_numbers(const Value* v) {
-  const std::optional<Tensor> t = Rewrite::constant_value(v);
+std::optional<std::vector<double>> known_numbers(const Rewrite& r, const Value* v) {
+  const std::optional<Tensor> t = r.constant_value(v);
   if (!t) return std::nullopt;
   const Tensor wide = to_float64(*t);
   return std::vector<double>(wide.data<double>(), wide.data<double>() + wide.numel());
@@ -23,7 +23,7 @@ void rename_to_resize(Rewrite& r) { r.node().op_type = "Resize"; }
 
 /// Coordinates were divided by the scale; the nearest was the one below, or above where the axis shrinks.
 void name_coordinates(Rewrite& r) {
-  const std::optional<std::vector<double>> scales = known_numbers(r.input(1));
+  const std::optional<std::vector<double>> scales = known_numbers(r, r.input(1));
   const auto grows = [](double s) { return s > 1; };
   const auto shrinks = [](double s) { return s < 1; };
   const bool is_nearest = r.get_string("mode", "nearest") == "nearest";
@@ -63,7 +63,7 @@ void forget_coordinates(Rewrite& r) {
     no_equivalent("the attribute 'coordinate_transformation_mode' = '{}'", coordinates);
   if (r.get_int("exclude_outside", 0) != 0) no_equivalent("the attribute 'exclude_outside' = 1");
   const bool by_sizes = r.input(kSizes) != nullptr;
-  std::optional<std::vector<double>> scales = by_sizes ? scales_of(r) : known_numbers(r.input(kScales));
+  std::optional<std::vector<double>> scales = by_sizes ? scales_of(r) : known_numbers(r, r.input(kScales));
   if (mode == "nearest") {
     const std::string nearest = r.get_string("nearest_mode", "round_prefer_floor");
     if (!scales) no_equivalent("the attribute 'nearest_mode' with scales that are not constant");
@@ -83,7 +83,7 @@ void drop_empty_inputs(Rewrite& r) {
   if (r.get_string("coordinate_transformation_mode", "half_pixel") == "tf_half_pixel_for_nn")
     no_equivalent("the attribute 'coordinate_transformation_mode' = 'tf_half_pixel_for_nn'");
   for (size_t i = kRoi; i <= kScales; ++i) {
-    const std::optional<Tensor> t = Rewrite::constant_value(r.input(i));
+    const std::optional<Tensor> t = r.constant_value(r.input(i));
     if (t && t->numel() == 0) r.node().set_input(i, nullptr);
   }
 }

@@ -3,8 +3,8 @@
 
 #include "convert/rewrite.h"
 #include "convert/steps.h"
-#include "ops/op_context.h"
 #include "ops/op_list.h"
+#include "reference/evaluate.h"
 
 namespace assay {
 namespace {
@@ -94,16 +94,15 @@ void slice_shape(Rewrite& r) {
 void plain_constant(Rewrite& r) {
   if (r.has("value")) return;
   const OpDef& op = *find_op("", "Constant");
-  EvalContext context(r.node(), op, op.versions.back(), {});
-  op.versions.back().eval(context);
+  const Tensor value = evaluate_node(r.node(), {&op, &op.versions.back()}, {})[0];
   r.node().attributes.clear();
-  r.node().set_attribute("value", context.outputs()[0]);
+  r.node().set_attribute("value", value);
 }
 
 /// Only floats could be constants of a node; whatever else is an initializer.
 void initializer_from_constant(Rewrite& r) {
   const Attribute* a = r.node().find_attribute("value");
-  const Tensor* t = a != nullptr ? a->get_if<Tensor>() : nullptr;
+  const UnalignedTensor* t = a != nullptr ? a->get_if<UnalignedTensor>() : nullptr;
   if (t == nullptr) no_equivalent("a node without the attribute 'value'");
   const DType d = t->dtype();
   if (d != DType::kFloat16 && d != DType::kFloat32 && d != DType::kFloat64) r.become_constant(*t);
@@ -158,6 +157,9 @@ void depth_in_columns(Rewrite& r) {
   if (in.size() != 4 || b < 1) no_equivalent("the input 'input' of shape {}", in.str());
   const int64_t n = in[0], c = in[1], h = in[2], w = in[3];
   const bool to_space = r.node().op_type == "DepthToSpace";
+  // The product of two extents of a tensor that exists does not overflow; that of any number would.
+  const bool divides = to_space ? b <= c && c / b % b == 0 && c % b == 0 : h % b == 0 && w % b == 0;
+  if (!divides) no_equivalent("blocks of {} in the input 'input' of shape {}", b, in.str());
   const Ints parts = to_space ? Ints{n, c / (b * b), b, b, h, w} : Ints{n, c, h / b, b, w / b, b};
   const Ints perm = to_space ? Ints{0, 1, 4, 2, 5, 3} : Ints{0, 1, 3, 5, 2, 4};
   const Ints shape = to_space ? Ints{n, c / (b * b), h * b, w * b} : Ints{n, c * b * b, h / b, w / b};

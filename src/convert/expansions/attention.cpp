@@ -74,6 +74,8 @@ class AttentionFormula {
   Value* split_heads(size_t i, const char* heads_name) {
     if (!by_sequence_) return r_.input(i);
     const int64_t heads = attribute(heads_name), hidden = needed_extent(r_, i, 2, kNames[i]);
+    if (hidden < 1 || hidden % heads != 0)
+      no_equivalent("{} of {} elements for {} heads", kNames[i], hidden, heads);
     return transpose(r_, reshape(r_, r_.input(i), {0, 0, heads, hidden / heads}), {0, 2, 1, 3});
   }
 
@@ -93,8 +95,10 @@ class AttentionFormula {
     if (same) return heads;
     const int64_t queries = heads_of(kQuery, "q_num_heads"), keys = heads_of(kKey, "kv_num_heads");
     if (queries == keys) return heads;
+    if (keys < 1 || queries % keys != 0) no_equivalent("{} heads of queries for {} of keys", queries, keys);
+    listable(queries, "heads of queries");
     Ints which;
-    for (int64_t h = 0; h < queries; ++h) which.push_back(h / (queries / std::max<int64_t>(keys, 1)));
+    for (int64_t h = 0; h < queries; ++h) which.push_back(h / (queries / keys));
     return r_.add("Gather", {heads, r_.ints(which, "heads")}, {{"axis", int64_t{1}}});
   }
 
@@ -110,6 +114,7 @@ class AttentionFormula {
     const auto queries = known_extent(q_, 2), keys = known_extent(key_, 2),
                added = known_extent(r_.input(kKey), by_sequence_ ? 1 : 2);
     if (!queries || !keys || !added || r_.input(kKeyLengths) != nullptr) return std::nullopt;
+    if (*keys > 0 && *queries > kMostListed / *keys) return std::nullopt;
     Tensor t = Tensor::allocate(DType::kBool, {*queries, *keys});
     bool* to = t.mutable_data<bool>();
     for (int64_t i = 0; i < *queries; ++i)

@@ -46,7 +46,7 @@ TEST(AttentionExpansion, Masks) {
       expect_same({"Attention", 23, {t.q, t.k, t.v, mixed({2, 1, 3, 4})}, shown, 4}, 9, {}, kClose);
       expect_same({"Attention", 23, {t.q, t.k, t.v}, shown, 4}, 7, {}, kClose);
     }
-  // A query without places gives zeros; a NaN in the mask is no such thing.
+  // A query without places gives zeros; a NaN in the mask is not such a thing.
   const Tensor odd = shaped({-inf, -inf, -inf, -inf, 0, NAN, -inf, -inf, 0, -inf, 1, -1}, {3, 4});
   expect_same({"Attention", 23, {t.q, t.k, t.v, odd}, {{"qk_matmul_output_mode", int64_t{3}}}, 4}, 11, {},
               kClose);
@@ -99,6 +99,30 @@ TEST(AttentionExpansion, WhatMustBeKnown) {
   EXPECT_NE(refusal(with_open_axes({"Attention", 23, {t.q, t.k, t.v}}, 0, {3}), 13)
                 .find("extent 3 of the input 'Q' is not known"),
             std::string::npos);
+}
+
+// Head counts that no attention has, from attributes and from shapes.
+TEST(AttentionExpansion, HeadsThatDoNotDivideAreRefused) {
+  const auto packed = [](int64_t queries, int64_t keys, int64_t hidden, int64_t key_hidden) {
+    const Tensor x = mixed({1, 3, 8});
+    const OneNode node("Attention", 23, {x, x, x}, {{"q_num_heads", int64_t{1}}, {"kv_num_heads", int64_t{1}}});
+    Graph& g = *node.model->graph;
+    g.nodes()[0]->set_attribute("q_num_heads", queries);
+    g.nodes()[0]->set_attribute("kv_num_heads", keys);
+    for (Value* v : g.inputs) v->type = Type::tensor(DType::kFloat32, Dims{1, 3, v == g.inputs[0] ? hidden : key_hidden});
+    for (Value* v : g.outputs) v->type = {};
+    return convert_opset(*node.model, {.version = 19}).problems.empty();
+  };
+  for (const auto& [queries, keys] : std::vector<std::pair<int64_t, int64_t>>{
+           {2, 4}, {4, 3}, {3, 3}, {0, 1}, {1, 0}, {-2, -2}, {int64_t{1} << 62, 1}, {INT64_MIN, -1}}) {
+    EXPECT_THROW(packed(queries, keys, 8, 8), Error) << queries << " and " << keys;
+  }
+  // As many heads as a shape that costs nothing declares, and no query for any.
+  EXPECT_FALSE(packed(int64_t{1} << 40, int64_t{1} << 39, int64_t{1} << 40, int64_t{1} << 39));
+  const Qkv t = by_head(2, 2, 3, 4);
+  const OneNode node("Attention", 23, {t.q, t.k, t.v});
+  for (size_t i = 1; i < 3; ++i) node.model->graph->inputs[i]->type = Type::tensor(DType::kFloat32, Shape{2, 4, 3, 4});
+  EXPECT_NE(refusal(node, 19).find("2 heads of queries for 4 of keys"), std::string::npos) << refusal(node, 19);
 }
 
 TEST(AttentionExpansion, RotaryEmbedding) {

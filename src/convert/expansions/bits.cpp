@@ -66,7 +66,7 @@ void expand_bit_cast(Rewrite& r) {
 /// Versions before 28 have no signed integers, and do not say what a shift by the width of the type gives.
 void define_shift(Rewrite& r) {
   const DType t = r.dtype(0);
-  if (const std::optional<Tensor> by = Rewrite::constant_value(r.input(1)); by && !is_signed_integer(t)) {
+  if (const std::optional<Tensor> by = r.constant_value(r.input(1)); by && !is_signed_integer(t)) {
     const std::vector<int64_t> shifts = by->to_int64();
     if (std::all_of(shifts.begin(), shifts.end(), [&](int64_t n) { return n >= 0 && n < bit_width(t); }))
       return;

@@ -80,7 +80,7 @@ class EinsumFormula {
     const Dim &first = x.extents[label], &second = dims[d];
     if (!first.is_known() || !second.is_known() || first.value() != second.value() || first.value() == 0)
       no_equivalent("a diagonal of extents {} and {}", first.str(), second.str());
-    const int64_t n = first.value();
+    const int64_t n = listable(first.value(), "elements on a diagonal");
     const auto at =
         static_cast<int64_t>(std::find(x.labels.begin(), x.labels.end(), label) - x.labels.begin());
     const auto here = static_cast<int64_t>(x.labels.size());

@@ -1,4 +1,7 @@
 // Losses, windows, frames, products by index and quantised arithmetic.
+#include <cstring>
+
+#include "base/log.h"
 #include "convert/convert_test_util.h"
 
 namespace assay {
@@ -139,6 +142,22 @@ TEST(FormulaExpansion, Quantised) {
   expect_same({"QuantizeLinear", 10, {x, Tensor::scalar(1.0F), point}}, 9);
   expect_same({"QuantizeLinear", 10, {x, Tensor::scalar(0.7F), minus}}, 7);
   expect_same({"QuantizeLinear", 10, {x, Tensor::scalar(0.25F)}}, 9);
+}
+
+/// In float32 as long as that holds the sums; beyond, a warning names the node.
+TEST(FormulaExpansion, ConvIntegerIsExactInTheTypeThatItGets) {
+  const auto u8 = [](int64_t value, Shape shape) {
+    Tensor t = Tensor::allocate(DType::kUInt8, std::move(shape));
+    std::memset(t.mutable_data(), static_cast<int>(value), t.nbytes());
+    return t;
+  };
+  for (const int64_t channels : {64, 65}) {
+    testing::internal::CaptureStdout();
+    expect_same({"ConvInteger", 10, {u8(255, {1, channels, 2, 2}), u8(255, {1, channels, 2, 2})}}, 9);
+    log::flush();
+    const std::string said = testing::internal::GetCapturedStdout();
+    EXPECT_EQ(said.find("becomes a Conv of float64") != std::string::npos, channels == 65) << said;
+  }
 }
 
 }  // namespace

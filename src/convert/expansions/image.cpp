@@ -24,7 +24,7 @@ void expand_center_crop_pad(Rewrite& r) {
     if (axes[i] < 0) axes[i] += rank;
     place.at(static_cast<size_t>(axes[i])) = static_cast<int64_t>(i) + 1;
   }
-  const std::optional<Tensor> wanted = Rewrite::constant_value(r.input(1));
+  const std::optional<Tensor> wanted = r.constant_value(r.input(1));
   Ints known(static_cast<size_t>(2 * rank), 0);
   bool is_known = wanted.has_value();
   for (int64_t d = 0; d < rank && is_known; ++d) {
@@ -51,6 +51,7 @@ void expand_center_crop_pad(Rewrite& r) {
 /// theta * (x, y, [z,] 1), where every coordinate lies along an axis of its own.
 void expand_affine_grid(Rewrite& r) {
   const int64_t rows = needed_extent(r, 0, 1, "theta");
+  if (rows < 2 || rows > 3) no_equivalent("an input 'theta' of {} rows", rows);
   const DType t = r.dtype(0), wide = t == DType::kFloat64 ? t : DType::kFloat32;
   const bool corners = r.get_int("align_corners", 0) != 0;
   Value* theta = cast(r, r.input(0), wide);

@@ -14,6 +14,7 @@ using Ints = std::vector<int64_t>;
 
 /// Where the elements of `out` lie in a contiguous tensor of `shape` that broadcasts to it.
 Tensor places(const Shape& shape, const Shape& out) {
+  listable(out, "places");
   Tensor t = Tensor::allocate(DType::kInt64, out);
   const std::vector<int64_t> strides = broadcast_strides(shape, out);
   for (int64_t i = 0; i < t.numel(); ++i) {
@@ -76,7 +77,7 @@ void expand_expand(Rewrite& r) {
 void expand_constant_of_shape(Rewrite& r) {
   Tensor value = Tensor::scalar(0.0F);
   if (const Attribute* a = r.node().find_attribute("value"))
-    if (const auto* t = a->get_if<Tensor>()) value = t->reshaped({});
+    if (const auto* t = a->get_if<UnalignedTensor>()) value = t->reshaped({}).aligned();
   r.replace({r.add("Expand", {r.constant(value, "value"), r.input(0)})});
 }
 
@@ -85,7 +86,8 @@ void expand_eye_like(Rewrite& r) {
   const Shape shape = r.shape(0);
   if (shape.size() != 2) no_equivalent("an input of {} dimensions", shape.size());
   const auto to = static_cast<DType>(r.get_int("dtype", static_cast<int64_t>(r.dtype(0))));
-  const int64_t k = r.get_int("k", 0);
+  const int64_t k = std::clamp(r.get_int("k", 0), -shape[0], shape[1]);
+  listable(shape, "elements");
   Tensor eye = Tensor::zeros(DType::kFloat32, shape);
   for (int64_t i = 0; i < shape[0]; ++i)
     if (i + k >= 0 && i + k < shape[1]) eye.mutable_data<float>()[i * shape[1] + i + k] = 1;
@@ -103,8 +105,11 @@ Value* from_front(Rewrite& r, Value* indices, Value* extent) {
 void expand_gather_elements(Rewrite& r) {
   const Shape data = r.shape(0), out = r.shape(1);
   const auto axis = static_cast<size_t>(r.front_axis(r.get_int("axis", 0), 0));
+  if (out.size() != data.size() || axis >= data.size())
+    no_equivalent("indices of shape {} for axis {} of data of shape {}", out.str(), axis, data.str());
   if (become_empty(r, out, r.dtype(0))) return;
   const std::vector<int64_t> strides = data.strides();
+  listable(out, "places");
   Tensor rest = Tensor::allocate(DType::kInt64, out);
   for (int64_t i = 0; i < out.numel(); ++i) {
     int64_t n = i, at = 0;
@@ -143,6 +148,7 @@ void expand_gather_nd(Rewrite& r) {
   AttributeList last = {{"axes", Ints{static_cast<int64_t>(lists.size())}}, {"keepdims", int64_t{0}}};
   index = r.add("ReduceSum", {index}, std::move(last));
   if (batch > 0) {
+    listable(lists, "places");
     Tensor first = Tensor::allocate(DType::kInt64, lists);
     const int64_t own = lists.numel(batch, lists.size()), apart = data.numel(batch, axes);
     for (int64_t i = 0; i < first.numel(); ++i) first.mutable_data<int64_t>()[i] = i / own * apart;
@@ -169,7 +175,7 @@ void expand_one_hot(Rewrite& r) {
   Value* index = from_front(r, cast(r, r.input(0), DType::kInt64), whole(r, depth[0], "depth"));
   AttributeList at = {{"axes", Ints{axis}}};
   index = r.add("Unsqueeze", {index}, std::move(at));
-  Tensor numbers = Tensor::allocate(DType::kInt64, {depth[0]});
+  Tensor numbers = Tensor::allocate(DType::kInt64, {listable(depth[0], "places")});
   for (int64_t i = 0; i < depth[0]; ++i) numbers.mutable_data<int64_t>()[i] = i;
   Shape column = {depth[0]};
   for (int64_t d = axis; d < rank; ++d) column.push_back(1);

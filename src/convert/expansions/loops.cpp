@@ -1,5 +1,6 @@
 // Operators that work element after element, as loops and scans.
 #include <algorithm>
+#include <unordered_set>
 
 #include "convert/expansions/parts.h"
 #include "convert/steps.h"
@@ -162,8 +163,9 @@ void expand_sequence_map(Rewrite& r) {
     Value* before = body_input(*body, "before", carried[k + 2]->type);
     body->outputs.push_back(r.add_inside(*body, "SequenceInsert", {before, results[k]}));
   }
+  const std::unordered_set<const Node*> placed(order.begin(), order.end());
   for (const auto& n : body->nodes())
-    if (std::find(order.begin(), order.end(), n.get()) == order.end()) order.push_back(n.get());
+    if (!placed.contains(n.get())) order.push_back(n.get());
   // What picks the elements comes first.
   const auto picks = order.begin() + own, rest = picks + static_cast<std::ptrdiff_t>(parts.size());
   std::rotate(order.begin(), picks, rest);

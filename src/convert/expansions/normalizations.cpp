@@ -21,9 +21,9 @@ Value* unstashed(Rewrite& r, Value* v, DType stash) {
 
 /// The axes from `axis` on: counted from the end, so that a negative axis needs no rank.
 AttributeList axes_from(Rewrite& r) {
-  int64_t axis = r.get_int("axis", -1);
+  int64_t axis = std::max<int64_t>(r.get_int("axis", -1), -INT64_MAX);
   if (axis >= 0) axis -= r.rank(0);
-  std::vector<int64_t> axes(static_cast<size_t>(std::max<int64_t>(0, -axis)));
+  std::vector<int64_t> axes(static_cast<size_t>(listable(std::max<int64_t>(0, -axis), "axes")));
   std::iota(axes.begin(), axes.end(), axis);
   return {{"axes", axes}, {"keepdims", int64_t{1}}};
 }

@@ -1,5 +1,6 @@
 // Quantised products and roundings by plain ones. Integers of 8 bits and the sums of their products are exact
 // in int32 and in double.
+#include "base/log.h"
 #include "convert/expansions/parts.h"
 #include "convert/steps.h"
 
@@ -26,9 +27,22 @@ void expand_mat_mul_integer(Rewrite& r) {
   r.replace({r.add("MatMul", {a, centred(r, 1, 3, DType::kInt32, false)})});
 }
 
-/// Sums below 2^53 are exact in double; products of 8 bits reach it in no tensor.
+/// The narrowest float type in which sums of so many products of numbers of 8 bits are exact: float32 below 2^24,
+/// double below 2^53, which no tensor reaches. Few runtimes have a Conv of doubles.
+DType exact_sums(Rewrite& r) {
+  constexpr int64_t kLargestProduct = 255 * 255;
+  const std::optional<Shape> weights = shape_of(r.input(1));
+  if (weights && weights->rank() > 1 && weights->numel(1, weights->size()) * kLargestProduct <= int64_t{1} << 24)
+    return DType::kFloat32;
+  log::warning(
+      "{} becomes a Conv of float64 in opset 9, since float32 does not hold its sums exactly; ONNX Runtime, for one, has no "
+      "such Conv for CPUs.",
+      r.node().label());
+  return DType::kFloat64;
+}
+
 void expand_conv_integer(Rewrite& r) {
-  const DType t = DType::kFloat64;
+  const DType t = exact_sums(r);
   Value* w = centred(r, 1, 3, t, false);
   if (r.input(3) != nullptr && r.rank(3) > 0 && known_extent(r.input(3), 0) != 1)
     no_equivalent("a zero point for every channel");
@@ -59,7 +73,7 @@ void expand_quantize_linear(Rewrite& r) {
 
 }  // namespace
 
-constinit const Expansion expansion_onnx_ConvInteger = {"", "ConvInteger", 9, "Conv of doubles",
+constinit const Expansion expansion_onnx_ConvInteger = {"", "ConvInteger", 9, "Conv of floats",
                                                         expand_conv_integer};
 constinit const Expansion expansion_onnx_DequantizeLinear = {"", "DequantizeLinear", 9, "Sub and Mul",
                                                              expand_dequantize_linear};

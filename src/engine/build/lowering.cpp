@@ -15,12 +15,12 @@ Tensor held(const std::shared_ptr<const Tensor>& made) { return Tensor::view(mad
 
 }  // namespace
 
-Tensor ConstantCache::get(const Tensor& source, const std::string& packing, const std::function<Tensor()>& make) {
+Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& packing, const std::function<Tensor()>& make) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = entries_.equal_range(packing);
   for (auto it = first; it != last; ++it) {
-    const Tensor& known = it->second.source;
-    if (!known.shares_storage(source) || known.dtype() != source.dtype() || known.shape() != source.shape()) continue;
+    const UnalignedTensor& known = it->second.source;
+    if (known.data() != source.data() || known.dtype() != source.dtype() || known.shape() != source.shape()) continue;
     if (const std::shared_ptr<const Tensor> made = it->second.made.lock()) return held(made);
     entries_.erase(it);
     break;
@@ -93,8 +93,8 @@ class Lowering {
 
   /// A constant of the model. Few are wanted in blocks: per-element operands of a blocked convolution.
   int32_t constant_value(const Value* v, Layout layout) {
-    const Tensor& t = v->tensor();
-    PlanConstant constant{.name = v->name(), .origins = origins_of(*v)};
+    const UnalignedTensor& t = v->tensor();
+    PlanConstant constant{.name = v->name()};
     if (make_constants_) constant.tensor = t.aligned();
     if (!same_memory(t.shape(), layout, {})) {
       constant.packing = layout.str();

@@ -18,14 +18,14 @@ namespace assay::engine {
 class ConstantCache {
  public:
   /// What was made of `source` in this way before, where somebody still has it; else what `make` gives now.
-  Tensor get(const Tensor& source, const std::string& packing, const std::function<Tensor()>& make);
+  Tensor get(const UnalignedTensor& source, const std::string& packing, const std::function<Tensor()>& make);
   /// Entries that somebody has, and those that are not forgotten yet.
   size_t size() const;
 
  private:
   struct Entry {
     /// Keeps the source's storage, so that its address means it and nothing else for as long as the entry is there.
-    Tensor source;
+    UnalignedTensor source;
     std::weak_ptr<const Tensor> made;
   };
   void forget_unused();

@@ -2,40 +2,30 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "engine/runtime/arena.h"
 
 namespace assay::engine {
 
-std::vector<int64_t> assign_offsets(std::span<const Buffer> buffers, int64_t& total) {
-  std::vector<size_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
-  std::vector<int64_t> offsets(buffers.size(), 0);
-  std::vector<size_t> placed;  // by offset
-  total = 0;
-  for (const size_t i : order) {
-    const auto size = static_cast<int64_t>(align_up(static_cast<size_t>(buffers[i].bytes)));
-    if (size == 0) continue;
-    int64_t at = 0;
-    for (const size_t p : placed) {
-      if (buffers[p].last < buffers[i].first || buffers[i].last < buffers[p].first) continue;
-      if (offsets[p] >= at + size) break;
-      at = std::max(at, offsets[p] + static_cast<int64_t>(align_up(static_cast<size_t>(buffers[p].bytes))));
-    }
-    offsets[i] = at;
-    total = std::max(total, at + size);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                   [&](size_t a, size_t b) { return offsets[a] < offsets[b]; }),
-                  i);
-  }
-  return offsets;
-}
-
 namespace {
+
+/// The value that a value lies in at last, and its offset there. Shortens the way for the next time.
+std::pair<int32_t, int64_t> find_root(std::vector<ValueAlias>& aliases, int32_t v) {
+  int64_t offset = 0;
+  int32_t root = v;
+  for (; aliases[static_cast<size_t>(root)].of >= 0; root = aliases[static_cast<size_t>(root)].of)
+    offset += aliases[static_cast<size_t>(root)].offset;
+  int64_t rest = offset;
+  while (v != root) {
+    ValueAlias& alias = aliases[static_cast<size_t>(v)];
+    const ValueAlias next = alias;
+    alias = {root, rest};
+    rest -= next.offset;
+    v = next.of;
+  }
+  return {root, offset};
+}
 
 constexpr int kForever = std::numeric_limits<int>::max();
 
@@ -59,14 +49,7 @@ class Sharing {
   }
 
   /// The root of a value, and its offset in the root's block.
-  std::pair<int32_t, int64_t> find(int32_t v) const {
-    int64_t offset = 0;
-    while (parent_[static_cast<size_t>(v)].of >= 0) {
-      offset += parent_[static_cast<size_t>(v)].offset;
-      v = parent_[static_cast<size_t>(v)].of;
-    }
-    return {v, offset};
-  }
+  std::pair<int32_t, int64_t> find(int32_t v) const { return find_root(parent_, v); }
   /// True when the block is the arena's to give, and `v` covers all of it.
   bool owns_block(int32_t v) const {
     const auto [root, offset] = find(v);
@@ -157,12 +140,7 @@ void resolve_outputs(LoweredPlan& lowered) {
   std::vector<Copy> copies;
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     const int32_t id = plan.outputs[i];
-    int32_t root = id;
-    int64_t offset = 0;
-    while (lowered.aliases[static_cast<size_t>(root)].of >= 0) {
-      offset += lowered.aliases[static_cast<size_t>(root)].offset;
-      root = lowered.aliases[static_cast<size_t>(root)].of;
-    }
+    const auto [root, offset] = find_root(lowered.aliases, id);
     PlanValue& block = plan.values[static_cast<size_t>(root)];
     if (block.storage == Storage::kTensor) continue;
     if (block.storage == Storage::kArena && offset == 0 &&
@@ -179,13 +157,21 @@ void resolve_outputs(LoweredPlan& lowered) {
     plan.values.push_back(std::move(copy));
     lowered.aliases.emplace_back();
   }
-  // From the back, so that the places of the others stay right.
-  std::stable_sort(copies.begin(), copies.end(),
-                   [](const Copy& a, const Copy& b) { return a.after > b.after; });
-  for (const Copy& c : copies) {
-    Step step{.tactic = "copy", .inputs = {c.from}, .outputs = {c.to}};
-    plan.steps.insert(plan.steps.begin() + (c.after + 1), std::move(step));  // after is -1 before the first
+  if (copies.empty()) return;
+  std::stable_sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.after < b.after; });
+  std::vector<Step> steps;
+  steps.reserve(plan.steps.size() + copies.size());
+  auto next = copies.begin();
+  const auto add_copies = [&](int after) {
+    for (; next != copies.end() && next->after == after; ++next)
+      steps.push_back({.tactic = "copy", .inputs = {next->from}, .outputs = {next->to}});
+  };
+  add_copies(-1);  // before the first step
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    steps.push_back(std::move(plan.steps[s]));
+    add_copies(static_cast<int>(s));
   }
+  plan.steps = std::move(steps);
 }
 
 void place_values(LoweredPlan& lowered) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "engine/runtime/arena.h"
@@ -51,6 +52,68 @@ TEST(AssignOffsets, BuffersInUseTogetherNeverOverlap) {
     ASSERT_GE(total, lower);
     ASSERT_LE(total, largest_sum);
   }
+}
+
+/// The most that is in use at once.
+int64_t most_alive(const std::vector<Buffer>& buffers) {
+  std::map<int, int64_t> changes;
+  for (const Buffer& b : buffers) {
+    const auto size = static_cast<int64_t>(align_up(static_cast<size_t>(b.bytes)));
+    changes[b.first] += size;
+    changes[b.last + 1] -= size;
+  }
+  int64_t alive = 0, most = 0;
+  for (const auto& [step, change] : changes) most = std::max(most, alive += change);
+  return most;
+}
+
+TEST(AssignOffsets, TensOfThousandsOfBuffersNeverOverlap) {
+  std::mt19937 random(3);
+  std::vector<Buffer> buffers(30000);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    buffers[i].bytes = static_cast<int64_t>(random() % 5000);
+    buffers[i].first = static_cast<int>(random() % buffers.size());
+    buffers[i].last = buffers[i].first + static_cast<int>(random() % 20);
+  }
+  int64_t total = -1;
+  const std::vector<int64_t> offsets = assign_offsets(buffers, total);
+  struct Event {
+    int step;
+    bool begins;
+    size_t buffer;
+  };
+  std::vector<Event> events;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].bytes == 0) continue;
+    events.push_back({buffers[i].first, true, i});
+    events.push_back({buffers[i].last + 1, false, i});
+  }
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::pair(a.step, a.begins) < std::pair(b.step, b.begins);
+  });
+  std::map<int64_t, int64_t> alive;  // where they begin and end
+  for (const Event& e : events) {
+    const int64_t begin = offsets[e.buffer], end = begin + buffers[e.buffer].bytes;
+    if (!e.begins) {
+      alive.erase(begin);
+      continue;
+    }
+    ASSERT_EQ(begin % static_cast<int64_t>(kAlignment), 0);
+    ASSERT_LE(end, total);
+    const auto next = alive.lower_bound(begin);
+    ASSERT_TRUE(next == alive.end() || end <= next->first);
+    ASSERT_TRUE(next == alive.begin() || std::prev(next)->second <= begin);
+    alive.emplace(begin, end);
+  }
+  EXPECT_LT(total, 2 * most_alive(buffers));
+}
+
+TEST(AssignOffsets, LongChainsNeedLittle) {
+  std::vector<Buffer> chain;
+  for (int i = 0; i < 100000; ++i) chain.push_back({1000, i, i + 1});
+  int64_t total = 0;
+  assign_offsets(chain, total);
+  EXPECT_EQ(total, 2048);
 }
 
 TEST(AssignOffsets, ReusesWhatIsFree) {

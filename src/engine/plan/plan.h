@@ -60,7 +60,6 @@ struct PlanConstant {
   Tensor tensor;  ///< packed weights: uint8
   /// How the bytes came out of the constant of that name; empty: as the model has them.
   std::string packing;
-  std::vector<std::string> origins;
 };
 
 /// A tactic that was asked before the chosen one and why it could not be used.

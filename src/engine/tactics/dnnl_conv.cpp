@@ -160,7 +160,7 @@ std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& ch
   Candidate& b = proposals.add(choice.str(), NumericsClass::kReassociated);
   const std::string implementation = made->descriptors[0].impl_info_str();
   b.add_input(p.node().input(0), choice.in);
-  const Tensor& weights = *p.input_constant(1);
+  const UnalignedTensor& weights = *p.input_constant(1);
   b.add_constant(p.node().input(1)->name(), weights, "convolution in " + made->weights.str(), [weights, packed = made->weights, c, parts] {
     const Tensor all = weights.aligned();
     return packed.pack([&](int64_t channel) {

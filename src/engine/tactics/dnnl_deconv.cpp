@@ -20,8 +20,8 @@ std::string supports(const Problem& p) {
   const Shape *in = p.input_shape(0), *out = p.output_shape(0);
   if (in == nullptr || out == nullptr) return "the shape is not known before the run";
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
-  if (p.input_constant(1) == nullptr) return "the weights are no constant";
-  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is no constant";
+  if (p.input_constant(1) == nullptr) return "the weights are not constant";
+  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is not a constant";
   if (in->rank() < 3 || in->rank() > 5) return "only one to three spatial axes are supported";
   if (out->numel() == 0) return "the result is empty";
   const OpContext c = p.attributes();
@@ -129,7 +129,7 @@ std::string add_candidate(const Problem& p, const Extents& e, const memory::desc
     return std::pair(Tensor::view(DType::kFloat32, extents, from, nullptr),
                      memory::desc(to_dnnl(extents.dims()), memory::data_type::f32, strides));
   };
-  const Tensor& w = *p.input_constant(1);
+  const UnalignedTensor& w = *p.input_constant(1);
   Candidate& b = proposals.add(e.layout.str(), NumericsClass::kReassociated);
   b.add_input(p.node().input(0), e.layout);
   b.add_constant(p.node().input(1)->name(), w, fmt::format("transposed convolution in {}", packed.str()), [w, packed, part_of] {
@@ -148,7 +148,7 @@ std::string add_candidate(const Problem& p, const Extents& e, const memory::desc
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const Shape &in = *p.input_shape(0), &out = *p.output_shape(0);
-  const Tensor& w = *p.input_constant(1);
+  const UnalignedTensor& w = *p.input_constant(1);
   const WindowAttributes window =
       read_window(p.attributes(), in.size() - 2, {w.shape().begin() + 2, w.shape().end()});
   const int64_t groups = read_group(p.attributes(), in[1], out[1]);

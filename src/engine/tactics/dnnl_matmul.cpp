@@ -77,9 +77,9 @@ MatMul::primitive_desc describe(const MatrixProduct& p, const Box& part, const P
 
 int64_t weights_key(const Box& part) { return part.begin.back(); }
 
-Tensor scaled(const Tensor& t, double factor) {
-  if (factor == 1) return t.aligned();
-  Tensor y = t;
+Tensor scaled(const UnalignedTensor& t, double factor) {
+  Tensor y = t.aligned();
+  if (factor == 1) return y;
   for (float& x : y.mutable_span<float>()) x = static_cast<float>(x * factor);
   return y;
 }
@@ -113,7 +113,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   b.add_input(p.left);
   if (p.packed) {
-    const Tensor& weights = p.right->tensor();
+    const UnalignedTensor& weights = p.right->tensor();
     const std::string packing = fmt::format("{}{} x {} in {}", p.b.shape.str(), p.b.strides[0], p.weight_scale, made->weights.str());
     b.add_constant(p.right->name(), weights, packing, [weights, p, parts, packed = made->weights] {
       const Tensor all = scaled(weights, p.weight_scale);

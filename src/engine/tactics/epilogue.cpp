@@ -53,7 +53,7 @@ EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
   const auto& operands = step.parameters.numbers("epilogue_operands");
   for (size_t i = 0; i < names->size(); ++i) {
     const std::optional<PointwiseOp> op = kernels::find_pointwise((*names)[i]);
-    require(op.has_value(), ErrorCode::kInternal, "'{}' is no pointwise instruction", (*names)[i]);
+    require(op.has_value(), ErrorCode::kInternal, "'{}' is not a pointwise instruction", (*names)[i]);
     EpilogueSpec::Entry entry{.op = *op, .a = static_cast<float>(as[i]), .b = static_cast<float>(bs[i])};
     if (operands[i] >= 0) {
       entry.position = static_cast<int32_t>(operands[i]);

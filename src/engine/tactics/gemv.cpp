@@ -15,7 +15,7 @@ bool is_transposed(const Matrix& b) { return b.strides == std::vector<int64_t>{1
 std::string supports(const Problem& problem) {
   MatrixProduct p;
   if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
-  if (!p.packed) return "the right operand is no constant matrix";
+  if (!p.packed) return "the right operand is not a constant matrix";
   if (p.a.shape.rank() != 2 || p.a.shape[0] > kernels::kMaxGemvRows) return "the left operand has many rows";
   if (!is_dense(p.a) || !is_dense(p.out) || p.rearranged) return "an operand or the result is rearranged";
   if (!is_dense(p.b) && !is_transposed(p.b)) return "the matrix is neither row-major nor transposed";

@@ -100,7 +100,7 @@ Tensor bias_of(const Tensor& b, const Sizes& s, int64_t direction) {
   return sum;
 }
 
-Tensor weights_of(const Tensor& w, const Sizes& s, int64_t direction, const PackedWeights& packed, const std::vector<Box>& parts) {
+Tensor weights_of(const UnalignedTensor& w, const Sizes& s, int64_t direction, const PackedWeights& packed, const std::vector<Box>& parts) {
   const Tensor whole = w.aligned();
   const auto* from = whole.data<float>() + direction * s.gates() * s.inputs;
   return packed.pack([&](int64_t gate) {
@@ -121,12 +121,12 @@ std::string propose(const Problem& p, Proposals& proposals) {
   n.input(5) != nullptr ? b.add_input(n.input(5)) : b.skip_input();
   n.input(6) != nullptr ? b.add_input(n.input(6)) : b.skip_input();
   b.add_input(n.input(2));
-  const Tensor &w = *p.input_constant(1), *bias = p.input_constant(3);
+  const UnalignedTensor &w = *p.input_constant(1), *bias = p.input_constant(3);
   for (int64_t d = 0; d < s.directions; ++d) {
     b.add_constant(n.input(1)->name(), w, fmt::format("direction {} in {}", d, packing.str()),
                    [w, s, d, packed = packing, parts = parts_of(s, threads)] { return weights_of(w, s, d, packed, parts); });
     b.add_constant(
-        "bias", bias != nullptr ? *bias : w, fmt::format("{} of direction {}", bias != nullptr ? "sum" : "zeros", d), [given = bias != nullptr ? *bias : Tensor(), s, d] { return bias_of(given, s, d); });
+        "bias", bias != nullptr ? *bias : w, fmt::format("{} of direction {}", bias != nullptr ? "sum" : "zeros", d), [given = bias != nullptr ? *bias : UnalignedTensor(), s, d] { return bias_of(given.aligned(), s, d); });
   }
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
   Parameters& parameters = b.step.parameters;

@@ -36,9 +36,9 @@ std::string supports(const Problem& p) {
   if (string_attribute(p.node(), "mode", "constant") != "constant")
     return "only constant padding is supported";
   if (p.node().input(2) != nullptr && !scalar_of(p.node().input(2)))
-    return "the padding value is no constant";
+    return "the padding value is not a constant";
   const auto pads = pads_of(p);
-  if (!pads) return "the padding is no constant";
+  if (!pads) return "the padding is not a constant";
   if (std::any_of(pads->begin(), pads->end(), [](int64_t n) { return n < 0; })) return "elements are cut off";
   return {};
 }

@@ -277,7 +277,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   PointwiseProgram program(static_cast<int>(step.inputs.size()));
   for (size_t i = 0; i < names.size(); ++i) {
     const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(names[i]);
-    require(op.has_value(), ErrorCode::kInternal, "'{}' is no pointwise instruction", names[i]);
+    require(op.has_value(), ErrorCode::kInternal, "'{}' is not a pointwise instruction", names[i]);
     program.append(*op,
                    {static_cast<int>(arguments[3 * i]), static_cast<int>(arguments[3 * i + 1]),
                     static_cast<int>(arguments[3 * i + 2])},

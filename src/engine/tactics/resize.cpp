@@ -14,7 +14,7 @@ constexpr std::string_view kOperators[] = {"Resize", "Upsample"};
 ResizePlan plan_of(const Problem& p) {
   std::vector<Tensor> inputs = {Tensor::view(DType::kFloat64, *p.input_shape(0), nullptr, nullptr)};
   for (size_t i = 1; i < p.input_count(); ++i)
-    inputs.push_back(p.has_input(i) ? *p.input_constant(i) : Tensor());
+    inputs.push_back(p.has_input(i) ? p.input_constant(i)->aligned() : Tensor());
   const EvalContext c(p.node(), *p.op().op, *p.op().version, std::move(inputs));
   return p.node().op_type == "Resize" ? plan_resize(c) : plan_upsample(c);
 }

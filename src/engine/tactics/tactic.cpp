@@ -22,7 +22,7 @@ OpContext Problem::attributes() const {
 DType Problem::input_dtype(size_t i) const { return dtype_in(node().input(i)); }
 DType Problem::output_dtype(size_t i) const { return dtype_in(region_.output(i)); }
 
-const Tensor* Problem::input_constant(size_t i) const {
+const UnalignedTensor* Problem::input_constant(size_t i) const {
   const Value* v = node().input(i);
   return v != nullptr && v->tensor().defined() ? &v->tensor() : nullptr;
 }

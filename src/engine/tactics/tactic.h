@@ -61,7 +61,7 @@ class Problem {
   /// Extents, when they are all known before the run.
   const Shape* input_shape(size_t i) const { return shape(node().input(i)); }
   /// Data of a constant input; null for others.
-  const Tensor* input_constant(size_t i) const;
+  const UnalignedTensor* input_constant(size_t i) const;
   /// Of what leaves the region.
   const Shape* output_shape(size_t i) const { return shape(region_.output(i)); }
 
@@ -87,7 +87,7 @@ class Candidate {
     /// A constant of the step's own: what it is made from and how, its name, the making, the weights it stands for.
     std::string key, name;
     std::function<Tensor()> make;
-    Tensor source;
+    UnalignedTensor source;
   };
   /// No step: `value` lies, in `layout`, in the memory of `source` as that is in `source_layout`, `offset` bytes from its start.
   struct View {
@@ -102,7 +102,7 @@ class Candidate {
   void skip_input() { inputs.emplace_back(); }
   /// Appends a constant of the step's own, made from `source`. Constants of one source and one `packing` are made once; `packing` says
   /// everything that the result depends on besides. `make` is called later, so it must hold what it needs.
-  void add_constant(std::string name, const Tensor& source, std::string packing, std::function<Tensor()> make) {
+  void add_constant(std::string name, const UnalignedTensor& source, std::string packing, std::function<Tensor()> make) {
     inputs.push_back({.key = std::move(packing), .name = std::move(name), .make = std::move(make), .source = source});
   }
   /// Appends a step output: the value will have this layout.

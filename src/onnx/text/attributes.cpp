@@ -169,7 +169,7 @@ int read_list(Lexer& lexer, ValueReader& reader, int declared, const Notes& note
   const size_t at = lexer.take().at;
   const Kind* kind = kind_of(declared);
   if (kind != nullptr && kind->single == declared)
-    lexer.fail_at(at, fmt::format("a list is no value of type {}", text_attribute_type_name(declared)));
+    lexer.fail_at(at, fmt::format("a list is not a value of type {}", text_attribute_type_name(declared)));
   std::vector<Value> values;
   if (!lexer.peek().is(']')) {
     do {

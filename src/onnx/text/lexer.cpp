@@ -204,7 +204,7 @@ Token Lexer::read_number(size_t from) {
       t.kind = Token::Kind::kFloat;
     }
     if (pos_ < text_.size() && (is_word(text_[pos_]) || text_[pos_] == '.'))
-      fail_at(from, "this is no number, and a name that begins with a digit must stand in quotes");
+      fail_at(from, "this is not a number, and a name that begins with a digit must stand in quotes");
   }
   t.text = text_.substr(from, pos_ - from);
   return t;

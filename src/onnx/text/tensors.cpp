@@ -77,7 +77,7 @@ class ElementReader {
     T value{};
     const auto [end, ec] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), value);
     if (ec != std::errc() || end != t.text.data() + t.text.size() || value < least || value > most)
-      lexer_.fail_at(t.at, fmt::format("{} is no element of {}, which lie between {} and {}", t.text,
+      lexer_.fail_at(t.at, fmt::format("{} is not an element of {}, which lie between {} and {}", t.text,
                                        type_name_, least, most));
     lexer_.take();
     push(value);

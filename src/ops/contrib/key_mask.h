@@ -6,8 +6,8 @@
 namespace assay {
 
 /// A mask of int32 in one of these shapes, where B is the batch, S the queries and T the keys with the past:
-///   [B]            how many keys of each batch element are no padding; those before come first
-///   [2 * B]        the ends (exclusive) of what is no padding, then the starts
+///   [B]            how many keys of each batch element are not padding; those before come first
+///   [2 * B]        the ends (exclusive) of what is not padding, then the starts
 ///   [3 * B + 2]    lengths of the keys, then cumulated lengths that are not needed here
 ///   [B, T], [B, S, T]  0 where a key is masked
 ///   [B, 1, M, M]   the same for a longest sequence M; the rows of the queries are the last before T

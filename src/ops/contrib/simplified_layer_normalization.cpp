@@ -11,7 +11,7 @@ namespace {
 
 void infer(InferContext& c) {
   const int64_t stash = c.attr_int("stash_type");
-  c.check(is_known_dtype(stash), "attribute 'stash_type' is {}, which is no element type", stash);
+  c.check(is_known_dtype(stash), "attribute 'stash_type' is {}, which is not an element type", stash);
   const Dims *in = c.input_dims(0), *scale = c.input_dims(1);
   c.set_output(0, c.input_dtype(1));
   c.set_output(1, static_cast<DType>(stash));

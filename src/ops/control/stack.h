@@ -18,7 +18,7 @@ class Stack {
   /// is 0 then).
   explicit Stack(Type type) : type_(std::move(type)) {}
 
-  /// Throws Error when the entry is no tensor, when its type or shape differ from the others', or the stack
+  /// Throws Error when the entry is not a tensor, when its type or shape differ from the others', or the stack
   /// grows beyond what an output may take.
   void push(Tensor entry);
   /// The stack with its entries along `axis` in [-rank, rank) of the result, the last first when `reversed`.

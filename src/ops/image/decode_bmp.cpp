@@ -3,7 +3,7 @@
 #include <array>
 #include <bit>
 
-#include "ops/image/byte_reader.h"
+#include "base/byte_reader.h"
 #include "ops/image/picture.h"
 
 namespace assay {
@@ -185,6 +185,7 @@ std::optional<Picture> decode_bmp(Encoded stream) {
   const std::optional<Header> h = read_header(in);
   if (!h) return std::nullopt;
   in.seek(h->pixels_at);
+  // Extents are below 2^32, so their product with the 32 bits of a pixel fits.
   if (!h->has_runs() && h->width > 0 &&
       static_cast<uint64_t>(h->height) * ((static_cast<uint64_t>(h->width) * h->bits + 7) / 8) > in.left())
     return std::nullopt;

@@ -47,9 +47,10 @@ std::optional<Picture> decode_jpeg(Encoded stream) {
   if (!codec ||
       jpeg.read_header(codec.get(), stream.data(), stream.size(), &width, &height, &sampling, &space) != 0)
     return std::nullopt;
-  std::optional<Picture> picture = make_picture(width, height);
-  if (!picture) return std::nullopt;
+  if (width <= 0 || height <= 0) return std::nullopt;
   const bool is_cmyk = space == kSpaceCmyk || space == kSpaceYcck;
+  check_picture_size(width, height, is_cmyk ? 7 : 3);
+  std::optional<Picture> picture = make_picture(width, height);
   std::vector<uint8_t> cmyk(is_cmyk ? static_cast<size_t>(width) * static_cast<size_t>(height) * 4 : 0);
   uint8_t* to = is_cmyk ? cmyk.data() : picture->pixels.data();
   if (jpeg.decode(codec.get(), stream.data(), stream.size(), to, width, 0, height,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ops/image/image_library.h"
+#include "ops/image/jpeg2000_cost.h"
 #include "ops/image/picture.h"
 
 namespace assay {
@@ -136,6 +137,7 @@ void copy_pixels(const Image& image, Picture& picture) {
 }  // namespace
 
 std::optional<Picture> decode_jpeg2000(Encoded bytes) {
+  check_jpeg2000_cost(bytes);
   static const OpenJpeg jpeg;
   const bool bare = bytes.size() > 1 && bytes[0] == 0xFF;
   const std::unique_ptr<void, void (*)(void*)> codec(jpeg.create(bare ? kCodestream : kJp2File),

@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "ops/image/byte_reader.h"
+#include "base/bounds.h"
+#include "base/byte_reader.h"
 #include "ops/image/picture.h"
 
 namespace assay {
@@ -93,20 +94,20 @@ int64_t pass_extent(int64_t extent, int64_t first, int64_t step) {
   return extent > first ? (extent - first + step - 1) / step : 0;
 }
 
-/// Bytes of all filtered rows.
-uint64_t raw_bytes(const Header& h) {
-  uint64_t total = 0;
+/// Bytes of all filtered rows; nothing when 64 bits cannot count them.
+std::optional<uint64_t> raw_bytes(const Header& h) {
+  std::optional<uint64_t> total = 0;
   for (const Pass& p : passes_of(h)) {
     const int64_t width = pass_extent(h.width, p.x, p.dx), height = pass_extent(h.height, p.y, p.dy);
-    if (width > 0) total += static_cast<uint64_t>(height) * (h.row_bytes(width) + 1);
+    const auto bytes = checked_product({static_cast<uint64_t>(height), width > 0 ? h.row_bytes(width) + 1 : 0});
+    total = bytes ? checked_sum({*total, *bytes}) : std::nullopt;
+    if (!total) return total;
   }
   return total;
 }
 
 /// Inflates exactly `size` bytes; nothing when there are fewer.
 std::optional<std::vector<uint8_t>> inflate(const std::vector<uint8_t>& compressed, uint64_t size) {
-  // Deflate cannot pack more than 1032 bytes into one.
-  if (size / 1032 > compressed.size()) return std::nullopt;
   std::vector<uint8_t> raw(size);
   z_stream z = {};
   if (inflateInit(&z) != Z_OK) return std::nullopt;
@@ -199,11 +200,15 @@ bool read_pass(const File& f, const Pass& p, uint8_t*& raw, Picture& picture) {
 std::optional<Picture> decode_png(Encoded stream) {
   const std::optional<File> file = read_chunks(stream);
   if (!file) return std::nullopt;
-  std::optional<std::vector<uint8_t>> raw = inflate(file->compressed, raw_bytes(file->header));
+  const Header& header = file->header;
+  const std::optional<uint64_t> bytes = raw_bytes(header);
+  if (!bytes || !can_inflate_to(file->compressed.size(), *bytes)) return std::nullopt;
+  check_picture_size(header.width, header.height, 4 + (header.pixel_bits() + 7) / 8);
+  std::optional<std::vector<uint8_t>> raw = inflate(file->compressed, *bytes);
   if (!raw) return std::nullopt;
-  std::optional<Picture> picture = make_picture(file->header.width, file->header.height);
+  std::optional<Picture> picture = make_picture(header.width, header.height);
   uint8_t* at = raw->data();
-  for (const Pass& p : passes_of(file->header))
+  for (const Pass& p : passes_of(header))
     if (!read_pass(*file, p, at, *picture)) return std::nullopt;
   return picture;
 }

@@ -1,6 +1,8 @@
 // PBM, PGM and PPM (Netpbm): a letter and a digit, extents, the largest value, and samples as text (P1 to P3)
 // or bytes (P4 to P6), two for values above 255. A bitmap's ones are black.
-#include "ops/image/byte_reader.h"
+#include <algorithm>
+
+#include "base/byte_reader.h"
 #include "ops/image/picture.h"
 
 namespace assay {
@@ -64,7 +66,9 @@ class Samples {
     }
     return static_cast<uint8_t>((bits_ >> --bits_left_ & 1) != 0 ? 0 : 255);
   }
-  uint8_t rounded(uint32_t value) const { return scaled_to_byte(2 * value * 255 + most_, 2 * most_ * 255); }
+  uint8_t rounded(uint32_t value) const {
+    return scaled_to_byte(2 * std::min(value, most_) * 255 + most_, 2 * most_ * 255);
+  }
 
   ByteReader& in_;
   char kind_;

@@ -80,8 +80,9 @@ std::optional<Picture> decode_tiff(Encoded bytes) {
   if (!file || tiff.field(file.get(), kTagWidth, &width) == 0 ||
       tiff.field(file.get(), kTagHeight, &height) == 0)
     return std::nullopt;
+  if (width == 0 || height == 0) return std::nullopt;
+  check_picture_size(width, height, 3 + sizeof(uint32_t));
   std::optional<Picture> picture = make_picture(width, height);
-  if (!picture) return std::nullopt;
   std::vector<uint32_t> pixels(static_cast<size_t>(width) * height);
   if (tiff.decode(file.get(), width, height, pixels.data(), kTopLeft, 1) == 0) return std::nullopt;
   for (size_t i = 0; i < pixels.size(); ++i)

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/base64.h"
+#include "base/memory_limit.h"
+#include "ops/image/jpeg2000_cost.h"
 #include "ops/image/picture.h"
 #include "ops/op_test_util.h"
 
@@ -42,6 +44,7 @@ TEST(Pnm, TextAndBytesOfEveryKind) {
   EXPECT_EQ(pixels(std::string_view("P4 9 1\n\x80\x80", 9)).size(), 27u);
   EXPECT_EQ(pixels(std::string_view("P5 1 1 65535 \x80\x00", 15)), (Bytes{128, 128, 128}));
   EXPECT_EQ(pixels("P6 1 1 255\nabc"), (Bytes{'a', 'b', 'c'}));
+  EXPECT_EQ(pixels("P2 1 1 255 16777216"), (Bytes{255, 255, 255})) << "no sample is brighter than white";
 }
 
 TEST(Pnm, DamageGivesNothing) {
@@ -87,6 +90,17 @@ TEST(Bmp, RunsOfPaletteColours) {
     wanted.insert(wanted.end(), c->begin(), c->end());
   EXPECT_EQ(decode_bmp(b)->pixels, wanted);
   expect_no_crash(b, decode_bmp);
+}
+
+/// A black BMP of any size in a few bytes.
+Bytes bmp_of_runs(uint32_t width, uint32_t height) {
+  Bytes b = bytes_of("BM");
+  for (const uint32_t v : {0u, 0u, 54u + 8u, 40u, width, height}) append_number(b, v, 4, true);
+  append_number(b, 1, 2, true);
+  append_number(b, 8, 2, true);
+  for (const uint32_t v : {1u, 0u, 0u, 0u, 2u, 0u}) append_number(b, v, 4, true);
+  append(b, std::string_view("\0\0\0\0\0\0\0\0\0\1", 10));
+  return b;
 }
 
 void append_chunk(Bytes& to, std::string_view type, const Bytes& data) {
@@ -198,6 +212,49 @@ TEST(Jpeg, DecodesByItsLibrary) { expect_gradient(kJpeg, 8, decode_jpeg); }
 TEST(WebP, DecodesByItsLibrary) { expect_gradient(kWebP, 0, decode_webp); }
 TEST(Tiff, DecodesByItsLibrary) { expect_gradient(kTiff, 0, decode_tiff); }
 TEST(Jpeg2000, DecodesByItsLibrary) { expect_gradient(kJpeg2000, 0, decode_jpeg2000); }
+
+/// The first segments of a JPEG 2000 codestream.
+Bytes jpeg2000_header(uint32_t extent, uint32_t tile, uint32_t components, uint32_t block = 4) {
+  Bytes b = {0xFF, 0x4F, 0xFF, 0x51};
+  append_number(b, 38 + 3 * components, 2, false);
+  append_number(b, 0, 2, false);
+  for (const uint32_t v : {extent, extent, 0u, 0u, tile, tile, 0u, 0u}) append_number(b, v, 4, false);
+  append_number(b, components, 2, false);
+  for (uint32_t i = 0; i < components; ++i) b.insert(b.end(), {7, 1, 1});
+  append(b, std::string_view("\xFF\x52\0\x0C\0\0\0\1\0\1", 10));
+  append_number(b, block << 8 | block, 2, false);
+  append(b, std::string_view("\0\1", 2));
+  return b;
+}
+
+TEST(Jpeg2000, WhatItClaimsIsCheckedBeforeTheLibraryAllocates) {
+  const auto error_of = [](const Bytes& stream) -> std::string {
+    try {
+      check_jpeg2000_cost(stream);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of(jpeg2000_header(8, 8, 3)), "");
+  EXPECT_EQ(error_of(bytes_of(base64_decode(kJpeg2000))), "");
+  EXPECT_EQ(error_of(jpeg2000_header(8, 8, 16384)), "the JPEG 2000 picture has 16384 components; up to 16 are read");
+  EXPECT_EQ(error_of(jpeg2000_header(60000, 8, 3)), "the JPEG 2000 picture claims 56250000 tiles in 65 bytes");
+  EXPECT_EQ(error_of(jpeg2000_header(20000, 20000, 1)), "a picture of 20000 x 20000 pixels is larger than 128 million");
+  EXPECT_NE(error_of(jpeg2000_header(8000, 8000, 4)).find("takes more than the"), std::string::npos);
+  EXPECT_NE(error_of(jpeg2000_header(7000, 7000, 3, 0)).find("decoding the JPEG 2000 picture takes some"), std::string::npos);
+  // Behind boxes and unknown segments, too.
+  Bytes hidden = bytes_of("boxes, and anything at all ");
+  for (const uint8_t b : jpeg2000_header(8, 8, 300)) hidden.push_back(b);
+  EXPECT_EQ(error_of(hidden), "the JPEG 2000 picture has 300 components; up to 16 are read");
+}
+
+TEST(Pictures, KeepTheMemoryLimit) {
+  set_memory_limit(1 << 20);
+  EXPECT_THROW(decode_bmp(bmp_of_runs(1000, 1000)), Error);
+  set_memory_limit(0);
+  EXPECT_TRUE(decode_bmp(bmp_of_runs(1000, 1000)));
+}
 
 Tensor decode(const Bytes& stream, const std::string& format) {
   return run_op("ImageDecoder", 20, {Tensor::vector(stream)}, {{"pixel_format", format}})[0];

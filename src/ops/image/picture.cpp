@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "assay/error.h"
+#include "base/memory_limit.h"
 
 namespace assay {
 namespace {
@@ -18,10 +19,19 @@ bool begins_with(Encoded stream, std::string_view magic, size_t at = 0) {
 
 }  // namespace
 
-std::optional<Picture> make_picture(int64_t width, int64_t height) {
-  if (width <= 0 || height <= 0) return std::nullopt;
+int64_t most_picture_bytes() { return std::min(int64_t{2} << 30, memory_limit()); }
+
+void check_picture_size(int64_t width, int64_t height, int64_t bytes_per_pixel) {
   require(height <= kMostPixels / width, ErrorCode::kInvalidArgument,
           "a picture of {} x {} pixels is larger than {} million", width, height, kMostPixels >> 20);
+  const int64_t most = most_picture_bytes();
+  require(width * height <= most / bytes_per_pixel, ErrorCode::kInvalidArgument,
+          "decoding a picture of {} x {} pixels takes more than the {} bytes that it may", width, height, most);
+}
+
+std::optional<Picture> make_picture(int64_t width, int64_t height) {
+  if (width <= 0 || height <= 0) return std::nullopt;
+  check_picture_size(width, height, 3);
   Picture p{.width = width, .height = height, .pixels = {}};
   p.pixels.resize(static_cast<size_t>(width * height * 3));
   return p;

@@ -24,8 +24,14 @@ struct Picture {
 
 using Encoded = std::span<const uint8_t>;
 
-/// A black picture, or nothing when an extent is not positive. Throws Error (kInvalidArgument) for more than
-/// 2^27 pixels, so that a few bytes that lie cannot ask for all memory.
+/// Throws Error (kInvalidArgument) when decoding a picture of positive extents takes too much, at so many bytes a pixel:
+/// more than 2^27 pixels or most_picture_bytes(), so that a few bytes that lie cannot ask for all memory.
+void check_picture_size(int64_t width, int64_t height, int64_t bytes_per_pixel);
+
+/// Bytes of memory that decoding a picture may take: 2 GiB, or memory_limit() where that is less.
+int64_t most_picture_bytes();
+
+/// A black picture, or nothing when an extent is not positive. Throws what check_picture_size() throws.
 std::optional<Picture> make_picture(int64_t width, int64_t height);
 
 /// value / most as a byte, rounded down.

@@ -55,7 +55,7 @@ TEST_P(Formula, StaysWithinTheBound) {
   for (size_t i = 0; i < x.size(); ++i) {
     const double exact = y.data<double>()[i], allowed = bound.data<double>()[i];
     const double error = std::abs(static_cast<double>(p.formula(static_cast<float>(x[i]))) - exact);
-    if (std::abs(exact) < 1e-30) continue;  // near the subnormal numbers of float32 u is no measure
+    if (std::abs(exact) < 1e-30) continue;  // near the subnormal numbers of float32 u is not a measure
     ASSERT_LE(error, allowed) << p.op << "(" << x[i] << ") = " << exact;
     ASSERT_LE(allowed, p.widest * kUnitRoundoff * std::max(1.0, std::abs(x[i])))
         << p.op << "(" << x[i] << ")";

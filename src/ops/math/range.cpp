@@ -45,7 +45,7 @@ std::optional<int64_t> known_length(const InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
     const Tensor* value = c.input_value(i);
     if (value == nullptr || value->numel() != 1) return {};
-    in[i] = is_float(value->dtype()) ? to_float64(*value) : value->aligned();
+    in[i] = is_float(value->dtype()) ? to_float64(*value) : *value;
   }
   return visit_range_type(in[0].dtype(), [&]<typename T>() {
     return range_length(in[0].item<T>(), in[1].item<T>(), in[2].item<T>());

@@ -4,18 +4,18 @@ namespace assay {
 
 LinearModel::LinearModel(const OpContext& c, int64_t row_count)
     : rows(row_count), coefficients(c.attr_floats("coefficients")), intercepts(c.attr_floats("intercepts")) {
-  const auto size = static_cast<int64_t>(coefficients.size());
-  c.check(rows > 0 && size > 0 && size % rows == 0, "{} coefficients cannot be divided among {} rows", size,
+  c.check(rows > 0 && !coefficients.empty(), "{} coefficients cannot be divided among {} rows", coefficients.size(),
           rows);
-  features = size / rows;
   if (intercepts.empty()) intercepts.resize(static_cast<size_t>(rows));
   c.check(static_cast<int64_t>(intercepts.size()) == rows, "{} intercepts for {} rows of coefficients",
           intercepts.size(), rows);
 }
 
-void LinearModel::check_features(const EvalContext& c, const Features& x) const {
-  c.check(x.count == features, "the input has {} features, the model has coefficients for {}", x.count,
-          features);
+void LinearModel::take_features(const EvalContext& c, const Features& x) {
+  c.check(x.count <= static_cast<int64_t>(coefficients.size()) / rows,
+          "the input has {} features, but there are only {} coefficients for {} row(s)", x.count,
+          coefficients.size(), rows);
+  features = x.count;
 }
 
 }  // namespace assay

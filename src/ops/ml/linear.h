@@ -6,12 +6,13 @@
 
 namespace assay {
 
-/// The attributes `coefficients`, `rows` times F, row by row, and `intercepts`, one for each row or none.
+/// The attributes `coefficients`, row by row, and `intercepts`, one for each row or none. A row has as many
+/// coefficients as the input has features; what is left over at the end is not used, as in ONNX Runtime.
 struct LinearModel {
   /// Throws Error when the sizes do not fit.
   LinearModel(const OpContext& c, int64_t row_count);
-  /// Throws Error when the input has another number of features.
-  void check_features(const EvalContext& c, const Features& x) const;
+  /// To be called before score(). Throws Error when there are too few coefficients for the input's features.
+  void take_features(const EvalContext& c, const Features& x);
 
   /// The score that row r gives to features; N is double or Rounded.
   template <typename N>
@@ -22,7 +23,7 @@ struct LinearModel {
     return sum;
   }
 
-  int64_t rows, features;
+  int64_t rows, features = 0;
   std::vector<double> coefficients, intercepts;
 };
 

@@ -16,7 +16,11 @@ struct Classifier {
   explicit Classifier(const OpContext& c)
       : labels(c, "classlabels_ints", "classlabels_strings"),
         transform(read_post_transform(c)),
-        model(c, row_count(c, labels)) {}
+        model(c, row_count(c, labels)) {
+    const size_t size = model.coefficients.size();
+    c.check(size % static_cast<size_t>(model.rows) == 0, "{} coefficients cannot be divided among {} rows", size,
+            model.rows);
+  }
 
   /// How many rows of coefficients there are: the intercepts tell one row from two, where they are given.
   static int64_t row_count(const OpContext& c, const ClassLabels& labels) {
@@ -37,9 +41,9 @@ void infer(InferContext& c) {
 }
 
 template <typename N>
-ScoreRows<N> classify(const EvalContext& c, const Classifier& k) {
+ScoreRows<N> classify(const EvalContext& c, Classifier& k) {
   const Features x(c);
-  k.model.check_features(c, x);
+  k.model.take_features(c, x);
   const auto width = static_cast<int64_t>(k.labels.size());
   return score_rows<N>(x, width, width * x.count, [&](const double* row, std::span<N> scores) {
     if (k.model.rows == 1) {
@@ -55,14 +59,15 @@ ScoreRows<N> classify(const EvalContext& c, const Classifier& k) {
 }
 
 void eval(EvalContext& c) {
-  const Classifier k(c);
+  Classifier k(c);
   const ScoreRows<double> rows = classify<double>(c, k);
   c.set_output(0, k.labels.pick(rows.classes));
   c.set_output(1, score_tensor(rows));
 }
 
 Tensor bound(EvalContext& c, double u, size_t, const Tensor&) {
-  return score_errors(classify<Rounded>(c, Classifier(c)), u);
+  Classifier k(c);
+  return score_errors(classify<Rounded>(c, k), u);
 }
 
 constexpr OpVersion kVersions[] = {

@@ -15,10 +15,10 @@ void infer(InferContext& c) {
 
 template <typename N>
 ScoreRows<N> regress(const EvalContext& c) {
-  const LinearModel model(c, c.attr_int("targets"));
+  LinearModel model(c, c.attr_int("targets"));
   const PostTransform transform = read_post_transform(c);
   const Features x(c);
-  model.check_features(c, x);
+  model.take_features(c, x);
   return score_rows<N>(x, model.rows, model.rows * x.count, [&](const double* row, std::span<N> scores) {
     for (int64_t r = 0; r < model.rows; ++r) scores[static_cast<size_t>(r)] = model.score<N>(r, row);
     apply(transform, scores);

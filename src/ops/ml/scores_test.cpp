@@ -63,6 +63,17 @@ TEST(Rounded, BoundsFloat32Arithmetic) {
 const AttributeList kPlane = {{"coefficients", Floats{1, -2, 0.5, 3, 4, 5}},
                               {"intercepts", Floats{0.25, -1}}};
 
+/// What ONNX Runtime 1.31 computes: rows are as long as the input has features, and the rest is left over.
+TEST(LinearRegressor, CoefficientsThatAreLeftOverAreNotUsed) {
+  const AttributeList two = with({{"coefficients", Floats{1, 10, 100, 1000, 1e4F, 1e5F, 1e6F}}}, "targets", int64_t{2});
+  const Tensor x = Tensor::from<float>({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  expect_values(run_ml("LinearRegressor", 1, {x}, two)[0], {321, 321000, 654, 654000});
+  EXPECT_THROW(run_ml("LinearRegressor", 1, {x}, with(two, "coefficients", Floats{1, 2, 3, 4, 5})), Error);
+  const AttributeList classes = {{"coefficients", Floats{1, 10, 100, 1000, 1e4F, 1e5F, 1e6F, 1e7F}},
+                                 {"classlabels_ints", Ints{0, 1}}};
+  expect_values(run_ml("LinearClassifier", 1, {x}, classes, 2)[1], {321, 321000, 654, 654000});
+}
+
 TEST(LinearRegressor, RowsOfCoefficientsAreTargets) {
   const AttributeList two = with(kPlane, "targets", int64_t{2});
   const Tensor x = Tensor::from<int32_t>({2, 3}, std::vector<int32_t>{1, 2, 4, 0, 0, -2});

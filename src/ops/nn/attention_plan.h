@@ -43,7 +43,7 @@ class AttentionPlan {
   std::vector<int64_t> mask_strides_;  ///< for batch, head, query, key
   int64_t mask_keys_ = 0;              ///< the mask's keys; those beyond are forbidden
   std::vector<int64_t> offsets_;       ///< for each batch element, keys before the first query
-  std::vector<int64_t> lengths_;       ///< for each batch element, keys that are no padding
+  std::vector<int64_t> lengths_;       ///< for each batch element, keys that are not padding
   bool causal_;
   int64_t left_ = -1, right_ = -1;  ///< window; -1: unbounded
 };

@@ -13,7 +13,7 @@ namespace {
 void infer(InferContext& c) {
   infer_same_as_input(c);
   const auto stash = c.attr_int("stash_type");
-  c.check(is_known_dtype(stash), "attribute 'stash_type' is {}, which is no element type", stash);
+  c.check(is_known_dtype(stash), "attribute 'stash_type' is {}, which is not an element type", stash);
   const Dims* in = c.input_dims(0);
   for (size_t i = 1; i < c.output_count(); ++i) c.set_output(i, static_cast<DType>(stash));
   if (in == nullptr) return;

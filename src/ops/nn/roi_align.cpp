@@ -153,7 +153,11 @@ void magnitude(EvalContext& c) { compute(c, true); }
 int64_t terms(EvalContext& c) {
   const Attributes a = read_attributes(c);
   const Shape& in = c.shape(0);
-  return 4 * (in[2] + in[3]) + (a.ratio > 0 ? a.ratio * a.ratio : in[2] * in[3] / (a.height * a.width)) + 16;
+  // Without regions the output may have any extents.
+  const double cells = static_cast<double>(a.height) * static_cast<double>(a.width),
+               ratio = static_cast<double>(a.ratio),
+               points = a.ratio > 0 ? ratio * ratio : static_cast<double>(in[2]) * static_cast<double>(in[3]) / cells;
+  return 4 * (in[2] + in[3]) + static_cast<int64_t>(std::min(points, 1e15)) + 16;
 }
 
 constexpr OpVersion kVersions[] = {

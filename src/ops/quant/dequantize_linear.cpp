@@ -12,7 +12,7 @@ namespace {
 /// The type of y: the attribute, else that of the scale.
 DType output_type(const OpContext& c, DType scale) {
   const int64_t asked = knows_attr(c, "output_dtype") ? c.attr_int("output_dtype") : 0;
-  c.check(asked == 0 || is_known_dtype(asked), "attribute 'output_dtype' is {}, which is no element type",
+  c.check(asked == 0 || is_known_dtype(asked), "attribute 'output_dtype' is {}, which is not an element type",
           asked);
   return asked != 0 ? static_cast<DType>(asked) : scale;
 }

@@ -16,7 +16,7 @@ namespace {
 /// The type of y: that of the zero point, else the attribute, else uint8.
 DType output_type(const OpContext& c, DType zero_point) {
   const int64_t asked = knows_attr(c, "output_dtype") ? c.attr_int("output_dtype") : 0;
-  c.check(asked == 0 || is_known_dtype(asked), "attribute 'output_dtype' is {}, which is no element type",
+  c.check(asked == 0 || is_known_dtype(asked), "attribute 'output_dtype' is {}, which is not an element type",
           asked);
   if (!c.has_input(2)) return asked != 0 ? static_cast<DType>(asked) : DType::kUInt8;
   c.check(asked == 0 || zero_point == DType::kUndefined || static_cast<DType>(asked) == zero_point,
@@ -67,7 +67,7 @@ void eval(EvalContext& c) {
   const DType to = declared != DType::kUndefined
                        ? declared
                        : output_type(c, c.has_input(2) ? c.input(2).dtype() : DType::kUndefined);
-  c.check(is_level_integer(to) || bit_width(to) <= 8, "{} is no type to quantise to", dtype_name(to));
+  c.check(is_level_integer(to) || bit_width(to) <= 8, "{} is not a type to quantise to", dtype_name(to));
   const QuantGrid grid(c, c.shape(0), c.shape(1));
   const DType type = division_type(c);
   const Tensor x = to_float64(c.input(0)), scale = to_float64(c.input(1));

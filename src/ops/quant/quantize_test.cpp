@@ -148,7 +148,7 @@ TEST(QuantErrors, NameTheBrokenRule) {
       [&] {
         run_op("QuantizeLinear", 21, {x, one}, {{"output_dtype", int64_t{7}}});
       },
-      "int64 is no type to quantise to");
+      "int64 is not a type to quantise to");
   const Tensor levels = Tensor::from<int8_t>({1, 2}, std::vector<int8_t>{1, 2});
   expect_refused("DequantizeLinear", 13,
                  {{{levels, floats({1, 2, 3})}, {}, "a scale of shape (3,) does not suit axis 1"},

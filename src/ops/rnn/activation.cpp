@@ -41,7 +41,7 @@ const Known& find_known(const std::string& name) {
   const auto* it =
       std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.name == lower; });
   require(it != std::end(kKnown), ErrorCode::kInvalidModel,
-          "'{}' is no activation function of recurrent operators", name);
+          "'{}' is not an activation function of recurrent operators", name);
   return *it;
 }
 

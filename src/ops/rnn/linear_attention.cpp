@@ -8,6 +8,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 #include "ops/rnn/arithmetic.h"
+#include "ops/tensor/elements.h"
 
 namespace assay {
 namespace {
@@ -187,6 +188,8 @@ Shape state_shape(const Plan& p) { return {p.batch, p.heads.key, p.key_size, p.v
 template <typename A>
 Results<typename A::Number> run(const EvalContext& c, const Plan& p, const A& arithmetic) {
   Results<typename A::Number> r;
+  check_output_size(DType::kFloat64, output_shape(p));
+  check_output_size(DType::kFloat64, state_shape(p));
   r.output.resize(static_cast<size_t>(output_shape(p).numel()));
   r.state.resize(static_cast<size_t>(state_shape(p).numel()));
   parallel_for(p.batch * p.heads.key, 1, [&](int64_t first, int64_t end) {

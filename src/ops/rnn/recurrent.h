@@ -8,6 +8,7 @@
 #include "ops/op_context.h"
 #include "ops/rnn/activation.h"
 #include "ops/rnn/arithmetic.h"
+#include "ops/tensor/elements.h"
 
 namespace assay {
 
@@ -82,6 +83,7 @@ inline int64_t output_offset(const Recurrence& r, int64_t t, int64_t direction, 
 /// X * W^T of a direction, rows in the order [time, batch].
 template <typename A>
 State<typename A::Number> input_products(A& arithmetic, const Recurrence& r, int64_t direction) {
+  check_output_size(DType::kFloat64, {r.sequence, r.batch, r.gates * r.hidden});
   State<typename A::Number> x;
   x.reserve(static_cast<size_t>(r.sequence * r.batch * r.input));
   for (int64_t t = 0; t < r.sequence; ++t)
@@ -102,6 +104,7 @@ RecurrentOutputs<typename A::Number> walk(A& arithmetic, const Recurrence& r,
                                           const std::vector<Tensor>& initial, Cell cell) {
   using Number = typename A::Number;
   RecurrentOutputs<Number> out;
+  check_output_size(DType::kFloat64, {r.sequence, r.directions, r.batch, r.hidden});
   const auto size = static_cast<size_t>(r.directions * r.batch * r.hidden);
   out.y.assign(static_cast<size_t>(r.sequence) * size, arithmetic.given(0));
   out.states.assign(initial.size(), State<Number>(size));

@@ -206,7 +206,7 @@ TEST(RecurrentErrors, NameTheBrokenRule) {
       [&] {
         run(4, Tensor(), {{"activations", std::vector<std::string>{"Tanh", "Sin", "Tanh"}}});
       },
-      "'Sin' is no activation function");
+      "'Sin' is not an activation function");
 }
 
 TEST(LinearAttention, ContinuesFromItsState) {

@@ -7,7 +7,7 @@ namespace {
 
 DType element_dtype(const OpContext& c) {
   const int64_t dtype = c.attr_int("dtype", static_cast<int64_t>(DType::kFloat32));
-  c.check(is_known_dtype(dtype), "dtype is {}, which is no element type", dtype);
+  c.check(is_known_dtype(dtype), "dtype is {}, which is not an element type", dtype);
   return static_cast<DType>(dtype);
 }
 

@@ -5,6 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/signal/fourier.h"
 #include "ops/signal/scalars.h"
+#include "ops/tensor/elements.h"
 
 namespace assay {
 namespace {
@@ -96,6 +97,7 @@ Plan make_plan(const EvalContext& c) {
   p.output = in;
   p.output[axis] = p.bins;
   p.output[in.size() - 1] = p.out_parts;
+  check_output_size(DType::kFloat64, p.output);
   return p;
 }
 

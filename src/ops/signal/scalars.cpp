@@ -4,7 +4,7 @@ namespace assay {
 
 DType read_output_datatype(const OpContext& c) {
   const int64_t number = c.attr_int("output_datatype");
-  c.check(is_known_dtype(number), "attribute 'output_datatype' is {}, which is no element type", number);
+  c.check(is_known_dtype(number), "attribute 'output_datatype' is {}, which is not an element type", number);
   const auto type = static_cast<DType>(number);
   c.check(is_float(type) || is_integer(type), "attribute 'output_datatype' is {}, which is not numeric",
           dtype_name(type));

@@ -5,7 +5,7 @@
 
 namespace assay {
 
-/// The attribute output_datatype. Throws Error when it is no numeric element type.
+/// The attribute output_datatype. Throws Error when it is not a numeric element type.
 DType read_output_datatype(const OpContext& c);
 
 /// The one element of integer input i, `name` in messages. Throws Error when it has another number of

@@ -38,7 +38,7 @@ Tensor value_of(const OpContext& c) {
   c.check(c.node().attributes.size() == 1, "a Constant needs one attribute, this one has {}",
           c.node().attributes.size());
   const Attribute& a = c.node().attributes.front();
-  if (a.name == "value") return c.attr_tensor(a.name);
+  if (a.name == "value") return c.attr_tensor(a.name).aligned();
   if (a.name == "value_float") return Tensor::scalar(static_cast<float>(c.attr_float(a.name)));
   if (a.name == "value_int") return Tensor::scalar(c.attr_int(a.name));
   if (a.name == "value_string") return Tensor::scalar(c.attr_string(a.name));
@@ -53,8 +53,8 @@ Tensor value_of(const OpContext& c) {
   return dense(c, *sparse);
 }
 
-/// Small vectors of integers are followed; what is negative is no extent.
-void propagate(InferContext& c, const Tensor& value) {
+/// Small vectors of integers are followed; what is negative is not an extent.
+void propagate(InferContext& c, const UnalignedTensor& value) {
   if (!is_integer(value.dtype()) || bit_width(value.dtype()) < 32 || value.rank() > 1) return;
   if (value.numel() > static_cast<int64_t>(kLongestExtents)) return;
   Dims extents;
@@ -67,7 +67,8 @@ void infer(InferContext& c) {
   if (c.node().attributes.size() == 1)
     if (const auto* sparse = c.node().attributes.front().get_if<Attribute::Sparse>())
       return c.set_output(0, sparse->values.dtype(), to_dims(Shape(sparse->dims)));
-  const Tensor value = value_of(c);
+  const bool is_whole = c.node().attributes.size() == 1 && c.has_attr("value");
+  const UnalignedTensor value = is_whole ? c.attr_tensor("value") : value_of(c);
   c.set_output(0, value.dtype(), to_dims(value.shape()));
   propagate(c, value);
 }

@@ -8,7 +8,7 @@ namespace assay {
 namespace {
 
 Tensor value_of(const OpContext& c) {
-  const Tensor value = c.has_attr("value") ? c.attr_tensor("value") : Tensor::scalar(0.0f);
+  const Tensor value = c.has_attr("value") ? c.attr_tensor("value").aligned() : Tensor::scalar(0.0f);
   c.check(value.numel() == 1, "value must have one element, it has shape {}", value.shape().str());
   return value;
 }

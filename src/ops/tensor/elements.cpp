@@ -5,6 +5,7 @@
 #include "base/memory_limit.h"
 #include "base/parallel.h"
 #include "tensor/packed_bits.h"
+#include "tensor/room.h"
 
 namespace assay {
 namespace {
@@ -15,11 +16,9 @@ constexpr int64_t kGrain = int64_t{1} << 20;
 }  // namespace
 
 void check_output_size(DType dtype, const Shape& shape) {
-  const int64_t bits =
-      dtype == DType::kString ? static_cast<int64_t>(sizeof(std::string)) * 8 : bit_width(dtype);
-  if (shape.numel() > memory_limit() / bits * 8) [[unlikely]]
+  if (room_of(dtype, shape) > memory_left()) [[unlikely]]
     fail(ErrorCode::kInvalidModel, "an output of shape {} and type {} is larger than the {} bytes that there are",
-         shape.str(), dtype_name(dtype), memory_limit());
+         shape.str(), dtype_name(dtype), memory_left());
 }
 
 Tensor checked_allocation(DType dtype, Shape shape) {

@@ -91,7 +91,7 @@ int64_t GridSampler::padded_index(double at, int64_t extent) const {
 
 std::vector<GridSampler::Tap> GridSampler::axis_taps(double normalized, int64_t extent, double u) const {
   const double raw = coordinate(normalized, extent);
-  // A place that is no number mixes nothing but NaN.
+  // A place that is not a number mixes nothing but NaN.
   if (!std::isfinite(raw)) return {{0, std::nan(""), 0}};
   if (interpolation_ == Interpolation::kNearest)
     return {{padded_index(moved_inside(std::nearbyint(raw), extent), extent), 1, 0}};

@@ -62,7 +62,7 @@ void infer_one_axis(InferContext& c) {
 int64_t whole_number(const EvalContext& c, size_t i, const char* name) {
   c.check(c.input(i).numel() == 1, "{} must have one element, not the shape {}", name, c.shape(i).str());
   const double value = to_float64(c.input(i)).item<double>();
-  c.check(value == std::floor(value) && std::abs(value) < 1e15, "{} is {}, which is no whole number", name,
+  c.check(value == std::floor(value) && std::abs(value) < 1e15, "{} is {}, which is not a whole number", name,
           value);
   return static_cast<int64_t>(value);
 }

@@ -20,7 +20,7 @@ void eval(EvalContext& c) {
   RE2::Options options;
   options.set_log_errors(false);
   const RE2 expression(pattern, options);
-  c.check(expression.ok(), "attribute 'pattern' is no regular expression of RE2: {}", expression.error());
+  c.check(expression.ok(), "attribute 'pattern' is not a regular expression of RE2: {}", expression.error());
   Tensor y = Tensor::allocate(DType::kBool, c.shape(0));
   const std::span<const std::string> text = string_input(c, 0);
   bool* matches = y.mutable_data<bool>();

@@ -20,8 +20,8 @@ void eval(EvalContext& c) {
   const std::span<const std::string> x = string_input(c, 0), y = string_input(c, 1);
   Tensor z = checked_allocation(DType::kString, broadcast(c.shape(0), c.shape(1)));
   const double bytes = repeated_bytes(x, z.numel()) + repeated_bytes(y, z.numel());
-  c.check(bytes <= static_cast<double>(memory_limit()),
-          "an output of {:.0f} bytes is larger than the {} bytes that there are", bytes, memory_limit());
+  c.check(bytes <= static_cast<double>(memory_left()),
+          "an output of {:.0f} bytes is larger than the {} bytes that there are", bytes, memory_left());
   std::string* out = z.mutable_data<std::string>();
   for_broadcast_rows<2>(z.shape(), {c.shape(0), c.shape(1)},
                         [=](const auto& steps, int64_t at, const auto& offsets, int64_t n) {

@@ -1,0 +1,85 @@
+#include "base/crash_report.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/log.h"
+
+namespace assay {
+namespace {
+
+struct SignalName {
+  int number;
+  std::string_view text;
+};
+constexpr std::array<SignalName, 5> kSignals = {{{SIGSEGV, "segmentation fault"},
+                                                 {SIGBUS, "bus error"},
+                                                 {SIGFPE, "arithmetic exception"},
+                                                 {SIGILL, "illegal instruction"},
+                                                 {SIGABRT, "abort"}}};
+
+/// The texts of the newest note; a handler must touch nothing else.
+struct Texts {
+  std::string_view doing, remedy;
+};
+std::atomic<const CrashNote*> newest{nullptr};
+Texts texts;
+pid_t reporting_process = 0;
+
+void say(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+void on_crash(int number) {
+  if (newest.load() != nullptr && ::getpid() == reporting_process) {
+    say("[!] ");
+    say(texts.doing);
+    say(" crashed");
+    for (const SignalName& s : kSignals)
+      if (s.number == number) say(" ("), say(s.text), say(")");
+    say(". ");
+    say(texts.remedy);
+    say("\n");
+  }
+  // The handler is gone by SA_RESETHAND, so the signal ends the process.
+  ::raise(number);
+}
+
+}  // namespace
+
+void report_crashes() {
+  reporting_process = ::getpid();
+  // A stack that has overflowed has no room for the handler.
+  constexpr size_t kStackBytes = size_t{64} << 10;
+  static std::array<char, kStackBytes> stack;
+  const stack_t alternative = {.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
+  ::sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_handler = on_crash;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (const SignalName& s : kSignals) ::sigaction(s.number, &action, nullptr);
+}
+
+CrashNote::CrashNote(const std::string& doing, const std::string& remedy)
+    : doing_(doing), remedy_(remedy), outer_(newest.load()) {
+  log::flush();
+  texts = {doing_, remedy_};
+  newest = this;
+}
+
+CrashNote::~CrashNote() {
+  newest = outer_;
+  texts = outer_ == nullptr ? Texts{} : Texts{outer_->doing_, outer_->remedy_};
+}
+
+}  // namespace assay

@@ -1,0 +1,41 @@
+// SHA-1, as TensorProto.external_data's `checksum` wants it: to tell files apart, not to keep secrets.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+class Sha1 {
+ public:
+  static constexpr size_t kBlock = 64;  ///< bytes that are mixed in at a time
+  using State = std::array<uint32_t, 5>;
+
+  Sha1() = default;
+  /// Goes on after `size` bytes, a multiple of kBlock, that left this state.
+  Sha1(const State& state, uint64_t size) : state_(state), size_(size) {}
+
+  void update(std::string_view bytes);
+  /// The state between two blocks; holds only while size() is a multiple of kBlock.
+  const State& state() const { return state_; }
+  uint64_t size() const { return size_; }
+  /// The digest of all bytes so far, as 40 lower-case hexadecimal digits.
+  std::string digest() const;
+
+ private:
+  State state_ = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
+  uint64_t size_ = 0;
+  std::array<unsigned char, kBlock> rest_{};
+};
+
+namespace internal {
+
+/// What update() does to the state with whole blocks, without the instructions that some processors have for
+/// it.
+void mix_plainly(Sha1::State& state, const unsigned char* blocks, size_t count);
+
+}  // namespace internal
+}  // namespace assay

@@ -1,0 +1,25 @@
+#include "graph/at_node.h"
+
+#include <new>
+#include <stdexcept>
+
+namespace assay {
+
+void rethrow_at_node(const std::string& label) {
+  const std::string place = "at node " + label;
+  try {
+    throw;
+  } catch (Error& e) {
+    if (e.context().empty() || e.context().back() != place) e.add_context(place);
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::kUnsupported, "there is not enough memory for what the node asks for").add_context(place);
+  } catch (const std::length_error&) {
+    throw Error(ErrorCode::kInvalidModel, "the node asks for a list that is longer than any memory")
+        .add_context(place);
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::kInternal, fmt::format("unexpected failure: {}", e.what())).add_context(place);
+  }
+}
+
+}  // namespace assay

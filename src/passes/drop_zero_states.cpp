@@ -1,0 +1,68 @@
+// An initial state of LSTM, GRU or RNN that is zero everywhere is left out, which means the same; with it goes what
+// computes its shape.
+#include <algorithm>
+
+#include "passes/match.h"
+#include "passes/pass_list.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+bool is_all_zero(const Tensor& t) {
+  if (t.numel() == 0 || !is_float(t.dtype())) return false;
+  const Tensor wide = to_float64(t);
+  return std::all_of(wide.span<double>().begin(), wide.span<double>().end(), [](double x) { return x == 0; });
+}
+
+/// More than any exporter writes between a constant and a state.
+constexpr int kMaxSteps = 8;
+
+/// A constant, or one that is made larger or cut without another number coming in.
+bool is_zero(const Value* v) {
+  for (int step = 0; v != nullptr && step < kMaxSteps; ++step) {
+    if (const Tensor* t = constant_of(v)) return is_all_zero(*t);
+    const Node* n = v->producer();
+    if (n == nullptr) return false;
+    if (is_op(*n, "ConstantOfShape")) {
+      const Attribute* a = n->find_attribute("value");
+      const Tensor* t = a != nullptr ? a->get_if<Tensor>() : nullptr;
+      return a == nullptr || (t != nullptr && is_all_zero(*t));
+    }
+    constexpr const char* kMoving[] = {"Expand", "Slice", "Reshape", "Tile", "Unsqueeze", "Squeeze", "Transpose"};
+    if (std::none_of(std::begin(kMoving), std::end(kMoving), [&](const char* op) { return is_op(*n, op); }))
+      return false;
+    v = n->input(0);
+  }
+  return false;
+}
+
+std::optional<Patch> match(const Node& n, const PassContext&) {
+  if (!is_op(n, "LSTM") && !is_op(n, "GRU") && !is_op(n, "RNN")) return std::nullopt;
+  std::vector<Patch::Ref> inputs;
+  bool drops = false;
+  for (size_t i = 0; i < n.inputs().size(); ++i) {
+    const bool is_state = i == 5 || (i == 6 && is_op(n, "LSTM"));
+    const bool goes = is_state && is_zero(n.input(i));
+    drops = drops || goes;
+    inputs.emplace_back(goes ? nullptr : n.input(i));
+  }
+  if (!drops) return std::nullopt;
+  while (inputs.back().value == nullptr) inputs.pop_back();
+  AttributeList attributes;
+  for (const Attribute& a : n.attributes) attributes.emplace_back(a.name, a.data);
+  Patch patch(n);
+  patch.remove(n);
+  patch.add_multi(n.op_type, std::move(inputs), std::move(attributes), n.outputs());
+  return patch;
+}
+
+}  // namespace
+
+constinit const PassDef pass_drop_zero_states = {
+    .name = "drop_zero_states",
+    .summary = "initial states of recurrent layers that are zero are left out",
+    .match = match,
+};
+
+}  // namespace assay

@@ -1,0 +1,74 @@
+// What changes nothing because of the node before it: Relu of Relu, Abs of Abs, ..., Clip of the same Clip; and a Relu
+// before or after a Clip that has it in its bounds.
+#include "passes/match.h"
+#include "passes/pass_list.h"
+
+namespace assay {
+namespace {
+
+bool is_idempotent(const Node& n) {
+  for (const char* op : {"Relu", "Abs", "Ceil", "Floor", "Round", "Sign", "ThresholdedRelu"})
+    if (is_op(n, op)) return !is_op(n, "ThresholdedRelu") || float_attribute(n, "alpha", 1) >= 0;
+  return false;
+}
+
+bool same_attributes(const Node& a, const Node& b) {
+  for (const char* name : {"min", "max", "alpha"})
+    if (float_attribute(a, name, 0) != float_attribute(b, name, 0) ||
+        (a.find_attribute(name) == nullptr) != (b.find_attribute(name) == nullptr))
+      return false;
+  return true;
+}
+
+bool same_bounds(const Node& a, const Node& b) {
+  return a.input(1) == b.input(1) && a.input(2) == b.input(2) && same_attributes(a, b);
+}
+
+/// A Clip whose results are at least 0.
+bool clips_to_non_negative(const Node& n) {
+  if (!is_op(n, "Clip")) return false;
+  if (n.find_attribute("min") != nullptr) return float_attribute(n, "min", -1) >= 0;
+  const std::optional<double> low = scalar_of(n.input(1));
+  return low && *low >= 0;
+}
+
+/// Whether `n` gives back what `before` gives.
+bool changes_nothing_after(const Node& n, const Node& before) {
+  if (is_idempotent(n) && is_op(before, n.op_type) && same_attributes(n, before)) return true;
+  if (is_op(n, "Clip") && is_op(before, "Clip")) return same_bounds(n, before);
+  return is_op(n, "Relu") && (clips_to_non_negative(before) || is_op(before, "Sigmoid"));
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  Value *x = n.input(0), *y = n.output(0);
+  if (x == nullptr || y == nullptr || x->producer() == nullptr || &x->producer()->graph() != &x->graph())
+    return std::nullopt;
+  const Node& before = *x->producer();
+  Patch patch(n);
+  if (changes_nothing_after(n, before) && context.can_replace(y, x)) {
+    patch.remove(n);
+    patch.replace(y, x);
+    return patch;
+  }
+  // The Clip cuts off what the Relu did.
+  if (!clips_to_non_negative(n) || !is_op(before, "Relu") || context.sole_consumer(x) != &n) return std::nullopt;
+  AttributeList attributes;
+  for (const Attribute& a : n.attributes) attributes.emplace_back(a.name, a.data);
+  std::vector<Patch::Ref> inputs = {before.input(0)};
+  for (size_t i = 1; i < n.inputs().size(); ++i) inputs.emplace_back(n.input(i));
+  patch.remove(before);
+  patch.remove(n);
+  patch.set_name(n.name);
+  patch.add("Clip", std::move(inputs), std::move(attributes), y);
+  return patch;
+}
+
+}  // namespace
+
+constinit const PassDef pass_eliminate_idempotent = {
+    .name = "eliminate_idempotent",
+    .summary = "what the node before has done already is not done again: Relu of Relu, Clip of Clip",
+    .match = match,
+};
+
+}  // namespace assay

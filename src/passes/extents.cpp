@@ -1,0 +1,42 @@
+#include "passes/extents.h"
+
+#include <algorithm>
+
+namespace assay {
+
+const Dims* dims_of(const Value* v) { return v != nullptr && v->type.has_shape() ? &*v->type.dims : nullptr; }
+
+bool same_dims(const Value* a, const Value* b) {
+  const Dims *x = dims_of(a), *y = dims_of(b);
+  return x != nullptr && y != nullptr &&
+         std::equal(x->begin(), x->end(), y->begin(), y->end(),
+                    [](const Dim& d, const Dim& e) { return d.same_as(e); });
+}
+
+std::optional<std::vector<int64_t>> reshape_target(const Dims* in, const Dims& out) {
+  std::vector<int64_t> target;
+  int open = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool stays = in != nullptr && i < in->size() && out[i].same_as((*in)[i]);
+    if (out[i].is_known() && out[i].value() == 0) return std::nullopt;
+    if (out[i].is_known()) {
+      target.push_back(out[i].value());
+    } else if (stays) {
+      target.push_back(0);
+    } else {
+      target.push_back(-1);
+      ++open;
+    }
+  }
+  return open <= 1 ? std::optional(target) : std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> from_front(std::vector<int64_t> axes, int rank) {
+  for (int64_t& a : axes) {
+    if (a < 0 && rank >= 0) a += rank;
+    if (a < 0) return std::nullopt;
+  }
+  return axes;
+}
+
+}  // namespace assay

@@ -1,0 +1,78 @@
+// MatMul and Add of matrices become a Gemm; a transposition of a Gemm's matrix becomes its own.
+#include "passes/extents.h"
+#include "passes/match.h"
+#include "passes/pass_list.h"
+
+namespace assay {
+namespace {
+
+bool has_gemm(DType t, int64_t opset) {
+  return t == DType::kFloat32 || t == DType::kFloat64 || t == DType::kFloat16 || (t == DType::kBFloat16 && opset >= 13);
+}
+
+/// Whether `c` broadcasts to the product's extents without enlarging them.
+bool fits(const Value* c, const Value* product) {
+  const Dims *from = dims_of(c), *to = dims_of(product);
+  if (from == nullptr || to == nullptr || from->size() > to->size()) return false;
+  for (size_t i = 0; i < from->size(); ++i) {
+    const Dim &a = (*from)[from->size() - 1 - i], &b = (*to)[to->size() - 1 - i];
+    if (!a.same_as(Dim(1)) && !a.same_as(b)) return false;
+  }
+  return true;
+}
+
+std::optional<Patch> match_sum(const Node& add, const PassContext& context) {
+  if (add.inputs().size() != 2) return std::nullopt;
+  for (size_t side = 0; side < 2; ++side) {
+    Value *product = add.input(side), *c = add.input(1 - side);
+    const Node* mul = producer_of(product, "MatMul");
+    if (mul == nullptr || context.sole_consumer(product) != &add || rank_of(mul->input(0)) != 2 ||
+        rank_of(mul->input(1)) != 2 || !has_gemm(dtype_of(product), context.model.opset()) || !fits(c, product))
+      continue;
+    Patch patch(add);
+    patch.remove(*mul);
+    patch.remove(add);
+    patch.add("Gemm", {mul->input(0), mul->input(1), c}, {}, add.output(0));
+    return patch;
+  }
+  return std::nullopt;
+}
+
+std::optional<Patch> match_transposed(const Node& gemm, const PassContext& context) {
+  for (size_t side = 0; side < 2; ++side) {
+    const Node* t = producer_of(gemm.input(side), "Transpose");
+    if (t == nullptr || context.sole_consumer(gemm.input(side)) != &gemm || rank_of(t->input(0)) != 2) continue;
+    const std::vector<int64_t> perm = ints_attribute(*t, "perm");
+    if (!perm.empty() && perm != std::vector<int64_t>{1, 0}) continue;
+    const char* name = side == 0 ? "transA" : "transB";
+    AttributeList attributes;
+    for (const Attribute& a : gemm.attributes)
+      if (a.name != name) attributes.emplace_back(a.name, a.data);
+    if (int_attribute(gemm, name, 0) == 0) attributes.emplace_back(name, int64_t{1});
+    std::vector<Patch::Ref> inputs;
+    for (size_t i = 0; i < gemm.inputs().size(); ++i) inputs.emplace_back(i == side ? t->input(0) : gemm.input(i));
+    Patch patch(gemm);
+    patch.remove(*t);
+    patch.remove(gemm);
+    patch.set_name(gemm.name);
+    patch.add("Gemm", std::move(inputs), std::move(attributes), gemm.output(0));
+    return patch;
+  }
+  return std::nullopt;
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if (context.model.opset() < 7 || n.output(0) == nullptr) return std::nullopt;
+  if (is_op(n, "Add")) return match_sum(n, context);
+  return is_op(n, "Gemm") ? match_transposed(n, context) : std::nullopt;
+}
+
+}  // namespace
+
+constinit const PassDef pass_fuse_gemm = {
+    .name = "fuse_gemm",
+    .summary = "MatMul and Add of matrices become a Gemm, which takes in transpositions of its matrices",
+    .match = match,
+};
+
+}  // namespace assay

@@ -1,0 +1,92 @@
+// A reduction of a reduction by the same operator becomes one; a view that adds or drops the reduced axes becomes
+// the reduction's own choice of keeping them.
+#include <algorithm>
+
+#include "passes/extents.h"
+#include "passes/match.h"
+#include "passes/pass_list.h"
+#include "passes/reductions.h"
+
+namespace assay {
+namespace {
+
+/// f(f(x) over some axes) over others is f(x) over all; all groups are of one size, so means are among them.
+bool composes(const Node& n) {
+  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2"})
+    if (is_op(n, op)) return true;
+  return false;
+}
+
+/// The axes of x that an axis list of the reduced value means.
+std::vector<int64_t> axes_before(const Reduction& first, const std::vector<int64_t>& axes) {
+  if (first.keeps) return axes;
+  std::vector<int64_t> before;
+  for (int64_t a : axes) {
+    for (const int64_t gone : first.axes)
+      if (gone <= a) ++a;
+    before.push_back(a);
+  }
+  return before;
+}
+
+std::optional<Patch> merge(const Node& n, const Node& before, const Reduction& first, const PassContext& context) {
+  const std::optional<Reduction> second = reduction_of(n);
+  if (!second || n.op_type != before.op_type || !composes(n) || first.keeps != second->keeps) return std::nullopt;
+  Reduction both = first;
+  for (const int64_t a : axes_before(first, second->axes))
+    if (std::find(both.axes.begin(), both.axes.end(), a) == both.axes.end()) both.axes.push_back(a);
+  std::sort(both.axes.begin(), both.axes.end());
+  Patch patch(n);
+  patch.remove(before);
+  patch.remove(n);
+  add_reduction(patch, n, before.input(0), both, n.output(0), context.model.opset());
+  return patch;
+}
+
+/// The extents of the reduced value with the reduced axes kept or dropped.
+Dims reduced(const Dims& in, const Reduction& r) {
+  Dims out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const bool goes = std::find(r.axes.begin(), r.axes.end(), static_cast<int64_t>(i)) != r.axes.end();
+    if (!goes || r.keeps) out.push_back(goes ? Dim(1) : in[i]);
+  }
+  return out;
+}
+
+/// Squeeze, Unsqueeze or Reshape that does what keeping or dropping the axes would.
+std::optional<Patch> keep_or_drop(const Node& n, const Node& before, Reduction first, const PassContext& context) {
+  if (!is_op(n, "Unsqueeze") && !is_op(n, "Squeeze") && !is_op(n, "Reshape")) return std::nullopt;
+  const Dims *in = dims_of(before.input(0)), *out = dims_of(n.output(0));
+  if (in == nullptr || out == nullptr) return std::nullopt;
+  first.keeps = !first.keeps;
+  const Dims wanted = reduced(*in, first);
+  if (!std::equal(wanted.begin(), wanted.end(), out->begin(), out->end(),
+                  [](const Dim& a, const Dim& b) { return a.same_as(b); }))
+    return std::nullopt;
+  Patch patch(n);
+  patch.remove(before);
+  patch.remove(n);
+  add_reduction(patch, before, before.input(0), first, n.output(0), context.model.opset());
+  return patch;
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  const Value* x = n.input(0);
+  if (n.output(0) == nullptr || x == nullptr || x->producer() == nullptr || context.sole_consumer(x) != &n)
+    return std::nullopt;
+  const Node& before = *x->producer();
+  const std::optional<Reduction> first = reduction_of(before);
+  if (!first || &before.graph() != &n.graph()) return std::nullopt;
+  if (std::optional<Patch> patch = merge(n, before, *first, context)) return patch;
+  return keep_or_drop(n, before, *first, context);
+}
+
+}  // namespace
+
+constinit const PassDef pass_merge_reductions = {
+    .name = "merge_reductions",
+    .summary = "a reduction of a reduction becomes one, with Squeeze and Unsqueeze of the reduced axes in it",
+    .match = match,
+};
+
+}  // namespace assay

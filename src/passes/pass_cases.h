@@ -1,0 +1,33 @@
+// Cases of single passes: the graph before and after, in short.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "assay/graph.h"
+
+namespace assay {
+
+/// One graph and what one pass makes of it.
+struct PassCase {
+  const char* pass;   ///< its name, behind those of passes that run before it
+  const char* graph;  ///< in ONNX's text form, from the graph's name on
+  /// The nodes afterwards, `Op<attributes>(inputs)`, separated by `; `. Inputs and outputs of the graph have their names,
+  /// others the number of the node that gives them (%0; %0.1 for its second output), constants of up to eight elements
+  /// their elements, larger ones type and shape. Empty: nothing changes.
+  const char* after;
+  int64_t opset = 17;
+};
+
+/// All cases, for every pass of passes.def at least one that changes something.
+std::span<const PassCase> pass_cases();
+
+/// The case's model, types inferred.
+std::shared_ptr<Model> model_of(const PassCase& c);
+
+/// The nodes of a graph, as in PassCase::after.
+std::string summary_of(const Graph& g);
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+// Import, then inference of types and shapes: strictly, and going on where a rule is broken.
+#include "fuzz/targets/models.h"
+#include "graph/clone.h"
+#include "ops/infer.h"
+
+namespace assay::fuzz {
+namespace {
+
+void run(std::string_view input) {
+  const std::shared_ptr<Model> model = model_of(input), copy = clone_model(*model);
+  infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}, .keep_declared = false});
+  infer_shapes(*model);
+}
+
+}  // namespace
+
+constinit const Target target_model_infer = model_target("model_infer", run);
+
+}  // namespace assay::fuzz

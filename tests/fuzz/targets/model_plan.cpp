@@ -1,0 +1,21 @@
+// Import, then the engine's plan, and a run of it where the model takes no inputs.
+#include "backends/backend_list.h"
+#include "fuzz/targets/models.h"
+#include "ops/infer.h"
+
+namespace assay::fuzz {
+namespace {
+
+void run(std::string_view input) {
+  const std::shared_ptr<Model> model = model_of(input);
+  infer_shapes(*model);
+  require_quick(*model, false);
+  const std::unique_ptr<Session> session = find_backend("engine")->open({.model = model, .path = ""}, {.threads = 1});
+  if (session->inputs().empty()) session->run({}, [](size_t, Tensor) {});
+}
+
+}  // namespace
+
+constinit const Target target_model_plan = model_target("model_plan", run);
+
+}  // namespace assay::fuzz

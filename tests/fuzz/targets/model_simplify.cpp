@@ -1,0 +1,25 @@
+// Import, then every pass that needs no known shapes, the graph checked after each.
+#include "fuzz/targets/models.h"
+#include "graph/export.h"
+#include "graph/order.h"
+#include "ops/infer.h"
+#include "passes/pass_manager.h"
+#include "passes/pipelines.h"
+
+namespace assay::fuzz {
+namespace {
+
+void run(std::string_view input) {
+  const std::shared_ptr<Model> model = model_of(input);
+  infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
+  require_quick(*model, true);
+  sort_topologically(*model->graph);
+  run_passes(*model, canonical_pipeline(), {.verify = true});
+  serialize_model(*model);
+}
+
+}  // namespace
+
+constinit const Target target_model_simplify = model_target("model_simplify", run);
+
+}  // namespace assay::fuzz
