@@ -343,7 +343,7 @@ TEST(CommandOptions, WhoLoadsInputsSaysWhyNoScriptDoes) {
   size_t count = 0;
   for_each_command(all_commands(), "assay", [&](const std::string& command, const ArgParser& parser) {
     const std::string help = parser.help(100);
-    if (help.find("--load-inputs") == std::string::npos) return;
+    if (help.find("--load-inputs ") == std::string::npos) return;
     ++count;
     for (const char* name : {"--data-loader-script", "--data-loader-func-name"})
       EXPECT_NE(help.find(name), std::string::npos) << command << " " << name;
