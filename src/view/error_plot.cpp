@@ -68,7 +68,9 @@ class Panel {
  public:
   Panel() : counts_(static_cast<size_t>(kPanelWidth) * kPanelHeight) {}
 
+  /// Places from 0 to 1; what has none (NaN) is left out.
   void add(double x, double y) {
+    if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) return;
     const auto column = static_cast<size_t>(x * (kPanelWidth - 1)),
                row = static_cast<size_t>((1 - y) * (kPanelHeight - 1));
     ++counts_[row * kPanelWidth + column];

@@ -430,7 +430,7 @@ SPECIAL_FILES = [
     ("surgeon weight-strip typed.onnx --exclude-list pipe.json -o out.onnx", 1, ERR, PIPE),
     ("surgeon sanitize typed.onnx -o /dev/null --save-external-data data.bin", 1, ERR, "[!] cannot write /dev/null with external data: it is not a regular file, so that nothing can lie beside it"),
     ("surgeon sanitize typed.onnx -o out.onnx --save-external-data out.onnx", 1, ERR, "[!] the external data path 'out.onnx' is that of the model itself"),
-    ("surgeon sanitize typed.onnx -o out.onnx --save-external-data folder.bin --external-data-size-threshold 0", 1, ERR, "[!] cannot write folder.bin: it is a folder"),
+    ("surgeon sanitize typed.onnx -o out.onnx --save-external-data folder.bin --external-data-size-threshold 0", 1, ERR, "[!] cannot write folder.bin: it is no regular file"),
 ]
 
 CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE + SPECIAL_FILES
