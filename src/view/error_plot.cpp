@@ -46,7 +46,8 @@ class Axis {
   /// 0 at the lower end, 1 at the upper.
   double place(double value) const {
     const double v = logarithmic_ ? (value > 0 ? std::log10(value) : low_) : value;
-    return std::clamp((v - low_) / (high_ - low_), 0.0, 1.0);
+    // Where all are equal they lie at the lower end.
+    return high_ > low_ ? std::clamp((v - low_) / (high_ - low_), 0.0, 1.0) : 0;
   }
 
  private:
