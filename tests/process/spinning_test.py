@@ -20,11 +20,14 @@ def spin_counts(assay, folder, **settings):
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     found = None
     while process.poll() is None:
-        pairs = pathlib.Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+        try:
+            pairs = pathlib.Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+        except ProcessLookupError:
+            break  # It ended between the two looks.
         if len(pairs) > 1:
             found = [p.split(b"=", 1)[1].decode() for p in pairs if p.startswith(b"GOMP_SPINCOUNT=")]
         time.sleep(0.005)
-    errors = process.stderr.read()
+    _, errors = process.communicate()
     if process.returncode != 0 or found is None:
         sys.exit(f"{command} ended with {process.returncode}: {errors.decode()}")
     return found
