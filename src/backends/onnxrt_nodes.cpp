@@ -18,7 +18,9 @@ class OnnxrtNodes final : public ForeignNodes {
   explicit OnnxrtNodes(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
 
   bool takes(const Node& node) override {
-    if (has_subgraph(node) || model_->opset(node.domain) == 0) return false;
+    // It has no more of ONNX's own operators than this build.
+    const bool is_standard = node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml";
+    if (is_standard || has_subgraph(node) || model_->opset(node.domain) == 0) return false;
     // The library is not loaded before it is needed.
     if (!is_usable_) is_usable_ = onnxrt_backend.probe({}).empty();
     if (!*is_usable_) return false;

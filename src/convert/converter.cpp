@@ -167,7 +167,9 @@ void Converter::original(Node& n, int64_t from) {
   try {
     if (const OpVersion* now = version_for(*op, from)) {
       require_form(n, *op, *now);
-      check_rules(n, *op, *now, constants_);
+      // What a call of the function gives is not known here.
+      const bool is_given = std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) { return !a.ref_attr_name.empty(); });
+      if (!is_given) check_rules(n, *op, *now, constants_);
     }
     convert(n, from);
     // What is converted may add more.

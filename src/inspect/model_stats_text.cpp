@@ -81,16 +81,7 @@ class Formulas {
 class Table {
  public:
   Table(std::vector<std::string> titles, size_t left) : left_(left) { add(std::move(titles)); }
-  void add(std::vector<std::string> cells) {
-    for (size_t i = left_; i < cells.size(); ++i) {
-      if (cells[i].size() <= kWidestFormula) continue;
-      const auto at = std::find(formulas_.begin(), formulas_.end(), cells[i]);
-      const auto number = at - formulas_.begin() + 1;
-      if (at == formulas_.end()) formulas_.push_back(cells[i]);
-      cells[i] = fmt::format("[{}]", number);
-    }
-    rows_.push_back(std::move(cells));
-  }
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
   std::string str() const {
     std::vector<size_t> widths(rows_.front().size());
@@ -105,13 +96,11 @@ class Table {
       }
       text += "\n";
     }
-    for (size_t i = 0; i < formulas_.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, formulas_[i]);
     return text;
   }
 
  private:
   size_t left_;
-  std::vector<std::string> formulas_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -14,7 +14,7 @@ TEST(Booleans, EveryByteButZeroIsTrue) {
   m.text(9, std::string_view("\x05\x00\x01\xff", 4));
   const std::string bytes = m.bytes();
   ExternalData external("");
-  const Tensor t = decode_tensor(read_tensor(bytes), nullptr, external);
+  const Tensor t = decode_tensor(read_tensor(bytes), nullptr, external).aligned();
   EXPECT_TRUE(t.identical(Tensor::vector<bool>({true, false, true, true})));
   const auto* raw = static_cast<const uint8_t*>(t.data());
   EXPECT_EQ(std::vector<int>(raw, raw + 4), (std::vector<int>{1, 0, 1, 1}));

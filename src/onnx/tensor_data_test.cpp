@@ -62,7 +62,7 @@ TEST(TensorData, ExternalDataStayWithinTheirFile) {
   EXPECT_NE(problem.find("need bytes 9223372036854775807 to 9223372036854775815"), std::string::npos) << problem;
   EXPECT_EQ(error_of(external(name, "9223372036854775808")),
             "the external data offset '9223372036854775808' is not a non-negative number");
-  EXPECT_EQ(error_of(external(name + std::string("\0x", 2), "0")), "its external data have a location with a zero byte");
+  EXPECT_EQ(error_of(external(name + std::string("\0x", 2), "0")), "the location of its external data contains a zero byte");
   std::filesystem::remove(testing::TempDir() + name);
 }
 

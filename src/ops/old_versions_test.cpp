@@ -114,7 +114,7 @@ TEST(OldVersions, InputsInPlaceOfAttributes) {
   const Tensor x = floats({3}, {1, 2, 3});
   EXPECT_EQ(values(run_op("Tile", 1, {x, floats({1}, {2}), floats({1}, {0})})[0]),
             (Floats{1, 2, 3, 1, 2, 3}));
-  EXPECT_NE(failure("Tile", 1, {x, floats({1}, {1.5}), floats({1}, {0})}, {}).find("no whole number"),
+  EXPECT_NE(failure("Tile", 1, {x, floats({1}, {1.5}), floats({1}, {0})}, {}).find("not a whole number"),
             std::string::npos);
   const std::vector<Tensor> pieces = run_op("Split", 1, {x, floats({2}, {1, 2})}, {}, 2);
   EXPECT_EQ(values(pieces[0]), Floats{1});

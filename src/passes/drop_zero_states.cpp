@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-bool is_all_zero(const Tensor& t) {
+bool is_all_zero(const UnalignedTensor& t) {
   if (t.numel() == 0 || !is_float(t.dtype())) return false;
   const Tensor wide = to_float64(t);
   return std::all_of(wide.span<double>().begin(), wide.span<double>().end(), [](double x) { return x == 0; });
@@ -21,12 +21,12 @@ constexpr int kMaxSteps = 8;
 /// A constant, or one that is made larger or cut without another number coming in.
 bool is_zero(const Value* v) {
   for (int step = 0; v != nullptr && step < kMaxSteps; ++step) {
-    if (const Tensor* t = constant_of(v)) return is_all_zero(*t);
+    if (const UnalignedTensor* t = constant_of(v)) return is_all_zero(*t);
     const Node* n = v->producer();
     if (n == nullptr) return false;
     if (is_op(*n, "ConstantOfShape")) {
       const Attribute* a = n->find_attribute("value");
-      const Tensor* t = a != nullptr ? a->get_if<Tensor>() : nullptr;
+      const UnalignedTensor* t = a != nullptr ? a->get_if<UnalignedTensor>() : nullptr;
       return a == nullptr || (t != nullptr && is_all_zero(*t));
     }
     constexpr const char* kMoving[] = {"Expand", "Slice", "Reshape", "Tile", "Unsqueeze", "Squeeze", "Transpose"};

@@ -62,7 +62,7 @@ bool reduces_ones(const Node& n) {
 
 /// The factors of an Upsample or Resize, an attribute in old opsets.
 bool scales_by_one(const Node& n) {
-  const Tensor* t = constant_of(n.input(n.op_type == "Resize" && n.inputs().size() > 2 ? 2 : 1));
+  const UnalignedTensor* t = constant_of(n.input(n.op_type == "Resize" && n.inputs().size() > 2 ? 2 : 1));
   if (t == nullptr || t->numel() == 0 || !is_float(t->dtype())) return false;
   const Tensor wide = to_float64(*t);
   return std::all_of(wide.span<double>().begin(), wide.span<double>().end(), [](double s) { return s == 1; });

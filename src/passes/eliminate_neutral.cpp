@@ -15,10 +15,10 @@ constexpr int64_t kMaxElements = 1 << 16;
 
 /// The number that all elements of a constant are; nothing when they differ, or are none or many.
 std::optional<double> uniform_number(const Value* v) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   if (t == nullptr || t->numel() == 0 || t->numel() > kMaxElements) return std::nullopt;
   if (t->dtype() != DType::kBool && !is_float(t->dtype()) && !is_integer(t->dtype())) return std::nullopt;
-  const Tensor wide = convert(*t, DType::kFloat64);
+  const Tensor wide = to_float64(*t);
   const std::span<const double> numbers = wide.span<double>();
   const double first = numbers[0];
   return std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == first; }) ? std::optional(first)
@@ -43,7 +43,7 @@ const Value* kept_operand(const Node& n) {
 bool keeps_extents(const Node& n, const Value* x) {
   if (same_dims(x, n.output(0))) return true;
   const Value* other = other_input(n, x);
-  const Tensor* t = constant_of(other);
+  const UnalignedTensor* t = constant_of(other);
   return t != nullptr && t->numel() == 1 && (t->rank() == 0 || t->rank() <= rank_of(x));
 }
 

@@ -56,7 +56,7 @@ std::optional<Tensor> extents_of(const Node& n) {
 }
 
 std::optional<std::vector<Tensor>> fold(const Node& n, const Model& model) {
-  if ((is_op(n, "Shape") || is_op(n, "Size")) && n.output(0) != nullptr)
+  if ((is_op(n, "Shape") || is_op(n, "Size")) && n.outputs().size() == 1 && n.output(0) != nullptr)
     if (std::optional<Tensor> t = extents_of(n)) return std::vector<Tensor>{*t};
   const bool constant = std::all_of(n.inputs().begin(), n.inputs().end(),
                                     [](const Value* v) { return v == nullptr || v->tensor().defined(); });

@@ -70,7 +70,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     if (v == nullptr || v->producer() == nullptr || context.sole_consumer(v) != &n) continue;
     const std::optional<Found> found = normalized(*v->producer(), context);
     const Dims* dims = found ? dims_of(found->x) : nullptr;
-    const Tensor* t = constant_of(scale);
+    const UnalignedTensor* t = constant_of(scale);
     if (dims == nullptr || t == nullptr || t->dtype() != dtype_of(found->x)) continue;
     const std::optional<Shape> last = known_shape(Dims(dims->end() - found->axes, dims->end()));
     if (!last || t->shape() != *last) continue;

@@ -105,8 +105,12 @@ void give_types(Model& model) {
   const std::shared_ptr<Model> copy = clone_model(model);
   const TopologicalScope sorted(*copy);
   infer_shapes(*copy, {.on_problem = [](const Node&, const std::string&) {}});
-  for (Value* v : outputs)
-    if (lacks_type(v)) v->type = copy->graph->find_value(v->name())->type;
+  for (Value* v : outputs) {
+    if (!lacks_type(v)) continue;
+    const Type& found = copy->graph->find_value(v->name())->type;
+    // A rank without an element type, as behind an unknown operator, would be refused as a type.
+    if (!found.is_tensor() || found.dtype != DType::kUndefined) v->type = found;
+  }
 }
 
 /// Says which tensors `mark all` leaves out because they only exist while a node runs its body.

@@ -15,21 +15,21 @@ namespace {
 /// Constants of one type and shape. Only where there are several are their bytes looked at.
 using Group = std::vector<Value*>;
 
-std::string group_key(const Tensor& t) { return std::string(dtype_name(t.dtype())) + t.shape().str(); }
+std::string group_key(const UnalignedTensor& t) { return std::string(dtype_name(t.dtype())) + t.shape().str(); }
 
 /// Of the first bytes, so that weights that differ are not read to the end.
-size_t content_hash(const Tensor& t) {
+size_t content_hash(const UnalignedTensor& t) {
   constexpr size_t kFirst = 4096;
   return std::hash<std::string_view>()({static_cast<const char*>(t.data()), std::min(t.nbytes(), kFirst)});
 }
 
-bool same_content(const Tensor& a, const Tensor& b) {
+bool same_content(const UnalignedTensor& a, const UnalignedTensor& b) {
   return a.nbytes() == b.nbytes() && (a.data() == b.data() || std::memcmp(a.data(), b.data(), a.nbytes()) == 0);
 }
 
 /// A constant of the graph that any other with its contents may stand for.
 bool may_merge(const Value& v, const PassContext& context) {
-  const Tensor* t = constant_of(&v);
+  const UnalignedTensor* t = constant_of(&v);
   return t != nullptr && t->dtype() != DType::kString && !t->is_container() && !context.is_pinned(&v) &&
          is_fixed(&v, context.model.ir_version);
 }

@@ -19,7 +19,7 @@ std::optional<Patch> match_view(const Node& n, const PassContext& context) {
   const bool adds = is_op(n, "Unsqueeze");
   const Node* gather = producer_of(n.input(0), "Gather");
   if (gather == nullptr || context.sole_consumer(n.input(0)) != &n) return std::nullopt;
-  const Tensor* index = constant_of(gather->input(1));
+  const UnalignedTensor* index = constant_of(gather->input(1));
   const std::optional<int64_t> axis = gather_axis(*gather);
   std::optional<std::vector<int64_t>> axes = ints_parameter(n, "axes", 1);
   const int in = rank_of(n.input(0));
@@ -32,7 +32,7 @@ std::optional<Patch> match_view(const Node& n, const PassContext& context) {
   patch.remove(n);
   const Shape shape = adds ? Shape{1} : Shape{};
   patch.add("Gather",
-            {gather->input(0), patch.constant(n.output(0)->name() + "/index", index->reshaped(shape))},
+            {gather->input(0), patch.constant(n.output(0)->name() + "/index", index->aligned().reshaped(shape))},
             {{"axis", *axis}}, n.output(0));
   return patch;
 }
@@ -41,7 +41,7 @@ std::optional<Patch> match_view(const Node& n, const PassContext& context) {
 const Node* piece(const Value* v, int64_t axis, const Node& user, const PassContext& context) {
   const Node* gather = producer_of(v, "Gather");
   if (gather == nullptr || context.sole_consumer(v) != &user || gather_axis(*gather) != axis) return nullptr;
-  const Tensor* index = constant_of(gather->input(1));
+  const UnalignedTensor* index = constant_of(gather->input(1));
   return index != nullptr && index->rank() == 1 ? gather : nullptr;
 }
 
@@ -80,7 +80,7 @@ std::optional<Patch> match_concat(const Node& n, const PassContext& context) {
 /// The extents [start, end) that a node takes out of those of its input, in their order.
 std::optional<std::pair<int64_t, int64_t>> range_of(const Node& n, int rank) {
   if (is_op(n, "Gather")) {
-    const Tensor* index = constant_of(n.input(1));
+    const UnalignedTensor* index = constant_of(n.input(1));
     if (index == nullptr || index->rank() != 1 || index->numel() == 0) return std::nullopt;
     auto indices = from_front(index->to_int64(), rank);
     if (!indices) return std::nullopt;

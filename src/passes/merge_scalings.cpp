@@ -11,7 +11,7 @@ namespace {
 /// x * constant or x + constant; the constant in float64, inverted or negated where the node divides or subtracts.
 struct Step {
   Value* x = nullptr;
-  const Tensor* original = nullptr;
+  const UnalignedTensor* original = nullptr;
   std::vector<double> numbers;
   bool is_product = false;
 };
@@ -20,7 +20,7 @@ std::optional<Step> step_of(const Node& n) {
   const bool product = is_op(n, "Mul") || is_op(n, "Div"), commutes = is_op(n, "Mul") || is_op(n, "Add");
   if (n.inputs().size() != 2 || (!product && !commutes && !is_op(n, "Sub"))) return std::nullopt;
   const size_t side = commutes && constant_of(n.input(0)) != nullptr ? 0 : 1;
-  const Tensor* t = constant_of(n.input(side));
+  const UnalignedTensor* t = constant_of(n.input(side));
   if (t == nullptr || !is_float(t->dtype()) || n.input(1 - side) == nullptr || constant_of(n.input(1 - side)) != nullptr)
     return std::nullopt;
   Step step{n.input(1 - side), t, to_doubles(*t), product};

@@ -361,10 +361,10 @@ constexpr PassCase kCases[] = {
     {"split_variadic", "g (float[2] x, float[2] z) => (float[2] y) { y = Sum (x, z, x) }", "Add(x, z); y = Add(%0, x)"},
 };
 
-std::string text_of(const Tensor& t) {
+std::string text_of(const UnalignedTensor& t) {
   if (t.numel() > 8) return fmt::format("{}{}", dtype_name(t.dtype()), t.shape().str());
   std::vector<std::string> numbers;
-  const Tensor wide = convert(t, DType::kFloat64);
+  const Tensor wide = to_float64(t);
   for (const double x : wide.span<double>()) numbers.push_back(fmt::format("{:.6g}", x));
   return t.rank() == 0 ? numbers.at(0) : fmt::format("{{{}}}", fmt::join(numbers, ", "));
 }
@@ -374,7 +374,7 @@ std::string text_of(const Attribute& a) {
   if (const auto* i = a.get_if<int64_t>()) return std::to_string(*i);
   if (const auto* s = a.get_if<std::string>()) return *s;
   if (const auto* list = a.get_if<std::vector<int64_t>>()) return fmt::format("[{}]", fmt::join(*list, ", "));
-  if (const auto* t = a.get_if<Tensor>()) return text_of(*t);
+  if (const auto* t = a.get_if<UnalignedTensor>()) return text_of(*t);
   if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) return "{" + summary_of(**g) + "}";
   return "...";
 }

@@ -99,4 +99,26 @@ std::vector<Node*> dissolve_region(Node& region) {
   return nodes;
 }
 
+void dissolve_regions(Model& model, const std::function<bool(const Node&)>& dissolves) {
+  Graph& g = *model.graph;
+  std::vector<Node*> open, order, dissolved;
+  for (auto it = g.nodes().rbegin(); it != g.nodes().rend(); ++it) open.push_back(it->get());
+  while (!open.empty()) {
+    Node* n = open.back();
+    open.pop_back();
+    if (!is_region(*n) || !dissolves(*n)) {
+      order.push_back(n);
+      continue;
+    }
+    const std::vector<Node*> inner = dissolve_region(*n);
+    open.insert(open.end(), inner.rbegin(), inner.rend());
+    dissolved.push_back(n);
+  }
+  if (dissolved.empty()) return;
+  order.insert(order.end(), dissolved.begin(), dissolved.end());
+  g.reorder_nodes(order);
+  const std::unordered_set<const Node*> gone(dissolved.begin(), dissolved.end());
+  g.remove_nodes_if([&](const Node& n) { return gone.contains(&n); });
+}
+
 }  // namespace assay

@@ -105,7 +105,7 @@ class Replaceable {
  private:
   struct Kept {
     std::string name;
-    Tensor tensor;
+    UnalignedTensor tensor;
     std::shared_ptr<const TensorSource> source;
   };
   Graph& graph_;

@@ -35,7 +35,7 @@ bool is_binary(const Node& n) {
 
 /// A constant of at most `rank` dimensions whose elements can be moved.
 bool is_operand(const Value* v, size_t rank) {
-  const Tensor* t = constant_of(v);
+  const UnalignedTensor* t = constant_of(v);
   return t != nullptr && static_cast<size_t>(t->rank()) <= rank && is_float(t->dtype());
 }
 
@@ -127,7 +127,7 @@ std::optional<Patch::Ref> add_step(Patch& patch, const Node& n, Patch::Ref x, co
   } else if (is_binary(n)) {
     const Value* other = n.input(1 - followed);
     inputs[1 - followed] =
-        patch.constant(other->name() + "/transposed", untransposed(*constant_of(other), perm));
+        patch.constant(other->name() + "/transposed", untransposed(constant_of(other)->aligned(), perm));
   }
   return patch.add(n.op_type, std::move(inputs), std::move(attributes), output,
                    Type::tensor(dtype_of(n.output(0))));

@@ -13,6 +13,7 @@
 #include "ops/noise.h"
 #include "ops/work.h"
 #include "reference/error_bound.h"
+#include "tensor/container.h"
 
 namespace assay {
 namespace {
@@ -244,6 +245,11 @@ void Walk::add_noise(const Node& n, std::vector<Tensor> inputs, const Frame& fra
   const auto& [op, key] = impl_.nodes.at(&n);
   std::vector<Tensor> y;
   for (const Lanes& lanes : outputs) y.push_back(lanes[0]);
+  // Integers are exact, also those of operators that multiply floats, too.
+  bool rounds = false;
+  for (const Tensor& t : y)
+    if (t.defined()) for_each_leaf(t, [&](const Tensor& leaf) { rounds = rounds || is_float(leaf.dtype()); });
+  if (!rounds) return;
   LaneSubgraphs subgraphs(*this, frame, frame.lanes()[0]);
   EvalContext exact(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   exact.ideal = true;

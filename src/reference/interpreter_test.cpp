@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-constexpr InterpreterOptions kNoisy{.noisy_lanes = 3};
+const InterpreterOptions kNoisy{.noisy_lanes = 3};
 
 std::vector<double> values(const Tensor& t) { return {t.span<double>().begin(), t.span<double>().end()}; }
 

@@ -223,6 +223,8 @@ Shape DataLoader::closed_shape(const TensorInfo& input, const Dims& dims, Report
 Tensor DataLoader::draw(RandomState& random, const TensorInfo& input, Report report) const {
   const DType type = input.type.dtype;
   const bool is_whole = is_integer(type) || type == DType::kBool;
+  require(type != DType::kUndefined, ErrorCode::kUnsupported,
+          "the model does not say the element type of input '{}', so nothing can be drawn for it; load it with --load-inputs", input.name);
   require(!is_complex(type), ErrorCode::kUnsupported,
           "input '{}' is of type {}, which cannot be drawn at random; load it with --load-inputs", input.name,
           dtype_name(type));

@@ -160,6 +160,7 @@ TEST(DataLoader, RefusesWhatCannotBeDrawn) {
   };
   const Type vector = Type::tensor(DType::kFloat32, Dims{2});
   EXPECT_NE(load(DType::kComplex64, vector, {}).find("cannot be drawn at random"), std::string::npos);
+  EXPECT_NE(load(DType::kUndefined, vector, {}).find("does not say the element type"), std::string::npos);
   EXPECT_NE(load(DType::kInt8, vector, {PythonValue(int64_t{0}), PythonValue(int64_t{1000})})
                 .find("'x' of type int8"),
             std::string::npos);

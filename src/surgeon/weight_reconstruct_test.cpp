@@ -67,10 +67,10 @@ TEST(WeightReconstruct, TheSeedDecides) {
 
 TEST(WeightReconstruct, PiecesMakeOneSequence) {
   // More than a piece, of a type with two elements per byte, and on disk.
-  Model floats = stripped(DType::kFloat32, {3, 700'001}), packed = stripped(DType::kInt4, {3, 700'001});
-  reconstruct_weights(floats, 5);
+  Model bytes = stripped(DType::kInt8, {3, 700'001}), packed = stripped(DType::kInt4, {3, 700'001});
+  reconstruct_weights(bytes, 5);
   reconstruct_weights(packed, 5);
-  EXPECT_TRUE(weight(packed).identical(convert(weight(floats), DType::kInt4)));
+  EXPECT_TRUE(weight(packed).identical(convert(weight(bytes), DType::kInt4)));
 }
 
 TEST(WeightReconstruct, SparseOnesGetThePattern) {

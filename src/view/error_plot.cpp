@@ -46,7 +46,8 @@ class Axis {
   /// 0 at the lower end, 1 at the upper.
   double place(double value) const {
     const double v = logarithmic_ ? (value > 0 ? std::log10(value) : low_) : value;
-    return std::clamp((v - low_) / (high_ - low_), 0.0, 1.0);
+    // Where all are equal they lie at the lower end.
+    return high_ > low_ ? std::clamp((v - low_) / (high_ - low_), 0.0, 1.0) : 0;
   }
 
  private:
@@ -68,7 +69,9 @@ class Panel {
  public:
   Panel() : counts_(static_cast<size_t>(kPanelWidth) * kPanelHeight) {}
 
+  /// Places from 0 to 1; what has none (NaN) is left out.
   void add(double x, double y) {
+    if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) return;
     const auto column = static_cast<size_t>(x * (kPanelWidth - 1)),
                row = static_cast<size_t>((1 - y) * (kPanelHeight - 1));
     ++counts_[row * kPanelWidth + column];

@@ -3,6 +3,7 @@
 import numpy as np
 
 from case import Case
+from quantized_cases import weights
 
 F = np.float32
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
@@ -47,9 +48,8 @@ def attention(rng):
 
 def quantized_attention(rng):
     for w_type in (np.uint8, np.int8):
-        info = np.iinfo(w_type)
         x = rng.integers(0, 256, (B, S, 8), dtype=np.uint8)
-        w = rng.integers(info.min, info.max, (8, 3 * N * H), dtype=w_type)
+        w = weights(rng, (8, 3 * N * H), w_type)
         b = normal(rng, 3 * N * H)
         zeros = [np.array(120, np.uint8), np.array(5, w_type)]
         scales = [F(0.01), F(0.008)]

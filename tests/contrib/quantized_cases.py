@@ -12,6 +12,12 @@ def levels(rng, shape, dtype):
     return rng.integers(info.min, info.max + 1, shape, dtype=dtype)
 
 
+def weights(rng, shape, dtype):
+    """Those of type int8 have 7 bits (the quantiser's reduce_range): sums of two products of uint8 with larger ones saturate in ONNX
+    Runtime's kernels on CPUs without VNNI."""
+    return levels(rng, shape, dtype) // dtype(2 if dtype == np.int8 else 1)
+
+
 def scale(rng, about):
     return F(about * rng.uniform(0.8, 1.25))
 
@@ -82,7 +88,7 @@ def pools(rng):
 def products(rng):
     for a_type, b_type in ((np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)):
         name = f"{a_type.__name__}_{b_type.__name__}"
-        a, b = levels(rng, (5, 7), a_type), levels(rng, (7, 4), b_type)
+        a, b = levels(rng, (5, 7), a_type), weights(rng, (7, 4), b_type)
         common = [a, scale(rng, 0.02), zero(rng, a_type)]
         per_column = [b, scale(rng, np.full(4, 0.01)).astype(F), levels(rng, (4,), b_type)]
         per_tensor = [b, scale(rng, 0.01), zero(rng, b_type)]
@@ -95,10 +101,10 @@ def products(rng):
         yield Case(name, "MatMulIntegerToFloat", [a, b, common[1], per_column[1], common[2], per_column[2],
                                                   rng.standard_normal(4).astype(F)], rtol=1e-5, atol=1e-5)
         yield Case(f"{name}_batch", "MatMulIntegerToFloat",
-                   [levels(rng, (2, 3, 5), a_type), levels(rng, (2, 5, 4), b_type), scale(rng, 0.02), scale(rng, 0.01)],
+                   [levels(rng, (2, 3, 5), a_type), weights(rng, (2, 5, 4), b_type), scale(rng, 0.02), scale(rng, 0.01)],
                    rtol=1e-5, atol=1e-5)
     for b_type in (np.uint8, np.int8):
-        a, b = rng.standard_normal((2, 5, 8)).astype(F), levels(rng, (8, 6), b_type)
+        a, b = rng.standard_normal((2, 5, 8)).astype(F), weights(rng, (8, 6), b_type)
         yield Case(b_type.__name__, "DynamicQuantizeMatMul", [a, b, scale(rng, 0.01), zero(rng, b_type)], rtol=1e-5, atol=1e-5)
         yield Case(f"{b_type.__name__}_bias_columns", "DynamicQuantizeMatMul",
                    [a, b, scale(rng, np.full(6, 0.01)).astype(F), levels(rng, (6,), b_type), rng.standard_normal(6).astype(F)],
@@ -108,8 +114,7 @@ def products(rng):
 
 
 def lstm(rng):
-    """Weights stand in columns here. One element of the batch: of more, ONNX Runtime gives each thread its own range of levels. Weights
-    of 7 bits (the quantiser's reduce_range): sums of two products with larger int8 saturate in its kernel on CPUs without VNNI."""
+    """Weights stand in columns here. One element of the batch: of more, ONNX Runtime gives each thread its own range of levels."""
     for dtype in (np.uint8, np.int8):
         for direction, directions in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
             for by_column in (False, True):
@@ -119,7 +124,7 @@ def lstm(rng):
 
                 def quantized(rows):
                     point = np.zeros(parameters, dtype) if by_column else levels(rng, parameters, dtype)
-                    return levels(rng, (directions, rows, gates), dtype) // dtype(2), (0.004 * rng.uniform(0.8, 1.25, parameters)).astype(F), point
+                    return weights(rng, (directions, rows, gates), dtype), (0.004 * rng.uniform(0.8, 1.25, parameters)).astype(F), point
 
                 (w, w_scale, w_zero), (r, r_scale, r_zero) = quantized(inputs), quantized(hidden)
                 x = rng.standard_normal((steps, 1, inputs)).astype(F)
@@ -141,7 +146,7 @@ def conv(rng):
     for x_type, w_type in ((np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)):
         for last in (0, 1):
             x = levels(rng, (1, 6, 7, 4) if last else (1, 4, 6, 7), x_type)
-            w = levels(rng, (6, 2, 3, 3), w_type)
+            w = weights(rng, (6, 2, 3, 3), w_type)
             yield Case(f"{x_type.__name__}_{w_type.__name__}_last{last}", "QLinearConv",
                        [x, scale(rng, 0.02), zero(rng, x_type), w, scale(rng, np.full(6, 0.01)).astype(F),
                         np.zeros((6,), w_type), scale(rng, 0.1), zero(rng, x_type), rng.integers(-900, 900, (6,), dtype=np.int32)],

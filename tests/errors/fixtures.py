@@ -65,7 +65,7 @@ two (float[1, 2] x) => (float[1, 2] y)
 """
 
 
-BRANCHES = """<ir_version: 8, opset_import: ["" : 17]>
+CHOICE = """<ir_version: 8, opset_import: ["" : 17]>
 g (bool c, float[1, 2] x) => (float[1, 2] y)
 {
   [choice] y = If (c) <then_branch: graph = t () => (float[1, 2] a) { h = Relu (x) a = Neg (h) },
@@ -78,7 +78,7 @@ def write_texts():
     write("two.onnxtxt", TEXT)
     write("text_in.onnx", TEXT)
     write("any_rank.onnxtxt", '<ir_version: 8, opset_import: ["" : 17]> g (float[] x) => (float[] y) { [n] y = Relu (x) }')
-    write("branches.onnxtxt", BRANCHES)
+    write("branches.onnxtxt", CHOICE)
     write("text_syntax.onnxtxt", TEXT.replace("(h, w)", "(h w)"))
     write("text_elements.onnxtxt", TEXT.replace("{1, 2}", "{1, 2, 3}"))
     write("text_dangling.onnxtxt", TEXT.replace("(h, w)", "(h, v)"))

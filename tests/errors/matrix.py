@@ -26,7 +26,7 @@ FILES = {
     },
     # A folder is a TensorFlow checkpoint to commands that take models of several kinds.
     "directory": {"folder.onnx": ("folder.onnx: it is a folder", "folder.onnx is a model of type ckpt")},
-    "special file": {"pipe.onnx": "cannot read pipe.onnx: it is a pipe", "device.onnx": "cannot read device.onnx: it is a device"},
+    "special file": {"pipe.onnx": "pipe.onnx: it is a pipe", "device.onnx": "device.onnx: it is a device"},
     "unreadable": {"unreadable.onnx": "unreadable.onnx: Permission denied"},
 }
 

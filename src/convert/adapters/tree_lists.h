@@ -44,7 +44,7 @@ T list(Rewrite& r, const std::string& name) {
 }
 
 /// Appends the numbers; NoEquivalent where a float does not hold one.
-inline void to_floats(const Tensor& t, const std::string& name, Floats& numbers) {
+inline void to_floats(const UnalignedTensor& t, const std::string& name, Floats& numbers) {
   const Tensor wide = to_float64(t);
   for (const double x : wide.span<double>()) {
     numbers.push_back(static_cast<float>(x));

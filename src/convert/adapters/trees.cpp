@@ -17,7 +17,7 @@ using namespace trees;
 Floats numbers(Rewrite& r, const std::string& name) {
   Floats found = list<Floats>(r, name);
   const std::string as_tensor = name + "_as_tensor";
-  if (r.has(as_tensor)) to_floats(list<Tensor>(r, as_tensor), as_tensor, found);
+  if (r.has(as_tensor)) to_floats(list<UnalignedTensor>(r, as_tensor), as_tensor, found);
   return found;
 }
 

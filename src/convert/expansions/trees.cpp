@@ -17,7 +17,7 @@ using namespace trees;
 class ListWriter {
  public:
   explicit ListWriter(Rewrite& r)
-      : modes_(list<Tensor>(r, "nodes_modes").to_int64()),
+      : modes_(list<UnalignedTensor>(r, "nodes_modes").to_int64()),
         features_(list<Ints>(r, "nodes_featureids")),
         yes_(list<Ints>(r, "nodes_truenodeids")),
         no_(list<Ints>(r, "nodes_falsenodeids")),
@@ -25,8 +25,8 @@ class ListWriter {
         no_is_leaf_(list<Ints>(r, "nodes_falseleafs")),
         missing_(list<Ints>(r, "nodes_missing_value_tracks_true")),
         targets_(list<Ints>(r, "leaf_targetids")) {
-    to_floats(list<Tensor>(r, "nodes_splits"), "nodes_splits", splits_);
-    to_floats(list<Tensor>(r, "leaf_weights"), "leaf_weights", weights_);
+    to_floats(list<UnalignedTensor>(r, "nodes_splits"), "nodes_splits", splits_);
+    to_floats(list<UnalignedTensor>(r, "leaf_weights"), "leaf_weights", weights_);
     if (missing_.empty()) missing_.assign(modes_.size(), 0);
     for (const Ints* l : {&features_, &yes_, &no_, &yes_is_leaf_, &no_is_leaf_, &missing_})
       if (l->size() != modes_.size()) no_equivalent("lists of {} and {} nodes", modes_.size(), l->size());
@@ -62,7 +62,7 @@ class ListWriter {
   void read_sets(Rewrite& r) {
     Floats members;
     if (r.has("membership_values"))
-      to_floats(list<Tensor>(r, "membership_values"), "membership_values", members);
+      to_floats(list<UnalignedTensor>(r, "membership_values"), "membership_values", members);
     auto from = members.begin();
     for (size_t i = 0; i < modes_.size(); ++i) {
       if (modes_[i] != kMember) continue;

@@ -79,7 +79,7 @@ TEST(MatMulNBits, RefusesWhatDoesNotFit) {
                      {{a, b, s}, packed, "packed for a device"},
                      {{a, b, s, {}, Tensor::vector<int32_t>(std::vector<int32_t>(16, 1))},
                       layout(1, 16, 4, 16),
-                      "no block"}});
+                      "not a block"}});
 }
 
 TEST(MatMulBnb4, KnowsBothTables) {
