@@ -37,27 +37,6 @@ Builder::Builder(const Model& model, BuildConfig config) : config_(std::move(con
   if (config_.optimize) run_passes(*canonical_, canonical_pipeline(), config_.passes);
 }
 
-/// Idioms that no tactic takes become the nodes they stand for.
-void Builder::dissolve_idioms(Model& model, OptionMaker& maker) const {
-  Graph& g = *model.graph;
-  std::vector<Node*> order, dissolved;
-  const auto add = [&](Node& n, const auto& again) -> void {
-    if (!is_region(n) || !maker.options_of(node_region(n)).options.empty()) {
-      order.push_back(&n);
-      return;
-    }
-    for (Node* inner : dissolve_region(n)) again(*inner, again);
-    dissolved.push_back(&n);
-  };
-  std::vector<Node*> nodes;
-  for (const auto& n : g.nodes()) nodes.push_back(n.get());
-  for (Node* n : nodes) add(*n, add);
-  if (dissolved.empty()) return;
-  order.insert(order.end(), dissolved.begin(), dissolved.end());
-  g.reorder_nodes(order);
-  for (Node* n : dissolved) g.remove_node(n);
-}
-
 /// Runs the passes for known shapes over a model whose types have been inferred.
 void Builder::specialize(Model& model) const {
   for (int round = 0; config_.optimize && round < kMaxRounds; ++round) {
@@ -106,8 +85,9 @@ std::shared_ptr<const Plan> Builder::plan_of(Model& model) {
   compute_outputs(g);
   const TacticConfig tactics = {.threads = config_.threads, .layouts = config_.layouts};
   {
+    // Idioms that no tactic takes become the nodes they stand for.
     OptionMaker maker(model, tactics, config_.tactics);
-    dissolve_idioms(model, maker);
+    dissolve_regions(model, [&](const Node& n) { return maker.options_of(node_region(n)).options.empty(); });
   }
   OptionMaker maker(model, tactics, config_.tactics);
   EstimatedCosts estimated;

@@ -65,7 +65,6 @@ class Builder {
  private:
   void specialize(Model& model) const;
   std::shared_ptr<const Plan> plan_of(Model& model);
-  void dissolve_idioms(Model& model, OptionMaker& maker) const;
   void report(std::span<const Choice> choices);
 
   BuildConfig config_;

@@ -151,7 +151,8 @@ class Finder {
     std::vector<const Value*> operands;  // in the order of their discovery, which decides what joins first
     void include(const Node& n) {
       nodes.insert(&n);
-      for (const Value* v : pointwise_form(n)->operands)
+      const std::optional<PointwiseForm> form = pointwise_form(n);
+      for (const Value* v : form->operands)
         if (std::find(operands.begin(), operands.end(), v) == operands.end()) operands.push_back(v);
     }
     size_t outer_operands() const {

@@ -1,5 +1,6 @@
 #include "engine/build/measured_costs.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>

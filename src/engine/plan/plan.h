@@ -92,9 +92,13 @@ struct Step {
   std::vector<int32_t> networks;
 };
 
-/// Nodes that a step carries along as they are.
+struct Plan;
+
+/// Nodes that a step carries along. One of both is there, or both.
 struct PlanNetwork {
   std::shared_ptr<const Model> model;
+  /// Made ready, where the shapes of its inputs are known.
+  std::shared_ptr<const Plan> plan;
 };
 
 struct Plan {
