@@ -96,7 +96,8 @@ class EngineSession final : public Session {
   EngineSession(const ModelSource& source, const SessionOptions& options)
       : inputs_(tensor_infos(source.model->graph->inputs)),
         outputs_(tensor_infos(source.model->graph->outputs)),
-        executable_(*source.model, config_of(options)) {
+        executable_(std::make_shared<engine::Specializer>(source.model, config_of(options))) {
+    executable_.plans()->open();
     std::vector<Shape> shapes;
     for (const TensorInfo& info : inputs_) {
       if (!info.type.is_tensor())
@@ -104,7 +105,8 @@ class EngineSession final : public Session {
       else if (const auto shape = info.type.has_shape() ? known_shape(*info.type.dims) : std::nullopt)
         shapes.push_back(*shape);
     }
-    if (shapes.size() == inputs_.size()) executable_.prepare(shapes);
+    if (shapes.size() != inputs_.size()) return;
+    if (auto plan = executable_.plans()->prepare(shapes)) executable_.add(std::move(plan));
   }
 
   const std::vector<TensorInfo>& inputs() const override { return inputs_; }

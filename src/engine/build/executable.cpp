@@ -1,5 +1,6 @@
 #include "engine/build/executable.h"
 
+
 #include <algorithm>
 
 #include "engine/tactics/tactic_list.h"
@@ -30,10 +31,10 @@ class TensorOutputs final : public OutputBinding {
   std::vector<Tensor> tensors_;
 };
 
-/// A network of a plan, with executables of its own.
-class PlanNetworkRunner final : public NetworkRunner {
+/// A network is made ready when its first inputs come.
+class LazyRunner final : public NetworkRunner {
  public:
-  PlanNetworkRunner(const Model& model, const BuildConfig& config) : executable_(model, config) {}
+  explicit LazyRunner(std::shared_ptr<Specializer> plans) : executable_(std::move(plans)) {}
   std::vector<Tensor> run(std::span<const Tensor> inputs) override {
     Context& context = executable_.context_for(inputs);
     TensorOutputs outputs(context.plan());
@@ -46,102 +47,45 @@ class PlanNetworkRunner final : public NetworkRunner {
   Executable executable_;
 };
 
-/// Networks are made ready when their first inputs come.
-class LazyRunner final : public NetworkRunner {
- public:
-  LazyRunner(std::shared_ptr<const Model> model, const BuildConfig& config) : model_(std::move(model)), config_(config) {}
-  std::vector<Tensor> run(std::span<const Tensor> inputs) override {
-    if (runner_ == nullptr) runner_ = std::make_unique<PlanNetworkRunner>(*model_, config_);
-    return runner_->run(inputs);
-  }
-
- private:
-  std::shared_ptr<const Model> model_;
-  const BuildConfig& config_;
-  std::unique_ptr<PlanNetworkRunner> runner_;
-};
-
 class PlanNetworks final : public NetworkSource {
  public:
-  PlanNetworks(const Plan& plan, const BuildConfig& config) : plan_(plan), config_(config) {}
+  explicit PlanNetworks(const ReadyPlan& plan) : plan_(plan) {}
   std::unique_ptr<NetworkRunner> runner(int32_t network) override {
-    return std::make_unique<LazyRunner>(plan_.networks.at(static_cast<size_t>(network)).model, config_);
+    return std::make_unique<LazyRunner>(plan_.networks.at(static_cast<size_t>(network)));
   }
 
  private:
-  const Plan& plan_;
-  const BuildConfig& config_;
+  const ReadyPlan& plan_;
 };
-
-size_t bytes_of(const Plan& plan) {
-  size_t bytes = static_cast<size_t>(plan.arena_bytes);
-  for (const PlanConstant& c : plan.constants)
-    if (!c.packing.empty()) bytes += c.tensor.nbytes();
-  return bytes;
-}
 
 }  // namespace
 
 struct Executable::Entry {
-  Entry(Key k, std::shared_ptr<const Plan> plan, const BuildConfig& config)
-      : key(std::move(k)), networks(*plan, config), bytes(bytes_of(*plan)), context(std::move(plan), find_kernel, networks, config.pool) {}
-  Key key;
+  Entry(std::shared_ptr<const ReadyPlan> plan, std::shared_ptr<ThreadPool> pool)
+      : ready(std::move(plan)), networks(*ready), context(ready->plan, find_kernel, networks, std::move(pool)) {}
+  std::shared_ptr<const ReadyPlan> ready;
   PlanNetworks networks;
-  size_t bytes;
   Context context;
 };
 
-Executable::Executable(const Model& model, const BuildConfig& config) : builder_(model, config) {}
+Executable::Executable(std::shared_ptr<Specializer> plans) : plans_(std::move(plans)) {}
 Executable::~Executable() = default;
 
-bool Executable::has_shapes(const Key& key, std::span<const Tensor> inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i].is_container() && inputs[i].shape() != key.shapes[i]) return false;
-  return true;
-}
-
-bool Executable::matches(const Key& key, std::span<const Tensor> inputs) const {
-  if (!has_shapes(key, inputs)) return false;
-  for (size_t k = 0; k < key.values.size(); ++k)
-    if (!inputs[value_inputs_[k]].identical(key.values[k])) return false;
-  return true;
-}
-
-void Executable::prepare(const std::vector<Shape>& shapes) {
-  std::shared_ptr<const Plan> plan = builder_.build(shapes);
-  const bool waits = std::any_of(plan->steps.begin(), plan->steps.end(), [](const Step& s) { return s.tactic == tactic_network.name; });
-  if (!waits) entries_.emplace_front(Key{shapes, {}}, std::move(plan), builder_.config());
+Context& Executable::add(std::shared_ptr<const ReadyPlan> plan) {
+  entries_.emplace_front(std::move(plan), plans_->config().pool);
+  size_t bytes = 0;
+  for (const Entry& e : entries_) bytes += e.ready->bytes;
+  while (entries_.size() > 1 && (entries_.size() > kMaxContexts || bytes > kMaxBytes)) {
+    bytes -= entries_.back().ready->bytes;
+    entries_.pop_back();
+  }
+  return entries_.front().context;
 }
 
 Context& Executable::context_for(std::span<const Tensor> inputs) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return matches(e.key, inputs); });
-  if (it != entries_.end()) {
-    entries_.splice(entries_.begin(), entries_, it);
-    return entries_.front().context;
-  }
-  Key key;
-  for (const Tensor& t : inputs) key.shapes.push_back(t.is_container() ? Shape() : t.shape());
-  const bool other_values = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return has_shapes(e.key, inputs); });
-  if (other_values && ++value_misses_ > kMaxValueMisses && !ignores_values_) {
-    ignores_values_ = true;
-    value_inputs_.clear();
-    entries_.clear();
-  }
-  std::vector<size_t> found = value_inputs_;
-  std::shared_ptr<const Plan> plan = ignores_values_ ? builder_.build(key.shapes) : builder_.build(key.shapes, inputs, found);
-  if (found != value_inputs_) {
-    // Plans made before did not look at all that matters.
-    entries_.clear();
-    value_inputs_ = std::move(found);
-  }
-  for (const size_t i : value_inputs_) key.values.push_back(inputs[i]);
-  entries_.emplace_front(std::move(key), std::move(plan), builder_.config());
-  size_t bytes = 0;
-  for (const Entry& e : entries_) bytes += e.bytes;
-  while (entries_.size() > 1 && (entries_.size() > kMaxContexts || bytes > kMaxBytes)) {
-    bytes -= entries_.back().bytes;
-    entries_.pop_back();
-  }
+  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.ready->key.matches(inputs); });
+  if (it == entries_.end()) return add(plans_->plan_for(inputs));
+  entries_.splice(entries_.begin(), entries_, it);
   return entries_.front().context;
 }
 
