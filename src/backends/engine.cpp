@@ -88,6 +88,8 @@ engine::BuildConfig config_of(const SessionOptions& options) {
   engine::BuildConfig config = engine::default_config(threads->size());
   config.pool = threads;
   config.optimize = options.optimize;
+  config.bodies_ahead = false;
+  config.reports = false;
   return config;
 }
 

@@ -8,7 +8,7 @@
 
 #include "assay/edit.h"
 #include "backends/backend_list.h"
-#include "engine/build/builder.h"
+#include "engine/build/plan_builder.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
@@ -78,7 +78,7 @@ class EngineTest : public testing::Test {
     std::vector<Shape> shapes;
     for (const Tensor& t : feed) shapes.push_back(t.shape());
     std::multiset<std::string> names;
-    const auto plan = engine::Builder(*model, engine::default_config(2)).build(shapes);
+    const auto plan = engine::PlanBuilder(*model, engine::default_config(2)).build(shapes);
     for (const engine::Step& s : plan->steps) names.insert(s.tactic);
     return names;
   }

@@ -17,7 +17,7 @@
 
 #include "../common/models.h"
 #include "backends/backend_list.h"
-#include "engine/build/builder.h"
+#include "engine/build/plan_builder.h"
 #include "engine/runtime/context.h"
 #include "engine/tactics/tactic_list.h"
 
@@ -105,7 +105,7 @@ double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 void print_profile(const Model& model, const std::vector<Tensor>& feed, const Arguments& a) {
-  engine::Builder builder(model, engine::default_config(a.threads));
+  engine::PlanBuilder builder(model, engine::default_config(a.threads));
   std::vector<Shape> shapes;
   for (const Tensor& t : feed) shapes.push_back(t.shape());
   const auto plan = builder.build(shapes);

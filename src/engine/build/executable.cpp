@@ -73,6 +73,7 @@ Executable::~Executable() = default;
 
 Context& Executable::add(std::shared_ptr<const ReadyPlan> plan) {
   entries_.emplace_front(std::move(plan), plans_->config().pool);
+  entries_.front().context.set_cancel_flag(cancel_);
   size_t bytes = 0;
   for (const Entry& e : entries_) bytes += e.ready->bytes;
   while (entries_.size() > 1 && (entries_.size() > kMaxContexts || bytes > kMaxBytes)) {
@@ -82,11 +83,33 @@ Context& Executable::add(std::shared_ptr<const ReadyPlan> plan) {
   return entries_.front().context;
 }
 
+void Executable::set_memory(char* memory, size_t bytes) {
+  given_ = memory;
+  given_bytes_ = bytes;
+}
+
+void Executable::give_memory(Context& context) {
+  const auto bytes = static_cast<size_t>(context.plan().arena_bytes);
+  char* memory = given_;
+  if (memory != nullptr) {
+    require(bytes <= given_bytes_, ErrorCode::kInvalidArgument, "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
+  } else {
+    if (arena_ == nullptr || arena_->size() < bytes) arena_ = std::make_unique<Arena>(bytes);
+    memory = arena_->data();
+  }
+  if (context.memory() != memory) context.set_memory(memory);
+}
+
 Context& Executable::context_for(std::span<const Tensor> inputs) {
   const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.ready->key.matches(inputs); });
-  if (it == entries_.end()) return add(plans_->plan_for(inputs));
-  entries_.splice(entries_.begin(), entries_, it);
-  return entries_.front().context;
+  if (it == entries_.end()) {
+    add(plans_->plan_for(inputs));
+  } else if (it != entries_.begin()) {
+    entries_.splice(entries_.begin(), entries_, it);
+  }
+  Context& context = entries_.front().context;
+  give_memory(context);
+  return context;
 }
 
 }  // namespace assay::engine

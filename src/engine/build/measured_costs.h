@@ -8,7 +8,7 @@
 #include "base/thread_pool.h"
 #include "engine/build/lowering.h"
 #include "engine/build/selector.h"
-#include "engine/build/timing_cache.h"
+#include "assay/timing_cache.h"
 
 namespace assay::engine {
 

@@ -51,17 +51,21 @@ std::string OptionMaker::excluded(const Option& option, const std::vector<std::s
   const auto is_named = [&](const std::string& given) { return given == option.tactic->name || given == name; };
   if (std::any_of(rules_.disabled.begin(), rules_.disabled.end(), is_named)) return fmt::format("{} is disabled", name);
   if (option.candidate.numerics > rules_.most_lowered) return fmt::format("{} rounds more than is allowed", name);
+  if (option.candidate.step.scratch_bytes > rules_.most_scratch)
+    return fmt::format("{} needs {} bytes of scratch memory, the limit is {}", name, option.candidate.step.scratch_bytes, rules_.most_scratch);
   if (!pins.empty() && !std::all_of(pins.begin(), pins.end(), is_named)) return fmt::format("{} is pinned", pins.front());
   return {};
 }
 
 RegionOptions OptionMaker::options_of(const Region& region) {
   RegionOptions result;
-  std::vector<std::string> pins;
-  if (!rules_.pinned.empty())
+  std::vector<std::string> pins, wishes;
+  if (!rules_.pinned.empty() || !rules_.preferred.empty())
     for (const Node* n : region.nodes)
-      for (const std::string& origin : origins_of(*n))
+      for (const std::string& origin : origins_of(*n)) {
         if (const auto it = rules_.pinned.find(origin); it != rules_.pinned.end()) pins.push_back(it->second);
+        if (const auto it = rules_.preferred.find(origin); it != rules_.preferred.end()) wishes.push_back(it->second);
+      }
   const MadeProblem problem(region, *this);
   for (const TacticDef* tactic : tactics_for(region)) {
     Proposals proposals;
@@ -79,6 +83,7 @@ RegionOptions OptionMaker::options_of(const Region& region) {
       std::string refusal = refuse_unknown(c, *tactic);
       Option option{.tactic = tactic, .candidate = std::move(c)};
       if (refusal.empty()) refusal = excluded(option, pins);
+      option.is_preferred = !wishes.empty() && std::all_of(wishes.begin(), wishes.end(), [&](const std::string& w) { return w == option.name(); });
       if (refusal.empty())
         result.options.push_back(std::move(option));
       else

@@ -1,6 +1,7 @@
 // What tactics answer about a region, within what the caller allows.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,10 @@ struct TacticRules {
   std::set<std::string> disabled;
   /// By the name of an ONNX node: the step that it becomes part of must be one of this name.
   std::map<std::string, std::string> pinned;
+  /// The same, but as a wish: it is taken wherever it is possible.
+  std::unordered_map<std::string, std::string> preferred;
+  /// Scratch memory that a step may take. Bytes.
+  int64_t most_scratch = std::numeric_limits<int64_t>::max();
   NumericsClass most_lowered = NumericsClass::kReassociated;
 };
 
@@ -26,6 +31,7 @@ struct Option {
   const TacticDef* tactic = nullptr;
   Candidate candidate;
   double seconds = 0;
+  bool is_preferred = false;
   /// "dnnl_conv:blocked8", or the tactic's name where it has one way only.
   std::string name() const;
 };

@@ -11,6 +11,8 @@ namespace {
 
 /// What a later candidate must gain on an earlier one.
 constexpr double kGain = 0.03;
+/// What a wish makes of a candidate's time: less than anything that competes with it takes.
+constexpr double kWish = 0.01;
 /// Ways of one cluster that are weighed against those of its neighbours.
 constexpr size_t kMaxWays = 16;
 
@@ -48,10 +50,14 @@ struct Way {
 
 class Selection {
  public:
-  Selection(const Model& model, OptionMaker& maker, Costs& costs) : graph_(*model.graph), maker_(maker), costs_(costs), clusters_(find_clusters(model)) {}
+  Selection(const Model& model, OptionMaker& maker, Costs& costs, const SelectHooks& hooks)
+      : graph_(*model.graph), maker_(maker), costs_(costs), hooks_(hooks), clusters_(find_clusters(model)) {}
 
   std::vector<Choice> run() {
-    for (size_t i = 0; i < clusters_.size(); ++i) find_ways(i);
+    for (size_t i = 0; i < clusters_.size(); ++i) {
+      if (hooks_.progress) hooks_.progress(i, clusters_.size());
+      find_ways(i);
+    }
     const std::vector<size_t> chosen = assign();
     std::vector<Choice> choices;
     for (size_t i = 0; i < clusters_.size(); ++i) {
@@ -84,6 +90,10 @@ class Selection {
         row.push_back(with_context([&] { return "at node " + region.main->label(); }, [&] { return maker_.options_of(region); }));
         if (row.back().options.empty()) break;
         costs_.rate(row.back().options);
+        for (Option& o : row.back().options)
+          if (o.is_preferred) o.seconds *= kWish;
+        if (hooks_.filter) hooks_.filter(region, row.back().options);
+        if (row.back().options.empty()) break;
       }
       if (row.size() == cluster.partitions[p].size() && !row.back().options.empty()) add_ways(cluster.partitions[p], row, p, ways);
     }
@@ -217,6 +227,7 @@ class Selection {
   const Graph& graph_;
   OptionMaker& maker_;
   Costs& costs_;
+  const SelectHooks& hooks_;
   std::vector<Cluster> clusters_;
   std::vector<std::vector<std::vector<RegionOptions>>> options_;  // by cluster, partition, region
   std::vector<std::vector<Way>> ways_;
@@ -234,6 +245,8 @@ double EstimatedCosts::reorder(DType dtype, const Shape& shape, Layout from, Lay
   return estimate_seconds(0, static_cast<double>(layout_bytes(dtype, shape, from) + layout_bytes(dtype, shape, to)), 1);
 }
 
-std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs) { return Selection(model, maker, costs).run(); }
+std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs, const SelectHooks& hooks) {
+  return Selection(model, maker, costs, hooks).run();
+}
 
 }  // namespace assay::engine

@@ -1,6 +1,7 @@
 // Picks the regions that run, and how: the cover of the graph by candidates that takes the least time, layout changes included.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "engine/build/clusters.h"
@@ -34,9 +35,17 @@ struct Choice {
   const Option& option() const { return options.options[chosen]; }
 };
 
+/// What a caller may say while the choice is made.
+struct SelectHooks {
+  /// Takes options away from a region's; their times are known.
+  std::function<void(const Region&, std::vector<Option>&)> filter;
+  /// Told before each cluster of nodes that is looked at: how many are done, and how many there are.
+  std::function<void(size_t done, size_t total)> progress;
+};
+
 /// One choice for every region that runs, in an order in which they can. A measured candidate must be 3 % faster than one before it in
 /// the fixed order (regions that fuse most first, then tactics.def) to be taken instead, so that equal ones do not change places from
 /// build to build. Throws Error naming the node that nothing can run.
-std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs);
+std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs, const SelectHooks& hooks = {});
 
 }  // namespace assay::engine

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/tactics/tactic_list.h"
-
 namespace assay::engine {
 namespace {
 
@@ -16,27 +14,18 @@ size_t bytes_of(const Plan& plan) {
 
 }  // namespace
 
-bool PlanKey::has_shapes(std::span<const Tensor> inputs) const {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i].is_container() && inputs[i].shape() != shapes[i]) return false;
-  return true;
-}
-
-bool PlanKey::matches(std::span<const Tensor> inputs) const {
-  return has_shapes(inputs) && std::all_of(values.begin(), values.end(), [&](const auto& v) { return inputs[v.first].identical(v.second); });
-}
-
 Specializer::Specializer(std::shared_ptr<const Model> model, BuildConfig config) : model_(std::move(model)), config_(std::move(config)) {
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
 }
 
-Specializer::Specializer(std::shared_ptr<const Plan> plan, BuildConfig config) : config_(std::move(config)) {
+Specializer::Specializer(const PlanNetwork& network, BuildConfig config) : Specializer(network.model, std::move(config)) {
+  if (network.plan == nullptr) return;
   std::vector<Shape> shapes;
-  for (const int32_t id : plan->inputs) shapes.push_back(plan->values[static_cast<size_t>(id)].shape);
-  keep({std::move(shapes), {}}, std::move(plan));
+  for (const int32_t id : network.plan->inputs) shapes.push_back(network.plan->values[static_cast<size_t>(id)].shape);
+  keep({std::move(shapes), {}}, network.plan);
 }
 
-Builder& Specializer::opened() {
+PlanBuilder& Specializer::opened() {
   require(model_ != nullptr, ErrorCode::kInvalidArgument, "the plan is for other shapes, and the network that it was made of is not in it");
   if (!builder_) builder_.emplace(*model_, config_);
   return *builder_;
@@ -47,18 +36,19 @@ void Specializer::open() {
   opened();
 }
 
-void Specializer::add(std::vector<Shape> shapes, std::shared_ptr<const Plan> plan) {
+void Specializer::add(PlanKey key, std::shared_ptr<const Plan> plan) {
   const std::lock_guard lock(mutex_);
-  keep({std::move(shapes), {}}, std::move(plan));
+  for (const auto& entry : key.values)
+    if (std::find(value_inputs_.begin(), value_inputs_.end(), entry.first) == value_inputs_.end()) value_inputs_.push_back(entry.first);
+  std::sort(value_inputs_.begin(), value_inputs_.end());
+  keep(std::move(key), std::move(plan));
 }
 
 std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<const Plan> plan) {
   auto ready = std::make_shared<ReadyPlan>();
   ready->key = std::move(key);
   ready->bytes = bytes_of(*plan);
-  for (const PlanNetwork& n : plan->networks)
-    ready->networks.push_back(n.plan != nullptr && n.model == nullptr ? std::make_shared<Specializer>(n.plan, config_)
-                                                                     : std::make_shared<Specializer>(n.model, config_));
+  for (const PlanNetwork& n : plan->networks) ready->networks.push_back(std::make_shared<Specializer>(n, config_));
   ready->plan = std::move(plan);
   plans_.push_front(ready);
   size_t bytes = 0;
@@ -72,9 +62,21 @@ std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<
 
 std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& shapes) {
   const std::lock_guard lock(mutex_);
+  for (const auto& p : plans_)
+    if (p->key.values.empty() && p->key.shapes == shapes) return p;
   std::shared_ptr<const Plan> plan = opened().build(shapes);
-  const bool waits = std::any_of(plan->steps.begin(), plan->steps.end(), [](const Step& s) { return s.tactic == tactic_network.name; });
-  return waits ? nullptr : keep({shapes, {}}, std::move(plan));
+  return waits_for_shapes(*plan) ? nullptr : keep({shapes, {}}, std::move(plan));
+}
+
+std::shared_ptr<const ReadyPlan> Specializer::make(const PlanKey& key) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Tensor> inputs(key.shapes.size());
+  std::vector<size_t> found;
+  for (const auto& [i, value] : key.values) {
+    inputs[i] = value;
+    found.push_back(i);
+  }
+  return keep(key, opened().build(key.shapes, inputs, found));
 }
 
 std::shared_ptr<const ReadyPlan> Specializer::plan_for(std::span<const Tensor> inputs) {

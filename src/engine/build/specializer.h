@@ -6,23 +6,13 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "engine/build/builder.h"
+#include "engine/build/plan_builder.h"
 
 namespace assay::engine {
 
 class Specializer;
-
-/// What a plan was made for: the shapes of the network's inputs, and what those of them hold that decide about shapes.
-struct PlanKey {
-  std::vector<Shape> shapes;  ///< those of containers are empty
-  std::vector<std::pair<size_t, Tensor>> values;
-
-  bool has_shapes(std::span<const Tensor> inputs) const;
-  bool matches(std::span<const Tensor> inputs) const;
-};
 
 /// A plan, with what makes plans of the networks in it.
 struct ReadyPlan {
@@ -43,31 +33,33 @@ class Specializer {
   static constexpr int kMaxValueMisses = 4;
 
   Specializer(std::shared_ptr<const Model> model, BuildConfig config);
-  /// For a network that is made ready for the only shapes it may get.
-  Specializer(std::shared_ptr<const Plan> plan, BuildConfig config);
+  /// For a network in a plan; its own plan, if it has one, is there from the beginning.
+  Specializer(const PlanNetwork& network, BuildConfig config);
 
   /// Brings the network into canonical form now rather than with the first plan. Throws Error naming the node that breaks a rule.
   void open();
   /// Adds a plan that is there already.
-  void add(std::vector<Shape> shapes, std::shared_ptr<const Plan> plan);
+  void add(PlanKey key, std::shared_ptr<const Plan> plan);
   /// Makes the plan for inputs of these shapes ahead, where it does not depend on what they hold; null where it does. Throws Error.
   std::shared_ptr<const ReadyPlan> prepare(const std::vector<Shape>& shapes);
+  /// Makes the plan for shapes and values that are known beforehand. Throws Error.
+  std::shared_ptr<const ReadyPlan> make(const PlanKey& key);
   /// The plan for these inputs, in the order of the network's. Throws Error.
   std::shared_ptr<const ReadyPlan> plan_for(std::span<const Tensor> inputs);
 
   const BuildConfig& config() const { return config_; }
   size_t plan_count() const;
   /// Null before open() or the first plan.
-  const Builder* builder() const { return builder_ ? &*builder_ : nullptr; }
+  const PlanBuilder* builder() const { return builder_ ? &*builder_ : nullptr; }
 
  private:
-  Builder& opened();
+  PlanBuilder& opened();
   std::shared_ptr<const ReadyPlan> keep(PlanKey key, std::shared_ptr<const Plan> plan);
 
   std::shared_ptr<const Model> model_;  // null when there is one plan only
   BuildConfig config_;
   mutable std::mutex mutex_;
-  std::optional<Builder> builder_;
+  std::optional<PlanBuilder> builder_;
   /// Inputs that decide about shapes by what they hold, as far as that is known: it comes out while plans are made.
   std::vector<size_t> value_inputs_;
   int value_misses_ = 0;

@@ -1,4 +1,4 @@
-#include "engine/build/timing_cache.h"
+#include "assay/timing_cache.h"
 
 #include <unistd.h>
 
@@ -13,11 +13,11 @@
 #include "base/json_writer.h"
 #include "base/mapped_file.h"
 
-namespace assay::engine {
+namespace assay {
 namespace {
 
 constexpr std::string_view kFormat = "assay timing cache";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kFormatVersion = 1;
 /// No step takes longer; what says so is damaged.
 constexpr double kMaxNanoseconds = 1e15;
 
@@ -36,6 +36,7 @@ std::string processor_field(std::string_view wanted) {
 }  // namespace
 
 std::optional<double> TimingCache::find(const std::string& problem) const {
+  const std::lock_guard lock(mutex_);
   const auto times = times_.find(environment_);
   if (times == times_.end()) return std::nullopt;
   const auto it = times->second.find(problem);
@@ -43,22 +44,27 @@ std::optional<double> TimingCache::find(const std::string& problem) const {
 }
 
 void TimingCache::set(const std::string& problem, double seconds) {
+  const std::lock_guard lock(mutex_);
   // As the file has it, so that a choice from memory is the choice from the file.
   times_[environment_][problem] = std::round(seconds * 1e9) * 1e-9;
 }
 
 size_t TimingCache::size() const {
+  const std::lock_guard lock(mutex_);
   const auto times = times_.find(environment_);
   return times == times_.end() ? 0 : times->second.size();
 }
 
 size_t TimingCache::foreign_size() const {
+  const std::lock_guard lock(mutex_);
   size_t count = 0;
   for (const auto& [environment, times] : times_) count += environment == environment_ ? 0 : times.size();
   return count;
 }
 
 void TimingCache::merge(const TimingCache& other) {
+  if (&other == this) return;
+  const std::scoped_lock lock(mutex_, other.mutex_);
   for (const auto& [environment, times] : other.times_)
     for (const auto& [problem, seconds] : times) times_[environment][problem] = seconds;
 }
@@ -77,7 +83,7 @@ void TimingCache::read(const std::string& text, const std::string& name) {
       check(json.expect_string("'format'") == kFormat, "its 'format' is another one");
       has_format = true;
     } else if (key == "version") {
-      check(json.expect_int64("'version'") == kVersion, "its 'version' is another one");
+      check(json.expect_int64("'version'") == kFormatVersion, "its 'version' is another one");
       has_version = true;
     } else if (key == "nanoseconds") {
       check(has_format && has_version, "'format' and 'version' do not come first");
@@ -107,9 +113,10 @@ void TimingCache::load(const std::string& path) {
 }
 
 std::string TimingCache::str() const {
+  const std::lock_guard lock(mutex_);
   std::string text;
   JsonWriter json([&](std::string_view piece) { text += piece; });
-  json.begin_object().key("format").value(kFormat).key("version").value(kVersion).key("nanoseconds").begin_object();
+  json.begin_object().key("format").value(kFormat).key("version").value(kFormatVersion).key("nanoseconds").begin_object();
   for (const auto& [environment, times] : times_) {
     if (times.empty()) continue;
     json.key(environment).begin_object();
@@ -134,4 +141,4 @@ std::string timing_environment(int threads) {
                      ASSAY_VERSION, threads);
 }
 
-}  // namespace assay::engine
+}  // namespace assay

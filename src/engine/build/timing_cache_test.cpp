@@ -1,4 +1,4 @@
-#include "engine/build/timing_cache.h"
+#include "assay/timing_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "assay/error.h"
 
-namespace assay::engine {
+namespace assay {
 namespace {
 
 TEST(TimingCache, ReadsWhatItWrites) {
@@ -109,4 +109,4 @@ TEST(TimingCache, FilesAppearWhole) {
 TEST(TimingCache, TheEnvironmentSaysTheThreads) { EXPECT_NE(timing_environment(1), timing_environment(2)); }
 
 }  // namespace
-}  // namespace assay::engine
+}  // namespace assay

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,11 @@ struct Step {
 
 struct Plan;
 
+/// The ONNX nodes that a step stands for, "conv1 + relu1"; its tactic when there are none.
+std::string step_name(const Step& step);
+/// "dnnl_conv:blocked8".
+std::string tactic_text(const Step& step);
+
 /// Nodes that a step carries along. One of both is there, or both.
 struct PlanNetwork {
   std::shared_ptr<const Model> model;
@@ -109,6 +115,15 @@ struct Plan {
   std::vector<int32_t> inputs, outputs;  ///< values, in the order of the model's inputs and outputs
   int64_t arena_bytes = 0;
   int threads = 1;
+};
+
+/// What a plan was made for: the shapes of the network's inputs, and what those of them hold that decide about shapes.
+struct PlanKey {
+  std::vector<Shape> shapes;  ///< those of containers are empty
+  std::vector<std::pair<size_t, Tensor>> values;
+
+  bool has_shapes(std::span<const Tensor> inputs) const;
+  bool matches(std::span<const Tensor> inputs) const;
 };
 
 /// For --explain: every step with its tactic, values, memory, origins, and the refusals.

@@ -23,8 +23,8 @@ inline constexpr size_t kBlobAlignment = 64;
 
 /// A plan for one set of input shapes.
 struct SpecializedPlan {
-  std::vector<Shape> shapes;  ///< of the network's inputs; those of containers are empty
-  std::shared_ptr<const Plan> plan;
+  PlanKey key;
+  std::shared_ptr<const Plan> plan;  ///< null where weights have been left out
 };
 
 /// How the step of an ONNX node was chosen: for plans for other shapes and for other weights.
@@ -51,7 +51,7 @@ struct SavedEngine {
   /// The network itself, where other shapes or other weights may be asked for; else null.
   std::shared_ptr<const Model> model;
   bool is_refittable = false;
-  /// Weights have been left out: they must be given before anything runs. `plans` is empty then.
+  /// Weights have been left out: they must be given before anything runs.
   bool is_stripped = false;
 };
 

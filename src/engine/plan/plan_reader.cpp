@@ -11,7 +11,7 @@
 #include "engine/plan/plan_file.h"
 #include "graph/import.h"
 #include "graph/type_message.h"
-#include "plan_generated.h"
+#include "engine/plan/plan_generated.h"
 
 namespace assay::engine {
 namespace {
@@ -37,12 +37,14 @@ class Reader {
     each(f.inputs(), [&](const file::Interface* i) { e.inputs.push_back(interface(*i)); });
     each(f.outputs(), [&](const file::Interface* i) { e.outputs.push_back(interface(*i)); });
     each(f.profiles(), [&](const file::Profile* p) { e.profiles.push_back(profile(*p)); });
+    e.is_refittable = f.is_refittable();
+    e.is_stripped = f.is_stripped();
     each(f.plans(), [&](const file::SpecializedPlan* p) { e.plans.push_back(specialized(*p, e)); });
     each(f.preferences(), [&](const file::Preference* p) { e.preferences.push_back({text(p->origin()), text(p->candidate())}); });
     if (f.model() != nullptr) e.model = model(*f.model());
-    e.is_refittable = f.is_refittable();
-    e.is_stripped = f.is_stripped();
     check(e.model != nullptr || !(e.is_refittable || e.is_stripped), "it is said to be refittable, but the network is not in it");
+    for (const SpecializedPlan& p : e.plans) check(p.plan != nullptr || e.is_stripped, "a plan is missing");
+    check(e.model != nullptr || !e.plans.empty(), "there is nothing in it to run");
     return e;
   }
 
@@ -212,15 +214,21 @@ class Reader {
 
   SpecializedPlan specialized(const file::SpecializedPlan& s, const SavedEngine& e) {
     SpecializedPlan out;
-    each(s.shapes(), [&](const file::Extents* x) { out.shapes.push_back(shape(x->extents(), "an input")); });
-    check(s.plan() != nullptr, "a plan is missing");
+    each(s.shapes(), [&](const file::Extents* x) { out.key.shapes.push_back(shape(x->extents(), "an input")); });
+    each(s.values(), [&](const file::InputValue* v) {
+      check(v->input() >= 0 && static_cast<size_t>(v->input()) < e.inputs.size(), "it is for values of input {}", v->input());
+      check(v->value() != nullptr, "it is for values that are missing");
+      out.key.values.emplace_back(static_cast<size_t>(v->input()), tensor(*v->value(), "an input's value").aligned());
+    });
+    check(out.key.shapes.size() == e.inputs.size(), "a plan is for {} inputs, but the network has {}", out.key.shapes.size(), e.inputs.size());
+    if (s.plan() == nullptr) return out;
     out.plan = plan(*s.plan());
-    check(out.shapes.size() == e.inputs.size() && out.plan->inputs.size() == e.inputs.size() && out.plan->outputs.size() == e.outputs.size(),
+    check(out.plan->inputs.size() == e.inputs.size() && out.plan->outputs.size() == e.outputs.size(),
           "a plan has {} inputs and {} outputs, but the network {} and {}", out.plan->inputs.size(), out.plan->outputs.size(), e.inputs.size(),
           e.outputs.size());
-    for (size_t i = 0; i < out.shapes.size(); ++i) {
+    for (size_t i = 0; i < out.key.shapes.size(); ++i) {
       const PlanValue& v = out.plan->values[static_cast<size_t>(out.plan->inputs[i])];
-      check(!v.has_shape || v.shape == out.shapes[i], "input '{}' has two shapes", e.inputs[i].name);
+      check(!v.has_shape || v.shape == out.key.shapes[i], "input '{}' has two shapes", e.inputs[i].name);
       check(!e.inputs[i].type.is_tensor() || v.dtype == e.inputs[i].type.dtype, "input '{}' has two types", e.inputs[i].name);
     }
     return out;

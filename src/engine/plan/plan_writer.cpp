@@ -6,7 +6,7 @@
 #include "engine/plan/plan_file.h"
 #include "graph/export.h"
 #include "graph/type_message.h"
-#include "plan_generated.h"
+#include "engine/plan/plan_generated.h"
 
 namespace assay::engine {
 namespace {
@@ -162,8 +162,11 @@ class Writer {
   }
 
   fb::Offset<file::SpecializedPlan> specialized(const SpecializedPlan& s) {
-    const auto shapes = list<file::Extents>(s.shapes, [&](const Shape& shape) { return file::CreateExtents(b_, numbers(shape.dims())); });
-    return file::CreateSpecializedPlan(b_, shapes, plan(*s.plan));
+    const auto shapes = list<file::Extents>(s.key.shapes, [&](const Shape& shape) { return file::CreateExtents(b_, numbers(shape.dims())); });
+    const auto values = list<file::InputValue>(s.key.values, [&](const auto& v) {
+      return file::CreateInputValue(b_, static_cast<int32_t>(v.first), constant("input", v.second, ""));
+    });
+    return file::CreateSpecializedPlan(b_, shapes, values, s.plan != nullptr ? plan(*s.plan) : 0);
   }
 
   BlobList& blobs_;

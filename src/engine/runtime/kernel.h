@@ -19,6 +19,7 @@ enum class Status : uint8_t {
   kOutOfMemory,
   kBadIndex,      ///< an index tensor points outside what it indexes
   kBadShape,      ///< a computed tensor has another type or shape than the plan says
+  kCancelled,     ///< somebody wanted it to end
   kKernelFailed,  ///< the kernel's library or the plain evaluation refused
 };
 std::string_view status_text(Status status);

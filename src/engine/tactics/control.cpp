@@ -1,13 +1,13 @@
-// If, Loop, Scan and SequenceMap: the operator decides which body runs on what, and the bodies run on kernels.
+// Operators with subgraphs (If, Loop, Scan, SequenceMap, FlexAttention, ...): the operator decides which body runs on what, and the bodies run on kernels.
 #include <algorithm>
 
 #include "engine/tactics/tactic_list.h"
+#include "graph/read.h"
 #include "reference/fragment.h"
 
 namespace assay::engine {
 namespace {
 
-constexpr std::string_view kOperators[] = {"If", "Loop", "Scan", "SequenceMap"};
 constexpr double kEstimate = 1e-5;
 
 std::vector<const Graph*> bodies_of(const Node& n) {
@@ -19,6 +19,7 @@ std::vector<const Graph*> bodies_of(const Node& n) {
 
 std::string propose(const Problem& p, Proposals& proposals) {
   const Node& n = p.node();
+  if (!has_subgraph(n)) return "it has no subgraph";
   require_op(n, p.model());
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (const Value* v : n.inputs()) v != nullptr ? b.add_input(v) : b.skip_input();
@@ -87,6 +88,9 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
   std::vector<Tensor> run(const Graph& graph, std::vector<Tensor> inputs) override {
     const auto body = std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.graph == &graph; });
     require(body != bodies_.end(), ErrorCode::kInternal, "a body of {} is unknown", node_.label());
+    // As in the interpreter: what is declared as an optional takes the bare value, too.
+    for (size_t i = 0; i < inputs.size() && i < graph.inputs.size(); ++i)
+      if (graph.inputs[i]->type.kind == Type::Kind::kOptional && inputs[i].dtype() != DType::kOptional) inputs[i] = Tensor::optional(inputs[i]);
     for (const size_t i : body->captures) inputs.push_back(inputs_[i]);
     return body->runner->run(inputs);
   }
@@ -106,7 +110,6 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 constinit const TacticDef tactic_control = {
     .name = "control",
-    .operators = kOperators,
     .propose = propose,
     .factory = {.create_tensor = create},
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/read.h"
 #include "passes/region.h"
 
 namespace assay::engine {
@@ -32,7 +33,7 @@ std::vector<const TacticDef*> tactics_for(const Region& region) {
     if (known_domain && (region.kind == RegionKind::kNode || t->takes_regions) &&
         std::find(t->operators.begin(), t->operators.end(), key) != t->operators.end())
       list.push_back(t);
-  list.push_back(&tactic_evaluate);
+  list.push_back(region.kind == RegionKind::kNode && has_subgraph(node) ? &tactic_control : &tactic_evaluate);
   return list;
 }
 

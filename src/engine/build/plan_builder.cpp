@@ -1,4 +1,4 @@
-#include "engine/build/builder.h"
+#include "engine/build/plan_builder.h"
 
 #include <algorithm>
 #include <dnnl.hpp>
@@ -6,6 +6,7 @@
 #include "base/cpus.h"
 #include "engine/build/dynamic_part.h"
 #include "engine/build/shape_values.h"
+#include "engine/tactics/tactic_list.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/origins.h"
@@ -28,9 +29,16 @@ void compute_outputs(Graph& g) {
   }
 }
 
+std::vector<std::string> format_texts(const std::vector<Candidate::Operand>& operands) {
+  std::vector<std::string> texts;
+  for (const Candidate::Operand& o : operands)
+    if (o.value != nullptr) texts.push_back(o.value->type.str() + " " + o.layout.str());
+  return texts;
+}
+
 }  // namespace
 
-Builder::Builder(const Model& model, BuildConfig config) : config_(std::move(config)), canonical_(clone_model(model)) {
+PlanBuilder::PlanBuilder(const Model& model, BuildConfig config) : config_(std::move(config)), canonical_(clone_model(model)) {
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
   run_passes(*canonical_, lowering_pipeline());
@@ -38,7 +46,7 @@ Builder::Builder(const Model& model, BuildConfig config) : config_(std::move(con
 }
 
 /// Runs the passes for known shapes over a model whose types have been inferred.
-void Builder::specialize(Model& model) const {
+void PlanBuilder::specialize(Model& model) const {
   for (int round = 0; config_.optimize && round < kMaxRounds; ++round) {
     int64_t edits = 0;
     for (const PassReport& r : run_passes(model, specialize_pipeline(), config_.passes)) edits += r.edits;
@@ -47,12 +55,12 @@ void Builder::specialize(Model& model) const {
   }
 }
 
-std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes) {
+std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes) {
   std::vector<size_t> value_inputs;
   return build(input_shapes, {}, value_inputs);
 }
 
-std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs, std::vector<size_t>& value_inputs) {
+std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs, std::vector<size_t>& value_inputs) {
   const std::shared_ptr<Model> model = clone_model(*canonical_);
   Graph& g = *model->graph;
   const std::vector<Value*> graph_inputs = g.inputs;
@@ -65,7 +73,7 @@ std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes, 
   while (!inputs.empty()) {
     bool more = false;
     for (const size_t i : shape_value_inputs(*model)) {
-      if (std::find(value_inputs.begin(), value_inputs.end(), i) != value_inputs.end()) continue;
+      if (!inputs[i].defined() || std::find(value_inputs.begin(), value_inputs.end(), i) != value_inputs.end()) continue;
       value_inputs.push_back(i);
       fix(i);
       more = true;
@@ -78,7 +86,7 @@ std::shared_ptr<const Plan> Builder::build(std::span<const Shape> input_shapes, 
   return plan_of(*model);
 }
 
-std::shared_ptr<const Plan> Builder::plan_of(Model& model) {
+std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
   Graph& g = *model.graph;
   cut_dynamic_part(model);
   if (config_.optimize) run_passes(model, idiom_pipeline(), config_.passes);
@@ -94,23 +102,55 @@ std::shared_ptr<const Plan> Builder::plan_of(Model& model) {
   std::optional<MeasuredCosts> measured;
   if (config_.timing_cache != nullptr && config_.has_data)
     measured.emplace(*config_.timing_cache, *config_.constants, config_.pool, config_.timing);
-  const std::vector<Choice> choices = select(model, maker, measured ? static_cast<Costs&>(*measured) : estimated);
-  report(choices);
+  const std::vector<Choice> choices = select(model, maker, measured ? static_cast<Costs&>(*measured) : estimated, config_.hooks);
+  reports_.clear();
+  if (config_.reports) report(choices);
   LoweredPlan lowered = lower_choices(model, maker, choices, config_.threads, *config_.constants, config_.has_data);
   resolve_outputs(lowered);
   place_values(lowered);
+  if (config_.bodies_ahead) plan_bodies(lowered.plan);
   return std::make_shared<Plan>(std::move(lowered.plan));
 }
 
-void Builder::report(std::span<const Choice> choices) {
-  reports_.clear();
+void PlanBuilder::plan_bodies(Plan& plan) {
+  for (const Step& step : plan.steps) {
+    if (step.tactic != tactic_control.name) continue;
+    // The first of its networks is the node itself.
+    for (size_t i = 1; i < step.networks.size(); ++i) {
+      PlanNetwork& network = plan.networks[static_cast<size_t>(step.networks[i])];
+      std::vector<Shape> shapes;
+      for (const Value* v : network.model->graph->inputs)
+        if (v->type.has_shape())
+          if (auto shape = known_shape(*v->type.dims)) shapes.push_back(std::move(*shape));
+      if (shapes.size() != network.model->graph->inputs.size()) continue;
+      PlanBuilder builder(*network.model, config_);
+      const auto body = builder.build(shapes);
+      if (waits_for_shapes(*body)) continue;
+      network.plan = body;
+      reports_.insert(reports_.end(), builder.reports_.begin(), builder.reports_.end());
+    }
+  }
+}
+
+bool waits_for_shapes(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.tactic == tactic_network.name; });
+}
+
+void PlanBuilder::report(std::span<const Choice> choices) {
   for (const Choice& c : choices) {
     RegionReport r;
     for (const Node* n : c.region.nodes)
       for (const std::string& name : origins_of(*n))
         if (std::find(r.origins.begin(), r.origins.end(), name) == r.origins.end()) r.origins.push_back(name);
     for (size_t i = 0; i < c.options.options.size(); ++i)
-      r.candidates.push_back({c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen});
+      r.candidates.push_back({c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen, {}, {}, 0});
+    if (!r.candidates.empty()) {
+      const Candidate& chosen = c.option().candidate;
+      RegionReport::Line& line = r.candidates[c.chosen];
+      line.inputs = format_texts(chosen.inputs);
+      line.outputs = format_texts(chosen.outputs);
+      line.scratch_bytes = chosen.step.scratch_bytes;
+    }
     r.refusals = c.options.refusals;
     reports_.push_back(std::move(r));
   }

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 
-namespace assay::engine {
+namespace assay {
 
-/// Seconds by problem, for each environment they were measured in. An environment is a text that says all that times depend on besides the
-/// problem: processor, instruction sets, threads, versions. As a file: JSON, sorted, the same bytes for the same content.
+/// What candidates of the builder took, in seconds by problem, for each environment they were measured in. An environment is a text that
+/// says all that times depend on besides the problem: processor, instruction sets, threads, versions (Runtime::timing_environment()). As a
+/// file: JSON, sorted, the same bytes for the same content. May be used from several threads.
 class TimingCache {
  public:
   /// An empty cache for measurements here.
@@ -38,10 +40,11 @@ class TimingCache {
  private:
   using Times = std::map<std::string, double>;
   std::string environment_;
+  mutable std::mutex mutex_;
   std::map<std::string, Times> times_;
 };
 
 /// Says what times depend on: processor, its instruction sets and caches, versions of the kernels' libraries, threads.
 std::string timing_environment(int threads);
 
-}  // namespace assay::engine
+}  // namespace assay
