@@ -46,7 +46,7 @@ std::vector<size_t> shape_value_inputs(Model& model) {
   std::unordered_set<const Value*> deciding;
   for (const auto& [node, value] : wanted) {
     const bool known = std::all_of(node->outputs().begin(), node->outputs().end(), [](const Value* v) { return v == nullptr || has_known_shape(*v); });
-    if (known || &value->graph() != &g) continue;
+    if (known || &value->graph() != &g || !is_integer(value->type.dtype)) continue;
     std::unordered_set<const Value*> found;
     if (leaves.collect(*value, found)) deciding.insert(found.begin(), found.end());
   }
