@@ -22,7 +22,7 @@ struct Algorithm {
   std::string name;
   /// Of what it reads and writes: "float32[1, 64, 56, 56] blocked8".
   std::vector<std::string> inputs, outputs;
-  double seconds = 0;       ///< measured or estimated
+  double seconds = 0;  ///< measured or estimated
   int64_t scratch_bytes = 0;
 };
 
@@ -30,8 +30,10 @@ struct Algorithm {
 class AlgorithmSelector {
  public:
   virtual ~AlgorithmSelector() = default;
-  /// Positions of the algorithms that may be chosen for a region, which goes by the names of its ONNX nodes; none: any may.
-  virtual std::vector<size_t> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) = 0;
+  /// Positions of the algorithms that may be chosen for a region, which goes by the names of its ONNX nodes;
+  /// none: any may.
+  virtual std::vector<size_t> select_algorithms(const std::vector<std::string>& nodes,
+                                                const std::vector<Algorithm>& algorithms) = 0;
   /// What was chosen in the end, once for each step of the plan that is built for the profile's best shapes.
   virtual void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) = 0;
 };
@@ -48,8 +50,8 @@ struct BuildProgress {
 struct BuilderConfig {
   static constexpr int kDefaultOptimizationLevel = 3, kMaxOptimizationLevel = 5;
 
-  /// 0: nothing is timed, a model of cost decides. From 1 on candidates are timed, the more thoroughly the higher. Throws nothing: levels
-  /// beyond are as the nearest one.
+  /// 0: nothing is timed, a model of cost decides. From 1 on candidates are timed, the more thoroughly the
+  /// higher. Throws nothing: levels beyond are as the nearest one.
   int optimization_level = kDefaultOptimizationLevel;
   /// For inputs with open extents or for shape tensors; contexts choose one. Needed where there are such.
   std::vector<OptimizationProfile> profiles;
@@ -65,7 +67,8 @@ struct BuilderConfig {
   bool strips_weights = false;
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;
-  /// Names of passes that are left out; how many edits they make at most; whether the graph is checked after each.
+  /// Names of passes that are left out; how many edits they make at most; whether the graph is checked after
+  /// each.
   std::vector<std::string> disabled_passes;
   int64_t max_edits = std::numeric_limits<int64_t>::max();
   bool verify_passes = false;
@@ -84,13 +87,17 @@ class Builder {
  public:
   explicit Builder(const Runtime& runtime);
 
-  /// The network is not changed; what of it the engine needs is shared. Throws Error naming the node, input or option: kUnsupported for
-  /// what no tactic runs, kInvalidModel, kInvalidArgument for a config that contradicts the network.
-  std::shared_ptr<Engine> build_engine(const std::shared_ptr<const Model>& network, const BuilderConfig& config = {}) const;
+  /// The network is not changed; what of it the engine needs is shared. Throws Error naming the node, input
+  /// or option: kUnsupported for what no tactic runs, kInvalidModel, kInvalidArgument for a config that
+  /// contradicts the network.
+  std::shared_ptr<Engine> build_engine(const std::shared_ptr<const Model>& network,
+                                       const BuilderConfig& config = {}) const;
   /// build_engine() and Engine::serialize().
-  std::string build_serialized_network(const std::shared_ptr<const Model>& network, const BuilderConfig& config = {}) const;
+  std::string build_serialized_network(const std::shared_ptr<const Model>& network,
+                                       const BuilderConfig& config = {}) const;
 
-  /// For --explain: each region of the last engine with its candidates, their times, and why the others were refused.
+  /// For --explain: each region of the last engine with its candidates, their times, and why the others were
+  /// refused.
   const std::string& explanation() const { return explanation_; }
 
  private:

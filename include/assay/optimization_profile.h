@@ -10,9 +10,10 @@
 
 namespace assay {
 
-/// For inputs with open extents, the shapes that may come: the least, the most, and the one to be fast at. For an input that decides about
-/// shapes by what it holds (a shape tensor, such as the target of a Reshape), the least, best and most elements instead. As TensorRT's
-/// IOptimizationProfile. Inputs that are not named keep the shapes that the network declares, which must then be known.
+/// For inputs with open extents, the shapes that may come: the least, the most, and the one to be fast at.
+/// For an input that decides about shapes by what it holds (a shape tensor, such as the target of a Reshape),
+/// the least, best and most elements instead. As TensorRT's IOptimizationProfile. Inputs that are not named
+/// keep the shapes that the network declares, which must then be known.
 class OptimizationProfile {
  public:
   struct Range {
@@ -23,11 +24,12 @@ class OptimizationProfile {
     bool operator==(const Range&) const = default;
   };
 
-  /// Sets extents; replaces an older range of that input. Throws Error (kInvalidArgument) naming the input unless ranks are equal and
-  /// 0 <= min <= opt <= max in every place.
+  /// Sets extents; replaces an older range of that input. Throws Error (kInvalidArgument) naming the input
+  /// unless ranks are equal and 0 <= min <= opt <= max in every place.
   void set_shape(std::string_view input, const Shape& min, const Shape& opt, const Shape& max);
   /// The same for the elements of a shape tensor, which may be negative.
-  void set_shape_values(std::string_view input, std::vector<int64_t> min, std::vector<int64_t> opt, std::vector<int64_t> max);
+  void set_shape_values(std::string_view input, std::vector<int64_t> min, std::vector<int64_t> opt,
+                        std::vector<int64_t> max);
 
   /// Null when the profile does not name the input.
   const Range* find(std::string_view input) const;

@@ -1,5 +1,5 @@
-// Running engines: the objects of TensorRT's runtime, with their names and duties. Several Runtimes live side by side in a process; none
-// of them has anything in common with another.
+// Running engines: the objects of TensorRT's runtime, with their names and duties. Several Runtimes live side
+// by side in a process; none of them has anything in common with another.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class Engine;
 class ExecutionContext;
 
 struct RuntimeOptions {
-  /// Threads of a run, the caller's included; 0: as many as the process may use processors (its affinity and its control group).
+  /// Threads of a run, the caller's included; 0: as many as the process may use processors (its affinity and
+  /// its control group).
   int threads = 0;
   /// Receives warnings, one sentence each, from any thread; null: they go to assay's log.
   std::function<void(const std::string&)> on_warning = {};
@@ -37,16 +38,20 @@ class Runtime {
   Runtime& operator=(Runtime&&) noexcept;
 
   int threads() const;
-  /// What plans depend on: instruction sets and versions of kernels. A plan of another environment is refused.
+  /// What plans depend on: instruction sets and versions of kernels. A plan of another environment is
+  /// refused.
   std::string environment() const;
   /// What times of kernels depend on: for TimingCache.
   std::string timing_environment() const;
 
-  /// Reads a plan file, which stays mapped: weights are used where they lie. Throws Error naming the file and what is wrong with it:
-  /// damaged, of another version or environment, no plan at all. Nothing of such a file is run.
+  /// Reads a plan file, which stays mapped: weights are used where they lie. Throws Error naming the file and
+  /// what is wrong with it: damaged, of another version or environment, no plan at all. Nothing of such a
+  /// file is run.
   std::shared_ptr<Engine> load_engine(const std::string& path) const;
-  /// The same from memory, which is copied unless it begins at a multiple of 64 bytes and `owner` keeps it alive.
-  std::shared_ptr<Engine> deserialize_engine(std::string_view plan, std::shared_ptr<const void> owner = nullptr) const;
+  /// The same from memory, which is copied unless it begins at a multiple of 64 bytes and `owner` keeps it
+  /// alive.
+  std::shared_ptr<Engine> deserialize_engine(std::string_view plan,
+                                             std::shared_ptr<const void> owner = nullptr) const;
 
   struct State;
   const std::shared_ptr<State>& state() const { return state_; }
@@ -116,8 +121,8 @@ class Cancelled : public Error {
   Cancelled() : Error(ErrorCode::kInvalidArgument, "the run was cancelled") {}
 };
 
-/// Runs an engine, one run at a time, with memory of its own. What is bound stays bound. Not thread-safe: using it from two threads at once
-/// is found out and refused.
+/// Runs an engine, one run at a time, with memory of its own. What is bound stays bound. Not thread-safe:
+/// using it from two threads at once is found out and refused.
 class ExecutionContext {
  public:
   ~ExecutionContext();
@@ -126,42 +131,48 @@ class ExecutionContext {
 
   const Engine& engine() const;
 
-  /// Shapes must lie in the range of this profile from now on; the first one to begin with. Throws Error (kInvalidArgument).
+  /// Shapes must lie in the range of this profile from now on; the first one to begin with. Throws Error
+  /// (kInvalidArgument).
   void set_optimization_profile(size_t index);
   size_t optimization_profile() const;
 
-  /// Throws Error (kInvalidArgument) naming the input and the range, when the shape contradicts the network or lies outside the profile.
+  /// Throws Error (kInvalidArgument) naming the input and the range, when the shape contradicts the network
+  /// or lies outside the profile.
   void set_input_shape(std::string_view input, const Shape& shape);
-  /// The shape that is set, or for an output the one that follows from the inputs'; nothing as long as it is not known: an input's shape
-  /// is missing, or only the run can tell. Throws Error (kNotFound).
+  /// The shape that is set, or for an output the one that follows from the inputs'; nothing as long as it is
+  /// not known: an input's shape is missing, or only the run can tell. Throws Error (kNotFound).
   std::optional<Shape> tensor_shape(std::string_view name);
   bool all_input_shapes_specified() const;
 
-  /// Memory for an input or output, at a multiple of 64 bytes (inputs: of the element's size). It must hold the tensor's bytes whenever
-  /// execute() is called. Throws Error (kInvalidArgument) for memory that is null, misaligned or too small for what is known; kNotFound.
+  /// Memory for an input or output, at a multiple of 64 bytes (inputs: of the element's size). It must hold
+  /// the tensor's bytes whenever execute() is called. Throws Error (kInvalidArgument) for memory that is
+  /// null, misaligned or too small for what is known; kNotFound.
   void set_tensor_address(std::string_view name, void* memory, size_t bytes);
   void set_input_address(std::string_view name, const void* memory, size_t bytes);
-  /// Memory for intermediate values, of device_memory_size() bytes at least, instead of the context's own; null: its own again. Must be
-  /// set again after shapes have changed. Throws Error (kInvalidArgument).
+  /// Memory for intermediate values, of device_memory_size() bytes at least, instead of the context's own;
+  /// null: its own again. Must be set again after shapes have changed. Throws Error (kInvalidArgument).
   void set_device_memory(void* memory, size_t bytes);
 
-  /// Runs on bound memory. Once it ran for these shapes, it neither allocates nor locks. Throws Error: kInvalidArgument when an input or
-  /// output is not bound, is too small, or another thread is using the context; kInvalidModel when an operator refuses what it is given.
+  /// Runs on bound memory. Once it ran for these shapes, it neither allocates nor locks. Throws Error:
+  /// kInvalidArgument when an input or output is not bound, is too small, or another thread is using the
+  /// context; kInvalidModel when an operator refuses what it is given.
   void execute();
-  /// Runs on tensors, in the order of Engine::inputs(); the shapes are set from them. Outputs are new tensors. Throws Error as execute().
+  /// Runs on tensors, in the order of Engine::inputs(); the shapes are set from them. Outputs are new
+  /// tensors. Throws Error as execute().
   std::vector<Tensor> infer(std::span<const Tensor> inputs);
   /// execute() behind what the stream does already. What is bound must not change until it is done.
   void enqueue(Stream& stream);
 
-  /// Ends a run that another thread is carrying out, after the step that it is at: that call throws Cancelled.
+  /// Ends a run that another thread is carrying out, after the step that it is at: that call throws
+  /// Cancelled.
   void cancel();
 
   /// Null: no more times. The profiler must outlive the context.
   void set_profiler(Profiler* profiler);
 
-  /// Shows intermediate values as they are computed: `on_value` is called in the run, after the step that makes a value, with the name of an
-  /// ONNX tensor and a copy of it. What is computed stays the same. Values inside what runs as one are not shown.
-  /// An empty function ends it.
+  /// Shows intermediate values as they are computed: `on_value` is called in the run, after the step that
+  /// makes a value, with the name of an ONNX tensor and a copy of it. What is computed stays the same. Values
+  /// inside what runs as one are not shown. An empty function ends it.
   void set_tap(std::function<void(const std::string& name, const Tensor& value)> on_value);
 
   explicit ExecutionContext(std::shared_ptr<Engine> engine);
@@ -171,8 +182,8 @@ class ExecutionContext {
   std::unique_ptr<State> state_;
 };
 
-/// Work that was noted while a stream was captured: runs of contexts on bound memory, to be repeated without asking anything again. As a
-/// CUDA graph.
+/// Work that was noted while a stream was captured: runs of contexts on bound memory, to be repeated without
+/// asking anything again. As a CUDA graph.
 class Recording {
  public:
   /// Appends all of it to a stream. What it uses (contexts, memory) must still be there.
@@ -199,8 +210,8 @@ class Stream {
   /// True when there is none left.
   bool query() const;
 
-  /// From now on work is noted instead of done, until end_capture() hands it over. Throws Error (kInvalidArgument) when one is begun already,
-  /// or none.
+  /// From now on work is noted instead of done, until end_capture() hands it over. Throws Error
+  /// (kInvalidArgument) when one is begun already, or none.
   void begin_capture();
   Recording end_capture();
 
@@ -246,8 +257,9 @@ class Refitter {
   std::vector<std::string> missing_weights() const;
   /// Throws Error (kNotFound; kInvalidArgument when type or shape differ).
   void set_weights(std::string_view name, const Tensor& weights);
-  /// Puts what was set into the engine: contexts that are made from now on use it, as do those that exist, from their next run on. Throws
-  /// Error (kInvalidArgument) naming weights that are still missing, and changes nothing then.
+  /// Puts what was set into the engine: contexts that are made from now on use it, as do those that exist,
+  /// from their next run on. Throws Error (kInvalidArgument) naming weights that are still missing, and
+  /// changes nothing then.
   void refit();
 
  private:

@@ -8,9 +8,10 @@
 
 namespace assay {
 
-/// What candidates of the builder took, in seconds by problem, for each environment they were measured in. An environment is a text that
-/// says all that times depend on besides the problem: processor, instruction sets, threads, versions (Runtime::timing_environment()). As a
-/// file: JSON, sorted, the same bytes for the same content. May be used from several threads.
+/// What candidates of the builder took, in seconds by problem, for each environment they were measured in. An
+/// environment is a text that says all that times depend on besides the problem: processor, instruction sets,
+/// threads, versions (Runtime::timing_environment()). As a file: JSON, sorted, the same bytes for the same
+/// content. May be used from several threads.
 class TimingCache {
  public:
   /// An empty cache for measurements here.
@@ -28,8 +29,8 @@ class TimingCache {
   /// Adds what another cache knows; where both know a problem, the other's time holds.
   void merge(const TimingCache& other);
 
-  /// Adds what the text of a file holds; `name` is what errors call it. Throws Error (kInvalidArgument) for damaged or foreign content, and
-  /// adds nothing then.
+  /// Adds what the text of a file holds; `name` is what errors call it. Throws Error (kInvalidArgument) for
+  /// damaged or foreign content, and adds nothing then.
   void read(const std::string& text, const std::string& name);
   /// read() of a file. Throws Error (kIo, kInvalidArgument).
   void load(const std::string& path);
@@ -44,7 +45,8 @@ class TimingCache {
   std::map<std::string, Times> times_;
 };
 
-/// Says what times depend on: processor, its instruction sets and caches, versions of the kernels' libraries, threads.
+/// Says what times depend on: processor, its instruction sets and caches, versions of the kernels' libraries,
+/// threads.
 std::string timing_environment(int threads);
 
 }  // namespace assay

@@ -10,8 +10,8 @@
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
-#include "base/log.h"
 #include "base/cpus.h"
+#include "base/log.h"
 #include "base/resident_memory.h"
 #include "graph/export.h"
 

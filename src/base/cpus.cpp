@@ -38,8 +38,9 @@ std::string group_path(std::string_view controller) {
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool found = controller.empty() ? controllers == ",,"
-                                          : controllers.find("," + std::string(controller) + ",") != std::string::npos;
+    const bool found = controller.empty()
+                           ? controllers == ",,"
+                           : controllers.find("," + std::string(controller) + ",") != std::string::npos;
     if (found) return line.substr(second + 1);
   }
   return {};
@@ -58,7 +59,8 @@ int granted_cpus() {
   }
   for (std::string path = group_path("cpu");; path.resize(path.find_last_of('/'))) {
     const std::string folder = "/sys/fs/cgroup/cpu" + path;
-    lower(limit, cpus_of_quota(first_line(folder + "/cpu.cfs_quota_us") + " " + first_line(folder + "/cpu.cfs_period_us")));
+    lower(limit, cpus_of_quota(first_line(folder + "/cpu.cfs_quota_us") + " " +
+                               first_line(folder + "/cpu.cfs_period_us")));
     if (path.find('/') == std::string::npos) break;
   }
   return limit;

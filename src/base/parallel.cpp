@@ -19,7 +19,9 @@ void internal::run_parallel(int64_t count, int64_t grain, RangeBody body) {
   if (count <= 0) return;
   ThreadPool* const pool = PoolScope::current().get();
   grain = std::max<int64_t>(grain, 1);
-  const int64_t parts = pool == nullptr || ThreadPool::inside_loop() ? 1 : std::min<int64_t>(pool->size(), (count - 1) / grain + 1);
+  const int64_t parts = pool == nullptr || ThreadPool::inside_loop()
+                            ? 1
+                            : std::min<int64_t>(pool->size(), (count - 1) / grain + 1);
   if (parts <= 1) return body(0, count);
   // As parts of one size as can be, without a product that could overflow.
   const int64_t size = count / parts, longer = count % parts;

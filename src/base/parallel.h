@@ -11,7 +11,8 @@ namespace assay {
 /// Threads that parallel_for of this thread uses: those of its pool (PoolScope); 1 where it has none.
 int thread_count();
 
-/// The pool of this thread where it has `threads` threads or `threads` is 0 (any); else a new one of so many (0: available_cpus()).
+/// The pool of this thread where it has `threads` threads or `threads` is 0 (any); else a new one of so many
+/// (0: available_cpus()).
 std::shared_ptr<ThreadPool> pool_of(int threads);
 
 /// A borrowed callable void(int64_t first, int64_t last); lives as long as the call.

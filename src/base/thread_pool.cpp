@@ -27,11 +27,13 @@ void pause_briefly() {
 }
 
 void sleep_while(const std::atomic<uint32_t>& word, uint32_t value) {
-  ::syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr,
+            0);
 }
 
 void wake(const std::atomic<uint32_t>& word, int count) {
-  ::syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr,
+            0);
 }
 
 /// Calls `done` until it answers true or the time for spinning is over; what it answered last.
@@ -39,7 +41,8 @@ template <typename Done>
 bool spin_until(Done done) {
   constexpr int kPausesPerLook = 32;  // at the clock
   if (done()) return true;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(ThreadPool::kSpinMicroseconds);
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::microseconds(ThreadPool::kSpinMicroseconds);
   do {
     for (int i = 0; i < kPausesPerLook; ++i) {
       pause_briefly();
@@ -60,9 +63,9 @@ std::atomic<uint32_t>& fork_count() {
 
 }  // namespace
 
-/// What the threads of a pool share. A loop is known by its number; it is told to the others by one word, the ticket, that holds
-/// the number, how many parts the loop has, and which is the next to take. A part is taken by adding one to the ticket with a
-/// compare-and-swap, which fails when the loop has ended meanwhile.
+/// What the threads of a pool share. A loop is known by its number; it is told to the others by one word, the
+/// ticket, that holds the number, how many parts the loop has, and which is the next to take. A part is taken
+/// by adding one to the ticket with a compare-and-swap, which fails when the loop has ended meanwhile.
 struct ThreadPool::Team {
   static constexpr int64_t kMaxParts = 0xffff;
   static uint64_t ticket_of(uint32_t loop, uint64_t parts) { return uint64_t{loop} << 32 | parts << 16; }
@@ -74,7 +77,7 @@ struct ThreadPool::Team {
 
   alignas(64) std::atomic<uint64_t> ticket{0};
   std::atomic<const PartBody*> body{nullptr};
-  std::atomic<uint32_t> loop{0};  // number of the last loop: what threads without work sleep on
+  std::atomic<uint32_t> loop{0};              // number of the last loop: what threads without work sleep on
   alignas(64) std::atomic<uint32_t> done{0};  // parts of this loop: what the caller sleeps on
   std::atomic<bool> caller_sleeps{false};
   std::atomic<int> sleeping{0};
@@ -91,7 +94,8 @@ struct ThreadPool::Team {
     while (next_of(t) < parts_of(t)) {
       // Read before the part is taken: only then is the loop known to be still the same.
       const PartBody* const what = body.load(std::memory_order_relaxed);
-      if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+      if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel, std::memory_order_acquire))
+        continue;
       if (!failed.load(std::memory_order_relaxed)) carry_out(*what, static_cast<int64_t>(next_of(t)));
       const uint32_t finished = done.fetch_add(1, std::memory_order_seq_cst) + 1;
       if (finished == parts_of(t) && caller_sleeps.load(std::memory_order_seq_cst)) wake(done, 1);

@@ -24,14 +24,17 @@ class PartBody {
   void (*call_)(void*, int64_t);
 };
 
-/// A team of threads. The thread that calls run() is one of it; the others are started at the first loop that has work for them.
+/// A team of threads. The thread that calls run() is one of it; the others are started at the first loop that
+/// has work for them.
 ///
-/// Parts are taken by whoever is free, in order, so a thread that gets no processor (on a machine where others compute, too) delays
-/// nobody: the caller does its parts. A thread without work looks for more during kSpinMicroseconds, for waking one that sleeps
-/// takes longer than most loops; then it sleeps until run() needs it.
+/// Parts are taken by whoever is free, in order, so a thread that gets no processor (on a machine where
+/// others compute, too) delays nobody: the caller does its parts. A thread without work looks for more during
+/// kSpinMicroseconds, for waking one that sleeps takes longer than most loops; then it sleeps until run()
+/// needs it.
 ///
-/// Several pools live side by side in a process. One loop at a time runs on a pool: a second one, from another thread or from inside
-/// a part, is carried out by its caller alone. After fork() the child's copy starts threads of its own when it needs them.
+/// Several pools live side by side in a process. One loop at a time runs on a pool: a second one, from
+/// another thread or from inside a part, is carried out by its caller alone. After fork() the child's copy
+/// starts threads of its own when it needs them.
 class ThreadPool {
  public:
   /// An idle thread sleeps after so long.
@@ -45,8 +48,8 @@ class ThreadPool {
 
   int size() const { return size_; }
 
-  /// Calls body(part) for every part of [0, parts), each once, and returns when all are done. The first exception is rethrown; parts
-  /// that nobody has begun by then are left out.
+  /// Calls body(part) for every part of [0, parts), each once, and returns when all are done. The first
+  /// exception is rethrown; parts that nobody has begun by then are left out.
   void run(int64_t parts, PartBody body);
 
   /// True in a part of a loop.

@@ -20,7 +20,9 @@ using Clock = std::chrono::steady_clock;
 double cpu_seconds() {
   rusage use{};
   ::getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
@@ -76,7 +78,8 @@ TEST(ThreadPool, LoopsInsideLoopsRunInline) {
   std::atomic<int> done{0};
   parallel_for(4, 1, [&](int64_t first, int64_t last) {
     EXPECT_TRUE(ThreadPool::inside_loop());
-    for (int64_t i = first; i < last; ++i) parallel_for(10, 1, [&](int64_t a, int64_t b) { done += static_cast<int>(b - a); });
+    for (int64_t i = first; i < last; ++i)
+      parallel_for(10, 1, [&](int64_t a, int64_t b) { done += static_cast<int>(b - a); });
   });
   EXPECT_EQ(done, 40);
   EXPECT_FALSE(ThreadPool::inside_loop());

@@ -103,7 +103,8 @@ std::vector<NodeTactics> tactics_of(const Graph& g, const engine::Plan& plan) {
         if (bodies.empty() || step.networks.size() != bodies.size() + 1) continue;
         node.bodies.resize(bodies.size());
         for (size_t b = 0; b < bodies.size(); ++b)
-          if (const auto& body = plan.networks[static_cast<size_t>(step.networks[b + 1])].plan) node.bodies[b] = tactics_of(*bodies[b], *body);
+          if (const auto& body = plan.networks[static_cast<size_t>(step.networks[b + 1])].plan)
+            node.bodies[b] = tactics_of(*bodies[b], *body);
       }
     }
   return out;
@@ -115,8 +116,10 @@ struct Sums {
 
 using Paths = std::unordered_map<const Graph*, std::string>;
 
-/// A line for each node of the graph, and for those in the bodies that it holds. Empty `nodes`: what runs them is not known yet.
-void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t first_index, const Paths& paths, Rows& rows, Sums& own, Sums& inner) {
+/// A line for each node of the graph, and for those in the bodies that it holds. Empty `nodes`: what runs
+/// them is not known yet.
+void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t first_index, const Paths& paths,
+              Rows& rows, Sums& own, Sums& inner) {
   const std::string& path = paths.at(&g);
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& node = *g.nodes()[i];
@@ -133,7 +136,8 @@ void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t firs
              first_index + i);
     const std::vector<const Graph*> bodies = bodies_of(node);
     for (size_t b = 0; b < bodies.size(); ++b)
-      add_rows(*bodies[b], b < n.bodies.size() ? n.bodies[b] : std::vector<NodeTactics>(), 0, paths, rows, inner, inner);
+      add_rows(*bodies[b], b < n.bodies.size() ? n.bodies[b] : std::vector<NodeTactics>(), 0, paths, rows,
+               inner, inner);
   }
 }
 
@@ -154,8 +158,9 @@ std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nod
   Sums own, inner;
   add_rows(*model.graph, nodes, first_index, paths, rows, own, inner);
   const auto text = [](const Sums& sums) {
-    return fmt::format("{} of {} node(s) run on fast tactics, {} by plain evaluation, {} need no step (folded, or a view)",
-                       sums.nodes - sums.evaluated - sums.without, sums.nodes, sums.evaluated, sums.without);
+    return fmt::format(
+        "{} of {} node(s) run on fast tactics, {} by plain evaluation, {} need no step (folded, or a view)",
+        sums.nodes - sums.evaluated - sums.without, sums.nodes, sums.evaluated, sums.without);
   };
   return rows.str() + text(own) + (inner.nodes > 0 ? "; in bodies " + text(inner) : "");
 }

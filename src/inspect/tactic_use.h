@@ -15,7 +15,8 @@ struct NodeTactics {
   /// Why its plain evaluation was taken; empty when it was not.
   std::string reason;
   bool is_evaluated() const { return !reason.empty(); }
-  /// Of control flow: the nodes of its bodies, in the order of the attributes. Empty for one whose shapes are not known before it runs.
+  /// Of control flow: the nodes of its bodies, in the order of the attributes. Empty for one whose shapes are
+  /// not known before it runs.
   std::vector<std::vector<NodeTactics>> bodies;
 };
 

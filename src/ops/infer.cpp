@@ -93,13 +93,15 @@ class NodeInference final : public InferContext {
   const Tensor* input_value(size_t i) const override {
     if (node().input(i) == nullptr) return nullptr;
     const Tensor* value = all_.elements_of(node().input(i));
-    if (value == nullptr && all_.options_.on_unknown_value) all_.options_.on_unknown_value(node(), *node().input(i));
+    if (value == nullptr && all_.options_.on_unknown_value)
+      all_.options_.on_unknown_value(node(), *node().input(i));
     return value;
   }
   const Dims* input_extents(size_t i) const override {
     if (node().input(i) == nullptr) return nullptr;
     const Dims* extents = all_.extents_of(node().input(i));
-    const bool is_known = extents != nullptr && std::all_of(extents->begin(), extents->end(), [](const Dim& d) { return d.is_known(); });
+    const bool is_known = extents != nullptr && std::all_of(extents->begin(), extents->end(),
+                                                            [](const Dim& d) { return d.is_known(); });
     if (!is_known && all_.options_.on_unknown_value) all_.options_.on_unknown_value(node(), *node().input(i));
     return extents;
   }

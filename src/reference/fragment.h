@@ -19,8 +19,8 @@ struct Fragment {
 /// Constant data are shared with the original.
 Fragment make_fragment(const Node& node, const Model& model);
 
-/// The body of a node as a model: its inputs, then what it takes from around it, which are the fragment's arguments. Constants from there
-/// come along.
+/// The body of a node as a model: its inputs, then what it takes from around it, which are the fragment's
+/// arguments. Constants from there come along.
 Fragment make_body(const Graph& body, const Model& model);
 
 }  // namespace assay

@@ -103,7 +103,8 @@ double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 /// The engine built by measurements against the one built by estimates.
-double bench_timed(const std::string& name, const Arguments& a, Engine& timed, const std::shared_ptr<Model>& model, const std::vector<Tensor>& feed, double build) {
+double bench_timed(const std::string& name, const Arguments& a, Engine& timed,
+                   const std::shared_ptr<Model>& model, const std::vector<Tensor>& feed, double build) {
   const auto context = timed.create_execution_context();
   Runner plain(*find_backend("engine"), model, a.threads);
   std::vector<double> times;
@@ -122,8 +123,9 @@ double bench_timed(const std::string& name, const Arguments& a, Engine& timed, c
   }
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2], estimated = plain.median();
-  fmt::print("{:28} timed {:9.3f}  estimated {:9.3f} ms  gain {:5.2f}  built in {:6.1f} s\n", std::filesystem::path(name).stem().string(), 1e3 * median, 1e3 * estimated,
-             estimated / median, build);
+  fmt::print("{:28} timed {:9.3f}  estimated {:9.3f} ms  gain {:5.2f}  built in {:6.1f} s\n",
+             std::filesystem::path(name).stem().string(), 1e3 * median, 1e3 * estimated, estimated / median,
+             build);
   return estimated / median;
 }
 

@@ -24,9 +24,9 @@
 #include <functional>
 
 #include "backends/backend_list.h"
+#include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/memory_limit.h"
-#include "base/cpus.h"
 #include "fuzz/differential.h"
 #include "fuzz/judge.h"
 #include "fuzz/mutate.h"

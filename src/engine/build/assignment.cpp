@@ -14,7 +14,8 @@ size_t least(const Costs& costs) {
   return static_cast<size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
 }
 
-/// The network while decisions are taken out of it, one after the other; they are settled in the opposite order.
+/// The network while decisions are taken out of it, one after the other; they are settled in the opposite
+/// order.
 class Reduction {
  public:
   explicit Reduction(std::vector<Costs> costs) : costs_(std::move(costs)), neighbours_(costs_.size()) {}
@@ -35,7 +36,8 @@ class Reduction {
   }
 
   std::vector<size_t> solve() {
-    // Decisions by the number of their neighbours; a larger number means that it was queued before others were taken out.
+    // Decisions by the number of their neighbours; a larger number means that it was queued before others
+    // were taken out.
     for (size_t n = 0; n < costs_.size(); ++n) queue(n);
     while (take_next()) {
     }
@@ -131,7 +133,8 @@ class Reduction {
       const size_t columns = costs_[other].size();
       for (size_t i = 0; i < total.size(); ++i) {
         double best = between[i * columns] + costs_[other][0];
-        for (size_t k = 1; k < columns; ++k) best = std::min(best, between[i * columns + k] + costs_[other][k]);
+        for (size_t k = 1; k < columns; ++k)
+          best = std::min(best, between[i * columns + k] + costs_[other][k]);
         total[i] += best;
       }
     }

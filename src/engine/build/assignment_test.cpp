@@ -33,7 +33,9 @@ class AssignmentTest : public testing::Test {
     alternatives_.push_back(count);
     return assignment_.add(random_costs(count));
   }
-  void connect(size_t a, size_t b) { assignment_.connect(a, b, random_costs(alternatives_[a] * alternatives_[b])); }
+  void connect(size_t a, size_t b) {
+    assignment_.connect(a, b, random_costs(alternatives_[a] * alternatives_[b]));
+  }
   double solved_cost() const { return assignment_.cost_of(assignment_.solve()); }
   double best_cost() const { return least_cost(assignment_, alternatives_); }
 

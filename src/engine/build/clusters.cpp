@@ -46,7 +46,8 @@ class Finder {
     for (const auto& n : graph_.nodes())
       if (!claimed_.contains(n.get())) add({{node_region(*n)}});
     const auto last = [&](const Cluster& c) { return position_.at(c.partitions[0].back().nodes.back()); };
-    std::sort(clusters_.begin(), clusters_.end(), [&](const Cluster& a, const Cluster& b) { return last(a) < last(b); });
+    std::sort(clusters_.begin(), clusters_.end(),
+              [&](const Cluster& a, const Cluster& b) { return last(a) < last(b); });
     return std::move(clusters_);
   }
 
@@ -59,7 +60,9 @@ class Finder {
   /// Transpositions of up to four dimensions that a strided matrix product can read or write.
   const Node* foldable_transpose(const Value* v, const Node& user) const {
     const Node* n = producer_of(v, "Transpose");
-    if (n == nullptr || claimed_.contains(n) || context_.sole_consumer(v) != &user || constant_of(n->input(0)) != nullptr) return nullptr;
+    if (n == nullptr || claimed_.contains(n) || context_.sole_consumer(v) != &user ||
+        constant_of(n->input(0)) != nullptr)
+      return nullptr;
     const std::optional<Shape> shape = shape_of(v);
     return shape && shape->rank() >= 2 && shape->rank() <= 4 ? n : nullptr;
   }
@@ -89,8 +92,10 @@ class Finder {
       for (size_t i = 0; i < 2; ++i) whole.transposed[i] = foldable_transpose(n.input(i), n);
     whole.epilogue = following(n, *out);
     if (is_op(n, "MatMul")) {
-      const Node* last = context_.sole_consumer(whole.epilogue.empty() ? n.output(0) : whole.epilogue.back().node->output(0));
-      if (last != nullptr && is_op(*last, "Transpose") && !claimed_.contains(last) && out->rank() <= 4) whole.result_transposed = last;
+      const Node* last = context_.sole_consumer(
+          whole.epilogue.empty() ? n.output(0) : whole.epilogue.back().node->output(0));
+      if (last != nullptr && is_op(*last, "Transpose") && !claimed_.contains(last) && out->rank() <= 4)
+        whole.result_transposed = last;
     }
     std::vector<std::vector<Region>> partitions;
     const auto add_partition = [&](bool with_inputs, size_t steps, bool with_result) {
@@ -142,7 +147,8 @@ class Finder {
     regions.push_back(std::move(product));
     if (rest.size() == 1) regions.push_back(node_region(*rest[0]));
     if (rest.size() > 1) regions.push_back(pointwise_region(std::move(rest)));
-    if (!with_result && whole.result_transposed != nullptr) regions.push_back(node_region(*whole.result_transposed));
+    if (!with_result && whole.result_transposed != nullptr)
+      regions.push_back(node_region(*whole.result_transposed));
     return regions;
   }
 
@@ -165,10 +171,13 @@ class Finder {
   /// A producer may join when nothing outside needs its result and it covers the same domain.
   bool may_join(const Growth& g, const Value* v, const Shape& domain) const {
     const Node* p = v->producer();
-    if (p == nullptr || g.nodes.contains(p) || claimed_.contains(p) || context_.is_pinned(v) || &p->graph() != &graph_) return false;
+    if (p == nullptr || g.nodes.contains(p) || claimed_.contains(p) || context_.is_pinned(v) ||
+        &p->graph() != &graph_)
+      return false;
     // The cheap question first: a value may have very many uses.
     if (v->consumers().size() > kMaxNodes || shape_of(v) != domain || !pointwise_form(*p)) return false;
-    return std::all_of(v->consumers().begin(), v->consumers().end(), [&](const Node* c) { return g.nodes.contains(c); });
+    return std::all_of(v->consumers().begin(), v->consumers().end(),
+                       [&](const Node* c) { return g.nodes.contains(c); });
   }
 
   void add_pointwise(const Node& n) {
@@ -190,7 +199,8 @@ class Finder {
     }
     if (growth.nodes.size() == 1) return;
     std::vector<const Node*> nodes(growth.nodes.begin(), growth.nodes.end());
-    std::sort(nodes.begin(), nodes.end(), [&](const Node* a, const Node* b) { return position_.at(a) < position_.at(b); });
+    std::sort(nodes.begin(), nodes.end(),
+              [&](const Node* a, const Node* b) { return position_.at(a) < position_.at(b); });
     std::vector<Region> alone;
     for (const Node* node : nodes) alone.push_back(node_region(*node));
     add({{pointwise_region(std::move(nodes))}, std::move(alone)});

@@ -22,13 +22,16 @@ bool is_open(const Value* v) {
 bool cut_dynamic_part(Model& model) {
   Graph& g = *model.graph;
   const std::unordered_set<const Value*> given(g.inputs.begin(), g.inputs.end());
-  // Nodes that wait, and all that follow them: what stands behind a part of the network node must not stand before another.
+  // Nodes that wait, and all that follow them: what stands behind a part of the network node must not stand
+  // before another.
   std::unordered_set<const Value*> late;
   std::vector<Node*> waiting;
   std::unordered_set<const Node*> inside;
   for (const auto& n : g.nodes()) {
     const std::vector<Value*> used = used_values(*n);
-    const bool waits = std::any_of(used.begin(), used.end(), [&](const Value* v) { return late.contains(v) || (is_open(v) && !given.contains(v)); });
+    const bool waits = std::any_of(used.begin(), used.end(), [&](const Value* v) {
+      return late.contains(v) || (is_open(v) && !given.contains(v));
+    });
     if (!waits) continue;
     waiting.push_back(n.get());
     inside.insert(n.get());
@@ -59,7 +62,9 @@ bool cut_dynamic_part(Model& model) {
     set_origins(*clone_node(*n, *body, map), origins_of(*n));
     for (Value* v : n->outputs()) {
       if (v == nullptr) continue;
-      const bool leaves = results.contains(v) || std::any_of(v->consumers().begin(), v->consumers().end(), [&](const Node* c) { return !inside.contains(c); });
+      const bool leaves =
+          results.contains(v) || std::any_of(v->consumers().begin(), v->consumers().end(),
+                                             [&](const Node* c) { return !inside.contains(c); });
       if (!leaves) continue;
       body->outputs.push_back(map.at(v));
       outputs.push_back(v);

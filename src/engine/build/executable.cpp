@@ -1,6 +1,5 @@
 #include "engine/build/executable.h"
 
-
 #include <algorithm>
 
 #include "engine/tactics/tactic_list.h"
@@ -39,7 +38,9 @@ class LazyRunner final : public NetworkRunner {
     Context& context = executable_.context_for(inputs);
     TensorOutputs outputs(context.plan());
     const Status status = context.run(inputs, outputs);
-    if (status != Status::kOk) fail(ErrorCode::kInvalidModel, "{}", context.error().empty() ? std::string(status_text(status)) : context.error());
+    if (status != Status::kOk)
+      fail(ErrorCode::kInvalidModel, "{}",
+           context.error().empty() ? std::string(status_text(status)) : context.error());
     return outputs.take();
   }
 
@@ -62,7 +63,9 @@ class PlanNetworks final : public NetworkSource {
 
 struct Executable::Entry {
   Entry(std::shared_ptr<const ReadyPlan> plan, std::shared_ptr<ThreadPool> pool)
-      : ready(std::move(plan)), networks(*ready), context(ready->plan, find_kernel, networks, std::move(pool)) {}
+      : ready(std::move(plan)),
+        networks(*ready),
+        context(ready->plan, find_kernel, networks, std::move(pool)) {}
   std::shared_ptr<const ReadyPlan> ready;
   PlanNetworks networks;
   Context context;
@@ -92,7 +95,8 @@ void Executable::give_memory(Context& context) {
   const auto bytes = static_cast<size_t>(context.plan().arena_bytes);
   char* memory = given_;
   if (memory != nullptr) {
-    require(bytes <= given_bytes_, ErrorCode::kInvalidArgument, "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
+    require(bytes <= given_bytes_, ErrorCode::kInvalidArgument,
+            "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
   } else {
     if (arena_ == nullptr || arena_->size() < bytes) arena_ = std::make_unique<Arena>(bytes);
     memory = arena_->data();
@@ -101,7 +105,8 @@ void Executable::give_memory(Context& context) {
 }
 
 Context& Executable::context_for(std::span<const Tensor> inputs) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.ready->key.matches(inputs); });
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const Entry& e) { return e.ready->key.matches(inputs); });
   if (it == entries_.end()) {
     add(plans_->plan_for(inputs));
   } else if (it != entries_.begin()) {

@@ -11,16 +11,20 @@ namespace assay::engine {
 namespace {
 
 /// A tensor that keeps `made` alive.
-Tensor held(const std::shared_ptr<const Tensor>& made) { return Tensor::view(made->dtype(), made->shape(), made->data(), made); }
+Tensor held(const std::shared_ptr<const Tensor>& made) {
+  return Tensor::view(made->dtype(), made->shape(), made->data(), made);
+}
 
 }  // namespace
 
-Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& packing, const std::function<Tensor()>& make) {
+Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& packing,
+                          const std::function<Tensor()>& make) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = entries_.equal_range(packing);
   for (auto it = first; it != last; ++it) {
     const UnalignedTensor& known = it->second.source;
-    if (known.data() != source.data() || known.dtype() != source.dtype() || known.shape() != source.shape()) continue;
+    if (known.data() != source.data() || known.dtype() != source.dtype() || known.shape() != source.shape())
+      continue;
     if (const std::shared_ptr<const Tensor> made = it->second.made.lock()) return held(made);
     entries_.erase(it);
     break;
@@ -54,11 +58,13 @@ class Lowering {
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
       const Value* v = graph_.inputs[i];
       const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
-      const int32_t id = new_value(v->name(), dtype, maker_.shape_of(v), {}, Storage::kInput, static_cast<int32_t>(i));
+      const int32_t id =
+          new_value(v->name(), dtype, maker_.shape_of(v), {}, Storage::kInput, static_cast<int32_t>(i));
       places_[v] = {{Layout(), id}};
       plan_.inputs.push_back(id);
     }
-    for (const Choice& c : choices) with_context([&] { return "at node " + c.region.main->label(); }, [&] { write(c); });
+    for (const Choice& c : choices)
+      with_context([&] { return "at node " + c.region.main->label(); }, [&] { write(c); });
     for (const Value* v : graph_.outputs) {
       const bool tensor = maker_.shape_of(v) == nullptr || bit_width(v->type.dtype) == 0;
       plan_.outputs.push_back(tensor ? places_.at(v).front().second : place_of(v, {}));
@@ -70,8 +76,14 @@ class Lowering {
   /// A graph value's places, the layout it was made in first.
   using Places = std::vector<std::pair<Layout, int32_t>>;
 
-  int32_t new_value(const std::string& name, DType dtype, const Shape* shape, Layout layout, Storage storage, int32_t slot) {
-    PlanValue v{.name = name, .dtype = dtype, .has_shape = shape != nullptr, .layout = layout, .storage = storage, .slot = slot};
+  int32_t new_value(const std::string& name, DType dtype, const Shape* shape, Layout layout, Storage storage,
+                    int32_t slot) {
+    PlanValue v{.name = name,
+                .dtype = dtype,
+                .has_shape = shape != nullptr,
+                .layout = layout,
+                .storage = storage,
+                .slot = slot};
     if (shape != nullptr) v.shape = *shape;
     plan_.values.push_back(std::move(v));
     lowered_.aliases.emplace_back();
@@ -88,7 +100,8 @@ class Lowering {
   int32_t new_constant(PlanConstant constant, DType dtype, const Shape& shape, Layout layout) {
     const std::string name = constant.name;
     plan_.constants.push_back(std::move(constant));
-    return new_value(name, dtype, &shape, layout, Storage::kConstant, static_cast<int32_t>(plan_.constants.size() - 1));
+    return new_value(name, dtype, &shape, layout, Storage::kConstant,
+                     static_cast<int32_t>(plan_.constants.size() - 1));
   }
 
   /// A constant of the model. Few are wanted in blocks: per-element operands of a blocked convolution.
@@ -117,13 +130,15 @@ class Lowering {
     return stored;
   }
 
-  /// A constant that a step makes of one of the model's. One that several steps make in the same way is there once.
+  /// A constant that a step makes of one of the model's. One that several steps make in the same way is there
+  /// once.
   int32_t own_constant(const Candidate::Operand& o) {
     const auto key = std::pair(o.source.data(), o.key);
     if (const auto it = own_constants_.find(key); it != own_constants_.end()) return it->second;
     Tensor made;
     if (make_constants_) made = cache_.get(o.source, o.key, o.make);
-    const int32_t id = new_constant({.name = o.name, .tensor = made, .packing = o.key}, made.dtype(), made.shape(), {});
+    const int32_t id =
+        new_constant({.name = o.name, .tensor = made, .packing = o.key}, made.dtype(), made.shape(), {});
     own_constants_.emplace(key, id);
     return id;
   }
@@ -147,7 +162,8 @@ class Lowering {
     if (v->tensor().defined()) {
       id = constant_value(v, layout);
     } else {
-      require(!places.empty(), ErrorCode::kInternal, "the value '{}' is used before it is computed", v->name());
+      require(!places.empty(), ErrorCode::kInternal, "the value '{}' is used before it is computed",
+              v->name());
       id = reorder(v, places.front().second, layout);
     }
     places_[v].emplace_back(layout, id);
@@ -168,7 +184,8 @@ class Lowering {
     step.variant = c.variant;
     for (const Node* n : choice.region.nodes)
       for (const std::string& name : origins_of(*n))
-        if (std::find(step.origins.begin(), step.origins.end(), name) == step.origins.end()) step.origins.push_back(name);
+        if (std::find(step.origins.begin(), step.origins.end(), name) == step.origins.end())
+          step.origins.push_back(name);
     step.refusals = choice.options.refusals;
     for (const Candidate::Operand& o : c.inputs)
       step.inputs.push_back(o.value != nullptr ? place_of(o.value, o.layout) : o.make ? own_constant(o) : -1);
@@ -200,8 +217,8 @@ class Lowering {
 
 }  // namespace
 
-LoweredPlan lower_choices(const Model& model, OptionMaker& maker, std::span<const Choice> choices, int threads, ConstantCache& cache,
-                          bool make_constants) {
+LoweredPlan lower_choices(const Model& model, OptionMaker& maker, std::span<const Choice> choices,
+                          int threads, ConstantCache& cache, bool make_constants) {
   return Lowering(model, maker, threads, cache, make_constants).run(choices);
 }
 

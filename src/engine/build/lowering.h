@@ -13,8 +13,9 @@
 
 namespace assay::engine {
 
-/// Constants that steps have made of a model's (packed weights), shared by the plans that use them. What no plan uses any more is
-/// forgotten: a model that runs with ever new shapes keeps no more than its last plans do.
+/// Constants that steps have made of a model's (packed weights), shared by the plans that use them. What no
+/// plan uses any more is forgotten: a model that runs with ever new shapes keeps no more than its last plans
+/// do.
 class ConstantCache {
  public:
   /// What was made of `source` in this way before, where somebody still has it; else what `make` gives now.
@@ -24,7 +25,8 @@ class ConstantCache {
 
  private:
   struct Entry {
-    /// Keeps the source's storage, so that its address means it and nothing else for as long as the entry is there.
+    /// Keeps the source's storage, so that its address means it and nothing else for as long as the entry is
+    /// there.
     UnalignedTensor source;
     std::weak_ptr<const Tensor> made;
   };
@@ -35,8 +37,9 @@ class ConstantCache {
   size_t limit_ = 16;
 };
 
-/// Writes the steps down, in order. Values have no places yet. `make_constants` false: constants have no data.
-LoweredPlan lower_choices(const Model& model, OptionMaker& maker, std::span<const Choice> choices, int threads, ConstantCache& cache,
-                          bool make_constants);
+/// Writes the steps down, in order. Values have no places yet. `make_constants` false: constants have no
+/// data.
+LoweredPlan lower_choices(const Model& model, OptionMaker& maker, std::span<const Choice> choices,
+                          int threads, ConstantCache& cache, bool make_constants);
 
 }  // namespace assay::engine

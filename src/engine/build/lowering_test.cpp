@@ -34,7 +34,8 @@ TEST(ConstantCache, MakesAConstantOnceForEachWay) {
   EXPECT_FALSE(a.shares_storage(c));
 }
 
-// A constant that folding makes for one shape lies, after it is gone, where the next one lies: the address says nothing.
+// A constant that folding makes for one shape lies, after it is gone, where the next one lies: the address
+// says nothing.
 TEST(ConstantCache, ANewConstantAtTheAddressOfADeadOneIsPackedAnew) {
   ConstantCache cache;
   std::vector<Tensor> kept;
@@ -51,7 +52,8 @@ TEST(ConstantCache, ForgetsWhatNobodyHas) {
   ConstantCache cache;
   const Tensor w = weights(1);
   const Tensor held = cache.get(w, "held", [&] { return doubled(w); });
-  for (int shape = 0; shape < 10'000; ++shape) cache.get(w, "for shape " + std::to_string(shape), [&] { return doubled(w); });
+  for (int shape = 0; shape < 10'000; ++shape)
+    cache.get(w, "for shape " + std::to_string(shape), [&] { return doubled(w); });
   EXPECT_LE(cache.size(), 64U);
   int made = 0;
   cache.get(w, "held", [&] {

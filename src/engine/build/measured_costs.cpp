@@ -19,7 +19,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Candidates that take so much longer than the best so far are not run again.
 constexpr double kHopeless = 1.5;
@@ -50,7 +52,8 @@ void touch(const void* data, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 64) (void)from[i];
 }
 
-/// Numbers as activations have them: small, of both signs, none denormal. Integers and bools are 0, which every index may be.
+/// Numbers as activations have them: small, of both signs, none denormal. Integers and bools are 0, which
+/// every index may be.
 void fill(void* data, DType dtype, size_t bytes) {
   if (dtype != DType::kFloat32) {
     std::memset(data, 0, bytes);
@@ -79,7 +82,8 @@ std::string problem_text(const Candidate& c, const TacticDef& tactic) {
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   // The beginning is for people, the hash for the rest.
   const std::string result = c.outputs.empty() ? "" : operand_text(c.outputs[0]);
-  return fmt::format("{}{}{} {} {:016x}{:016x}", tactic.name, c.variant.empty() ? "" : ":", c.variant, result, hash.high64, hash.low64);
+  return fmt::format("{}{}{} {} {:016x}{:016x}", tactic.name, c.variant.empty() ? "" : ":", c.variant, result,
+                     hash.high64, hash.low64);
 }
 
 /// A candidate as a plan of one step, ready to run.
@@ -104,10 +108,12 @@ struct MeasuredCosts::Subject {
   double best() const { return *std::min_element(samples.begin(), samples.end()); }
 };
 
-MeasuredCosts::MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool, TimingOptions options)
+MeasuredCosts::MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool,
+                             TimingOptions options)
     : cache_(cache), constants_(constants), pool_(std::move(pool)), options_(options) {}
 
-std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidate& c, const TacticDef& tactic) {
+std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidate& c,
+                                                                  const TacticDef& tactic) {
   auto subject = std::make_unique<Subject>();
   Plan& plan = subject->plan;
   plan.threads = pool_ != nullptr ? pool_->size() : 1;
@@ -132,7 +138,8 @@ std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidat
       plan.constants.push_back({.tensor = constant});
     } else {
       v.dtype = o.value->type.dtype;
-      v.shape = o.value->tensor().defined() ? o.value->tensor().shape() : known_shape(*o.value->type.dims).value();
+      v.shape =
+          o.value->tensor().defined() ? o.value->tensor().shape() : known_shape(*o.value->type.dims).value();
       v.storage = Storage::kArena;
       v.offset = static_cast<int64_t>(total);
       total += align_up(v.bytes());
@@ -179,7 +186,9 @@ std::vector<double> MeasuredCosts::measure(std::vector<std::unique_ptr<Subject>>
   }
   const Clock::time_point start = Clock::now();
   for (int round = 0; round < options_.most_runs; ++round) {
-    if (round >= options_.least_runs && seconds_since(start) > options_.seconds_per_problem * static_cast<double>(subjects.size())) break;
+    if (round >= options_.least_runs &&
+        seconds_since(start) > options_.seconds_per_problem * static_cast<double>(subjects.size()))
+      break;
     double best = 1e300;
     for (const auto& s : subjects)
       if (!s->samples.empty()) best = std::min(best, s->best());
@@ -203,12 +212,14 @@ void MeasuredCosts::rate(std::vector<Option>& options) {
       ++found_;
       continue;
     }
-    require(!options_.use_only, ErrorCode::kNotFound, "the timing cache does not know {}, and nothing is to be measured", problem);
+    require(!options_.use_only, ErrorCode::kNotFound,
+            "the timing cache does not know {}, and nothing is to be measured", problem);
     unknown.emplace_back(&o, std::move(problem));
   }
   if (unknown.empty()) return;
   if (progress) progress(unknown[0].second);
-  for (const auto& entry : unknown) subjects.push_back(subject_of(entry.first->candidate, *entry.first->tactic));
+  for (const auto& entry : unknown)
+    subjects.push_back(subject_of(entry.first->candidate, *entry.first->tactic));
   const std::vector<double> seconds = measure(subjects);
   for (size_t i = 0; i < unknown.size(); ++i) {
     cache_.set(unknown[i].second, seconds[i]);
@@ -219,9 +230,11 @@ void MeasuredCosts::rate(std::vector<Option>& options) {
 
 double MeasuredCosts::reorder(DType dtype, const Shape& shape, Layout from, Layout to) {
   if (same_memory(shape, from, to)) return 0;
-  const std::string problem = fmt::format("reorder {}{} {} to {}", dtype_name(dtype), shape.str(), from.str(), to.str());
+  const std::string problem =
+      fmt::format("reorder {}{} {} to {}", dtype_name(dtype), shape.str(), from.str(), to.str());
   if (const auto known = cache_.find(problem)) return *known;
-  require(!options_.use_only, ErrorCode::kNotFound, "the timing cache does not know {}, and nothing is to be measured", problem);
+  require(!options_.use_only, ErrorCode::kNotFound,
+          "the timing cache does not know {}, and nothing is to be measured", problem);
   // A graph of one value, so that the change looks like any other candidate.
   Graph graph;
   Dims dims;

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
+#include "assay/timing_cache.h"
 #include "base/thread_pool.h"
 #include "engine/build/lowering.h"
 #include "engine/build/selector.h"
-#include "assay/timing_cache.h"
 
 namespace assay::engine {
 
@@ -18,18 +18,21 @@ struct TimingOptions {
   int least_runs = 4, most_runs = 12;
   /// Seconds for the candidates of one problem, after the least runs.
   double seconds_per_problem = 0.03;
-  /// Weights come from memory, not from a cache: as they do in a network whose weights are larger than the caches.
+  /// Weights come from memory, not from a cache: as they do in a network whose weights are larger than the
+  /// caches.
   bool cold_weights = true;
   /// Unknown problems throw Error (kNotFound) instead of being measured.
   bool use_only = false;
 };
 
-/// Candidates of a problem run in turns, so that a change of the machine's speed meets all of them; the median of each counts. Times are
-/// looked up in, and added to, a timing cache. The plain evaluation is not measured where there is anything else.
+/// Candidates of a problem run in turns, so that a change of the machine's speed meets all of them; the
+/// median of each counts. Times are looked up in, and added to, a timing cache. The plain evaluation is not
+/// measured where there is anything else.
 class MeasuredCosts final : public Costs {
  public:
   /// `cache` and `constants` outlive it. Kernels run on the threads of `pool`.
-  MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool, TimingOptions options);
+  MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool,
+                TimingOptions options);
 
   void rate(std::vector<Option>& options) override;
   double reorder(DType dtype, const Shape& shape, Layout from, Layout to) override;

@@ -14,7 +14,8 @@
 
 namespace assay::engine {
 
-/// What the caller allows. Names are those of tactics ("dnnl_conv") or of one of their ways ("dnnl_conv:row").
+/// What the caller allows. Names are those of tactics ("dnnl_conv") or of one of their ways
+/// ("dnnl_conv:row").
 struct TacticRules {
   std::set<std::string> disabled;
   /// By the name of an ONNX node: the step that it becomes part of must be one of this name.
@@ -37,7 +38,7 @@ struct Option {
 };
 
 struct RegionOptions {
-  std::vector<Option> options;     ///< in the order of tactics.def, and of each tactic's own
+  std::vector<Option> options;    ///< in the order of tactics.def, and of each tactic's own
   std::vector<Refusal> refusals;  ///< of tactics without a candidate, and of candidates that rules exclude
 };
 

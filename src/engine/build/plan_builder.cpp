@@ -38,7 +38,8 @@ std::vector<std::string> format_texts(const std::vector<Candidate::Operand>& ope
 
 }  // namespace
 
-PlanBuilder::PlanBuilder(const Model& model, BuildConfig config) : config_(std::move(config)), canonical_(clone_model(model)) {
+PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
+    : config_(std::move(config)), canonical_(clone_model(model)) {
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
   run_passes(*canonical_, lowering_pipeline());
@@ -60,20 +61,25 @@ std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shap
   return build(input_shapes, {}, value_inputs);
 }
 
-std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs, std::vector<size_t>& value_inputs) {
+std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes,
+                                               std::span<const Tensor> inputs,
+                                               std::vector<size_t>& value_inputs) {
   const std::shared_ptr<Model> model = clone_model(*canonical_);
   Graph& g = *model->graph;
   const std::vector<Value*> graph_inputs = g.inputs;
   const auto fix = [&](size_t i) { graph_inputs[i]->set_tensor(inputs[i]); };
   for (size_t i = 0; i < g.inputs.size(); ++i)
-    if (g.inputs[i]->type.is_tensor()) g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
+    if (g.inputs[i]->type.is_tensor())
+      g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
   for (const size_t i : value_inputs) fix(i);
   infer_shapes(*model);
   specialize(*model);
   while (!inputs.empty()) {
     bool more = false;
     for (const size_t i : shape_value_inputs(*model)) {
-      if (!inputs[i].defined() || std::find(value_inputs.begin(), value_inputs.end(), i) != value_inputs.end()) continue;
+      if (!inputs[i].defined() ||
+          std::find(value_inputs.begin(), value_inputs.end(), i) != value_inputs.end())
+        continue;
       value_inputs.push_back(i);
       fix(i);
       more = true;
@@ -102,10 +108,12 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
   std::optional<MeasuredCosts> measured;
   if (config_.timing_cache != nullptr && config_.has_data)
     measured.emplace(*config_.timing_cache, *config_.constants, config_.pool, config_.timing);
-  const std::vector<Choice> choices = select(model, maker, measured ? static_cast<Costs&>(*measured) : estimated, config_.hooks);
+  const std::vector<Choice> choices =
+      select(model, maker, measured ? static_cast<Costs&>(*measured) : estimated, config_.hooks);
   reports_.clear();
   if (config_.reports) report(choices);
-  LoweredPlan lowered = lower_choices(model, maker, choices, config_.threads, *config_.constants, config_.has_data);
+  LoweredPlan lowered =
+      lower_choices(model, maker, choices, config_.threads, *config_.constants, config_.has_data);
   resolve_outputs(lowered);
   place_values(lowered);
   if (config_.bodies_ahead) plan_bodies(lowered.plan);
@@ -133,7 +141,8 @@ void PlanBuilder::plan_bodies(Plan& plan) {
 }
 
 bool waits_for_shapes(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.tactic == tactic_network.name; });
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const Step& s) { return s.tactic == tactic_network.name; });
 }
 
 void PlanBuilder::report(std::span<const Choice> choices) {
@@ -143,7 +152,8 @@ void PlanBuilder::report(std::span<const Choice> choices) {
       for (const std::string& name : origins_of(*n))
         if (std::find(r.origins.begin(), r.origins.end(), name) == r.origins.end()) r.origins.push_back(name);
     for (size_t i = 0; i < c.options.options.size(); ++i)
-      r.candidates.push_back({c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen, {}, {}, 0});
+      r.candidates.push_back(
+          {c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen, {}, {}, 0});
     if (!r.candidates.empty()) {
       const Candidate& chosen = c.option().candidate;
       RegionReport::Line& line = r.candidates[c.chosen];
@@ -171,7 +181,8 @@ std::string reports_text(std::span<const RegionReport> reports) {
     text += fmt::format("region {}\n", origins);
     for (const RegionReport::Line& line : r.candidates)
       text += fmt::format("  {} {} {:.1f} us\n", line.chosen ? "*" : " ", line.candidate, line.seconds * 1e6);
-    for (const Refusal& refusal : r.refusals) text += fmt::format("    not {}: {}\n", refusal.tactic, refusal.reason);
+    for (const Refusal& refusal : r.refusals)
+      text += fmt::format("    not {}: {}\n", refusal.tactic, refusal.reason);
   }
   return text;
 }

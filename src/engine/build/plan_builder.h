@@ -28,12 +28,13 @@ struct BuildConfig {
   std::shared_ptr<ThreadPool> pool;
   /// Shared by the plans of a model and of the networks in them; null: a new one.
   std::shared_ptr<ConstantCache> constants;
-  /// Plans for bodies of control flow are made along with that of the network around them, where their shapes are known; false: when they
-  /// run for the first time.
+  /// Plans for bodies of control flow are made along with that of the network around them, where their shapes
+  /// are known; false: when they run for the first time.
   bool bodies_ahead = true;
   /// False: nobody asks for reports().
   bool reports = true;
-  /// False: the plan only says what would be done. Its constants have no data, so it cannot be run, and nothing is measured.
+  /// False: the plan only says what would be done. Its constants have no data, so it cannot be run, and
+  /// nothing is measured.
   bool has_data = true;
 };
 
@@ -52,8 +53,8 @@ struct RegionReport {
   std::vector<Refusal> refusals;
 };
 
-/// Makes plans of one model, one for each set of input shapes. What does not depend on shapes is done once, and packed weights are shared
-/// between the plans. Not thread-safe.
+/// Makes plans of one model, one for each set of input shapes. What does not depend on shapes is done once,
+/// and packed weights are shared between the plans. Not thread-safe.
 class PlanBuilder {
  public:
   /// Brings the model into canonical form; the given one is not changed. Throws Error naming the node that
@@ -63,9 +64,11 @@ class PlanBuilder {
   /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
   /// matter. Throws Error naming the node.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
-  /// The same for given inputs; undefined ones are not known. `value_inputs` holds positions of inputs whose elements plans have been made for before; they and others that
-  /// turn out to decide about shapes go into the plan as constants, and all of them are in `value_inputs` then, sorted.
-  std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs, std::vector<size_t>& value_inputs);
+  /// The same for given inputs; undefined ones are not known. `value_inputs` holds positions of inputs whose
+  /// elements plans have been made for before; they and others that turn out to decide about shapes go into
+  /// the plan as constants, and all of them are in `value_inputs` then, sorted.
+  std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
+                                    std::vector<size_t>& value_inputs);
   /// Of the last plan, in the order of its regions; those of bodies that were planned along with it follow.
   const std::vector<RegionReport>& reports() const { return reports_; }
 
@@ -85,7 +88,8 @@ class PlanBuilder {
 /// True for a plan with parts that are made ready when their shapes are known: in its run.
 bool waits_for_shapes(const Plan& plan);
 
-/// The configuration for this machine: its layouts, and `threads` threads (0: the CPUs this process may use). Estimates decide.
+/// The configuration for this machine: its layouts, and `threads` threads (0: the CPUs this process may use).
+/// Estimates decide.
 BuildConfig default_config(int threads);
 
 /// For --explain: each region with its candidates, their times, and why the others were refused.

@@ -63,7 +63,8 @@ class Selection {
     for (size_t i = 0; i < clusters_.size(); ++i) {
       const Way& way = ways_[i][chosen[i]];
       for (size_t r = 0; r < way.options.size(); ++r)
-        choices.push_back({clusters_[i].partitions[way.partition][r], std::move(options_[i][way.partition][r]), way.options[r]});
+        choices.push_back({clusters_[i].partitions[way.partition][r],
+                           std::move(options_[i][way.partition][r]), way.options[r]});
     }
     std::unordered_map<const Node*, size_t> position;
     for (const auto& n : graph_.nodes()) position[n.get()] = position.size();
@@ -87,7 +88,8 @@ class Selection {
     for (size_t p = 0; p < cluster.partitions.size(); ++p) {
       auto& row = options.emplace_back();
       for (const Region& region : cluster.partitions[p]) {
-        row.push_back(with_context([&] { return "at node " + region.main->label(); }, [&] { return maker_.options_of(region); }));
+        row.push_back(with_context([&] { return "at node " + region.main->label(); },
+                                   [&] { return maker_.options_of(region); }));
         if (row.back().options.empty()) break;
         costs_.rate(row.back().options);
         for (Option& o : row.back().options)
@@ -95,7 +97,8 @@ class Selection {
         if (hooks_.filter) hooks_.filter(region, row.back().options);
         if (row.back().options.empty()) break;
       }
-      if (row.size() == cluster.partitions[p].size() && !row.back().options.empty()) add_ways(cluster.partitions[p], row, p, ways);
+      if (row.size() == cluster.partitions[p].size() && !row.back().options.empty())
+        add_ways(cluster.partitions[p], row, p, ways);
     }
     if (ways.empty()) refuse(index);
     ways_.emplace_back();
@@ -118,12 +121,14 @@ class Selection {
     const auto& rows = options_[index].back();
     const size_t r = rows.size() - 1;
     const std::vector<Refusal>& refusals = rows[r].refusals;
-    throw Error(ErrorCode::kUnsupported, fmt::format("at node {}: no tactic runs it: {}", alone[r].main->label(),
-                                                     refusals.empty() ? std::string("none serves it") : refusals.back().reason));
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("at node {}: no tactic runs it: {}", alone[r].main->label(),
+                            refusals.empty() ? std::string("none serves it") : refusals.back().reason));
   }
 
   /// All combinations of the regions' options.
-  void add_ways(const std::vector<Region>& regions, const std::vector<RegionOptions>& options, size_t partition, std::vector<Way>& ways) {
+  void add_ways(const std::vector<Region>& regions, const std::vector<RegionOptions>& options,
+                size_t partition, std::vector<Way>& ways) {
     std::vector<Way> partial = {{.partition = partition}};
     std::vector<Layouts> inner = {{}};  // what values inside the cluster have become, for each partial way
     for (size_t r = 0; r < regions.size(); ++r) {
@@ -155,7 +160,9 @@ class Selection {
     }
     for (size_t w = 0; w < partial.size(); ++w) {
       for (const auto& [v, layout] : inner[w]) {
-        const bool leaves = is_output(v) || std::any_of(v->consumers().begin(), v->consumers().end(), [&](const Node* c) { return !is_inside(regions, c); });
+        const bool leaves =
+            is_output(v) || std::any_of(v->consumers().begin(), v->consumers().end(),
+                                        [&](const Node* c) { return !is_inside(regions, c); });
         if (!leaves) continue;
         partial[w].gives[v] = layout;
         if (is_output(v)) partial[w].seconds += reorder(v, layout, {});
@@ -183,7 +190,9 @@ class Selection {
   }
 
   static bool is_inside(const std::vector<Region>& regions, const Node* n) {
-    return std::any_of(regions.begin(), regions.end(), [&](const Region& r) { return std::find(r.nodes.begin(), r.nodes.end(), n) != r.nodes.end(); });
+    return std::any_of(regions.begin(), regions.end(), [&](const Region& r) {
+      return std::find(r.nodes.begin(), r.nodes.end(), n) != r.nodes.end();
+    });
   }
 
   bool is_output(const Value* v) {
@@ -242,7 +251,8 @@ void EstimatedCosts::rate(std::vector<Option>& options) {
 
 double EstimatedCosts::reorder(DType dtype, const Shape& shape, Layout from, Layout to) {
   if (same_memory(shape, from, to)) return 0;
-  return estimate_seconds(0, static_cast<double>(layout_bytes(dtype, shape, from) + layout_bytes(dtype, shape, to)), 1);
+  return estimate_seconds(
+      0, static_cast<double>(layout_bytes(dtype, shape, from) + layout_bytes(dtype, shape, to)), 1);
 }
 
 std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs, const SelectHooks& hooks) {

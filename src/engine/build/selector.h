@@ -1,4 +1,5 @@
-// Picks the regions that run, and how: the cover of the graph by candidates that takes the least time, layout changes included.
+// Picks the regions that run, and how: the cover of the graph by candidates that takes the least time, layout
+// changes included.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,8 @@ class Costs {
   virtual double reorder(DType dtype, const Shape& shape, Layout from, Layout to) = 0;
 };
 
-/// Costs without measurements: each candidate's own estimate (TacticDef, estimate_seconds), and memory's rate for layout changes.
+/// Costs without measurements: each candidate's own estimate (TacticDef, estimate_seconds), and memory's rate
+/// for layout changes.
 class EstimatedCosts final : public Costs {
  public:
   void rate(std::vector<Option>& options) override;
@@ -43,9 +45,11 @@ struct SelectHooks {
   std::function<void(size_t done, size_t total)> progress;
 };
 
-/// One choice for every region that runs, in an order in which they can. A measured candidate must be 3 % faster than one before it in
-/// the fixed order (regions that fuse most first, then tactics.def) to be taken instead, so that equal ones do not change places from
-/// build to build. Throws Error naming the node that nothing can run.
-std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs, const SelectHooks& hooks = {});
+/// One choice for every region that runs, in an order in which they can. A measured candidate must be 3 %
+/// faster than one before it in the fixed order (regions that fuse most first, then tactics.def) to be taken
+/// instead, so that equal ones do not change places from build to build. Throws Error naming the node that
+/// nothing can run.
+std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs,
+                           const SelectHooks& hooks = {});
 
 }  // namespace assay::engine

@@ -9,9 +9,12 @@
 namespace assay::engine {
 namespace {
 
-bool has_known_shape(const Value& v) { return v.type.is_tensor() && v.type.has_shape() && known_shape(*v.type.dims).has_value(); }
+bool has_known_shape(const Value& v) {
+  return v.type.is_tensor() && v.type.has_shape() && known_shape(*v.type.dims).has_value();
+}
 
-/// The graph inputs that a value is computed from; nothing when one of them, or a value on the way, is too large to be a shape.
+/// The graph inputs that a value is computed from; nothing when one of them, or a value on the way, is too
+/// large to be a shape.
 class Leaves {
  public:
   explicit Leaves(const Graph& g) : inputs_(g.inputs.begin(), g.inputs.end()) {}
@@ -40,12 +43,14 @@ class Leaves {
 
 std::vector<size_t> shape_value_inputs(Model& model) {
   std::vector<std::pair<const Node*, const Value*>> wanted;
-  infer_shapes(model, {.on_unknown_value = [&](const Node& n, const Value& v) { wanted.emplace_back(&n, &v); }});
+  infer_shapes(model,
+               {.on_unknown_value = [&](const Node& n, const Value& v) { wanted.emplace_back(&n, &v); }});
   const Graph& g = *model.graph;
   const Leaves leaves(g);
   std::unordered_set<const Value*> deciding;
   for (const auto& [node, value] : wanted) {
-    const bool known = std::all_of(node->outputs().begin(), node->outputs().end(), [](const Value* v) { return v == nullptr || has_known_shape(*v); });
+    const bool known = std::all_of(node->outputs().begin(), node->outputs().end(),
+                                   [](const Value* v) { return v == nullptr || has_known_shape(*v); });
     if (known || &value->graph() != &g || !is_integer(value->type.dtype)) continue;
     std::unordered_set<const Value*> found;
     if (leaves.collect(*value, found)) deciding.insert(found.begin(), found.end());

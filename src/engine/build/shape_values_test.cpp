@@ -11,7 +11,9 @@ namespace {
 class ShapeValuesTest : public testing::Test {
  protected:
   ShapeValuesTest() { model.opsets = {{"", 18}}; }
-  Value* input(const std::string& name, DType dtype, const Shape& shape) { return g.add_input(name, Type::tensor(dtype, shape)); }
+  Value* input(const std::string& name, DType dtype, const Shape& shape) {
+    return g.add_input(name, Type::tensor(dtype, shape));
+  }
   Value* op(std::string type, std::vector<Value*> inputs, AttributeList attributes = {}) {
     const LayerArguments arguments(inputs.begin(), inputs.end());
     return layer(g, std::move(type), arguments, {"y"}, {.attributes = std::move(attributes)})[0];
@@ -52,7 +54,8 @@ TEST_F(ShapeValuesTest, WhatIsComputedFromALargeTensorCannotBeKnownBefore) {
   Value* x = input("x", DType::kFloat32, {1, 8});
   Value* length = op("ReduceSum", {mask}, {{"keepdims", int64_t{0}}});
   Value* shape = op("Unsqueeze", {length, g.add_constant("zero", Tensor::vector<int64_t>({0}))});
-  g.outputs = {op("Expand", {x, op("Concat", {shape, g.add_constant("eight", Tensor::vector<int64_t>({8}))}, {{"axis", int64_t{0}}})})};
+  g.outputs = {op("Expand", {x, op("Concat", {shape, g.add_constant("eight", Tensor::vector<int64_t>({8}))},
+                                   {{"axis", int64_t{0}}})})};
   EXPECT_TRUE(run().empty());
 }
 

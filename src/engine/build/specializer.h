@@ -22,10 +22,11 @@ struct ReadyPlan {
   size_t bytes = 0;  ///< of its arena and of the constants that were made for it
 };
 
-/// Makes plans when they are needed and keeps them, the last kMaxPlans that were asked for, as long as they do not take more than kMaxBytes
-/// together. What does not depend on shapes is shared by all. Inputs that hold something else in most runs (the counter of a loop) are no
-/// longer looked at after kMaxValueMisses plans for the same shapes: what hangs on them waits for its shapes in the run instead. May be used
-/// by several threads; one at a time makes a plan.
+/// Makes plans when they are needed and keeps them, the last kMaxPlans that were asked for, as long as they
+/// do not take more than kMaxBytes together. What does not depend on shapes is shared by all. Inputs that
+/// hold something else in most runs (the counter of a loop) are no longer looked at after kMaxValueMisses
+/// plans for the same shapes: what hangs on them waits for its shapes in the run instead. May be used by
+/// several threads; one at a time makes a plan.
 class Specializer {
  public:
   static constexpr size_t kMaxPlans = 64;
@@ -36,11 +37,13 @@ class Specializer {
   /// For a network in a plan; its own plan, if it has one, is there from the beginning.
   Specializer(const PlanNetwork& network, BuildConfig config);
 
-  /// Brings the network into canonical form now rather than with the first plan. Throws Error naming the node that breaks a rule.
+  /// Brings the network into canonical form now rather than with the first plan. Throws Error naming the node
+  /// that breaks a rule.
   void open();
   /// Adds a plan that is there already.
   void add(PlanKey key, std::shared_ptr<const Plan> plan);
-  /// Makes the plan for inputs of these shapes ahead, where it does not depend on what they hold; null where it does. Throws Error.
+  /// Makes the plan for inputs of these shapes ahead, where it does not depend on what they hold; null where
+  /// it does. Throws Error.
   std::shared_ptr<const ReadyPlan> prepare(const std::vector<Shape>& shapes);
   /// Makes the plan for shapes and values that are known beforehand. Throws Error.
   std::shared_ptr<const ReadyPlan> make(const PlanKey& key);
@@ -60,7 +63,8 @@ class Specializer {
   BuildConfig config_;
   mutable std::mutex mutex_;
   std::optional<PlanBuilder> builder_;
-  /// Inputs that decide about shapes by what they hold, as far as that is known: it comes out while plans are made.
+  /// Inputs that decide about shapes by what they hold, as far as that is known: it comes out while plans are
+  /// made.
   std::vector<size_t> value_inputs_;
   int value_misses_ = 0;
   bool ignores_values_ = false;

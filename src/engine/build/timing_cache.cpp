@@ -28,7 +28,8 @@ std::string processor_field(std::string_view wanted) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
     const size_t end = line.find_last_not_of(" \t", colon - 1);
-    if (std::string_view(line).substr(0, end + 1) == wanted) return colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    if (std::string_view(line).substr(0, end + 1) == wanted)
+      return colon + 2 <= line.size() ? line.substr(colon + 2) : "";
   }
   return {};
 }
@@ -116,11 +117,18 @@ std::string TimingCache::str() const {
   const std::lock_guard lock(mutex_);
   std::string text;
   JsonWriter json([&](std::string_view piece) { text += piece; });
-  json.begin_object().key("format").value(kFormat).key("version").value(kFormatVersion).key("nanoseconds").begin_object();
+  json.begin_object()
+      .key("format")
+      .value(kFormat)
+      .key("version")
+      .value(kFormatVersion)
+      .key("nanoseconds")
+      .begin_object();
   for (const auto& [environment, times] : times_) {
     if (times.empty()) continue;
     json.key(environment).begin_object();
-    for (const auto& [problem, seconds] : times) json.key(problem).value(static_cast<int64_t>(std::llround(seconds * 1e9)));
+    for (const auto& [problem, seconds] : times)
+      json.key(problem).value(static_cast<int64_t>(std::llround(seconds * 1e9)));
     json.end_object();
   }
   json.end_object().end_object();
@@ -135,10 +143,11 @@ void TimingCache::save(const std::string& path) const {
 
 std::string timing_environment(int threads) {
   const dnnl_version_t* dnnl = dnnl_version();
-  return fmt::format("{} family {} model {}, oneDNN {}.{}.{} isa {}, L2 {} L3 {}, assay {}, {} thread(s)", processor_field("model name"),
-                     processor_field("cpu family"), processor_field("model"), dnnl->major, dnnl->minor, dnnl->patch,
-                     static_cast<int>(dnnl::get_effective_cpu_isa()), ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE),
-                     ASSAY_VERSION, threads);
+  return fmt::format("{} family {} model {}, oneDNN {}.{}.{} isa {}, L2 {} L3 {}, assay {}, {} thread(s)",
+                     processor_field("model name"), processor_field("cpu family"), processor_field("model"),
+                     dnnl->major, dnnl->minor, dnnl->patch, static_cast<int>(dnnl::get_effective_cpu_isa()),
+                     ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE), ASSAY_VERSION,
+                     threads);
 }
 
 }  // namespace assay

@@ -58,14 +58,16 @@ TEST(TimingCache, DamagedFilesAreRefusedWhole) {
   TimingCache good("here");
   good.set("a", 1);
   const std::string text = good.str();
-  for (const std::string& bad : {std::string(), std::string("{}"), std::string("[]"), text.substr(0, text.size() / 2),
-                                std::string(R"({"format": "assay timing cache", "version": 2, "nanoseconds": {}})"),
-                                std::string(R"({"format": "other", "version": 1, "nanoseconds": {}})"),
-                                std::string(R"({"nanoseconds": {}, "format": "assay timing cache", "version": 1})"),
-                                std::string(R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"here": {"a": -1}}})"),
-                                std::string(R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"here": {"a": 1, "b": "x"}}})"),
-                                std::string(R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"here": {"a": 1.5}}})"),
-                                std::string(R"({"format": "assay timing cache", "version": 1, "surprise": 1})")}) {
+  for (const std::string& bad :
+       {std::string(), std::string("{}"), std::string("[]"), text.substr(0, text.size() / 2),
+        std::string(R"({"format": "assay timing cache", "version": 2, "nanoseconds": {}})"),
+        std::string(R"({"format": "other", "version": 1, "nanoseconds": {}})"),
+        std::string(R"({"nanoseconds": {}, "format": "assay timing cache", "version": 1})"),
+        std::string(R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"here": {"a": -1}}})"),
+        std::string(
+            R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"here": {"a": 1, "b": "x"}}})"),
+        std::string(R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"here": {"a": 1.5}}})"),
+        std::string(R"({"format": "assay timing cache", "version": 1, "surprise": 1})")}) {
     TimingCache cache("here");
     EXPECT_THROW(cache.read(bad, "bad.cache"), Error) << bad;
     EXPECT_EQ(cache.size(), 0U) << bad;

@@ -11,45 +11,57 @@ namespace {
 
 /// Measuring by optimisation level, from 1 on.
 constexpr engine::TimingOptions kTiming[BuilderConfig::kMaxOptimizationLevel] = {
-    {.least_runs = 2, .most_runs = 4, .seconds_per_problem = 0.01},  {.least_runs = 3, .most_runs = 8, .seconds_per_problem = 0.02},
-    {.least_runs = 4, .most_runs = 12, .seconds_per_problem = 0.03}, {.least_runs = 8, .most_runs = 24, .seconds_per_problem = 0.06},
+    {.least_runs = 2, .most_runs = 4, .seconds_per_problem = 0.01},
+    {.least_runs = 3, .most_runs = 8, .seconds_per_problem = 0.02},
+    {.least_runs = 4, .most_runs = 12, .seconds_per_problem = 0.03},
+    {.least_runs = 8, .most_runs = 24, .seconds_per_problem = 0.06},
     {.least_runs = 16, .most_runs = 64, .seconds_per_problem = 0.2},
 };
 
-bool has_open_extents(const Type& type) { return type.is_tensor() && (!type.has_shape() || !known_shape(*type.dims)); }
+bool has_open_extents(const Type& type) {
+  return type.is_tensor() && (!type.has_shape() || !known_shape(*type.dims));
+}
 
 /// Throws Error unless the profile suits the network.
 void check_profile(const Graph& g, const OptimizationProfile& profile, size_t index) {
   for (const OptimizationProfile::Range& range : profile.ranges()) {
-    const auto it = std::find_if(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == range.input; });
-    require(it != g.inputs.end(), ErrorCode::kInvalidArgument, "profile {} names the input '{}', which the network does not have", index, range.input);
+    const auto it = std::find_if(g.inputs.begin(), g.inputs.end(),
+                                 [&](const Value* v) { return v->name() == range.input; });
+    require(it != g.inputs.end(), ErrorCode::kInvalidArgument,
+            "profile {} names the input '{}', which the network does not have", index, range.input);
     const Type& type = (*it)->type;
     if (range.holds_values) {
       require(is_integer(type.dtype) || type.dtype == DType::kBool, ErrorCode::kInvalidArgument,
-              "profile {} has elements for the input '{}', which is not a shape tensor: its type is {}", index, range.input, type.str());
+              "profile {} has elements for the input '{}', which is not a shape tensor: its type is {}",
+              index, range.input, type.str());
       continue;
     }
     if (!type.has_shape()) continue;
-    require(type.dims->size() == range.min.size(), ErrorCode::kInvalidArgument, "profile {} has shapes of rank {} for the input '{}', whose shape is {}", index,
-            range.min.size(), range.input, dims_str(*type.dims));
+    require(type.dims->size() == range.min.size(), ErrorCode::kInvalidArgument,
+            "profile {} has shapes of rank {} for the input '{}', whose shape is {}", index, range.min.size(),
+            range.input, dims_str(*type.dims));
     for (size_t d = 0; d < range.min.size(); ++d) {
       const Dim& declared = (*type.dims)[d];
-      require(!declared.is_known() || (range.min[d] == declared.value() && range.max[d] == declared.value()), ErrorCode::kInvalidArgument,
-              "profile {} lets extent {} of the input '{}' be from {} to {}, but the network says {}", index, d, range.input, range.min[d], range.max[d],
-              declared.value());
+      require(!declared.is_known() || (range.min[d] == declared.value() && range.max[d] == declared.value()),
+              ErrorCode::kInvalidArgument,
+              "profile {} lets extent {} of the input '{}' be from {} to {}, but the network says {}", index,
+              d, range.input, range.min[d], range.max[d], declared.value());
     }
   }
   for (const Value* v : g.inputs)
     require(!has_open_extents(v->type) || profile.find(v->name()) != nullptr, ErrorCode::kInvalidArgument,
-            "the input '{}' of shape {} needs a range in profile {}", v->name(), v->type.has_shape() ? dims_str(*v->type.dims) : "(?)", index);
+            "the input '{}' of shape {} needs a range in profile {}", v->name(),
+            v->type.has_shape() ? dims_str(*v->type.dims) : "(?)", index);
 }
 
 Tensor elements(const Value& v, const std::vector<int64_t>& held) {
   const bool is_scalar = v.type.has_shape() && v.type.dims->empty();
   const Shape shape = is_scalar ? Shape() : Shape{static_cast<int64_t>(held.size())};
-  require(!is_scalar || held.size() == 1, ErrorCode::kInvalidArgument, "the input '{}' holds one element, its profile {}", v.name(), held.size());
+  require(!is_scalar || held.size() == 1, ErrorCode::kInvalidArgument,
+          "the input '{}' holds one element, its profile {}", v.name(), held.size());
   if (v.type.dtype == DType::kInt64) return Tensor::from<int64_t>(shape, held);
-  require(v.type.dtype == DType::kInt32, ErrorCode::kUnsupported, "the shape tensor '{}' is of type {}: int32 and int64 can have a profile", v.name(), v.type.str());
+  require(v.type.dtype == DType::kInt32, ErrorCode::kUnsupported,
+          "the shape tensor '{}' is of type {}: int32 and int64 can have a profile", v.name(), v.type.str());
   return Tensor::from<int32_t>(shape, std::vector<int32_t>(held.begin(), held.end()));
 }
 
@@ -73,7 +85,11 @@ engine::PlanKey key_of(const Graph& g, const OptimizationProfile* profile) {
 }
 
 Algorithm algorithm_of(const engine::Option& o) {
-  Algorithm a{.name = o.name(), .inputs = {}, .outputs = {}, .seconds = o.seconds, .scratch_bytes = o.candidate.step.scratch_bytes};
+  Algorithm a{.name = o.name(),
+              .inputs = {},
+              .outputs = {},
+              .seconds = o.seconds,
+              .scratch_bytes = o.candidate.step.scratch_bytes};
   const auto add = [](const engine::Candidate::Operand& operand, std::vector<std::string>& list) {
     if (operand.value != nullptr) list.push_back(operand.value->type.str() + " " + operand.layout.str());
   };
@@ -98,7 +114,8 @@ void filter(AlgorithmSelector& selector, const engine::Region& region, std::vect
   if (allowed.empty()) return;
   std::vector<engine::Option> kept;
   for (const size_t i : allowed) {
-    require(i < options.size(), ErrorCode::kInvalidArgument, "the algorithm selector chose {} of {} algorithms", i, options.size());
+    require(i < options.size(), ErrorCode::kInvalidArgument,
+            "the algorithm selector chose {} of {} algorithms", i, options.size());
     kept.push_back(std::move(options[i]));
   }
   options = std::move(kept);
@@ -115,15 +132,22 @@ engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderCon
   c.tactics.pinned = config.pinned_tactics;
   c.tactics.most_scratch = config.workspace_limit;
   if (config.optimization_level > 0) {
-    c.timing_cache = config.timing_cache != nullptr ? config.timing_cache : std::make_shared<TimingCache>(timing_environment(runtime.pool->size()));
+    c.timing_cache = config.timing_cache != nullptr
+                         ? config.timing_cache
+                         : std::make_shared<TimingCache>(timing_environment(runtime.pool->size()));
     c.timing = kTiming[std::clamp(config.optimization_level, 1, BuilderConfig::kMaxOptimizationLevel) - 1];
     c.timing.use_only = config.use_timing_cache_only;
   }
   if (config.algorithm_selector != nullptr)
-    c.hooks.filter = [s = config.algorithm_selector](const engine::Region& region, std::vector<engine::Option>& options) { filter(*s, region, options); };
+    c.hooks.filter = [s = config.algorithm_selector](const engine::Region& region,
+                                                     std::vector<engine::Option>& options) {
+      filter(*s, region, options);
+    };
   if (config.on_progress)
-    c.hooks.progress = [report = config.on_progress, timed = config.optimization_level > 0](size_t done, size_t total) {
-      report({.phase = timed ? "timing tactics" : "choosing tactics", .what = {}, .done = done, .total = total});
+    c.hooks.progress = [report = config.on_progress, timed = config.optimization_level > 0](size_t done,
+                                                                                            size_t total) {
+      report(
+          {.phase = timed ? "timing tactics" : "choosing tactics", .what = {}, .done = done, .total = total});
     };
   return c;
 }
@@ -131,17 +155,24 @@ engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderCon
 void report_choices(AlgorithmSelector& selector, const std::vector<engine::RegionReport>& reports) {
   for (const engine::RegionReport& r : reports)
     for (const auto& line : r.candidates)
-      if (line.chosen) selector.report_algorithms(r.origins, {.name = line.candidate, .inputs = line.inputs, .outputs = line.outputs, .seconds = line.seconds, .scratch_bytes = line.scratch_bytes});
+      if (line.chosen)
+        selector.report_algorithms(r.origins, {.name = line.candidate,
+                                               .inputs = line.inputs,
+                                               .outputs = line.outputs,
+                                               .seconds = line.seconds,
+                                               .scratch_bytes = line.scratch_bytes});
 }
 
 }  // namespace
 
 Builder::Builder(const Runtime& runtime) : runtime_(runtime.state()) {}
 
-std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>& network, const BuilderConfig& config) const {
+std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>& network,
+                                              const BuilderConfig& config) const {
   const Graph& g = *network->graph;
   for (size_t i = 0; i < config.profiles.size(); ++i) check_profile(g, config.profiles[i], i);
-  const bool is_open = std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return has_open_extents(v->type); });
+  const bool is_open =
+      std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return has_open_extents(v->type); });
   if (is_open && config.profiles.empty()) check_profile(g, {}, 0);  // says which input
 
   engine::SavedEngine saved;
@@ -155,7 +186,8 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   saved.is_refittable = config.is_refittable || config.strips_weights;
   saved.is_stripped = config.strips_weights;
 
-  if (config.on_progress) config.on_progress({.phase = "optimizing the network", .what = {}, .done = 0, .total = 0});
+  if (config.on_progress)
+    config.on_progress({.phase = "optimizing the network", .what = {}, .done = 0, .total = 0});
   engine::PlanBuilder builder(*network, build_config(*runtime_, config));
   std::vector<engine::RegionReport> reports;
   bool all_ready = true;
@@ -178,10 +210,12 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
     all_ready = all_ready && !engine::waits_for_shapes(*plan);
     saved.plans.push_back({std::move(key), config.strips_weights ? nullptr : std::move(plan)});
   }
-  const bool needs_network = is_open || !all_ready || saved.is_refittable ||
-                             std::any_of(config.profiles.begin(), config.profiles.end(), [](const OptimizationProfile& p) {
-                               return std::any_of(p.ranges().begin(), p.ranges().end(), [](const auto& r) { return r.holds_values; });
-                             });
+  const bool needs_network =
+      is_open || !all_ready || saved.is_refittable ||
+      std::any_of(config.profiles.begin(), config.profiles.end(), [](const OptimizationProfile& p) {
+        return std::any_of(p.ranges().begin(), p.ranges().end(),
+                           [](const auto& r) { return r.holds_values; });
+      });
   if (needs_network) saved.model = network;
   explanation_ = engine::reports_text(reports);
   std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved));
@@ -189,7 +223,8 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   return engine;
 }
 
-std::string Builder::build_serialized_network(const std::shared_ptr<const Model>& network, const BuilderConfig& config) const {
+std::string Builder::build_serialized_network(const std::shared_ptr<const Model>& network,
+                                              const BuilderConfig& config) const {
   return build_engine(network, config)->serialize();
 }
 

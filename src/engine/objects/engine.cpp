@@ -38,7 +38,8 @@ size_t Engine::device_memory_size() const {
 }
 
 std::unique_ptr<ExecutionContext> Engine::create_execution_context() {
-  require(!lacks_weights(), ErrorCode::kInvalidArgument, "the engine '{}' has been stripped of its weights: a Refitter must give them first", name());
+  require(!lacks_weights(), ErrorCode::kInvalidArgument,
+          "the engine '{}' has been stripped of its weights: a Refitter must give them first", name());
   return std::make_unique<ExecutionContext>(shared_from_this());
 }
 

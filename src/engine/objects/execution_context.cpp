@@ -10,7 +10,9 @@
 namespace assay {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Memory that the user has bound, for outputs.
 struct Binding {
@@ -116,7 +118,8 @@ struct ExecutionContext::State {
       bool fits = type.dims->size() == shape.size();
       for (size_t d = 0; fits && d < shape.size(); ++d)
         fits = shape[d] >= 0 && (!(*type.dims)[d].is_known() || (*type.dims)[d].value() == shape[d]);
-      require(fits, ErrorCode::kInvalidArgument, "input '{}' of shape {} cannot have the shape {}", io(i).name, dims_str(*type.dims), shape.str());
+      require(fits, ErrorCode::kInvalidArgument, "input '{}' of shape {} cannot have the shape {}",
+              io(i).name, dims_str(*type.dims), shape.str());
     }
     const auto& profiles = engine->profiles();
     if (profiles.empty()) return;
@@ -124,8 +127,8 @@ struct ExecutionContext::State {
     if (range == nullptr || range->holds_values) return;
     for (size_t d = 0; d < shape.size(); ++d)
       require(shape[d] >= range->min[d] && shape[d] <= range->max[d], ErrorCode::kInvalidArgument,
-              "input '{}' has the shape {}, which is outside of profile {}: from {} to {}", io(i).name, shape.str(), profile, Shape(range->min).str(),
-              Shape(range->max).str());
+              "input '{}' has the shape {}, which is outside of profile {}: from {} to {}", io(i).name,
+              shape.str(), profile, Shape(range->min).str(), Shape(range->max).str());
   }
 
   /// Throws Error unless the profile allows what a shape tensor holds.
@@ -136,9 +139,10 @@ struct ExecutionContext::State {
       const size_t i = input_index(range.input);
       const std::vector<int64_t> held = inputs[i].to_int64();
       for (size_t k = 0; k < held.size(); ++k)
-        require(held.size() == range.min.size() && held[k] >= range.min[k] && held[k] <= range.max[k], ErrorCode::kInvalidArgument,
-                "input '{}' holds {}, which is outside of profile {}: from {} to {}", range.input, Shape(held).str(), profile, Shape(range.min).str(),
-                Shape(range.max).str());
+        require(held.size() == range.min.size() && held[k] >= range.min[k] && held[k] <= range.max[k],
+                ErrorCode::kInvalidArgument,
+                "input '{}' holds {}, which is outside of profile {}: from {} to {}", range.input,
+                Shape(held).str(), profile, Shape(range.min).str(), Shape(range.max).str());
     }
   }
 
@@ -148,8 +152,9 @@ struct ExecutionContext::State {
       return;
     }
     const DType dtype = io(i).type.dtype;
-    require(storage_bytes(dtype, shapes[i]->numel()) <= address_bytes[i], ErrorCode::kInvalidArgument, "input '{}' of shape {} needs {} bytes, {} are bound",
-            io(i).name, shapes[i]->str(), storage_bytes(dtype, shapes[i]->numel()), address_bytes[i]);
+    require(storage_bytes(dtype, shapes[i]->numel()) <= address_bytes[i], ErrorCode::kInvalidArgument,
+            "input '{}' of shape {} needs {} bytes, {} are bound", io(i).name, shapes[i]->str(),
+            storage_bytes(dtype, shapes[i]->numel()), address_bytes[i]);
     inputs[i] = Tensor::view(dtype, *shapes[i], addresses[i], nullptr);
   }
 
@@ -157,12 +162,16 @@ struct ExecutionContext::State {
     if (status == engine::Status::kCancelled) throw Cancelled();
     if (bound.misfit) {
       const auto [i, bytes] = *bound.misfit;
-      if (bound.bindings[i].memory == nullptr) fail(ErrorCode::kInvalidArgument, "output '{}' has no memory bound to it", output(i).name);
-      fail(ErrorCode::kInvalidArgument, "output '{}' needs {} bytes, {} are bound", output(i).name, bytes, bound.bindings[i].bytes);
+      if (bound.bindings[i].memory == nullptr)
+        fail(ErrorCode::kInvalidArgument, "output '{}' has no memory bound to it", output(i).name);
+      fail(ErrorCode::kInvalidArgument, "output '{}' needs {} bytes, {} are bound", output(i).name, bytes,
+           bound.bindings[i].bytes);
     }
     const engine::Step& step = context.plan().steps[context.failed_step()];
-    Error error(ErrorCode::kInvalidModel, context.error().empty() ? std::string(engine::status_text(status)) : context.error());
-    error.add_context(fmt::format("in the engine's step {} ({}) for {}", context.failed_step(), step.tactic, engine::step_name(step)));
+    Error error(ErrorCode::kInvalidModel,
+                context.error().empty() ? std::string(engine::status_text(status)) : context.error());
+    error.add_context(fmt::format("in the engine's step {} ({}) for {}", context.failed_step(), step.tactic,
+                                  engine::step_name(step)));
     throw error;
   }
 
@@ -174,7 +183,8 @@ struct ExecutionContext::State {
     if (tap_failure) std::rethrow_exception(std::exchange(tap_failure, nullptr));
     if (status != engine::Status::kOk || bound.misfit) report(context, status);
     if (profiler != nullptr)
-      for (size_t s = 0; s < seconds.size(); ++s) profiler->report_layer_time(engine::step_name(context.plan().steps[s]), seconds[s] * 1e3);
+      for (size_t s = 0; s < seconds.size(); ++s)
+        profiler->report_layer_time(engine::step_name(context.plan().steps[s]), seconds[s] * 1e3);
   }
 
   void watch(engine::Context& context) {
@@ -189,7 +199,8 @@ struct ExecutionContext::State {
       if (step.tactic == "reorder") return;  // what it writes has been shown
       try {
         for (size_t o = 0; o < step.outputs.size(); ++o)
-          if (const Tensor t = context.observed(s, o); t.defined()) tap(context.plan().values[static_cast<size_t>(step.outputs[o])].name, t);
+          if (const Tensor t = context.observed(s, o); t.defined())
+            tap(context.plan().values[static_cast<size_t>(step.outputs[o])].name, t);
       } catch (...) {
         tap_failure = std::current_exception();
         cancelled.store(true, std::memory_order_relaxed);
@@ -234,15 +245,16 @@ class Turn {
 
 }  // namespace
 
-ExecutionContext::ExecutionContext(std::shared_ptr<Engine> engine) : state_(std::make_unique<State>(std::move(engine))) {}
+ExecutionContext::ExecutionContext(std::shared_ptr<Engine> engine)
+    : state_(std::make_unique<State>(std::move(engine))) {}
 ExecutionContext::~ExecutionContext() = default;
 
 const Engine& ExecutionContext::engine() const { return *state_->engine; }
 
 void ExecutionContext::set_optimization_profile(size_t index) {
   const Turn turn(state_->running);
-  require(index == 0 || index < state_->engine->profiles().size(), ErrorCode::kInvalidArgument, "the engine has {} profiles, so there is no profile {}",
-          state_->engine->profiles().size(), index);
+  require(index == 0 || index < state_->engine->profiles().size(), ErrorCode::kInvalidArgument,
+          "the engine has {} profiles, so there is no profile {}", state_->engine->profiles().size(), index);
   state_->profile = index;
 }
 size_t ExecutionContext::optimization_profile() const { return state_->profile; }
@@ -252,7 +264,9 @@ void ExecutionContext::set_input_shape(std::string_view input, const Shape& shap
   const size_t i = state_->input_index(input);
   state_->check_shape(i, shape);
   state_->shapes[i] = shape;
-  if (state_->addresses[i] != nullptr && storage_bytes(state_->io(i).type.dtype, shape.numel()) > state_->address_bytes[i]) state_->addresses[i] = nullptr;
+  if (state_->addresses[i] != nullptr &&
+      storage_bytes(state_->io(i).type.dtype, shape.numel()) > state_->address_bytes[i])
+    state_->addresses[i] = nullptr;
   state_->view_input(i);
 }
 
@@ -269,10 +283,12 @@ std::optional<Shape> ExecutionContext::tensor_shape(std::string_view name) {
   if (!all_input_shapes_specified()) return std::nullopt;
   state_->refresh();
   const size_t o = i - state_->inputs.size();
-  const bool has_inputs = std::all_of(state_->inputs.begin(), state_->inputs.end(), [](const Tensor& t) { return t.defined(); });
+  const bool has_inputs =
+      std::all_of(state_->inputs.begin(), state_->inputs.end(), [](const Tensor& t) { return t.defined(); });
   std::vector<Shape> shapes;
   for (const auto& s : state_->shapes) shapes.push_back(s.value_or(Shape()));
-  const auto ready = has_inputs ? state_->executable->plans()->plan_for(state_->inputs) : state_->executable->plans()->prepare(shapes);
+  const auto ready = has_inputs ? state_->executable->plans()->plan_for(state_->inputs)
+                                : state_->executable->plans()->prepare(shapes);
   if (ready != nullptr) {
     const engine::PlanValue& v = ready->plan->values[static_cast<size_t>(ready->plan->outputs[o])];
     if (v.has_shape) return v.shape;
@@ -285,13 +301,15 @@ void ExecutionContext::set_input_address(std::string_view name, const void* memo
   const Turn turn(state_->running);
   const size_t i = state_->input_index(name);
   const Type& type = state_->io(i).type;
-  require(type.is_tensor() && bit_width(type.dtype) != 0, ErrorCode::kUnsupported, "input '{}' of type {} has no memory that could be bound: give it to infer()",
-          name, type.str());
+  require(type.is_tensor() && bit_width(type.dtype) != 0, ErrorCode::kUnsupported,
+          "input '{}' of type {} has no memory that could be bound: give it to infer()", name, type.str());
   require(memory != nullptr, ErrorCode::kInvalidArgument, "the memory for input '{}' is null", name);
-  require(is_aligned_for(type.dtype, memory), ErrorCode::kInvalidArgument, "the memory for input '{}' is misaligned for {}", name, dtype_name(type.dtype));
+  require(is_aligned_for(type.dtype, memory), ErrorCode::kInvalidArgument,
+          "the memory for input '{}' is misaligned for {}", name, dtype_name(type.dtype));
   if (state_->shapes[i])
-    require(storage_bytes(type.dtype, state_->shapes[i]->numel()) <= bytes, ErrorCode::kInvalidArgument, "input '{}' of shape {} needs {} bytes, not {}", name,
-            state_->shapes[i]->str(), storage_bytes(type.dtype, state_->shapes[i]->numel()), bytes);
+    require(storage_bytes(type.dtype, state_->shapes[i]->numel()) <= bytes, ErrorCode::kInvalidArgument,
+            "input '{}' of shape {} needs {} bytes, not {}", name, state_->shapes[i]->str(),
+            storage_bytes(type.dtype, state_->shapes[i]->numel()), bytes);
   state_->addresses[i] = memory;
   state_->address_bytes[i] = bytes;
   state_->view_input(i);
@@ -302,22 +320,23 @@ void ExecutionContext::set_tensor_address(std::string_view name, void* memory, s
   if (i < state_->inputs.size()) return set_input_address(name, memory, bytes);
   const Turn turn(state_->running);
   const IoTensor& t = state_->io(i);
-  require(t.type.is_tensor() && bit_width(t.type.dtype) != 0, ErrorCode::kUnsupported, "output '{}' of type {} has no memory that could be bound: infer() gives it",
-          name, t.type.str());
+  require(t.type.is_tensor() && bit_width(t.type.dtype) != 0, ErrorCode::kUnsupported,
+          "output '{}' of type {} has no memory that could be bound: infer() gives it", name, t.type.str());
   require(memory != nullptr, ErrorCode::kInvalidArgument, "the memory for output '{}' is null", name);
   require(reinterpret_cast<uintptr_t>(memory) % engine::kAlignment == 0, ErrorCode::kInvalidArgument,
           "the memory for output '{}' does not begin at a multiple of {} bytes", name, engine::kAlignment);
   if (t.type.has_shape())
     if (const auto shape = known_shape(*t.type.dims))
-      require(storage_bytes(t.type.dtype, shape->numel()) <= bytes, ErrorCode::kInvalidArgument, "output '{}' of shape {} needs {} bytes, not {}", name,
-              shape->str(), storage_bytes(t.type.dtype, shape->numel()), bytes);
+      require(storage_bytes(t.type.dtype, shape->numel()) <= bytes, ErrorCode::kInvalidArgument,
+              "output '{}' of shape {} needs {} bytes, not {}", name, shape->str(),
+              storage_bytes(t.type.dtype, shape->numel()), bytes);
   state_->bound.bindings[i - state_->inputs.size()] = {memory, bytes};
 }
 
 void ExecutionContext::set_device_memory(void* memory, size_t bytes) {
   const Turn turn(state_->running);
-  require(reinterpret_cast<uintptr_t>(memory) % engine::kAlignment == 0, ErrorCode::kInvalidArgument, "the device memory does not begin at a multiple of {} bytes",
-          engine::kAlignment);
+  require(reinterpret_cast<uintptr_t>(memory) % engine::kAlignment == 0, ErrorCode::kInvalidArgument,
+          "the device memory does not begin at a multiple of {} bytes", engine::kAlignment);
   state_->device_memory = static_cast<char*>(memory);
   state_->device_bytes = bytes;
   state_->executable->set_memory(state_->device_memory, bytes);
@@ -329,8 +348,10 @@ void ExecutionContext::execute() {
   s.refresh();
   for (size_t i = 0; i < s.inputs.size(); ++i) {
     if (s.inputs[i].defined()) continue;
-    require(s.shapes[i].has_value(), ErrorCode::kInvalidArgument, "input '{}' has no shape: set_input_shape() sets it", s.io(i).name);
-    fail(ErrorCode::kInvalidArgument, "input '{}' has no memory bound to it that is large enough", s.io(i).name);
+    require(s.shapes[i].has_value(), ErrorCode::kInvalidArgument,
+            "input '{}' has no shape: set_input_shape() sets it", s.io(i).name);
+    fail(ErrorCode::kInvalidArgument, "input '{}' has no memory bound to it that is large enough",
+         s.io(i).name);
   }
   s.check_values();
   s.bound.misfit.reset();
@@ -341,11 +362,14 @@ void ExecutionContext::execute() {
 std::vector<Tensor> ExecutionContext::infer(std::span<const Tensor> inputs) {
   const Turn turn(state_->running);
   State& s = *state_;
-  require(inputs.size() == s.inputs.size(), ErrorCode::kInvalidArgument, "the engine '{}' has {} inputs, not {}", s.engine->name(), s.inputs.size(), inputs.size());
+  require(inputs.size() == s.inputs.size(), ErrorCode::kInvalidArgument,
+          "the engine '{}' has {} inputs, not {}", s.engine->name(), s.inputs.size(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = s.io(i).type;
-    require(inputs[i].defined() && inputs[i].is_container() != type.is_tensor() && (!type.is_tensor() || inputs[i].dtype() == type.dtype),
-            ErrorCode::kInvalidArgument, "input '{}' is of type {}, not {}", s.io(i).name, type.str(), inputs[i].defined() ? dtype_name(inputs[i].dtype()) : "nothing");
+    require(inputs[i].defined() && inputs[i].is_container() != type.is_tensor() &&
+                (!type.is_tensor() || inputs[i].dtype() == type.dtype),
+            ErrorCode::kInvalidArgument, "input '{}' is of type {}, not {}", s.io(i).name, type.str(),
+            inputs[i].defined() ? dtype_name(inputs[i].dtype()) : "nothing");
     if (!type.is_tensor()) continue;
     s.check_shape(i, inputs[i].shape());
   }

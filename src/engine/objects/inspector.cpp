@@ -11,7 +11,8 @@ const engine::Plan* shown_plan(const Engine& engine) {
 }
 
 std::string format_text(const engine::PlanValue& v) {
-  return fmt::format("{}{} {}", v.dtype == DType::kUndefined ? "" : dtype_name(v.dtype), v.has_shape ? v.shape.str() : "(?)", v.layout.str());
+  return fmt::format("{}{} {}", v.dtype == DType::kUndefined ? "" : dtype_name(v.dtype),
+                     v.has_shape ? v.shape.str() : "(?)", v.layout.str());
 }
 
 void write_values(JsonWriter& json, const engine::Plan& plan, const std::vector<int32_t>& ids) {
@@ -27,7 +28,12 @@ void write_values(JsonWriter& json, const engine::Plan& plan, const std::vector<
 }
 
 void write_layer(JsonWriter& json, const engine::Plan& plan, const engine::Step& step) {
-  json.begin_object().key("Name").value(engine::step_name(step)).key("LayerType").value(step.tactic).key("Inputs");
+  json.begin_object()
+      .key("Name")
+      .value(engine::step_name(step))
+      .key("LayerType")
+      .value(step.tactic)
+      .key("Inputs");
   write_values(json, plan, step.inputs);
   json.key("Outputs");
   write_values(json, plan, step.outputs);
@@ -56,11 +62,13 @@ size_t EngineInspector::layer_count() const {
 }
 
 std::string EngineInspector::layer_information(size_t layer, Format format) const {
-  require(layer < layer_count(), ErrorCode::kInvalidArgument, "the engine '{}' has {} layers, so there is no layer {}", engine_->name(), layer_count(), layer);
+  require(layer < layer_count(), ErrorCode::kInvalidArgument,
+          "the engine '{}' has {} layers, so there is no layer {}", engine_->name(), layer_count(), layer);
   const engine::Plan& plan = *shown_plan(*engine_);
   const engine::Step& step = plan.steps[layer];
   if (format == Format::kOneLine)
-    return fmt::format("{} ({}): {} -> {}", engine::step_name(step), engine::tactic_text(step), values_text(plan, step.inputs), values_text(plan, step.outputs));
+    return fmt::format("{} ({}): {} -> {}", engine::step_name(step), engine::tactic_text(step),
+                       values_text(plan, step.inputs), values_text(plan, step.outputs));
   std::string text;
   JsonWriter json([&](std::string_view piece) { text += piece; });
   write_layer(json, plan, step);

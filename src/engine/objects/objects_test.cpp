@@ -52,7 +52,8 @@ std::vector<Tensor> ramp(const Engine& engine) {
   for (const IoTensor& t : engine.inputs()) {
     Tensor x = Tensor::zeros(t.type.dtype, *known_shape(*t.type.dims));
     if (t.type.dtype == DType::kFloat32)
-      for (int64_t i = 0; i < x.numel(); ++i) x.mutable_data<float>()[i] = static_cast<float>(i % 17) * 0.25F - 2;
+      for (int64_t i = 0; i < x.numel(); ++i)
+        x.mutable_data<float>()[i] = static_cast<float>(i % 17) * 0.25F - 2;
     inputs.push_back(std::move(x));
   }
   return inputs;
@@ -75,7 +76,9 @@ std::string message_of(F body) {
 
 class Objects : public testing::Test {
  protected:
-  Objects() : folder_(fs::temp_directory_path() / ("objects_" + std::to_string(::getpid()))) { fs::create_directories(folder_); }
+  Objects() : folder_(fs::temp_directory_path() / ("objects_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
   ~Objects() override { fs::remove_all(folder_); }
   std::string path(const std::string& name) const { return folder_ / name; }
 
@@ -94,7 +97,8 @@ TEST_F(Objects, APlanFromAFileGivesTheSameResults) {
     const auto loaded = runtime.load_engine(path("m.plan"));
     EXPECT_EQ(loaded->io_tensors().size(), built->io_tensors().size());
     const std::vector<Tensor> inputs = ramp(*built);
-    expect_identical(built->create_execution_context()->infer(inputs), loaded->create_execution_context()->infer(inputs), name);
+    expect_identical(built->create_execution_context()->infer(inputs),
+                     loaded->create_execution_context()->infer(inputs), name);
     // What is saved again is the same file.
     EXPECT_EQ(loaded->serialize(), built->serialize()) << name;
   }
@@ -120,26 +124,40 @@ TEST_F(Objects, ShapesStayInTheProfile) {
     ASSERT_EQ(y[0].shape(), (Shape{n, 4}));
     EXPECT_EQ(y[0].data<float>()[3], 16);
   }
-  EXPECT_NE(message_of([&] { context->set_input_shape("x", {4, 4}); }).find("outside of profile 0: from (1, 4) to (3, 4)"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              context->set_input_shape("x", {4, 4});
+            }).find("outside of profile 0: from (1, 4) to (3, 4)"),
+            std::string::npos);
   context->set_optimization_profile(1);
   context->set_input_shape("x", {4, 4});
   EXPECT_EQ(context->tensor_shape("y"), (Shape{4, 4}));
-  EXPECT_NE(message_of([&] { context->set_input_shape("x", {4, 5}); }).find("cannot have the shape (4, 5)"), std::string::npos);
-  EXPECT_NE(message_of([&] { context->set_optimization_profile(2); }).find("no profile 2"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              context->set_input_shape("x", {4, 5});
+            }).find("cannot have the shape (4, 5)"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { context->set_optimization_profile(2); }).find("no profile 2"),
+            std::string::npos);
 }
 
 TEST_F(Objects, ProfilesThatContradictTheNetworkAreRefused) {
   BuilderConfig config = untimed;
-  EXPECT_NE(message_of([&] { builder.build_engine(open_network(), config); }).find("the input 'x' of shape ('batch', 4) needs a range in profile 0"),
+  EXPECT_NE(message_of([&] {
+              builder.build_engine(open_network(), config);
+            }).find("the input 'x' of shape ('batch', 4) needs a range in profile 0"),
             std::string::npos);
   OptimizationProfile profile;
   profile.set_shape("x", {1, 5}, {1, 5}, {1, 5});
   config.profiles = {profile};
-  EXPECT_NE(message_of([&] { builder.build_engine(open_network(), config); }).find("the network says 4"), std::string::npos);
+  EXPECT_NE(message_of([&] { builder.build_engine(open_network(), config); }).find("the network says 4"),
+            std::string::npos);
   config.profiles = {batch_profile(1, 1, 1)};
   config.profiles[0].set_shape("nowhere", {1}, {1}, {1});
-  EXPECT_NE(message_of([&] { builder.build_engine(open_network(), config); }).find("'nowhere'"), std::string::npos);
-  EXPECT_NE(message_of([&] { profile.set_shape("x", {2, 4}, {1, 4}, {3, 4}); }).find("min <= opt <= max"), std::string::npos);
+  EXPECT_NE(message_of([&] { builder.build_engine(open_network(), config); }).find("'nowhere'"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              profile.set_shape("x", {2, 4}, {1, 4}, {3, 4});
+            }).find("min <= opt <= max"),
+            std::string::npos);
 }
 
 TEST_F(Objects, BoundMemoryIsUsedAndChecked) {
@@ -151,15 +169,24 @@ TEST_F(Objects, BoundMemoryIsUsedAndChecked) {
   EXPECT_NE(message_of([&] { context->execute(); }).find("input 'x' has no shape"), std::string::npos);
   context->set_input_shape("x", {2, 4});
   EXPECT_NE(message_of([&] { context->execute(); }).find("no memory bound"), std::string::npos);
-  EXPECT_NE(message_of([&] { context->set_tensor_address("x", x, 16); }).find("needs 32 bytes, not 16"), std::string::npos);
-  EXPECT_NE(message_of([&] { context->set_tensor_address("x", nullptr, 32); }).find("null"), std::string::npos);
-  EXPECT_NE(message_of([&] { context->set_tensor_address("x", reinterpret_cast<char*>(x) + 1, 32); }).find("misaligned"), std::string::npos);
-  EXPECT_NE(message_of([&] { context->set_tensor_address("z", x, 32); }).find("no input or output 'z'"), std::string::npos);
+  EXPECT_NE(message_of([&] { context->set_tensor_address("x", x, 16); }).find("needs 32 bytes, not 16"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { context->set_tensor_address("x", nullptr, 32); }).find("null"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              context->set_tensor_address("x", reinterpret_cast<char*>(x) + 1, 32);
+            }).find("misaligned"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { context->set_tensor_address("z", x, 32); }).find("no input or output 'z'"),
+            std::string::npos);
   context->set_tensor_address("x", x, sizeof x);
-  EXPECT_NE(message_of([&] { context->execute(); }).find("output 'y' has no memory bound"), std::string::npos);
-  EXPECT_NE(message_of([&] { context->set_tensor_address("y", y + 1, 16); }).find("multiple of 64"), std::string::npos);
+  EXPECT_NE(message_of([&] { context->execute(); }).find("output 'y' has no memory bound"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { context->set_tensor_address("y", y + 1, 16); }).find("multiple of 64"),
+            std::string::npos);
   context->set_tensor_address("y", y, 16);
-  EXPECT_NE(message_of([&] { context->execute(); }).find("output 'y' needs 32 bytes, 16 are bound"), std::string::npos);
+  EXPECT_NE(message_of([&] { context->execute(); }).find("output 'y' needs 32 bytes, 16 are bound"),
+            std::string::npos);
   context->set_tensor_address("y", y, sizeof y);
   context->execute();
   EXPECT_EQ(y[3], (1 + 4) * 4);
@@ -176,15 +203,20 @@ TEST_F(Objects, WeightsCanBeRefitted) {
   EXPECT_EQ(context->infer(x)[0].data<float>()[1], 4);
   Refitter refitter(engine);
   EXPECT_EQ(refitter.all_weights(), std::vector<std::string>{"w"});
-  EXPECT_NE(message_of([&] { refitter.set_weights("w", Tensor::vector<float>({1})); }).find("'w' are float32[4]"), std::string::npos);
-  EXPECT_NE(message_of([&] { refitter.set_weights("v", Tensor::vector<float>({1})); }).find("no weights named 'v'"), std::string::npos);
+  EXPECT_NE(
+      message_of([&] { refitter.set_weights("w", Tensor::vector<float>({1})); }).find("'w' are float32[4]"),
+      std::string::npos);
+  EXPECT_NE(
+      message_of([&] { refitter.set_weights("v", Tensor::vector<float>({1})); }).find("no weights named 'v'"),
+      std::string::npos);
   refitter.set_weights("w", Tensor::vector<float>({10, 20, 30, 40}));
   refitter.refit();
   EXPECT_EQ(context->infer(x)[0].data<float>()[1], 400) << "a context that was there before";
   EXPECT_EQ(engine->create_execution_context()->infer(x)[0].data<float>()[1], 400);
   // As if it had been built so.
   engine->save(path("r.plan"));
-  EXPECT_EQ(runtime.load_engine(path("r.plan"))->create_execution_context()->infer(x)[0].data<float>()[1], 400);
+  EXPECT_EQ(runtime.load_engine(path("r.plan"))->create_execution_context()->infer(x)[0].data<float>()[1],
+            400);
 }
 
 TEST_F(Objects, AStrippedPlanNeedsItsWeights) {
@@ -197,13 +229,16 @@ TEST_F(Objects, AStrippedPlanNeedsItsWeights) {
   EXPECT_LT(fs::file_size(path("s.plan")), fs::file_size(path("f.plan")) / 4);
   const auto engine = runtime.load_engine(path("s.plan"));
   EXPECT_TRUE(engine->lacks_weights());
-  EXPECT_NE(message_of([&] { engine->create_execution_context(); }).find("stripped of its weights"), std::string::npos);
+  EXPECT_NE(message_of([&] { engine->create_execution_context(); }).find("stripped of its weights"),
+            std::string::npos);
   Refitter refitter(engine);
   EXPECT_NE(message_of([&] { refitter.refit(); }).find("still missing"), std::string::npos);
-  for (const std::string& name : refitter.missing_weights()) refitter.set_weights(name, model->graph->find_value(name)->tensor().aligned());
+  for (const std::string& name : refitter.missing_weights())
+    refitter.set_weights(name, model->graph->find_value(name)->tensor().aligned());
   refitter.refit();
   const std::vector<Tensor> inputs = ramp(*full);
-  expect_identical(full->create_execution_context()->infer(inputs), engine->create_execution_context()->infer(inputs), "stripped");
+  expect_identical(full->create_execution_context()->infer(inputs),
+                   engine->create_execution_context()->infer(inputs), "stripped");
 }
 
 TEST_F(Objects, TapsShowValuesAndChangeNothing) {
@@ -215,7 +250,8 @@ TEST_F(Objects, TapsShowValuesAndChangeNothing) {
   context->set_tap([&](const std::string& name, const Tensor& t) { shown[name] = t.shape(); });
   expect_identical(context->infer(inputs), plain, "tapped");
   EXPECT_GT(shown.size(), 20U);
-  context->set_tap([](const std::string&, const Tensor&) { throw Error(ErrorCode::kIo, "the disk is full"); });
+  context->set_tap(
+      [](const std::string&, const Tensor&) { throw Error(ErrorCode::kIo, "the disk is full"); });
   EXPECT_EQ(message_of([&] { context->infer(inputs); }), "the disk is full");
   context->set_tap({});
   expect_identical(context->infer(inputs), plain, "after taps");
@@ -224,7 +260,9 @@ TEST_F(Objects, TapsShowValuesAndChangeNothing) {
 TEST_F(Objects, ProfilersHearOfEveryStep) {
   class Times : public Profiler {
    public:
-    void report_layer_time(const std::string& layer, double milliseconds) override { times[layer] += milliseconds; }
+    void report_layer_time(const std::string& layer, double milliseconds) override {
+      times[layer] += milliseconds;
+    }
     std::map<std::string, double> times;
   } times;
   const auto engine = builder.build_engine(network("mlp"), untimed);
@@ -301,7 +339,8 @@ TEST_F(Objects, OneContextInTwoThreadsIsRefused) {
   const std::vector<Tensor> inputs = ramp(*engine);
   std::string message;
   context->set_tap([&, done = false](const std::string&, const Tensor&) mutable {
-    if (!std::exchange(done, true)) std::thread([&] { message = message_of([&] { context->infer(inputs); }); }).join();
+    if (!std::exchange(done, true))
+      std::thread([&] { message = message_of([&] { context->infer(inputs); }); }).join();
   });
   context->infer(inputs);
   EXPECT_NE(message.find("another thread is using this execution context"), std::string::npos) << message;
@@ -336,15 +375,22 @@ TEST_F(Objects, DeviceMemoryMayBeTheUsers) {
 TEST_F(Objects, TacticsCanBeDisabledPinnedAndSelected) {
   const auto model = network("mlp");
   BuilderConfig config = untimed;
-  const auto tactics = [&](const Engine& e) { return EngineInspector(e.shared_from_this()).engine_information(EngineInspector::Format::kOneLine); };
+  const auto tactics = [&](const Engine& e) {
+    return EngineInspector(e.shared_from_this()).engine_information(EngineInspector::Format::kOneLine);
+  };
   const std::string usual = tactics(*builder.build_engine(model, config));
   ASSERT_NE(usual.find("(gemv"), std::string::npos) << usual;
   config.disabled_tactics = {"gemv"};
   EXPECT_EQ(tactics(*builder.build_engine(model, config)).find("(gemv"), std::string::npos);
   class OnlyLast : public AlgorithmSelector {
    public:
-    std::vector<size_t> select_algorithms(const std::vector<std::string>&, const std::vector<Algorithm>& a) override { return {a.size() - 1}; }
-    void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override { chosen_for[nodes.front()] = chosen.name; }
+    std::vector<size_t> select_algorithms(const std::vector<std::string>&,
+                                          const std::vector<Algorithm>& a) override {
+      return {a.size() - 1};
+    }
+    void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override {
+      chosen_for[nodes.front()] = chosen.name;
+    }
     std::map<std::string, std::string> chosen_for;
   } last;
   config.disabled_tactics.clear();
@@ -363,7 +409,9 @@ TEST_F(Objects, TacticsCanBeDisabledPinnedAndSelected) {
 
 TEST_F(Objects, DamagedPlansAreRefused) {
   const std::string plan = builder.build_engine(network("mlp"), untimed)->serialize();
-  const auto refusal = [&](const std::string& bytes) { return message_of([&] { runtime.deserialize_engine(bytes); }); };
+  const auto refusal = [&](const std::string& bytes) {
+    return message_of([&] { runtime.deserialize_engine(bytes); });
+  };
   EXPECT_EQ(refusal(plan), "no error");
   EXPECT_NE(refusal("").find("not a plan file"), std::string::npos);
   EXPECT_NE(refusal(plan.substr(0, 40)).find("not a plan file"), std::string::npos);

@@ -16,8 +16,10 @@ struct Refitter::State {
   }
 };
 
-Refitter::Refitter(std::shared_ptr<Engine> engine) : state_(std::make_unique<State>(State{std::move(engine), {}})) {
-  require(state_->engine->is_refittable(), ErrorCode::kInvalidArgument, "the engine '{}' was not built to be refitted", state_->engine->name());
+Refitter::Refitter(std::shared_ptr<Engine> engine)
+    : state_(std::make_unique<State>(State{std::move(engine), {}})) {
+  require(state_->engine->is_refittable(), ErrorCode::kInvalidArgument,
+          "the engine '{}' was not built to be refitted", state_->engine->name());
 }
 Refitter::~Refitter() = default;
 
@@ -31,17 +33,20 @@ std::vector<std::string> Refitter::all_weights() const {
 std::vector<std::string> Refitter::missing_weights() const {
   std::vector<std::string> names;
   for (const auto& v : state_->model()->graph->values())
-    if (v->is_constant() && !v->tensor().defined() && !state_->given.contains(v->name())) names.push_back(v->name());
+    if (v->is_constant() && !v->tensor().defined() && !state_->given.contains(v->name()))
+      names.push_back(v->name());
   return names;
 }
 
 void Refitter::set_weights(std::string_view name, const Tensor& weights) {
   const auto model = state_->model();
   const Value* v = model->graph->find_value(name);
-  require(v != nullptr && v->is_constant(), ErrorCode::kNotFound, "the engine '{}' has no weights named '{}'", state_->engine->name(), name);
+  require(v != nullptr && v->is_constant(), ErrorCode::kNotFound, "the engine '{}' has no weights named '{}'",
+          state_->engine->name(), name);
   const std::optional<Shape> shape = v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt;
-  require(weights.defined() && weights.dtype() == v->type.dtype && (!shape || weights.shape() == *shape), ErrorCode::kInvalidArgument,
-          "the weights '{}' are {}, not {}{}", name, v->type.str(), dtype_name(weights.dtype()), weights.shape().str());
+  require(weights.defined() && weights.dtype() == v->type.dtype && (!shape || weights.shape() == *shape),
+          ErrorCode::kInvalidArgument, "the weights '{}' are {}, not {}{}", name, v->type.str(),
+          dtype_name(weights.dtype()), weights.shape().str());
   state_->given.insert_or_assign(std::string(name), weights);
 }
 
@@ -49,9 +54,10 @@ void Refitter::refit() {
   const std::vector<std::string> missing = missing_weights();
   if (!missing.empty()) {
     std::string names;
-    for (size_t i = 0; i < std::min<size_t>(missing.size(), 5); ++i) names += (i > 0 ? ", " : "") + missing[i];
-    fail(ErrorCode::kInvalidArgument, "{} weights of the engine '{}' are still missing: {}{}", missing.size(), state_->engine->name(), names,
-         missing.size() > 5 ? ", ..." : "");
+    for (size_t i = 0; i < std::min<size_t>(missing.size(), 5); ++i)
+      names += (i > 0 ? ", " : "") + missing[i];
+    fail(ErrorCode::kInvalidArgument, "{} weights of the engine '{}' are still missing: {}{}", missing.size(),
+         state_->engine->name(), names, missing.size() > 5 ? ", ..." : "");
   }
   Engine::State& engine = state_->engine->state();
   engine::SavedEngine saved;

@@ -19,7 +19,8 @@ void Runtime::State::warn(const std::string& sentence) const {
 }
 
 Runtime::Runtime(RuntimeOptions options)
-    : state_(std::make_shared<State>(State{std::make_shared<ThreadPool>(options.threads), std::move(options.on_warning)})) {}
+    : state_(std::make_shared<State>(
+          State{std::make_shared<ThreadPool>(options.threads), std::move(options.on_warning)})) {}
 Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
@@ -32,7 +33,8 @@ std::shared_ptr<Engine> Runtime::load_engine(const std::string& path) const {
   return make_engine(state_, engine::load_engine(path, plan_environment()));
 }
 
-std::shared_ptr<Engine> Runtime::deserialize_engine(std::string_view plan, std::shared_ptr<const void> owner) const {
+std::shared_ptr<Engine> Runtime::deserialize_engine(std::string_view plan,
+                                                    std::shared_ptr<const void> owner) const {
   if (owner == nullptr) {
     const auto copy = std::make_shared<const std::string>(plan);
     return make_engine(state_, engine::parse_engine(*copy, copy, "the plan", plan_environment()));
@@ -46,10 +48,12 @@ std::string plan_environment() {
                      static_cast<int>(dnnl::get_effective_cpu_isa()), ASSAY_VERSION);
 }
 
-std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime, const engine::SavedEngine& saved) {
+std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
+                                                      const engine::SavedEngine& saved) {
   engine::BuildConfig config = engine::default_config(runtime.pool->size());
   config.pool = runtime.pool;
-  for (const engine::Preference& p : saved.preferences) config.tactics.preferred.insert_or_assign(p.origin, p.candidate);
+  for (const engine::Preference& p : saved.preferences)
+    config.tactics.preferred.insert_or_assign(p.origin, p.candidate);
   auto plans = std::make_shared<engine::Specializer>(saved.model, std::move(config));
   for (const engine::SpecializedPlan& p : saved.plans)
     if (p.plan != nullptr) plans->add(p.key, p.plan);

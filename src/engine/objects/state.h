@@ -47,6 +47,7 @@ struct Engine::State {
 /// An engine of what was loaded or built.
 std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved);
 /// What makes plans of a saved engine for other shapes, with its plans in it.
-std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime, const engine::SavedEngine& saved);
+std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
+                                                      const engine::SavedEngine& saved);
 
 }  // namespace assay

@@ -82,7 +82,8 @@ void Stream::enqueue(std::function<void()> work) { state_->append(std::move(work
 void Stream::synchronize() {
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->open.empty() && !state_->busy; });
-  if (const std::exception_ptr failure = std::exchange(state_->failure, nullptr)) std::rethrow_exception(failure);
+  if (const std::exception_ptr failure = std::exchange(state_->failure, nullptr))
+    std::rethrow_exception(failure);
 }
 
 bool Stream::query() const {

@@ -22,7 +22,9 @@ struct HashStream::State {
 
 HashStream::HashStream() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->hash); }
 HashStream::~HashStream() = default;
-void HashStream::add(std::string_view bytes) { XXH3_64bits_update(&state_->hash, bytes.data(), bytes.size()); }
+void HashStream::add(std::string_view bytes) {
+  XXH3_64bits_update(&state_->hash, bytes.data(), bytes.size());
+}
 uint64_t HashStream::value() const { return XXH3_64bits_digest(&state_->hash); }
 
 BlobList::Place BlobList::add(std::string_view bytes) {

@@ -21,7 +21,7 @@ struct FileHeader {
   uint64_t blob_bytes;       ///< to the end of the file
   uint64_t structure_hash;   ///< XXH3, as the next two
   uint64_t blob_hash;
-  uint64_t header_hash;      ///< of all fields before
+  uint64_t header_hash;  ///< of all fields before
 };
 static_assert(sizeof(FileHeader) == 64);
 

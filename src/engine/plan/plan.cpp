@@ -27,7 +27,9 @@ std::string step_name(const Step& step) {
   return name.empty() ? step.tactic : name;
 }
 
-std::string tactic_text(const Step& step) { return step.variant.empty() ? step.tactic : step.tactic + ":" + step.variant; }
+std::string tactic_text(const Step& step) {
+  return step.variant.empty() ? step.tactic : step.tactic + ":" + step.variant;
+}
 
 bool PlanKey::has_shapes(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -36,7 +38,9 @@ bool PlanKey::has_shapes(std::span<const Tensor> inputs) const {
 }
 
 bool PlanKey::matches(std::span<const Tensor> inputs) const {
-  return has_shapes(inputs) && std::all_of(values.begin(), values.end(), [&](const auto& v) { return inputs[v.first].identical(v.second); });
+  return has_shapes(inputs) && std::all_of(values.begin(), values.end(), [&](const auto& v) {
+           return inputs[v.first].identical(v.second);
+         });
 }
 
 namespace {

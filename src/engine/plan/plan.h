@@ -72,15 +72,16 @@ struct Refusal {
 /// One kernel call.
 struct Step {
   std::string tactic;
-  std::string variant;  ///< which of the tactic's ways it is
+  std::string variant;                   ///< which of the tactic's ways it is
   std::vector<int32_t> inputs, outputs;  ///< values; -1 where one is left out
   Parameters parameters;
   int64_t scratch_bytes = 0;   ///< memory that the kernel needs only while it runs
   int64_t scratch_offset = 0;  ///< its place in the arena
-  /// Pairs (output, input) of positions. Before memory is planned: outputs that may take the place of an input that dies here. After it:
-  /// those that do.
+  /// Pairs (output, input) of positions. Before memory is planned: outputs that may take the place of an
+  /// input that dies here. After it: those that do.
   std::vector<std::pair<int32_t, int32_t>> in_place;
-  /// An input that the step copies byte by byte into output 0, from `offset` on. `done`: it lies there already.
+  /// An input that the step copies byte by byte into output 0, from `offset` on. `done`: it lies there
+  /// already.
   struct Placement {
     int32_t input = 0;
     int64_t offset = 0;
@@ -89,7 +90,8 @@ struct Step {
   std::vector<Placement> placements;
   std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
   std::vector<Refusal> refusals;
-  /// Of the plan's networks: the node that the plain evaluation runs; bodies of control flow; what waits for shapes.
+  /// Of the plan's networks: the node that the plain evaluation runs; bodies of control flow; what waits for
+  /// shapes.
   std::vector<int32_t> networks;
 };
 
@@ -117,7 +119,8 @@ struct Plan {
   int threads = 1;
 };
 
-/// What a plan was made for: the shapes of the network's inputs, and what those of them hold that decide about shapes.
+/// What a plan was made for: the shapes of the network's inputs, and what those of them hold that decide
+/// about shapes.
 struct PlanKey {
   std::vector<Shape> shapes;  ///< those of containers are empty
   std::vector<std::pair<size_t, Tensor>> values;

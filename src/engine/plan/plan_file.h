@@ -1,8 +1,10 @@
-// Engines as files. A file has three parts: a header of fixed size, the structure (plan.fbs, FlatBuffers), and the blobs: weights and ONNX
-// models, each at a multiple of kBlobAlignment, so that kernels read them where the file is mapped. Header and parts have checksums.
+// Engines as files. A file has three parts: a header of fixed size, the structure (plan.fbs, FlatBuffers),
+// and the blobs: weights and ONNX models, each at a multiple of kBlobAlignment, so that kernels read them
+// where the file is mapped. Header and parts have checksums.
 //
-// Nothing in a file is believed. Checksums find damage, FlatBuffers' verifier what points outside, verify() a plan that contradicts itself,
-// and a kernel is made only of a step that its tactic can have written. Only then does anything run.
+// Nothing in a file is believed. Checksums find damage, FlatBuffers' verifier what points outside, verify() a
+// plan that contradicts itself, and a kernel is made only of a step that its tactic can have written. Only
+// then does anything run.
 #pragma once
 
 #include <cstdint>
@@ -55,22 +57,26 @@ struct SavedEngine {
   bool is_stripped = false;
 };
 
-/// Writes the file; appears whole or not at all. Throws Error (kIo; kInvalidArgument for models beyond 2 GB that must be inside).
+/// Writes the file; appears whole or not at all. Throws Error (kIo; kInvalidArgument for models beyond 2 GB
+/// that must be inside).
 void save_engine(const SavedEngine& engine, const std::string& path);
 /// The same in memory.
 std::string serialize_engine(const SavedEngine& engine);
 
-/// Reads a file; constants stay in it. Throws Error that names the file and says what is wrong: kNotFound, kIo; kInvalidModel for a file
-/// that is damaged or no plan; kUnsupported for one of another version or environment (`environment`: what this process is).
+/// Reads a file; constants stay in it. Throws Error that names the file and says what is wrong: kNotFound,
+/// kIo; kInvalidModel for a file that is damaged or no plan; kUnsupported for one of another version or
+/// environment (`environment`: what this process is).
 SavedEngine load_engine(const std::string& path, std::string_view environment);
 /// The same for bytes, kept alive by `owner`; `name` stands for the file in messages.
-SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name, std::string_view environment);
+SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
+                         std::string_view environment);
 
 /// True for a file that begins as plans do.
 bool is_plan_file(const std::string& path);
 
-/// Throws Error (kInvalidModel) naming step and value for a plan that contradicts itself: numbers that point nowhere, values outside their
-/// memory, steps that read what none has written. What a step's parameters mean is its tactic's part.
+/// Throws Error (kInvalidModel) naming step and value for a plan that contradicts itself: numbers that point
+/// nowhere, values outside their memory, steps that read what none has written. What a step's parameters mean
+/// is its tactic's part.
 void verify(const Plan& plan);
 
 }  // namespace assay::engine

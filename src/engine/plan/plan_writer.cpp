@@ -4,9 +4,9 @@
 #include "base/atomic_file.h"
 #include "engine/plan/file_bytes.h"
 #include "engine/plan/plan_file.h"
+#include "engine/plan/plan_generated.h"
 #include "graph/export.h"
 #include "graph/type_message.h"
-#include "engine/plan/plan_generated.h"
 
 namespace assay::engine {
 namespace {
@@ -26,8 +26,9 @@ class Writer {
     const auto outputs = list<file::Interface>(e.outputs, [&](const auto& i) { return interface(i); });
     const auto profiles = list<file::Profile>(e.profiles, [&](const auto& p) { return profile(p); });
     const auto plans = list<file::SpecializedPlan>(e.plans, [&](const auto& p) { return specialized(p); });
-    const auto preferences = list<file::Preference>(
-        e.preferences, [&](const Preference& p) { return file::CreatePreference(b_, text(p.origin), text(p.candidate)); });
+    const auto preferences = list<file::Preference>(e.preferences, [&](const Preference& p) {
+      return file::CreatePreference(b_, text(p.origin), text(p.candidate));
+    });
     const auto network = e.model != nullptr ? model(*e.model, !e.is_stripped) : 0;
     file::FileBuilder out(b_);
     out.add_environment(environment);
@@ -89,12 +90,15 @@ class Writer {
   }
 
   fb::Offset<file::Value> value(const PlanValue& v) {
-    return file::CreateValue(b_, text(v.name), static_cast<uint8_t>(v.dtype), v.has_shape, numbers(v.shape.dims()), v.layout.block,
-                             static_cast<uint8_t>(v.storage), v.slot, v.offset);
+    return file::CreateValue(b_, text(v.name), static_cast<uint8_t>(v.dtype), v.has_shape,
+                             numbers(v.shape.dims()), v.layout.block, static_cast<uint8_t>(v.storage), v.slot,
+                             v.offset);
   }
 
-  fb::Offset<file::Constant> constant(const std::string& name, const UnalignedTensor& t, const std::string& packing) {
-    require(!t.is_container(), ErrorCode::kUnsupported, "the constant '{}' is a container, which a plan file cannot hold", name);
+  fb::Offset<file::Constant> constant(const std::string& name, const UnalignedTensor& t,
+                                      const std::string& packing) {
+    require(!t.is_container(), ErrorCode::kUnsupported,
+            "the constant '{}' is a container, which a plan file cannot hold", name);
     const auto key = text(name), how = text(packing);
     const auto shape = numbers(t.shape().dims());
     fb::Offset<fb::Vector<fb::Offset<fb::String>>> strings;
@@ -111,8 +115,8 @@ class Writer {
   fb::Offset<file::Step> step(const Step& s) {
     const auto tactic = text(s.tactic), variant = text(s.variant);
     const auto inputs = numbers(s.inputs), outputs = numbers(s.outputs), networks = numbers(s.networks);
-    const auto parameters =
-        list<file::Parameter>(s.parameters.entries(), [&](const auto& entry) { return parameter(entry.first, entry.second); });
+    const auto parameters = list<file::Parameter>(
+        s.parameters.entries(), [&](const auto& entry) { return parameter(entry.first, entry.second); });
     std::vector<file::Pair> pairs;
     for (const auto& [output, input] : s.in_place) pairs.emplace_back(output, input);
     std::vector<file::Placement> placements;
@@ -120,14 +124,14 @@ class Writer {
     const auto in_place = pairs.empty() ? 0 : b_.CreateVectorOfStructs(pairs);
     const auto placed = placements.empty() ? 0 : b_.CreateVectorOfStructs(placements);
     const auto origins = texts(s.origins);
-    return file::CreateStep(b_, tactic, variant, inputs, outputs, parameters, s.scratch_bytes, s.scratch_offset, in_place, placed, origins,
-                            networks);
+    return file::CreateStep(b_, tactic, variant, inputs, outputs, parameters, s.scratch_bytes,
+                            s.scratch_offset, in_place, placed, origins, networks);
   }
 
   fb::Offset<file::Plan> plan(const Plan& p) {
     const auto values = list<file::Value>(p.values, [&](const PlanValue& v) { return value(v); });
-    const auto constants =
-        list<file::Constant>(p.constants, [&](const PlanConstant& c) { return constant(c.name, c.tensor, c.packing); });
+    const auto constants = list<file::Constant>(
+        p.constants, [&](const PlanConstant& c) { return constant(c.name, c.tensor, c.packing); });
     const auto steps = list<file::Step>(p.steps, [&](const Step& s) { return step(s); });
     const auto networks = list<file::Network>(p.networks, [&](const PlanNetwork& n) {
       const auto made = n.plan != nullptr ? plan(*n.plan) : 0;
@@ -136,21 +140,26 @@ class Writer {
       return file::CreateNetwork(b_, as_model, made);
     });
     const auto inputs = numbers(p.inputs), outputs = numbers(p.outputs);
-    return file::CreatePlan(b_, values, constants, steps, networks, inputs, outputs, p.arena_bytes, p.threads);
+    return file::CreatePlan(b_, values, constants, steps, networks, inputs, outputs, p.arena_bytes,
+                            p.threads);
   }
 
   fb::Offset<file::Model> model(const Model& m, bool with_weights) {
     const DetachedModel detached = detach_initializers(m, kDetachAbove);
     const file::Blob message = blob(blobs_.add_owned(detached.bytes));
-    const auto weights = with_weights ? list<file::Constant>(detached.detached, [&](const Value* v) { return constant(v->name(), v->tensor(), ""); })
-                                      : fb::Offset<fb::Vector<fb::Offset<file::Constant>>>();
+    const auto weights =
+        with_weights
+            ? list<file::Constant>(detached.detached,
+                                   [&](const Value* v) { return constant(v->name(), v->tensor(), ""); })
+            : fb::Offset<fb::Vector<fb::Offset<file::Constant>>>();
     return file::CreateModel(b_, &message, weights);
   }
 
   fb::Offset<file::Interface> interface(const SavedEngine::Interface& i) {
     const std::string bytes = type_message(i.type).bytes();
     const auto name = text(i.name);
-    return file::CreateInterface(b_, name, b_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+    return file::CreateInterface(
+        b_, name, b_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
   }
 
   fb::Offset<file::Profile> profile(const OptimizationProfile& p) {
@@ -162,7 +171,8 @@ class Writer {
   }
 
   fb::Offset<file::SpecializedPlan> specialized(const SpecializedPlan& s) {
-    const auto shapes = list<file::Extents>(s.key.shapes, [&](const Shape& shape) { return file::CreateExtents(b_, numbers(shape.dims())); });
+    const auto shapes = list<file::Extents>(
+        s.key.shapes, [&](const Shape& shape) { return file::CreateExtents(b_, numbers(shape.dims())); });
     const auto values = list<file::InputValue>(s.key.values, [&](const auto& v) {
       return file::CreateInputValue(b_, static_cast<int32_t>(v.first), constant("input", v.second, ""));
     });
@@ -183,7 +193,8 @@ void write_file(const SavedEngine& engine, Sink sink) {
   header.byte_order = kByteOrder;
   header.version = kPlanFileVersion;
   header.structure_bytes = structure.size();
-  header.blob_offset = (sizeof header + structure.size() + kBlobPartAlignment - 1) / kBlobPartAlignment * kBlobPartAlignment;
+  header.blob_offset =
+      (sizeof header + structure.size() + kBlobPartAlignment - 1) / kBlobPartAlignment * kBlobPartAlignment;
   header.blob_bytes = blobs.size();
   header.structure_hash = hash_of(structure);
   HashStream hash;

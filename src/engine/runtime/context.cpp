@@ -37,7 +37,8 @@ bool lies_in(const Tensor& t, std::span<const Tensor> tensors) {
          });
 }
 
-/// A result that outlives the step: what lies in the memory of an argument is copied, for that memory gets other uses.
+/// A result that outlives the step: what lies in the memory of an argument is copied, for that memory gets
+/// other uses.
 Tensor kept(const Tensor& t, std::span<const Tensor> arguments) {
   if (!t.defined() || t.dtype() == DType::kString) return t;
   if (!t.is_container()) {
@@ -64,7 +65,8 @@ void unblock(const float* from, const Shape& shape, Layout layout, float* to) {
   const int64_t blocks = (channels + block - 1) / block;
   for (int64_t n = 0; n < shape[0]; ++n)
     for (int64_t c = 0; c < channels; ++c)
-      for (int64_t i = 0; i < inner; ++i) *to++ = from[((n * blocks + c / block) * inner + i) * block + c % block];
+      for (int64_t i = 0; i < inner; ++i)
+        *to++ = from[((n * blocks + c / block) * inner + i) * block + c % block];
 }
 
 }  // namespace
@@ -80,7 +82,8 @@ struct Context::Call {
   std::vector<int32_t> dropped;                      // tensors that no later step reads
 };
 
-Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks, std::shared_ptr<ThreadPool> pool)
+Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks,
+                 std::shared_ptr<ThreadPool> pool)
     : plan_(std::move(plan)), networks_(networks), pool_(std::move(pool)) {
   input_arguments_.resize(plan_->inputs.size());
   output_arguments_.resize(plan_->outputs.size());
@@ -134,7 +137,8 @@ void Context::prepare_call(size_t index, KernelLookup lookup) {
   for (size_t i = 0; i < step.inputs.size(); ++i) bind_argument(step.inputs[i], &call->inputs[i]);
   for (size_t i = 0; i < step.outputs.size(); ++i)
     bind_argument(step.outputs[i], const_cast<const void**>(&call->outputs[i]));
-  if (step.scratch_bytes > 0) arena_arguments_.push_back({const_cast<const void**>(&call->scratch), step.scratch_offset});
+  if (step.scratch_bytes > 0)
+    arena_arguments_.push_back({const_cast<const void**>(&call->scratch), step.scratch_offset});
   calls_.push_back(std::move(call));
 }
 

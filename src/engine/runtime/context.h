@@ -33,17 +33,18 @@ class OutputBinding {
 /// tensor kernels.
 class Context {
  public:
-  /// Runs on the threads of `pool`; null: on the caller's alone. Throws Error when a step's tactic is unknown or refuses the step.
-  /// `networks` outlives it.
-  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks, std::shared_ptr<ThreadPool> pool);
+  /// Runs on the threads of `pool`; null: on the caller's alone. Throws Error when a step's tactic is unknown
+  /// or refuses the step. `networks` outlives it.
+  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks,
+          std::shared_ptr<ThreadPool> pool);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   const Plan& plan() const { return *plan_; }
 
-  /// Where intermediate values are kept: the plan's arena_bytes, at a multiple of kAlignment, which nobody else uses during a run. To be
-  /// given before the first run.
+  /// Where intermediate values are kept: the plan's arena_bytes, at a multiple of kAlignment, which nobody
+  /// else uses during a run. To be given before the first run.
   void set_memory(char* memory);
   const char* memory() const { return memory_; }
 
@@ -58,7 +59,8 @@ class Context {
   void set_cancel_flag(const std::atomic<bool>* flag) { cancel_ = flag; }
   /// Called after each step with its number; null: no more.
   void set_observer(std::function<void(size_t)> observer) { observer_ = std::move(observer); }
-  /// What an output of a step holds when an observer is told of the step: row-major, a copy. Undefined when the step leaves it out.
+  /// What an output of a step holds when an observer is told of the step: row-major, a copy. Undefined when
+  /// the step leaves it out.
   Tensor observed(size_t step, size_t output) const;
 
   /// From now on the seconds of every step, by the given clock, are added to `seconds`, one entry a step; null stops it.

@@ -104,9 +104,9 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& in = plan.values[static_cast<size_t>(step.inputs[i])];
     const Shape extents = memory_extents(in.shape, in.layout);
-    const bool placed = std::any_of(step.placements.begin(), step.placements.end(), [&](const Step::Placement& p) {
-      return p.done && static_cast<size_t>(p.input) == i;
-    });
+    const bool placed =
+        std::any_of(step.placements.begin(), step.placements.end(),
+                    [&](const Step::Placement& p) { return p.done && static_cast<size_t>(p.input) == i; });
     kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed);
   }
   return kernel;

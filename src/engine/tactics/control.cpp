@@ -1,4 +1,5 @@
-// Operators with subgraphs (If, Loop, Scan, SequenceMap, FlexAttention, ...): the operator decides which body runs on what, and the bodies run on kernels.
+// Operators with subgraphs (If, Loop, Scan, SequenceMap, FlexAttention, ...): the operator decides which body
+// runs on what, and the bodies run on kernels.
 #include <algorithm>
 
 #include "engine/tactics/tactic_list.h"
@@ -52,7 +53,8 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
         node_(*model_->graph->nodes().at(0)),
         op_(require_op(node_, *model_)) {
     const std::vector<const Graph*> bodies = bodies_of(node_);
-    const auto &captures = step.parameters.numbers("captures"), &counts = step.parameters.numbers("capture_counts");
+    const auto &captures = step.parameters.numbers("captures"),
+               &counts = step.parameters.numbers("capture_counts");
     require(bodies.size() == counts.size() && step.networks.size() == bodies.size() + 1, ErrorCode::kInternal,
             "a step of control flow has {} bodies and {} networks", bodies.size(), step.networks.size());
     size_t at = 0;
@@ -60,8 +62,8 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
       Body& body = bodies_.emplace_back(Body{bodies[i], source.runner(step.networks[i + 1]), {}});
       for (int64_t k = 0; k < counts[i]; ++k) {
         body.captures.push_back(static_cast<size_t>(captures.at(at++)));
-        require(body.captures.back() < step.inputs.size(), ErrorCode::kInternal, "a body takes input {} of {}", body.captures.back(),
-                step.inputs.size());
+        require(body.captures.back() < step.inputs.size(), ErrorCode::kInternal,
+                "a body takes input {} of {}", body.captures.back(), step.inputs.size());
       }
     }
   }
@@ -70,7 +72,9 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
              std::string& error) noexcept override {
     try {
       inputs_ = inputs;
-      outputs = evaluate_node(node_, op_, {inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(node_.inputs().size())}, this);
+      outputs = evaluate_node(
+          node_, op_, {inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(node_.inputs().size())},
+          this);
       return Status::kOk;
     } catch (const std::exception& e) {
       error = e.what();
@@ -86,11 +90,13 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
   };
 
   std::vector<Tensor> run(const Graph& graph, std::vector<Tensor> inputs) override {
-    const auto body = std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.graph == &graph; });
+    const auto body =
+        std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.graph == &graph; });
     require(body != bodies_.end(), ErrorCode::kInternal, "a body of {} is unknown", node_.label());
     // As in the interpreter: what is declared as an optional takes the bare value, too.
     for (size_t i = 0; i < inputs.size() && i < graph.inputs.size(); ++i)
-      if (graph.inputs[i]->type.kind == Type::Kind::kOptional && inputs[i].dtype() != DType::kOptional) inputs[i] = Tensor::optional(inputs[i]);
+      if (graph.inputs[i]->type.kind == Type::Kind::kOptional && inputs[i].dtype() != DType::kOptional)
+        inputs[i] = Tensor::optional(inputs[i]);
     for (const size_t i : body->captures) inputs.push_back(inputs_[i]);
     return body->runner->run(inputs);
   }

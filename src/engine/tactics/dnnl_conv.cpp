@@ -73,7 +73,8 @@ ConvShape shape_of(const Plan& plan, const Step& step) {
 
 int64_t groups_of(const ConvShape& c) { return c.weights.rank() > c.input.rank() ? c.weights[0] : 1; }
 
-/// What each thread computes. The channels of a group stay together, and so do the groups whose input channels share a block.
+/// What each thread computes. The channels of a group stay together, and so do the groups whose input
+/// channels share a block.
 std::vector<Box> parts_of(const ConvShape& c, Layout in, Layout out, int64_t threads) {
   const int64_t groups = groups_of(c), outputs = c.output[1] / groups, inputs = c.input[1] / groups;
   if (groups == 1) return channel_parts(c.output, out, threads);
@@ -94,7 +95,8 @@ Box input_part(const ConvShape& c, const Box& part) {
 }
 
 /// Throws dnnl::error when there is no implementation.
-ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out, const Box& part, const PostOps& post_ops) {
+ConvForward::primitive_desc describe(const ConvShape& c, Layout in, Layout out, const Box& part,
+                                     const PostOps& post_ops) {
   Shape kernel = c.weights;
   // With groups, their number comes first.
   kernel[0] = groups_of(c) == 1 ? part.size[1] : part.size[1] / (c.output[1] / groups_of(c));
@@ -135,7 +137,8 @@ std::vector<Choice> choices(const Problem& p, const ConvShape& c) {
 /// The weights of the output channels of a part, and their descriptor.
 std::pair<Tensor, memory::desc> weights_of(const ConvShape& c, const Tensor& all, const Box& part) {
   Shape kernel = c.weights;
-  const int64_t groups = groups_of(c), first = groups == 1 ? part.begin[1] : part.begin[1] / (c.output[1] / groups);
+  const int64_t groups = groups_of(c),
+                first = groups == 1 ? part.begin[1] : part.begin[1] / (c.output[1] / groups);
   kernel[0] = groups == 1 ? part.size[1] : part.size[1] / (c.output[1] / groups);
   const float* from = all.data<float>() + first * c.weights.numel(1, c.weights.size());
   return {Tensor::view(DType::kFloat32, kernel, from, nullptr), memory_desc(kernel, {})};
@@ -150,7 +153,9 @@ std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& ch
   const Region& region = p.region();
   const std::vector<Box> parts = parts_of(c, choice.in, choice.out, p.config().threads);
   EpilogueSpec spec = epilogue_spec(p, region.epilogue, choice.out, 3);
-  const auto describe_part = [&](const Box& part, const PostOps& ops) { return describe(c, choice.in, choice.out, part, ops); };
+  const auto describe_part = [&](const Box& part, const PostOps& ops) {
+    return describe(c, choice.in, choice.out, part, ops);
+  };
   std::optional<FusedParts<ConvForward::primitive_desc>> made;
   try {
     made.emplace(parts, spec, c.output, -1, describe_part, weights_key);
@@ -161,13 +166,15 @@ std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& ch
   const std::string implementation = made->descriptors[0].impl_info_str();
   b.add_input(p.node().input(0), choice.in);
   const UnalignedTensor& weights = *p.input_constant(1);
-  b.add_constant(p.node().input(1)->name(), weights, "convolution in " + made->weights.str(), [weights, packed = made->weights, c, parts] {
-    const Tensor all = weights.aligned();
-    return packed.pack([&](int64_t channel) {
-      const auto part = std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
-      return weights_of(c, all, *part);
-    });
-  });
+  b.add_constant(p.node().input(1)->name(), weights, "convolution in " + made->weights.str(),
+                 [weights, packed = made->weights, c, parts] {
+                   const Tensor all = weights.aligned();
+                   return packed.pack([&](int64_t channel) {
+                     const auto part = std::find_if(parts.begin(), parts.end(),
+                                                    [&](const Box& x) { return weights_key(x) == channel; });
+                     return weights_of(c, all, *part);
+                   });
+                 });
   c.has_bias ? b.add_input(p.node().input(2)) : b.skip_input();
   b.add_output(region.output(), choice.out);
   Parameters& parameters = b.step.parameters;
@@ -180,8 +187,10 @@ std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& ch
   parameters.set("implementation", implementation);
   b.step.scratch_bytes = settle_accumulation(spec, *made, parts, c.output, describe_part, weights_key);
   write_epilogue(region.epilogue, spec, b);
-  const auto products = static_cast<double>(c.output.numel()) * static_cast<double>(c.weights.numel()) / static_cast<double>(c.output[1]);
-  b.estimate = estimate_seconds(2 * products, 4.0 * static_cast<double>(c.weights.numel()), efficiency_of(rank_implementation(implementation)));
+  const auto products = static_cast<double>(c.output.numel()) * static_cast<double>(c.weights.numel()) /
+                        static_cast<double>(c.output[1]);
+  b.estimate = estimate_seconds(2 * products, 4.0 * static_cast<double>(c.weights.numel()),
+                                efficiency_of(rank_implementation(implementation)));
   return {};
 }
 
@@ -190,23 +199,28 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const ConvShape c = shape_of(p);
   std::string refusal;
   for (const Choice& choice : choices(p, c))
-    if (std::string reason = add_candidate(p, c, choice, proposals); !reason.empty()) refusal = std::move(reason);
+    if (std::string reason = add_candidate(p, c, choice, proposals); !reason.empty())
+      refusal = std::move(reason);
   return proposals.candidates().empty() ? refusal : std::string();
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const ConvShape c = shape_of(plan, step);
-  const Layout in = plan.values[static_cast<size_t>(step.inputs[0])].layout, out = plan.values[static_cast<size_t>(step.outputs[0])].layout;
+  const Layout in = plan.values[static_cast<size_t>(step.inputs[0])].layout,
+               out = plan.values[static_cast<size_t>(step.outputs[0])].layout;
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
-  const auto describe_part = [&](const Box& part, const PostOps& ops) { return describe(c, in, out, part, ops); };
+  const auto describe_part = [&](const Box& part, const PostOps& ops) {
+    return describe(c, in, out, part, ops);
+  };
   const auto bind = [&](DnnlKernel& kernel, const ConvForward::primitive_desc& pd, const Box& part) {
     kernel.add_primitive(ConvForward(pd));
     kernel.add_input(DNNL_ARG_SRC, pd.src_desc(), 0, part_offset(c.input, in, input_part(c, part)) * kWidth);
     if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
   };
-  return make_fused_kernel<ConvForward::primitive_desc>(plan, step, c.output, parts_of(c, in, out, step.parameters.number("threads")), true,
-                                                        describe_part, weights_key, bind);
+  return make_fused_kernel<ConvForward::primitive_desc>(
+      plan, step, c.output, parts_of(c, in, out, step.parameters.number("threads")), true, describe_part,
+      weights_key, bind);
 }
 
 }  // namespace

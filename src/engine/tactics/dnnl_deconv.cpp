@@ -44,7 +44,8 @@ struct Extents {
 
 std::vector<Box> parts_of(const Extents& e, int64_t threads) {
   if (e.groups == 1) return channel_parts(e.out, e.layout, threads);
-  const int64_t together = e.layout.is_blocked() ? e.layout.block / std::gcd(int64_t{e.layout.block}, e.group_inputs()) : 1;
+  const int64_t together =
+      e.layout.is_blocked() ? e.layout.block / std::gcd(int64_t{e.layout.block}, e.group_inputs()) : 1;
   return channel_parts(e.out, e.layout, threads, e.group_outputs() * together);
 }
 
@@ -67,8 +68,8 @@ Shape part_weights(const Extents& e, const Box& part, const Parameters& p) {
 }
 
 Deconvolution::primitive_desc describe(const Extents& e, const Box& part, const Parameters& p) {
-  const memory::desc src = part_desc(e.in, e.layout, input_part(e, part)), dst = part_desc(e.out, e.layout, part),
-                     weights = any_desc(part_weights(e, part, p));
+  const memory::desc src = part_desc(e.in, e.layout, input_part(e, part)),
+                     dst = part_desc(e.out, e.layout, part), weights = any_desc(part_weights(e, part, p));
   const memory::dims strides = to_dnnl(p.numbers("strides")), dilations = to_dnnl(p.numbers("dilations")),
                      begin = to_dnnl(p.numbers("pads_begin")), end = to_dnnl(p.numbers("pads_end"));
   const auto kind = dnnl::prop_kind::forward_inference;
@@ -104,7 +105,8 @@ memory::desc given_weights(const Shape& w, int64_t groups) {
 }
 
 /// Returns why not, or nothing.
-std::string add_candidate(const Problem& p, const Extents& e, const memory::desc& given, Parameters parameters, Proposals& proposals) {
+std::string add_candidate(const Problem& p, const Extents& e, const memory::desc& given,
+                          Parameters parameters, Proposals& proposals) {
   const std::vector<Box> parts = parts_of(e, p.config().threads);
   PackedWeights packed;
   int64_t scratch = 0;
@@ -120,7 +122,8 @@ std::string add_candidate(const Problem& p, const Extents& e, const memory::desc
   }
   const bool plain = rank_implementation(parameters.text("implementation")) == ImplementationRank::kPlain;
   const auto part_of = [e, parts, given, parameters](const Tensor& all, int64_t channel) {
-    const Box& part = *std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
+    const Box& part =
+        *std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
     const int64_t first = e.groups == 1 ? channel : channel / e.group_outputs();
     const dnnl_dim_t* given_strides = given.data.format_desc.blocking.strides;
     const memory::dims strides = {given_strides, given_strides + given.data.ndims};
@@ -132,15 +135,17 @@ std::string add_candidate(const Problem& p, const Extents& e, const memory::desc
   const UnalignedTensor& w = *p.input_constant(1);
   Candidate& b = proposals.add(e.layout.str(), NumericsClass::kReassociated);
   b.add_input(p.node().input(0), e.layout);
-  b.add_constant(p.node().input(1)->name(), w, fmt::format("transposed convolution in {}", packed.str()), [w, packed, part_of] {
-    const Tensor all = w.aligned();
-    return packed.pack([&](int64_t channel) { return part_of(all, channel); });
-  });
+  b.add_constant(p.node().input(1)->name(), w, fmt::format("transposed convolution in {}", packed.str()),
+                 [w, packed, part_of] {
+                   const Tensor all = w.aligned();
+                   return packed.pack([&](int64_t channel) { return part_of(all, channel); });
+                 });
   p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
   b.add_output(p.node().output(0), e.layout);
   b.step.scratch_bytes = scratch;
-  b.estimate = estimate_seconds(2.0 * static_cast<double>(w.numel()) * static_cast<double>(e.in.numel() / std::max<int64_t>(e.in[1], 1)), 0,
-                                plain ? 0.01 : 0.5);
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(w.numel()) *
+                                    static_cast<double>(e.in.numel() / std::max<int64_t>(e.in[1], 1)),
+                                0, plain ? 0.01 : 0.5);
   b.step.parameters = std::move(parameters);
   return {};
 }
@@ -171,7 +176,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
   std::string refusal;
   for (const Layout layout : p.layouts(DType::kFloat32, in)) {
     const Extents e{.in = in, .out = out, .layout = layout, .groups = groups, .has_bias = p.has_input(2)};
-    if (std::string reason = add_candidate(p, e, given, parameters, proposals); !reason.empty()) refusal = std::move(reason);
+    if (std::string reason = add_candidate(p, e, given, parameters, proposals); !reason.empty())
+      refusal = std::move(reason);
   }
   return proposals.candidates().empty() ? refusal : std::string();
 }
@@ -190,8 +196,10 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   for (const Box& part : parts_of(e, step.parameters.number("threads"))) {
     const Deconvolution::primitive_desc pd = describe(e, part, step.parameters);
     kernel->add_primitive(Deconvolution(pd));
-    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0, part_offset(e.in, e.layout, input_part(e, part)) * kWidth);
-    kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, packed.add(weights_key(part), pd.weights_desc()));
+    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
+                      part_offset(e.in, e.layout, input_part(e, part)) * kWidth);
+    kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1,
+                      packed.add(weights_key(part), pd.weights_desc()));
     if (e.has_bias) kernel->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
     kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(e.out, e.layout, part) * kWidth);
     kernel->add_scratch(pd.scratchpad_desc());

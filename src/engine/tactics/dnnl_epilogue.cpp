@@ -145,11 +145,13 @@ int64_t PackedWeights::add(int64_t key, const dnnl::memory::desc& desc) {
 
 std::string PackedWeights::str() const {
   std::string text;
-  for (const Place& p : places_) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", p.key, format_text(p.desc));
+  for (const Place& p : places_)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", p.key, format_text(p.desc));
   return text;
 }
 
-Tensor PackedWeights::pack(const std::function<std::pair<Tensor, dnnl::memory::desc>(int64_t key)>& part) const {
+Tensor PackedWeights::pack(
+    const std::function<std::pair<Tensor, dnnl::memory::desc>(int64_t key)>& part) const {
   Tensor packed = Tensor::zeros(DType::kUInt8, Shape{bytes_});
   for (const Place& p : places_) {
     const auto [weights, given] = part(p.key);

@@ -29,7 +29,8 @@ struct PostOps {
   std::vector<Binding> bindings;
 };
 
-/// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds what lies in the output's memory.
+/// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds what lies in the
+/// output's memory.
 PostOps make_post_ops(const EpilogueSpec& spec, const Shape& result, const Box& part, int accumulate = -1);
 /// The entry whose operand lies in the output's memory, as the step says; -1 when there is none.
 int accumulating_entry(const EpilogueSpec& spec, const Step& step);
@@ -57,8 +58,9 @@ class PackedWeights {
   int64_t bytes_ = 0;
 };
 
-/// The primitives of a step, one for each part of its result, while the step is made. `describe(part, post_ops)` gives a primitive
-/// descriptor and throws dnnl::error where there is none; `key(part)` says which parts share their weights.
+/// The primitives of a step, one for each part of its result, while the step is made. `describe(part,
+/// post_ops)` gives a primitive descriptor and throws dnnl::error where there is none; `key(part)` says which
+/// parts share their weights.
 template <typename Descriptor>
 struct FusedParts {
   std::vector<Descriptor> descriptors;
@@ -67,7 +69,8 @@ struct FusedParts {
   int64_t scratch = 0;
 
   template <typename Describe, typename Key>
-  FusedParts(const std::vector<Box>& parts, const EpilogueSpec& spec, const Shape& result, int accumulate, Describe describe, Key key) {
+  FusedParts(const std::vector<Box>& parts, const EpilogueSpec& spec, const Shape& result, int accumulate,
+             Describe describe, Key key) {
     for (const Box& part : parts) {
       descriptors.push_back(describe(part, make_post_ops(spec, result, part, accumulate)));
       weight_offsets.push_back(weights.add(key(part), descriptors.back().weights_desc()));
@@ -84,8 +87,8 @@ struct FusedParts {
 /// Whether an added operand may be accumulated onto instead of read: keeps may_accumulate only where oneDNN
 /// has the kernels for it, with the same weights. Returns the scratch that either needs.
 template <typename Descriptor, typename Describe, typename Key>
-int64_t settle_accumulation(EpilogueSpec& spec, const FusedParts<Descriptor>& made, const std::vector<Box>& parts, const Shape& result,
-                            Describe describe, Key key) {
+int64_t settle_accumulation(EpilogueSpec& spec, const FusedParts<Descriptor>& made,
+                            const std::vector<Box>& parts, const Shape& result, Describe describe, Key key) {
   int64_t scratch = made.scratch;
   bool settled = false;
   for (size_t i = 0; i < spec.entries.size(); ++i) {
@@ -106,11 +109,12 @@ int64_t settle_accumulation(EpilogueSpec& spec, const FusedParts<Descriptor>& ma
   return scratch;
 }
 
-/// Makes a step's kernel. `bind(kernel, descriptor, part)` adds a primitive with its arguments besides the weights (step input 1), the
-/// operands of the epilogue and scratch memory.
+/// Makes a step's kernel. `bind(kernel, descriptor, part)` adds a primitive with its arguments besides the
+/// weights (step input 1), the operands of the epilogue and scratch memory.
 template <typename Descriptor, typename Describe, typename Key, typename Bind>
-std::unique_ptr<Kernel> make_fused_kernel(const Plan& plan, const Step& step, const Shape& result, const std::vector<Box>& parts,
-                                          bool packed, Describe describe, Key key, Bind bind) {
+std::unique_ptr<Kernel> make_fused_kernel(const Plan& plan, const Step& step, const Shape& result,
+                                          const std::vector<Box>& parts, bool packed, Describe describe,
+                                          Key key, Bind bind) {
   const EpilogueSpec spec = epilogue_spec(plan, step);
   const int accumulate = accumulating_entry(spec, step);
   const FusedParts<Descriptor> made(parts, spec, result, accumulate, describe, key);

@@ -17,7 +17,8 @@ constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
 /// Multiplications that are worth waking a thread for.
 constexpr int64_t kMinWork = 1 << 14;
 
-/// A part of an operand, where the extents of the result that it shares are cut: `row` and `column` say which of its last two are.
+/// A part of an operand, where the extents of the result that it shares are cut: `row` and `column` say which
+/// of its last two are.
 Box operand_part(const Matrix& m, const Box& part, bool row, bool column) {
   Box box = whole_box(m.shape);
   const size_t rank = m.shape.size();
@@ -40,7 +41,8 @@ int64_t bytes_before(const Matrix& m, const Box& part) {
   return offset * static_cast<int64_t>(sizeof(float));
 }
 
-/// What each thread computes: matrices of a stack where there are enough, else rows or columns, of which there are more.
+/// What each thread computes: matrices of a stack where there are enough, else rows or columns, of which
+/// there are more.
 std::vector<Box> parts_of(const MatrixProduct& p, int64_t threads) {
   const Shape& out = p.out.shape;
   const size_t rank = out.size();
@@ -51,7 +53,8 @@ std::vector<Box> parts_of(const MatrixProduct& p, int64_t threads) {
   const int64_t unit = axis == rank - 1 ? 16 : axis == rank - 2 ? 8 : 1;
   const int64_t work = out.numel() * p.a.shape.back();
   std::vector<Box> parts;
-  const std::vector<int64_t> bounds = bounds_of(out[axis], std::min(threads, std::max<int64_t>(1, work / kMinWork)), unit);
+  const std::vector<int64_t> bounds =
+      bounds_of(out[axis], std::min(threads, std::max<int64_t>(1, work / kMinWork)), unit);
   for (size_t i = 0; i + 1 < bounds.size(); ++i) {
     Box part = whole_box(out);
     part.begin[axis] = bounds[i];
@@ -114,11 +117,13 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   b.add_input(p.left);
   if (p.packed) {
     const UnalignedTensor& weights = p.right->tensor();
-    const std::string packing = fmt::format("{}{} x {} in {}", p.b.shape.str(), p.b.strides[0], p.weight_scale, made->weights.str());
+    const std::string packing =
+        fmt::format("{}{} x {} in {}", p.b.shape.str(), p.b.strides[0], p.weight_scale, made->weights.str());
     b.add_constant(p.right->name(), weights, packing, [weights, p, parts, packed = made->weights] {
       const Tensor all = scaled(weights, p.weight_scale);
       return packed.pack([&](int64_t column) {
-        const auto part = std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == column; });
+        const auto part =
+            std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == column; });
         const Box right = right_part(p, *part);
         const char* from = static_cast<const char*>(all.data()) + bytes_before(p.b, right);
         return std::pair(Tensor::view(DType::kFloat32, right.size, from, nullptr), desc_of(p.b, right));
@@ -142,7 +147,8 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   parameters.set("implementation", implementation);
   b.step.scratch_bytes = settle_accumulation(spec, *made, parts, p.out.shape, describe_part, weights_key);
   write_epilogue(p.epilogue, spec, b);
-  b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.a.shape.back()), 4.0 * static_cast<double>(p.b.shape.numel()), 0.8);
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.a.shape.back()),
+                                4.0 * static_cast<double>(p.b.shape.numel()), 0.8);
   return {};
 }
 
@@ -156,8 +162,11 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const auto bind = [&](DnnlKernel& kernel, const MatMul::primitive_desc& pd, const Box& part) {
     kernel.add_primitive(MatMul(pd));
     kernel.add_input(DNNL_ARG_SRC, pd.src_desc(), 0, bytes_before(p.a, operand_part(p.a, part, true, false)));
-    if (!p.packed) kernel.add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, bytes_before(p.b, right_part(p, part)));
-    if (p.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin.back() * static_cast<int64_t>(sizeof(float)));
+    if (!p.packed)
+      kernel.add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, bytes_before(p.b, right_part(p, part)));
+    if (p.has_bias)
+      kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2,
+                       part.begin.back() * static_cast<int64_t>(sizeof(float)));
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, bytes_before(p.out, part));
   };
   return make_fused_kernel<MatMul::primitive_desc>(

@@ -50,7 +50,9 @@ std::string supports(const Problem& p) {
 }
 
 /// Images and channels are pooled each on its own.
-std::vector<Box> parts_of(const Shape& out, Layout layout, int64_t threads) { return channel_parts(out, layout, threads); }
+std::vector<Box> parts_of(const Shape& out, Layout layout, int64_t threads) {
+  return channel_parts(out, layout, threads);
+}
 
 /// What a part of the result is computed from.
 Box input_part(const Shape& in, const Box& part) {
@@ -62,7 +64,8 @@ Box input_part(const Shape& in, const Box& part) {
   return box;
 }
 
-Pool::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, const Box& part, const Parameters& p) {
+Pool::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, const Box& part,
+                              const Parameters& p) {
   const auto algorithm = p.text("kind") == "max" ? dnnl::algorithm::pooling_max
                          : p.text("kind") == "average_with_pads"
                              ? dnnl::algorithm::pooling_avg_include_padding
@@ -70,11 +73,12 @@ Pool::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, 
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const OneThread alone;
-  return {Pool::desc(dnnl::prop_kind::forward_inference, algorithm, part_desc(in, layout, input_part(in, part)),
-                     part_desc(out, layout, part), to_dnnl(p.numbers("strides")), to_dnnl(p.numbers("kernel")),
-                     to_dnnl(p.numbers("dilations")), to_dnnl(p.numbers("pads_begin")),
-                     to_dnnl(p.numbers("pads_end"))),
-          attributes, dnnl_engine()};
+  return {
+      Pool::desc(dnnl::prop_kind::forward_inference, algorithm, part_desc(in, layout, input_part(in, part)),
+                 part_desc(out, layout, part), to_dnnl(p.numbers("strides")), to_dnnl(p.numbers("kernel")),
+                 to_dnnl(p.numbers("dilations")), to_dnnl(p.numbers("pads_begin")),
+                 to_dnnl(p.numbers("pads_end"))),
+      attributes, dnnl_engine()};
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
@@ -115,7 +119,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.add_output(p.node().output(0), layout);
     b.step.parameters = std::move(own);
     b.step.scratch_bytes = scratch;
-    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * Shape(w.kernel).numel()), 0, layout.is_blocked() ? 0.2 : 0.1);
+    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * Shape(w.kernel).numel()),
+                                  0, layout.is_blocked() ? 0.2 : 0.1);
   }
   return proposals.candidates().empty() ? refusal : std::string();
 }
@@ -128,7 +133,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   for (const Box& part : parts_of(out.shape, out.layout, step.parameters.number("threads"))) {
     const Pool::primitive_desc pd = describe(in.shape, out.shape, in.layout, part, step.parameters);
     kernel->add_primitive(Pool(pd));
-    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0, part_offset(in.shape, in.layout, input_part(in.shape, part)) * kWidth);
+    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
+                      part_offset(in.shape, in.layout, input_part(in.shape, part)) * kWidth);
     kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(out.shape, out.layout, part) * kWidth);
     kernel->add_scratch(pd.scratchpad_desc());
   }

@@ -57,19 +57,23 @@ memory::desc any_desc(const Shape& shape) {
 
 std::string format_text(const memory::desc& desc) {
   const dnnl_memory_desc_t& d = desc.data;
-  const auto list = [](const dnnl_dim_t* values, int count) { return fmt::format("{}", fmt::join(values, values + count, ",")); };
-  std::string text = fmt::format("type {} [{}] padded [{}]", static_cast<int>(d.data_type), list(d.dims, d.ndims), list(d.padded_dims, d.ndims));
+  const auto list = [](const dnnl_dim_t* values, int count) {
+    return fmt::format("{}", fmt::join(values, values + count, ","));
+  };
+  std::string text = fmt::format("type {} [{}] padded [{}]", static_cast<int>(d.data_type),
+                                 list(d.dims, d.ndims), list(d.padded_dims, d.ndims));
   if (d.format_kind == dnnl_blocked) {
     const dnnl_blocking_desc_t& b = d.format_desc.blocking;
-    text += fmt::format(" strides [{}] blocks [{}] of [{}]", list(b.strides, d.ndims), list(b.inner_blks, b.inner_nblks),
-                        list(b.inner_idxs, b.inner_nblks));
+    text += fmt::format(" strides [{}] blocks [{}] of [{}]", list(b.strides, d.ndims),
+                        list(b.inner_blks, b.inner_nblks), list(b.inner_idxs, b.inner_nblks));
   } else {
     // A format of the library's own, of which only the bytes of its description are known.
     text += fmt::format(" kind {} ", static_cast<int>(d.format_kind));
     const auto* bytes = reinterpret_cast<const unsigned char*>(&d.format_desc);
     for (size_t i = 0; i < sizeof d.format_desc; ++i) text += fmt::format("{:02x}", bytes[i]);
   }
-  if (d.extra.flags != 0) text += fmt::format(" extra {} {} {}", d.extra.flags, d.extra.compensation_mask, d.extra.scale_adjust);
+  if (d.extra.flags != 0)
+    text += fmt::format(" extra {} {} {}", d.extra.flags, d.extra.compensation_mask, d.extra.scale_adjust);
   return text;
 }
 
@@ -110,7 +114,8 @@ bool is_contiguous(const Shape& shape, const Box& part) {
 }  // namespace
 
 std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit) {
-  const int64_t units = (count + unit - 1) / unit, n = std::clamp<int64_t>(parts, 1, std::max<int64_t>(units, 1));
+  const int64_t units = (count + unit - 1) / unit,
+                n = std::clamp<int64_t>(parts, 1, std::max<int64_t>(units, 1));
   std::vector<int64_t> bounds;
   for (int64_t i = 0; i <= n; ++i) bounds.push_back(std::min(count, units * i / n * unit));
   return bounds;
@@ -128,7 +133,8 @@ int64_t part_offset(const Shape& shape, Layout layout, const Box& part) {
     for (size_t d = 0; d < shape.size(); ++d) offset += part.begin[d] * strides[d];
     return offset;
   }
-  const int64_t inner = shape.numel(2, shape.size()) * layout.block, blocks = (shape[1] + layout.block - 1) / layout.block;
+  const int64_t inner = shape.numel(2, shape.size()) * layout.block,
+                blocks = (shape[1] + layout.block - 1) / layout.block;
   return (part.begin[0] * blocks + part.begin[1] / layout.block) * inner;
 }
 
@@ -153,7 +159,9 @@ std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts
 
 int64_t scratch_bytes(const memory::desc& desc) { return static_cast<int64_t>(align_up(desc.get_size())); }
 
-void DnnlKernel::add_primitive(dnnl::primitive primitive) { calls_.push_back({std::move(primitive), {}, {}}); }
+void DnnlKernel::add_primitive(dnnl::primitive primitive) {
+  calls_.push_back({std::move(primitive), {}, {}});
+}
 
 void DnnlKernel::add(int arg, const memory::desc& desc, Role role, size_t position, int64_t offset) {
   Call& call = calls_.back();

@@ -30,8 +30,9 @@ ImplementationRank rank_implementation(std::string_view info);
 /// Brings a float32 tensor, whose memory `from` describes, into the memory format `to` at `target`.
 void pack(const Tensor& tensor, const dnnl::memory::desc& from, const dnnl::memory::desc& to, void* target);
 
-/// While it lives, oneDNN works on this thread alone: descriptors are made for one thread, and primitives wake no others. The
-/// engine's own threads share the work (see Box), so that no second team of threads competes with them for the processors.
+/// While it lives, oneDNN works on this thread alone: descriptors are made for one thread, and primitives
+/// wake no others. The engine's own threads share the work (see Box), so that no second team of threads
+/// competes with them for the processors.
 class OneThread {
  public:
   OneThread();
@@ -49,19 +50,22 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 Box whole_box(const Shape& shape);
-/// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only parts that lie in one piece can be described:
-/// images, or whole blocks of channels of one image.
+/// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only parts that lie in one
+/// piece can be described: images, or whole blocks of channels of one image.
 dnnl::memory::desc part_desc(const Shape& shape, Layout layout, const Box& part);
 /// Where the part begins, in elements from the start of the tensor's memory.
 int64_t part_offset(const Shape& shape, Layout layout, const Box& part);
 
-/// Bounds of at most `parts` ranges of [0, count), alike in size and beginning at multiples of `unit`: one more than there are ranges.
+/// Bounds of at most `parts` ranges of [0, count), alike in size and beginning at multiples of `unit`: one
+/// more than there are ranges.
 std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit);
-/// At most `parts` parts of a result [N, C, ...], alike in size: images, or where there are fewer of them than parts, ranges of channels of
-/// an image, which begin at multiples of `unit` (in a blocked layout of its block, too).
+/// At most `parts` parts of a result [N, C, ...], alike in size: images, or where there are fewer of them
+/// than parts, ranges of channels of an image, which begin at multiples of `unit` (in a blocked layout of its
+/// block, too).
 std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit = 1);
 
-/// Primitives that carry out a step together, each on a thread of its own, with their arguments bound to the step's inputs and outputs.
+/// Primitives that carry out a step together, each on a thread of its own, with their arguments bound to the
+/// step's inputs and outputs.
 class DnnlKernel final : public Kernel {
  public:
   /// What follows is about this primitive.

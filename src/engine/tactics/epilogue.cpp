@@ -77,7 +77,8 @@ std::string row_epilogue_refusal(const Problem& p, const std::vector<EpilogueSte
   return {};
 }
 
-void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs, Candidate& b) {
+void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs,
+                        Candidate& b) {
   EpilogueSpec spec = epilogue_spec(p, epilogue, {}, inputs);
   for (EpilogueSpec::Entry& e : spec.entries) e.may_accumulate = false;
   write_epilogue(epilogue, spec, b);

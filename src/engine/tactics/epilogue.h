@@ -46,6 +46,7 @@ class RowEpilogue {
 /// Empty when RowEpilogue can carry out the steps; else the sentence that says why not.
 std::string row_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue);
 /// Writes down the spec of a RowEpilogue whose operands follow `inputs` other step inputs.
-void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs, Candidate& b);
+void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs,
+                        Candidate& b);
 
 }  // namespace assay::engine

@@ -45,7 +45,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
   parameters.set("m", plan.size.out_channels / plan.size.groups);
   parameters.set("n", plan.window.out_size());
   parameters.set("k", plan.size.in_channels / plan.size.groups);
-  b.estimate = estimate_seconds(2.0 * static_cast<double>(plan.output.numel() * plan.size.in_channels / plan.size.groups), 0, 0.5);
+  b.estimate = estimate_seconds(
+      2.0 * static_cast<double>(plan.output.numel() * plan.size.in_channels / plan.size.groups), 0, 0.5);
   write_row_epilogue(p, p.region().epilogue, 3, b);
   return {};
 }

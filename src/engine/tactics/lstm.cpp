@@ -100,13 +100,16 @@ Tensor bias_of(const Tensor& b, const Sizes& s, int64_t direction) {
   return sum;
 }
 
-Tensor weights_of(const UnalignedTensor& w, const Sizes& s, int64_t direction, const PackedWeights& packed, const std::vector<Box>& parts) {
+Tensor weights_of(const UnalignedTensor& w, const Sizes& s, int64_t direction, const PackedWeights& packed,
+                  const std::vector<Box>& parts) {
   const Tensor whole = w.aligned();
   const auto* from = whole.data<float>() + direction * s.gates() * s.inputs;
   return packed.pack([&](int64_t gate) {
-    const auto part = std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return x.begin[1] == gate; });
+    const auto part =
+        std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return x.begin[1] == gate; });
     const memory::desc given({s.inputs, part->size[1]}, memory::data_type::f32, memory::dims{1, s.inputs});
-    return std::pair(Tensor::view(DType::kFloat32, {part->size[1], s.inputs}, from + gate * s.inputs, nullptr), given);
+    return std::pair(
+        Tensor::view(DType::kFloat32, {part->size[1], s.inputs}, from + gate * s.inputs, nullptr), given);
   });
 }
 
@@ -124,25 +127,30 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const UnalignedTensor &w = *p.input_constant(1), *bias = p.input_constant(3);
   for (int64_t d = 0; d < s.directions; ++d) {
     b.add_constant(n.input(1)->name(), w, fmt::format("direction {} in {}", d, packing.str()),
-                   [w, s, d, packed = packing, parts = parts_of(s, threads)] { return weights_of(w, s, d, packed, parts); });
-    b.add_constant(
-        "bias", bias != nullptr ? *bias : w, fmt::format("{} of direction {}", bias != nullptr ? "sum" : "zeros", d), [given = bias != nullptr ? *bias : UnalignedTensor(), s, d] { return bias_of(given.aligned(), s, d); });
+                   [w, s, d, packed = packing, parts = parts_of(s, threads)] {
+                     return weights_of(w, s, d, packed, parts);
+                   });
+    b.add_constant("bias", bias != nullptr ? *bias : w,
+                   fmt::format("{} of direction {}", bias != nullptr ? "sum" : "zeros", d),
+                   [given = bias != nullptr ? *bias : UnalignedTensor(), s, d] {
+                     return bias_of(given.aligned(), s, d);
+                   });
   }
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
   Parameters& parameters = b.step.parameters;
   parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
   parameters.set("threads", threads);
   parameters.set("backward", int64_t{string_attribute(n, "direction", "forward") == "reverse"});
-  b.step.scratch_bytes =
-      static_cast<int64_t>(static_cast<size_t>(s.directions) * s.gate_bytes() + s.state_bytes() +
-                           s.output_bytes()) +
-      product_scratch;
+  b.step.scratch_bytes = static_cast<int64_t>(static_cast<size_t>(s.directions) * s.gate_bytes() +
+                                              s.state_bytes() + s.output_bytes()) +
+                         product_scratch;
   return {};
 }
 
 class LstmKernel final : public Kernel {
  public:
-  LstmKernel(const Sizes& s, int64_t threads, bool backward) : s_(s), directions_(static_cast<size_t>(s.directions)) {
+  LstmKernel(const Sizes& s, int64_t threads, bool backward)
+      : s_(s), directions_(static_cast<size_t>(s.directions)) {
     const Shape gates = {s.steps * s.batch, s.gates()};
     constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
     for (int64_t d = 0; d < s.directions; ++d) {
@@ -157,7 +165,8 @@ class LstmKernel final : public Kernel {
         const dnnl::matmul::primitive_desc pd = describe(s, part);
         product->add_primitive(dnnl::matmul(pd));
         product->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
-        product->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, packing.add(part.begin[1], pd.weights_desc()));
+        product->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1,
+                           packing.add(part.begin[1], pd.weights_desc()));
         product->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
         product->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(gates, {}, part) * kWidth);
         product->add_scratch(pd.scratchpad_desc());

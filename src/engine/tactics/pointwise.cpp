@@ -16,57 +16,19 @@ namespace {
 using kernels::PointwiseProgram;
 using kernels::PointwiseType;
 
-constexpr std::string_view kOperators[] = {"Abs",
-                                           "Add",
-                                           "And",
-                                           "Cast",
-                                           "Ceil",
-                                           "Clip",
-                                           "Cos",
-                                           "Div",
-                                           "Elu",
-                                           "Equal",
-                                           "Erf",
-                                           "Exp",
-                                           "Floor",
-                                           "Gelu",
-                                           "Greater",
-                                           "GreaterOrEqual",
-                                           "HardSigmoid",
-                                           "HardSwish",
-                                           "LeakyRelu",
-                                           "Less",
-                                           "LessOrEqual",
-                                           "Log",
-                                           "Max",
-                                           "Min",
-                                           "Mish",
-                                           "Mul",
-                                           "Neg",
-                                           "Not",
-                                           "Or",
-                                           "PRelu",
-                                           "Pow",
-                                           "Reciprocal",
-                                           "Relu",
-                                           "Round",
-                                           "Sigmoid",
-                                           "Sign",
-                                           "Sin",
-                                           "Softplus",
-                                           "Softsign",
-                                           "Sqrt",
-                                           "Sub",
-                                           "Sum",
-                                           "Swish",
-                                           "Tanh",
-                                           "Where",
-                                           "Xor",
-                                           "assay.Silu",
-                                           "assay.HardSwish",
-                                           "assay.Mish",
-                                           "assay.Gelu",
-                                           "assay.GeluTanh"};
+constexpr std::string_view kOperators[] = {"Abs",         "Add",        "And",           "Cast",
+                                           "Ceil",        "Clip",       "Cos",           "Div",
+                                           "Elu",         "Equal",      "Erf",           "Exp",
+                                           "Floor",       "Gelu",       "Greater",       "GreaterOrEqual",
+                                           "HardSigmoid", "HardSwish",  "LeakyRelu",     "Less",
+                                           "LessOrEqual", "Log",        "Max",           "Min",
+                                           "Mish",        "Mul",        "Neg",           "Not",
+                                           "Or",          "PRelu",      "Pow",           "Reciprocal",
+                                           "Relu",        "Round",      "Sigmoid",       "Sign",
+                                           "Sin",         "Softplus",   "Softsign",      "Sqrt",
+                                           "Sub",         "Sum",        "Swish",         "Tanh",
+                                           "Where",       "Xor",        "assay.Silu",    "assay.HardSwish",
+                                           "assay.Mish",  "assay.Gelu", "assay.GeluTanh"};
 
 /// A program under construction: registers of operands and results.
 struct Chain {
@@ -227,7 +189,8 @@ void add_candidate(const Problem& p, const Chain& chain, Layout layout, Proposal
   parameters.set("results", results);
   parameters.set("domain", memory_domain(domain, layout).dims());
   parameters.set("operand_strides", strides);
-  b.estimate = estimate_seconds(4.0 * static_cast<double>(domain.numel() * static_cast<int64_t>(chain.forms.size())), 0, 0.2);
+  b.estimate = estimate_seconds(
+      4.0 * static_cast<double>(domain.numel() * static_cast<int64_t>(chain.forms.size())), 0, 0.2);
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
@@ -235,7 +198,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const Chain chain = *chain_of(p.region());
   const Shape& domain = *p.output_shape(0);
   for (const Layout layout : p.layouts(DType::kFloat32, domain))
-    if (!layout.is_blocked() || fits_blocks(p, chain, domain, layout)) add_candidate(p, chain, layout, proposals);
+    if (!layout.is_blocked() || fits_blocks(p, chain, domain, layout))
+      add_candidate(p, chain, layout, proposals);
   return {};
 }
 

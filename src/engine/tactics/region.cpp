@@ -15,7 +15,8 @@ constexpr PointwiseOp kUnary[] = {
     PointwiseOp::kLeakyRelu, PointwiseOp::kMish,     PointwiseOp::kRelu,        PointwiseOp::kSigmoid,
     PointwiseOp::kSilu,      PointwiseOp::kSquare,   PointwiseOp::kSqrt,        PointwiseOp::kTanh,
 };
-constexpr PointwiseOp kCommutative[] = {PointwiseOp::kAdd, PointwiseOp::kMul, PointwiseOp::kMax, PointwiseOp::kMin};
+constexpr PointwiseOp kCommutative[] = {PointwiseOp::kAdd, PointwiseOp::kMul, PointwiseOp::kMax,
+                                        PointwiseOp::kMin};
 constexpr PointwiseOp kOrdered[] = {PointwiseOp::kSub, PointwiseOp::kDiv};
 
 template <size_t N>

@@ -1,5 +1,5 @@
-// What may run as one: immutable groups of nodes of the canonical graph. Regions may overlap; the nodes alone are regions, too. Which of
-// them run is the selector's choice.
+// What may run as one: immutable groups of nodes of the canonical graph. Regions may overlap; the nodes alone
+// are regions, too. Which of them run is the selector's choice.
 #pragma once
 
 #include <optional>
@@ -52,8 +52,8 @@ Region node_region(const Node& n);
 /// `nodes` in topological order; the last one's result leaves.
 Region pointwise_region(std::vector<const Node*> nodes);
 
-/// The instruction that `n` applies to `running`, which must be its first operand unless the instruction is commutative; nothing when it
-/// is none that an epilogue may hold.
+/// The instruction that `n` applies to `running`, which must be its first operand unless the instruction is
+/// commutative; nothing when it is none that an epilogue may hold.
 std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running);
 
 }  // namespace assay::engine

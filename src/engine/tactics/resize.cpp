@@ -72,11 +72,12 @@ void add_candidate(const Problem& p, const ResizePlan& plan, Layout layout, Prop
     const kernels::ResizeAxis table = taps_of(plan, axis);
     b.step.parameters.set(std::string(name) + "_taps", table.taps);
     b.step.parameters.set(std::string(name) + "_index",
-                            std::vector<int64_t>(table.index.begin(), table.index.end()));
+                          std::vector<int64_t>(table.index.begin(), table.index.end()));
     b.step.parameters.set(std::string(name) + "_weight",
-                            std::vector<double>(table.weight.begin(), table.weight.end()));
+                          std::vector<double>(table.weight.begin(), table.weight.end()));
   }
-  b.estimate = estimate_seconds(8.0 * static_cast<double>(p.output_shape(0)->numel()), 0, layout.is_blocked() ? 0.2 : 0.1);
+  b.estimate = estimate_seconds(8.0 * static_cast<double>(p.output_shape(0)->numel()), 0,
+                                layout.is_blocked() ? 0.2 : 0.1);
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {

@@ -104,7 +104,8 @@ bool is_dense(const Walk& w) {
 
 /// Slices and splits of whole blocks of channels of a single blocked image lie in one piece; their offsets in
 /// bytes.
-std::optional<std::vector<int64_t>> blocked_parts(const Problem& p, const std::vector<Walk>& walks, Layout layout) {
+std::optional<std::vector<int64_t>> blocked_parts(const Problem& p, const std::vector<Walk>& walks,
+                                                  Layout layout) {
   const Shape& in = *p.input_shape(0);
   if (!layout.is_blocked() || in[0] != 1 || (p.node().op_type != "Slice" && p.node().op_type != "Split"))
     return std::nullopt;
@@ -132,11 +133,13 @@ std::string propose(const Problem& p, Proposals& proposals) {
     const auto offsets = blocked_parts(p, walks, layout);
     if (!offsets) continue;
     Candidate& b = proposals.add(layout.str(), NumericsClass::kExact);
-    for (size_t i = 0; i < walks.size(); ++i) b.add_view(n.output(i), layout, n.input(0), layout, (*offsets)[i]);
+    for (size_t i = 0; i < walks.size(); ++i)
+      b.add_view(n.output(i), layout, n.input(0), layout, (*offsets)[i]);
   }
   Candidate& b = proposals.add(Layout().str(), NumericsClass::kExact);
   if (std::all_of(walks.begin(), walks.end(), is_dense)) {
-    for (size_t i = 0; i < walks.size(); ++i) b.add_view(n.output(i), {}, n.input(0), {}, walks[i].offset * width);
+    for (size_t i = 0; i < walks.size(); ++i)
+      b.add_view(n.output(i), {}, n.input(0), {}, walks[i].offset * width);
     return {};
   }
   b.add_input(n.input(0));

@@ -9,7 +9,8 @@ DType dtype_in(const Value* v) {
   return v != nullptr && v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
 }
 
-/// Of a common core: float32 operations and bytes from memory in a second, and what a step costs that does nothing.
+/// Of a common core: float32 operations and bytes from memory in a second, and what a step costs that does
+/// nothing.
 constexpr double kOperationRate = 60e9, kMemoryRate = 12e9, kStepSeconds = 1e-6;
 
 }  // namespace

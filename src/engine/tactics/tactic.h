@@ -1,9 +1,10 @@
 // What a tactic is: one source of candidates, ways to run a region. One TacticDef per tactic, in one file
 // src/engine/tactics/<name>.cpp, named once in tactics.def.
 //
-// A tactic is asked with a region, the shapes of its values and the configuration, and answers with any number of candidates: a step as
-// data, the format of every operand, the class of its numerics, scratch memory. Or with a sentence why it has none. The selector
-// chooses by measured time; the runtime makes the chosen step's kernel from the plan alone.
+// A tactic is asked with a region, the shapes of its values and the configuration, and answers with any
+// number of candidates: a step as data, the format of every operand, the class of its numerics, scratch
+// memory. Or with a sentence why it has none. The selector chooses by measured time; the runtime makes the
+// chosen step's kernel from the plan alone.
 #pragma once
 
 #include <functional>
@@ -84,26 +85,32 @@ class Candidate {
   struct Operand {
     const Value* value = nullptr;  ///< null: left out, or a constant of the step's own
     Layout layout;
-    /// A constant of the step's own: what it is made from and how, its name, the making, the weights it stands for.
+    /// A constant of the step's own: what it is made from and how, its name, the making, the weights it
+    /// stands for.
     std::string key, name;
     std::function<Tensor()> make;
     UnalignedTensor source;
   };
-  /// No step: `value` lies, in `layout`, in the memory of `source` as that is in `source_layout`, `offset` bytes from its start.
+  /// No step: `value` lies, in `layout`, in the memory of `source` as that is in `source_layout`, `offset`
+  /// bytes from its start.
   struct View {
     const Value *value, *source;
     Layout layout, source_layout;
     int64_t offset;
   };
 
-  /// Appends a step input: a value of the graph in this layout (a reorder step is added where it is in another).
+  /// Appends a step input: a value of the graph in this layout (a reorder step is added where it is in
+  /// another).
   void add_input(const Value* v, Layout layout = {}) { inputs.push_back({.value = v, .layout = layout}); }
   /// Appends an input that is left out.
   void skip_input() { inputs.emplace_back(); }
-  /// Appends a constant of the step's own, made from `source`. Constants of one source and one `packing` are made once; `packing` says
-  /// everything that the result depends on besides. `make` is called later, so it must hold what it needs.
-  void add_constant(std::string name, const UnalignedTensor& source, std::string packing, std::function<Tensor()> make) {
-    inputs.push_back({.key = std::move(packing), .name = std::move(name), .make = std::move(make), .source = source});
+  /// Appends a constant of the step's own, made from `source`. Constants of one source and one `packing` are
+  /// made once; `packing` says everything that the result depends on besides. `make` is called later, so it
+  /// must hold what it needs.
+  void add_constant(std::string name, const UnalignedTensor& source, std::string packing,
+                    std::function<Tensor()> make) {
+    inputs.push_back(
+        {.key = std::move(packing), .name = std::move(name), .make = std::move(make), .source = source});
   }
   /// Appends a step output: the value will have this layout.
   void add_output(const Value* v, Layout layout = {}) { outputs.push_back({.value = v, .layout = layout}); }
@@ -113,7 +120,8 @@ class Candidate {
     views.push_back({v, source, layout, source_layout, offset});
   }
 
-  /// Which of the tactic's ways this is: "blocked8", "row". Tells candidates of one tactic apart, in reports and pins.
+  /// Which of the tactic's ways this is: "blocked8", "row". Tells candidates of one tactic apart, in reports
+  /// and pins.
   std::string variant;
   NumericsClass numerics = NumericsClass::kReassociated;
   std::vector<Operand> inputs, outputs;
@@ -125,8 +133,8 @@ class Candidate {
   double estimate = 0;
 };
 
-/// The model of cost behind choices without measurements: work at a part of the rate that a core reaches at best, but no faster than its
-/// memory gives the bytes that are not in a cache.
+/// The model of cost behind choices without measurements: work at a part of the rate that a core reaches at
+/// best, but no faster than its memory gives the bytes that are not in a cache.
 double estimate_seconds(double operations, double bytes, double efficiency);
 
 /// Takes a tactic's candidates.

@@ -33,7 +33,9 @@ std::vector<const TacticDef*> tactics_for(const Region& region) {
     if (known_domain && (region.kind == RegionKind::kNode || t->takes_regions) &&
         std::find(t->operators.begin(), t->operators.end(), key) != t->operators.end())
       list.push_back(t);
-  list.push_back(region.kind == RegionKind::kNode && !is_region(node) && has_subgraph(node) ? &tactic_control : &tactic_evaluate);
+  list.push_back(region.kind == RegionKind::kNode && !is_region(node) && has_subgraph(node)
+                     ? &tactic_control
+                     : &tactic_evaluate);
   return list;
 }
 

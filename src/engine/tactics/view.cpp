@@ -20,7 +20,8 @@ std::string propose(const Problem& p, Proposals& proposals) {
   // A blocked input stays as it is when the shape does too.
   const bool same = *p.input_shape(0) == *p.output_shape(0);
   for (const Layout layout : p.layouts(p.input_dtype(0), *p.input_shape(0)))
-    if (!layout.is_blocked() || same) proposals.add(layout.str(), NumericsClass::kExact).add_view(out, layout, in, layout, 0);
+    if (!layout.is_blocked() || same)
+      proposals.add(layout.str(), NumericsClass::kExact).add_view(out, layout, in, layout, 0);
   return {};
 }
 
