@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,12 +17,19 @@
 
 namespace assay {
 
+/// How a step wants a tensor that it reads or writes.
+struct TensorFormat {
+  DType dtype = DType::kUndefined;
+  std::optional<Shape> shape;  ///< nothing where it is not known before the run
+  /// Channels in blocks of so many, the block innermost; 0: row-major.
+  int32_t block = 0;
+};
+
 /// One way to run one region of a network.
 struct Algorithm {
   /// "dnnl_conv:blocked8": the tactic, and which of its ways.
   std::string name;
-  /// Of what it reads and writes: "float32[1, 64, 56, 56] blocked8".
-  std::vector<std::string> inputs, outputs;
+  std::vector<TensorFormat> inputs, outputs;
   double seconds = 0;  ///< measured or estimated
   int64_t scratch_bytes = 0;
 };

@@ -13,6 +13,7 @@
 #include "cli/options/unavailable.h"
 #include "graph/order.h"
 #include "graph/to_text.h"
+#include "inspect/engine_text.h"
 #include "inspect/input_shapes.h"
 #include "inspect/model_stats.h"
 #include "inspect/model_text.h"
@@ -113,9 +114,20 @@ void show_text(const ParsedArgs& args, const Model& model) {
   log::print(to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements, .visible = true}));
 }
 
+int show_engine(const ParsedArgs& args, const std::string& path) {
+  for (const char* option : {"--stats", "--json", "--list-unbounded-dds", "--input-shapes"})
+    if (args.has(option)) log::warning("{} is about ONNX models; of a plan it shows nothing.", option);
+  log::info("Loading bytes from {}", path);
+  const Runtime runtime({.threads = 1});
+  const ModelTextOptions text = read_text_options(args);
+  log::info("==== TensorRT Engine ====\n{}", engine_text(*runtime.load_engine(path), {.layers = text.layers, .attrs = text.attrs}));
+  return 0;
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
-  const ModelOptions options = read_model_options(args);
+  const ModelOptions options = read_model_options(args, Plans::kAccepted);
+  if (options.is_plan) return show_engine(args, options.path);
   const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
   if (!options.input_shapes.empty()) {
     const TopologicalScope sorted(*model);
@@ -135,7 +147,7 @@ int run(CommandContext& context) {
 
 constinit const Command kInspectModelCommand = {
     .name = "model",
-    .summary = "Show the inputs, outputs, nodes and weights of a model.",
+    .summary = "Show the inputs, outputs, nodes and weights of a model, or the layers of an engine's plan.",
     .description =
         "Shows the inputs, outputs, nodes, attributes and weights of a model. Weights are read only when "
         "they "

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/options/comparator.h"
 #include "cli/options/data_loader.h"
+#include "cli/options/engine_building.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
@@ -23,16 +24,18 @@ void add_options(ArgParser& parser) {
   add_onnx_load_options(parser);
   add_data_loader_options(parser);
   add_comparator_options(parser);
+  add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
 }
 
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   RunOptions options;
-  options.runners = read_runner_choices(args);
   options.session = read_session_options(args);
-  ModelOptions model = read_model_options(args);
+  ModelOptions model = read_model_options(args, Plans::kAccepted);
+  options.runners = read_runner_choices(args, read_engine_building_options(args, model.input_shapes), model.is_plan);
   options.model = read_model_loader_options(args, model.path, kSavePath);
+  options.model.is_plan = model.is_plan;
   DataOptions data = read_data_options(args, std::move(model.input_shapes));
   options.data = std::move(data.random);
   options.load_inputs = std::move(data.load_inputs);

@@ -222,7 +222,7 @@ TEST(RunOptions, RefusedOnesHaveAReason) {
     EXPECT_EQ(refusal.back(), '.') << name;
   }
   for (const char* name :
-       {"--fp16", "--save-engine", "--data-loader-script", "--tf", "--pluginref", "--pool-limit"})
+       {"--fp16", "--calibration-cache", "--data-loader-script", "--tf", "--pluginref", "--plugins"})
     EXPECT_TRUE(refused.contains(name)) << name;
   for (const char* name :
        {"--onnxrt", "--trt", "--fp-to-fp16", "--providers", "--rtol", "--use-subprocess", "--iters"})

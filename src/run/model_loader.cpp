@@ -19,6 +19,7 @@ void infer_known_shapes(Model& model, bool report) {
 
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
+  if (o.is_plan) return false;
   return o.mark_all || o.outputs || o.exclude_outputs || !o.import.external_data_dir.empty() ||
          o.infer_shapes || !o.save.path.empty() || o.convert_to_fp16 || is_text_model(o.path);
 }
@@ -53,6 +54,11 @@ void ModelLoader::change_outputs(Model& model) const {
 }
 
 ModelSource ModelLoader::load_for(const Backend& backend) {
+  if (options_.is_plan) {
+    require(backend.name == "engine", ErrorCode::kInvalidArgument, "{} is a plan, which only --trt and --engine run: {} needs the ONNX model", options_.path,
+            backend.option);
+    return {.model = nullptr, .path = options_.path};
+  }
   const bool is_changed = changes_model();
   const std::string path = is_changed ? "" : options_.path;
   if (is_changed) log::info("Loading model: {}", options_.path);

@@ -15,6 +15,7 @@ namespace assay {
 
 struct ModelLoaderOptions {
   std::string path;
+  bool is_plan = false;  ///< the file is an engine's plan: only what loads plans can run it
   ImportOptions import;
   bool infer_shapes = false;                        ///< a model that is saved has the inferred shapes
   bool mark_all = false;                            ///< every tensor becomes an output

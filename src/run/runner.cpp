@@ -53,11 +53,11 @@ void Runner::activate(ModelLoader& loader) {
   if (is_changed) source = loader.load_for(backend);
   if (backend.announce != nullptr) backend.announce(options_);
   if (!is_changed) source = loader.load_for(backend);
-  session_ = pool_->take(backend);
+  if (!choice_.open) session_ = pool_->take(backend);
   path_ = loader.options().path;
   if (session_ == nullptr) {
     const CrashNote note = crash_note("loaded");
-    session_ = backend.open(source, options_);
+    session_ = choice_.open ? choice_.open(source, options_) : backend.open(source, options_);
   }
   model_ = source.model;
 }
@@ -70,7 +70,11 @@ CrashNote Runner::crash_note(std::string_view did) const {
 }
 
 void Runner::deactivate() {
-  if (session_ != nullptr) pool_->put(*choice_.backend, *model_, std::move(session_));
+  if (session_ == nullptr) return;
+  if (model_ != nullptr && !choice_.open)
+    pool_->put(*choice_.backend, *model_, std::move(session_));
+  else
+    session_ = nullptr;
 }
 
 std::unique_ptr<Session> SessionPool::take(const Backend& backend) {

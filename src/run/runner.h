@@ -1,6 +1,7 @@
 // One backend's turn in a run.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -20,6 +21,8 @@ struct RunnerChoice {
   const Backend* backend = nullptr;
   std::string prefix;      ///< of the runner's name: onnxrt-runner
   std::string human_name;  ///< ONNX-Runtime
+  /// Opens the session in the backend's place; null: the backend does.
+  std::function<std::unique_ptr<Session>(const ModelSource&, const SessionOptions&)> open = {};
   std::string note = {};   ///< where the runner's name says otherwise than what runs: for summaries
 };
 
@@ -48,7 +51,7 @@ class Runner {
         options_(std::move(options)),
         name_(std::move(name)),
         pool_(std::move(pool)) {
-    pool_->expect(*choice_.backend);
+    if (!choice_.open) pool_->expect(*choice_.backend);
   }
 
   const std::string& name() const { return name_; }

@@ -8,6 +8,8 @@
 #include <unordered_map>
 
 #include "assay/error.h"
+#include "base/atomic_file.h"
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "run/python_value.h"
@@ -30,6 +32,66 @@ std::string tuple_text(const std::vector<TacticTensor>& tensors) {
                         optional_text(t.vectorized_dim), optional_text(t.components_per_element));
   }
   return text + (tensors.size() == 1 ? ",)" : ")");
+}
+
+/// FNV-1a, 64 bits.
+uint64_t fnv(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
+
+/// TensorRT's names of the types that it has.
+std::string trt_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "DataType.FLOAT";
+    case DType::kFloat16:
+      return "DataType.HALF";
+    case DType::kBFloat16:
+      return "DataType.BF16";
+    case DType::kInt8:
+      return "DataType.INT8";
+    case DType::kUInt8:
+      return "DataType.UINT8";
+    case DType::kInt32:
+      return "DataType.INT32";
+    case DType::kInt64:
+      return "DataType.INT64";
+    case DType::kBool:
+      return "DataType.BOOL";
+    default:
+      return "DataType." + std::string(dtype_name(dtype));
+  }
+}
+
+TacticTensor tactic_tensor(const TensorFormat& f) {
+  TacticTensor t{.dtype = trt_dtype(f.dtype), .strides = {}, .vectorized_dim = -1, .components_per_element = 1};
+  if (f.shape) {
+    Shape shape = *f.shape;
+    if (f.block > 0) {
+      // In elements of `block` channels, as TensorRT counts in its vectorised formats.
+      shape[1] = (shape[1] + f.block - 1) / f.block;
+      t.vectorized_dim = 1;
+      t.components_per_element = f.block;
+    }
+    t.strides = shape.strides();
+  }
+  return t;
+}
+
+void write_tensors(JsonWriter& json, const std::vector<TacticTensor>& tensors) {
+  json.begin_array();
+  for (const TacticTensor& t : tensors) {
+    json.begin_object().key("dtype").value(t.dtype).key("strides").begin_array();
+    for (const int64_t s : t.strides) json.value(s);
+    json.end_array().key("vectorized_dim");
+    t.vectorized_dim ? json.value(*t.vectorized_dim) : json.null();
+    json.key("components_per_element");
+    t.components_per_element ? json.value(*t.components_per_element) : json.null();
+    json.key("polygraphy_class").value("TensorInfo").end_object();
+  }
+  json.end_array();
 }
 
 /// The member that an object of this class must have.
@@ -86,10 +148,12 @@ std::vector<TacticTensor> tensors(const JsonNode& algorithm, std::string_view na
 TacticAlgorithm algorithm(const JsonNode& node) {
   constexpr std::string_view kClass = "Algorithm";
   require_class(node, kClass, "its entry");
+  const JsonNode* name = node.member("name");
   return {.implementation = integer(member(node, kClass, "implementation"), "an implementation"),
           .tactic = integer(member(node, kClass, "tactic"), "a tactic"),
           .inputs = tensors(node, "inputs"),
-          .outputs = tensors(node, "outputs")};
+          .outputs = tensors(node, "outputs"),
+          .name = name != nullptr && name->is_string() ? std::string(name->text) : ""};
 }
 
 /// The entry of that name, made when there is none.
@@ -134,8 +198,33 @@ std::vector<std::string> candidates(const std::string& path) {
 }  // namespace
 
 std::string TacticAlgorithm::str() const {
-  return fmt::format("(Implementation: {}, Tactic: {}) | Inputs: {} | Outputs: {}", implementation, tactic,
-                     tuple_text(inputs), tuple_text(outputs));
+  return fmt::format("(Implementation: {}, Tactic: {}) | Inputs: {} | Outputs: {}{}", implementation, tactic,
+                     tuple_text(inputs), tuple_text(outputs), name.empty() ? "" : " | Name: " + name);
+}
+
+TacticAlgorithm tactic_algorithm(const Algorithm& a) {
+  const std::string tactic = a.name.substr(0, a.name.find(':'));
+  TacticAlgorithm out{.implementation = static_cast<int64_t>(fnv(tactic) >> 33), .tactic = static_cast<int64_t>(fnv(a.name) >> 1), .inputs = {}, .outputs = {}, .name = a.name};
+  for (const TensorFormat& f : a.inputs) out.inputs.push_back(tactic_tensor(f));
+  for (const TensorFormat& f : a.outputs) out.outputs.push_back(tactic_tensor(f));
+  return out;
+}
+
+void save_tactic_replay(const TacticReplay& replay, const std::string& path) {
+  log::info("Saving tactic replay file to {}", path);
+  AtomicFile file(path);
+  JsonWriter json(file);
+  json.begin_object().key("replay").begin_object();
+  for (const auto& [layer, a] : replay) {
+    json.key(layer).begin_object().key("implementation").value(a.implementation).key("tactic").value(a.tactic);
+    json.key("inputs");
+    write_tensors(json, a.inputs);
+    json.key("outputs");
+    write_tensors(json, a.outputs);
+    json.key("name").value(a.name).key("polygraphy_class").value("Algorithm").end_object();
+  }
+  json.end_object().key("polygraphy_class").value("TacticReplayData").end_object();
+  file.commit();
 }
 
 TacticReplay load_tactic_replay(const std::string& path) {

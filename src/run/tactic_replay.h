@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "assay/builder.h"
+
 namespace assay {
 
 /// How an algorithm wants one of its tensors.
@@ -20,15 +22,23 @@ struct TacticTensor {
 struct TacticAlgorithm {
   int64_t implementation = 0, tactic = 0;
   std::vector<TacticTensor> inputs, outputs;
+  std::string name = {};  ///< in replays of our own engine: "dnnl_conv:blocked8"
   bool operator==(const TacticAlgorithm&) const = default;
   /// As Python prints it: (Implementation: 0, Tactic: 2) | Inputs: (TensorInfo(...),) | Outputs: (...).
   std::string str() const;
+  bool is_same_tactic(const TacticAlgorithm& other) const { return implementation == other.implementation && tactic == other.tactic; }
 };
 
 /// Layers in the order of the file; each once.
 using TacticReplay = std::vector<std::pair<std::string, TacticAlgorithm>>;
 /// The different algorithms that some replays have for each layer, in the order of their first occurrence.
 using TacticChoices = std::vector<std::pair<std::string, std::vector<TacticAlgorithm>>>;
+
+/// What our own engine's builder chose, in the terms of a replay: the numbers are hashes of the tactic's name and of its way's.
+TacticAlgorithm tactic_algorithm(const Algorithm& algorithm);
+
+/// Logs that it saves. Throws Error (kIo).
+void save_tactic_replay(const TacticReplay& replay, const std::string& path);
 
 /// Logs that it loads. Throws Error for a file that is missing, no JSON, or no tactic replay.
 TacticReplay load_tactic_replay(const std::string& path);

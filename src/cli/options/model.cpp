@@ -47,10 +47,10 @@ void add_model_options(ArgParser& parser, bool is_required, const std::string& s
                        std::vector<std::string> shapes_names, Names shapes_name) {
   parser.add_group("Model").options = {
       {.names = {"model_file"},
-       .help = "The ONNX model, binary or in ONNX's text form (.onnxtxt, .txt).",
+       .help = "The ONNX model, binary or in ONNX's text form (.onnxtxt, .txt); where a command takes one, an engine's plan (.plan, .engine).",
        .arity = is_required ? Arity::kOne : Arity::kOptional},
       {.names = {"--model-type"},
-       .help = "What the file holds, if its name does not say so. This build reads onnx.",
+       .help = "What the file holds, if its name does not say so. This build reads onnx and, as plans of its own engine, engine.",
        .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"}},
       {.names = std::move(shapes_names),
        .help =
@@ -75,17 +75,19 @@ std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name
   return path;
 }
 
-ModelOptions read_model_options(const ParsedArgs& args) {
+ModelOptions read_model_options(const ParsedArgs& args, Plans plans) {
   ModelOptions options;
   for (const char* name : kShapesOptions)
     if (args.declares(name))
       if (const auto shapes = args.list(name)) options.input_shapes = parse_input_shapes(name, *shapes);
   if (!args.text("model_file")) return options;
   options.path = read_onnx_model_path(args);
-  if (const std::string type = type_of(args, options.path); type != "onnx")
+  const std::string type = type_of(args, options.path);
+  options.is_plan = type == "engine";
+  if (type != "onnx" && !(options.is_plan && plans == Plans::kAccepted))
     log::critical(ErrorCode::kUnsupported,
                   "{} is a model of type {}, and this build reads ONNX models only. {}", options.path, type,
-                  type == "engine" ? "Give the ONNX model that the engine was built from."
+                  type == "engine" ? "Give the ONNX model that the plan was built from."
                                    : "Convert it to ONNX, or say --model-type onnx if it is one.");
   return options;
 }

@@ -1,6 +1,7 @@
 // The model to work on and the shapes of its inputs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,11 @@ namespace assay::cli {
 struct ModelOptions {
   std::string path;  ///< absolute when the file exists; empty: none was given
   std::vector<InputShape> input_shapes;
+  bool is_plan = false;  ///< an engine's plan instead of an ONNX model
 };
+
+/// Whether a command can work with an engine's plan.
+enum class Plans : uint8_t { kRefused, kAccepted };
 
 /// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required; `shapes_help`
 /// says what the shapes are for, if not for generated data, and `shapes_name` what they may be given for.
@@ -24,8 +29,8 @@ void add_onnx_model_option(ArgParser& parser, const std::string& name = "model_f
                            const std::string& help = "The ONNX model.");
 /// The path of that option: absolute when the file exists, with a warning when it does not.
 std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name = "model_file");
-/// Warns when the file does not exist. Throws Error when it is not an ONNX model by its name, unless --model-type
-/// says so.
-ModelOptions read_model_options(const ParsedArgs& args);
+/// Warns when the file does not exist. Throws Error when it is neither an ONNX model nor a plan that is
+/// accepted, by its name or by what --model-type says.
+ModelOptions read_model_options(const ParsedArgs& args, Plans plans = Plans::kRefused);
 
 }  // namespace assay::cli

@@ -60,7 +60,8 @@ void add_runner_options(ArgParser& parser) {
   };
 }
 
-std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args) {
+std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const EngineBuildOptions& building, bool is_plan) {
+  const auto open = [building](const ModelSource& source, const SessionOptions& session) { return open_engine_session(source, session, building); };
   std::vector<std::string> flags = {kTensorRtRole};
   for (const Backend* backend : all_backends()) flags.emplace_back(backend->option);
   std::vector<RunnerChoice> choices;
@@ -79,6 +80,7 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args) {
       choices.push_back({.backend = engine,
                          .prefix = "trt-runner",
                          .human_name = "TensorRT",
+                         .open = open,
                          .note = "run by the engine of assay, not by TensorRT"});
       continue;
     }
@@ -86,7 +88,8 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args) {
       if (backend->option == flag)
         choices.push_back({.backend = backend,
                            .prefix = std::string(backend->runner_prefix),
-                           .human_name = std::string(backend->human_name)});
+                           .human_name = std::string(backend->human_name),
+                           .open = is_plan && backend->name == "engine" ? open : decltype(RunnerChoice::open)()});
   }
   if (args.has(kStrict) && !args.has(kTensorRtRole))
     log::warning("{} has no effect without {}.", kStrict, kTensorRtRole);

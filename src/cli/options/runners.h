@@ -6,6 +6,7 @@
 
 #include "assay/backend.h"
 #include "cli/args.h"
+#include "run/engine_building.h"
 #include "run/runner.h"
 
 namespace assay::cli {
@@ -18,8 +19,9 @@ Option onnxrt_library_option();
 /// --providers,
 /// --onnxrt-library.
 void add_runner_options(ArgParser& parser);
-/// The runners in the order of the flags. Warns once when --trt is among them.
-std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args);
+/// The runners in the order of the flags. Warns once when --trt is among them, and when `building` is for nobody. `is_plan`: the model is
+/// an engine's plan, which --engine runs as --trt does.
+std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const EngineBuildOptions& building, bool is_plan);
 SessionOptions read_session_options(const ParsedArgs& args);
 
 }  // namespace assay::cli

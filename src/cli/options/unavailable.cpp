@@ -37,16 +37,13 @@ constexpr Unavailable kTensorFlow[] = {
 constexpr Unavailable kPluginReference[] = {{"--pluginref", kNone}};
 
 constexpr Unavailable kPrecision[] = {
-    {"--tf32", kNone},
     {"--fp16", kNone},
     {"--bf16", kNone},
-    {"--fp8", kNone},
     {"--int8", kNone},
     {"--precision-constraints", kOne},
     {"--layer-precisions", kMany},
     {"--tensor-dtypes --tensor-datatypes", kMany},
     {"--strongly-typed", kNone},
-    {"--quantization-flags", kAny},
 };
 
 constexpr Unavailable kCalibration[] = {
@@ -56,50 +53,7 @@ constexpr Unavailable kCalibration[] = {
     {"--regression-cutoff", kOne},
 };
 
-constexpr Unavailable kProfiles[] = {
-    {"--trt-min-shapes", kMany},
-    {"--trt-opt-shapes", kMany},
-    {"--trt-max-shapes", kMany},
-    {"--optimization-profile", kOne},
-};
-
-constexpr Unavailable kBuilder[] = {
-    {"--sparse-weights", kNone},
-    {"--version-compatible", kNone},
-    {"--exclude-lean-runtime", kNone},
-    {"--trt-safety-restricted", kNone},
-    {"--refittable", kNone},
-    {"--strip-plan", kNone},
-    {"--use-dla", kNone},
-    {"--allow-gpu-fallback", kNone},
-    {"--pool-limit --memory-pool-limit", kMany},
-    {"--preview-features", kAny},
-    {"--builder-optimization-level", kOne},
-    {"--hardware-compatibility-level", kOne},
-    {"--max-aux-streams", kOne},
-    {"--profiling-verbosity", kOne},
-    {"--weight-streaming", kNone},
-    {"--weight-streaming-budget", kOne},
-    {"--runtime-platform", kOne},
-    {"--tiling-optimization-level", kOne},
-    {"--allocation-strategy", kOne},
-    {"--trt-outputs", kMany},
-    {"--trt-exclude-outputs", kMany},
-    {"--mark-debug", kMany},
-    {"--mark-unfused-tensors-as-debug-tensors", kNone},
-};
-
-constexpr Unavailable kTactics[] = {
-    {"--load-timing-cache", kOne},
-    {"--save-timing-cache", kOne},
-    {"--error-on-timing-cache-miss", kNone},
-    {"--disable-compilation-cache", kNone},
-    {"--save-tactics --save-tactic-replay", kOne},
-    {"--load-tactics --load-tactic-replay", kOne},
-    {"--tactic-sources", kAny},
-};
-
-constexpr Unavailable kPlans[] = {{"--save-engine", kOne}, {"--load-runtime", kOne}};
+constexpr Unavailable kDebugTensors[] = {{"--mark-debug", kMany}, {"--mark-unfused-tensors-as-debug-tensors", kNone}};
 
 constexpr Unavailable kPlugins[] = {
     {"--plugins", kMany},
@@ -118,6 +72,15 @@ constexpr Unavailable kScripts[] = {
     {"--compare-func-script", kOne},
     {"--gen --gen-script", kOne},
 };
+
+constexpr Unavailable kConvertScripts[] = {
+    {"--trt-config-script", kOne},
+    {"--trt-config-func-name", kOne},
+    {"--trt-config-postprocess-script --trt-cpps", kOne},
+    {"--trt-network-func-name", kOne},
+    {"--trt-network-postprocess-script --trt-npps", kMany},
+};
+constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany}, {"--direct-io", kNone}, {"--engine-capability", kOne}};
 
 constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};
 
@@ -148,16 +111,22 @@ constexpr Reason kReasons[] = {
      "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
     {kPrecision, "the engine of this build computes in the types that the model declares."},
     {kCalibration, "the engine of this build has no int8 calibration."},
-    {kProfiles,
-     "the engine of this build plans for the shapes it is fed and needs no profiles. Use --input-shapes."},
-    {kBuilder, "the engine of this build has no such setting. Use --onnx-outputs to see inner tensors."},
-    {kTactics, "the engine of this build does not time tactics, so there is nothing to save or to load."},
-    {kPlans, "the engine of this build cannot save its plans."},
+    {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kWindows,
      "this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."},
     {kScripts,
      "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
+};
+
+constexpr Reason kConvertReasons[] = {
+    {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
+    {kPrecision, "the engine of this build computes in the types that the model declares."},
+    {kCalibration, "the engine of this build has no int8 calibration."},
+    {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
+    {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
+    {kConvertScripts, "this build runs no Python."},
+    {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
 };
 
 constexpr Reason kInspectReasons[] = {
@@ -230,6 +199,8 @@ OptionGroup& add_refused(ArgParser& parser, std::span<const Reason> reasons) {
 }  // namespace
 
 void add_unavailable_run_options(ArgParser& parser) { add_refused(parser, kReasons); }
+
+void add_unavailable_convert_options(ArgParser& parser) { add_refused(parser, kConvertReasons); }
 
 void add_unavailable_network_options(ArgParser& parser) { add_refused(parser, kNetworkReasons); }
 

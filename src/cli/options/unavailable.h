@@ -8,6 +8,8 @@ namespace assay::cli {
 
 /// Those of `run`: TensorFlow, the TensorRT builder and runtime, scripts, plots.
 void add_unavailable_run_options(ArgParser& parser);
+/// Those of `convert`.
+void add_unavailable_convert_options(ArgParser& parser);
 /// Those of `inspect model`: TensorFlow and TensorRT models.
 void add_unavailable_inspect_options(ArgParser& parser);
 /// Those of `template trt-network`.

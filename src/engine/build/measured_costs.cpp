@@ -23,6 +23,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// A candidate that is estimated to take so many times the best one's estimate is not measured.
+constexpr double kBeyond = 10;
 /// Candidates that take so much longer than the best so far are not run again.
 constexpr double kHopeless = 1.5;
 
@@ -203,9 +205,14 @@ std::vector<double> MeasuredCosts::measure(std::vector<std::unique_ptr<Subject>>
 void MeasuredCosts::rate(std::vector<Option>& options) {
   std::vector<std::unique_ptr<Subject>> subjects;
   std::vector<std::pair<Option*, std::string>> unknown;
+  double least = 1e300;
+  for (const Option& o : options)
+    if (o.candidate.views.empty()) least = std::min(least, o.candidate.estimate);
   for (Option& o : options) {
     o.seconds = o.candidate.views.empty() ? o.candidate.estimate : 0;
     if (!o.candidate.views.empty() || o.tactic->factory.create == nullptr) continue;
+    // The plain loops of a library take a second where its kernels take a millisecond: no need to see that.
+    if (o.candidate.estimate > kBeyond * least) continue;
     std::string problem = problem_text(o.candidate, *o.tactic);
     if (const auto known = cache_.find(problem)) {
       o.seconds = *known;

@@ -13,6 +13,16 @@ std::string Option::name() const {
                                    : fmt::format("{}:{}", tactic->name, candidate.variant);
 }
 
+std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& operands) {
+  std::vector<OperandFormat> formats;
+  for (const Candidate::Operand& o : operands) {
+    if (o.value == nullptr) continue;
+    const Type& type = o.value->type;
+    formats.push_back({type.is_tensor() ? type.dtype : DType::kUndefined, type.has_shape() ? known_shape(*type.dims) : std::nullopt, o.layout});
+  }
+  return formats;
+}
+
 class OptionMaker::MadeProblem final : public Problem {
  public:
   MadeProblem(const Region& region, OptionMaker& maker)

@@ -27,6 +27,16 @@ struct TacticRules {
   NumericsClass most_lowered = NumericsClass::kReassociated;
 };
 
+/// How a candidate wants what it reads or writes.
+struct OperandFormat {
+  DType dtype = DType::kUndefined;
+  std::optional<Shape> shape;  ///< nothing where it is not known before the run
+  Layout layout;
+};
+
+/// Of values of the graph among a candidate's operands.
+std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& operands);
+
 /// A candidate with its tactic and, once it is known, its time.
 struct Option {
   const TacticDef* tactic = nullptr;

@@ -29,13 +29,6 @@ void compute_outputs(Graph& g) {
   }
 }
 
-std::vector<std::string> format_texts(const std::vector<Candidate::Operand>& operands) {
-  std::vector<std::string> texts;
-  for (const Candidate::Operand& o : operands)
-    if (o.value != nullptr) texts.push_back(o.value->type.str() + " " + o.layout.str());
-  return texts;
-}
-
 }  // namespace
 
 PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
@@ -157,8 +150,8 @@ void PlanBuilder::report(std::span<const Choice> choices) {
     if (!r.candidates.empty()) {
       const Candidate& chosen = c.option().candidate;
       RegionReport::Line& line = r.candidates[c.chosen];
-      line.inputs = format_texts(chosen.inputs);
-      line.outputs = format_texts(chosen.outputs);
+      line.inputs = formats_of(chosen.inputs);
+      line.outputs = formats_of(chosen.outputs);
       line.scratch_bytes = chosen.step.scratch_bytes;
     }
     r.refusals = c.options.refusals;

@@ -45,8 +45,8 @@ struct RegionReport {
     std::string candidate;
     double seconds = 0;
     bool chosen = false;
-    /// Of the chosen one: what it reads and writes, "float32[1, 64, 56, 56] blocked8".
-    std::vector<std::string> inputs, outputs;
+    /// Of the chosen one.
+    std::vector<OperandFormat> inputs, outputs;
     int64_t scratch_bytes = 0;
   };
   std::vector<Line> candidates;
@@ -73,6 +73,8 @@ class PlanBuilder {
   const std::vector<RegionReport>& reports() const { return reports_; }
 
   const BuildConfig& config() const { return config_; }
+  /// The network after the passes that no shapes are needed for: ONNX still.
+  const Model& canonical() const { return *canonical_; }
 
  private:
   void specialize(Model& model) const;

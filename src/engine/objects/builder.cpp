@@ -84,18 +84,18 @@ engine::PlanKey key_of(const Graph& g, const OptimizationProfile* profile) {
   return key;
 }
 
+std::vector<TensorFormat> public_formats(const std::vector<engine::OperandFormat>& formats) {
+  std::vector<TensorFormat> out;
+  for (const engine::OperandFormat& f : formats) out.push_back({f.dtype, f.shape, f.layout.block});
+  return out;
+}
+
 Algorithm algorithm_of(const engine::Option& o) {
-  Algorithm a{.name = o.name(),
-              .inputs = {},
-              .outputs = {},
-              .seconds = o.seconds,
-              .scratch_bytes = o.candidate.step.scratch_bytes};
-  const auto add = [](const engine::Candidate::Operand& operand, std::vector<std::string>& list) {
-    if (operand.value != nullptr) list.push_back(operand.value->type.str() + " " + operand.layout.str());
-  };
-  for (const auto& operand : o.candidate.inputs) add(operand, a.inputs);
-  for (const auto& operand : o.candidate.outputs) add(operand, a.outputs);
-  return a;
+  return {.name = o.name(),
+          .inputs = public_formats(engine::formats_of(o.candidate.inputs)),
+          .outputs = public_formats(engine::formats_of(o.candidate.outputs)),
+          .seconds = o.seconds,
+          .scratch_bytes = o.candidate.step.scratch_bytes};
 }
 
 std::vector<std::string> origins(const engine::Region& region) {
@@ -157,8 +157,8 @@ void report_choices(AlgorithmSelector& selector, const std::vector<engine::Regio
     for (const auto& line : r.candidates)
       if (line.chosen)
         selector.report_algorithms(r.origins, {.name = line.candidate,
-                                               .inputs = line.inputs,
-                                               .outputs = line.outputs,
+                                               .inputs = public_formats(line.inputs),
+                                               .outputs = public_formats(line.outputs),
                                                .seconds = line.seconds,
                                                .scratch_bytes = line.scratch_bytes});
 }

@@ -1,0 +1,94 @@
+// assay convert: an ONNX model into an engine's plan, or into another ONNX model.
+#include <filesystem>
+
+#include "backends/backend_list.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/options/data_loader.h"
+#include "cli/options/engine_building.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "cli/options/unavailable.h"
+#include "cli/values.h"
+#include "engine/build/plan_builder.h"
+#include "graph/clone.h"
+#include "run/model_loader.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOutput = "-o";
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_model_options(parser, /*is_required=*/true, "Shapes of inputs that no profile names, as in image:[1,3,224,224].");
+  parser.add_group("Conversion").options = {
+      {.names = {kOutput, "--output"}, .help = "The file to write.", .metavar = "FILE", .required = true},
+      {.names = {"--convert-to"},
+       .help = "What to write: an ONNX model (`onnx`), an engine's plan (`trt`), or the network as the engine's passes leave it, in ONNX "
+               "(`onnx-like-trt-network`). Default: by the suffix of the output, a plan unless that is .onnx.",
+       .choices = {"onnx", "trt", "onnx-like-trt-network"}},
+      {.names = {"--threads"},
+       .help = "Threads that the plan is for; default: the CPUs this process may use.",
+       .metavar = "N",
+       .kind = ValueKind::kInteger},
+  };
+  add_onnx_shape_inference_options(parser);
+  add_onnx_load_options(parser);
+  add_onnx_save_options(parser, "--save-onnx");
+  add_engine_building_options(parser, /*runs=*/false);
+  add_unavailable_convert_options(parser);
+}
+
+std::string target_of(const ParsedArgs& args, const std::string& output) {
+  if (const auto target = args.text("--convert-to")) return *target;
+  return fs::path(output).extension() == ".onnx" ? "onnx" : "trt";
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const std::string output = args.text(kOutput).value();
+  const std::string target = target_of(args, output);
+  const ModelOptions model = read_model_options(args);
+  ModelLoaderOptions loading = read_model_loader_options(args, model.path, "--save-onnx");
+  EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
+  if (target == "onnx") loading.save.path = output;
+  context.announce();
+  ModelLoader loader(loading);
+  if (target == "onnx") {
+    loader.load_for(*find_backend("onnxrt"));
+    return 0;
+  }
+  const ModelSource source = loader.load_for(*find_backend("engine"));
+  if (target == "onnx-like-trt-network") {
+    const engine::PlanBuilder builder(*source.model, engine::default_config(0));
+    ModelSaveOptions save = loading.save;
+    save.path = output;
+    save_onnx_model(builder.canonical(), save);
+    return 0;
+  }
+  const auto threads = args.integer("--threads");
+  const Runtime runtime({.threads = threads ? static_cast<int>(require_at_least("--threads", std::min<int64_t>(*threads, 4096), 1)) : 0});
+  const auto engine = build_engine(runtime, source.model, building);
+  log::info("Saving engine to {}", output);
+  engine->save(output);
+  return 0;
+}
+
+}  // namespace
+
+extern constinit const Command kConvertCommand;
+constinit const Command kConvertCommand = {
+    .name = "convert",
+    .summary = "Convert a model to an engine's plan or to another ONNX model.",
+    .description =
+        "Builds the engine for a model and saves its plan, which runs without the model and is loaded in milliseconds; or saves the model "
+        "as ONNX with the changes that the options ask for.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,15 @@
+// How an engine is built and run, in upstream's options: `run --trt` and `convert`.
+#pragma once
+
+#include "cli/args.h"
+#include "run/engine_building.h"
+
+namespace assay::cli {
+
+/// TensorRT Builder Configuration, and what of its network and engine options this build has. `saves`: --save-engine and what concerns
+/// runs, too.
+void add_engine_building_options(ArgParser& parser, bool runs);
+/// Says in a line each which of the given options do nothing on a CPU. `input_shapes` are those of --input-shapes.
+EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vector<InputShape> input_shapes);
+
+}  // namespace assay::cli

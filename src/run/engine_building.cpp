@@ -1,0 +1,279 @@
+#include "run/engine_building.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "backends/session_info.h"
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "base/name_pattern.h"
+#include "base/progress_line.h"
+#include "base/python_repr.h"
+#include "graph/clone.h"
+#include "graph/metadata_text.h"
+#include "ops/infer.h"
+#include "passes/mark_outputs.h"
+#include "run/tactic_replay.h"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+const InputShape* shape_for(const std::vector<InputShape>& shapes, const std::string& input) {
+  const InputShape* found = nullptr;
+  for (const InputShape& s : shapes)
+    if (s.name == input || s.name.empty()) found = &s;
+  return found;
+}
+
+/// Numbers of a shape that a user gave; open extents become 1, with a warning.
+std::vector<int64_t> numbers(const InputShape& shape) {
+  std::vector<int64_t> out;
+  for (const Dim& d : shape.dims) out.push_back(d.is_known() ? d.value() : 1);
+  return out;
+}
+
+bool is_shape_tensor(const Value& v, const InputShape& given) {
+  // Elements are given for an input whose shape is known and is not the one given: as many as it has.
+  if (!is_integer(v.type.dtype) || !v.type.has_shape()) return false;
+  const auto shape = known_shape(*v.type.dims);
+  return shape && shape->rank() <= 1 && shape->numel() == static_cast<int64_t>(given.dims.size()) && to_dims(*shape) != given.dims;
+}
+
+/// The ranges of one profile. Inputs that are not named get the shapes for the data, and what is still open is 1.
+OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given, const std::vector<InputShape>& input_shapes) {
+  OptimizationProfile profile;
+  for (const Value* v : g.inputs) {
+    if (!v->type.is_tensor()) continue;
+    const std::string& name = v->name();
+    const InputShape* data = shape_for(input_shapes, name);
+    const auto pick = [&](const std::vector<InputShape>& list) {
+      const InputShape* s = shape_for(list, name);
+      return s != nullptr ? s : data;
+    };
+    const InputShape *min = pick(given.min), *opt = pick(given.opt), *max = pick(given.max);
+    if (min == nullptr && opt == nullptr && max == nullptr) {
+      if (v->type.has_shape() && known_shape(*v->type.dims)) continue;
+      require(v->type.has_shape(), ErrorCode::kInvalidArgument, "the rank of input '{}' is not known: --input-shapes gives its shape", name);
+      std::vector<int64_t> extents;
+      for (const Dim& d : *v->type.dims) extents.push_back(d.is_known() ? d.value() : 1);
+      log::warning("Input tensor: {} (dtype={}, shape={}) | No shapes provided; Will use shape: {} for min/opt/max in profile.\n"
+                   "Note: This will cause the tensor to have a static shape. If this is incorrect, please set the range of shapes for this input tensor.",
+                   name, dtype_name(v->type.dtype), dims_str(*v->type.dims), python_list_repr(extents));
+      profile.set_shape(name, Shape(extents), Shape(extents), Shape(extents));
+      continue;
+    }
+    require(min != nullptr && opt != nullptr && max != nullptr, ErrorCode::kInvalidArgument,
+            "Mismatch in input names: '{}' is named by --trt-{}-shapes, but not by --trt-{}-shapes", name, min != nullptr ? "min" : opt != nullptr ? "opt" : "max",
+            min == nullptr ? "min" : opt == nullptr ? "opt" : "max");
+    if (is_shape_tensor(*v, *opt))
+      profile.set_shape_values(name, numbers(*min), numbers(*opt), numbers(*max));
+    else
+      profile.set_shape(name, Shape(numbers(*min)), Shape(numbers(*opt)), Shape(numbers(*max)));
+  }
+  return profile;
+}
+
+void refuse_unknown_inputs(const Graph& g, const EngineBuildOptions& options) {
+  const auto check = [&](const std::vector<InputShape>& shapes, const char* option) {
+    for (const InputShape& s : shapes) {
+      const bool known = std::any_of(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == s.name; });
+      require(known, ErrorCode::kInvalidArgument, "{} names the input '{}', which the network does not have", option, s.name);
+    }
+  };
+  for (const ProfileShapes& p : options.profiles) {
+    check(p.min, "--trt-min-shapes");
+    check(p.opt, "--trt-opt-shapes");
+    check(p.max, "--trt-max-shapes");
+  }
+}
+
+std::string profiles_text(const std::vector<OptimizationProfile>& profiles) {
+  std::string text;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    std::string ranges;
+    for (const auto& r : profiles[i].ranges())
+      ranges += fmt::format("{}{} [min={}, opt={}, max={}]", ranges.empty() ? "" : ",\n         ", r.input, python_list_repr(r.min), python_list_repr(r.opt),
+                            python_list_repr(r.max));
+    text += fmt::format("\n    Profile {}:\n        {{{}}}", i, ranges);
+  }
+  return "[" + text + "\n]";
+}
+
+/// Held while a timing cache is read, added to and written: several builds may share the file.
+class CacheLock {
+ public:
+  explicit CacheLock(const std::string& path) : fd_(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
+  }
+  ~CacheLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  CacheLock(const CacheLock&) = delete;
+  CacheLock& operator=(const CacheLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+void save_timing_cache(const std::string& path, const std::string& environment, const TimingCache& cache) {
+  const CacheLock lock(path);
+  TimingCache all(environment);
+  std::error_code ec;
+  if (std::filesystem::exists(path, ec)) all.load(path);
+  all.merge(cache);
+  log::info("Saving timing cache to {}", path);
+  all.save(path);
+}
+
+/// Keeps what was chosen, for a replay file.
+class Recorder final : public AlgorithmSelector {
+ public:
+  std::vector<size_t> select_algorithms(const std::vector<std::string>&, const std::vector<Algorithm>&) override { return {}; }
+  void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override { replay.emplace_back(layer_of(nodes), tactic_algorithm(chosen)); }
+
+  static std::string layer_of(const std::vector<std::string>& nodes) {
+    std::string name;
+    for (const std::string& n : nodes) name += (name.empty() ? "" : " + ") + n;
+    return name;
+  }
+  TacticReplay replay;
+};
+
+/// Chooses what a replay file says.
+class Replayer final : public AlgorithmSelector {
+ public:
+  Replayer(TacticReplay replay, std::string path) : path_(std::move(path)) {
+    for (auto& [layer, algorithm] : replay) wanted_.insert_or_assign(std::move(layer), std::move(algorithm));
+  }
+  std::vector<size_t> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
+    const auto it = wanted_.find(Recorder::layer_of(nodes));
+    if (it == wanted_.end()) return {};
+    for (size_t i = 0; i < algorithms.size(); ++i)
+      if (tactic_algorithm(algorithms[i]).is_same_tactic(it->second)) return {i};
+    fail(ErrorCode::kInvalidArgument, "{}: the tactic that it has for layer '{}' ({}) is not among those that could run it", path_, it->first, it->second.str());
+  }
+  void report_algorithms(const std::vector<std::string>& nodes, const Algorithm&) override { met_ += wanted_.contains(Recorder::layer_of(nodes)) ? 1 : 0; }
+
+  /// Throws Error for a replay of another network.
+  void check() const {
+    require(met_ > 0 || wanted_.empty(), ErrorCode::kInvalidArgument, "{} is a replay for another network: it has {} layers, and none of them is in this one", path_,
+            wanted_.size());
+    if (met_ < wanted_.size())
+      log::warning("{} of the {} layers of {} are not in this engine; what they say is left out.", wanted_.size() - met_, wanted_.size(), path_);
+  }
+
+ private:
+  std::string path_;
+  std::map<std::string, TacticAlgorithm> wanted_;
+  size_t met_ = 0;
+};
+
+std::shared_ptr<const Model> with_outputs(const std::shared_ptr<const Model>& model, const EngineBuildOptions& options) {
+  if (!options.mark_all && !options.outputs && !options.exclude_outputs) return model;
+  const std::shared_ptr<Model> changed = clone_model(*model);
+  if (options.mark_all)
+    mark_all_outputs(*changed);
+  else if (options.outputs)
+    mark_outputs(*changed, *options.outputs);
+  if (options.exclude_outputs) unmark_outputs(*changed, *options.exclude_outputs);
+  infer_shapes(*changed);
+  return changed;
+}
+
+class EngineSession final : public Session {
+ public:
+  EngineSession(std::shared_ptr<Runtime> runtime, const std::shared_ptr<Engine>& engine, size_t profile)
+      : runtime_(std::move(runtime)), context_(engine->create_execution_context()) {
+    context_->set_optimization_profile(profile);
+    for (const IoTensor& t : engine->inputs()) inputs_.push_back({t.name, t.type});
+    for (const IoTensor& t : engine->outputs()) outputs_.push_back({t.name, t.type});
+  }
+  const std::vector<TensorInfo>& inputs() const override { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const override { return outputs_; }
+  double last_run_seconds() const override { return seconds_; }
+  void run(std::span<const Tensor> feed, const Sink& sink) override {
+    const auto start = Clock::now();
+    std::vector<Tensor> results = context_->infer(feed);
+    seconds_ = seconds_since(start);
+    for (size_t i = 0; i < results.size(); ++i) sink(i, std::move(results[i]));
+  }
+
+ private:
+  std::shared_ptr<Runtime> runtime_;
+  std::unique_ptr<ExecutionContext> context_;
+  std::vector<TensorInfo> inputs_, outputs_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given, const EngineBuildOptions& options) {
+  const std::shared_ptr<const Model> model = with_outputs(given, options);
+  const Graph& g = *model->graph;
+  refuse_unknown_inputs(g, options);
+  BuilderConfig config = options.config;
+  for (const ProfileShapes& p : options.profiles) config.profiles.push_back(make_profile(g, p, options.input_shapes));
+  if (config.profiles.empty()) config.profiles.push_back(make_profile(g, {}, options.input_shapes));
+  if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
+  if (!config.profiles.empty()) log::info("Configuring with profiles:{}", profiles_text(config.profiles));
+
+  auto cache = std::make_shared<TimingCache>(runtime.timing_environment());
+  if (!options.load_timing_cache.empty()) {
+    std::error_code ec;
+    if (std::filesystem::exists(options.load_timing_cache, ec)) {
+      const CacheLock lock(options.load_timing_cache);
+      log::info("Loading timing cache from {}", options.load_timing_cache);
+      cache->load(options.load_timing_cache);
+    } else {
+      log::warning("Timing cache file: {} does not exist. Falling back to an empty timing cache.", options.load_timing_cache);
+    }
+  }
+  config.timing_cache = cache;
+  Recorder recorder;
+  std::optional<Replayer> replayer;
+  if (!options.save_tactics.empty()) config.algorithm_selector = &recorder;
+  if (!options.load_tactics.empty()) config.algorithm_selector = &replayer.emplace(load_tactic_replay(options.load_tactics), options.load_tactics);
+  ProgressLine line;
+  config.on_progress = [&](const BuildProgress& p) {
+    line.show(p.total == 0 ? p.phase : fmt::format("{}: {} of {} groups of nodes, {} times known", p.phase, p.done, p.total, cache->size()));
+  };
+  log::start("Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | {}\n    Refittable             | {}",
+             config.optimization_level, runtime.threads(), config.is_refittable || config.strips_weights);
+  const auto start = Clock::now();
+  const Builder builder(runtime);
+  const std::shared_ptr<Engine> engine = builder.build_engine(model, config);
+  line.clear();
+  log::finish("Finished engine building in {:.3f} seconds", seconds_since(start));
+  if (options.explain) log::info("Choices:\n{}", builder.explanation());
+  if (replayer) replayer->check();
+  if (!options.save_tactics.empty()) save_tactic_replay(recorder.replay, options.save_tactics);
+  if (!options.save_timing_cache.empty()) save_timing_cache(options.save_timing_cache, runtime.timing_environment(), *cache);
+  return engine;
+}
+
+std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session, const EngineBuildOptions& options) {
+  auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = session.threads});
+  std::shared_ptr<Engine> engine;
+  if (source.model == nullptr) {
+    log::info("Loading bytes from {}", source.path);
+    engine = runtime->load_engine(source.path);
+  } else {
+    engine = build_engine(*runtime, source.model, options);
+  }
+  if (!options.save_engine.empty()) {
+    log::info("Saving engine to {}", options.save_engine);
+    engine->save(options.save_engine);
+  }
+  return std::make_unique<EngineSession>(std::move(runtime), engine, options.profile);
+}
+
+}  // namespace assay

@@ -1,0 +1,42 @@
+// What `run --trt` and `convert` do: build an engine as a user's options say, and run it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/backend.h"
+#include "assay/builder.h"
+#include "run/data_loader.h"
+
+namespace assay {
+
+/// One profile of the command line; inputs that it leaves out have the shapes of `input_shapes`.
+struct ProfileShapes {
+  std::vector<InputShape> min, opt, max;
+};
+
+struct EngineBuildOptions {
+  BuilderConfig config;  ///< its profiles are made of the next two
+  std::vector<ProfileShapes> profiles;
+  /// For inputs that no profile names.
+  std::vector<InputShape> input_shapes;
+  /// Outputs of the network other than the model's.
+  bool mark_all = false;
+  std::optional<std::vector<std::string>> outputs, exclude_outputs;
+  std::string load_timing_cache, save_timing_cache;  ///< paths; empty: none
+  std::string save_tactics, load_tactics;
+  std::string save_engine;
+  size_t profile = 0;  ///< that contexts use
+  bool explain = false;
+};
+
+/// Builds an engine, with Polygraphy's lines in the log and progress on a terminal; timing cache and tactic replay are read and written as
+/// the options say, but save_engine is not. Throws Error.
+std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& model, const EngineBuildOptions& options);
+
+/// A session on an engine: of the plan at source.path when there is no model, else of the model. Throws Error.
+std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session, const EngineBuildOptions& options);
+
+}  // namespace assay
