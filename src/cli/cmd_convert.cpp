@@ -24,7 +24,8 @@ constexpr const char* kOutput = "-o";
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_model_options(parser, /*is_required=*/true, "Shapes of inputs that no profile names, as in image:[1,3,224,224].");
+  add_model_options(parser, /*is_required=*/true, "Shapes of inputs that no profile names, as in image:[1,3,224,224].",
+                    {"--input-shapes", "--inputs"}, Names::kNothing);
   parser.add_group("Conversion").options = {
       {.names = {kOutput, "--output"}, .help = "The file to write.", .metavar = "FILE", .required = true},
       {.names = {"--convert-to"},

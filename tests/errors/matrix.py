@@ -43,6 +43,7 @@ class Reader:
 LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "directory", "special file", "unreadable")}
 READERS = {
     "run": [Reader("run {} --ref"), Reader("run {} --engine")],
+    "convert": [Reader("convert {} -o out.plan --builder-optimization-level 0"), Reader("convert {} -o out.onnx")],
     "inspect model": [Reader("inspect model {} --show layers weights")],
     "inspect sparsity": [Reader("inspect sparsity {}")],
     "inspect diff": [Reader("inspect diff {} identity.onnx", 2), Reader("inspect diff identity.onnx {}", 2)],
@@ -94,6 +95,10 @@ WRITERS = {
     "run --save-onnx": model_writer("run {} --ref", "--save-onnx"),
     "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}", "run typed.onnx --ref --load-inputs {} --save-inputs {}"),
     "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}", "run typed.onnx --ref --load-outputs {} --save-outputs {}"),
+    "run --save-engine": Writer("run typed.onnx --trt --save-engine {}"),
+    "run --save-timing-cache": Writer("run typed.onnx --trt --save-timing-cache {}"),
+    "run --save-tactics": Writer("run typed.onnx --trt --save-tactics {}"),
+    "convert": Writer("convert typed.onnx -o {} --builder-optimization-level 0 --convert-to trt"),
     "inspect model --json": Writer("inspect model typed.onnx --stats --json {}"),
     "inspect diff --json": Writer("inspect diff typed.onnx typed.onnx --json {}"),
     "check lint": Writer("check lint typed.onnx --no-onnxrt -o {}"),

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-COMMANDS = ["run", "check lint", "check conformance", "inspect model", "inspect data", "inspect capability", "inspect diff",
+COMMANDS = ["run", "convert", "check lint", "check conformance", "inspect model", "inspect data", "inspect capability", "inspect diff",
             "inspect sparsity", "inspect tactics", "inspect diff-tactics", "surgeon extract", "surgeon insert",
             "surgeon sanitize", "surgeon convert-opset", "surgeon prune", "surgeon weight-strip", "surgeon weight-reconstruct",
             "template model", "template onnx-gs", "template trt-network", "template trt-config", "data to-input",
@@ -49,6 +49,10 @@ CASES = [
     ("run m.onnxtxt --ref --onnx-outputs op:Relu op:Neg --save-onnx o.onnxtxt", ["=> (float[2] h0, float[2] h1)"]),
     ("run m.onnxtxt --ref --onnx-outputs choice::then_branch::op:Abs --save-onnx o.onnxtxt", ["[choice]", "a = Abs"]),
     ("run m.onnxtxt --ref --onnx-exclude-outputs op:Add --save-onnx o.onnxtxt", ["=> (float[2] soft)"]),
+    ("run m.onnxtxt --trt --trt-outputs h*", ["{h0 [dtype=float32, shape=(2,)],", "h1 [dtype=float32, shape=(2,)]}"]),
+    ("run m.onnxtxt --trt --trt-exclude-outputs op:Add", ["{soft [dtype=float32, shape=(2,)]}"]),
+    ("convert m.onnxtxt -o o.plan --onnx-outputs h* --onnx-exclude-outputs h0 --save-onnx o.onnxtxt", ["=> (float[2] h1)"]),
+    ("convert m.onnxtxt -o o.plan --trt-outputs h* --trt-exclude-outputs h0", ["Saving engine to o.plan"]),
     ("run m.onnxtxt --ref --onnx-exclude-outputs h0", ["[W] 'h0' is not an output of the model, so there is nothing to leave out."]),
     ("run m.onnxtxt --ref --engine --atol out*:7 soft:8", ["[abs=7, rel=1e-05]", "[abs=8, rel=1e-05]", "!abs=1e-05"]),
     ("run m.onnxtxt --ref --engine --rtol re:out[0-9]:7 op:Softmax:8", ["rel=7]", "rel=8]", "!rel=1e-05]"]),
@@ -81,6 +85,7 @@ CASES = [
 # Selectors that fit nothing: the command, and the sentence.
 ERRORS = [
     ("run m.onnxtxt --ref --onnx-outputs oup0", "[!] The following outputs were not found in the model: {'oup0'} [in $DIR/m.onnxtxt]. Similar names are: ['out0']."),
+    ("run m.onnxtxt --trt --trt-outputs oup0", "[!] The following outputs were not found in the model: {'oup0'}. Similar names are: ['out0']."),
     ("run m.onnxtxt --ref --onnx-outputs choise::e", "[!] Node: choise does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'choice'?"),
     ("run m.onnxtxt --ref --onnx-outputs op:Rely", "[!] Tensor: op:Rely does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'op:Relu'?"),
     ("run m.onnxtxt --ref --onnx-exclude-outputs re:outt[0-9]", "[!] Tensor: re:outt[0-9] does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'out0', 'out1'?"),
@@ -174,7 +179,7 @@ def main():
     options = listed_options(assay)
     if options != documented_options(document):
         failures.append(f"the documents and --help differ in {sorted(options ^ documented_options(document))}")
-    tested = {(" ".join(c.split()[:1 if c.startswith("run") else 2]), w) for c, _ in CASES + ERRORS for w in c.split() if w[:2] == "--"}
+    tested = {(" ".join(c.split()[:1 if c.startswith(("run", "convert")) else 2]), w) for c, _ in CASES + ERRORS for w in c.split() if w[:2] == "--"}
     # Options that several commands share are read in one place.
     shared = {(c, o) for c, o in options if o == "--val-range" or c.startswith("plugin")}
     if untested := options - tested - shared:

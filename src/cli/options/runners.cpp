@@ -91,6 +91,8 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const Engi
                            .human_name = std::string(backend->human_name),
                            .open = is_plan && backend->name == "engine" ? open : decltype(RunnerChoice::open)()});
   }
+  for (const char* saving : {"--save-engine", "--save-tactics", "--save-timing-cache"})
+    if (args.has(saving) && !args.has(kTensorRtRole) && !is_plan) log::warning("{} has no effect without {}.", saving, kTensorRtRole);
   if (args.has(kStrict) && !args.has(kTensorRtRole))
     log::warning("{} has no effect without {}.", kStrict, kTensorRtRole);
   return choices;
