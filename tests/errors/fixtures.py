@@ -88,6 +88,9 @@ def write_texts():
     write("missing_input.onnxtxt", MISUSED.replace("NODE", "Add(c)"))
     write("missing_in_function.onnxtxt", MISUSED.replace("NODE", "l.f(c)") + FUNCTION)
     write("missing_in_branch.onnxtxt", MISUSED.replace("NODE", BRANCHES))
+    write("left_out.onnxtxt", MISUSED.replace("NODE", 'Unique("")'))
+    write("missing_attribute.onnxtxt", MISUSED.replace("NODE", "Cast(c)"))
+    write("foreign_node.onnxtxt", MISUSED.replace("NODE", "l.f()"))
     write("too_many_key_heads.onnxtxt", KEY_HEADS)
     write("growing_loop.onnxtxt", GROWING)
 
@@ -171,6 +174,7 @@ def write_data():
     write("empty_list.json", "[]")
     # Strings of 4 GB each, but none of them.
     write_inputs("wide.json", "x", "<U1073741824", (0,), b"")
+    write_inputs("words.json", "x", "<U1", (0,), b"")
     # A header that ends before its first 12 bytes.
     archive = npz(b"\x93NUMPY\x01\x00\x01\x00{" + b"A" * 4096)
     write("short_header.json", json.dumps([{"x": {"array": base64.b64encode(archive).decode(), "polygraphy_class": "ndarray"}}]))
