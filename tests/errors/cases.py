@@ -384,6 +384,8 @@ CONVERSION = [
     ("run missing_in_branch.onnxtxt --ref", 1, ERR, "[!] Add-14 takes 2 inputs, but 1 are given [at node (Add) producing 'p'] [at node (If) producing 'y'] [in $DIR/missing_in_branch.onnxtxt]"),
     ("surgeon convert-opset too_many_key_heads.onnxtxt --to 19", 1, OUT, "[E] (Attention) producing 'y': the operator Attention, which cannot be expressed by older ones: 2 heads of queries for 4 of keys has no equivalent in opset 19; the nearest that has it is 23."),
     ("run growing_loop.onnxtxt --ref --memory-limit 8M", 1, ERR, "[!] an output of shape (520, 1000) and type float64 is larger than the $BYTES bytes that there are [at node (Loop) producing 'y'] [in $DIR/growing_loop.onnxtxt]"),
+    ("run repeated_string.onnxtxt --ref --memory-limit 100M", 1, ERR, "[!] there is not enough memory for what the node asks for [at node (Expand) producing 'y'] [in $DIR/repeated_string.onnxtxt]. The option --memory-limit changes how much there may be."),
+    ("surgeon sanitize repeated_string.onnxtxt --fold-constants --memory-limit 100M -o out.onnx", 0, OUT, "[W] Not folded: (Expand) producing 'y': there is not enough memory for what the node asks for [at node (Expand) producing 'y']. The option --memory-limit changes how much there may be."),
     ("surgeon convert-opset identity.onnx --to 0", 1, ERR, "[!] 0 is not an opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
     ("surgeon convert-opset identity.onnx --to 1000", 1, ERR, "[!] 1000 is not an opset of ai.onnx: this build knows 1 to 28 [in identity.onnx]"),
     ("surgeon convert-opset identity.onnx --to 2 --domain ai.onnx.ml", 1, ERR, "[!] the model does not import the domain ai.onnx.ml [in identity.onnx]"),

@@ -45,6 +45,10 @@ f (a) => (b) { b = Neg() }
 """
 BRANCHES = """If <then_branch: graph = a () => (float[2] p) { p = Add(c) },
   else_branch: graph = b () => (float[2] q) { q = Add(c, "") }>(t)"""
+# A gigabyte out of a megabyte, in strings.
+REPEATED = """<ir_version: 8, opset_import: ["" : 17]>
+g () => (string[1024] y) <string[1] s = {"LONG"}, int64[1] count = {1024}> { y = Expand(s, count) }
+"""
 KEY_HEADS = """<ir_version: 10, opset_import: ["" : 23]>
 g (float[1,2,3,4] q, float[1,4,3,4] k, float[1,4,3,4] v) => (float[1,2,3,4] y) { y = Attention(q, k, v) }
 """
@@ -88,6 +92,7 @@ def write_texts():
     write("missing_input.onnxtxt", MISUSED.replace("NODE", "Add(c)"))
     write("missing_in_function.onnxtxt", MISUSED.replace("NODE", "l.f(c)") + FUNCTION)
     write("missing_in_branch.onnxtxt", MISUSED.replace("NODE", BRANCHES))
+    write("repeated_string.onnxtxt", REPEATED.replace("LONG", "a" * 1_000_000))
     write("left_out.onnxtxt", MISUSED.replace("NODE", 'Unique("")'))
     write("missing_attribute.onnxtxt", MISUSED.replace("NODE", "Cast(c)"))
     write("foreign_node.onnxtxt", MISUSED.replace("NODE", "l.f()"))
