@@ -222,6 +222,9 @@ INSPECT = [
     ("run identity.onnx --ref --load-inputs short_header.json", 1, ERR, "[!] the .npz archive is damaged: an array's header is empty [in array 'x'] [in input 'x'] [at iteration 0] [in short_header.json]"),
     ("inspect data wide.json", 1, ERR, "[!] the .npy header is malformed: its strings are longer than NumPy's can be [in input 'x'] [at iteration 0] [in wide.json]"),
     ("surgeon sanitize identity.onnx --force-fallback-shape-inference --load-inputs words.json -o out.onnx", 1, ERR, "[!] the data for input 'x' are of type string and shape (0,), but the model declares float32[1, 2] [in $DIR/identity.onnx]"),
+    ("inspect data one_blob_twice.json", 1, ERR, "[!] the entries 'a' and 'b' of the .npz archive overlap [in input 'x'] [at iteration 0] [in one_blob_twice.json]"),
+    ("run picture.onnx --ref", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=uint8, shape=(0, 0, 3)]}"),
+    ("inspect model deep.onnxtxt", 1, ERR, "[!] subgraphs nest deeper than 32 [at line 1, column 1534: ...<then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y...] [in deep.onnxtxt]"),
     ("inspect data empty_list.json", 0, OUT, "[I] ==== Data (0 iterations) ===="),
     ("inspect data nan.json --num-items -2", 1, ERR, "[!] --num-items: -2 is too small; it must be at least -1."),
 ]
