@@ -224,7 +224,7 @@ INSPECT = [
     ("surgeon sanitize identity.onnx --force-fallback-shape-inference --load-inputs words.json -o out.onnx", 1, ERR, "[!] the data for input 'x' are of type string and shape (0,), but the model declares float32[1, 2] [in $DIR/identity.onnx]"),
     ("inspect data one_blob_twice.json", 1, ERR, "[!] the entries 'a' and 'b' of the .npz archive overlap [in input 'x'] [at iteration 0] [in one_blob_twice.json]"),
     ("run picture.onnx --ref", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=uint8, shape=(0, 0, 3)]}"),
-    ("inspect model deep.onnxtxt", 1, ERR, "[!] subgraphs nest deeper than 32 [at line 1, column 1534: ...<then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y...] [in deep.onnxtxt]"),
+    ("inspect model deep.onnxtxt", 1, ERR, "[!] subgraphs nest deeper than 32 [at line 1, column 1534: ...<then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y) { y = If (c) <then_branch = t () => (bool y...] [in $DIR/deep.onnxtxt]"),
     ("inspect data empty_list.json", 0, OUT, "[I] ==== Data (0 iterations) ===="),
     ("inspect data nan.json --num-items -2", 1, ERR, "[!] --num-items: -2 is too small; it must be at least -1."),
 ]
