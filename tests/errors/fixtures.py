@@ -122,6 +122,9 @@ def write_texts():
     write("missing_in_branch.onnxtxt", MISUSED.replace("NODE", BRANCHES))
     write("repeated_string.onnxtxt", REPEATED.replace("LONG", "a" * 1_000_000))
     write("deep.onnxtxt", nested_choices(40))
+    axes = '<ir_version: 8, opset_import: ["" : 13]> g (float[1, 2, 3] x) => (float[1, 2, 3] y) { y = NODE (x) }'
+    write("wrong_perm.onnxtxt", axes.replace("NODE", "Transpose <perm = [-1, 0, 1]>"))
+    write("wrong_axes.onnxtxt", axes.replace("NODE", "ReduceMean <axes = [3, 0, 3]>"))
     write("left_out.onnxtxt", MISUSED.replace("NODE", 'Unique("")'))
     write("missing_attribute.onnxtxt", MISUSED.replace("NODE", "Cast(c)"))
     write("foreign_node.onnxtxt", MISUSED.replace("NODE", "l.f()"))
