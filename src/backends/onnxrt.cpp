@@ -13,6 +13,7 @@
 #include "base/cpus.h"
 #include "base/log.h"
 #include "base/resident_memory.h"
+#include "base/visible_text.h"
 #include "graph/export.h"
 
 namespace assay {
@@ -69,14 +70,16 @@ class Listening {
   const SessionOptions* outer_;
 };
 
-/// Warnings go where the session's options say, else to stderr in the library's own form, as with Python.
+/// Warnings go where the session's options say, else to stderr in the library's own form, as with Python. They quote names of
+/// the model.
 void on_log(void*, ort::LogLevel level, const char* category, const char* id, const char* place,
             const char* message) {
   const SessionOptions* const options = listening.load();
   if (options != nullptr && options->on_warning) return options->on_warning(message);
   if (!log::enabled(level == ort::kLogWarning ? log::Severity::kWarning : log::Severity::kError)) return;
   const std::string line =
-      fmt::format("[{}:{}:{}, {}] {}\n", level == ort::kLogWarning ? 'W' : 'E', category, id, place, message);
+      fmt::format("[{}:{}:{}, {}] {}\n", level == ort::kLogWarning ? 'W' : 'E', category, id, place,
+                  visible_text(message, Lines::kOne));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

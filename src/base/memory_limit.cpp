@@ -1,12 +1,15 @@
 #include "base/memory_limit.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -60,6 +63,47 @@ int64_t machine_limit() {
 
 std::atomic<int64_t> chosen{0};
 std::atomic<int64_t> in_use{0};
+std::atomic<int64_t> heap{0}, free_heap{kFreeHeap};
+
+/// Of the heap, what counts.
+int64_t counted_heap() {
+  return std::max<int64_t>(heap.load(std::memory_order_relaxed) - free_heap.load(std::memory_order_relaxed), 0);
+}
+
+bool has_room(size_t bytes) {
+  if (bytes > INT64_MAX / 2) return false;
+  const int64_t counted = heap.load(std::memory_order_relaxed) + static_cast<int64_t>(bytes) -
+                          free_heap.load(std::memory_order_relaxed);
+  if (counted <= 0) return true;
+  // To find out what the machine has, the first time, takes blocks, too.
+  static thread_local constinit bool is_asking = false;
+  if (is_asking) return true;
+  is_asking = true;
+  const int64_t limit = memory_limit();
+  is_asking = false;
+  return in_use.load(std::memory_order_relaxed) <= limit - counted;
+}
+
+void* heap_block(size_t bytes) {
+  if (bytes >= kCountedBlock && !has_room(bytes)) throw std::bad_alloc();
+  void* block = std::malloc(std::max<size_t>(bytes, 1));
+  while (block == nullptr) {
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+    block = std::malloc(bytes);
+  }
+  const size_t usable = malloc_usable_size(block);
+  if (usable >= kCountedBlock) heap.fetch_add(static_cast<int64_t>(usable), std::memory_order_relaxed);
+  return block;
+}
+
+void give_back(void* block) {
+  if (block == nullptr) return;
+  const size_t usable = malloc_usable_size(block);
+  if (usable >= kCountedBlock) heap.fetch_sub(static_cast<int64_t>(usable), std::memory_order_relaxed);
+  std::free(block);
+}
 
 }  // namespace
 
@@ -71,8 +115,13 @@ int64_t memory_limit() {
 
 void set_memory_limit(int64_t bytes) { chosen.store(bytes, std::memory_order_relaxed); }
 
-int64_t memory_in_use() { return in_use.load(std::memory_order_relaxed); }
+int64_t memory_in_use() { return in_use.load(std::memory_order_relaxed) + counted_heap(); }
 int64_t memory_left() { return std::max<int64_t>(memory_limit() - memory_in_use(), 0); }
+
+void forgive_heap() {
+  const int64_t now = heap.load(std::memory_order_relaxed);
+  if (now > free_heap.load(std::memory_order_relaxed)) free_heap.store(now, std::memory_order_relaxed);
+}
 
 MemoryCeiling::MemoryCeiling(int64_t bytes) : before_(chosen.load(std::memory_order_relaxed)) {
   set_memory_limit(std::max<int64_t>(std::min(memory_in_use() + bytes, memory_limit()), 1));
@@ -80,7 +129,7 @@ MemoryCeiling::MemoryCeiling(int64_t bytes) : before_(chosen.load(std::memory_or
 MemoryCeiling::~MemoryCeiling() { set_memory_limit(before_); }
 
 bool MemoryShare::take(int64_t bytes) noexcept {
-  const int64_t limit = memory_limit();
+  const int64_t limit = memory_limit() - counted_heap();
   // Added first, so that threads that ask at once do not both get the last of it; no sum of shares overflows,
   // as none is above the limit.
   if (bytes > limit || in_use.fetch_add(bytes, std::memory_order_relaxed) > limit - bytes) {
@@ -106,3 +155,9 @@ MemoryShare& MemoryShare::operator=(MemoryShare&& other) noexcept {
 MemoryShare::~MemoryShare() { in_use.fetch_sub(bytes_, std::memory_order_relaxed); }
 
 }  // namespace assay
+
+// All that is not a tensor comes from here, as std::string, std::vector and the rest ask for it: what a small model can
+// make of it is not known before.
+void* operator new(size_t bytes) { return assay::heap_block(bytes); }
+void operator delete(void* block) noexcept { assay::give_back(block); }
+void operator delete(void* block, size_t) noexcept { assay::give_back(block); }

@@ -1,6 +1,7 @@
-// How much memory tensors may take: one budget for the process.
+// How much memory tensors and all else that evaluations ask for may take: one budget for the process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace assay {
@@ -13,10 +14,18 @@ int64_t memory_limit();
 /// Replaces it (--memory-limit, tests); 0 brings back the machine's. What is alive stays.
 void set_memory_limit(int64_t bytes);
 
-/// Bytes of the budget that are taken now.
+/// Bytes of the budget that are taken now: by tensors, and by blocks of the heap (strings, lists, room to compute in) as
+/// far as those are more than the free part.
 int64_t memory_in_use();
 /// What is left of it; never negative.
 int64_t memory_left();
+
+/// Blocks of the heap that are smaller do not count: what asks for many of them has a larger one that lists them.
+inline constexpr size_t kCountedBlock = 256;
+/// So much of the heap is free, or what is alive when forgive_heap() is called, where that is more: models in memory are
+/// as large as their files are.
+inline constexpr int64_t kFreeHeap = int64_t{256} << 20;
+void forgive_heap();
 
 /// For as long as it lives, no more than `bytes` may be taken beside what is in use when it begins. For one thread
 /// that evaluates at a time.

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "assay/error.h"
 
@@ -24,6 +27,32 @@ TEST_F(MemoryLimit, IsAtMostHalfOfTheMachinesUnlessItIsSet) {
   EXPECT_EQ(memory_limit(), 1000);
   set_memory_limit(0);
   EXPECT_EQ(memory_limit(), machine);
+}
+
+TEST_F(MemoryLimit, TheHeapCountsBeyondItsFreePart) {
+  const auto block = [](size_t bytes) { return std::unique_ptr<char[]>(new char[bytes]); };
+  const int64_t before = memory_in_use();
+  set_memory_limit(before + (int64_t{64} << 20));
+  {
+    const auto free_part = block(size_t{kFreeHeap});
+    EXPECT_GE(memory_in_use(), before);
+    EXPECT_LT(memory_in_use(), before + (int64_t{64} << 20));
+    const int64_t filled = memory_in_use();
+    const auto more = block(size_t{32} << 20);
+    EXPECT_GE(memory_in_use(), filled + (int64_t{32} << 20));
+    EXPECT_THROW(block(size_t{64} << 20), std::bad_alloc);
+    MemoryShare share;
+    EXPECT_FALSE(share.take(int64_t{64} << 20));
+    EXPECT_NO_THROW(block(100));
+    // Strings that are alive together.
+    std::vector<std::string> list;
+    EXPECT_THROW(
+        while (true) list.emplace_back(size_t{1} << 20, 'x'), std::bad_alloc);
+    EXPECT_LT(list.size(), 64U);
+    forgive_heap();
+    EXPECT_NO_THROW(block(size_t{1} << 20));
+  }
+  EXPECT_EQ(memory_in_use(), before);
 }
 
 TEST_F(MemoryLimit, CountsWhatIsAliveTogether) {

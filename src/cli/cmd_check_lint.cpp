@@ -80,6 +80,7 @@ int run(CommandContext& context) {
   context.announce();
   options.backend = runtime(args, options.session);
   options.feed = [&](const std::vector<TensorInfo>& inputs) { return feed_for(data, inputs); };
+  options.needs_data = !data.load_inputs.empty();
   const lint::Report report = lint::lint_model(options);
   if (const auto path = args.text("-o")) report.save(*path);
   return report.is_valid() ? 0 : 1;

@@ -15,6 +15,7 @@
 #include "graph/export.h"
 #include "inspect/capability.h"
 #include "inspect/input_shapes.h"
+#include "inspect/range_extractor.h"
 #include "inspect/tactic_use.h"
 #include "ops/infer.h"
 #include "surgeon/contradiction.h"
@@ -82,7 +83,7 @@ class Folder {
     file.commit();
   }
 
-  void save_range(const Model& model, NodeRange range) const {
+  void save_range(const RangeExtractor& ranges, NodeRange range) const {
     const std::string stem = fmt::format("{}supported_subgraph-nodes-{}-{}", range.is_supported ? "" : "un",
                                          range.begin, range.end - 1);
     const std::string path = (path_ / (stem + ".onnx")).string();
@@ -90,7 +91,7 @@ class Folder {
     options.external_data = suffix_.has_value();
     if (suffix_) options.external_data_path = stem + *suffix_;
     log::info("Saving ONNX model to: {}", path);
-    save_model(*extract_range(model, range), path, options);
+    save_model(*ranges.extract(range), path, options);
   }
 
  private:
@@ -123,9 +124,9 @@ std::shared_ptr<Model> with_known_inputs(const Model& model, const std::string& 
 }
 
 /// Logs how a range runs; false when it cannot be planned. The whole is planned with its own outputs.
-bool report_tactics(const std::shared_ptr<Model>& model, NodeRange range) {
+bool report_tactics(const std::shared_ptr<Model>& model, const RangeExtractor& ranges, NodeRange range) {
   const bool is_whole = range.end - range.begin == model->graph->nodes().size();
-  const std::shared_ptr<Model> part = is_whole ? model : extract_range(*model, range);
+  const std::shared_ptr<Model> part = is_whole ? model : ranges.extract(range);
   const std::string nodes = fmt::format("nodes {} to {}", range.begin, range.end - 1);
   std::vector<Shape> shapes;
   for (const Value* v : part->graph->inputs) {
@@ -158,16 +159,19 @@ int run(CommandContext& context) {
   const std::vector<NodeRange> ranges = partition(*model, unsupported);
   const std::shared_ptr<Model> known = with_known_inputs(*model, path, shapes);
   bool is_planned = true;
+  const RangeExtractor known_ranges(*known);
   for (const NodeRange& range : ranges)
-    if (range.is_supported) is_planned = report_tactics(known, range) && is_planned;
+    if (range.is_supported) is_planned = report_tactics(known, known_ranges, range) && is_planned;
   if (unsupported.empty()) {
     if (is_planned)
       log::info("Graph is fully supported by the engine; Will not {}.",
                 is_partitioned ? "generate subgraphs" : "report errors");
     return 0;
   }
-  if (is_partitioned)
-    for (const NodeRange& range : ranges) folder.save_range(*model, range);
+  if (is_partitioned) {
+    const RangeExtractor extractor(*model);
+    for (const NodeRange& range : ranges) folder.save_range(extractor, range);
+  }
   const std::string text = is_partitioned ? unsupported_ranges_text(*model, ranges, unsupported)
                                           : unsupported_nodes_text(unsupported);
   log::info("{}", text);

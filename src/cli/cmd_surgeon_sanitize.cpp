@@ -20,6 +20,7 @@
 #include "graph/export.h"
 #include "graph/metadata_text.h"
 #include "graph/order.h"
+#include "ops/check.h"
 #include "passes/mark_outputs.h"
 #include "passes/origins.h"
 #include "passes/simplify.h"
@@ -287,6 +288,7 @@ int run(CommandContext& context) {
   const std::shared_ptr<Model> original = args.has("--prove") ? clone_model(*model) : nullptr;
   FoldTotals totals;
   edit(options.path, [&] {
+    if (folds) check_forms(*model);
     if (infers) infer_known_shapes(*model, true);
     change_outputs(args, *model);
     if (bounds) set_bounds(*model, *bounds);

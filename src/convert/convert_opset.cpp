@@ -7,6 +7,7 @@
 #include "convert/converter.h"
 #include "convert/upkeep.h"
 #include "graph/order.h"
+#include "ops/check.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
 
@@ -67,6 +68,7 @@ ConvertReport convert_opset(Model& model, const ConvertOptions& options) {
   require(report.from >= 1 && report.from <= newest_opset(domain), ErrorCode::kUnsupported,
           "the model imports opset {} of {}, and this build knows 1 to {}", report.from,
           domain.empty() ? "ai.onnx" : domain, newest_opset(domain));
+  check_forms(model);
   DeclaredTypes declared(model);
   UnusedConstants unused(model);
   infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}});

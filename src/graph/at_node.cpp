@@ -13,7 +13,8 @@ void rethrow_at_node(const std::string& label) {
     if (e.context().empty() || e.context().back() != place) e.add_context(place);
     throw;
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::kUnsupported, "there is not enough memory for what the node asks for").add_context(place);
+    Error e(ErrorCode::kUnsupported, "there is not enough memory for what the node asks for");
+    throw e.add_context(place).set_remedy("The option --memory-limit changes how much there may be.");
   } catch (const std::length_error&) {
     throw Error(ErrorCode::kInvalidModel, "the node asks for a list that is longer than any memory")
         .add_context(place);

@@ -97,20 +97,24 @@ Function clone_function(const Function& f) {
   return g;
 }
 
+void clone_header(const Model& from, Model& to) {
+  to.opsets = from.opsets;
+  to.ir_version = from.ir_version;
+  to.model_version = from.model_version;
+  to.producer_name = from.producer_name;
+  to.producer_version = from.producer_version;
+  to.domain = from.domain;
+  to.doc_string = from.doc_string;
+  to.metadata = from.metadata;
+  to.extra_fields = from.extra_fields;
+  to.path = from.path;
+  to.external_data_folder = from.external_data_folder;
+}
+
 std::shared_ptr<Model> clone_model(const Model& model) {
   check_depth(model);
   auto copy = std::make_shared<Model>();
-  copy->opsets = model.opsets;
-  copy->ir_version = model.ir_version;
-  copy->model_version = model.model_version;
-  copy->producer_name = model.producer_name;
-  copy->producer_version = model.producer_version;
-  copy->domain = model.domain;
-  copy->doc_string = model.doc_string;
-  copy->metadata = model.metadata;
-  copy->extra_fields = model.extra_fields;
-  copy->path = model.path;
-  copy->external_data_folder = model.external_data_folder;
+  clone_header(model, *copy);
   for (const Function& f : model.functions) copy->functions.push_back(clone_function(f));
   ValueMap map;
   clone_into(*model.graph, *copy->graph, map);

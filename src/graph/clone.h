@@ -23,6 +23,9 @@ std::shared_ptr<Graph> clone_graph(const Graph& g, Graph* parent, ValueMap& map)
 
 Function clone_function(const Function& f);
 
+/// What a model says besides its graph and its functions.
+void clone_header(const Model& from, Model& to);
+
 /// The whole model. Tensor data are shared with the original. Throws Error when subgraphs nest deeper than
 /// onnx::kMaxGraphDepth.
 std::shared_ptr<Model> clone_model(const Model& model);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mapped_file.h"
+#include "base/memory_limit.h"
 #include "base/resident_memory.h"
 #include "graph/import_message.h"
 #include "graph/order.h"
@@ -419,6 +420,7 @@ std::shared_ptr<Model> import_message(const onnx::ModelMessage& m, std::shared_p
   }
   if (importer.has_external_data())
     model->external_data_folder = options.external_data_dir.empty() ? "." : options.external_data_dir;
+  forgive_heap();
   return model;
 }
 

@@ -146,35 +146,6 @@ std::vector<NodeRange> partition(const Model& model, const std::vector<Unsupport
   return ranges;
 }
 
-std::shared_ptr<Model> extract_range(const Model& model, NodeRange range) {
-  std::shared_ptr<Model> part = clone_model(model);
-  Graph& g = *part->graph;
-  std::unordered_set<const Node*> inside;
-  std::vector<Node*> nodes;
-  for (size_t i = range.begin; i < range.end; ++i) {
-    nodes.push_back(g.nodes()[i].get());
-    inside.insert(nodes.back());
-  }
-  // What subgraphs outside take from here counts as used there.
-  std::unordered_set<const Value*> used_outside(g.outputs.begin(), g.outputs.end()), used_inside;
-  for (const auto& n : g.nodes())
-    for (const Value* v : used_values(*n)) (inside.contains(n.get()) ? used_inside : used_outside).insert(v);
-  std::vector<Value*> inputs, outputs;
-  std::unordered_set<const Value*> seen;
-  for (Node* n : nodes) {
-    for (Value* v : used_values(*n))
-      if (!v->is_constant() && (v->producer() == nullptr || !inside.contains(v->producer())) &&
-          seen.insert(v).second)
-        inputs.push_back(v);
-    for (Value* v : n->outputs())
-      if (v != nullptr && (used_outside.contains(v) || !used_inside.contains(v))) outputs.push_back(v);
-  }
-  g.inputs = std::move(inputs);
-  g.outputs = std::move(outputs);
-  cleanup(g);
-  return part;
-}
-
 std::string unsupported_nodes_text(const std::vector<UnsupportedNode>& unsupported) {
   std::vector<std::string> stacks, ops, names, reasons;
   std::vector<std::vector<size_t>> groups;  // of one stack

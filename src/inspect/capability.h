@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,10 +30,6 @@ struct NodeRange {
 };
 /// The whole graph cut into the longest ranges of nodes that can run and of nodes that cannot.
 std::vector<NodeRange> partition(const Model& model, const std::vector<UnsupportedNode>& unsupported);
-
-/// A range as a model of its own. Its inputs are the values that it takes from outside, its outputs those
-/// that outside or nobody uses. Constants come along.
-std::shared_ptr<Model> extract_range(const Model& model, NodeRange range);
 
 /// Upstream's table of nodes, ended by a newline: Stack trace | Operator | Node | Reason.
 std::string unsupported_nodes_text(const std::vector<UnsupportedNode>& unsupported);

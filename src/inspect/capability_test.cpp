@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/error.h"
+#include "inspect/range_extractor.h"
 #include "inspect/tactic_use.h"
 
 namespace assay {
@@ -64,12 +65,49 @@ TEST(Capability, cuts_the_graph_into_ranges) {
             "Fake     |       1 | the operator Fake of domain 'ai.onnx' is unknown | Relu-13 has no "
             "attribute 'alpha' "
             "| [[4, 6]]\n");
-  const auto first = extract_range(*model, ranges[0]), third = extract_range(*model, ranges[2]);
+  const RangeExtractor extractor(*model);
+  const auto first = extractor.extract(ranges[0]), third = extractor.extract(ranges[2]);
   EXPECT_EQ(names(first->graph->inputs) + "-> " + names(first->graph->outputs), "x -> a ");
   EXPECT_EQ(names(third->graph->inputs) + "-> " + names(third->graph->outputs), "b a -> y d ");
   EXPECT_EQ(third->graph->nodes().size(), 2u);
   EXPECT_TRUE(third->graph->find_value("w")->is_constant());
   EXPECT_EQ(model->graph->nodes().size(), 6u);
+}
+
+TEST(Capability, parts_bring_what_they_need) {
+  Model model;
+  model.opsets = {{"", 13}, {"mine", 1}};
+  for (const auto& [name, callee] : {std::pair{"Outer", "Inner"}, {"Inner", "Abs"}, {"Other", "Neg"}}) {
+    Function& f = model.functions.emplace_back();
+    f.domain = "mine";
+    f.name = name;
+    f.opsets = model.opsets;
+    f.body->inputs = {f.body->add_value("in")};
+    f.body->outputs = {f.body->add_value("out")};
+    f.body->add_node(callee, f.body->inputs, f.body->outputs, {}, "n", std::string(callee) == "Inner" ? "mine" : "");
+  }
+  Graph& g = *model.graph;
+  Value* x = g.add_input("x", row());
+  Value* a = g.add_value("a");
+  Value* b = g.add_value("b");
+  g.add_node("Neg", {x}, {a}, {}, "n0");
+  auto branch = std::make_shared<Graph>();
+  branch->set_parent(&g);
+  branch->outputs = {branch->add_value("o")};
+  branch->add_node("Outer", {a}, {branch->outputs[0]}, {}, "inside", "mine");
+  g.add_node("If", {g.add_input("c", Type::tensor(DType::kBool, Dims{}))}, {b},
+             {{"then_branch", branch}, {"else_branch", branch}}, "n1");
+  g.outputs = {b};
+  g.quantization_annotations = {{"a", {}}, {"c", {}}};
+  const RangeExtractor extractor(model);
+  const auto first = extractor.extract({0, 1}), second = extractor.extract({1, 2});
+  EXPECT_EQ(names(first->graph->inputs) + "-> " + names(first->graph->outputs), "x -> a ");
+  EXPECT_TRUE(first->functions.empty());
+  EXPECT_EQ(first->graph->quantization_annotations.size(), 1u);
+  EXPECT_EQ(names(second->graph->inputs) + "-> " + names(second->graph->outputs), "c a -> b ");
+  ASSERT_EQ(second->functions.size(), 2u);
+  EXPECT_EQ(second->functions[1].name, "Inner");
+  EXPECT_EQ(second->opsets.size(), 2u);
 }
 
 TEST(Capability, looks_into_functions_and_branches) {

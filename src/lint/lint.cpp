@@ -115,6 +115,7 @@ RunOutcome Linter::run_backend() {
                                         .feed = options_.feed,
                                         .runs_whole = report_.is_valid()},
                                        report_);
+  require(outcome.no_data.empty() || !options_.needs_data, ErrorCode::kInvalidArgument, "{}", outcome.no_data);
   if (!outcome.no_data.empty())
     log::warning("{} is not asked, as there are no data to run the model on: {}",
                  options_.backend->human_name, outcome.no_data);

@@ -24,6 +24,8 @@ struct LintOptions {
   SessionOptions session;
   /// Data for the inputs; called when the backend is there. Throws Error where none can be made.
   std::function<TensorList(const std::vector<TensorInfo>&)> feed;
+  /// Somebody named the data: without them lint_model() fails. Else the rules that need none are checked.
+  bool needs_data = false;
 };
 
 /// Checks the model and logs what it finds. Throws Error for a file that cannot be opened and for options

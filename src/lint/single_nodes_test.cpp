@@ -132,6 +132,19 @@ TEST_F(LintRunTest, WithoutDataTheRulesStandAlone) {
       << output;
 }
 
+TEST_F(LintRunTest, DataThatSomebodyNamedMustBeThere) {
+  options.needs_data = true;
+  options.feed = [](const std::vector<TensorInfo>&) -> TensorList {
+    fail(ErrorCode::kInvalidArgument, "no data");
+  };
+  try {
+    lint(model("[n] y = Neg (x)"));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "no data");
+  }
+}
+
 TEST(PrunedMessage, LosesPlacesAndLabels) {
   EXPECT_EQ(pruned_message("Node (a) Op (MatMul) [ShapeInferenceError] Incompatible dimensions"),
             " Incompatible dimensions");

@@ -5,7 +5,10 @@
 #include <climits>
 #include <map>
 
+#include "assay/edit.h"
 #include "base/memory_limit.h"
+#include "graph/at_node.h"
+#include "graph/function_index.h"
 #include "ops/op_list.h"
 #include "ops/schema.h"
 #include "tensor/room.h"
@@ -170,6 +173,13 @@ void check_presence(const OpDef& op, const OpVersion& version, std::span<const T
   }
 }
 
+std::vector<NodeProblem> find_form_problems(const Node& node, const OpDef& op, const OpVersion& version) {
+  std::vector<NodeProblem> list;
+  Problems problems(&list);
+  check_form(problems, node, op, version, schema_of(version));
+  return list;
+}
+
 uint64_t float_kinds() {
   static const uint64_t kKinds = [] {
     uint64_t kinds = 0;
@@ -182,6 +192,26 @@ uint64_t float_kinds() {
 
 std::string kind_name(DType t) {
   return is_container(t) ? std::string(dtype_name(t)) : std::string(dtype_name(t)) + " tensor";
+}
+
+/// The schema of a node when it holds for certain: operators of ONNX's own domains, which get a new version with every
+/// change, in opsets that this build knows.
+const OpVersion* certain_version(const Node& node, const Model& scope) {
+  const OpDef* op = find_op(node.domain, node.op_type);
+  if (op == nullptr || !(op->domain.empty() || op->domain.starts_with("ai.onnx"))) return nullptr;
+  const int64_t opset = scope.opset(node.domain);
+  return opset <= newest_opset(node.domain) ? version_for(*op, opset) : nullptr;
+}
+
+void check_forms(const Graph& graph, const Model& scope, const FunctionIndex& functions) {
+  for (const auto& n : graph.nodes()) {
+    const OpVersion* version = functions.called(*n) == nullptr ? certain_version(*n, scope) : nullptr;
+    if (version == nullptr) continue;
+    at_node(*n, [&] {
+      for (const NodeProblem& p : find_form_problems(*n, *find_op(n->domain, n->op_type), *version))
+        require(p.rule == NodeRule::kUnknownAttribute, ErrorCode::kInvalidModel, "{}", p.message);
+    });
+  }
 }
 
 /// Only what is without elements can have extents of more than there is memory for.
@@ -228,6 +258,26 @@ std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, c
 
 void check_node(const Node& node, const OpDef& op, const OpVersion& version) {
   check_all(Problems(nullptr), node, op, version);
+}
+
+void check_forms(const Model& model) {
+  const FunctionIndex functions(model);
+  const auto check_all = [&](const Graph& graph, const Model& scope) {
+    check_forms(graph, scope, functions);
+    for (const Graph* sub : subgraphs(graph, /*recursive=*/true)) check_forms(*sub, scope, functions);
+  };
+  try {
+    check_all(*model.graph, model);
+    for (const Function& f : model.functions)
+      with_context([&] { return fmt::format("in function '{}'", f.name); }, [&] {
+        Model scope;
+        scope.opsets = f.opsets;
+        check_all(*f.body, scope);
+      });
+  } catch (Error& e) {
+    e.set_remedy("Repair the node; `assay check lint` lists all that break a rule.");
+    throw;
+  }
 }
 
 void check_form(const Node& node, const OpDef& op, const OpVersion& version) {

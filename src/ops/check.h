@@ -37,6 +37,12 @@ void check_node(const Node& node, const OpDef& op, const OpVersion& version);
 /// were not inferred.
 void check_form(const Node& node, const OpDef& op, const OpVersion& version);
 
+/// For those who rewrite or compute nodes where not all will be evaluated. Throws Error (kInvalidModel) for the first
+/// node of the model, its bodies and local functions that has too few or too many inputs or outputs, leaves out what its
+/// operator needs, or lacks an attribute or has one of another kind. Only where the operator's schema is known for
+/// certain: not where a local function or another domain than ONNX's defines it, nor in opsets newer than this build.
+void check_forms(const Model& model);
+
 /// A sentence on the first import, of the model or a local function, of a version that is newer than every
 /// one this build knows (newest_opset), so that a node may mean something else than is computed; empty when
 /// there is none.

@@ -1,6 +1,7 @@
 // Flatten, Squeeze, Unsqueeze and Reshape with known results become Reshape to a constant shape, and a
 // Reshape of a Reshape becomes one. A transposition that only moves dimensions of extent 1 is such a view
 // too.
+#include "passes/extents.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
@@ -15,11 +16,10 @@ bool is_view(const Node& n) {
 
 /// True when the dimensions of extent above 1 keep their order.
 bool moves_only_ones(const Node& n, const Shape& in) {
-  std::vector<int64_t> perm = ints_attribute(n, "perm");
-  if (perm.empty())
-    for (int64_t axis = in.rank(); axis-- > 0;) perm.push_back(axis);
+  const std::optional<std::vector<int64_t>> perm = permutation_of(n);
+  if (!perm) return false;
   int64_t last = -1;
-  for (const int64_t axis : perm) {
+  for (const int64_t axis : *perm) {
     if (in[static_cast<size_t>(axis)] == 1) continue;
     if (axis < last) return false;
     last = axis;

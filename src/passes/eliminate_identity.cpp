@@ -2,7 +2,6 @@
 // reshapes, expansions, slices, paddings and resizes that change nothing, transpositions that keep the order, sums of
 // one term, reductions of extents of 1, splits into one piece.
 #include <algorithm>
-#include <numeric>
 
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -25,11 +24,8 @@ bool is_inactive_dropout(const Node& n, const PassContext& context) {
 }
 
 bool keeps_order(const Node& n) {
-  std::vector<int64_t> perm = ints_attribute(n, "perm");
-  if (perm.empty()) return rank_of(n.input(0)) == 0 || rank_of(n.input(0)) == 1;
-  std::vector<int64_t> same(perm.size());
-  std::iota(same.begin(), same.end(), 0);
-  return perm == same;
+  const std::optional<std::vector<int64_t>> perm = permutation_of(n);
+  return perm && std::is_sorted(perm->begin(), perm->end());
 }
 
 bool same_shape(const Node& n) { return same_dims(n.input(0), n.output(0)); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/match.h"
+
 namespace assay {
 
 const Dims* dims_of(const Value* v) { return v != nullptr && v->type.has_shape() ? &*v->type.dims : nullptr; }
@@ -34,9 +36,26 @@ std::optional<std::vector<int64_t>> reshape_target(const Dims* in, const Dims& o
 std::optional<std::vector<int64_t>> from_front(std::vector<int64_t> axes, int rank) {
   for (int64_t& a : axes) {
     if (a < 0 && rank >= 0) a += rank;
-    if (a < 0) return std::nullopt;
+    if (a < 0 || (rank >= 0 && a >= rank)) return std::nullopt;
   }
   return axes;
+}
+
+std::optional<std::vector<int64_t>> permutation_of(const Node& transpose) {
+  const int rank = rank_of(transpose.input(0));
+  std::vector<int64_t> perm = ints_attribute(transpose, "perm");
+  if (perm.empty()) {
+    if (rank < 0) return std::nullopt;
+    for (int64_t axis = rank; axis-- > 0;) perm.push_back(axis);
+    return perm;
+  }
+  if (rank >= 0 && perm.size() != static_cast<size_t>(rank)) return std::nullopt;
+  std::optional<std::vector<int64_t>> axes = from_front(perm, static_cast<int>(perm.size()));
+  if (!axes) return std::nullopt;
+  std::vector<bool> is_there(axes->size());
+  for (const int64_t a : *axes) is_there[static_cast<size_t>(a)] = true;
+  const bool is_permutation = std::find(is_there.begin(), is_there.end(), false) == is_there.end();
+  return is_permutation ? axes : std::nullopt;
 }
 
 }  // namespace assay

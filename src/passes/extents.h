@@ -19,7 +19,12 @@ bool same_dims(const Value* a, const Value* b);
 /// when an extent is 0. `in` may be null: its extents are unknown.
 std::optional<std::vector<int64_t>> reshape_target(const Dims* in, const Dims& out);
 
-/// Axes counted from the front; nothing when one is negative and the rank (below 0: unknown) does not say which it is.
+/// Axes counted from the front; nothing when one is negative and the rank (below 0: unknown) does not say which it is, or
+/// when the rank has no such axis. Passes see nodes that inference refused, too: an axis may be any number.
 std::optional<std::vector<int64_t>> from_front(std::vector<int64_t> axes, int rank);
+
+/// The axes of a Transpose's input in the order of its output, counted from the front; nothing when neither the node nor
+/// the rank says them, or when they are no permutation of the input's axes.
+std::optional<std::vector<int64_t>> permutation_of(const Node& transpose);
 
 }  // namespace assay

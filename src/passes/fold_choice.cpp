@@ -9,6 +9,18 @@
 namespace assay {
 namespace {
 
+/// What a constant adds to a model. Strings lie outside of their tensor.
+int64_t bytes_of(const Tensor& t) {
+  if (t.dtype() != DType::kString) return static_cast<int64_t>(t.nbytes());
+  int64_t bytes = 0;
+  for (const std::string& s : t.span<std::string>()) bytes += static_cast<int64_t>(s.size());
+  return bytes;
+}
+
+int64_t bytes_of(const UnalignedTensor& t) {
+  return t.dtype() == DType::kString ? bytes_of(t.aligned()) : static_cast<int64_t>(t.nbytes());
+}
+
 class Choice {
  public:
   Choice(const Graph& graph, const std::vector<ComputedNode>& computed, const FoldOptions& options,
@@ -49,7 +61,7 @@ class Choice {
             !std::all_of(users.begin(), users.end(), [&](const Node* c) { return c == n; }))
           continue;
         if (v->tensor().defined())
-          freed_[i] += static_cast<int64_t>(v->tensor().nbytes());
+          freed_[i] += bytes_of(v->tensor());
         else if (const auto it = numbers_.find(v->producer());
                  it != numbers_.end() && has_one_output(it->second))
           freed_[i] += freed_[it->second];
@@ -79,7 +91,7 @@ class Choice {
     int64_t bytes = 0, largest = 0;
     for (const Tensor& t : c.results) {
       if (t.is_container()) return used ? Place::kComputed : Place::kUnneeded;
-      const auto size = t.defined() ? static_cast<int64_t>(t.nbytes()) : 0;
+      const int64_t size = t.defined() ? bytes_of(t) : 0;
       bytes += size;
       largest = std::max(largest, size);
     }

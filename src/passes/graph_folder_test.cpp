@@ -278,6 +278,15 @@ TEST_F(FoldTest, NothingGrowsByMoreThanTheLimit) {
   EXPECT_TRUE(value("sum")->is_constant());
 }
 
+TEST_F(FoldTest, StringsAreAsLargeAsTheirCharacters) {
+  Value* word = g.add_constant("word", Tensor::vector<std::string>({std::string(1000, 'x')}));
+  g.outputs = {node("Expand", {word, ints("many", {kMaxGrowth / 500})}, "y"),
+               node("Expand", {word, ints("few", {100})}, "z")};
+  EXPECT_EQ(folded_ops(), Ops{"Expand"});
+  ASSERT_EQ(report.too_large.size(), 1U);
+  EXPECT_EQ(report.too_large[0].node, "'y_node' (Expand)");
+}
+
 TEST_F(FoldTest, WhatReplacesAnInitializerMayBeAsLarge) {
   const int64_t n = kMaxGrowth / 2;
   Value* w = g.add_constant("w", Tensor::zeros(DType::kFloat32, Shape{2, n}));

@@ -1,25 +1,19 @@
 // A transposition of a transposition becomes one.
+#include "passes/extents.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
 namespace assay {
 namespace {
 
-std::vector<int64_t> permutation(const Node& n) {
-  std::vector<int64_t> perm = ints_attribute(n, "perm");
-  if (perm.empty())
-    for (int axis = rank_of(n.input(0)); axis-- > 0;) perm.push_back(axis);
-  return perm;
-}
-
 std::optional<Patch> match(const Node& n, const PassContext&) {
   if (!is_op(n, "Transpose")) return std::nullopt;
   const Node* first = producer_of(n.input(0), "Transpose");
   if (first == nullptr || n.output(0) == nullptr) return std::nullopt;
-  const std::vector<int64_t> inner = permutation(*first), outer = permutation(n);
-  if (inner.empty() || inner.size() != outer.size()) return std::nullopt;
+  const std::optional<std::vector<int64_t>> inner = permutation_of(*first), outer = permutation_of(n);
+  if (!inner || !outer || inner->empty() || inner->size() != outer->size()) return std::nullopt;
   std::vector<int64_t> both;
-  for (const int64_t axis : outer) both.push_back(inner.at(static_cast<size_t>(axis)));
+  for (const int64_t axis : *outer) both.push_back((*inner)[static_cast<size_t>(axis)]);
   Patch patch(n);
   patch.remove(n);
   patch.add("Transpose", {first->input(0)}, {{"perm", both}}, n.output(0));

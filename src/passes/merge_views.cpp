@@ -11,12 +11,11 @@ namespace {
 
 /// True when the extents other than 1 keep their order.
 bool moves_only_ones(const Node& n, const Dims& in) {
-  std::vector<int64_t> perm = ints_attribute(n, "perm");
-  if (perm.empty())
-    for (auto axis = static_cast<int64_t>(in.size()); axis-- > 0;) perm.push_back(axis);
+  const std::optional<std::vector<int64_t>> perm = permutation_of(n);
+  if (!perm) return false;
   int64_t last = -1;
-  for (const int64_t axis : perm) {
-    const Dim& d = in.at(static_cast<size_t>(axis));
+  for (const int64_t axis : *perm) {
+    const Dim& d = in[static_cast<size_t>(axis)];
     if (d.is_known() && d.value() == 1) continue;
     if (axis < last) return false;
     last = axis;

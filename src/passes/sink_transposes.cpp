@@ -12,13 +12,6 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-Axes permutation(const Node& n) {
-  Axes perm = ints_attribute(n, "perm");
-  if (perm.empty())
-    for (int axis = rank_of(n.input(0)); axis-- > 0;) perm.push_back(axis);
-  return perm;
-}
-
 bool is_unary(const Node& n) {
   for (const char* op : {"Relu", "LeakyRelu", "Elu", "Selu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Softplus", "Softsign",
                          "Erf", "Gelu", "Mish", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Ceil", "Floor", "Round", "Cast",
@@ -135,20 +128,20 @@ std::optional<Patch::Ref> add_step(Patch& patch, const Node& n, Patch::Ref x, co
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (!is_op(n, "Transpose") || n.output(0) == nullptr || context.model.opset() < 7) return std::nullopt;
-  const Axes outer = permutation(n);
-  if (outer.empty()) return std::nullopt;
-  const std::vector<const Node*> chain = chain_before(n, outer.size(), context);
+  const std::optional<Axes> outer = permutation_of(n);
+  if (!outer || outer->empty()) return std::nullopt;
+  const std::vector<const Node*> chain = chain_before(n, outer->size(), context);
   if (chain.size() < 2) return std::nullopt;
-  const Axes inner = permutation(*chain.back());
-  if (inner.size() != outer.size()) return std::nullopt;
+  const std::optional<Axes> inner = permutation_of(*chain.back());
+  if (!inner || inner->size() != outer->size()) return std::nullopt;
   Axes both;
-  for (const int64_t axis : outer) both.push_back(inner.at(static_cast<size_t>(axis)));
+  for (const int64_t axis : *outer) both.push_back((*inner)[static_cast<size_t>(axis)]);
   const bool ends = std::is_sorted(both.begin(), both.end());
   Patch patch(n);
   Patch::Ref x = chain.back()->input(0);
   for (size_t i = chain.size() - 1; i-- > 0;) {
     Value* output = i == 0 && ends ? n.output(0) : nullptr;
-    const std::optional<Patch::Ref> y = add_step(patch, *chain[i], x, inner, output, context.model.opset());
+    const std::optional<Patch::Ref> y = add_step(patch, *chain[i], x, *inner, output, context.model.opset());
     if (!y) return std::nullopt;
     x = *y;
   }

@@ -8,8 +8,22 @@
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
+#include "run/runner.h"
 
 namespace assay {
+namespace {
+
+/// What the model declares of an input must stay true.
+void require_fitting(const std::vector<TensorInfo>& inputs, std::span<const Tensor> feed) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type& type = inputs[i].type;
+    require(feed[i].dtype() == type.dtype && shape_fits(feed[i].shape(), type.dims), ErrorCode::kInvalidArgument,
+            "the data for input '{}' are of type {} and shape {}, but the model declares {}", inputs[i].name,
+            dtype_name(feed[i].dtype()), feed[i].shape().str(), type.str());
+  }
+}
+
+}  // namespace
 
 void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
   const std::shared_ptr<Model> copy = clone_model(*model);
@@ -20,6 +34,7 @@ void observe_types(const std::shared_ptr<Model>& model, LoaderCache data) {
   require(data.size() > 0, ErrorCode::kInvalidArgument, "no iteration has data to evaluate the model on");
   const std::vector<Tensor> feed = data.feed(0);
   MetadataText text;
+  require_fitting(inputs, feed);
   for (size_t i = 0; i < inputs.size(); ++i) text.add(inputs[i].name, feed[i].dtype(), feed[i].shape());
   log::info("Running fallback shape inference using input metadata:\n{}", text.str());
   std::vector<const Value*> wanted;

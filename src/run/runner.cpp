@@ -33,6 +33,18 @@ bool draws_random_numbers(const Graph& graph, const Model& model) {
   return false;
 }
 
+/// Runs what a backend does with the model of a file; an Error of it names the file. What a sink throws is not the
+/// model's fault.
+template <typename Body>
+void with_file(const std::string& path, const bool& is_in_sink, Body&& body) {
+  try {
+    body();
+  } catch (Error& e) {
+    if (!is_in_sink) e.add_context("in " + path);
+    throw;
+  }
+}
+
 }  // namespace
 
 bool shape_fits(const Shape& shape, const std::optional<Dims>& dims) {
@@ -57,7 +69,7 @@ void Runner::activate(ModelLoader& loader) {
   path_ = loader.options().path;
   if (session_ == nullptr) {
     const CrashNote note = crash_note("loaded");
-    session_ = choice_.open ? choice_.open(source, options_) : backend.open(source, options_);
+    with_file(path_, false, [&] { session_ = choice_.open ? choice_.open(source, options_) : backend.open(source, options_); });
   }
   model_ = source.model;
 }
@@ -107,7 +119,14 @@ double Runner::infer(std::span<const Tensor> feed, const Session::Sink& sink) {
           info.name, feed[i].shape().str(), bounded_shape_text(*info.type.dims));
   }
   const CrashNote note = crash_note("ran");
-  session_->run(feed, sink);
+  bool is_in_sink = false;
+  with_file(path_, is_in_sink, [&] {
+    session_->run(feed, [&](size_t output, Tensor tensor) {
+      is_in_sink = true;
+      sink(output, std::move(tensor));
+      is_in_sink = false;
+    });
+  });
   return session_->last_run_seconds();
 }
 

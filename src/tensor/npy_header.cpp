@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <climits>
 #include <optional>
 
 #include "base/bounds.h"
@@ -126,6 +127,9 @@ constexpr KnownType kKnownTypes[] = {
     {'f', 8, DType::kFloat64}, {'c', 8, DType::kComplex64}, {'c', 16, DType::kComplex128},
 };
 
+/// NumPy keeps the size of an element in an int.
+constexpr size_t kMostStringBytes = INT_MAX;
+
 [[noreturn]] void unsupported_descr(std::string_view descr) {
   fail(ErrorCode::kUnsupported, "an array of NumPy type {} has no counterpart here", python_str_repr(descr));
 }
@@ -150,8 +154,9 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
   if (kind == 'U' || kind == 'S' || kind == 'a') {
     header.dtype = DType::kString;
     header.element = kind == 'U' ? NpyElement::kUcs4 : NpyElement::kBytes;
-    if (size > (size_t{1} << 40)) malformed("its strings are too long");
-    header.element_bytes = kind == 'U' ? 4 * size : size;
+    const size_t unit = kind == 'U' ? sizeof(char32_t) : 1;
+    if (size > kMostStringBytes / unit) malformed("its strings are longer than NumPy's can be");
+    header.element_bytes = unit * size;
     return;
   }
   const auto* known = std::find_if(std::begin(kKnownTypes), std::end(kKnownTypes),
@@ -166,12 +171,19 @@ size_t count_code_points(const std::string& s) {
   return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+size_t string_width(const Tensor& t) {
+  const size_t width = npy_string_length(t);
+  require(width <= kMostStringBytes / sizeof(char32_t), ErrorCode::kUnsupported,
+          "NumPy has no type for strings of {} characters, so no .npy array can hold them", width);
+  return width;
+}
+
 std::string descr_of(const Tensor& t) {
   switch (t.dtype()) {
     case DType::kBool:
       return "|b1";
     case DType::kString:
-      return fmt::format("<U{}", npy_string_length(t));
+      return fmt::format("<U{}", string_width(t));
     default:
       break;
   }

@@ -63,12 +63,25 @@ def check(assay, folder, model, options):
     assert summary(crossed) == summary(back), f"the reports differ:\n{summary(crossed)}\n{summary(back)}"
 
 
+def check_names_are_visible(assay, folder):
+    """What ONNX Runtime warns of quotes names of the model: they must not act on a terminal or look like the log."""
+    path = os.path.join(folder, "names.onnxtxt")
+    name = '"\x1b]0;owned\x07\n[I] PASSED"'
+    with open(path, "w") as file:
+        file.write(f'<ir_version: 8, opset_import: ["" : 17]> g (float[2, N] x) => (float[2] {name}) {{ {name} = Relu (x) }}')
+    done = subprocess.run([assay, "run", path, "--onnxrt"], capture_output=True, text=True)
+    assert "merging shape info" in done.stderr, f"ONNX Runtime does not warn: {done.stderr}"
+    found = [line for line in done.stderr.split("\n") if line.startswith("[I]") or any(c < " " for c in line)]
+    assert not found, f"lines that a name made: {found}"
+
+
 def main():
     assay = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         for model, options in MODELS.items():
             check(assay, folder, model, options)
             print(f"{model}: the same inputs bit by bit; each tool reads the other's files")
+        check_names_are_visible(assay, folder)
 
 
 if __name__ == "__main__":

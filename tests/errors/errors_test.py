@@ -210,6 +210,28 @@ def check_names_act_on_nothing(binary, folder):
     return None
 
 
+def check_data_of_another(binary, folder):
+    """A model beside data that were written with another is refused; with its own, it runs."""
+    with open("typed.onnx", "rb") as file:
+        typed = file.read()
+    fixtures.write("typed_other.onnx", typed.replace(fixtures.struct.pack("<4f", 1, 0, 0, 2), fixtures.struct.pack("<4f", 3, 0, 0, 4)))
+
+    def assay(*words):
+        return subprocess.run(["assay", *words], executable=binary, capture_output=True, text=True, timeout=TIMEOUT)
+
+    for model in ("typed", "typed_other"):
+        os.mkdir(f"of_{model}")
+        assay("surgeon", "sanitize", f"{model}.onnx", "-o", f"of_{model}/m.onnx", "--save-external-data", "m.bin",
+              "--external-data-size-threshold", "0")
+    if (result := assay("run", "of_typed/m.onnx", "--ref")).returncode != 0:
+        return result.stderr
+    shutil.copy("of_typed_other/m.bin", "of_typed/m.bin")
+    result = assay("run", "of_typed/m.onnx", "--ref")
+    if result.returncode != 1 or "m.bin are those of another model: they have the checksum" not in result.stderr:
+        return f"exit code {result.returncode}\n{result.stderr}"
+    return None
+
+
 def check_patterns(binary, folder):
     """Lines with times and names of runners in them."""
     for command, status, pattern in cases.PATTERNS:
@@ -231,7 +253,7 @@ def check_lint(binary, folder):
     return None
 
 
-CHECKS = [check_lint, check_patterns, check_names_act_on_nothing, check_names, check_flipped_bytes, check_reader_that_leaves,
+CHECKS = [check_data_of_another, check_lint, check_patterns, check_names_act_on_nothing, check_names, check_flipped_bytes, check_reader_that_leaves,
           check_closed_stdout, check_full_device, check_planted_library, check_planted_link, check_interrupt, check_version_speed]
 
 

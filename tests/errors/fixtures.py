@@ -7,6 +7,7 @@ import os
 import random
 import struct
 import zipfile
+import zlib
 
 from onnx_bytes import chunk, int_attribute, ints_attribute, model, node, tensor, tensor_attribute, value_info
 
@@ -45,6 +46,10 @@ f (a) => (b) { b = Neg() }
 """
 BRANCHES = """If <then_branch: graph = a () => (float[2] p) { p = Add(c) },
   else_branch: graph = b () => (float[2] q) { q = Add(c, "") }>(t)"""
+# A gigabyte out of a megabyte, in strings.
+REPEATED = """<ir_version: 8, opset_import: ["" : 17]>
+g () => (string[1024] y) <string[1] s = {"LONG"}, int64[1] count = {1024}> { y = Expand(s, count) }
+"""
 KEY_HEADS = """<ir_version: 10, opset_import: ["" : 23]>
 g (float[1,2,3,4] q, float[1,4,3,4] k, float[1,4,3,4] v) => (float[1,2,3,4] y) { y = Attention(q, k, v) }
 """
@@ -74,6 +79,33 @@ g (bool c, float[1, 2] x) => (float[1, 2] y)
 """
 
 
+def nested_choices(depth):
+    body = "y = Identity (c)"
+    for _ in range(depth):
+        body = f"y = If (c) <then_branch = t () => (bool y) {{ {body} }}, else_branch = e () => (bool y) {{ y = Identity (c) }}>"
+    return f'<ir_version: 10, opset_import: ["" : 20]> g (bool c) => (bool y) {{ {body} }}'
+
+
+def absurd_picture():
+    """The head of a PNG file of 2^31 - 1 pixels in both directions."""
+    def part(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    side = 0x7FFFFFFF
+    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)) + part(b"IEND", b"")
+
+
+def one_blob_twice():
+    """A .npz archive whose second entry is said to lie where the first does."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in "ab":
+            archive.writestr(f"{name}.npy", npy("<f4", (1000,), bytes(4000)))
+    raw = bytearray(file.getvalue())
+    struct.pack_into("<I", raw, raw.rfind(b"PK\1\2") + 42, 0)
+    return bytes(raw)
+
+
 def write_texts():
     write("two.onnxtxt", TEXT)
     write("text_in.onnx", TEXT)
@@ -88,11 +120,22 @@ def write_texts():
     write("missing_input.onnxtxt", MISUSED.replace("NODE", "Add(c)"))
     write("missing_in_function.onnxtxt", MISUSED.replace("NODE", "l.f(c)") + FUNCTION)
     write("missing_in_branch.onnxtxt", MISUSED.replace("NODE", BRANCHES))
+    write("repeated_string.onnxtxt", REPEATED.replace("LONG", "a" * 1_000_000))
+    write("deep.onnxtxt", nested_choices(40))
+    axes = '<ir_version: 8, opset_import: ["" : 13]> g (float[1, 2, 3] x) => (float[1, 2, 3] y) { y = NODE (x) }'
+    write("wrong_perm.onnxtxt", axes.replace("NODE", "Transpose <perm = [-1, 0, 1]>"))
+    write("wrong_axes.onnxtxt", axes.replace("NODE", "ReduceMean <axes = [3, 0, 3]>"))
+    write("left_out.onnxtxt", MISUSED.replace("NODE", 'Unique("")'))
+    write("missing_attribute.onnxtxt", MISUSED.replace("NODE", "Cast(c)"))
+    write("foreign_node.onnxtxt", MISUSED.replace("NODE", "l.f()"))
     write("too_many_key_heads.onnxtxt", KEY_HEADS)
     write("growing_loop.onnxtxt", GROWING)
 
 
 def write_damaged_models():
+    picture = absurd_picture()
+    write("picture.onnx", model([node("ImageDecoder", ["p"], ["y"], "n0")], [], [value_info("y", ["h", "w", "c"], 2)],
+                                [tensor("p", [len(picture)], picture, 2)], opset=20))
     write("empty.onnx", b"")
     write("truncated.onnx", IDENTITY[: len(IDENTITY) // 2])
     write("text.onnx", "this is no model\n")
@@ -141,13 +184,20 @@ def write_damaged_models():
     os.mkdir("folder.bin")
 
 
-def write_inputs(path, name, descr, shape, raw):
-    """A file for --load-inputs with one array."""
+def npy(descr, shape, raw):
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
-    npy = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + raw
-    array = {"array": base64.b64encode(npy).decode(), "polygraphy_class": "ndarray"}
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + raw
+
+
+def write_array(path, name, encoded):
+    """A file for --load-inputs with one array, of bytes as in a .npy or .npz file."""
+    array = {"array": base64.b64encode(encoded).decode(), "polygraphy_class": "ndarray"}
     write(path, json.dumps([{name: array}]))
+
+
+def write_inputs(path, name, descr, shape, raw):
+    write_array(path, name, npy(descr, shape, raw))
 
 
 def npz(content):
@@ -171,9 +221,10 @@ def write_data():
     write("empty_list.json", "[]")
     # Strings of 4 GB each, but none of them.
     write_inputs("wide.json", "x", "<U1073741824", (0,), b"")
+    write_inputs("words.json", "x", "<U1", (0,), b"")
     # A header that ends before its first 12 bytes.
-    archive = npz(b"\x93NUMPY\x01\x00\x01\x00{" + b"A" * 4096)
-    write("short_header.json", json.dumps([{"x": {"array": base64.b64encode(archive).decode(), "polygraphy_class": "ndarray"}}]))
+    write_array("short_header.json", "x", npz(b"\x93NUMPY\x01\x00\x01\x00{" + b"A" * 4096))
+    write_array("one_blob_twice.json", "x", one_blob_twice())
     write("no_array.json", json.dumps([{"x": {"array": "!!!", "polygraphy_class": "ndarray"}}]))
     os.mkdir("folder")
     os.mkdir("read_only", 0o555)

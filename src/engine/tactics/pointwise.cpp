@@ -142,6 +142,8 @@ bool fits_blocks(const Problem& p, const Chain& chain, const Shape& domain, Layo
     if (dtype_of_value(v) != DType::kFloat32) return false;
     const bool vector = s.rank() == domain.rank() - 1 && s[0] != 1;
     if (vector && domain[1] % layout.block != 0) return false;
+    // Such a constant of more than channels, [C, H, W], would have to lie in blocks, too.
+    if (vector && s.numel() != s[0]) return false;
   }
   return covers && p.output_dtype(0) == DType::kFloat32;
 }

@@ -17,6 +17,8 @@ std::vector<size_t> permutation(const OpContext& c, size_t rank) {
   }
   const std::vector<int64_t> perm = c.attr_ints("perm");
   c.check(perm.size() == rank, "perm has {} entries for an input of rank {}", perm.size(), rank);
+  // Not counted from the end: ONNX has no such perm.
+  for (const int64_t axis : perm) c.check(axis >= 0, "perm names the axis {}", axis);
   return normalize_axes(perm, rank);
 }
 

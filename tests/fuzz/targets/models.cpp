@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMostWork = int64_t{1} << 22;
 
 /// What fuzzing and people found in text form: nodes that lack inputs in every place, head counts that do not divide,
-/// loops without end.
+/// loops without end, axes that there are not.
 constexpr const char* kFound[] = {
     R"(<ir_version: 8, opset_import: ["" : 20]> g () => (float[2] y) { y = Unique("") })",
     R"(<ir_version: 8, opset_import: ["" : 17]> g () => (float[2] y) { y = Neg() })",
@@ -29,6 +29,8 @@ constexpr const char* kFound[] = {
     R"(<ir_version: 8, opset_import: ["" : 17]> g () => (float y) <int64 turns = {4611686018427387904}, float start = {0}> {
   y = Loop <body: graph = b (int64 i, bool go, float s) => (bool again, float t) { again = Identity(go) t = Add(s, s) }>(turns, "", start) })",
     R"(<ir_version: 8, opset_import: ["" : 17]> g () => (float[m, n] y) <int64[2] shape = {1048576, 1048576}> { y = ConstantOfShape(shape) })",
+    R"(<ir_version: 8, opset_import: ["" : 13]> g (float[1, 2, 3] x) => (float[1, 2, 3] y) { y = ReduceMean <axes = [3, 0, 3]> (x) })",
+    R"(<ir_version: 8, opset_import: ["" : 13]> g (float[1, 2, 3] x) => (float[1, 2, 3] y) { y = Transpose <perm = [-1, 0, 7]> (x) })",
 };
 
 }  // namespace

@@ -1,0 +1,45 @@
+// Parts of a model as models of their own.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "assay/graph.h"
+#include "graph/function_index.h"
+#include "inspect/capability.h"
+
+namespace assay {
+
+/// Cuts ranges of nodes out of a model, each at a cost that goes by the range and not by the model. The model must stay
+/// as it is meanwhile.
+class RangeExtractor {
+ public:
+  explicit RangeExtractor(const Model& model);
+
+  /// A range as a model of its own. Its inputs are the values that it takes from outside, its outputs those that outside
+  /// or nobody uses. Constants and the functions that it calls come along.
+  std::shared_ptr<Model> extract(NodeRange range) const;
+
+ private:
+  /// The first and the last node of the main graph that use a value, themselves or in their bodies.
+  struct Users {
+    size_t first, last;
+  };
+
+  bool is_made_inside(const Value* v, NodeRange range) const;
+  bool is_used_outside(const Value* v, NodeRange range) const;
+  bool is_used_inside(const Value* v, NodeRange range) const;
+  void add_functions(Model& part) const;
+
+  const Model& model_;
+  const FunctionIndex functions_;
+  std::unordered_map<const Node*, size_t> places_;
+  std::unordered_map<const Value*, Users> users_;
+  std::unordered_set<const Value*> outputs_;
+  std::unordered_map<std::string_view, std::vector<size_t>> annotations_;  ///< of tensors, by their places in the list
+};
+
+}  // namespace assay
