@@ -51,7 +51,7 @@ def place_in(graph):
 
 def sanitize_runs(name, path, out, graph, shapes, place, inputs):
     def sanitize(options, how, may_refuse=""):
-        return Run(f"sanitize {' '.join(options)}", [["surgeon", "sanitize", path, "-o", out, *options]], out, how, may_refuse=may_refuse)
+        return Run(f"sanitize {' '.join(map(str, options))}", [["surgeon", "sanitize", path, "-o", out, *options]], out, how, may_refuse=may_refuse)
 
     yield sanitize(["--cleanup", "--toposort"], BITS)
     yield sanitize(["--no-shape-inference"], BITS)
