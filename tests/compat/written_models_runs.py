@@ -77,7 +77,7 @@ def sanitize_runs(name, path, out, graph, shapes, place, inputs):
             yield sanitize(["--force-fallback-shape-inference"], BITS, unknown)
 
 
-def edit_runs(path, out, first, place):
+def edit_runs(path, out, first, place, fed):
     yield Run("insert at the first input", [["surgeon", "insert", path, "-o", out, "--inputs", first, "--outputs", first, "--op", "Identity"]],
               out, BITS)
     if place:
@@ -87,8 +87,8 @@ def edit_runs(path, out, first, place):
         yield Run("extract of one node", [["surgeon", "extract", path, "-o", out, *words]], out, BITS)
         yield Run("extract of the first half", [["surgeon", "extract", path, "-o", out, "--outputs", f"{place.given}:auto"]], out, BITS)
         words = ["--onnx-outputs", place.read, place.given, "--save-onnx", out]
-        yield Run("run --save-onnx with other outputs", [["run", path, "--onnxrt", *words]], out, BITS)
-    yield Run("run --save-onnx", [["run", path, "--onnxrt", "--shape-inference", "--save-onnx", out]], out, BITS)
+        yield Run("run --save-onnx with other outputs", [["run", path, "--onnxrt", *fed, *words]], out, BITS)
+    yield Run("run --save-onnx", [["run", path, "--onnxrt", *fed, "--shape-inference", "--save-onnx", out]], out, BITS)
 
 
 def weight_runs(path, out, scratch):
@@ -98,7 +98,7 @@ def weight_runs(path, out, scratch):
               [["surgeon", "weight-strip", path, "-o", stripped], ["surgeon", "weight-reconstruct", stripped, "-o", out]], out, WEIGHTS)
 
 
-def external_data_runs(path, out, scratch):
+def external_data_runs(path, out, scratch, fed):
     outside = scratch / "outside.onnx"
     words = ["--save-external-data", "outside.bin"]
     save = ["surgeon", "sanitize", path, "-o", outside, "--cleanup", *words]
@@ -111,7 +111,7 @@ def external_data_runs(path, out, scratch):
     yield Run("external data that move", [save, ["surgeon", "sanitize", outside, "-o", elsewhere, "--toposort"]], elsewhere, BITS)
     each = ["surgeon", "sanitize", path, "-o", outside, "--cleanup", *words[:1], "--no-save-all-tensors-to-one-file"]
     yield Run("external data, each in a file", [each], outside, BITS)
-    yield Run("run --save-onnx with external data", [["run", path, "--onnxrt", "--save-onnx", outside, *words]], outside, BITS)
+    yield Run("run --save-onnx with external data", [["run", path, "--onnxrt", *fed, "--save-onnx", outside, *words]], outside, BITS)
 
 
 def text_runs(path, out, scratch):
@@ -148,10 +148,11 @@ def runs_for(path, scratch, model, shapes, place, newest, inputs=None):
     """All runs for a model whose inputs are fed with these shapes; `inputs`: a file with what they are fed, where not every number
     will do."""
     out, graph = scratch / "out.onnx", model.graph
+    fed = ["--load-inputs", inputs] if inputs else []
     yield from sanitize_runs(path.stem, path, out, graph, shapes, place, inputs)
-    yield from edit_runs(path, out, next(iter(shapes)), place)
+    yield from edit_runs(path, out, next(iter(shapes)), place, fed)
     yield from weight_runs(path, out, scratch)
-    yield from external_data_runs(path, out, scratch)
+    yield from external_data_runs(path, out, scratch, fed)
     yield from text_runs(path, out, scratch)
     yield from conversion_runs(path, out, model, newest)
     yield from plugin_runs(path, out, scratch, graph)
