@@ -171,7 +171,7 @@ Severity threshold_for(const Config& config, std::string_view file) {
 
 bool is_source_path(std::string_view path) {
   static constexpr std::string_view kFiles[] = {
-#include "source_paths.inc"
+#include <source_paths.inc>
   };
   const std::string_view wanted = without_slashes(path);
   return std::any_of(std::begin(kFiles), std::end(kFiles), [&](std::string_view file) {
