@@ -75,12 +75,13 @@ def checker_level(path):
 
 
 def normalize(graph):
-    """The order of what is said of values between nodes means nothing, nor does what the outputs say of an input that is handed through."""
+    """The order of what is said of values means nothing, nor does what is said of an output besides, or by the outputs of an input."""
     inputs = {i.name: i for i in graph.input}
     for o in graph.output:
         if o.name in inputs:
             o.CopyFrom(inputs[o.name])
-    entries = sorted(graph.value_info, key=lambda v: v.name)
+    outputs = {o.name for o in graph.output}
+    entries = sorted((v for v in graph.value_info if v.name not in outputs), key=lambda v: v.name)
     del graph.value_info[:]
     graph.value_info.extend(entries)
     for node in graph.node:
