@@ -38,7 +38,6 @@ struct SessionOptions {
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
   std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
   bool optimize = true;       ///< engine: false leaves out every pass that it can do without
-  std::string planted_fault;  ///< engine, for tests only: name of a node whose result is made slightly wrong
   /// ONNX Runtime: receives what the library warns of, from any thread; null: it goes to stderr.
   std::function<void(std::string_view)> on_warning = {};
 };

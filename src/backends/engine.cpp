@@ -1,20 +1,15 @@
 // --engine: our own engine as a backend.
 #include <algorithm>
 #include <exception>
-#include <list>
 
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/log.h"
-#include "engine/build/builder.h"
-#include "engine/runtime/context.h"
-#include "engine/tactics/tactic_list.h"
+#include "base/parallel.h"
+#include "engine/build/executable.h"
 
 namespace assay {
 namespace {
-
-/// Plans for so many sets of input shapes are kept.
-constexpr size_t kMaxContexts = 8;
 
 /// So many blocks of memory for outputs are kept to be given out again.
 constexpr size_t kMaxBlocks = 256;
@@ -89,9 +84,12 @@ class SinkBinding final : public engine::OutputBinding {
 };
 
 engine::BuildConfig config_of(const SessionOptions& options) {
-  engine::BuildConfig config = engine::default_config(options.threads);
+  const std::shared_ptr<ThreadPool> threads = pool_of(options.threads);
+  engine::BuildConfig config = engine::default_config(threads->size());
+  config.pool = threads;
   config.optimize = options.optimize;
-  config.planted_fault = options.planted_fault;
+  config.bodies_ahead = false;
+  config.reports = false;
   return config;
 }
 
@@ -100,7 +98,8 @@ class EngineSession final : public Session {
   EngineSession(const ModelSource& source, const SessionOptions& options)
       : inputs_(tensor_infos(source.model->graph->inputs)),
         outputs_(tensor_infos(source.model->graph->outputs)),
-        builder_(*source.model, config_of(options)) {
+        executable_(std::make_shared<engine::Specializer>(source.model, config_of(options))) {
+    executable_.plans()->open();
     std::vector<Shape> shapes;
     for (const TensorInfo& info : inputs_) {
       if (!info.type.is_tensor())
@@ -108,7 +107,8 @@ class EngineSession final : public Session {
       else if (const auto shape = info.type.has_shape() ? known_shape(*info.type.dims) : std::nullopt)
         shapes.push_back(*shape);
     }
-    if (shapes.size() == inputs_.size()) context_for(shapes);
+    if (shapes.size() != inputs_.size()) return;
+    if (auto plan = executable_.plans()->prepare(shapes)) executable_.add(std::move(plan));
   }
 
   const std::vector<TensorInfo>& inputs() const override { return inputs_; }
@@ -116,14 +116,11 @@ class EngineSession final : public Session {
   double last_run_seconds() const override { return seconds_; }
 
   void run(std::span<const Tensor> feed, const Sink& sink) override {
-    std::vector<Shape> shapes;
-    for (size_t i = 0; i < feed.size(); ++i) {
+    for (size_t i = 0; i < feed.size(); ++i)
       require(!feed[i].is_container() || !inputs_[i].type.is_tensor(), ErrorCode::kInvalidArgument,
               "input '{}' is of type {}, not a {}", inputs_[i].name, inputs_[i].type.str(),
               dtype_name(feed[i].dtype()));
-      shapes.push_back(feed[i].is_container() ? Shape() : feed[i].shape());
-    }
-    engine::Context& context = context_for(shapes);
+    engine::Context& context = executable_.context_for(feed);
     Stopwatch watch;
     SinkBinding binding(context.plan(), pool_, sink, watch);
     const engine::Status status = context.run(feed, binding);
@@ -134,25 +131,6 @@ class EngineSession final : public Session {
   }
 
  private:
-  struct Entry {
-    std::vector<Shape> shapes;
-    std::unique_ptr<engine::Context> context;
-  };
-
-  /// The context for these input shapes, built when it is not there; the least recently used one is dropped.
-  engine::Context& context_for(const std::vector<Shape>& shapes) {
-    const auto it =
-        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.shapes == shapes; });
-    if (it != entries_.end()) {
-      entries_.splice(entries_.begin(), entries_, it);
-    } else {
-      auto context = std::make_unique<engine::Context>(builder_.build(shapes), engine::find_kernel);
-      entries_.push_front({shapes, std::move(context)});
-      if (entries_.size() > kMaxContexts) entries_.pop_back();
-    }
-    return *entries_.front().context;
-  }
-
   [[noreturn]] static void report(const engine::Context& context, engine::Status status) {
     const engine::Step& step = context.plan().steps[context.failed_step()];
     std::string origins;
@@ -166,8 +144,7 @@ class EngineSession final : public Session {
   }
 
   std::vector<TensorInfo> inputs_, outputs_;
-  engine::Builder builder_;
-  std::list<Entry> entries_;  // the most recently used first
+  engine::Executable executable_;
   BlockPool pool_;
   double seconds_ = 0;
 };

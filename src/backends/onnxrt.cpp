@@ -10,8 +10,8 @@
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
+#include "base/cpus.h"
 #include "base/log.h"
-#include "base/parallel.h"
 #include "base/resident_memory.h"
 #include "graph/export.h"
 
@@ -212,7 +212,7 @@ class OnnxrtSession final : public Session {
 void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>& providers,
                               const SessionOptions& options) {
   check(api_, ort::create_session_options(api_, out.out()));
-  const int threads = options.threads > 0 ? options.threads : thread_count();
+  const int threads = options.threads > 0 ? options.threads : available_cpus();
   check(api_, ort::set_intra_op_threads(api_, out.get(), threads));
   check(api_, ort::set_inter_op_threads(api_, out.get(), threads));
   check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogWarning));

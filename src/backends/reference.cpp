@@ -15,6 +15,7 @@ class ReferenceSession final : public Session {
  public:
   ReferenceSession(const ModelSource& source, const SessionOptions& options)
       : model_(source.model),
+        pool_(pool_of(options.threads)),
         inputs_(tensor_infos(model_->graph->inputs)),
         outputs_(tensor_infos(model_->graph->outputs)),
         interpreter_(model_, {.precision = options.reference_precision, .foreign = onnxrt_nodes(model_)}) {
@@ -26,6 +27,7 @@ class ReferenceSession final : public Session {
   double last_run_seconds() const override { return seconds_; }
 
   void run(std::span<const Tensor> feed, const Sink& sink) override {
+    const PoolScope scope(pool_);
     Stopwatch watch;
     interpreter_.run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
       const DType declared = leaf_dtype(v.type);
@@ -40,6 +42,7 @@ class ReferenceSession final : public Session {
 
  private:
   std::shared_ptr<const Model> model_;
+  std::shared_ptr<ThreadPool> pool_;
   std::vector<TensorInfo> inputs_, outputs_;
   Interpreter interpreter_;
   std::unordered_map<const Value*, std::vector<size_t>> index_;
@@ -49,7 +52,6 @@ class ReferenceSession final : public Session {
 std::string probe(const SessionOptions&) { return {}; }
 
 std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
-  if (options.threads > 0) set_thread_count(options.threads);
   return std::make_unique<ReferenceSession>(source, options);
 }
 

@@ -1,21 +1,19 @@
-// Fork-join over a range. One pool for the whole process (OpenMP's, which oneDNN shares), so kernels of
-// different origin never compete for the cores.
+// Loops over a range by the threads of this thread's pool.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+
+#include "base/thread_pool.h"
 
 namespace assay {
 
-/// Threads that parallel_for uses; by default the CPUs this process may run on.
+/// Threads that parallel_for of this thread uses: those of its pool (PoolScope); 1 where it has none.
 int thread_count();
-void set_thread_count(int n);
 
-/// Starts the program anew with a bound on how long OpenMP's threads spin while they wait for one another, unless the
-/// environment says something about it (GOMP_SPINCOUNT, OMP_WAIT_POLICY). The runtime reads it before main(), so call
-/// this first; it returns where it has nothing to do or cannot. By default a thread spins for milliseconds at each
-/// parallel loop; where other processes want the cores, too, that is most of the time until the thread it waits for
-/// gets one: a run that takes 0.1 s of processor time took 6 s. On a machine that is busy now the bound is tighter.
-void bound_spinning(char** argv);
+/// The pool of this thread where it has `threads` threads or `threads` is 0 (any); else a new one of so many
+/// (0: available_cpus()).
+std::shared_ptr<ThreadPool> pool_of(int threads);
 
 /// A borrowed callable void(int64_t first, int64_t last); lives as long as the call.
 class RangeBody {

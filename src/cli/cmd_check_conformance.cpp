@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/cpus.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
-#include "base/parallel.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"
 #include "cli/values.h"
@@ -89,9 +89,10 @@ void print(const ConformanceReport& report) {
 int run_conformance(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ConformanceExpectations expectations = read_expectations(args);
-  const ConformanceSuiteOptions options = {.workers = static_cast<int>(require_at_least(
-                                               "--jobs", args.integer("--jobs").value_or(thread_count()), 1)),
-                                           .timeout_seconds = args.number("--timeout").value_or(120)};
+  const ConformanceSuiteOptions options = {
+      .workers =
+          static_cast<int>(require_at_least("--jobs", args.integer("--jobs").value_or(available_cpus()), 1)),
+      .timeout_seconds = args.number("--timeout").value_or(120)};
   const std::vector<const ConformanceTarget*> targets = chosen_targets(args);
   const std::vector<std::string> folders = args.list("folders").value();
   std::vector<ConformanceCase> cases;

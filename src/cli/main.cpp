@@ -2,12 +2,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/atomic_file.h"
 #include "base/crash_report.h"
-#include "base/parallel.h"
+#include "base/thread_pool.h"
 #include "cli/cli.h"
 
 namespace {
@@ -24,7 +25,6 @@ void open_standard_streams() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && argv[1][0] != '-') assay::bound_spinning(argv);
   open_standard_streams();
   // A reader of the log that goes away (`assay run ... | head`) must not end a run that also writes files.
   std::signal(SIGPIPE, SIG_IGN);
@@ -33,5 +33,6 @@ int main(int argc, char** argv) {
   assay::install_interrupt_cleanup();
   assay::report_crashes();
   const std::vector<std::string> words(argv, argv + argc);
+  const assay::PoolScope threads(std::make_shared<assay::ThreadPool>());
   return assay::cli::run_command_line(words);
 }

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "engine/build/builder.h"
+#include "engine/build/plan_builder.h"
 #include "inspect/table_text.h"
 #include "passes/graph_path.h"
 #include "passes/origins.h"
@@ -76,39 +76,21 @@ class Rows {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, size_t> places_;
 };
 
-/// The nodes in the bodies of nodes that the engine interprets; their number.
-size_t add_bodies(const Model& model, const std::vector<NodeTactics>& nodes, Rows& rows) {
-  std::unordered_map<const Node*, const NodeTactics*> tactics_of;
-  for (size_t i = 0; i < nodes.size(); ++i) tactics_of[model.graph->nodes()[i].get()] = &nodes[i];
-  size_t count = 0;
-  for (const GraphPlace& place : graph_places(model)) {
-    if (place.holders.empty() || place.function != nullptr) continue;
-    const Node& holder = *place.holders.front();
-    if (!tactics_of.at(&holder)->is_evaluated()) continue;
-    const std::string path = place.has_path ? place.path : fmt::format("in {}", holder.label());
-    for (size_t i = 0; i < place.graph->nodes().size(); ++i, ++count)
-      rows.add({.op = place.graph->nodes()[i]->op_type,
-                .tactic = std::string(kEvaluate),
-                .reason = fmt::format("bodies of {} are interpreted", holder.op_type),
-                .body = path,
-                .nodes = {}},
-               i);
-  }
-  return count;
+std::vector<const Graph*> bodies_of(const Node& n) {
+  std::vector<const Graph*> bodies;
+  for (const Attribute& a : n.attributes)
+    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) bodies.push_back(g->get());
+  return bodies;
 }
 
-}  // namespace
-
-std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes) {
-  engine::BuildConfig config = engine::default_config(0);
-  config.has_data = false;
-  const auto plan = engine::Builder(model, config).build(input_shapes);
+/// What the steps of a plan say of a graph's nodes.
+std::vector<NodeTactics> tactics_of(const Graph& g, const engine::Plan& plan) {
   std::unordered_map<std::string, std::vector<size_t>> index;
-  const auto& nodes = model.graph->nodes();
+  const auto& nodes = g.nodes();
   for (size_t i = 0; i < nodes.size(); ++i)
     for (const std::string& name : origins_of(*nodes[i])) index[name].push_back(i);
   std::vector<NodeTactics> out(nodes.size());
-  for (const engine::Step& step : plan->steps)
+  for (const engine::Step& step : plan.steps)
     for (const std::string& name : step.origins) {
       const auto it = index.find(name);
       if (it == index.end()) continue;
@@ -117,33 +99,70 @@ std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape>
         if (std::find(node.tactics.begin(), node.tactics.end(), step.tactic) == node.tactics.end())
           node.tactics.push_back(step.tactic);
         if (step.tactic == kEvaluate) node.reason = refusals_text(step);
+        const std::vector<const Graph*> bodies = bodies_of(*nodes[i]);
+        if (bodies.empty() || step.networks.size() != bodies.size() + 1) continue;
+        node.bodies.resize(bodies.size());
+        for (size_t b = 0; b < bodies.size(); ++b)
+          if (const auto& body = plan.networks[static_cast<size_t>(step.networks[b + 1])].plan)
+            node.bodies[b] = tactics_of(*bodies[b], *body);
       }
     }
   return out;
 }
 
-std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index) {
-  Rows rows;
-  size_t evaluated = 0, without = 0;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const NodeTactics& n = nodes[i];
-    evaluated += n.is_evaluated() ? 1 : 0;
-    without += n.tactics.empty() ? 1 : 0;
-    rows.add({.op = model.graph->nodes()[i]->op_type,
+struct Sums {
+  size_t nodes = 0, evaluated = 0, without = 0;
+};
+
+using Paths = std::unordered_map<const Graph*, std::string>;
+
+/// A line for each node of the graph, and for those in the bodies that it holds. Empty `nodes`: what runs
+/// them is not known yet.
+void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t first_index, const Paths& paths,
+              Rows& rows, Sums& own, Sums& inner) {
+  const std::string& path = paths.at(&g);
+  for (size_t i = 0; i < g.nodes().size(); ++i) {
+    const Node& node = *g.nodes()[i];
+    static const NodeTactics kUnknown = {.tactics = {"chosen in the run"}, .reason = {}, .bodies = {}};
+    const NodeTactics& n = nodes.empty() ? kUnknown : nodes[i];
+    ++own.nodes;
+    own.evaluated += n.is_evaluated() ? 1 : 0;
+    own.without += n.tactics.empty() ? 1 : 0;
+    rows.add({.op = node.op_type,
               .tactic = n.tactics.empty() ? "none needed" : fmt::format("{}", fmt::join(n.tactics, ", ")),
               .reason = n.reason,
-              .body = {},
+              .body = path,
               .nodes = {}},
              first_index + i);
+    const std::vector<const Graph*> bodies = bodies_of(node);
+    for (size_t b = 0; b < bodies.size(); ++b)
+      add_rows(*bodies[b], b < n.bodies.size() ? n.bodies[b] : std::vector<NodeTactics>(), 0, paths, rows,
+               inner, inner);
   }
-  const size_t inner = add_bodies(model, nodes, rows);
-  std::string text = rows.str() +
-                     fmt::format(
-                         "{} of {} node(s) run on fast tactics, {} by plain evaluation, {} need no step "
-                         "(folded, or a view)",
-                         nodes.size() - evaluated - without, nodes.size(), evaluated, without);
-  if (inner > 0) text += fmt::format("; {} more inside them, by plain evaluation", inner);
-  return text;
+}
+
+}  // namespace
+
+std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes) {
+  engine::BuildConfig config = engine::default_config(0);
+  config.has_data = false;
+  const auto plan = engine::PlanBuilder(model, config).build(input_shapes);
+  return tactics_of(*model.graph, *plan);
+}
+
+std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index) {
+  Paths paths;
+  for (const GraphPlace& place : graph_places(model))
+    paths[place.graph] = place.has_path ? place.path : fmt::format("in {}", place.holders.back()->label());
+  Rows rows;
+  Sums own, inner;
+  add_rows(*model.graph, nodes, first_index, paths, rows, own, inner);
+  const auto text = [](const Sums& sums) {
+    return fmt::format(
+        "{} of {} node(s) run on fast tactics, {} by plain evaluation, {} need no step (folded, or a view)",
+        sums.nodes - sums.evaluated - sums.without, sums.nodes, sums.evaluated, sums.without);
+  };
+  return rows.str() + text(own) + (inner.nodes > 0 ? "; in bodies " + text(inner) : "");
 }
 
 }  // namespace assay

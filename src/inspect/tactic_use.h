@@ -9,12 +9,15 @@
 
 namespace assay {
 
-/// One node of the main graph.
+/// One node of a graph.
 struct NodeTactics {
   std::vector<std::string> tactics;  ///< of the engine's steps for it, each once; empty: folded, or a view
   /// Why its plain evaluation was taken; empty when it was not.
   std::string reason;
   bool is_evaluated() const { return !reason.empty(); }
+  /// Of control flow: the nodes of its bodies, in the order of the attributes. Empty for one whose shapes are
+  /// not known before it runs.
+  std::vector<std::vector<NodeTactics>> bodies;
 };
 
 /// Plans the model for inputs of these shapes, in the order of the graph's inputs, and says what became of
@@ -22,8 +25,8 @@ struct NodeTactics {
 /// Throws Error when the engine cannot plan the model.
 std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes);
 
-/// A table with a line for each operator, tactic and reason, and a sum below. The bodies of nodes that are
-/// interpreted have lines of their own, with the path of the body (passes/selector.h) in front of the nodes.
+/// A table with a line for each operator, tactic and reason, and a sum below. The bodies of control flow
+/// have lines of their own, with the path of the body (passes/selector.h) in front of the nodes.
 /// `first_index` is the number of the first node in the model that the reader knows.
 std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index = 0);
 

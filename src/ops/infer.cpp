@@ -96,10 +96,19 @@ class NodeInference final : public InferContext {
     return node().input(i) ? node().input(i)->type : kUnknown;
   }
   const Tensor* input_value(size_t i) const override {
-    return node().input(i) ? all_.elements_of(node().input(i)) : nullptr;
+    if (node().input(i) == nullptr) return nullptr;
+    const Tensor* value = all_.elements_of(node().input(i));
+    if (value == nullptr && all_.options_.on_unknown_value)
+      all_.options_.on_unknown_value(node(), *node().input(i));
+    return value;
   }
   const Dims* input_extents(size_t i) const override {
-    return node().input(i) ? all_.extents_of(node().input(i)) : nullptr;
+    if (node().input(i) == nullptr) return nullptr;
+    const Dims* extents = all_.extents_of(node().input(i));
+    const bool is_known = extents != nullptr && std::all_of(extents->begin(), extents->end(),
+                                                            [](const Dim& d) { return d.is_known(); });
+    if (!is_known && all_.options_.on_unknown_value) all_.options_.on_unknown_value(node(), *node().input(i));
+    return extents;
   }
   bool is_extent(const Dim& d) const override {
     return d.is_known() || (d.is_symbol() && all_.known_.differences.contains(d.symbol()));

@@ -150,7 +150,8 @@ TEST(MisalignedWeights, EveryPassAlone) {
 
 TEST(MisalignedWeights, EveryPipeline) {
   expect_same("all pipelines", [](Model& m) {
-    for (const auto& pipeline : {lowering_pipeline(), canonical_pipeline(), specialize_pipeline(), fusion_pipeline()}) {
+    for (const auto& pipeline :
+         {lowering_pipeline(), canonical_pipeline(), specialize_pipeline(), idiom_pipeline()}) {
       run_passes(m, pipeline);
       infer_shapes(m);
     }

@@ -146,12 +146,7 @@ constexpr PassCase kCases[] = {
      "{ s = Shape (x) n = Gather (s, zero) t = Concat <axis = 0> (n, four) q = Equal (t, minus) w = Where (q, ones, t) "
      "y = Expand (x, w) }",
      "Shape(x); Gather(%0, {0}); Concat<axis=0>(%1, {4}); y = Expand(x, %2)"},
-    // fuse_epilogue, fuse_pointwise and the regions of the engine
-    {"fuse_epilogue",
-     "g (float[1,1,2,2] x) => (float[1,2,2,2] y) <float[2,1,1,1] w = {2, 3}> { a = Conv (x, w) y = Relu (a) }",
-     "y = assay.Fused(x, {2, 3})"},
-    {"fuse_pointwise", "g (float[8] x, float[8] z) => (float[8] y) { a = Add (x, z) b = Exp (a) y = Mul (b, x) }",
-     "y = assay.Pointwise(x, z)"},
+    // the idioms of the engine
     {"fuse_gelu",
      "g (float[4] x) => (float[4] y) <float root = {1.41421356}, float one = {1}, float half = {0.5}> "
      "{ a = Div (x, root) e = Erf (a) s = Add (e, one) m = Mul (x, s) y = Mul (m, half) }",

@@ -27,10 +27,9 @@ constexpr const PassDef* kSpecialize[] = {
     &pass_eliminate_dead_code,
 };
 
-constexpr const PassDef* kFusion[] = {
-    &pass_fuse_silu,     &pass_fuse_hard_swish, &pass_fuse_mish,
-    &pass_fuse_gelu,     &pass_fuse_layer_norm, &pass_fuse_softmax,
-    &pass_fuse_epilogue, &pass_fuse_pointwise,  &pass_eliminate_dead_code,
+constexpr const PassDef* kIdioms[] = {
+    &pass_fuse_silu,       &pass_fuse_hard_swish, &pass_fuse_mish,           &pass_fuse_gelu,
+    &pass_fuse_layer_norm, &pass_fuse_softmax,    &pass_eliminate_dead_code,
 };
 
 /// A pass of the simplifier, and the opset that has the operator which it makes.
@@ -76,8 +75,7 @@ constexpr SimplifyStep kSimplify[] = {
 std::span<const PassDef* const> lowering_pipeline() { return kLowering; }
 std::span<const PassDef* const> canonical_pipeline() { return kCanonical; }
 std::span<const PassDef* const> specialize_pipeline() { return kSpecialize; }
-std::span<const PassDef* const> fusion_pipeline() { return kFusion; }
-
+std::span<const PassDef* const> idiom_pipeline() { return kIdioms; }
 
 std::vector<const PassDef*> simplify_pipeline(int64_t opset) {
   std::vector<const PassDef*> passes;

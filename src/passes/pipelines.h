@@ -18,8 +18,8 @@ std::span<const PassDef* const> canonical_pipeline();
 /// For a model whose input shapes are numbers and whose types have been inferred: first everything that folds
 /// because shapes are known (infer again after it) ...
 std::span<const PassDef* const> specialize_pipeline();
-/// ... then the regions that the engine runs as one.
-std::span<const PassDef* const> fusion_pipeline();
+/// ... then the idioms: nodes that together compute a known function.
+std::span<const PassDef* const> idiom_pipeline();
 
 /// For `surgeon sanitize --simplify`: what makes a model smaller without changing its results, in operators that
 /// its opset has. Types have been inferred; run in turn with constant folding until nothing changes.

@@ -25,10 +25,6 @@ inline constexpr std::string_view kGelu = "Gelu";
 inline constexpr std::string_view kGeluTanh = "GeluTanh";
 inline constexpr std::string_view kLayerNorm = "LayerNorm";
 inline constexpr std::string_view kSoftmax = "Softmax";
-/// Main node (convolution, matrix product, ...) with what runs on its inputs and results.
-inline constexpr std::string_view kFused = "Fused";
-/// Pointwise operators only.
-inline constexpr std::string_view kPointwise = "Pointwise";
 
 bool is_region(const Node& n);
 bool is_region(const Node& n, std::string_view kind);

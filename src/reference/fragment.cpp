@@ -27,4 +27,29 @@ Fragment make_fragment(const Node& node, const Model& model) {
   return fragment;
 }
 
+Fragment make_body(const Graph& body, const Model& model) {
+  auto copy = std::make_shared<Model>();
+  copy->opsets = model.opsets;
+  copy->ir_version = model.ir_version;
+  Graph& g = *copy->graph;
+  Fragment fragment;
+  ValueMap map;
+  for (const Value* v : body.inputs) map[v] = g.add_input(g.unique_name(v->name()), v->type);
+  for (const Value* v : captured_values(body)) {
+    if (v->is_constant()) {
+      map[v] = clone_value(*v, g, g.unique_name(v->name()));
+      continue;
+    }
+    map[v] = g.add_input(g.unique_name(v->name()), v->type);
+    fragment.arguments.push_back(v);
+  }
+  for (const auto& n : body.nodes()) clone_node(*n, g, map);
+  for (const Value* v : body.outputs) {
+    if (!map.contains(v)) map[v] = clone_value(*v, g, g.unique_name(v->name()));
+    g.outputs.push_back(map.at(v));
+  }
+  fragment.model = std::move(copy);
+  return fragment;
+}
+
 }  // namespace assay

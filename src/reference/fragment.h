@@ -1,4 +1,4 @@
-// One node of a model as a model of its own.
+// Parts of a model as models of their own.
 #pragma once
 
 #include <memory>
@@ -18,5 +18,9 @@ struct Fragment {
 
 /// Constant data are shared with the original.
 Fragment make_fragment(const Node& node, const Model& model);
+
+/// The body of a node as a model: its inputs, then what it takes from around it, which are the fragment's
+/// arguments. Constants from there come along.
+Fragment make_body(const Graph& body, const Model& model);
 
 }  // namespace assay

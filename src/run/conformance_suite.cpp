@@ -6,7 +6,7 @@
 
 #include "backends/backend_list.h"
 #include "base/isolated_jobs.h"
-#include "base/parallel.h"
+#include "base/thread_pool.h"
 #include "graph/import.h"
 #include "run/conformance_inference.h"
 
@@ -134,7 +134,7 @@ std::vector<ConformanceOutcome> run_conformance_suite(std::span<const Conformanc
       outcomes.push_back(
           {.test = &test, .target = target, .result = {.name = test.name, .reason = {}}, .use = {}});
   const auto work = [&](size_t i) {
-    set_thread_count(options.threads);
+    const PoolScope scope(std::make_shared<ThreadPool>(options.threads));
     return judge(*outcomes[i].test, *outcomes[i].target);
   };
   const auto done = [&](const IsolatedJobResult& r) {

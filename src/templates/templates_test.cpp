@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "base/parallel.h"
+#include "base/thread_pool.h"
 #include "graph/export.h"
 #include "ops/check.h"
 #include "ops/infer.h"
@@ -157,10 +157,8 @@ TEST(Templates, FileSizeIsWhatIsWritten) {
 TEST(Templates, SameSeedSameBytes) {
   const ModelTemplate& t = find_template("mobilenet-v2");
   const std::string bytes = serialize_model(*build_template(t, {.seed = 7}));
-  const int threads = thread_count();
-  set_thread_count(threads == 1 ? 2 : 1);
+  const PoolScope scope(std::make_shared<ThreadPool>(2));
   EXPECT_EQ(bytes, serialize_model(*build_template(t, {.seed = 7})));
-  set_thread_count(threads);
   EXPECT_NE(bytes, serialize_model(*build_template(t, {.seed = 8})));
 }
 

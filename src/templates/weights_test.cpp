@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/parallel.h"
+#include "base/thread_pool.h"
 
 namespace assay {
 namespace {
@@ -95,12 +95,9 @@ TEST(Weights, DependOnSeedNameAndIndexOnly) {
   EXPECT_FALSE(a.identical(draw(4, "a", {300, 1000})));
   EXPECT_FALSE(a.identical(draw(3, "b", {300, 1000})));
 
-  const int threads = thread_count();
-  set_thread_count(1);
   const Tensor alone = draw(3, "a", {300, 1000});
-  set_thread_count(4);
+  const PoolScope scope(std::make_shared<ThreadPool>(4));
   const Tensor together = draw(3, "a", {300, 1000});
-  set_thread_count(threads);
   EXPECT_TRUE(alone.identical(together));
 }
 

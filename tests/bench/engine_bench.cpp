@@ -1,7 +1,7 @@
 // The engine against ONNX Runtime in one process: blocks of runs in turn, with pauses in between so that the
 // idle threads of one do not take time from the other.
 //
-// usage: engine_bench [--threads N] [--seconds S] [--profile] [--explain] [--no-onnxrt] [--cpu-time] MODEL...
+// usage: engine_bench [--threads N] [--seconds S] [--timed] [--explain] [--no-onnxrt] [--cpu-time] MODEL...
 // A MODEL is a file (weights that are constant are randomised) or the name of a template. The table shows
 // medians and minima in milliseconds, the ratio of the medians (above 1: the engine is faster), the times to
 // create the sessions, and the largest difference relative to the largest magnitude of an output.
@@ -16,10 +16,8 @@
 #include <thread>
 
 #include "../common/models.h"
+#include "assay/builder.h"
 #include "backends/backend_list.h"
-#include "engine/build/builder.h"
-#include "engine/runtime/context.h"
-#include "engine/tactics/tactic_list.h"
 
 namespace assay {
 namespace {
@@ -29,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 struct Arguments {
   int threads = 2;
   double seconds = 2;
-  bool profile = false, explain = false, onnxrt = true, cpu_time = false;
+  bool timed = false, explain = false, onnxrt = true, cpu_time = false;
   std::vector<std::string> models;
 };
 
@@ -41,8 +39,8 @@ Arguments parse(int argc, char** argv) {
       a.threads = std::stoi(argv[++i]);
     else if (s == "--seconds" && i + 1 < argc)
       a.seconds = std::stod(argv[++i]);
-    else if (s == "--profile")
-      a.profile = true;
+    else if (s == "--timed")
+      a.timed = true;
     else if (s == "--explain")
       a.explain = true;
     else if (s == "--no-onnxrt")
@@ -104,62 +102,43 @@ double difference(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return worst;
 }
 
-void print_profile(const Model& model, const std::vector<Tensor>& feed, const Arguments& a) {
-  engine::Builder builder(model, engine::default_config(a.threads));
-  std::vector<Shape> shapes;
-  for (const Tensor& t : feed) shapes.push_back(t.shape());
-  const auto plan = builder.build(shapes);
-  if (a.explain) fmt::print("{}", engine::plan_text(*plan));
-  if (!a.profile) return;
-  class Binding final : public engine::OutputBinding {
-   public:
-    void* memory(size_t i, size_t bytes) noexcept override {
-      if (memory_[i] == nullptr) memory_[i] = std::make_unique<engine::Arena>(bytes + 1);
-      return memory_[i]->data();
-    }
-    void finished(size_t) noexcept override {}
-    void released(size_t) noexcept override {}
-    void computed(size_t, const Tensor&) noexcept override {}
-
-   private:
-    std::map<size_t, std::unique_ptr<engine::Arena>> memory_;
-  } binding;
-  engine::Context context(plan, engine::find_kernel);
-  std::vector<double> run_seconds(plan->steps.size()), seconds(plan->steps.size(), 1e9);
-  for (int i = 0; i < 3; ++i) context.run(feed, binding);
-  context.set_profile(
-      &run_seconds, a.cpu_time ? +[] { return now(true); } : +[] { return now(false); });
-  double total = 0;
+/// The engine built by measurements against the one built by estimates.
+double bench_timed(const std::string& name, const Arguments& a, Engine& timed,
+                   const std::shared_ptr<Model>& model, const std::vector<Tensor>& feed, double build) {
+  const auto context = timed.create_execution_context();
+  Runner plain(*find_backend("engine"), model, a.threads);
+  std::vector<double> times;
+  for (int i = 0; i < 3; ++i) {
+    context->infer(feed);
+    plain.run(feed, false, a.cpu_time);
+  }
   const auto start = Clock::now();
-  for (int i = 0; i < 10 || elapsed(start) < a.seconds; ++i) {
-    std::fill(run_seconds.begin(), run_seconds.end(), 0.0);
-    context.run(feed, binding);
-    for (size_t s = 0; s < seconds.size(); ++s) seconds[s] = std::min(seconds[s], run_seconds[s]);
+  while (elapsed(start) < a.seconds || times.size() < 15) {
+    for (int i = 0; i < 10; ++i) plain.run(feed, true, a.cpu_time);
+    for (int i = 0; i < 10; ++i) {
+      const double begin = now(a.cpu_time);
+      context->infer(feed);
+      times.push_back(now(a.cpu_time) - begin);
+    }
   }
-  std::map<std::string, double> by_tactic;
-  for (size_t s = 0; s < seconds.size(); ++s) {
-    const engine::Step& step = plan->steps[s];
-    const double us = seconds[s] * 1e6;
-    total += us;
-    by_tactic[step.tactic] += us;
-    std::string shapes_text;
-    for (const int32_t id : step.outputs)
-      if (id >= 0)
-        shapes_text += plan->values[static_cast<size_t>(id)].shape.str() +
-                       plan->values[static_cast<size_t>(id)].layout.str();
-    fmt::print("{:9.1f} us  {:14} {:36} {}\n", us, step.tactic, shapes_text,
-               step.origins.empty() ? "" : step.origins.front());
-  }
-  for (const auto& [tactic, us] : by_tactic)
-    fmt::print("{:9.1f} us  {:4.1f} %  {}\n", us, 100 * us / total, tactic);
-  fmt::print("{:9.1f} us in all\n", total);
+  std::sort(times.begin(), times.end());
+  const double median = times[times.size() / 2], estimated = plain.median();
+  fmt::print("{:28} timed {:9.3f}  estimated {:9.3f} ms  gain {:5.2f}  built in {:6.1f} s\n",
+             std::filesystem::path(name).stem().string(), 1e3 * median, 1e3 * estimated, estimated / median,
+             build);
+  return estimated / median;
 }
 
 double bench(const std::string& name, const Arguments& a) {
   const std::shared_ptr<Model> model = load_named_model(name);
   const std::vector<Tensor> feed = make_feed(*model);
-  if (a.profile || a.explain) {
-    print_profile(*model, feed, a);
+  if (a.explain || a.timed) {
+    const Runtime runtime({.threads = a.threads});
+    const Builder builder(runtime);
+    const auto start = Clock::now();
+    auto engine = builder.build_engine(model, {.optimization_level = a.timed ? 3 : 0});
+    if (a.explain) fmt::print("{}", builder.explanation());
+    if (a.timed) return bench_timed(name, a, *engine, model, feed, elapsed(start));
     return 1;
   }
   std::vector<Runner> runners;

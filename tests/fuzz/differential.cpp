@@ -13,7 +13,6 @@
 
 #include "base/isolated_jobs.h"
 #include "base/memory_limit.h"
-#include "base/parallel.h"
 #include "fuzz/explained.h"
 #include "fuzz/judge.h"
 #include "fuzz/valid/draft.h"
@@ -146,7 +145,6 @@ void Run::note(Tally& tally, const Subject& s, int round, const Case& c, const C
 /// In a child: all rounds from where it stands; what came of them as text.
 std::string Run::rounds(size_t subject) {
   set_memory_limit(kMemory);
-  set_thread_count(1);
   if (!options_.verbose)  // what the backend prints about refusals
     if (const int null = open("/dev/null", O_WRONLY); null >= 0) dup2(null, 2), close(null);
   const Subject& s = subjects_[subject];
@@ -297,7 +295,6 @@ int run_reproducers(const Backend& backend) {
   run_isolated(
       entries.size(), {.workers = 1, .timeout_seconds = 60},
       [&](size_t i) {
-        set_thread_count(1);
         const Comparison seen = compare(case_of(subject_of(i), {}, entries[i]->round), backend);
         return shown(i, seen) ? std::string() : "it gives: " + one_line(seen.text);
       },

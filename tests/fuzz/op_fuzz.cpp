@@ -24,9 +24,9 @@
 #include <functional>
 
 #include "backends/backend_list.h"
+#include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/memory_limit.h"
-#include "base/parallel.h"
 #include "fuzz/differential.h"
 #include "fuzz/judge.h"
 #include "fuzz/mutate.h"
@@ -140,7 +140,6 @@ int fuzz(const Options& options) {
   int problems = 0;
   const auto work = [&](size_t i) {
     limit_memory();
-    set_thread_count(1);
     const Tally t = run_rounds(options, subjects[i]);
     return fmt::format("{} {} {}", t.accepted, t.rejected, t.problem);
   };
@@ -156,7 +155,7 @@ int fuzz(const Options& options) {
     std::printf("%s: %s\n", subjects[r.job].name.c_str(), t.problem.c_str());
   };
   run_isolated(subjects.size(),
-               {.workers = options.jobs > 0 ? options.jobs : thread_count(), .timeout_seconds = 600}, work,
+               {.workers = options.jobs > 0 ? options.jobs : available_cpus(), .timeout_seconds = 600}, work,
                done);
   std::printf("%zu subjects, %d rounds each: %d nodes accepted, %d refused, %d problems\n", subjects.size(),
               options.rounds, all.accepted, all.rejected, problems);
@@ -168,7 +167,7 @@ int run(const Options& options) {
   const DifferentialOptions differential{.rounds = options.round >= 0 ? 1 : options.rounds,
                                          .first_round = std::max(options.round, 0),
                                          .seed = options.seed,
-                                         .jobs = options.jobs > 0 ? options.jobs : thread_count(),
+                                         .jobs = options.jobs > 0 ? options.jobs : available_cpus(),
                                          .only = options.only,
                                          .save = options.save,
                                          .table = options.table,

@@ -15,9 +15,9 @@
 #include "assay/fold.h"
 #include "assay/io.h"
 #include "backends/backend_list.h"
+#include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/log.h"
-#include "base/parallel.h"
 #include "convert/convert_opset.h"
 #include "gate/misuse.h"
 #include "graph/clone.h"
@@ -132,7 +132,6 @@ std::string judge(const Path& path, const Subject& s, const Misuse& misuse, Plac
 }
 
 std::string test(const Subject& s, const std::string& folder, bool verbose) {
-  set_thread_count(1);
   log::configure({.threshold = log::Severity::kCritical});
   const std::string file = fmt::format("{}/gate_{}.onnx", folder, s.name);
   int cases = 0;
@@ -156,7 +155,7 @@ int run_all(const std::string& pattern, bool newest, const std::string& folder, 
   int64_t cases = 0;
   int problems = 0;
   run_isolated(
-      subjects.size(), {.workers = thread_count(), .timeout_seconds = 120},
+      subjects.size(), {.workers = available_cpus(), .timeout_seconds = 120},
       [&](size_t i) { return test(subjects[i], folder, verbose); },
       [&](const IsolatedJobResult& r) {
         if (r.death.empty() && !r.text.empty() && r.text.find_first_not_of("0123456789") == std::string::npos) {

@@ -1,10 +1,11 @@
-"""The whole way from a planted fault to its name: generates models, makes one node of the engine slightly wrong, and
-checks that `run --arbiter` names exactly that node as the maker, only what comes after it as heirs, and nobody where
-there is no fault.
+"""The whole way from a planted fault to its name: generates models, lets the engine run them with the weights of one node
+slightly changed, and checks that `run --arbiter` over the results names exactly that node as the maker, only what comes
+after it as heirs, and nobody where there is no fault.
 
 usage: verdict_test.py ASSAY
 """
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -58,11 +59,27 @@ class Node:
         return f"'{self.name}' ({self.op_type})"
 
 
-def read_nodes(path):
+def read_nodes(model):
     """ModelProto.graph is field 7, GraphProto.node field 1."""
-    model = memoryview(path.read_bytes())
     graph = next(value for number, value in fields(model) if number == 7)
     return [Node(value) for number, value in fields(graph) if number == 1]
+
+
+def change_weights(model, names):
+    """Makes the first quarter of the first of these initializers (GraphProto field 5) 1 % larger, where it lies."""
+    graph = next(value for number, value in fields(model) if number == 7)
+    for number, tensor in fields(graph):
+        if number != 5:
+            continue
+        parts = dict(fields(tensor))  # TensorProto: name 8, raw_data 9
+        if 8 not in parts or bytes(parts[8]).decode() not in names:
+            continue
+        raw = parts[9]
+        count = max(1, len(raw) // 16)
+        floats = struct.unpack_from(f"<{count}f", raw)
+        struct.pack_into(f"<{count}f", raw, 0, *(1.01 * x for x in floats))
+        return
+    raise AssertionError(f"no initializer named {names}")
 
 
 def descendants(nodes, start):
@@ -90,15 +107,15 @@ class Verdicts:
         self.assay, self.path = assay, folder / f"{model}.onnx"
         self.model = model
         subprocess.run([assay, "template", "model", model, "-o", self.path, "-q"], check=True)
-        self.nodes = read_nodes(self.path)
+        self.nodes = read_nodes(memoryview(self.path.read_bytes()))
 
-    def run(self, *more):
-        command = [self.assay, "run", self.path, "--engine", "--arbiter", "--onnx-outputs", "mark", "all", "-v", *more]
+    def run(self, *what):
+        command = [self.assay, "run", self.path, *what, "--arbiter", "--onnx-outputs", "mark", "all", "-v"]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
     def check_without_fault(self):
-        code, text = self.run()
+        code, text = self.run("--engine")
         assert code == 0, text[-2000:]
         summary = re.search(r"PASSED \| engine-runner\S* \| (\d+) output\(s\) agree, (\d+) differ by rounding only, "
                             r"0 wrong", text)
@@ -110,7 +127,12 @@ class Verdicts:
 
     def check_fault(self, name):
         node = next(n for n in self.nodes if n.name == name)
-        code, text = self.run("--planted-fault", name)
+        model = bytearray(self.path.read_bytes())
+        change_weights(memoryview(model), node.inputs[1:])
+        wrong, results = self.path.with_name("wrong.onnx"), self.path.with_name("results.json")
+        wrong.write_bytes(model)
+        subprocess.run([self.assay, "run", wrong, "--engine", "--onnx-outputs", "mark", "all", "--save-outputs", results, "-q"], check=True)
+        code, text = self.run("--load-outputs", results)
         assert code == 1, (name, code, text[-2000:])
         first = re.search(r"First Divergence \| engine-runner\S* \| Node ('[^']*' \(\w+\)) .*made here", text)
         assert first and first.group(1) == node.label(), (name, text[-2000:])

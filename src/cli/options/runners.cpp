@@ -57,7 +57,6 @@ void add_runner_options(ArgParser& parser) {
        .choices = {"float64", "stored"}},
       providers_option(),
       onnxrt_library_option(),
-      {.names = {"--planted-fault"}, .metavar = "NODE"},
   };
 }
 
@@ -101,7 +100,6 @@ SessionOptions read_session_options(const ParsedArgs& args) {
   if (args.text("--ref-precision") == "stored") options.reference_precision = ReferencePrecision::kStored;
   options.providers = args.list("--providers").value_or(std::vector<std::string>{});
   options.library = args.text("--onnxrt-library").value_or("");
-  options.planted_fault = args.text("--planted-fault").value_or("");
   return options;
 }
 

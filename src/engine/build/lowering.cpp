@@ -1,330 +1,225 @@
 #include "engine/build/lowering.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/tactics/tactic_list.h"
-#include "graph/at_node.h"
 #include "passes/origins.h"
-#include "passes/region.h"
 
 namespace assay::engine {
+
 namespace {
 
-/// What a tactic wrote down; carried out when the tactic is chosen.
-class Draft final : public StepBuilder {
- public:
-  struct Request {
-    const Value* value;  // null: left out, or a constant of the step's own
-    Layout layout;
-    std::string key, name;
-    std::function<Tensor()> make;
-  };
-  struct AliasRequest {
-    const Value *value, *source;
-    Layout layout, source_layout;
-    int64_t offset;
-  };
+/// A tensor that keeps `made` alive.
+Tensor held(const std::shared_ptr<const Tensor>& made) {
+  return Tensor::view(made->dtype(), made->shape(), made->data(), made);
+}
 
-  void add_input(const Value* v, Layout layout) override { inputs.push_back({v, layout, {}, {}, {}}); }
-  void skip_input() override { inputs.push_back({}); }
-  void add_constant(const std::string& key, const std::string& name,
-                    const std::function<Tensor()>& make) override {
-    inputs.push_back({nullptr, {}, key, name, make});
+}  // namespace
+
+Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& packing,
+                          const std::function<Tensor()>& make) {
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = entries_.equal_range(packing);
+  for (auto it = first; it != last; ++it) {
+    const UnalignedTensor& known = it->second.source;
+    if (known.data() != source.data() || known.dtype() != source.dtype() || known.shape() != source.shape())
+      continue;
+    if (const std::shared_ptr<const Tensor> made = it->second.made.lock()) return held(made);
+    entries_.erase(it);
+    break;
   }
-  void add_output(const Value* v, Layout layout) override { outputs.push_back({v, layout, {}, {}, {}}); }
-  void skip_output() override { outputs.push_back({}); }
-  void alias(const Value* v, Layout layout, const Value* source, Layout source_layout,
-             int64_t offset) override {
-    aliases.push_back({v, source, layout, source_layout, offset});
-  }
-  Step& step() override { return step_; }
+  if (entries_.size() >= limit_) forget_unused();
+  const auto made = std::make_shared<const Tensor>(make());
+  entries_.emplace(packing, Entry{source, made});
+  return held(made);
+}
 
-  std::vector<Request> inputs, outputs;
-  std::vector<AliasRequest> aliases;
+size_t ConstantCache::size() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
 
- private:
-  Step step_;
-};
+void ConstantCache::forget_unused() {
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.made.expired(); });
+  limit_ = std::max<size_t>(16, 2 * entries_.size());
+}
+
+namespace {
 
 class Lowering {
  public:
-  Lowering(Model& model, const BuildConfig& config, ConstantCache& cache)
-      : model_(model), config_(config), cache_(cache) {}
+  Lowering(const Model& model, OptionMaker& maker, int threads, ConstantCache& cache, bool make_constants)
+      : graph_(*model.graph), maker_(maker), cache_(cache), make_constants_(make_constants) {
+    plan_.threads = threads;
+  }
 
-  LoweredPlan run();
+  LoweredPlan run(std::span<const Choice> choices) {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      const Value* v = graph_.inputs[i];
+      const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
+      const int32_t id =
+          new_value(v->name(), dtype, maker_.shape_of(v), {}, Storage::kInput, static_cast<int32_t>(i));
+      places_[v] = {{Layout(), id}};
+      plan_.inputs.push_back(id);
+    }
+    for (const Choice& c : choices)
+      with_context([&] { return "at node " + c.region.main->label(); }, [&] { write(c); });
+    for (const Value* v : graph_.outputs) {
+      const bool tensor = maker_.shape_of(v) == nullptr || bit_width(v->type.dtype) == 0;
+      plan_.outputs.push_back(tensor ? places_.at(v).front().second : place_of(v, {}));
+    }
+    return std::move(lowered_);
+  }
 
  private:
   /// A graph value's places, the layout it was made in first.
   using Places = std::vector<std::pair<Layout, int32_t>>;
 
-  class GraphProblem final : public Problem {
-   public:
-    GraphProblem(const Node& n, const Lowering& l) : Problem(n, l.model_, l.config_), lowering_(l) {}
-    const Shape* shape(const Value* v) const override { return lowering_.shape_of(v); }
-    Layout layout(const Value* v) const override {
-      const auto it = lowering_.places_.find(v);
-      return it == lowering_.places_.end() ? Layout() : it->second.front().first;
-    }
-
-   private:
-    const Lowering& lowering_;
-  };
-
-  const Shape* shape_of(const Value* v) const;
   int32_t new_value(const std::string& name, DType dtype, const Shape* shape, Layout layout, Storage storage,
-                    int32_t slot);
-  int32_t new_value(const Value* v, Layout layout);
-  int32_t place_of(const Value* v, Layout layout);
-  int32_t reorder(const Value* v, int32_t from, Layout layout);
-  int32_t constant_value(const Value* v, Layout layout);
-  int32_t own_constant(const Draft::Request& r);
-  void add_outputs();
-  void lower(Node& n);
-  std::string refuse_tensors(const Draft& draft, const TacticDef& tactic) const;
-  void commit(Draft& draft, const TacticDef& tactic, const Node& n, std::vector<Refusal> refusals);
-  void plant_fault(const Node& n);
+                    int32_t slot) {
+    PlanValue v{.name = name,
+                .dtype = dtype,
+                .has_shape = shape != nullptr,
+                .layout = layout,
+                .storage = storage,
+                .slot = slot};
+    if (shape != nullptr) v.shape = *shape;
+    plan_.values.push_back(std::move(v));
+    lowered_.aliases.emplace_back();
+    return static_cast<int32_t>(plan_.values.size() - 1);
+  }
 
-  Model& model_;
-  const BuildConfig& config_;
-  ConstantCache& cache_;
-  LoweredPlan lowered_;
-  Plan& plan_ = lowered_.plan;
-  std::unordered_map<const Value*, Places> places_;
-  mutable std::unordered_map<const Value*, std::optional<Shape>> shapes_;
-  std::unordered_map<std::string, int32_t> own_constants_;
-  std::unordered_map<const Node*, std::vector<Refusal>> dissolved_;
-  bool fault_planted_ = false;
-};
+  int32_t new_value(const Value* v, Layout layout) {
+    const Shape* shape = maker_.shape_of(v);
+    const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
+    const bool raw = shape != nullptr && bit_width(dtype) != 0;
+    return new_value(v->name(), dtype, shape, layout, raw ? Storage::kArena : Storage::kTensor, -1);
+  }
 
-const Shape* Lowering::shape_of(const Value* v) const {
-  if (v == nullptr || !v->type.is_tensor()) return nullptr;
-  auto it = shapes_.find(v);
-  if (it == shapes_.end())
-    it = shapes_.emplace(v, v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt).first;
-  return it->second ? &*it->second : nullptr;
-}
+  int32_t new_constant(PlanConstant constant, DType dtype, const Shape& shape, Layout layout) {
+    const std::string name = constant.name;
+    plan_.constants.push_back(std::move(constant));
+    return new_value(name, dtype, &shape, layout, Storage::kConstant,
+                     static_cast<int32_t>(plan_.constants.size() - 1));
+  }
 
-int32_t Lowering::new_value(const std::string& name, DType dtype, const Shape* shape, Layout layout,
-                            Storage storage, int32_t slot) {
-  PlanValue v{.name = name,
-              .dtype = dtype,
-              .has_shape = shape != nullptr,
-              .layout = layout,
-              .storage = storage,
-              .slot = slot};
-  if (shape != nullptr) v.shape = *shape;
-  plan_.values.push_back(std::move(v));
-  lowered_.aliases.emplace_back();
-  return static_cast<int32_t>(plan_.values.size() - 1);
-}
+  /// A constant of the model. Few are wanted in blocks: per-element operands of a blocked convolution.
+  int32_t constant_value(const Value* v, Layout layout) {
+    const UnalignedTensor& t = v->tensor();
+    PlanConstant constant{.name = v->name()};
+    if (make_constants_) constant.tensor = t.aligned();
+    if (!same_memory(t.shape(), layout, {})) {
+      constant.packing = layout.str();
+      if (make_constants_) constant.tensor = blocked(constant.tensor, layout);
+    }
+    return new_constant(std::move(constant), t.dtype(), t.shape(), layout);
+  }
 
-int32_t Lowering::new_value(const Value* v, Layout layout) {
-  const Shape* shape = shape_of(v);
-  const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
-  const bool raw = shape != nullptr && bit_width(dtype) != 0;
-  return new_value(v->name(), dtype, shape, layout, raw ? Storage::kArena : Storage::kTensor, -1);
-}
-
-int32_t Lowering::constant_value(const Value* v, Layout layout) {
-  const UnalignedTensor& t = v->tensor();
-  Tensor stored = config_.has_data ? t.aligned() : Tensor();
-  if (config_.has_data && !same_memory(t.shape(), layout, {})) {
-    // Few constants are wanted in blocks: per-element operands of a blocked convolution.
-    const Tensor dense = std::move(stored);
-    stored = Tensor::zeros(
-        t.dtype(), Shape{static_cast<int64_t>(layout_bytes(t.dtype(), t.shape(), layout) / sizeof(float))});
+  static Tensor blocked(const Tensor& t, Layout layout) {
+    const auto elements = static_cast<int64_t>(layout_bytes(t.dtype(), t.shape(), layout) / sizeof(float));
+    Tensor stored = Tensor::zeros(t.dtype(), Shape{elements});
     const int64_t channels = t.dim(1), inner = t.shape().numel(2, t.shape().size()), block = layout.block;
     const int64_t blocks = (channels + block - 1) / block;
-    const float* from = dense.data<float>();
+    const float* from = t.data<float>();
     float* to = stored.mutable_data<float>();
     for (int64_t i = 0; i < t.numel(); ++i) {
       const int64_t n = i / inner / channels, c = i / inner % channels, at = i % inner;
       to[((n * blocks + c / block) * inner + at) * block + c % block] = from[i];
     }
+    return stored;
   }
-  plan_.constants.push_back({v->name(), std::move(stored)});
-  return new_value(v->name(), t.dtype(), &t.shape(), layout, Storage::kConstant,
-                   static_cast<int32_t>(plan_.constants.size() - 1));
-}
 
-int32_t Lowering::own_constant(const Draft::Request& r) {
-  if (const auto it = own_constants_.find(r.key); it != own_constants_.end()) return it->second;
-  Tensor packed;
-  if (config_.has_data) {
-    Tensor& cached = cache_[r.key];
-    if (!cached.defined()) cached = r.make();
-    packed = cached;
+  /// A constant that a step makes of one of the model's. One that several steps make in the same way is there
+  /// once.
+  int32_t own_constant(const Candidate::Operand& o) {
+    const auto key = std::pair(o.source.data(), o.key);
+    if (const auto it = own_constants_.find(key); it != own_constants_.end()) return it->second;
+    Tensor made;
+    if (make_constants_) made = cache_.get(o.source, o.key, o.make);
+    const int32_t id =
+        new_constant({.name = o.name, .tensor = made, .packing = o.key}, made.dtype(), made.shape(), {});
+    own_constants_.emplace(key, id);
+    return id;
   }
-  plan_.constants.push_back({r.name, packed});
-  const int32_t id = new_value(r.name, packed.dtype(), &packed.shape(), {}, Storage::kConstant,
-                               static_cast<int32_t>(plan_.constants.size() - 1));
-  own_constants_.emplace(r.key, id);
-  return id;
-}
 
-int32_t Lowering::reorder(const Value* v, int32_t from, Layout layout) {
-  const int32_t to = new_value(v, layout);
-  const PlanValue& source = plan_.values[static_cast<size_t>(from)];
-  if (same_memory(source.shape, source.layout, layout)) {
-    lowered_.aliases[static_cast<size_t>(to)] = {from, 0};
+  int32_t reorder(const Value* v, int32_t from, Layout layout) {
+    const int32_t to = new_value(v, layout);
+    const PlanValue& source = plan_.values[static_cast<size_t>(from)];
+    if (same_memory(source.shape, source.layout, layout)) {
+      lowered_.aliases[static_cast<size_t>(to)] = {from, 0};
+      return to;
+    }
+    plan_.steps.push_back({.tactic = "reorder", .inputs = {from}, .outputs = {to}});
     return to;
   }
-  plan_.steps.push_back({.tactic = "reorder", .inputs = {from}, .outputs = {to}});
-  return to;
-}
 
-int32_t Lowering::place_of(const Value* v, Layout layout) {
-  Places& places = places_[v];
-  for (const auto& [have, id] : places)
-    if (have == layout) return id;
-  int32_t id;
-  if (v->tensor().defined()) {
-    id = constant_value(v, layout);
-  } else {
-    require(!places.empty(), ErrorCode::kInternal, "the value '{}' is used before it is computed", v->name());
-    id = reorder(v, places.front().second, layout);
-  }
-  places_[v].emplace_back(layout, id);
-  return id;
-}
-
-/// Only kernels on whole tensors can take what has no memory of a known size. Empty when there is none of it.
-std::string Lowering::refuse_tensors(const Draft& draft, const TacticDef& tactic) const {
-  if (tactic.factory.create_tensor != nullptr) return {};
-  const auto is_tensor = [&](const Value* v) {
-    return v != nullptr && !v->tensor().defined() &&
-           (shape_of(v) == nullptr || bit_width(v->type.dtype) == 0);
-  };
-  const char* reason = "the shape of an operand is not known before the run";
-  for (const Draft::Request& r : draft.inputs)
-    if (is_tensor(r.value)) return reason;
-  for (const Draft::AliasRequest& a : draft.aliases)
-    if (is_tensor(a.source)) return reason;
-  return {};
-}
-
-void Lowering::commit(Draft& draft, const TacticDef& tactic, const Node& n, std::vector<Refusal> refusals) {
-  for (const Draft::AliasRequest& a : draft.aliases) {
-    const int32_t source = place_of(a.source, a.source_layout);
-    const int32_t id = new_value(a.value, a.layout);
-    lowered_.aliases[static_cast<size_t>(id)] = {source, a.offset};
-    places_[a.value] = {{a.layout, id}};
-  }
-  if (!draft.aliases.empty()) return;
-  Step step = std::move(draft.step());
-  step.tactic = std::string(tactic.name);
-  step.origins = origins_of(n);
-  step.refusals = std::move(refusals);
-  for (const Draft::Request& r : draft.inputs)
-    step.inputs.push_back(r.value != nullptr ? place_of(r.value, r.layout) : r.make ? own_constant(r) : -1);
-  for (const Draft::Request& r : draft.outputs) {
-    if (r.value == nullptr) {
-      step.outputs.push_back(-1);
-      continue;
+  int32_t place_of(const Value* v, Layout layout) {
+    Places& places = places_[v];
+    for (const auto& [have, id] : places)
+      if (have == layout) return id;
+    int32_t id;
+    if (v->tensor().defined()) {
+      id = constant_value(v, layout);
+    } else {
+      require(!places.empty(), ErrorCode::kInternal, "the value '{}' is used before it is computed",
+              v->name());
+      id = reorder(v, places.front().second, layout);
     }
-    const int32_t id = new_value(r.value, r.layout);
-    places_[r.value] = {{r.layout, id}};
-    step.outputs.push_back(id);
+    places_[v].emplace_back(layout, id);
+    return id;
   }
-  plan_.steps.push_back(std::move(step));
-}
 
-void Lowering::plant_fault(const Node& n) {
-  const std::vector<std::string> origins = origins_of(n);
-  if (std::find(origins.begin(), origins.end(), config_.planted_fault) == origins.end()) return;
-  for (const Value* v : n.outputs()) {
-    const auto it = places_.find(v);
-    if (v == nullptr || it == places_.end()) continue;
-    const auto [layout, from] = it->second.front();
-    const PlanValue& value = plan_.values[static_cast<size_t>(from)];
-    if (value.dtype != DType::kFloat32 || value.storage == Storage::kTensor) continue;
-    const int32_t to = new_value(v, layout);
-    plan_.steps.push_back({.tactic = "planted_fault",
-                           .inputs = {from},
-                           .outputs = {to},
-                           .in_place = {{0, 0}},
-                           .origins = origins});
-    it->second = {{layout, to}};
-    fault_planted_ = true;
-  }
-}
-
-/// Also takes an error of a tactic's library for a refusal.
-std::string try_lower(const TacticDef& tactic, const Problem& problem, Draft& draft) {
-  try {
-    return tactic.lower(problem, draft);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& e) {
-    return fmt::format("its library refuses ({})", e.what());
-  }
-}
-
-void Lowering::lower(Node& n) {
-  std::vector<Refusal> refusals;
-  if (const auto it = dissolved_.find(&n); it != dissolved_.end()) refusals = it->second;
-  const GraphProblem problem(n, *this);
-  for (const TacticDef* tactic : tactics_for(n)) {
-    std::string reason = tactic->supports(problem);
-    if (reason.empty()) {
-      Draft draft;
-      reason = try_lower(*tactic, problem, draft);
-      if (reason.empty()) reason = refuse_tensors(draft, *tactic);
-      if (reason.empty()) {
-        commit(draft, *tactic, n, std::move(refusals));
-        if (!config_.planted_fault.empty()) plant_fault(n);
-        return;
+  void write(const Choice& choice) {
+    const Candidate& c = choice.option().candidate;
+    for (const Candidate::View& view : c.views) {
+      const int32_t source = place_of(view.source, view.source_layout);
+      const int32_t id = new_value(view.value, view.layout);
+      lowered_.aliases[static_cast<size_t>(id)] = {source, view.offset};
+      places_[view.value] = {{view.layout, id}};
+    }
+    if (!c.views.empty()) return;
+    Step step = c.step;
+    step.tactic = std::string(choice.option().tactic->name);
+    step.variant = c.variant;
+    for (const Node* n : choice.region.nodes)
+      for (const std::string& name : origins_of(*n))
+        if (std::find(step.origins.begin(), step.origins.end(), name) == step.origins.end())
+          step.origins.push_back(name);
+    step.refusals = choice.options.refusals;
+    for (const Candidate::Operand& o : c.inputs)
+      step.inputs.push_back(o.value != nullptr ? place_of(o.value, o.layout) : o.make ? own_constant(o) : -1);
+    for (const Candidate::Operand& o : c.outputs) {
+      if (o.value == nullptr) {
+        step.outputs.push_back(-1);
+        continue;
       }
+      const int32_t id = new_value(o.value, o.layout);
+      places_[o.value] = {{o.layout, id}};
+      step.outputs.push_back(id);
     }
-    refusals.push_back({std::string(tactic->name), std::move(reason)});
+    for (const std::shared_ptr<const Model>& network : c.networks) {
+      step.networks.push_back(static_cast<int32_t>(plan_.networks.size()));
+      plan_.networks.push_back({network});
+    }
+    plan_.steps.push_back(std::move(step));
   }
-  require(is_region(n), ErrorCode::kInternal, "no tactic runs it: {}", refusals.back().reason);
-  // Its nodes may have tactics of their own; they remember why the region has none.
-  const std::vector<Node*> nodes = dissolve_region(n);
-  for (Node* inner : nodes) {
-    dissolved_[inner] = refusals;
-    at_node(*inner, [&] { lower(*inner); });
-  }
-}
 
-void Lowering::add_outputs() {
-  for (const Value* v : model_.graph->outputs) {
-    const bool tensor = shape_of(v) == nullptr || bit_width(v->type.dtype) == 0;
-    plan_.outputs.push_back(tensor ? places_.at(v).front().second : place_of(v, {}));
-  }
-}
-
-LoweredPlan Lowering::run() {
-  Graph& g = *model_.graph;
-  plan_.threads = config_.threads;
-  for (size_t i = 0; i < g.inputs.size(); ++i) {
-    const Value* v = g.inputs[i];
-    const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
-    const int32_t id = new_value(v->name(), dtype, shape_of(v), {}, Storage::kInput, static_cast<int32_t>(i));
-    places_[v] = {{Layout(), id}};
-    plan_.inputs.push_back(id);
-  }
-  // What is given out without being computed passes through a node, so that there is a step to write it.
-  for (Value*& v : g.outputs) {
-    if (v->producer() != nullptr) continue;
-    Value* given = g.add_value(g.unique_name(v->name() + "/output"), v->type);
-    g.add_node("Identity", {v}, {given}, {}, v->name());
-    v = given;
-  }
-  std::vector<Node*> order;
-  for (const auto& n : g.nodes()) order.push_back(n.get());
-  for (Node* n : order) at_node(*n, [&] { lower(*n); });
-  add_outputs();
-  require(config_.planted_fault.empty() || fault_planted_, ErrorCode::kNotFound,
-          "the fault was to be planted at node '{}', which gives no float32 result in this plan",
-          config_.planted_fault);
-  return std::move(lowered_);
-}
+  const Graph& graph_;
+  OptionMaker& maker_;
+  ConstantCache& cache_;
+  bool make_constants_;
+  LoweredPlan lowered_;
+  Plan& plan_ = lowered_.plan;
+  std::unordered_map<const Value*, Places> places_;
+  std::map<std::pair<const void*, std::string>, int32_t> own_constants_;
+};
 
 }  // namespace
 
-LoweredPlan lower_graph(Model& model, const BuildConfig& config, ConstantCache& cache) {
-  return Lowering(model, config, cache).run();
+LoweredPlan lower_choices(const Model& model, OptionMaker& maker, std::span<const Choice> choices,
+                          int threads, ConstantCache& cache, bool make_constants) {
+  return Lowering(model, maker, threads, cache, make_constants).run(choices);
 }
 
 }  // namespace assay::engine

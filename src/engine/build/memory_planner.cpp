@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "engine/runtime/arena.h"
 
@@ -87,22 +88,24 @@ class Sharing {
 };
 
 /// A concatenation's inputs are computed where they are wanted.
-void place_parts(const Step& step, Sharing& sharing) {
+void place_parts(Step& step, Sharing& sharing) {
   if (step.placements.empty()) return;
   const int32_t whole = step.outputs[0];
-  for (const Step::Placement& p : step.placements) {
+  for (Step::Placement& p : step.placements) {
     const int32_t part = step.inputs[static_cast<size_t>(p.input)];
     const Storage storage = sharing.storage(sharing.find(whole).first);
     if (storage != Storage::kArena && storage != Storage::kOutput) continue;
     if (p.offset % static_cast<int64_t>(kAlignment) != 0 || !sharing.owns_block(part)) continue;
     if (sharing.find(part).first == sharing.find(whole).first) continue;
     sharing.join(part, whole, p.offset);
+    p.done = true;
   }
 }
 
 /// An output takes the place of an input that nothing reads later.
-void reuse_inputs(const Step& step, int index, Sharing& sharing) {
-  for (const auto& [out, in] : step.in_place) {
+void reuse_inputs(Step& step, int index, Sharing& sharing) {
+  const auto wishes = std::exchange(step.in_place, {});
+  for (const auto& [out, in] : wishes) {
     const int32_t target = step.outputs[static_cast<size_t>(out)],
                   source = step.inputs[static_cast<size_t>(in)];
     if (target < 0 || source < 0 || !sharing.owns_block(target) ||
@@ -117,6 +120,7 @@ void reuse_inputs(const Step& step, int index, Sharing& sharing) {
                             }) > 1;
     if (read_twice) continue;
     sharing.join(target, source, 0);
+    step.in_place.emplace_back(out, in);
     return;
   }
 }

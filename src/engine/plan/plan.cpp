@@ -21,6 +21,28 @@ bool same_memory(const Shape& shape, Layout a, Layout b) {
   return true;
 }
 
+std::string step_name(const Step& step) {
+  std::string name;
+  for (const std::string& origin : step.origins) name += (name.empty() ? "" : " + ") + origin;
+  return name.empty() ? step.tactic : name;
+}
+
+std::string tactic_text(const Step& step) {
+  return step.variant.empty() ? step.tactic : step.tactic + ":" + step.variant;
+}
+
+bool PlanKey::has_shapes(std::span<const Tensor> inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].is_container() && inputs[i].shape() != shapes[i]) return false;
+  return true;
+}
+
+bool PlanKey::matches(std::span<const Tensor> inputs) const {
+  return has_shapes(inputs) && std::all_of(values.begin(), values.end(), [&](const auto& v) {
+           return inputs[v.first].identical(v.second);
+         });
+}
+
 namespace {
 
 std::string place_text(const PlanValue& v) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,8 @@ struct PlanValue {
 struct PlanConstant {
   std::string name;
   Tensor tensor;  ///< packed weights: uint8
+  /// How the bytes came out of the constant of that name; empty: as the model has them.
+  std::string packing;
 };
 
 /// A tactic that was asked before the chosen one and why it could not be used.
@@ -69,34 +72,61 @@ struct Refusal {
 /// One kernel call.
 struct Step {
   std::string tactic;
+  std::string variant;                   ///< which of the tactic's ways it is
   std::vector<int32_t> inputs, outputs;  ///< values; -1 where one is left out
   Parameters parameters;
   int64_t scratch_bytes = 0;   ///< memory that the kernel needs only while it runs
   int64_t scratch_offset = 0;  ///< its place in the arena
-  /// Values that the planner may put into the place of an input that dies here: pairs (output, input) of
-  /// positions.
+  /// Pairs (output, input) of positions. Before memory is planned: outputs that may take the place of an
+  /// input that dies here. After it: those that do.
   std::vector<std::pair<int32_t, int32_t>> in_place;
-  /// Inputs that the step copies byte by byte into output 0, from `offset` on. What already lies there is not
-  /// copied.
+  /// An input that the step copies byte by byte into output 0, from `offset` on. `done`: it lies there
+  /// already.
   struct Placement {
     int32_t input = 0;
     int64_t offset = 0;
+    bool done = false;
   };
   std::vector<Placement> placements;
   std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
   std::vector<Refusal> refusals;
-  /// The plain evaluation only: the node as a model of its own, inputs and outputs in the order of the
-  /// step's.
-  std::shared_ptr<const Model> fragment;
+  /// Of the plan's networks: the node that the plain evaluation runs; bodies of control flow; what waits for
+  /// shapes.
+  std::vector<int32_t> networks;
+};
+
+struct Plan;
+
+/// The ONNX nodes that a step stands for, "conv1 + relu1"; its tactic when there are none.
+std::string step_name(const Step& step);
+/// "dnnl_conv:blocked8".
+std::string tactic_text(const Step& step);
+
+/// Nodes that a step carries along. One of both is there, or both.
+struct PlanNetwork {
+  std::shared_ptr<const Model> model;
+  /// Made ready, where the shapes of its inputs are known.
+  std::shared_ptr<const Plan> plan;
 };
 
 struct Plan {
   std::vector<PlanValue> values;
   std::vector<PlanConstant> constants;
   std::vector<Step> steps;
+  std::vector<PlanNetwork> networks;
   std::vector<int32_t> inputs, outputs;  ///< values, in the order of the model's inputs and outputs
   int64_t arena_bytes = 0;
   int threads = 1;
+};
+
+/// What a plan was made for: the shapes of the network's inputs, and what those of them hold that decide
+/// about shapes.
+struct PlanKey {
+  std::vector<Shape> shapes;  ///< those of containers are empty
+  std::vector<std::pair<size_t, Tensor>> values;
+
+  bool has_shapes(std::span<const Tensor> inputs) const;
+  bool matches(std::span<const Tensor> inputs) const;
 };
 
 /// For --explain: every step with its tactic, values, memory, origins, and the refusals.

@@ -17,11 +17,59 @@ std::string_view status_text(Status status) {
       return "an index points outside what it indexes";
     case Status::kBadShape:
       return "a result has another type or shape than was inferred";
+    case Status::kCancelled:
+      return "the run was cancelled";
     case Status::kKernelFailed:
       return "the kernel failed";
   }
   return {};
 }
+
+namespace {
+
+/// True when the tensor's bytes are among those of one of the tensors.
+bool lies_in(const Tensor& t, std::span<const Tensor> tensors) {
+  const auto* first = static_cast<const char*>(t.data());
+  return t.nbytes() > 0 && std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& other) {
+           if (!other.defined() || other.is_container() || other.dtype() == DType::kString) return false;
+           const auto* begin = static_cast<const char*>(other.data());
+           return first >= begin && first < begin + other.nbytes();
+         });
+}
+
+/// A result that outlives the step: what lies in the memory of an argument is copied, for that memory gets
+/// other uses.
+Tensor kept(const Tensor& t, std::span<const Tensor> arguments) {
+  if (!t.defined() || t.dtype() == DType::kString) return t;
+  if (!t.is_container()) {
+    if (!lies_in(t, arguments)) return t;
+    Tensor copy = Tensor::allocate(t.dtype(), t.shape());
+    std::memcpy(copy.mutable_data(), t.data(), t.nbytes());
+    return copy;
+  }
+  std::vector<Tensor> elements;
+  bool same = true;
+  for (const Tensor& e : t.elements()) {
+    elements.push_back(kept(e, arguments));
+    same = same && (!e.defined() || elements.back().shares_storage(e));
+  }
+  if (same) return t;
+  if (t.dtype() == DType::kSequence) return Tensor::sequence(std::move(elements));
+  if (t.dtype() == DType::kOptional) return Tensor::optional(std::move(elements.at(0)));
+  return Tensor::map(std::move(elements.at(0)), std::move(elements.at(1)));
+}
+
+/// Brings float32 elements from blocks of channels into row-major order.
+void unblock(const float* from, const Shape& shape, Layout layout, float* to) {
+  const int64_t channels = shape[1], inner = shape.numel(2, shape.size()), block = layout.block;
+  const int64_t blocks = (channels + block - 1) / block;
+  for (int64_t n = 0; n < shape[0]; ++n)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t i = 0; i < inner; ++i)
+        *to++ = from[((n * blocks + c / block) * inner + i) * block + c % block];
+}
+
+}  // namespace
 
 /// One step, ready to run.
 struct Context::Call {
@@ -34,8 +82,9 @@ struct Context::Call {
   std::vector<int32_t> dropped;                      // tensors that no later step reads
 };
 
-Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup)
-    : plan_(std::move(plan)), arena_(static_cast<size_t>(plan_->arena_bytes)) {
+Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks,
+                 std::shared_ptr<ThreadPool> pool)
+    : plan_(std::move(plan)), networks_(networks), pool_(std::move(pool)) {
   input_arguments_.resize(plan_->inputs.size());
   output_arguments_.resize(plan_->outputs.size());
   tensors_.resize(plan_->values.size());
@@ -51,7 +100,7 @@ void Context::bind_argument(int32_t id, const void** place) {
   const PlanValue& v = plan_->values[static_cast<size_t>(id)];
   switch (v.storage) {
     case Storage::kArena:
-      *place = arena_.data() + v.offset;
+      arena_arguments_.push_back({place, v.offset});
       break;
     case Storage::kConstant: {
       const Tensor& t = plan_->constants[static_cast<size_t>(v.slot)].tensor;
@@ -81,14 +130,15 @@ void Context::prepare_call(size_t index, KernelLookup lookup) {
                  if (factory->create != nullptr)
                    call->kernel = factory->create(*plan_, step);
                  else
-                   call->tensor_kernel = factory->create_tensor(*plan_, step);
+                   call->tensor_kernel = factory->create_tensor(*plan_, step, networks_);
                });
   call->inputs.resize(step.inputs.size());
   call->outputs.resize(step.outputs.size());
   for (size_t i = 0; i < step.inputs.size(); ++i) bind_argument(step.inputs[i], &call->inputs[i]);
   for (size_t i = 0; i < step.outputs.size(); ++i)
     bind_argument(step.outputs[i], const_cast<const void**>(&call->outputs[i]));
-  if (step.scratch_bytes > 0) call->scratch = arena_.data() + step.scratch_offset;
+  if (step.scratch_bytes > 0)
+    arena_arguments_.push_back({const_cast<const void**>(&call->scratch), step.scratch_offset});
   calls_.push_back(std::move(call));
 }
 
@@ -133,6 +183,26 @@ void Context::schedule_outputs() {
       calls_[last_use[id]]->dropped.push_back(static_cast<int32_t>(id));
 }
 
+void Context::set_memory(char* memory) {
+  memory_ = memory;
+  for (const Argument& a : arena_arguments_) *a.place = memory + a.offset;
+}
+
+Tensor Context::observed(size_t step, size_t output) const {
+  const int32_t id = plan_->steps[step].outputs[output];
+  if (id < 0) return {};
+  const PlanValue& v = plan_->values[static_cast<size_t>(id)];
+  if (v.storage == Storage::kTensor) return tensors_[static_cast<size_t>(id)];
+  if (v.storage == Storage::kUnused) return {};
+  Tensor t = Tensor::allocate(v.dtype, v.shape);
+  const void* from = calls_[step]->outputs[output];
+  if (v.layout.is_blocked())
+    unblock(static_cast<const float*>(from), v.shape, v.layout, t.mutable_data<float>());
+  else if (t.nbytes() > 0)
+    std::memcpy(t.mutable_data(), from, t.nbytes());
+  return t;
+}
+
 bool Context::acquire_outputs(const Call& call, OutputBinding& outputs) noexcept {
   for (const size_t i : call.acquired) {
     const PlanValue& v = plan_->values[static_cast<size_t>(plan_->outputs[i])];
@@ -172,7 +242,7 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
       const PlanValue& v = plan_->values[id];
       if (i >= results.size() || !results[i].defined()) return Status::kBadShape;
       if (v.storage == Storage::kTensor) {
-        tensors_[id] = std::move(results[i]);
+        tensors_[id] = kept(results[i], arguments);
         continue;
       }
       if (results[i].dtype() != v.dtype || results[i].shape() != v.shape) {
@@ -191,7 +261,7 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
 }
 
 Status Context::run(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept {
-  if (thread_count() != plan_->threads) set_thread_count(plan_->threads);
+  const PoolScope scope(pool_);
   error_.clear();
   for (size_t i = 0; i < inputs.size(); ++i)
     for (const Argument& a : input_arguments_[i])
@@ -206,10 +276,11 @@ Status Context::run(std::span<const Tensor> inputs, OutputBinding& outputs) noex
     const Status status = call.kernel != nullptr ? call.kernel->run({call.inputs, call.outputs, call.scratch})
                                                  : run_tensors(s, inputs);
     if (profile_ != nullptr) (*profile_)[s] += clock_() - start;
-    if (status != Status::kOk) {
+    if (status != Status::kOk || (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed))) {
       failed_step_ = s;
-      return status;
+      return status != Status::kOk ? status : Status::kCancelled;
     }
+    if (observer_) observer_(s);
     for (const size_t i : call.finished) {
       const auto id = static_cast<size_t>(plan_->outputs[i]);
       if (plan_->values[id].storage == Storage::kTensor)

@@ -1,13 +1,15 @@
 // Runs a plan. Many contexts may share one plan; each has its own memory and kernels.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "engine/plan/plan.h"
-#include "engine/runtime/arena.h"
 #include "engine/runtime/kernel.h"
 
 namespace assay::engine {
@@ -31,13 +33,20 @@ class OutputBinding {
 /// tensor kernels.
 class Context {
  public:
-  /// Throws Error when memory is refused or a step's tactic is unknown.
-  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup);
+  /// Runs on the threads of `pool`; null: on the caller's alone. Throws Error when a step's tactic is unknown
+  /// or refuses the step. `networks` outlives it.
+  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks,
+          std::shared_ptr<ThreadPool> pool);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   const Plan& plan() const { return *plan_; }
+
+  /// Where intermediate values are kept: the plan's arena_bytes, at a multiple of kAlignment, which nobody
+  /// else uses during a run. To be given before the first run.
+  void set_memory(char* memory);
+  const char* memory() const { return memory_; }
 
   /// `inputs` have the types and shapes of the plan's inputs; they must stay alive and unchanged during the
   /// call.
@@ -45,6 +54,14 @@ class Context {
   /// After a run that failed: the step that did, and what it said.
   size_t failed_step() const { return failed_step_; }
   const std::string& error() const { return error_; }
+
+  /// While the flag is set, a run ends after the step that it is at, with Status::kCancelled; null: never.
+  void set_cancel_flag(const std::atomic<bool>* flag) { cancel_ = flag; }
+  /// Called after each step with its number; null: no more.
+  void set_observer(std::function<void(size_t)> observer) { observer_ = std::move(observer); }
+  /// What an output of a step holds when an observer is told of the step: row-major, a copy. Undefined when
+  /// the step leaves it out.
+  Tensor observed(size_t step, size_t output) const;
 
   /// From now on the seconds of every step, by the given clock, are added to `seconds`, one entry a step; null stops it.
   void set_profile(std::vector<double>* seconds, double (*clock)()) {
@@ -67,12 +84,17 @@ class Context {
   Tensor tensor_of(int32_t value, std::span<const Tensor> inputs, const void* place) const;
 
   std::shared_ptr<const Plan> plan_;
-  Arena arena_;
+  NetworkSource& networks_;
+  std::shared_ptr<ThreadPool> pool_;
+  char* memory_ = nullptr;
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<std::vector<Argument>> input_arguments_, output_arguments_;
+  std::vector<Argument> arena_arguments_;
   std::vector<Tensor> tensors_;  // of values with Storage::kTensor
   std::vector<double>* profile_ = nullptr;
   double (*clock_)() = nullptr;
+  const std::atomic<bool>* cancel_ = nullptr;
+  std::function<void(size_t)> observer_;
   size_t failed_step_ = 0;
   std::string error_;
 };

@@ -19,6 +19,7 @@ enum class Status : uint8_t {
   kOutOfMemory,
   kBadIndex,      ///< an index tensor points outside what it indexes
   kBadShape,      ///< a computed tensor has another type or shape than the plan says
+  kCancelled,     ///< somebody wanted it to end
   kKernelFailed,  ///< the kernel's library or the plain evaluation refused
 };
 std::string_view status_text(Status status);
@@ -48,11 +49,27 @@ class TensorKernel {
                      std::string& error) noexcept = 0;
 };
 
+/// Runs one of a plan's networks, made ready for whatever shapes its inputs have.
+class NetworkRunner {
+ public:
+  virtual ~NetworkRunner() = default;
+  /// Throws Error.
+  virtual std::vector<Tensor> run(std::span<const Tensor> inputs) = 0;
+};
+
+/// Gives kernels their networks.
+class NetworkSource {
+ public:
+  virtual ~NetworkSource() = default;
+  /// Of the network's number in the plan. Throws Error.
+  virtual std::unique_ptr<NetworkRunner> runner(int32_t network) = 0;
+};
+
 /// How a tactic's kernels are made. Exactly one function is set. Both throw Error when the step is not one
-/// that the tactic can have made.
+/// that the tactic can have made. A tensor kernel may keep what it gets from the source, which outlives it.
 struct KernelFactory {
   std::unique_ptr<Kernel> (*create)(const Plan&, const Step&) = nullptr;
-  std::unique_ptr<TensorKernel> (*create_tensor)(const Plan&, const Step&) = nullptr;
+  std::unique_ptr<TensorKernel> (*create_tensor)(const Plan&, const Step&, NetworkSource&) = nullptr;
 };
 
 /// The factory of a tactic; null when the build has none of that name.

@@ -2,6 +2,8 @@
 // copied.
 #include "kernels/copy/strided_copy.h"
 
+#include <algorithm>
+
 #include "engine/tactics/tactic_list.h"
 
 namespace assay::engine {
@@ -18,15 +20,11 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-/// Blocked when some input is and every part begins and ends with a block of channels.
-Layout choose_layout(const Problem& p, size_t axis) {
-  Layout wanted;
-  for (size_t i = 0; i < p.input_count(); ++i)
-    if (p.input_layout(i).is_blocked()) wanted = p.input_layout(i);
-  if (!wanted.is_blocked()) return {};
+/// Every part must begin and end with a block of channels.
+bool fits_blocks(const Problem& p, size_t axis, Layout layout) {
   for (size_t i = 0; i + 1 < p.input_count() && axis == 1; ++i)
-    if ((*p.input_shape(i))[1] % wanted.block != 0) return {};
-  return wanted;
+    if ((*p.input_shape(i))[1] % layout.block != 0) return false;
+  return true;
 }
 
 /// Extents in memory order.
@@ -38,10 +36,9 @@ Shape memory_extents(const Shape& shape, Layout layout) {
   return s;
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+void add_candidate(const Problem& p, size_t axis, Layout layout, Proposals& proposals) {
   const Shape& out = *p.output_shape(0);
-  const auto axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), out.rank()));
-  const Layout layout = choose_layout(p, axis);
+  Candidate& b = proposals.add(layout.str(), NumericsClass::kExact);
   const Shape memory = memory_extents(out, layout);
   const auto width = static_cast<int64_t>(storage_bytes(p.output_dtype(0), 1));
   const int64_t inner = memory.numel(axis + 1, memory.size());
@@ -54,13 +51,24 @@ std::string lower(const Problem& p, StepBuilder& b) {
     b.add_input(p.node().input(i), layout);
     offsets.push_back(at * inner);
     if (memory.numel(0, axis) == 1)
-      b.step().placements.push_back({static_cast<int32_t>(inputs), at * inner * width});
+      b.step.placements.push_back({.input = static_cast<int32_t>(inputs), .offset = at * inner * width});
     ++inputs;
     at += extent;
   }
   b.add_output(p.node().output(0), layout);
-  b.step().parameters.set("axis", static_cast<int64_t>(axis));
-  b.step().parameters.set("offsets", offsets);
+  b.step.parameters.set("axis", static_cast<int64_t>(axis));
+  b.step.parameters.set("offsets", offsets);
+  // What can be computed in place costs nothing.
+  const double moved = b.step.placements.empty() ? 2.0 * static_cast<double>(out.numel() * width) : 0;
+  b.estimate = estimate_seconds(0, moved, 1);
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  const Shape& out = *p.output_shape(0);
+  const auto axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), out.rank()));
+  for (const Layout layout : p.layouts(p.output_dtype(0), out))
+    if (!layout.is_blocked() || fits_blocks(p, axis, layout)) add_candidate(p, axis, layout, proposals);
   return {};
 }
 
@@ -89,7 +97,6 @@ class ConcatKernel final : public Kernel {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
-  const auto axis = static_cast<size_t>(step.parameters.number("axis"));
   const auto& offsets = step.parameters.numbers("offsets");
   const size_t width = storage_bytes(out.dtype, 1);
   const std::vector<int64_t> strides = memory_extents(out.shape, out.layout).strides();
@@ -97,10 +104,9 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& in = plan.values[static_cast<size_t>(step.inputs[i])];
     const Shape extents = memory_extents(in.shape, in.layout);
-    const int64_t bytes = offsets[i] * static_cast<int64_t>(width);
-    const bool same_block =
-        in.storage == out.storage && in.slot == out.slot && in.offset == out.offset + bytes;
-    const bool placed = same_block && out.storage != Storage::kConstant && extents.numel(0, axis) == 1;
+    const bool placed =
+        std::any_of(step.placements.begin(), step.placements.end(),
+                    [&](const Step::Placement& p) { return p.done && static_cast<size_t>(p.input) == i; });
     kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed);
   }
   return kernel;
@@ -111,9 +117,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_concat = {
     .name = "concat",
     .operators = kOperators,
-    .numerics = NumericsClass::kExact,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

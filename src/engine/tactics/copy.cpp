@@ -31,7 +31,6 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_copy = {
     .name = "copy",
-    .numerics = NumericsClass::kExact,
     .factory = {.create = create},
 };
 

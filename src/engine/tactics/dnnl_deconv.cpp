@@ -1,6 +1,9 @@
 // Transposed convolution through oneDNN, in blocked layouts. Post-ops of oneDNN's transposed convolutions are
 // plain loops, so there is no epilogue.
-#include "engine/tactics/dnnl_util.h"
+#include <algorithm>
+#include <numeric>
+
+#include "engine/tactics/dnnl_epilogue.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/nn/window.h"
@@ -28,25 +31,63 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-Deconvolution::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, bool has_bias,
-                                       const Parameters& p) {
-  const memory::desc src = memory_desc(in, layout), dst = memory_desc(out, layout),
-                     weights = any_desc(Shape(p.numbers("weights")));
+/// Extents besides those of the parameters.
+struct Extents {
+  Shape in, out;
+  Layout layout;
+  int64_t groups = 1;
+  bool has_bias = false;
+
+  int64_t group_inputs() const { return in[1] / groups; }
+  int64_t group_outputs() const { return out[1] / groups; }
+};
+
+std::vector<Box> parts_of(const Extents& e, int64_t threads) {
+  if (e.groups == 1) return channel_parts(e.out, e.layout, threads);
+  const int64_t together =
+      e.layout.is_blocked() ? e.layout.block / std::gcd(int64_t{e.layout.block}, e.group_inputs()) : 1;
+  return channel_parts(e.out, e.layout, threads, e.group_outputs() * together);
+}
+
+Box input_part(const Extents& e, const Box& part) {
+  Box in = whole_box(e.in);
+  in.begin[0] = part.begin[0];
+  in.size[0] = part.size[0];
+  if (e.groups > 1) {
+    in.begin[1] = part.begin[1] / e.group_outputs() * e.group_inputs();
+    in.size[1] = part.size[1] / e.group_outputs() * e.group_inputs();
+  }
+  return in;
+}
+
+/// The weights of a part, as oneDNN orders them: output channels first, groups before them.
+Shape part_weights(const Extents& e, const Box& part, const Parameters& p) {
+  Shape weights(p.numbers("weights"));
+  weights[0] = e.groups == 1 ? part.size[1] : part.size[1] / e.group_outputs();
+  return weights;
+}
+
+Deconvolution::primitive_desc describe(const Extents& e, const Box& part, const Parameters& p) {
+  const memory::desc src = part_desc(e.in, e.layout, input_part(e, part)),
+                     dst = part_desc(e.out, e.layout, part), weights = any_desc(part_weights(e, part, p));
   const memory::dims strides = to_dnnl(p.numbers("strides")), dilations = to_dnnl(p.numbers("dilations")),
                      begin = to_dnnl(p.numbers("pads_begin")), end = to_dnnl(p.numbers("pads_end"));
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto direct = dnnl::algorithm::deconvolution_direct;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (!has_bias)
+  const OneThread alone;
+  if (!e.has_bias)
     return {Deconvolution::desc(kind, direct, src, weights, dst, strides, dilations, begin, end), attributes,
             dnnl_engine()};
-  const memory::desc bias = memory_desc({out[1]}, {});
+  const memory::desc bias = memory_desc({part.size[1]}, {});
   return {Deconvolution::desc(kind, direct, src, weights, bias, dst, strides, dilations, begin, end),
           attributes, dnnl_engine()};
 }
 
-/// The weights as oneDNN wants them: output channels first, groups before them; strides over ONNX's order.
+int64_t weights_key(const Box& part) { return part.begin[1]; }
+
+/// The whole weights as oneDNN orders them, with strides over ONNX's order.
 memory::desc given_weights(const Shape& w, int64_t groups) {
   // ONNX: [groups * in, out, spatial...].
   Shape shape = {w[1], w[0] / groups};
@@ -63,7 +104,54 @@ memory::desc given_weights(const Shape& w, int64_t groups) {
   return {to_dnnl(shape.dims()), memory::data_type::f32, to_dnnl(strides)};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+/// Returns why not, or nothing.
+std::string add_candidate(const Problem& p, const Extents& e, const memory::desc& given,
+                          Parameters parameters, Proposals& proposals) {
+  const std::vector<Box> parts = parts_of(e, p.config().threads);
+  PackedWeights packed;
+  int64_t scratch = 0;
+  try {
+    for (const Box& part : parts) {
+      const Deconvolution::primitive_desc pd = describe(e, part, parameters);
+      packed.add(weights_key(part), pd.weights_desc());
+      scratch += scratch_bytes(pd.scratchpad_desc());
+      parameters.set("implementation", std::string(pd.impl_info_str()));
+    }
+  } catch (const dnnl::error& error) {
+    return fmt::format("oneDNN has no implementation ({})", error.what());
+  }
+  const bool plain = rank_implementation(parameters.text("implementation")) == ImplementationRank::kPlain;
+  const auto part_of = [e, parts, given, parameters](const Tensor& all, int64_t channel) {
+    const Box& part =
+        *std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == channel; });
+    const int64_t first = e.groups == 1 ? channel : channel / e.group_outputs();
+    const dnnl_dim_t* given_strides = given.data.format_desc.blocking.strides;
+    const memory::dims strides = {given_strides, given_strides + given.data.ndims};
+    const Shape extents = part_weights(e, part, parameters);
+    const float* from = all.data<float>() + first * strides[0];
+    return std::pair(Tensor::view(DType::kFloat32, extents, from, nullptr),
+                     memory::desc(to_dnnl(extents.dims()), memory::data_type::f32, strides));
+  };
+  const UnalignedTensor& w = *p.input_constant(1);
+  Candidate& b = proposals.add(e.layout.str(), NumericsClass::kReassociated);
+  b.add_input(p.node().input(0), e.layout);
+  b.add_constant(p.node().input(1)->name(), w, fmt::format("transposed convolution in {}", packed.str()),
+                 [w, packed, part_of] {
+                   const Tensor all = w.aligned();
+                   return packed.pack([&](int64_t channel) { return part_of(all, channel); });
+                 });
+  p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
+  b.add_output(p.node().output(0), e.layout);
+  b.step.scratch_bytes = scratch;
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(w.numel()) *
+                                    static_cast<double>(e.in.numel() / std::max<int64_t>(e.in[1], 1)),
+                                0, plain ? 0.01 : 0.5);
+  b.step.parameters = std::move(parameters);
+  return {};
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
   const Shape &in = *p.input_shape(0), &out = *p.output_shape(0);
   const UnalignedTensor& w = *p.input_constant(1);
   const WindowAttributes window =
@@ -83,36 +171,39 @@ std::string lower(const Problem& p, StepBuilder& b) {
   parameters.set("dilations", dilations);
   parameters.set("pads_begin", window.begin);
   parameters.set("pads_end", end);
-  const Layout layout{p.config().block};
-  std::optional<Deconvolution::primitive_desc> pd;
-  try {
-    pd = describe(in, out, layout, p.has_input(2), parameters);
-  } catch (const dnnl::error& e) {
-    return fmt::format("oneDNN has no implementation ({})", e.what());
+  parameters.set("groups", groups);
+  parameters.set("threads", int64_t{p.config().threads});
+  std::string refusal;
+  for (const Layout layout : p.layouts(DType::kFloat32, in)) {
+    const Extents e{.in = in, .out = out, .layout = layout, .groups = groups, .has_bias = p.has_input(2)};
+    if (std::string reason = add_candidate(p, e, given, parameters, proposals); !reason.empty())
+      refusal = std::move(reason);
   }
-  parameters.set("implementation", std::string(pd->impl_info_str()));
-  b.add_input(p.node().input(0), layout);
-  b.add_constant(fmt::format("deconv {} {} {}", w.data(), in.str(), out.str()), p.node().input(1)->name(),
-                 [w, given, packed = pd->weights_desc()] { return pack(w.aligned(), given, packed); });
-  p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
-  b.add_output(p.node().output(0), layout);
-  b.step().parameters = std::move(parameters);
-  b.step().scratch_bytes = static_cast<int64_t>(pd->scratchpad_desc().get_size());
-  return {};
+  return proposals.candidates().empty() ? refusal : std::string();
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
                   &out = plan.values[static_cast<size_t>(step.outputs[0])];
-  const bool has_bias = step.inputs[2] >= 0;
-  const Deconvolution::primitive_desc pd =
-      describe(in.shape, out.shape, in.layout, has_bias, step.parameters);
-  auto kernel = std::make_unique<DnnlKernel>(Deconvolution(pd));
-  kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
-  kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1);
-  if (has_bias) kernel->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2);
-  kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0);
-  kernel->add_scratch(pd.scratchpad_desc());
+  const Extents e{.in = in.shape,
+                  .out = out.shape,
+                  .layout = in.layout,
+                  .groups = step.parameters.number("groups"),
+                  .has_bias = step.inputs[2] >= 0};
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
+  auto kernel = std::make_unique<DnnlKernel>();
+  PackedWeights packed;
+  for (const Box& part : parts_of(e, step.parameters.number("threads"))) {
+    const Deconvolution::primitive_desc pd = describe(e, part, step.parameters);
+    kernel->add_primitive(Deconvolution(pd));
+    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
+                      part_offset(e.in, e.layout, input_part(e, part)) * kWidth);
+    kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1,
+                      packed.add(weights_key(part), pd.weights_desc()));
+    if (e.has_bias) kernel->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
+    kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(e.out, e.layout, part) * kWidth);
+    kernel->add_scratch(pd.scratchpad_desc());
+  }
   return kernel;
 }
 
@@ -121,8 +212,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_deconv = {
     .name = "dnnl_deconv",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

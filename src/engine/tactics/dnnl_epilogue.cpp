@@ -1,5 +1,7 @@
 #include "engine/tactics/dnnl_epilogue.h"
 
+#include "engine/runtime/arena.h"
+
 namespace assay::engine {
 namespace {
 
@@ -56,17 +58,27 @@ std::vector<Unary> unary_post_ops(PointwiseOp op, float a, float b) {
   return {{find(kEltwise, op)->algo, a, b}};
 }
 
-/// An operand as oneDNN sees it beside a result of these extents: whole, or extents of 1 where it repeats.
-dnnl::memory::desc operand_desc(const EpilogueSpec::Entry& e, const Shape& extents) {
-  if (e.shape.numel() == extents.numel()) return memory_desc(extents, e.layout);
-  Shape aligned(std::vector<int64_t>(extents.size(), 1));
-  for (size_t k = 0; k < std::min(extents.size(), e.shape.size()); ++k)
-    aligned[extents.size() - 1 - k] = e.shape[e.shape.size() - 1 - k];
-  return memory_desc(aligned, {});
-}
+/// An operand of a spec beside a part of the result, as oneDNN sees it.
+struct Operand {
+  dnnl::memory::desc desc;
+  int64_t offset;
+};
 
-bool same_place(const PlanValue& a, const PlanValue& b) {
-  return a.storage == Storage::kArena && b.storage == Storage::kArena && a.offset == b.offset;
+/// Whole operands are cut as the result is; in others extents are 1 where they repeat.
+Operand operand_of(const EpilogueSpec::Entry& e, const Shape& result, const Box& part) {
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
+  if (e.shape.numel() == result.numel())
+    return {part_desc(result, e.layout, part), part_offset(result, e.layout, part) * kWidth};
+  Shape aligned(std::vector<int64_t>(result.size(), 1));
+  for (size_t k = 0; k < std::min(result.size(), e.shape.size()); ++k)
+    aligned[result.size() - 1 - k] = e.shape[e.shape.size() - 1 - k];
+  Box own = whole_box(aligned);
+  for (size_t d = 0; d < aligned.size(); ++d)
+    if (aligned[d] != 1) {
+      own.begin[d] = part.begin[d];
+      own.size[d] = part.size[d];
+    }
+  return {part_desc(aligned, {}, own), part_offset(aligned, {}, own) * kWidth};
 }
 
 }  // namespace
@@ -91,18 +103,14 @@ std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
   return {};
 }
 
-int accumulating_entry(const EpilogueSpec& spec, const Plan& plan, const Step& step) {
-  const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
-  for (size_t i = 0; i < spec.entries.size(); ++i) {
-    const EpilogueSpec::Entry& e = spec.entries[i];
-    if (e.position < 0 || !e.may_accumulate) continue;
-    if (same_place(plan.values[static_cast<size_t>(step.inputs[static_cast<size_t>(e.position)])], out))
-      return static_cast<int>(i);
-  }
+int accumulating_entry(const EpilogueSpec& spec, const Step& step) {
+  for (const auto& [out, in] : step.in_place)
+    for (size_t i = 0; i < spec.entries.size(); ++i)
+      if (out == 0 && spec.entries[i].position == in) return static_cast<int>(i);
   return -1;
 }
 
-PostOps make_post_ops(const EpilogueSpec& spec, const Shape& extents, int accumulate) {
+PostOps make_post_ops(const EpilogueSpec& spec, const Shape& extents, const Box& part, int accumulate) {
   PostOps result;
   for (size_t i = 0; i < spec.entries.size(); ++i) {
     const EpilogueSpec::Entry& e = spec.entries[i];
@@ -111,10 +119,10 @@ PostOps make_post_ops(const EpilogueSpec& spec, const Shape& extents, int accumu
     } else if (static_cast<int>(i) == accumulate) {
       result.ops.append_sum(1);
     } else {
-      const dnnl::memory::desc desc = operand_desc(e, extents);
+      const Operand operand = operand_of(e, extents, part);
       const int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(result.ops.len()) | DNNL_ARG_SRC_1;
-      result.bindings.push_back({arg, desc, static_cast<size_t>(e.position)});
-      result.ops.append_binary(find(kBinary, e.op)->algo, desc);
+      result.bindings.push_back({arg, operand.desc, static_cast<size_t>(e.position), operand.offset});
+      result.ops.append_binary(find(kBinary, e.op)->algo, operand.desc);
     }
   }
   return result;
@@ -125,6 +133,31 @@ dnnl::primitive_attr make_attributes(const PostOps& post_ops) {
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (post_ops.ops.len() > 0) attributes.set_post_ops(post_ops.ops);
   return attributes;
+}
+
+int64_t PackedWeights::add(int64_t key, const dnnl::memory::desc& desc) {
+  for (const Place& p : places_)
+    if (p.key == key && p.desc == desc) return p.offset;
+  places_.push_back({key, bytes_, desc});
+  bytes_ += static_cast<int64_t>(align_up(desc.get_size()));
+  return places_.back().offset;
+}
+
+std::string PackedWeights::str() const {
+  std::string text;
+  for (const Place& p : places_)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", p.key, format_text(p.desc));
+  return text;
+}
+
+Tensor PackedWeights::pack(
+    const std::function<std::pair<Tensor, dnnl::memory::desc>(int64_t key)>& part) const {
+  Tensor packed = Tensor::zeros(DType::kUInt8, Shape{bytes_});
+  for (const Place& p : places_) {
+    const auto [weights, given] = part(p.key);
+    engine::pack(weights, given, p.desc, static_cast<char*>(packed.mutable_data()) + p.offset);
+  }
+  return packed;
 }
 
 }  // namespace assay::engine

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <dnnl.hpp>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/tactics/dnnl_util.h"
@@ -22,35 +24,81 @@ struct PostOps {
     int arg;
     dnnl::memory::desc desc;
     size_t position;
+    int64_t offset;  ///< in bytes
   };
   std::vector<Binding> bindings;
 };
 
-/// Post-ops on a result of these extents. Entry `accumulate`, when not -1, adds what lies in the output's
-/// memory.
-PostOps make_post_ops(const EpilogueSpec& spec, const Shape& extents, int accumulate = -1);
-/// The entry whose operand the planner put into the output's memory; -1 when there is none.
-int accumulating_entry(const EpilogueSpec& spec, const Plan& plan, const Step& step);
+/// Post-ops on a part of a result of this shape. Entry `accumulate`, when not -1, adds what lies in the
+/// output's memory.
+PostOps make_post_ops(const EpilogueSpec& spec, const Shape& result, const Box& part, int accumulate = -1);
+/// The entry whose operand lies in the output's memory, as the step says; -1 when there is none.
+int accumulating_entry(const EpilogueSpec& spec, const Step& step);
 
 /// Scratch memory given by the caller, and the post-ops.
 dnnl::primitive_attr make_attributes(const PostOps& post_ops);
 
+/// Packed weights of a step's primitives, one behind the other. Primitives of one key have the same weights.
+class PackedWeights {
+ public:
+  /// Adds what the next primitive wants; returns where it begins, in bytes.
+  int64_t add(int64_t key, const dnnl::memory::desc& desc);
+  int64_t bytes() const { return bytes_; }
+  /// The identity of the packing: keys and memory formats, in full.
+  std::string str() const;
+  /// One uint8 tensor; `part` gives the row-major float32 weights of a key and their descriptor.
+  Tensor pack(const std::function<std::pair<Tensor, dnnl::memory::desc>(int64_t key)>& part) const;
+
+ private:
+  struct Place {
+    int64_t key, offset;
+    dnnl::memory::desc desc;
+  };
+  std::vector<Place> places_;
+  int64_t bytes_ = 0;
+};
+
+/// The primitives of a step, one for each part of its result, while the step is made. `describe(part,
+/// post_ops)` gives a primitive descriptor and throws dnnl::error where there is none; `key(part)` says which
+/// parts share their weights.
+template <typename Descriptor>
+struct FusedParts {
+  std::vector<Descriptor> descriptors;
+  PackedWeights weights;
+  std::vector<int64_t> weight_offsets;
+  int64_t scratch = 0;
+
+  template <typename Describe, typename Key>
+  FusedParts(const std::vector<Box>& parts, const EpilogueSpec& spec, const Shape& result, int accumulate,
+             Describe describe, Key key) {
+    for (const Box& part : parts) {
+      descriptors.push_back(describe(part, make_post_ops(spec, result, part, accumulate)));
+      weight_offsets.push_back(weights.add(key(part), descriptors.back().weights_desc()));
+      scratch += scratch_bytes(descriptors.back().scratchpad_desc());
+    }
+  }
+  bool has_weights_of(const FusedParts& other) const {
+    for (size_t i = 0; i < descriptors.size(); ++i)
+      if (!(descriptors[i].weights_desc() == other.descriptors[i].weights_desc())) return false;
+    return true;
+  }
+};
+
 /// Whether an added operand may be accumulated onto instead of read: keeps may_accumulate only where oneDNN
-/// has the kernel for it, with the same weights. Returns the scratch that either needs.
-template <typename Descriptor, typename Describe>
-int64_t settle_accumulation(EpilogueSpec& spec, const Shape& extents, const Descriptor& pd,
-                            Describe describe) {
-  auto scratch = static_cast<int64_t>(pd.scratchpad_desc().get_size());
+/// has the kernels for it, with the same weights. Returns the scratch that either needs.
+template <typename Descriptor, typename Describe, typename Key>
+int64_t settle_accumulation(EpilogueSpec& spec, const FusedParts<Descriptor>& made,
+                            const std::vector<Box>& parts, const Shape& result, Describe describe, Key key) {
+  int64_t scratch = made.scratch;
   bool settled = false;
   for (size_t i = 0; i < spec.entries.size(); ++i) {
     if (!spec.entries[i].may_accumulate) continue;
     bool possible = false;
     try {
       if (!settled) {
-        const Descriptor candidate = describe(make_post_ops(spec, extents, static_cast<int>(i)));
-        possible = candidate.weights_desc() == pd.weights_desc();
-        if (possible)
-          scratch = std::max(scratch, static_cast<int64_t>(candidate.scratchpad_desc().get_size()));
+        const FusedParts<Descriptor> candidate(parts, spec, result, static_cast<int>(i), describe, key);
+        possible = candidate.has_weights_of(made);
+        if (possible) scratch = std::max(scratch, candidate.scratch);
       }
     } catch (const dnnl::error&) {
       possible = false;
@@ -61,21 +109,27 @@ int64_t settle_accumulation(EpilogueSpec& spec, const Shape& extents, const Desc
   return scratch;
 }
 
-/// Makes a step's kernel. `describe` gives the primitive descriptor for post-ops; `bind` makes the kernel
-/// with its own arguments (weights are step input 1).
-template <typename Describe, typename Bind>
-std::unique_ptr<Kernel> make_fused_kernel(const Plan& plan, const Step& step, const Shape& extents,
-                                          Describe describe, Bind bind) {
+/// Makes a step's kernel. `bind(kernel, descriptor, part)` adds a primitive with its arguments besides the
+/// weights (step input 1), the operands of the epilogue and scratch memory.
+template <typename Descriptor, typename Describe, typename Key, typename Bind>
+std::unique_ptr<Kernel> make_fused_kernel(const Plan& plan, const Step& step, const Shape& result,
+                                          const std::vector<Box>& parts, bool packed, Describe describe,
+                                          Key key, Bind bind) {
   const EpilogueSpec spec = epilogue_spec(plan, step);
-  const PostOps post_ops = make_post_ops(spec, extents, accumulating_entry(spec, plan, step));
-  const auto pd = describe(post_ops);
-  const size_t packed = plan.values[static_cast<size_t>(step.inputs[1])].bytes();
-  require(pd.weights_desc().get_size() == packed, ErrorCode::kInternal,
-          "the weights were packed for another kernel: {} bytes, not {}", packed,
-          pd.weights_desc().get_size());
-  std::unique_ptr<DnnlKernel> kernel = bind(pd);
-  for (const PostOps::Binding& b : post_ops.bindings) kernel->add_input(b.arg, b.desc, b.position);
-  kernel->add_scratch(pd.scratchpad_desc());
+  const int accumulate = accumulating_entry(spec, step);
+  const FusedParts<Descriptor> made(parts, spec, result, accumulate, describe, key);
+  const auto given = static_cast<int64_t>(plan.values[static_cast<size_t>(step.inputs[1])].bytes());
+  require(!packed || made.weights.bytes() == given, ErrorCode::kInternal,
+          "the weights were packed for another kernel: {} bytes, not {}", given, made.weights.bytes());
+  auto kernel = std::make_unique<DnnlKernel>();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Descriptor& pd = made.descriptors[i];
+    bind(*kernel, pd, parts[i]);
+    if (packed) kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, made.weight_offsets[i]);
+    for (const PostOps::Binding& b : make_post_ops(spec, result, parts[i], accumulate).bindings)
+      kernel->add_input(b.arg, b.desc, b.position, b.offset);
+    kernel->add_scratch(pd.scratchpad_desc());
+  }
   return kernel;
 }
 

@@ -1,5 +1,7 @@
 // MatMul and Gemm with their epilogues through oneDNN. A constant right operand is packed once; transposed
 // operands and results are read and written with strides.
+#include <algorithm>
+
 #include "engine/tactics/dnnl_epilogue.h"
 #include "engine/tactics/matrix_product.h"
 #include "engine/tactics/tactic_list.h"
@@ -10,33 +12,79 @@ namespace {
 using dnnl::memory;
 using MatMul = dnnl::matmul;
 
-constexpr std::string_view kOperators[] = {"MatMul", "Gemm", "assay.Fused"};
+constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
 
-memory::desc desc_of(const Matrix& m) {
-  return {to_dnnl(m.shape.dims()), memory::data_type::f32, to_dnnl(m.strides)};
+/// Multiplications that are worth waking a thread for.
+constexpr int64_t kMinWork = 1 << 14;
+
+/// A part of an operand, where the extents of the result that it shares are cut: `row` and `column` say which
+/// of its last two are.
+Box operand_part(const Matrix& m, const Box& part, bool row, bool column) {
+  Box box = whole_box(m.shape);
+  const size_t rank = m.shape.size();
+  for (size_t d = 0; d < rank; ++d) {
+    const bool cut = d + 2 < rank ? m.shape[d] != 1 : d + 2 == rank ? row : column;
+    if (!cut) continue;
+    box.begin[d] = part.begin[d];
+    box.size[d] = part.size[d];
+  }
+  return box;
 }
 
-MatMul::primitive_desc describe(const MatrixProduct& p, const PostOps& post_ops) {
-  const memory::desc a = desc_of(p.a), out = desc_of(p.out),
-                     b = p.packed ? any_desc(p.b.shape) : desc_of(p.b);
+memory::desc desc_of(const Matrix& m, const Box& part) {
+  return {to_dnnl(part.size.dims()), memory::data_type::f32, to_dnnl(m.strides)};
+}
+
+int64_t bytes_before(const Matrix& m, const Box& part) {
+  int64_t offset = 0;
+  for (size_t d = 0; d < m.shape.size(); ++d) offset += part.begin[d] * m.strides[d];
+  return offset * static_cast<int64_t>(sizeof(float));
+}
+
+/// What each thread computes: matrices of a stack where there are enough, else rows or columns, of which
+/// there are more.
+std::vector<Box> parts_of(const MatrixProduct& p, int64_t threads) {
+  const Shape& out = p.out.shape;
+  const size_t rank = out.size();
+  size_t axis = out[rank - 2] > out[rank - 1] ? rank - 2 : rank - 1;
+  for (size_t d = rank - 2; d-- > 0;)
+    if (out[d] >= threads) axis = d;
+  // Whole vectors of columns, and rows as the kernels' tiles have them.
+  const int64_t unit = axis == rank - 1 ? 16 : axis == rank - 2 ? 8 : 1;
+  const int64_t work = out.numel() * p.a.shape.back();
+  std::vector<Box> parts;
+  const std::vector<int64_t> bounds =
+      bounds_of(out[axis], std::min(threads, std::max<int64_t>(1, work / kMinWork)), unit);
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    Box part = whole_box(out);
+    part.begin[axis] = bounds[i];
+    part.size[axis] = bounds[i + 1] - bounds[i];
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Box right_part(const MatrixProduct& p, const Box& part) { return operand_part(p.b, part, false, true); }
+
+MatMul::primitive_desc describe(const MatrixProduct& p, const Box& part, const PostOps& post_ops) {
+  const Box right = right_part(p, part);
+  const memory::desc a = desc_of(p.a, operand_part(p.a, part, true, false)), out = desc_of(p.out, part),
+                     b = p.packed ? any_desc(right.size) : desc_of(p.b, right);
   const dnnl::primitive_attr attributes = make_attributes(post_ops);
+  const OneThread alone;
   if (!p.has_bias) return {MatMul::desc(a, b, out), attributes, dnnl_engine()};
   Shape bias(std::vector<int64_t>(p.out.shape.size(), 1));
-  bias[bias.size() - 1] = p.out.shape.back();
-  return {MatMul::desc(a, b, desc_of(dense(bias)), out), attributes, dnnl_engine()};
+  bias[bias.size() - 1] = part.size.back();
+  return {MatMul::desc(a, b, memory_desc(bias, {}), out), attributes, dnnl_engine()};
 }
+
+int64_t weights_key(const Box& part) { return part.begin.back(); }
 
 Tensor scaled(const UnalignedTensor& t, double factor) {
   Tensor y = t.aligned();
   if (factor == 1) return y;
   for (float& x : y.mutable_span<float>()) x = static_cast<float>(x * factor);
   return y;
-}
-
-std::string supports(const Problem& problem) {
-  MatrixProduct p;
-  std::string reason = read_product(problem, p);
-  return reason.empty() ? epilogue_refusal(p.epilogue) : reason;
 }
 
 void set_matrix(Parameters& parameters, const std::string& name, const Matrix& m) {
@@ -48,45 +96,59 @@ Matrix get_matrix(const Parameters& parameters, const std::string& name) {
   return {Shape(parameters.numbers(name + "_shape")), parameters.numbers(name + "_strides")};
 }
 
-std::string lower(const Problem& problem, StepBuilder& b) {
+std::string propose(const Problem& problem, Proposals& proposals) {
   MatrixProduct p;
-  read_product(problem, p);
-  std::optional<MatMul::primitive_desc> pd;
+  if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
+  if (std::string reason = epilogue_refusal(p.epilogue); !reason.empty()) return reason;
+  std::optional<FusedParts<MatMul::primitive_desc>> made;
   EpilogueSpec spec = epilogue_spec(problem, p.epilogue, {}, 3);
   for (EpilogueSpec::Entry& e : spec.entries) e.may_accumulate = e.may_accumulate && !p.rearranged;
-  const auto describe_with = [&](const PostOps& post_ops) { return describe(p, post_ops); };
+  const std::vector<Box> parts = parts_of(p, problem.config().threads);
+  const auto describe_part = [&](const Box& part, const PostOps& ops) { return describe(p, part, ops); };
   try {
-    pd = describe_with(make_post_ops(spec, p.out.shape));
+    made.emplace(parts, spec, p.out.shape, -1, describe_part, weights_key);
   } catch (const dnnl::error& e) {
     return fmt::format("oneDNN has no implementation ({})", e.what());
   }
-  if (rank_implementation(pd->impl_info_str()) == ImplementationRank::kPlain)
-    return fmt::format("oneDNN has only its plain implementation ({})", pd->impl_info_str());
-  const UnalignedTensor* weights = p.packed ? &p.right->tensor() : nullptr;
+  const std::string implementation = made->descriptors[0].impl_info_str();
+  if (rank_implementation(implementation) == ImplementationRank::kPlain)
+    return fmt::format("oneDNN has only its plain implementation ({})", implementation);
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   b.add_input(p.left);
-  if (weights != nullptr) {
-    const std::string key = fmt::format("matmul {} {}{} {} {}", weights->data(), p.b.shape.str(),
-                                        p.b.strides[0], p.weight_scale, p.a.shape.str());
-    b.add_constant(key, p.right->name(),
-                   [tensor = *weights, scale = p.weight_scale, given = desc_of(p.b),
-                    packed = pd->weights_desc()] { return pack(scaled(tensor, scale), given, packed); });
+  if (p.packed) {
+    const UnalignedTensor& weights = p.right->tensor();
+    const std::string packing =
+        fmt::format("{}{} x {} in {}", p.b.shape.str(), p.b.strides[0], p.weight_scale, made->weights.str());
+    b.add_constant(p.right->name(), weights, packing, [weights, p, parts, packed = made->weights] {
+      const Tensor all = scaled(weights, p.weight_scale);
+      return packed.pack([&](int64_t column) {
+        const auto part =
+            std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return weights_key(x) == column; });
+        const Box right = right_part(p, *part);
+        const char* from = static_cast<const char*>(all.data()) + bytes_before(p.b, right);
+        return std::pair(Tensor::view(DType::kFloat32, right.size, from, nullptr), desc_of(p.b, right));
+      });
+    });
   } else {
     b.add_input(p.right);
   }
   if (p.bias != nullptr)
-    b.add_constant(fmt::format("bias {} {}", p.bias->tensor().data(), p.bias_scale), p.bias->name(),
+    b.add_constant(p.bias->name(), p.bias->tensor(), fmt::format("x {}", p.bias_scale),
                    [tensor = p.bias->tensor(), scale = p.bias_scale] { return scaled(tensor, scale); });
   else
     b.skip_input();
-  b.add_output(problem.node().output(0));
-  Parameters& parameters = b.step().parameters;
+  b.add_output(problem.region().output());
+  Parameters& parameters = b.step.parameters;
   set_matrix(parameters, "a", p.a);
   set_matrix(parameters, "b", p.b);
   set_matrix(parameters, "out", p.out);
   parameters.set("packed", int64_t{p.packed});
-  parameters.set("implementation", std::string(pd->impl_info_str()));
-  b.step().scratch_bytes = settle_accumulation(spec, p.out.shape, *pd, describe_with);
-  lower_epilogue(problem, p.epilogue, spec, b);
+  parameters.set("threads", int64_t{problem.config().threads});
+  parameters.set("implementation", implementation);
+  b.step.scratch_bytes = settle_accumulation(spec, *made, parts, p.out.shape, describe_part, weights_key);
+  write_epilogue(p.epilogue, spec, b);
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.a.shape.back()),
+                                4.0 * static_cast<double>(p.b.shape.numel()), 0.8);
   return {};
 }
 
@@ -97,16 +159,19 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   p.out = get_matrix(step.parameters, "out");
   p.packed = step.parameters.number("packed") != 0;
   p.has_bias = step.inputs[2] >= 0;
-  return make_fused_kernel(
-      plan, step, p.out.shape, [&](const PostOps& post_ops) { return describe(p, post_ops); },
-      [&](const MatMul::primitive_desc& pd) {
-        auto kernel = std::make_unique<DnnlKernel>(MatMul(pd));
-        kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
-        kernel->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1);
-        if (p.has_bias) kernel->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2);
-        kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0);
-        return kernel;
-      });
+  const auto bind = [&](DnnlKernel& kernel, const MatMul::primitive_desc& pd, const Box& part) {
+    kernel.add_primitive(MatMul(pd));
+    kernel.add_input(DNNL_ARG_SRC, pd.src_desc(), 0, bytes_before(p.a, operand_part(p.a, part, true, false)));
+    if (!p.packed)
+      kernel.add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, bytes_before(p.b, right_part(p, part)));
+    if (p.has_bias)
+      kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2,
+                       part.begin.back() * static_cast<int64_t>(sizeof(float)));
+    kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, bytes_before(p.out, part));
+  };
+  return make_fused_kernel<MatMul::primitive_desc>(
+      plan, step, p.out.shape, parts_of(p, step.parameters.number("threads")), p.packed,
+      [&](const Box& part, const PostOps& ops) { return describe(p, part, ops); }, weights_key, bind);
 }
 
 }  // namespace
@@ -114,8 +179,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_matmul = {
     .name = "dnnl_matmul",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .takes_regions = true,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -49,21 +49,40 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-Pool::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, const Parameters& p) {
+/// Images and channels are pooled each on its own.
+std::vector<Box> parts_of(const Shape& out, Layout layout, int64_t threads) {
+  return channel_parts(out, layout, threads);
+}
+
+/// What a part of the result is computed from.
+Box input_part(const Shape& in, const Box& part) {
+  Box box = whole_box(in);
+  for (const size_t d : {0, 1}) {
+    box.begin[d] = part.begin[d];
+    box.size[d] = part.size[d];
+  }
+  return box;
+}
+
+Pool::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, const Box& part,
+                              const Parameters& p) {
   const auto algorithm = p.text("kind") == "max" ? dnnl::algorithm::pooling_max
                          : p.text("kind") == "average_with_pads"
                              ? dnnl::algorithm::pooling_avg_include_padding
                              : dnnl::algorithm::pooling_avg_exclude_padding;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return {Pool::desc(dnnl::prop_kind::forward_inference, algorithm, memory_desc(in, layout),
-                     memory_desc(out, layout), to_dnnl(p.numbers("strides")), to_dnnl(p.numbers("kernel")),
-                     to_dnnl(p.numbers("dilations")), to_dnnl(p.numbers("pads_begin")),
-                     to_dnnl(p.numbers("pads_end"))),
-          attributes, dnnl_engine()};
+  const OneThread alone;
+  return {
+      Pool::desc(dnnl::prop_kind::forward_inference, algorithm, part_desc(in, layout, input_part(in, part)),
+                 part_desc(out, layout, part), to_dnnl(p.numbers("strides")), to_dnnl(p.numbers("kernel")),
+                 to_dnnl(p.numbers("dilations")), to_dnnl(p.numbers("pads_begin")),
+                 to_dnnl(p.numbers("pads_end"))),
+      attributes, dnnl_engine()};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
   const kernels::Window w = window_of(p);
   Parameters parameters;
   parameters.set("kind", std::string(is_max(p.node())    ? "max"
@@ -80,30 +99,45 @@ std::string lower(const Problem& p, StepBuilder& b) {
   parameters.set("dilations", dilations);
   parameters.set("pads_begin", w.begin);
   parameters.set("pads_end", end);
-  Layout layout = p.input_layout(0);
-  int64_t scratch = 0;
-  try {
-    const Pool::primitive_desc pd = describe(*p.input_shape(0), *p.output_shape(0), layout, parameters);
-    scratch = static_cast<int64_t>(pd.scratchpad_desc().get_size());
-    parameters.set("implementation", std::string(pd.impl_info_str()));
-  } catch (const dnnl::error& e) {
-    return fmt::format("oneDNN has no implementation ({})", e.what());
+  parameters.set("threads", int64_t{p.config().threads});
+  std::string refusal;
+  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
+    Parameters own = parameters;
+    int64_t scratch = 0;
+    try {
+      for (const Box& part : parts_of(*p.output_shape(0), layout, p.config().threads)) {
+        const Pool::primitive_desc pd = describe(*p.input_shape(0), *p.output_shape(0), layout, part, own);
+        scratch += scratch_bytes(pd.scratchpad_desc());
+        own.set("implementation", std::string(pd.impl_info_str()));
+      }
+    } catch (const dnnl::error& e) {
+      refusal = fmt::format("oneDNN has no implementation ({})", e.what());
+      continue;
+    }
+    Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
+    b.add_input(p.node().input(0), layout);
+    b.add_output(p.node().output(0), layout);
+    b.step.parameters = std::move(own);
+    b.step.scratch_bytes = scratch;
+    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * Shape(w.kernel).numel()),
+                                  0, layout.is_blocked() ? 0.2 : 0.1);
   }
-  b.add_input(p.node().input(0), layout);
-  b.add_output(p.node().output(0), layout);
-  b.step().parameters = std::move(parameters);
-  b.step().scratch_bytes = scratch;
-  return {};
+  return proposals.candidates().empty() ? refusal : std::string();
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
                   &out = plan.values[static_cast<size_t>(step.outputs[0])];
-  const Pool::primitive_desc pd = describe(in.shape, out.shape, in.layout, step.parameters);
-  auto kernel = std::make_unique<DnnlKernel>(Pool(pd));
-  kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
-  kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0);
-  kernel->add_scratch(pd.scratchpad_desc());
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
+  auto kernel = std::make_unique<DnnlKernel>();
+  for (const Box& part : parts_of(out.shape, out.layout, step.parameters.number("threads"))) {
+    const Pool::primitive_desc pd = describe(in.shape, out.shape, in.layout, part, step.parameters);
+    kernel->add_primitive(Pool(pd));
+    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
+                      part_offset(in.shape, in.layout, input_part(in.shape, part)) * kWidth);
+    kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(out.shape, out.layout, part) * kWidth);
+    kernel->add_scratch(pd.scratchpad_desc());
+  }
   return kernel;
 }
 
@@ -112,8 +146,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_dnnl_pool = {
     .name = "dnnl_pool",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

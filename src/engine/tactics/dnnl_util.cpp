@@ -1,5 +1,15 @@
 #include "engine/tactics/dnnl_util.h"
 
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "base/parallel.h"
+#include "engine/runtime/arena.h"
+
 namespace assay::engine {
 
 using dnnl::memory;
@@ -11,10 +21,10 @@ const dnnl::engine& dnnl_engine() {
 
 namespace {
 
-/// Calls on one CPU run in order and at once, so one stream serves every context.
+/// Calls run in order and at once on the thread that makes them.
 const dnnl::stream& dnnl_stream() {
-  static const auto* const stream = new dnnl::stream(dnnl_engine());
-  return *stream;
+  static thread_local const dnnl::stream stream(dnnl_engine());
+  return stream;
 }
 
 memory::format_tag blocked_tag(int rank, int32_t block) {
@@ -45,49 +55,154 @@ memory::desc any_desc(const Shape& shape) {
   return {to_dnnl(shape.dims()), memory::data_type::f32, memory::format_tag::any};
 }
 
+std::string format_text(const memory::desc& desc) {
+  const dnnl_memory_desc_t& d = desc.data;
+  const auto list = [](const dnnl_dim_t* values, int count) {
+    return fmt::format("{}", fmt::join(values, values + count, ","));
+  };
+  std::string text = fmt::format("type {} [{}] padded [{}]", static_cast<int>(d.data_type),
+                                 list(d.dims, d.ndims), list(d.padded_dims, d.ndims));
+  if (d.format_kind == dnnl_blocked) {
+    const dnnl_blocking_desc_t& b = d.format_desc.blocking;
+    text += fmt::format(" strides [{}] blocks [{}] of [{}]", list(b.strides, d.ndims),
+                        list(b.inner_blks, b.inner_nblks), list(b.inner_idxs, b.inner_nblks));
+  } else {
+    // A format of the library's own, of which only the bytes of its description are known.
+    text += fmt::format(" kind {} ", static_cast<int>(d.format_kind));
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&d.format_desc);
+    for (size_t i = 0; i < sizeof d.format_desc; ++i) text += fmt::format("{:02x}", bytes[i]);
+  }
+  if (d.extra.flags != 0)
+    text += fmt::format(" extra {} {} {}", d.extra.flags, d.extra.compensation_mask, d.extra.scale_adjust);
+  return text;
+}
+
 ImplementationRank rank_implementation(std::string_view info) {
   if (info.find("ref") != std::string_view::npos) return ImplementationRank::kPlain;
   return info.find("gemm:") != std::string_view::npos ? ImplementationRank::kProducts
                                                       : ImplementationRank::kTailored;
 }
 
-Tensor pack(const Tensor& tensor, const memory::desc& from, const memory::desc& to) {
-  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{static_cast<int64_t>(to.get_size())});
+void pack(const Tensor& tensor, const memory::desc& from, const memory::desc& to, void* target) {
   memory source(from, dnnl_engine(), const_cast<void*>(tensor.data()));
-  memory target(to, dnnl_engine(), packed.mutable_data());
+  memory packed(to, dnnl_engine(), target);
+  const OneThread alone;
   dnnl::stream stream(dnnl_engine());
-  dnnl::reorder(source, target).execute(stream, source, target);
-  return packed;
+  dnnl::reorder(source, packed).execute(stream, source, packed);
 }
 
-void DnnlKernel::add(int arg, const memory::desc& desc, Role role, size_t position) {
-  arguments_.push_back({memory(desc, dnnl_engine(), nullptr), role, position, nullptr});
-  list_.push_back({arg, arguments_.back().memory.get()});
+OneThread::OneThread() : outer_(::omp_get_max_threads()) {
+  if (outer_ != 1) ::omp_set_num_threads(1);
+}
+OneThread::~OneThread() {
+  if (outer_ != 1) ::omp_set_num_threads(outer_);
 }
 
-void DnnlKernel::add_input(int arg, const memory::desc& desc, size_t position) {
-  add(arg, desc, Role::kInput, position);
+Box whole_box(const Shape& shape) { return {Shape(std::vector<int64_t>(shape.size(), 0)), shape}; }
+
+namespace {
+
+/// True when the elements of a part lie next to each other, in order.
+bool is_contiguous(const Shape& shape, const Box& part) {
+  size_t d = 0;
+  while (d < shape.size() && part.size[d] == 1) ++d;
+  for (++d; d < shape.size(); ++d)
+    if (part.size[d] != shape[d]) return false;
+  return true;
 }
-void DnnlKernel::add_output(int arg, const memory::desc& desc, size_t position) {
-  add(arg, desc, Role::kOutput, position);
+
+}  // namespace
+
+std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit) {
+  const int64_t units = (count + unit - 1) / unit,
+                n = std::clamp<int64_t>(parts, 1, std::max<int64_t>(units, 1));
+  std::vector<int64_t> bounds;
+  for (int64_t i = 0; i <= n; ++i) bounds.push_back(std::min(count, units * i / n * unit));
+  return bounds;
+}
+
+memory::desc part_desc(const Shape& shape, Layout layout, const Box& part) {
+  if (layout.is_blocked() || is_contiguous(shape, part)) return memory_desc(part.size, layout);
+  return {to_dnnl(part.size.dims()), memory::data_type::f32, to_dnnl(shape.strides())};
+}
+
+int64_t part_offset(const Shape& shape, Layout layout, const Box& part) {
+  if (!layout.is_blocked()) {
+    const std::vector<int64_t> strides = shape.strides();
+    int64_t offset = 0;
+    for (size_t d = 0; d < shape.size(); ++d) offset += part.begin[d] * strides[d];
+    return offset;
+  }
+  const int64_t inner = shape.numel(2, shape.size()) * layout.block,
+                blocks = (shape[1] + layout.block - 1) / layout.block;
+  return (part.begin[0] * blocks + part.begin[1] / layout.block) * inner;
+}
+
+std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit) {
+  if (layout.is_blocked()) unit = std::lcm(unit, int64_t{layout.block});
+  std::vector<Box> boxes;
+  const std::vector<int64_t> images = bounds_of(result[0], parts, 1);
+  for (size_t i = 0; i + 1 < images.size(); ++i) {
+    Box box = whole_box(result);
+    box.begin[0] = images[i];
+    box.size[0] = images[i + 1] - images[i];
+    const int64_t shares = box.size[0] == 1 ? std::max<int64_t>(1, parts / result[0]) : 1;
+    const std::vector<int64_t> channels = bounds_of(result[1], shares, unit);
+    for (size_t k = 0; k + 1 < channels.size(); ++k) {
+      box.begin[1] = channels[k];
+      box.size[1] = channels[k + 1] - channels[k];
+      boxes.push_back(box);
+    }
+  }
+  return boxes;
+}
+
+int64_t scratch_bytes(const memory::desc& desc) { return static_cast<int64_t>(align_up(desc.get_size())); }
+
+void DnnlKernel::add_primitive(dnnl::primitive primitive) {
+  calls_.push_back({std::move(primitive), {}, {}});
+}
+
+void DnnlKernel::add(int arg, const memory::desc& desc, Role role, size_t position, int64_t offset) {
+  Call& call = calls_.back();
+  call.arguments.push_back({memory(desc, dnnl_engine(), nullptr), role, position, offset, nullptr});
+  call.list.push_back({arg, call.arguments.back().memory.get()});
+}
+
+void DnnlKernel::add_input(int arg, const memory::desc& desc, size_t position, int64_t offset) {
+  add(arg, desc, Role::kInput, position, offset);
+}
+void DnnlKernel::add_output(int arg, const memory::desc& desc, size_t position, int64_t offset) {
+  add(arg, desc, Role::kOutput, position, offset);
 }
 void DnnlKernel::add_scratch(const memory::desc& desc) {
-  if (desc.get_size() > 0) add(DNNL_ARG_SCRATCHPAD, desc, Role::kScratch, 0);
+  if (desc.get_size() == 0) return;
+  add(DNNL_ARG_SCRATCHPAD, desc, Role::kScratch, 0, scratch_);
+  scratch_ += scratch_bytes(desc);
+}
+
+bool DnnlKernel::execute(Call& call, const KernelArgs& args) noexcept {
+  for (Argument& a : call.arguments) {
+    const void* base = a.role == Role::kInput    ? args.inputs[a.position]
+                       : a.role == Role::kOutput ? args.outputs[a.position]
+                                                 : args.scratch;
+    const void* place = static_cast<const char*>(base) + a.offset;
+    if (place == a.place) continue;
+    if (dnnl_memory_set_data_handle(a.memory.get(), const_cast<void*>(place)) != dnnl_success) return false;
+    a.place = place;
+  }
+  const OneThread alone;
+  return dnnl_primitive_execute(call.primitive.get(), dnnl_stream().get(), static_cast<int>(call.list.size()),
+                                call.list.data()) == dnnl_success;
 }
 
 Status DnnlKernel::run(const KernelArgs& args) noexcept {
-  for (Argument& a : arguments_) {
-    const void* place = a.role == Role::kInput    ? args.inputs[a.position]
-                        : a.role == Role::kOutput ? args.outputs[a.position]
-                                                  : args.scratch;
-    if (place == a.place) continue;
-    if (dnnl_memory_set_data_handle(a.memory.get(), const_cast<void*>(place)) != dnnl_success)
-      return Status::kKernelFailed;
-    a.place = place;
-  }
-  const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), dnnl_stream().get(),
-                                                      static_cast<int>(list_.size()), list_.data());
-  return status == dnnl_success ? Status::kOk : Status::kKernelFailed;
+  std::atomic<bool> done{true};
+  parallel_for(static_cast<int64_t>(calls_.size()), 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i)
+      if (!execute(calls_[static_cast<size_t>(i)], args)) done = false;
+  });
+  return done ? Status::kOk : Status::kKernelFailed;
 }
 
 }  // namespace assay::engine

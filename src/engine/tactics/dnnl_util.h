@@ -19,23 +19,61 @@ dnnl::memory::desc memory_desc(const Plan& plan, int32_t value);
 dnnl::memory::desc any_desc(const Shape& shape);
 dnnl::memory::dims to_dnnl(const std::vector<int64_t>& v);
 
+/// A memory format in full: extents, padded extents, strides, inner blocks; equal texts mean equal memory.
+std::string format_text(const dnnl::memory::desc& desc);
+
 /// How good an implementation is by its name: kernels made for the shape, products of unpacked columns, plain
 /// loops.
 enum class ImplementationRank : uint8_t { kTailored, kProducts, kPlain };
 ImplementationRank rank_implementation(std::string_view info);
 
-/// Brings a row-major float32 tensor into the memory format of a descriptor; the result is uint8.
-Tensor pack(const Tensor& tensor, const dnnl::memory::desc& from, const dnnl::memory::desc& to);
+/// Brings a float32 tensor, whose memory `from` describes, into the memory format `to` at `target`.
+void pack(const Tensor& tensor, const dnnl::memory::desc& from, const dnnl::memory::desc& to, void* target);
 
-/// A primitive with its arguments bound to a step's inputs and outputs.
+/// While it lives, oneDNN works on this thread alone: descriptors are made for one thread, and primitives
+/// wake no others. The engine's own threads share the work (see Box), so that no second team of threads
+/// competes with them for the processors.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int outer_;
+};
+
+/// A part of a tensor: elements begin[d] <= i < begin[d] + size[d] on every axis.
+struct Box {
+  Shape begin, size;
+  bool operator==(const Box&) const = default;
+};
+Box whole_box(const Shape& shape);
+/// The descriptor of a part of a float32 tensor in its memory. Of a blocked tensor only parts that lie in one
+/// piece can be described: images, or whole blocks of channels of one image.
+dnnl::memory::desc part_desc(const Shape& shape, Layout layout, const Box& part);
+/// Where the part begins, in elements from the start of the tensor's memory.
+int64_t part_offset(const Shape& shape, Layout layout, const Box& part);
+
+/// Bounds of at most `parts` ranges of [0, count), alike in size and beginning at multiples of `unit`: one
+/// more than there are ranges.
+std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit);
+/// At most `parts` parts of a result [N, C, ...], alike in size: images, or where there are fewer of them
+/// than parts, ranges of channels of an image, which begin at multiples of `unit` (in a blocked layout of its
+/// block, too).
+std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit = 1);
+
+/// Primitives that carry out a step together, each on a thread of its own, with their arguments bound to the
+/// step's inputs and outputs.
 class DnnlKernel final : public Kernel {
  public:
-  explicit DnnlKernel(dnnl::primitive primitive) : primitive_(std::move(primitive)) {}
-
-  /// Argument `arg` is the step's input or output of that position.
-  void add_input(int arg, const dnnl::memory::desc& desc, size_t position);
-  void add_output(int arg, const dnnl::memory::desc& desc, size_t position);
-  /// Scratch memory, when the descriptor is not empty.
+  /// What follows is about this primitive.
+  void add_primitive(dnnl::primitive primitive);
+  /// Argument `arg` is the step's input or output of that position, from `offset` (in bytes) on.
+  void add_input(int arg, const dnnl::memory::desc& desc, size_t position, int64_t offset = 0);
+  void add_output(int arg, const dnnl::memory::desc& desc, size_t position, int64_t offset = 0);
+  /// Scratch memory, when the descriptor is not empty, behind that of the primitives before it.
   void add_scratch(const dnnl::memory::desc& desc);
 
   Status run(const KernelArgs& args) noexcept override;
@@ -46,13 +84,22 @@ class DnnlKernel final : public Kernel {
     dnnl::memory memory;
     Role role;
     size_t position;
+    int64_t offset;
     const void* place;  ///< where the memory object points now
   };
-  void add(int arg, const dnnl::memory::desc& desc, Role role, size_t position);
+  struct Call {
+    dnnl::primitive primitive;
+    std::vector<Argument> arguments;
+    std::vector<dnnl_exec_arg_t> list;
+  };
+  void add(int arg, const dnnl::memory::desc& desc, Role role, size_t position, int64_t offset);
+  static bool execute(Call& call, const KernelArgs& args) noexcept;
 
-  dnnl::primitive primitive_;
-  std::vector<Argument> arguments_;
-  std::vector<dnnl_exec_arg_t> list_;
+  std::vector<Call> calls_;
+  int64_t scratch_ = 0;
 };
+
+/// Bytes that add_scratch takes for a descriptor.
+int64_t scratch_bytes(const dnnl::memory::desc& desc);
 
 }  // namespace assay::engine

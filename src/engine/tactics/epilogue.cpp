@@ -1,17 +1,10 @@
 #include "engine/tactics/epilogue.h"
 
 #include "ops/eval_util.h"
-#include "passes/region.h"
 
 namespace assay::engine {
 
 using kernels::PointwiseOp;
-
-const Value* outer_value(const Node& n, const Value* v) {
-  if (v == nullptr || !is_region(n)) return v;
-  const Value* actual = actual_input(n, v);
-  return actual != nullptr ? actual : v;
-}
 
 EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                            size_t inputs) {
@@ -20,7 +13,7 @@ EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& ep
   for (const EpilogueStep& s : epilogue) {
     EpilogueSpec::Entry entry{.op = s.form.op, .a = s.form.a, .b = s.form.b};
     if (s.operand != nullptr) {
-      entry.shape = *p.shape(outer_value(p.node(), s.operand));
+      entry.shape = *p.shape(s.operand);
       entry.position = static_cast<int32_t>(inputs++);
       const bool whole = entry.shape.numel() == out.numel();
       if (whole && entry.shape.rank() == out.rank()) entry.layout = layout;
@@ -31,8 +24,7 @@ EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& ep
   return spec;
 }
 
-void lower_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec,
-                    StepBuilder& b) {
+void write_epilogue(const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec, Candidate& b) {
   if (epilogue.empty()) return;
   std::vector<std::string> names;
   std::vector<double> as, bs;
@@ -43,13 +35,13 @@ void lower_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue,
     as.push_back(e.a);
     bs.push_back(e.b);
     operands.push_back(e.position);
-    if (e.position >= 0) b.add_input(outer_value(p.node(), epilogue[i].operand), e.layout);
-    if (e.may_accumulate) b.step().in_place.emplace_back(0, e.position);
+    if (e.position >= 0) b.add_input(epilogue[i].operand, e.layout);
+    if (e.may_accumulate) b.step.in_place.emplace_back(0, e.position);
   }
-  b.step().parameters.set("epilogue", std::move(names));
-  b.step().parameters.set("epilogue_a", std::move(as));
-  b.step().parameters.set("epilogue_b", std::move(bs));
-  b.step().parameters.set("epilogue_operands", std::move(operands));
+  b.step.parameters.set("epilogue", std::move(names));
+  b.step.parameters.set("epilogue_a", std::move(as));
+  b.step.parameters.set("epilogue_b", std::move(bs));
+  b.step.parameters.set("epilogue_operands", std::move(operands));
 }
 
 EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
@@ -78,18 +70,18 @@ EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
 std::string row_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue) {
   for (const EpilogueStep& s : epilogue) {
     if (s.operand == nullptr) continue;
-    const Value* v = outer_value(p.node(), s.operand);
+    const Value* v = s.operand;
     if (p.shape(v) == nullptr) return "the shape of an operand is not known before the run";
     if (v->type.dtype != DType::kFloat32) return "an operand is not float32";
   }
   return {};
 }
 
-void lower_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs,
-                        StepBuilder& b) {
+void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs,
+                        Candidate& b) {
   EpilogueSpec spec = epilogue_spec(p, epilogue, {}, inputs);
   for (EpilogueSpec::Entry& e : spec.entries) e.may_accumulate = false;
-  lower_epilogue(p, epilogue, spec, b);
+  write_epilogue(epilogue, spec, b);
 }
 
 RowEpilogue::RowEpilogue(const Plan& plan, const Step& step) {

@@ -7,13 +7,8 @@
 
 #include "engine/tactics/tactic.h"
 #include "kernels/pointwise/pointwise.h"
-#include "passes/fused_view.h"
 
 namespace assay::engine {
-
-/// The value of the graph that a value of a node or of a region's body stands for; a constant inside a body
-/// stands for itself.
-const Value* outer_value(const Node& n, const Value* v);
 
 /// Instructions on a result, with the step inputs that are their operands.
 struct EpilogueSpec {
@@ -32,8 +27,7 @@ struct EpilogueSpec {
 EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                            size_t inputs);
 /// Writes it down: parameters, operands as inputs, and that additions may be done in an operand's memory.
-void lower_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec,
-                    StepBuilder& b);
+void write_epilogue(const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec, Candidate& b);
 /// The spec that was written down.
 EpilogueSpec epilogue_spec(const Plan& plan, const Step& step);
 
@@ -52,7 +46,7 @@ class RowEpilogue {
 /// Empty when RowEpilogue can carry out the steps; else the sentence that says why not.
 std::string row_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue);
 /// Writes down the spec of a RowEpilogue whose operands follow `inputs` other step inputs.
-void lower_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs,
-                        StepBuilder& b);
+void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, size_t inputs,
+                        Candidate& b);
 
 }  // namespace assay::engine

@@ -17,14 +17,16 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kExact);
   const Shape& in = *p.input_shape(0);
   const auto axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), in.rank()));
   const auto width = static_cast<int64_t>(storage_bytes(p.input_dtype(0), 1));
   b.add_input(p.node().input(0));
   b.add_input(p.node().input(1));
   b.add_output(p.node().output(0));
-  Parameters& parameters = b.step().parameters;
+  Parameters& parameters = b.step.parameters;
   parameters.set("outer", in.numel(0, axis));
   parameters.set("extent", in[axis]);
   parameters.set("count", p.input_shape(1)->numel());
@@ -62,9 +64,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_gather = {
     .name = "gather",
     .operators = kOperators,
-    .numerics = NumericsClass::kExact,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -8,7 +8,7 @@
 namespace assay::engine {
 namespace {
 
-constexpr std::string_view kOperators[] = {"MatMul", "Gemm", "assay.Fused"};
+constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
 
 bool is_transposed(const Matrix& b) { return b.strides == std::vector<int64_t>{1, b.shape[0]}; }
 
@@ -23,14 +23,16 @@ std::string supports(const Problem& problem) {
   return row_epilogue_refusal(problem, p.epilogue);
 }
 
-std::string lower(const Problem& problem, StepBuilder& b) {
+std::string propose(const Problem& problem, Proposals& proposals) {
+  if (std::string reason = supports(problem); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   MatrixProduct p;
   read_product(problem, p);
   b.add_input(p.left);
   b.add_input(p.right);
   p.bias != nullptr ? b.add_input(p.bias) : b.skip_input();
-  b.add_output(problem.node().output(0));
-  Parameters& parameters = b.step().parameters;
+  b.add_output(problem.region().output());
+  Parameters& parameters = b.step.parameters;
   parameters.set("m", p.a.shape[0]);
   parameters.set("n", p.b.shape[1]);
   parameters.set("k", p.b.shape[0]);
@@ -39,9 +41,9 @@ std::string lower(const Problem& problem, StepBuilder& b) {
     const int64_t parts =
         kernels::gemv_columns_parts(p.a.shape[0], p.b.shape[1], p.b.shape[0], problem.config().threads);
     parameters.set("parts", parts);
-    b.step().scratch_bytes = (parts - 1) * p.out.shape.numel() * static_cast<int64_t>(sizeof(float));
+    b.step.scratch_bytes = (parts - 1) * p.out.shape.numel() * static_cast<int64_t>(sizeof(float));
   }
-  lower_row_epilogue(problem, p.epilogue, 3, b);
+  write_row_epilogue(problem, p.epilogue, 3, b);
   return {};
 }
 
@@ -82,8 +84,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_gemv = {
     .name = "gemv",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .takes_regions = true,
+    .propose = propose,
     .factory = {.create = create},
 };
 

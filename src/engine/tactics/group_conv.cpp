@@ -8,7 +8,7 @@
 namespace assay::engine {
 namespace {
 
-constexpr std::string_view kOperators[] = {"Conv", "assay.Fused"};
+constexpr std::string_view kOperators[] = {"Conv"};
 
 bool is_pointwise(const kernels::Window& w) {
   for (size_t k = 0; k < w.rank(); ++k)
@@ -17,42 +17,37 @@ bool is_pointwise(const kernels::Window& w) {
 }
 
 std::string supports(const Problem& p) {
-  const std::optional<FusedView> view = view_fused(p.node());
-  if (!view || view->main->op_type != "Conv" || view->result_transposed != nullptr)
-    return "it is not a convolution";
-  const Node& n = p.node();
-  const Value *x = outer_value(n, view->main->input(0)), *w = outer_value(n, view->main->input(1)),
-              *bias = outer_value(n, view->main->input(2));
-  const Shape* in = p.shape(x);
+  if (p.region().result_transposed != nullptr) return "the result is transposed";
+  const Shape* in = p.input_shape(0);
   if (in == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
-  if (x->type.dtype != DType::kFloat32) return "the input is not float32";
-  if (!w->tensor().defined() || (bias != nullptr && !bias->tensor().defined()))
-    return "weights or bias are not constants";
-  const ConvPlan plan = plan_conv(p.attributes(*view->main), *in, w->tensor().shape());
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  if (p.input_constant(1) == nullptr || (p.has_input(2) && p.input_constant(2) == nullptr))
+    return "weights or bias are not constant";
+  const ConvPlan plan = plan_conv(p.attributes(), *in, p.input_constant(1)->shape());
   if (plan.size.groups == 1) return "it has only one group";
   if (plan.size.groups == plan.size.in_channels) return "its groups are single channels";
-  if (!is_pointwise(plan.window)) return "its kernel is not a single point";
+  if (!is_pointwise(plan.window)) return "its kernel is larger than one point";
   if (plan.output.numel() == 0) return "the result is empty";
-  return row_epilogue_refusal(p, view->epilogue);
+  return row_epilogue_refusal(p, p.region().epilogue);
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
-  const FusedView view = *view_fused(p.node());
-  const Node& n = p.node();
-  const Value *x = outer_value(n, view.main->input(0)), *w = outer_value(n, view.main->input(1)),
-              *bias = outer_value(n, view.main->input(2));
-  const ConvPlan plan = plan_conv(p.attributes(*view.main), *p.shape(x), w->tensor().shape());
-  b.add_input(x);
-  b.add_input(w);
-  bias != nullptr ? b.add_input(bias) : b.skip_input();
-  b.add_output(n.output(0));
-  Parameters& parameters = b.step().parameters;
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  const ConvPlan plan = plan_conv(p.attributes(), *p.input_shape(0), p.input_constant(1)->shape());
+  b.add_input(p.node().input(0));
+  b.add_input(p.node().input(1));
+  p.has_input(2) ? b.add_input(p.node().input(2)) : b.skip_input();
+  b.add_output(p.region().output());
+  Parameters& parameters = b.step.parameters;
   parameters.set("batch", plan.size.batch);
   parameters.set("groups", plan.size.groups);
   parameters.set("m", plan.size.out_channels / plan.size.groups);
   parameters.set("n", plan.window.out_size());
   parameters.set("k", plan.size.in_channels / plan.size.groups);
-  lower_row_epilogue(p, view.epilogue, 3, b);
+  b.estimate = estimate_seconds(
+      2.0 * static_cast<double>(plan.output.numel() * plan.size.in_channels / plan.size.groups), 0, 0.5);
+  write_row_epilogue(p, p.region().epilogue, 3, b);
   return {};
 }
 
@@ -89,8 +84,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_group_conv = {
     .name = "group_conv",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .takes_regions = true,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "engine/runtime/arena.h"
-#include "engine/tactics/dnnl_util.h"
+#include "engine/tactics/dnnl_epilogue.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/match.h"
 
@@ -42,8 +42,8 @@ std::string supports(const Problem& p) {
   const Shape* x = p.input_shape(0);
   if (x == nullptr) return "the shape is not known before the run";
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
-  if (p.input_constant(1) == nullptr || p.input_constant(2) == nullptr) return "the weights are not constant";
-  if (p.has_input(3) && p.input_constant(3) == nullptr) return "the bias is not a constant";
+  if (p.input_constant(1) == nullptr || p.input_constant(2) == nullptr) return "the weights are no constant";
+  if (p.has_input(3) && p.input_constant(3) == nullptr) return "the bias is no constant";
   if (p.has_input(4)) return "the sequences have lengths of their own";
   if (p.has_input(7)) return "there are peepholes";
   const Node& n = p.node();
@@ -58,14 +58,36 @@ std::string supports(const Problem& p) {
   return x->numel() == 0 ? "the sequence is empty" : "";
 }
 
-/// A matrix [rows, inputs] times the transposed weights [gates, inputs].
-dnnl::matmul::primitive_desc describe(const Sizes& s) {
+/// The gates of each thread: columns of the product.
+std::vector<Box> parts_of(const Sizes& s, int64_t threads) {
+  const std::vector<int64_t> bounds = bounds_of(s.gates(), threads, 16);
+  std::vector<Box> parts;
+  for (size_t i = 0; i + 1 < bounds.size(); ++i)
+    parts.push_back({Shape{0, bounds[i]}, Shape{s.steps * s.batch, bounds[i + 1] - bounds[i]}});
+  return parts;
+}
+
+/// A matrix [rows, inputs] times the transposed weights [gates, inputs], of the gates of a part.
+dnnl::matmul::primitive_desc describe(const Sizes& s, const Box& part) {
   const Shape rows = {s.steps * s.batch, s.inputs}, gates = {s.steps * s.batch, s.gates()};
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return {dnnl::matmul::desc(memory_desc(rows, {}), any_desc({s.inputs, s.gates()}),
-                             memory_desc({1, s.gates()}, {}), memory_desc(gates, {})),
+  const OneThread alone;
+  return {dnnl::matmul::desc(memory_desc(rows, {}), any_desc({s.inputs, part.size[1]}),
+                             memory_desc({1, part.size[1]}, {}), part_desc(gates, {}, part)),
           attributes, dnnl_engine()};
+}
+
+/// The product's packed weights, and the scratch that it needs.
+std::pair<PackedWeights, int64_t> packing_of(const Sizes& s, int64_t threads) {
+  PackedWeights weights;
+  int64_t scratch = 0;
+  for (const Box& part : parts_of(s, threads)) {
+    const dnnl::matmul::primitive_desc pd = describe(s, part);
+    weights.add(part.begin[1], pd.weights_desc());
+    scratch += scratch_bytes(pd.scratchpad_desc());
+  }
+  return {std::move(weights), scratch};
 }
 
 /// Input and recurrent biases of a direction added up; zeros when `b` is undefined.
@@ -78,55 +100,77 @@ Tensor bias_of(const Tensor& b, const Sizes& s, int64_t direction) {
   return sum;
 }
 
-Tensor weights_of(const Tensor& w, const Sizes& s, int64_t direction, const memory::desc& packed) {
-  const auto* from = w.data<float>() + direction * s.gates() * s.inputs;
-  const Tensor part = Tensor::view(DType::kFloat32, {s.gates(), s.inputs}, from, nullptr);
-  const memory::desc given({s.inputs, s.gates()}, memory::data_type::f32, memory::dims{1, s.inputs});
-  return pack(part, given, packed);
+Tensor weights_of(const UnalignedTensor& w, const Sizes& s, int64_t direction, const PackedWeights& packed,
+                  const std::vector<Box>& parts) {
+  const Tensor whole = w.aligned();
+  const auto* from = whole.data<float>() + direction * s.gates() * s.inputs;
+  return packed.pack([&](int64_t gate) {
+    const auto part =
+        std::find_if(parts.begin(), parts.end(), [&](const Box& x) { return x.begin[1] == gate; });
+    const memory::desc given({s.inputs, part->size[1]}, memory::data_type::f32, memory::dims{1, s.inputs});
+    return std::pair(
+        Tensor::view(DType::kFloat32, {part->size[1], s.inputs}, from + gate * s.inputs, nullptr), given);
+  });
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   const Sizes s = sizes_of(p);
   const Node& n = p.node();
-  const dnnl::matmul::primitive_desc pd = describe(s);
+  const int64_t threads = p.config().threads;
+  const auto [packing, product_scratch] = packing_of(s, threads);
   b.add_input(n.input(0));
   n.input(5) != nullptr ? b.add_input(n.input(5)) : b.skip_input();
   n.input(6) != nullptr ? b.add_input(n.input(6)) : b.skip_input();
   b.add_input(n.input(2));
   const UnalignedTensor &w = *p.input_constant(1), *bias = p.input_constant(3);
   for (int64_t d = 0; d < s.directions; ++d) {
-    b.add_constant(fmt::format("lstm {} {} {}", w.data(), d, s.steps * s.batch), n.input(1)->name(),
-                   [w, s, d, packed = pd.weights_desc()] { return weights_of(w.aligned(), s, d, packed); });
-    b.add_constant(
-        fmt::format("lstm bias {} {} {}", bias != nullptr ? bias->data() : w.data(), bias != nullptr, d),
-        "bias", [given = bias != nullptr ? *bias : UnalignedTensor(), s, d] { return bias_of(given.aligned(), s, d); });
+    b.add_constant(n.input(1)->name(), w, fmt::format("direction {} in {}", d, packing.str()),
+                   [w, s, d, packed = packing, parts = parts_of(s, threads)] {
+                     return weights_of(w, s, d, packed, parts);
+                   });
+    b.add_constant("bias", bias != nullptr ? *bias : w,
+                   fmt::format("{} of direction {}", bias != nullptr ? "sum" : "zeros", d),
+                   [given = bias != nullptr ? *bias : UnalignedTensor(), s, d] {
+                     return bias_of(given.aligned(), s, d);
+                   });
   }
   for (size_t i = 0; i < 3; ++i) n.output(i) != nullptr ? b.add_output(n.output(i)) : b.skip_output();
-  Parameters& parameters = b.step().parameters;
+  Parameters& parameters = b.step.parameters;
   parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
+  parameters.set("threads", threads);
   parameters.set("backward", int64_t{string_attribute(n, "direction", "forward") == "reverse"});
-  b.step().scratch_bytes =
-      static_cast<int64_t>(static_cast<size_t>(s.directions) * s.gate_bytes() + s.state_bytes() +
-                           s.output_bytes() + pd.scratchpad_desc().get_size());
+  b.step.scratch_bytes = static_cast<int64_t>(static_cast<size_t>(s.directions) * s.gate_bytes() +
+                                              s.state_bytes() + s.output_bytes()) +
+                         product_scratch;
   return {};
 }
 
 class LstmKernel final : public Kernel {
  public:
-  LstmKernel(const Sizes& s, bool backward) : s_(s), directions_(static_cast<size_t>(s.directions)) {
-    const dnnl::matmul::primitive_desc pd = describe(s);
+  LstmKernel(const Sizes& s, int64_t threads, bool backward)
+      : s_(s), directions_(static_cast<size_t>(s.directions)) {
+    const Shape gates = {s.steps * s.batch, s.gates()};
+    constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
     for (int64_t d = 0; d < s.directions; ++d) {
       directions_[static_cast<size_t>(d)] = {.steps = s.steps,
                                              .batch = s.batch,
                                              .hidden = s.hidden,
                                              .output_step = s.directions * s.batch * s.hidden,
                                              .backward = backward || d == 1};
-      auto product = std::make_unique<DnnlKernel>(dnnl::matmul(pd));
-      product->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
-      product->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1);
-      product->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2);
-      product->add_output(DNNL_ARG_DST, pd.dst_desc(), 0);
-      product->add_scratch(pd.scratchpad_desc());
+      auto product = std::make_unique<DnnlKernel>();
+      PackedWeights packing;
+      for (const Box& part : parts_of(s, threads)) {
+        const dnnl::matmul::primitive_desc pd = describe(s, part);
+        product->add_primitive(dnnl::matmul(pd));
+        product->add_input(DNNL_ARG_SRC, pd.src_desc(), 0);
+        product->add_input(DNNL_ARG_WEIGHTS, pd.weights_desc(), 1,
+                           packing.add(part.begin[1], pd.weights_desc()));
+        product->add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
+        product->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(gates, {}, part) * kWidth);
+        product->add_scratch(pd.scratchpad_desc());
+      }
       products_.push_back(std::move(product));
     }
   }
@@ -187,7 +231,7 @@ class LstmKernel final : public Kernel {
 
 std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
   const auto& v = step.parameters.numbers("sizes");
-  return std::make_unique<LstmKernel>(Sizes{v[0], v[1], v[2], v[3], v[4]},
+  return std::make_unique<LstmKernel>(Sizes{v[0], v[1], v[2], v[3], v[4]}, step.parameters.number("threads"),
                                       step.parameters.number("backward") != 0);
 }
 
@@ -196,8 +240,7 @@ std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
 constinit const TacticDef tactic_lstm = {
     .name = "lstm",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

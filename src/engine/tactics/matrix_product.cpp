@@ -43,14 +43,14 @@ bool is_column_vector(const Shape& s, int64_t columns) {
 }
 
 /// The parts of a Gemm besides its epilogue. Returns why not, or nothing.
-std::string read_gemm(const Problem& problem, const FusedView& view, MatrixProduct& p) {
-  const Node& g = *view.main;
+std::string read_gemm(const Problem& problem, MatrixProduct& p) {
+  const Node& g = problem.node();
   if (int_attribute(g, "transA", 0) != 0) p.a = permuted(p.a, swapped_last(2));
   if (int_attribute(g, "transB", 0) != 0) p.b = permuted(p.b, swapped_last(2));
   const double alpha = float_attribute(g, "alpha", 1), beta = float_attribute(g, "beta", 1);
-  if (alpha != 1 && !p.packed) return "alpha with a right operand that is not a constant";
+  if (alpha != 1 && !p.packed) return "alpha with a right operand that is no constant";
   p.weight_scale = alpha;
-  const Value* c = outer_value(problem.node(), g.input(2));
+  const Value* c = g.input(2);
   if (c == nullptr || beta == 0) return {};
   const Shape* shape = problem.shape(c);
   if (shape == nullptr || !is_column_vector(*shape, p.b.shape[1]) || !c->tensor().defined())
@@ -61,9 +61,9 @@ std::string read_gemm(const Problem& problem, const FusedView& view, MatrixProdu
 }
 
 /// Takes the first step as the bias when it adds one constant per column.
-void take_bias(const Problem& problem, MatrixProduct& p) {
+void take_bias(MatrixProduct& p) {
   if (p.bias != nullptr || p.epilogue.empty() || p.epilogue[0].form.op != kernels::PointwiseOp::kAdd) return;
-  const Value* v = outer_value(problem.node(), p.epilogue[0].operand);
+  const Value* v = p.epilogue[0].operand;
   if (v == nullptr || !v->tensor().defined() || !is_column_vector(v->tensor().shape(), p.out.shape.back()))
     return;
   p.bias = v;
@@ -76,16 +76,9 @@ Matrix dense(const Shape& shape) { return {shape, shape.strides()}; }
 bool is_dense(const Matrix& m) { return m.strides == m.shape.strides(); }
 
 std::string read_product(const Problem& problem, MatrixProduct& p) {
-  const std::optional<FusedView> view = view_fused(problem.node());
-  if (!view || (view->main->op_type != "MatMul" && view->main->op_type != "Gemm"))
-    return "it is not a matrix product";
-  const Node& n = problem.node();
-  const auto source = [&](size_t i) {
-    const Node* t = view->transposed[i];
-    return outer_value(n, t != nullptr ? t->input(0) : view->main->input(i));
-  };
-  p.left = source(0);
-  p.right = source(1);
+  const Region& region = problem.region();
+  p.left = region.operand(0);
+  p.right = region.operand(1);
   const Shape *a = problem.shape(p.left), *b = problem.shape(p.right), *out = problem.output_shape(0);
   if (a == nullptr || b == nullptr || out == nullptr) return "the shape is not known before the run";
   if (p.left->type.dtype != DType::kFloat32 || p.right->type.dtype != DType::kFloat32)
@@ -95,20 +88,20 @@ std::string read_product(const Problem& problem, MatrixProduct& p) {
   p.a = dense(*a);
   p.b = dense(*b);
   p.out = dense(*out);
-  if (view->transposed[0] != nullptr) p.a = permuted(p.a, permutation_of(*view->transposed[0], a->size()));
-  if (view->transposed[1] != nullptr) p.b = permuted(p.b, permutation_of(*view->transposed[1], b->size()));
-  if (view->result_transposed != nullptr) {
-    const std::vector<int64_t> perm = permutation_of(*view->result_transposed, out->size());
+  if (region.transposed[0] != nullptr) p.a = permuted(p.a, permutation_of(*region.transposed[0], a->size()));
+  if (region.transposed[1] != nullptr) p.b = permuted(p.b, permutation_of(*region.transposed[1], b->size()));
+  if (region.result_transposed != nullptr) {
+    const std::vector<int64_t> perm = permutation_of(*region.result_transposed, out->size());
     std::vector<int64_t> inverse(perm.size());
     for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
     p.out = permuted(p.out, inverse);
     p.rearranged = true;
   }
-  p.epilogue = view->epilogue;
+  p.epilogue = region.epilogue;
   p.packed = p.right->tensor().defined() && p.b.shape.rank() == 2;
-  if (is_op(*view->main, "Gemm"))
-    if (std::string reason = read_gemm(problem, *view, p); !reason.empty()) return reason;
-  take_bias(problem, p);
+  if (is_op(problem.node(), "Gemm"))
+    if (std::string reason = read_gemm(problem, p); !reason.empty()) return reason;
+  take_bias(p);
   p.has_bias = p.bias != nullptr;
   if (p.packed && p.a.shape.rank() > 2) {
     if (!is_dense(p.a) || !is_dense(p.out)) return "a transposed stack meets a packed matrix";

@@ -32,7 +32,7 @@ struct MatrixProduct {
   std::vector<EpilogueStep> epilogue;
 };
 
-/// Reads a node or region. Returns why it is not such a product, or nothing.
+/// Reads a region whose main node is MatMul or Gemm. Returns why no tactic can compute it so, or nothing.
 std::string read_product(const Problem& problem, MatrixProduct& p);
 
 }  // namespace assay::engine

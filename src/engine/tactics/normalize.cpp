@@ -68,14 +68,16 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   const Rows rows = rows_of(p);
   b.add_input(p.node().input(0));
   rows.scale != nullptr ? b.add_input(rows.scale) : b.skip_input();
   rows.shift != nullptr ? b.add_input(rows.shift) : b.skip_input();
   b.add_output(p.node().output(0));
-  b.step().in_place.emplace_back(0, 0);
-  Parameters& parameters = b.step().parameters;
+  b.step.in_place.emplace_back(0, 0);
+  Parameters& parameters = b.step.parameters;
   parameters.set("rows", rows.n.rows);
   parameters.set("columns", rows.n.columns);
   parameters.set("epsilon", double{rows.n.epsilon});
@@ -116,8 +118,7 @@ std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
 constinit const TacticDef tactic_normalize = {
     .name = "normalize",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

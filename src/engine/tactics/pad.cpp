@@ -43,7 +43,9 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kExact);
   const Shape& out = *p.output_shape(0);
   const std::vector<int64_t> pads = *pads_of(p), strides = out.strides();
   int64_t offset = 0;
@@ -52,8 +54,8 @@ std::string lower(const Problem& p, StepBuilder& b) {
       p.node().input(2) != nullptr ? *scalar_of(p.node().input(2)) : float_attribute(p.node(), "value", 0);
   b.add_input(p.node().input(0));
   b.add_output(p.node().output(0));
-  b.step().parameters.set("offset", offset);
-  b.step().parameters.set("value", value);
+  b.step.parameters.set("offset", offset);
+  b.step.parameters.set("value", value);
   return {};
 }
 
@@ -87,9 +89,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_pad = {
     .name = "pad",
     .operators = kOperators,
-    .numerics = NumericsClass::kExact,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -9,7 +9,6 @@
 #include "engine/tactics/tactic_list.h"
 #include "ops/eval_util.h"
 #include "passes/pointwise_form.h"
-#include "passes/region.h"
 
 namespace assay::engine {
 namespace {
@@ -17,58 +16,19 @@ namespace {
 using kernels::PointwiseProgram;
 using kernels::PointwiseType;
 
-constexpr std::string_view kOperators[] = {"Abs",
-                                           "Add",
-                                           "And",
-                                           "Cast",
-                                           "Ceil",
-                                           "Clip",
-                                           "Cos",
-                                           "Div",
-                                           "Elu",
-                                           "Equal",
-                                           "Erf",
-                                           "Exp",
-                                           "Floor",
-                                           "Gelu",
-                                           "Greater",
-                                           "GreaterOrEqual",
-                                           "HardSigmoid",
-                                           "HardSwish",
-                                           "LeakyRelu",
-                                           "Less",
-                                           "LessOrEqual",
-                                           "Log",
-                                           "Max",
-                                           "Min",
-                                           "Mish",
-                                           "Mul",
-                                           "Neg",
-                                           "Not",
-                                           "Or",
-                                           "PRelu",
-                                           "Pow",
-                                           "Reciprocal",
-                                           "Relu",
-                                           "Round",
-                                           "Sigmoid",
-                                           "Sign",
-                                           "Sin",
-                                           "Softplus",
-                                           "Softsign",
-                                           "Sqrt",
-                                           "Sub",
-                                           "Sum",
-                                           "Swish",
-                                           "Tanh",
-                                           "Where",
-                                           "Xor",
-                                           "assay.Silu",
-                                           "assay.HardSwish",
-                                           "assay.Mish",
-                                           "assay.Gelu",
-                                           "assay.GeluTanh",
-                                           "assay.Pointwise"};
+constexpr std::string_view kOperators[] = {"Abs",         "Add",        "And",           "Cast",
+                                           "Ceil",        "Clip",       "Cos",           "Div",
+                                           "Elu",         "Equal",      "Erf",           "Exp",
+                                           "Floor",       "Gelu",       "Greater",       "GreaterOrEqual",
+                                           "HardSigmoid", "HardSwish",  "LeakyRelu",     "Less",
+                                           "LessOrEqual", "Log",        "Max",           "Min",
+                                           "Mish",        "Mul",        "Neg",           "Not",
+                                           "Or",          "PRelu",      "Pow",           "Reciprocal",
+                                           "Relu",        "Round",      "Sigmoid",       "Sign",
+                                           "Sin",         "Softplus",   "Softsign",      "Sqrt",
+                                           "Sub",         "Sum",        "Swish",         "Tanh",
+                                           "Where",       "Xor",        "assay.Silu",    "assay.HardSwish",
+                                           "assay.Mish",  "assay.Gelu", "assay.GeluTanh"};
 
 /// A program under construction: registers of operands and results.
 struct Chain {
@@ -78,17 +38,11 @@ struct Chain {
   std::vector<const Value*> results;
 };
 
-/// The chain of a node or region; nothing when a node in it has no form.
-std::optional<Chain> chain_of(const Node& n) {
+/// The chain of a region; nothing when a node in it has no form.
+std::optional<Chain> chain_of(const Region& region) {
   Chain chain;
-  std::vector<const Node*> nodes;
-  if (is_region(n, kPointwise)) {
-    for (const auto& inner : body_of(n).nodes()) nodes.push_back(inner.get());
-    for (const Value* v : body_of(n).outputs) chain.results.push_back(v);
-  } else {
-    nodes.push_back(&n);
-    chain.results.push_back(n.output(0));
-  }
+  const std::vector<const Node*>& nodes = region.nodes;
+  chain.results.push_back(region.output());
   for (const Node* inner : nodes) {
     std::optional<PointwiseForm> form = pointwise_form(*inner);
     if (!form) return std::nullopt;
@@ -137,16 +91,14 @@ DType dtype_of_value(const Value* v) { return v->type.is_tensor() ? v->type.dtyp
 std::string supports(const Problem& p) {
   const Shape* domain = p.output_shape(0);
   if (domain == nullptr) return "the shape is not known before the run";
-  const std::optional<Chain> chain = chain_of(p.node());
+  const std::optional<Chain> chain = chain_of(p.region());
   if (!chain) return "there is no vector form for these types or attributes";
   for (const Value* v : chain->operands) {
-    const Value* outer = outer_value(p.node(), v);
+    const Value* outer = v;
     if (p.shape(outer) == nullptr) return "the shape of an operand is not known before the run";
     if (!type_of(dtype_of_value(outer)))
       return fmt::format("operands of {} are not supported", dtype_name(dtype_of_value(outer)));
   }
-  for (size_t i = 0; i < p.output_count(); ++i)
-    if (p.output_shape(i) == nullptr || *p.output_shape(i) != *domain) return "the results differ in shape";
   PointwiseProgram program = program_of(*chain);
   program.allocate_registers();
   // Results may need a register of their own besides.
@@ -179,27 +131,19 @@ std::vector<int64_t> memory_strides(const Shape& shape, const Shape& domain, Lay
   return strides;
 }
 
-/// The layout to work in: that of an operand which covers the domain, if all others can follow.
-Layout choose_layout(const Problem& p, const Chain& chain, const Shape& domain) {
-  if (domain.rank() < 3 || domain.rank() > 5) return {};
-  Layout wanted;
+/// Whether the work can be done in a blocked layout.
+bool fits_blocks(const Problem& p, const Chain& chain, const Shape& domain, Layout layout) {
+  bool covers = false;
   for (const Value* v : chain.operands) {
-    const Value* outer = outer_value(p.node(), v);
-    if (*p.shape(outer) == domain && p.layout(outer).is_blocked()) wanted = p.layout(outer);
-  }
-  if (!wanted.is_blocked()) return {};
-  for (const Value* v : chain.operands) {
-    const Value* outer = outer_value(p.node(), v);
-    const Shape& s = *p.shape(outer);
+    const Shape& s = *p.shape(v);
+    covers = covers || s == domain;
     if (s.numel() == 1) continue;
     // Other types, and channel vectors that end inside a block, need row-major memory.
-    if (dtype_of_value(outer) != DType::kFloat32) return {};
+    if (dtype_of_value(v) != DType::kFloat32) return false;
     const bool vector = s.rank() == domain.rank() - 1 && s[0] != 1;
-    if (vector && domain[1] % wanted.block != 0) return {};
+    if (vector && domain[1] % layout.block != 0) return false;
   }
-  for (size_t i = 0; i < p.output_count(); ++i)
-    if (p.output_dtype(i) != DType::kFloat32) return {};
-  return wanted;
+  return covers && p.output_dtype(0) == DType::kFloat32;
 }
 
 /// The layout in which an operand is wanted when the work is done in `layout`.
@@ -209,13 +153,12 @@ Layout operand_layout(const Shape& shape, const Shape& domain, Layout layout) {
   return shape[1] == 1 ? Layout() : layout;
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
-  const Chain chain = *chain_of(p.node());
+void add_candidate(const Problem& p, const Chain& chain, Layout layout, Proposals& proposals) {
   const Shape& domain = *p.output_shape(0);
-  Layout layout = choose_layout(p, chain, domain);
+  Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
   std::vector<int64_t> strides;
   for (size_t i = 0; i < chain.operands.size(); ++i) {
-    const Value* outer = outer_value(p.node(), chain.operands[i]);
+    const Value* outer = chain.operands[i];
     const Shape& shape = *p.shape(outer);
     const Layout own = operand_layout(shape, domain, layout);
     b.add_input(outer, own);
@@ -225,9 +168,9 @@ std::string lower(const Problem& p, StepBuilder& b) {
     const std::vector<int64_t> s = memory_strides(aligned, domain, layout);
     strides.insert(strides.end(), s.begin(), s.end());
     if (shape == domain && dtype_of_value(outer) == DType::kFloat32 && chain.results.size() == 1)
-      b.step().in_place.emplace_back(0, static_cast<int32_t>(i));
+      b.step.in_place.emplace_back(0, static_cast<int32_t>(i));
   }
-  for (const Value* v : p.node().outputs()) b.add_output(v, layout);
+  b.add_output(p.region().output(), layout);
   const PointwiseProgram program = program_of(chain);
   std::vector<std::string> names;
   std::vector<int64_t> arguments, results;
@@ -239,13 +182,24 @@ std::string lower(const Problem& p, StepBuilder& b) {
     numbers.push_back(in.b);
   }
   for (const int16_t r : program.results()) results.push_back(r);
-  Parameters& parameters = b.step().parameters;
+  Parameters& parameters = b.step.parameters;
   parameters.set("program", names);
   parameters.set("arguments", arguments);
   parameters.set("numbers", numbers);
   parameters.set("results", results);
   parameters.set("domain", memory_domain(domain, layout).dims());
   parameters.set("operand_strides", strides);
+  b.estimate = estimate_seconds(
+      4.0 * static_cast<double>(domain.numel() * static_cast<int64_t>(chain.forms.size())), 0, 0.2);
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  const Chain chain = *chain_of(p.region());
+  const Shape& domain = *p.output_shape(0);
+  for (const Layout layout : p.layouts(DType::kFloat32, domain))
+    if (!layout.is_blocked() || fits_blocks(p, chain, domain, layout))
+      add_candidate(p, chain, layout, proposals);
   return {};
 }
 
@@ -315,8 +269,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_pointwise = {
     .name = "pointwise",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .takes_regions = true,
+    .propose = propose,
     .factory = {.create = create},
 };
 

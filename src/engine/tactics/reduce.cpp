@@ -58,7 +58,9 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   const Shape& shape = *p.input_shape(0);
   int64_t outer = 1, count = 1, inner = 1;
   const std::vector<int64_t> axes = *axes_of(p);
@@ -75,10 +77,10 @@ std::string lower(const Problem& p, StepBuilder& b) {
   b.add_input(p.node().input(0));
   b.add_output(p.node().output(0));
   for (const Named& n : kKinds)
-    if (n.op == p.node().op_type) b.step().parameters.set("kind", static_cast<int64_t>(n.kind));
-  b.step().parameters.set("outer", outer);
-  b.step().parameters.set("count", count);
-  b.step().parameters.set("inner", inner);
+    if (n.op == p.node().op_type) b.step.parameters.set("kind", static_cast<int64_t>(n.kind));
+  b.step.parameters.set("outer", outer);
+  b.step.parameters.set("count", count);
+  b.step.parameters.set("inner", inner);
   return {};
 }
 
@@ -109,8 +111,7 @@ std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
 constinit const TacticDef tactic_reduce = {
     .name = "reduce",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -63,20 +63,28 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
-  const ResizePlan plan = plan_of(p);
-  const Layout layout = p.input_shape(0)->rank() == 4 ? p.input_layout(0) : Layout();
+void add_candidate(const Problem& p, const ResizePlan& plan, Layout layout, Proposals& proposals) {
+  Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
   b.add_input(p.node().input(0), layout);
   b.add_output(p.node().output(0), layout);
   for (const auto& [name, axis] :
        {std::pair{"rows", plan.axes.size() - 2}, std::pair{"columns", plan.axes.size() - 1}}) {
     const kernels::ResizeAxis table = taps_of(plan, axis);
-    b.step().parameters.set(std::string(name) + "_taps", table.taps);
-    b.step().parameters.set(std::string(name) + "_index",
-                            std::vector<int64_t>(table.index.begin(), table.index.end()));
-    b.step().parameters.set(std::string(name) + "_weight",
-                            std::vector<double>(table.weight.begin(), table.weight.end()));
+    b.step.parameters.set(std::string(name) + "_taps", table.taps);
+    b.step.parameters.set(std::string(name) + "_index",
+                          std::vector<int64_t>(table.index.begin(), table.index.end()));
+    b.step.parameters.set(std::string(name) + "_weight",
+                          std::vector<double>(table.weight.begin(), table.weight.end()));
   }
+  b.estimate = estimate_seconds(8.0 * static_cast<double>(p.output_shape(0)->numel()), 0,
+                                layout.is_blocked() ? 0.2 : 0.1);
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  const ResizePlan plan = plan_of(p);
+  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
+    if (!layout.is_blocked() || p.input_shape(0)->rank() == 4) add_candidate(p, plan, layout, proposals);
   return {};
 }
 
@@ -118,8 +126,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_resize = {
     .name = "resize",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

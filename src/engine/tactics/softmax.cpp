@@ -18,7 +18,9 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   const Shape& shape = *p.output_shape(0);
   Parameters parameters;
   size_t axis = shape.size() - 1;
@@ -52,8 +54,8 @@ std::string lower(const Problem& p, StepBuilder& b) {
     parameters.set("queries", scores[2]);
   }
   b.add_output(p.node().output(0));
-  b.step().in_place.emplace_back(0, 0);
-  b.step().parameters = std::move(parameters);
+  b.step.in_place.emplace_back(0, 0);
+  b.step.parameters = std::move(parameters);
   return {};
 }
 
@@ -105,8 +107,7 @@ std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
 constinit const TacticDef tactic_softmax = {
     .name = "softmax",
     .operators = kOperators,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

@@ -104,8 +104,8 @@ bool is_dense(const Walk& w) {
 
 /// Slices and splits of whole blocks of channels of a single blocked image lie in one piece; their offsets in
 /// bytes.
-std::optional<std::vector<int64_t>> blocked_parts(const Problem& p, const std::vector<Walk>& walks) {
-  const Layout layout = p.input_layout(0);
+std::optional<std::vector<int64_t>> blocked_parts(const Problem& p, const std::vector<Walk>& walks,
+                                                  Layout layout) {
   const Shape& in = *p.input_shape(0);
   if (!layout.is_blocked() || in[0] != 1 || (p.node().op_type != "Slice" && p.node().op_type != "Split"))
     return std::nullopt;
@@ -124,29 +124,36 @@ std::optional<std::vector<int64_t>> blocked_parts(const Problem& p, const std::v
   return offsets;
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
   const std::vector<Walk> walks = *walks_of(p);
   const Node& n = p.node();
   const auto width = static_cast<int64_t>(storage_bytes(p.input_dtype(0), 1));
-  if (const auto offsets = blocked_parts(p, walks)) {
+  for (const Layout layout : p.layouts(p.input_dtype(0), *p.input_shape(0))) {
+    const auto offsets = blocked_parts(p, walks, layout);
+    if (!offsets) continue;
+    Candidate& b = proposals.add(layout.str(), NumericsClass::kExact);
     for (size_t i = 0; i < walks.size(); ++i)
-      b.alias(n.output(i), p.input_layout(0), n.input(0), p.input_layout(0), (*offsets)[i]);
-    return {};
+      b.add_view(n.output(i), layout, n.input(0), layout, (*offsets)[i]);
   }
+  Candidate& b = proposals.add(Layout().str(), NumericsClass::kExact);
   if (std::all_of(walks.begin(), walks.end(), is_dense)) {
     for (size_t i = 0; i < walks.size(); ++i)
-      b.alias(n.output(i), {}, n.input(0), {}, walks[i].offset * width);
+      b.add_view(n.output(i), {}, n.input(0), {}, walks[i].offset * width);
     return {};
   }
   b.add_input(n.input(0));
   std::vector<int64_t> strides, offsets;
+  double bytes = 0;
   for (size_t i = 0; i < walks.size(); ++i) {
     b.add_output(n.output(i));
     strides.insert(strides.end(), walks[i].strides.begin(), walks[i].strides.end());
     offsets.push_back(walks[i].offset);
+    bytes += 2.0 * static_cast<double>(walks[i].extents.numel() * width);
   }
-  b.step().parameters.set("strides", strides);
-  b.step().parameters.set("offsets", offsets);
+  b.step.parameters.set("strides", strides);
+  b.step.parameters.set("offsets", offsets);
+  b.estimate = estimate_seconds(0, bytes, 1);
   return {};
 }
 
@@ -188,9 +195,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef tactic_strided_copy = {
     .name = "strided_copy",
     .operators = kOperators,
-    .numerics = NumericsClass::kExact,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
     .factory = {.create = create},
 };
 

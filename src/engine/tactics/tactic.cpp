@@ -1,5 +1,7 @@
 #include "engine/tactics/tactic.h"
 
+#include <algorithm>
+
 namespace assay::engine {
 namespace {
 
@@ -7,19 +9,41 @@ DType dtype_in(const Value* v) {
   return v != nullptr && v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
 }
 
+/// Of a common core: float32 operations and bytes from memory in a second, and what a step costs that does
+/// nothing.
+constexpr double kOperationRate = 60e9, kMemoryRate = 12e9, kStepSeconds = 1e-6;
+
 }  // namespace
 
-OpContext Problem::attributes(const Node& n) const {
-  const BoundOp op = require_op(n, model_);
-  return OpContext(n, *op.op, *op.version);
+OpContext Problem::attributes() const {
+  const BoundOp bound = require_op(node(), model_);
+  return OpContext(node(), *bound.op, *bound.version);
 }
 
-DType Problem::input_dtype(size_t i) const { return dtype_in(node_.input(i)); }
-DType Problem::output_dtype(size_t i) const { return dtype_in(node_.output(i)); }
+DType Problem::input_dtype(size_t i) const { return dtype_in(node().input(i)); }
+DType Problem::output_dtype(size_t i) const { return dtype_in(region_.output(i)); }
 
 const UnalignedTensor* Problem::input_constant(size_t i) const {
-  const Value* v = node_.input(i);
+  const Value* v = node().input(i);
   return v != nullptr && v->tensor().defined() ? &v->tensor() : nullptr;
+}
+
+std::vector<Layout> Problem::layouts(DType dtype, const Shape& shape) const {
+  std::vector<Layout> layouts = {Layout()};
+  if (dtype == DType::kFloat32 && shape.rank() >= 3 && shape.rank() <= 5)
+    layouts.insert(layouts.end(), config_.layouts.begin(), config_.layouts.end());
+  return layouts;
+}
+
+double estimate_seconds(double operations, double bytes, double efficiency) {
+  return kStepSeconds + std::max(operations / (kOperationRate * efficiency), bytes / kMemoryRate);
+}
+
+Candidate& Proposals::add(std::string variant, NumericsClass numerics) {
+  Candidate& c = candidates_.emplace_back();
+  c.variant = std::move(variant);
+  c.numerics = numerics;
+  return c;
 }
 
 }  // namespace assay::engine

@@ -1,9 +1,10 @@
-// What a tactic is: one way to run one kind of node. One TacticDef per tactic, in one file
-// src/engine/tactics/<name>.cpp, named in tactics.def under the operators it serves.
+// What a tactic is: one source of candidates, ways to run a region. One TacticDef per tactic, in one file
+// src/engine/tactics/<name>.cpp, named once in tactics.def.
 //
-// The builder asks the tactics of an operator in order, best first; the last is always the plain evaluation.
-// A tactic first says whether it can serve the problem; then it makes the step: layouts of inputs and
-// outputs, packed constants, parameters. At run time the step's kernel is made from the plan alone.
+// A tactic is asked with a region, the shapes of its values and the configuration, and answers with any
+// number of candidates: a step as data, the format of every operand, the class of its numerics, scratch
+// memory. Or with a sentence why it has none. The selector chooses by measured time; the runtime makes the
+// chosen step's kernel from the plan alone.
 #pragma once
 
 #include <functional>
@@ -15,104 +16,149 @@
 #include "assay/graph.h"
 #include "engine/plan/plan.h"
 #include "engine/runtime/kernel.h"
+#include "engine/tactics/region.h"
 #include "ops/op_context.h"
 #include "reference/evaluate.h"
 
 namespace assay::engine {
 
-/// How far a tactic's results may lie from the plain evaluation's.
+/// How far a candidate's results may lie from the plain evaluation's.
 enum class NumericsClass : uint8_t {
   kExact,         ///< the same values moved, or the same operations in the same order
   kReassociated,  ///< float32 with sums in another order
   kLowered,       ///< fewer bits, or an algorithm with larger rounding errors
 };
 
-/// What the builder knows about the machine and the wishes of its caller.
-struct BuildConfig {
+/// What a tactic may know about the machine and the wishes of the caller.
+struct TacticConfig {
   int threads = 1;
-  /// Channels of a block in blocked layouts: what oneDNN's kernels for this CPU like.
-  int32_t block = 16;
-  /// False: only the passes that the engine cannot do without.
-  bool optimize = true;
-  /// False: the plan only says what would be done. Its constants have no data, so it cannot be run.
-  bool has_data = true;
-  /// For tests only: name of a node whose result is made slightly wrong.
-  std::string planted_fault;
+  /// Layouts that float32 images may have besides the row-major one, the usual one for this CPU first.
+  std::vector<Layout> layouts;
 };
 
-/// One node to be lowered, with what is known about its values.
+/// A region to be run, with what is known about its values.
 class Problem {
  public:
-  Problem(const Node& node, const Model& model, const BuildConfig& config)
-      : node_(node), model_(model), config_(config), op_(bind_op(node, model)) {}
+  Problem(const Region& region, const Model& model, const TacticConfig& config)
+      : region_(region), model_(model), config_(config) {}
   virtual ~Problem() = default;
 
-  const Node& node() const { return node_; }
+  const Region& region() const { return region_; }
+  /// The region's main node; its only one where the region is a node.
+  const Node& node() const { return *region_.main; }
   const Model& model() const { return model_; }
-  const BuildConfig& config() const { return config_; }
-  /// The operator's definition; empty for regions and unknown operators.
-  BoundOp op() const { return op_; }
-  /// Attributes of an ONNX node of this model with schema defaults.
-  OpContext attributes(const Node& n) const;
-  OpContext attributes() const { return attributes(node_); }
+  const TacticConfig& config() const { return config_; }
+  /// The definition of node()'s operator; empty for idioms and unknown operators.
+  BoundOp op() const { return bind_op(node(), model_); }
+  /// Attributes of node() with schema defaults.
+  OpContext attributes() const;
 
-  size_t input_count() const { return node_.inputs().size(); }
-  size_t output_count() const { return node_.outputs().size(); }
-  bool has_input(size_t i) const { return node_.input(i) != nullptr; }
+  // Of node().
+  size_t input_count() const { return node().inputs().size(); }
+  size_t output_count() const { return node().outputs().size(); }
+  bool has_input(size_t i) const { return node().input(i) != nullptr; }
   DType input_dtype(size_t i) const;
   DType output_dtype(size_t i) const;
   /// Extents, when they are all known before the run.
-  const Shape* input_shape(size_t i) const { return shape(node_.input(i)); }
-  const Shape* output_shape(size_t i) const { return shape(node_.output(i)); }
+  const Shape* input_shape(size_t i) const { return shape(node().input(i)); }
   /// Data of a constant input; null for others.
   const UnalignedTensor* input_constant(size_t i) const;
-  /// The layout an input has now.
-  Layout input_layout(size_t i) const { return layout(node_.input(i)); }
+  /// Of what leaves the region.
+  const Shape* output_shape(size_t i) const { return shape(region_.output(i)); }
 
+  /// Extents of any value, when they are all known before the run; null for null.
   virtual const Shape* shape(const Value* v) const = 0;
-  virtual Layout layout(const Value* v) const = 0;
+
+  /// The layouts to propose for values of this type and shape: row-major first.
+  std::vector<Layout> layouts(DType dtype, const Shape& shape) const;
 
  private:
-  const Node& node_;
+  const Region& region_;
   const Model& model_;
-  const BuildConfig& config_;
-  BoundOp op_;
+  const TacticConfig& config_;
 };
 
-/// Where a tactic writes down the step it makes.
-class StepBuilder {
+/// One way to run a region, written down by a tactic.
+class Candidate {
  public:
-  virtual ~StepBuilder() = default;
+  /// What the step reads or writes.
+  struct Operand {
+    const Value* value = nullptr;  ///< null: left out, or a constant of the step's own
+    Layout layout;
+    /// A constant of the step's own: what it is made from and how, its name, the making, the weights it
+    /// stands for.
+    std::string key, name;
+    std::function<Tensor()> make;
+    UnalignedTensor source;
+  };
+  /// No step: `value` lies, in `layout`, in the memory of `source` as that is in `source_layout`, `offset`
+  /// bytes from its start.
+  struct View {
+    const Value *value, *source;
+    Layout layout, source_layout;
+    int64_t offset;
+  };
 
-  /// Appends a step input: value `v` of the graph in this layout (a reorder step is added when it is in
+  /// Appends a step input: a value of the graph in this layout (a reorder step is added where it is in
   /// another).
-  virtual void add_input(const Value* v, Layout layout = {}) = 0;
+  void add_input(const Value* v, Layout layout = {}) { inputs.push_back({.value = v, .layout = layout}); }
   /// Appends an input that is left out.
-  virtual void skip_input() = 0;
-  /// Appends a constant of the step's own. `make` is called when lower() has returned, unless a constant of
-  /// that key exists, so it must hold what it needs.
-  virtual void add_constant(const std::string& key, const std::string& name,
-                            const std::function<Tensor()>& make) = 0;
-  /// Appends a step output: value `v` will have this layout.
-  virtual void add_output(const Value* v, Layout layout = {}) = 0;
-  virtual void skip_output() = 0;
-  /// No step at all: `v` lies, in `layout`, in the memory of `source` as it is in its own layout, `offset`
-  /// bytes from its start. May be called for several outputs; nothing else may be called then.
-  virtual void alias(const Value* v, Layout layout, const Value* source, Layout source_layout,
-                     int64_t offset) = 0;
-  virtual Step& step() = 0;
+  void skip_input() { inputs.emplace_back(); }
+  /// Appends a constant of the step's own, made from `source`. Constants of one source and one `packing` are
+  /// made once; `packing` says everything that the result depends on besides. `make` is called later, so it
+  /// must hold what it needs.
+  void add_constant(std::string name, const UnalignedTensor& source, std::string packing,
+                    std::function<Tensor()> make) {
+    inputs.push_back(
+        {.key = std::move(packing), .name = std::move(name), .make = std::move(make), .source = source});
+  }
+  /// Appends a step output: the value will have this layout.
+  void add_output(const Value* v, Layout layout = {}) { outputs.push_back({.value = v, .layout = layout}); }
+  void skip_output() { outputs.emplace_back(); }
+  /// Nothing else may be called then. May be called for several outputs.
+  void add_view(const Value* v, Layout layout, const Value* source, Layout source_layout, int64_t offset) {
+    views.push_back({v, source, layout, source_layout, offset});
+  }
+
+  /// Which of the tactic's ways this is: "blocked8", "row". Tells candidates of one tactic apart, in reports
+  /// and pins.
+  std::string variant;
+  NumericsClass numerics = NumericsClass::kReassociated;
+  std::vector<Operand> inputs, outputs;
+  std::vector<View> views;
+  Step step;
+  /// Nodes that the step carries along as they are.
+  std::vector<std::shared_ptr<const Model>> networks;
+  /// For the choice without measurements: seconds that it may take on one core of a common CPU.
+  double estimate = 0;
+};
+
+/// The model of cost behind choices without measurements: work at a part of the rate that a core reaches at
+/// best, but no faster than its memory gives the bytes that are not in a cache.
+double estimate_seconds(double operations, double bytes, double efficiency);
+
+/// Takes a tactic's candidates.
+class Proposals {
+ public:
+  /// Begins a candidate.
+  Candidate& add(std::string variant, NumericsClass numerics);
+  std::vector<Candidate>& candidates() { return candidates_; }
+
+ private:
+  std::vector<Candidate> candidates_;
 };
 
 /// One line of tactics.def.
 struct TacticDef {
   std::string_view name;
-  /// Operators of the default domain that it serves; regions are written `assay.Fused`.
+  /// Raised when a kernel's speed or results change: timings of other versions do not count.
+  int version = 1;
+  /// Operators of the default domain that it serves as a region's main node; idioms are written `assay.Silu`.
   std::span<const std::string_view> operators;
-  NumericsClass numerics = NumericsClass::kReassociated;
-  /// Empty when the tactic can serve the problem; else the sentence that says why not.
-  std::string (*supports)(const Problem&);
-  /// Makes the step. May still decline, with a sentence, before it has written anything into the builder.
-  std::string (*lower)(const Problem&, StepBuilder&);
+  /// It takes Fused and Pointwise regions as well as single nodes.
+  bool takes_regions = false;
+  /// Adds candidates, or returns the sentence that says why it has none.
+  std::string (*propose)(const Problem&, Proposals&) = nullptr;
   KernelFactory factory;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/read.h"
 #include "passes/region.h"
 
 namespace assay::engine {
@@ -23,15 +24,18 @@ const TacticDef* find_tactic(std::string_view name) {
   return nullptr;
 }
 
-std::vector<const TacticDef*> tactics_for(const Node& node) {
-  std::string key = node.op_type;
-  if (is_region(node)) key = "assay." + key;
+std::vector<const TacticDef*> tactics_for(const Region& region) {
+  const Node& node = *region.main;
+  const std::string key = is_region(node) ? "assay." + node.op_type : node.op_type;
   std::vector<const TacticDef*> list;
   const bool known_domain = is_region(node) || node.domain.empty() || node.domain == "ai.onnx";
   for (const TacticDef* t : kTactics)
-    if (known_domain && std::find(t->operators.begin(), t->operators.end(), key) != t->operators.end())
+    if (known_domain && (region.kind == RegionKind::kNode || t->takes_regions) &&
+        std::find(t->operators.begin(), t->operators.end(), key) != t->operators.end())
       list.push_back(t);
-  list.push_back(&tactic_evaluate);
+  list.push_back(region.kind == RegionKind::kNode && !is_region(node) && has_subgraph(node)
+                     ? &tactic_control
+                     : &tactic_evaluate);
   return list;
 }
 

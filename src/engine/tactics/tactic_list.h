@@ -17,8 +17,8 @@ namespace assay::engine {
 std::span<const TacticDef* const> all_tactics();
 /// Null when there is none of that name.
 const TacticDef* find_tactic(std::string_view name);
-/// Those that serve the node's operator, in order; the plain evaluation is always the last.
-std::vector<const TacticDef*> tactics_for(const Node& node);
+/// Those that serve the region's operator, in order; the plain evaluation is always the last.
+std::vector<const TacticDef*> tactics_for(const Region& region);
 
 /// The kernels of all tactics, for contexts.
 const KernelFactory* find_kernel(std::string_view tactic);

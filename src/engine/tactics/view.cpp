@@ -14,10 +14,14 @@ std::string supports(const Problem& p) {
   return {};
 }
 
-std::string lower(const Problem& p, StepBuilder& b) {
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (std::string reason = supports(p); !reason.empty()) return reason;
+  const Value *in = p.node().input(0), *out = p.node().output(0);
   // A blocked input stays as it is when the shape does too.
-  const Layout layout = *p.input_shape(0) == *p.output_shape(0) ? p.input_layout(0) : Layout();
-  b.alias(p.node().output(0), layout, p.node().input(0), layout, 0);
+  const bool same = *p.input_shape(0) == *p.output_shape(0);
+  for (const Layout layout : p.layouts(p.input_dtype(0), *p.input_shape(0)))
+    if (!layout.is_blocked() || same)
+      proposals.add(layout.str(), NumericsClass::kExact).add_view(out, layout, in, layout, 0);
   return {};
 }
 
@@ -26,9 +30,7 @@ std::string lower(const Problem& p, StepBuilder& b) {
 constinit const TacticDef tactic_view = {
     .name = "view",
     .operators = kOperators,
-    .numerics = NumericsClass::kExact,
-    .supports = supports,
-    .lower = lower,
+    .propose = propose,
 };
 
 }  // namespace assay::engine

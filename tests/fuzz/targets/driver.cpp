@@ -27,7 +27,6 @@
 #include "assay/error.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
-#include "base/parallel.h"
 #include "fuzz/targets/feedback.h"
 #include "fuzz/targets/target.h"
 
@@ -308,7 +307,6 @@ int main(int argc, char** argv) {
   const fuzz::Options options = fuzz::parse(argc, argv);
   std::filesystem::create_directories(options.faults);
   set_memory_limit(fuzz::kMemory);
-  set_thread_count(1);
   const log::Capture quiet({.threshold = log::Severity::kCritical});
   fuzz::watch();
   return fuzz::run_all(options);

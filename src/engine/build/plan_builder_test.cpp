@@ -1,4 +1,4 @@
-#include "engine/build/builder.h"
+#include "engine/build/plan_builder.h"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@ std::shared_ptr<const Plan> plan_of(const Model& model, bool has_data) {
   config.has_data = has_data;
   std::vector<Shape> shapes;
   for (const Value* v : model.graph->inputs) shapes.push_back(*known_shape(*v->type.dims));
-  return Builder(model, config).build(shapes);
+  return PlanBuilder(model, config).build(shapes);
 }
 
 /// What inspect capability asks for needs no packed weights, and is told the same.
-TEST(Builder, APlanWithoutDataIsThePlan) {
+TEST(PlanBuilder, APlanWithoutDataIsThePlan) {
   for (const char* name : {"mobilenet-v2", "lstm", "mlp"}) {
     const auto model = build_template(find_template(name), {.weights = TemplateWeights::kShapesOnly});
     const auto full = plan_of(*model, true), bare = plan_of(*model, false);

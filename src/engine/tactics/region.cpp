@@ -1,11 +1,10 @@
-#include "passes/fused_view.h"
+#include "engine/tactics/region.h"
 
 #include <algorithm>
 
 #include "passes/match.h"
-#include "passes/region.h"
 
-namespace assay {
+namespace assay::engine {
 namespace {
 
 using kernels::PointwiseOp;
@@ -25,14 +24,19 @@ bool contains(const PointwiseOp (&list)[N], PointwiseOp op) {
   return std::find(std::begin(list), std::end(list), op) != std::end(list);
 }
 
-const Node* only_consumer(const Value* v) { return v->consumers().size() == 1 ? v->consumers()[0] : nullptr; }
-
 }  // namespace
 
 bool is_main_operator(const Node& n) {
   for (const char* op : {"Conv", "Gemm", "MatMul"})
     if (is_op(n, op)) return true;
   return false;
+}
+
+Region node_region(const Node& n) { return {.kind = RegionKind::kNode, .nodes = {&n}, .main = &n}; }
+
+Region pointwise_region(std::vector<const Node*> nodes) {
+  const Node* last = nodes.back();
+  return {.kind = RegionKind::kPointwise, .nodes = std::move(nodes), .main = last};
 }
 
 std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running) {
@@ -51,32 +55,4 @@ std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running) {
                                               : std::nullopt;
 }
 
-std::optional<FusedView> view_fused(const Node& n) {
-  FusedView view;
-  if (!is_region(n)) {
-    view.main = &n;
-    return is_main_operator(n) ? std::optional(std::move(view)) : std::nullopt;
-  }
-  if (!is_region(n, kFused)) return std::nullopt;
-  const Graph& body = body_of(n);
-  for (const auto& inner : body.nodes())
-    if (is_main_operator(*inner)) view.main = inner.get();
-  if (view.main == nullptr) return std::nullopt;
-  for (size_t i = 0; i < 2; ++i) view.transposed[i] = producer_of(view.main->input(i), "Transpose");
-  const Value* running = view.main->output(0);
-  while (running != body.outputs[0]) {
-    const Node* next = only_consumer(running);
-    if (next == nullptr) return std::nullopt;
-    if (is_op(*next, "Transpose")) {
-      view.result_transposed = next;
-      return next->output(0) == body.outputs[0] ? std::optional(std::move(view)) : std::nullopt;
-    }
-    std::optional<EpilogueStep> step = epilogue_step(*next, running);
-    if (!step) return std::nullopt;
-    view.epilogue.push_back(std::move(*step));
-    running = next->output(0);
-  }
-  return view;
-}
-
-}  // namespace assay
+}  // namespace assay::engine

@@ -1,0 +1,108 @@
+// Building engines: the objects of TensorRT's builder, with their names and duties.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/optimization_profile.h"
+#include "assay/runtime.h"
+#include "assay/timing_cache.h"
+
+namespace assay {
+
+/// One way to run one region of a network.
+struct Algorithm {
+  /// "dnnl_conv:blocked8": the tactic, and which of its ways.
+  std::string name;
+  /// Of what it reads and writes: "float32[1, 64, 56, 56] blocked8".
+  std::vector<std::string> inputs, outputs;
+  double seconds = 0;  ///< measured or estimated
+  int64_t scratch_bytes = 0;
+};
+
+/// Decides about regions; as TensorRT's IAlgorithmSelector.
+class AlgorithmSelector {
+ public:
+  virtual ~AlgorithmSelector() = default;
+  /// Positions of the algorithms that may be chosen for a region, which goes by the names of its ONNX nodes;
+  /// none: any may.
+  virtual std::vector<size_t> select_algorithms(const std::vector<std::string>& nodes,
+                                                const std::vector<Algorithm>& algorithms) = 0;
+  /// What was chosen in the end, once for each step of the plan that is built for the profile's best shapes.
+  virtual void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) = 0;
+};
+
+/// How far a long build is.
+struct BuildProgress {
+  std::string phase;  ///< "optimizing the network", "timing"
+  std::string what;   ///< the tactics that compete
+  size_t done = 0, total = 0;
+  size_t from_cache = 0;  ///< times that the timing cache knew
+};
+
+/// What a builder may do.
+struct BuilderConfig {
+  static constexpr int kDefaultOptimizationLevel = 3, kMaxOptimizationLevel = 5;
+
+  /// 0: nothing is timed, a model of cost decides. From 1 on candidates are timed, the more thoroughly the
+  /// higher. Throws nothing: levels beyond are as the nearest one.
+  int optimization_level = kDefaultOptimizationLevel;
+  /// For inputs with open extents or for shape tensors; contexts choose one. Needed where there are such.
+  std::vector<OptimizationProfile> profiles;
+  /// Times are looked up there and added; null: a cache for this build alone.
+  std::shared_ptr<TimingCache> timing_cache;
+  /// A time that the cache does not have is an error instead of a measurement.
+  bool use_timing_cache_only = false;
+  /// Scratch memory that a step may take. Bytes.
+  int64_t workspace_limit = std::numeric_limits<int64_t>::max();
+  /// The network goes into the plan, so that a Refitter may give it other weights.
+  bool is_refittable = false;
+  /// Weights stay out of the plan: a Refitter gives them. Includes is_refittable.
+  bool strips_weights = false;
+  /// False: only the passes that the engine cannot do without.
+  bool optimize = true;
+  /// Names of passes that are left out; how many edits they make at most; whether the graph is checked after
+  /// each.
+  std::vector<std::string> disabled_passes;
+  int64_t max_edits = std::numeric_limits<int64_t>::max();
+  bool verify_passes = false;
+  /// Names of tactics ("dnnl_conv") or of one of their ways ("dnnl_conv:row") that are left out.
+  std::vector<std::string> disabled_tactics;
+  /// By the name of an ONNX node: the tactic, or the way, that it must run on.
+  std::map<std::string, std::string> pinned_tactics;
+  /// Must outlive the build.
+  AlgorithmSelector* algorithm_selector = nullptr;
+  /// Called from the building thread.
+  std::function<void(const BuildProgress&)> on_progress;
+};
+
+/// Makes engines.
+class Builder {
+ public:
+  explicit Builder(const Runtime& runtime);
+
+  /// The network is not changed; what of it the engine needs is shared. Throws Error naming the node, input
+  /// or option: kUnsupported for what no tactic runs, kInvalidModel, kInvalidArgument for a config that
+  /// contradicts the network.
+  std::shared_ptr<Engine> build_engine(const std::shared_ptr<const Model>& network,
+                                       const BuilderConfig& config = {}) const;
+  /// build_engine() and Engine::serialize().
+  std::string build_serialized_network(const std::shared_ptr<const Model>& network,
+                                       const BuilderConfig& config = {}) const;
+
+  /// For --explain: each region of the last engine with its candidates, their times, and why the others were
+  /// refused.
+  const std::string& explanation() const { return explanation_; }
+
+ private:
+  std::shared_ptr<Runtime::State> runtime_;
+  mutable std::string explanation_;
+};
+
+}  // namespace assay

@@ -1,0 +1,120 @@
+#include "engine/build/executable.h"
+
+#include <algorithm>
+
+#include "engine/tactics/tactic_list.h"
+
+namespace assay::engine {
+namespace {
+
+/// Takes a run's outputs as tensors of their own.
+class TensorOutputs final : public OutputBinding {
+ public:
+  explicit TensorOutputs(const Plan& plan) : plan_(plan), tensors_(plan.outputs.size()) {}
+  void* memory(size_t i, size_t) noexcept override {
+    try {
+      const PlanValue& v = plan_.values[static_cast<size_t>(plan_.outputs[i])];
+      tensors_[i] = Tensor::allocate(v.dtype, v.shape);
+      return tensors_[i].mutable_data();
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }
+  void finished(size_t) noexcept override {}
+  void released(size_t) noexcept override {}
+  void computed(size_t i, const Tensor& tensor) noexcept override { tensors_[i] = tensor; }
+  std::vector<Tensor> take() { return std::move(tensors_); }
+
+ private:
+  const Plan& plan_;
+  std::vector<Tensor> tensors_;
+};
+
+/// A network is made ready when its first inputs come.
+class LazyRunner final : public NetworkRunner {
+ public:
+  explicit LazyRunner(std::shared_ptr<Specializer> plans) : executable_(std::move(plans)) {}
+  std::vector<Tensor> run(std::span<const Tensor> inputs) override {
+    Context& context = executable_.context_for(inputs);
+    TensorOutputs outputs(context.plan());
+    const Status status = context.run(inputs, outputs);
+    if (status != Status::kOk)
+      fail(ErrorCode::kInvalidModel, "{}",
+           context.error().empty() ? std::string(status_text(status)) : context.error());
+    return outputs.take();
+  }
+
+ private:
+  Executable executable_;
+};
+
+class PlanNetworks final : public NetworkSource {
+ public:
+  explicit PlanNetworks(const ReadyPlan& plan) : plan_(plan) {}
+  std::unique_ptr<NetworkRunner> runner(int32_t network) override {
+    return std::make_unique<LazyRunner>(plan_.networks.at(static_cast<size_t>(network)));
+  }
+
+ private:
+  const ReadyPlan& plan_;
+};
+
+}  // namespace
+
+struct Executable::Entry {
+  Entry(std::shared_ptr<const ReadyPlan> plan, std::shared_ptr<ThreadPool> pool)
+      : ready(std::move(plan)),
+        networks(*ready),
+        context(ready->plan, find_kernel, networks, std::move(pool)) {}
+  std::shared_ptr<const ReadyPlan> ready;
+  PlanNetworks networks;
+  Context context;
+};
+
+Executable::Executable(std::shared_ptr<Specializer> plans) : plans_(std::move(plans)) {}
+Executable::~Executable() = default;
+
+Context& Executable::add(std::shared_ptr<const ReadyPlan> plan) {
+  entries_.emplace_front(std::move(plan), plans_->config().pool);
+  entries_.front().context.set_cancel_flag(cancel_);
+  size_t bytes = 0;
+  for (const Entry& e : entries_) bytes += e.ready->bytes;
+  while (entries_.size() > 1 && (entries_.size() > kMaxContexts || bytes > kMaxBytes)) {
+    bytes -= entries_.back().ready->bytes;
+    entries_.pop_back();
+  }
+  return entries_.front().context;
+}
+
+void Executable::set_memory(char* memory, size_t bytes) {
+  given_ = memory;
+  given_bytes_ = bytes;
+}
+
+void Executable::give_memory(Context& context) {
+  const auto bytes = static_cast<size_t>(context.plan().arena_bytes);
+  char* memory = given_;
+  if (memory != nullptr) {
+    require(bytes <= given_bytes_, ErrorCode::kInvalidArgument,
+            "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
+  } else {
+    if (arena_ == nullptr || arena_->size() < bytes) arena_ = std::make_unique<Arena>(bytes);
+    memory = arena_->data();
+  }
+  if (context.memory() != memory) context.set_memory(memory);
+}
+
+Context& Executable::context_for(std::span<const Tensor> inputs) {
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const Entry& e) { return e.ready->key.matches(inputs); });
+  if (it == entries_.end()) {
+    add(plans_->plan_for(inputs));
+  } else if (it != entries_.begin()) {
+    entries_.splice(entries_.begin(), entries_, it);
+  }
+  Context& context = entries_.front().context;
+  give_memory(context);
+  return context;
+}
+
+}  // namespace assay::engine

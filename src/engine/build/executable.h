@@ -1,0 +1,55 @@
+// What one user of a network runs: contexts by the shapes of its inputs.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <span>
+
+#include "engine/build/specializer.h"
+#include "engine/runtime/arena.h"
+#include "engine/runtime/context.h"
+
+namespace assay::engine {
+
+/// Contexts of the plans that were needed, which share one arena. The least recently used go when there are
+/// more than kMaxContexts or when their plans take more memory than kMaxBytes; the last one always stays.
+/// Several may share a Specializer, and with it plans and weights. Not thread-safe; once there is a context
+/// for the shapes, nothing is locked and nothing allocated.
+class Executable {
+ public:
+  static constexpr size_t kMaxContexts = 64;
+  static constexpr size_t kMaxBytes = size_t{512} << 20;
+
+  explicit Executable(std::shared_ptr<Specializer> plans);
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  /// The context for these inputs, in the order of the network's; made when it is not there. Stays until the
+  /// next call. Throws Error.
+  Context& context_for(std::span<const Tensor> inputs);
+  /// Makes the context for a plan ahead; context_for() gives it its memory.
+  Context& add(std::shared_ptr<const ReadyPlan> plan);
+  /// Memory for intermediate values, at a multiple of kAlignment, instead of the arena; null: the arena
+  /// again.
+  void set_memory(char* memory, size_t bytes);
+  /// See Context::set_cancel_flag(); for contexts made from now on.
+  void set_cancel_flag(const std::atomic<bool>* flag) { cancel_ = flag; }
+
+  const std::shared_ptr<Specializer>& plans() const { return plans_; }
+  size_t context_count() const { return entries_.size(); }
+
+ private:
+  struct Entry;
+  void give_memory(Context& context);
+
+  std::shared_ptr<Specializer> plans_;
+  std::unique_ptr<Arena> arena_;
+  char* given_ = nullptr;
+  size_t given_bytes_ = 0;
+  const std::atomic<bool>* cancel_ = nullptr;
+  std::list<Entry> entries_;  // the last used first
+};
+
+}  // namespace assay::engine

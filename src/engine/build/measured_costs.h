@@ -1,0 +1,60 @@
+// What candidates take, measured on this machine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "assay/timing_cache.h"
+#include "base/thread_pool.h"
+#include "engine/build/lowering.h"
+#include "engine/build/selector.h"
+
+namespace assay::engine {
+
+/// How far measuring may go.
+struct TimingOptions {
+  /// Runs of each candidate, at least and at most.
+  int least_runs = 4, most_runs = 12;
+  /// Seconds for the candidates of one problem, after the least runs.
+  double seconds_per_problem = 0.03;
+  /// Weights come from memory, not from a cache: as they do in a network whose weights are larger than the
+  /// caches.
+  bool cold_weights = true;
+  /// Unknown problems throw Error (kNotFound) instead of being measured.
+  bool use_only = false;
+};
+
+/// Candidates of a problem run in turns, so that a change of the machine's speed meets all of them; the
+/// median of each counts. Times are looked up in, and added to, a timing cache. The plain evaluation is not
+/// measured where there is anything else.
+class MeasuredCosts final : public Costs {
+ public:
+  /// `cache` and `constants` outlive it. Kernels run on the threads of `pool`.
+  MeasuredCosts(TimingCache& cache, ConstantCache& constants, std::shared_ptr<ThreadPool> pool,
+                TimingOptions options);
+
+  void rate(std::vector<Option>& options) override;
+  double reorder(DType dtype, const Shape& shape, Layout from, Layout to) override;
+
+  /// Told before each problem that is measured.
+  std::function<void(const std::string& problem)> progress;
+  int64_t measured() const { return measured_; }
+  int64_t found() const { return found_; }
+
+ private:
+  struct Subject;
+  std::unique_ptr<Subject> subject_of(const Candidate& c, const TacticDef& tactic);
+  std::vector<double> measure(std::vector<std::unique_ptr<Subject>>& subjects);
+
+  TimingCache& cache_;
+  ConstantCache& constants_;
+  std::shared_ptr<ThreadPool> pool_;
+  TimingOptions options_;
+  int64_t measured_ = 0, found_ = 0;
+};
+
+/// What a candidate's time depends on besides the environment: tactic, version, operands, parameters.
+std::string problem_text(const Candidate& c, const TacticDef& tactic);
+
+}  // namespace assay::engine

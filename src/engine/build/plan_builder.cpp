@@ -1,0 +1,190 @@
+#include "engine/build/plan_builder.h"
+
+#include <algorithm>
+#include <dnnl.hpp>
+
+#include "base/cpus.h"
+#include "engine/build/dynamic_part.h"
+#include "engine/build/shape_values.h"
+#include "engine/tactics/tactic_list.h"
+#include "graph/clone.h"
+#include "ops/infer.h"
+#include "passes/origins.h"
+#include "passes/pipelines.h"
+#include "passes/region.h"
+
+namespace assay::engine {
+namespace {
+
+/// Folding makes shapes known, and known shapes let more fold.
+constexpr int kMaxRounds = 4;
+
+/// What is given out without being computed passes through a node, so that there is a step to write it.
+void compute_outputs(Graph& g) {
+  for (Value*& v : g.outputs) {
+    if (v->producer() != nullptr) continue;
+    Value* given = g.add_value(g.unique_name(v->name() + "/output"), v->type);
+    g.add_node("Identity", {v}, {given}, {}, v->name());
+    v = given;
+  }
+}
+
+std::vector<std::string> format_texts(const std::vector<Candidate::Operand>& operands) {
+  std::vector<std::string> texts;
+  for (const Candidate::Operand& o : operands)
+    if (o.value != nullptr) texts.push_back(o.value->type.str() + " " + o.layout.str());
+  return texts;
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
+    : config_(std::move(config)), canonical_(clone_model(model)) {
+  if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
+  infer_shapes(*canonical_);
+  run_passes(*canonical_, lowering_pipeline());
+  if (config_.optimize) run_passes(*canonical_, canonical_pipeline(), config_.passes);
+}
+
+/// Runs the passes for known shapes over a model whose types have been inferred.
+void PlanBuilder::specialize(Model& model) const {
+  for (int round = 0; config_.optimize && round < kMaxRounds; ++round) {
+    int64_t edits = 0;
+    for (const PassReport& r : run_passes(model, specialize_pipeline(), config_.passes)) edits += r.edits;
+    if (edits == 0) break;
+    infer_shapes(model);
+  }
+}
+
+std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes) {
+  std::vector<size_t> value_inputs;
+  return build(input_shapes, {}, value_inputs);
+}
+
+std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes,
+                                               std::span<const Tensor> inputs,
+                                               std::vector<size_t>& value_inputs) {
+  const std::shared_ptr<Model> model = clone_model(*canonical_);
+  Graph& g = *model->graph;
+  const std::vector<Value*> graph_inputs = g.inputs;
+  const auto fix = [&](size_t i) { graph_inputs[i]->set_tensor(inputs[i]); };
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    if (g.inputs[i]->type.is_tensor())
+      g.inputs[i]->type = Type::tensor(g.inputs[i]->type.dtype, input_shapes[i]);
+  for (const size_t i : value_inputs) fix(i);
+  infer_shapes(*model);
+  specialize(*model);
+  while (!inputs.empty()) {
+    bool more = false;
+    for (const size_t i : shape_value_inputs(*model)) {
+      if (!inputs[i].defined() ||
+          std::find(value_inputs.begin(), value_inputs.end(), i) != value_inputs.end())
+        continue;
+      value_inputs.push_back(i);
+      fix(i);
+      more = true;
+    }
+    if (!more) break;
+    infer_shapes(*model);
+    specialize(*model);
+  }
+  std::sort(value_inputs.begin(), value_inputs.end());
+  return plan_of(*model);
+}
+
+std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
+  Graph& g = *model.graph;
+  cut_dynamic_part(model);
+  if (config_.optimize) run_passes(model, idiom_pipeline(), config_.passes);
+  compute_outputs(g);
+  const TacticConfig tactics = {.threads = config_.threads, .layouts = config_.layouts};
+  {
+    // Idioms that no tactic takes become the nodes they stand for.
+    OptionMaker maker(model, tactics, config_.tactics);
+    dissolve_regions(model, [&](const Node& n) { return maker.options_of(node_region(n)).options.empty(); });
+  }
+  OptionMaker maker(model, tactics, config_.tactics);
+  EstimatedCosts estimated;
+  std::optional<MeasuredCosts> measured;
+  if (config_.timing_cache != nullptr && config_.has_data)
+    measured.emplace(*config_.timing_cache, *config_.constants, config_.pool, config_.timing);
+  const std::vector<Choice> choices =
+      select(model, maker, measured ? static_cast<Costs&>(*measured) : estimated, config_.hooks);
+  reports_.clear();
+  if (config_.reports) report(choices);
+  LoweredPlan lowered =
+      lower_choices(model, maker, choices, config_.threads, *config_.constants, config_.has_data);
+  resolve_outputs(lowered);
+  place_values(lowered);
+  if (config_.bodies_ahead) plan_bodies(lowered.plan);
+  return std::make_shared<Plan>(std::move(lowered.plan));
+}
+
+void PlanBuilder::plan_bodies(Plan& plan) {
+  for (const Step& step : plan.steps) {
+    if (step.tactic != tactic_control.name) continue;
+    // The first of its networks is the node itself.
+    for (size_t i = 1; i < step.networks.size(); ++i) {
+      PlanNetwork& network = plan.networks[static_cast<size_t>(step.networks[i])];
+      std::vector<Shape> shapes;
+      for (const Value* v : network.model->graph->inputs)
+        if (v->type.has_shape())
+          if (auto shape = known_shape(*v->type.dims)) shapes.push_back(std::move(*shape));
+      if (shapes.size() != network.model->graph->inputs.size()) continue;
+      PlanBuilder builder(*network.model, config_);
+      const auto body = builder.build(shapes);
+      if (waits_for_shapes(*body)) continue;
+      network.plan = body;
+      reports_.insert(reports_.end(), builder.reports_.begin(), builder.reports_.end());
+    }
+  }
+}
+
+bool waits_for_shapes(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const Step& s) { return s.tactic == tactic_network.name; });
+}
+
+void PlanBuilder::report(std::span<const Choice> choices) {
+  for (const Choice& c : choices) {
+    RegionReport r;
+    for (const Node* n : c.region.nodes)
+      for (const std::string& name : origins_of(*n))
+        if (std::find(r.origins.begin(), r.origins.end(), name) == r.origins.end()) r.origins.push_back(name);
+    for (size_t i = 0; i < c.options.options.size(); ++i)
+      r.candidates.push_back(
+          {c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen, {}, {}, 0});
+    if (!r.candidates.empty()) {
+      const Candidate& chosen = c.option().candidate;
+      RegionReport::Line& line = r.candidates[c.chosen];
+      line.inputs = format_texts(chosen.inputs);
+      line.outputs = format_texts(chosen.outputs);
+      line.scratch_bytes = chosen.step.scratch_bytes;
+    }
+    r.refusals = c.options.refusals;
+    reports_.push_back(std::move(r));
+  }
+}
+
+BuildConfig default_config(int threads) {
+  BuildConfig config;
+  config.threads = threads > 0 ? threads : available_cpus();
+  config.layouts = {Layout{dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8}};
+  return config;
+}
+
+std::string reports_text(std::span<const RegionReport> reports) {
+  std::string text;
+  for (const RegionReport& r : reports) {
+    std::string origins;
+    for (const std::string& name : r.origins) origins += (origins.empty() ? "" : ", ") + name;
+    text += fmt::format("region {}\n", origins);
+    for (const RegionReport::Line& line : r.candidates)
+      text += fmt::format("  {} {} {:.1f} us\n", line.chosen ? "*" : " ", line.candidate, line.seconds * 1e6);
+    for (const Refusal& refusal : r.refusals)
+      text += fmt::format("    not {}: {}\n", refusal.tactic, refusal.reason);
+  }
+  return text;
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,98 @@
+// From a model to plans.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/build/lowering.h"
+#include "engine/build/measured_costs.h"
+#include "passes/pass_manager.h"
+
+namespace assay::engine {
+
+/// What the builder may do, and how it decides.
+struct BuildConfig {
+  int threads = 1;
+  /// Layouts of images besides the row-major one: what the kernels for this CPU like.
+  std::vector<Layout> layouts;
+  /// False: only the passes that the engine cannot do without.
+  bool optimize = true;
+  /// Which passes run, and how far.
+  PassOptions passes;
+  TacticRules tactics;
+  SelectHooks hooks;
+  /// Measures candidates and keeps the times there; null: estimates decide.
+  std::shared_ptr<TimingCache> timing_cache;
+  TimingOptions timing;
+  /// Kernels are measured on its threads; null: on the caller's.
+  std::shared_ptr<ThreadPool> pool;
+  /// Shared by the plans of a model and of the networks in them; null: a new one.
+  std::shared_ptr<ConstantCache> constants;
+  /// Plans for bodies of control flow are made along with that of the network around them, where their shapes
+  /// are known; false: when they run for the first time.
+  bool bodies_ahead = true;
+  /// False: nobody asks for reports().
+  bool reports = true;
+  /// False: the plan only says what would be done. Its constants have no data, so it cannot be run, and
+  /// nothing is measured.
+  bool has_data = true;
+};
+
+/// How one region of a plan came to run as it does.
+struct RegionReport {
+  std::vector<std::string> origins;  ///< names of ONNX nodes
+  struct Line {
+    std::string candidate;
+    double seconds = 0;
+    bool chosen = false;
+    /// Of the chosen one: what it reads and writes, "float32[1, 64, 56, 56] blocked8".
+    std::vector<std::string> inputs, outputs;
+    int64_t scratch_bytes = 0;
+  };
+  std::vector<Line> candidates;
+  std::vector<Refusal> refusals;
+};
+
+/// Makes plans of one model, one for each set of input shapes. What does not depend on shapes is done once,
+/// and packed weights are shared between the plans. Not thread-safe.
+class PlanBuilder {
+ public:
+  /// Brings the model into canonical form; the given one is not changed. Throws Error naming the node that
+  /// breaks a rule.
+  PlanBuilder(const Model& model, BuildConfig config);
+
+  /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
+  /// matter. Throws Error naming the node.
+  std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
+  /// The same for given inputs; undefined ones are not known. `value_inputs` holds positions of inputs whose
+  /// elements plans have been made for before; they and others that turn out to decide about shapes go into
+  /// the plan as constants, and all of them are in `value_inputs` then, sorted.
+  std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
+                                    std::vector<size_t>& value_inputs);
+  /// Of the last plan, in the order of its regions; those of bodies that were planned along with it follow.
+  const std::vector<RegionReport>& reports() const { return reports_; }
+
+  const BuildConfig& config() const { return config_; }
+
+ private:
+  void specialize(Model& model) const;
+  std::shared_ptr<const Plan> plan_of(Model& model);
+  void plan_bodies(Plan& plan);
+  void report(std::span<const Choice> choices);
+
+  BuildConfig config_;
+  std::shared_ptr<Model> canonical_;
+  std::vector<RegionReport> reports_;
+};
+
+/// True for a plan with parts that are made ready when their shapes are known: in its run.
+bool waits_for_shapes(const Plan& plan);
+
+/// The configuration for this machine: its layouts, and `threads` threads (0: the CPUs this process may use).
+/// Estimates decide.
+BuildConfig default_config(int threads);
+
+/// For --explain: each region with its candidates, their times, and why the others were refused.
+std::string reports_text(std::span<const RegionReport> reports);
+
+}  // namespace assay::engine

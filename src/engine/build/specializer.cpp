@@ -1,0 +1,112 @@
+#include "engine/build/specializer.h"
+
+#include <algorithm>
+
+namespace assay::engine {
+namespace {
+
+size_t bytes_of(const Plan& plan) {
+  auto bytes = static_cast<size_t>(plan.arena_bytes);
+  for (const PlanConstant& c : plan.constants)
+    if (!c.packing.empty()) bytes += c.tensor.nbytes();
+  return bytes;
+}
+
+}  // namespace
+
+Specializer::Specializer(std::shared_ptr<const Model> model, BuildConfig config)
+    : model_(std::move(model)), config_(std::move(config)) {
+  if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
+}
+
+Specializer::Specializer(const PlanNetwork& network, BuildConfig config)
+    : Specializer(network.model, std::move(config)) {
+  if (network.plan == nullptr) return;
+  std::vector<Shape> shapes;
+  for (const int32_t id : network.plan->inputs)
+    shapes.push_back(network.plan->values[static_cast<size_t>(id)].shape);
+  keep({std::move(shapes), {}}, network.plan);
+}
+
+PlanBuilder& Specializer::opened() {
+  require(model_ != nullptr, ErrorCode::kInvalidArgument,
+          "the plan is for other shapes, and the network that it was made of is not in it");
+  if (!builder_) builder_.emplace(*model_, config_);
+  return *builder_;
+}
+
+void Specializer::open() {
+  const std::lock_guard lock(mutex_);
+  opened();
+}
+
+void Specializer::add(PlanKey key, std::shared_ptr<const Plan> plan) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& entry : key.values)
+    if (std::find(value_inputs_.begin(), value_inputs_.end(), entry.first) == value_inputs_.end())
+      value_inputs_.push_back(entry.first);
+  std::sort(value_inputs_.begin(), value_inputs_.end());
+  keep(std::move(key), std::move(plan));
+}
+
+std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<const Plan> plan) {
+  auto ready = std::make_shared<ReadyPlan>();
+  ready->key = std::move(key);
+  ready->bytes = bytes_of(*plan);
+  for (const PlanNetwork& n : plan->networks)
+    ready->networks.push_back(std::make_shared<Specializer>(n, config_));
+  ready->plan = std::move(plan);
+  plans_.push_front(ready);
+  size_t bytes = 0;
+  for (const auto& p : plans_) bytes += p->bytes;
+  while (plans_.size() > 1 && (plans_.size() > kMaxPlans || bytes > kMaxBytes)) {
+    bytes -= plans_.back()->bytes;
+    plans_.pop_back();
+  }
+  return ready;
+}
+
+std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& shapes) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& p : plans_)
+    if (p->key.values.empty() && p->key.shapes == shapes) return p;
+  std::shared_ptr<const Plan> plan = opened().build(shapes);
+  return waits_for_shapes(*plan) ? nullptr : keep({shapes, {}}, std::move(plan));
+}
+
+std::shared_ptr<const ReadyPlan> Specializer::make(const PlanKey& key) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Tensor> inputs(key.shapes.size());
+  std::vector<size_t> found;
+  for (const auto& [i, value] : key.values) {
+    inputs[i] = value;
+    found.push_back(i);
+  }
+  return keep(key, opened().build(key.shapes, inputs, found));
+}
+
+std::shared_ptr<const ReadyPlan> Specializer::plan_for(std::span<const Tensor> inputs) {
+  const std::lock_guard lock(mutex_);
+  const auto it =
+      std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p->key.matches(inputs); });
+  if (it != plans_.end()) {
+    plans_.splice(plans_.begin(), plans_, it);
+    return plans_.front();
+  }
+  PlanKey key;
+  for (const Tensor& t : inputs) key.shapes.push_back(t.is_container() ? Shape() : t.shape());
+  const bool other_values =
+      std::any_of(plans_.begin(), plans_.end(), [&](const auto& p) { return p->key.has_shapes(inputs); });
+  if (other_values && ++value_misses_ > kMaxValueMisses) ignores_values_ = true;
+  if (ignores_values_) return keep(std::move(key), opened().build(key.shapes));
+  std::shared_ptr<const Plan> plan = opened().build(key.shapes, inputs, value_inputs_);
+  for (const size_t i : value_inputs_) key.values.emplace_back(i, inputs[i]);
+  return keep(std::move(key), std::move(plan));
+}
+
+size_t Specializer::plan_count() const {
+  const std::lock_guard lock(mutex_);
+  return plans_.size();
+}
+
+}  // namespace assay::engine

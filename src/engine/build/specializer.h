@@ -1,0 +1,74 @@
+// Plans of one network for whatever shapes come.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/build/plan_builder.h"
+
+namespace assay::engine {
+
+class Specializer;
+
+/// A plan, with what makes plans of the networks in it.
+struct ReadyPlan {
+  PlanKey key;
+  std::shared_ptr<const Plan> plan;
+  std::vector<std::shared_ptr<Specializer>> networks;
+  size_t bytes = 0;  ///< of its arena and of the constants that were made for it
+};
+
+/// Makes plans when they are needed and keeps them, the last kMaxPlans that were asked for, as long as they
+/// do not take more than kMaxBytes together. What does not depend on shapes is shared by all. Inputs that
+/// hold something else in most runs (the counter of a loop) are no longer looked at after kMaxValueMisses
+/// plans for the same shapes: what hangs on them waits for its shapes in the run instead. May be used by
+/// several threads; one at a time makes a plan.
+class Specializer {
+ public:
+  static constexpr size_t kMaxPlans = 64;
+  static constexpr size_t kMaxBytes = size_t{512} << 20;
+  static constexpr int kMaxValueMisses = 4;
+
+  Specializer(std::shared_ptr<const Model> model, BuildConfig config);
+  /// For a network in a plan; its own plan, if it has one, is there from the beginning.
+  Specializer(const PlanNetwork& network, BuildConfig config);
+
+  /// Brings the network into canonical form now rather than with the first plan. Throws Error naming the node
+  /// that breaks a rule.
+  void open();
+  /// Adds a plan that is there already.
+  void add(PlanKey key, std::shared_ptr<const Plan> plan);
+  /// Makes the plan for inputs of these shapes ahead, where it does not depend on what they hold; null where
+  /// it does. Throws Error.
+  std::shared_ptr<const ReadyPlan> prepare(const std::vector<Shape>& shapes);
+  /// Makes the plan for shapes and values that are known beforehand. Throws Error.
+  std::shared_ptr<const ReadyPlan> make(const PlanKey& key);
+  /// The plan for these inputs, in the order of the network's. Throws Error.
+  std::shared_ptr<const ReadyPlan> plan_for(std::span<const Tensor> inputs);
+
+  const BuildConfig& config() const { return config_; }
+  size_t plan_count() const;
+  /// Null before open() or the first plan.
+  const PlanBuilder* builder() const { return builder_ ? &*builder_ : nullptr; }
+
+ private:
+  PlanBuilder& opened();
+  std::shared_ptr<const ReadyPlan> keep(PlanKey key, std::shared_ptr<const Plan> plan);
+
+  std::shared_ptr<const Model> model_;  // null when there is one plan only
+  BuildConfig config_;
+  mutable std::mutex mutex_;
+  std::optional<PlanBuilder> builder_;
+  /// Inputs that decide about shapes by what they hold, as far as that is known: it comes out while plans are
+  /// made.
+  std::vector<size_t> value_inputs_;
+  int value_misses_ = 0;
+  bool ignores_values_ = false;
+  std::list<std::shared_ptr<const ReadyPlan>> plans_;  // the last used first
+};
+
+}  // namespace assay::engine

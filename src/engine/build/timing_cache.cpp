@@ -1,0 +1,153 @@
+#include "assay/timing_cache.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <dnnl.hpp>
+#include <fstream>
+
+#include "assay/error.h"
+#include "assay/version.h"
+#include "base/atomic_file.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/mapped_file.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kFormat = "assay timing cache";
+constexpr int64_t kFormatVersion = 1;
+/// No step takes longer; what says so is damaged.
+constexpr double kMaxNanoseconds = 1e15;
+
+/// model name and the like of the first processor in /proc/cpuinfo.
+std::string processor_field(std::string_view wanted) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const size_t end = line.find_last_not_of(" \t", colon - 1);
+    if (std::string_view(line).substr(0, end + 1) == wanted)
+      return colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<double> TimingCache::find(const std::string& problem) const {
+  const std::lock_guard lock(mutex_);
+  const auto times = times_.find(environment_);
+  if (times == times_.end()) return std::nullopt;
+  const auto it = times->second.find(problem);
+  return it == times->second.end() ? std::nullopt : std::optional(it->second);
+}
+
+void TimingCache::set(const std::string& problem, double seconds) {
+  const std::lock_guard lock(mutex_);
+  // As the file has it, so that a choice from memory is the choice from the file.
+  times_[environment_][problem] = std::round(seconds * 1e9) * 1e-9;
+}
+
+size_t TimingCache::size() const {
+  const std::lock_guard lock(mutex_);
+  const auto times = times_.find(environment_);
+  return times == times_.end() ? 0 : times->second.size();
+}
+
+size_t TimingCache::foreign_size() const {
+  const std::lock_guard lock(mutex_);
+  size_t count = 0;
+  for (const auto& [environment, times] : times_) count += environment == environment_ ? 0 : times.size();
+  return count;
+}
+
+void TimingCache::merge(const TimingCache& other) {
+  if (&other == this) return;
+  const std::scoped_lock lock(mutex_, other.mutex_);
+  for (const auto& [environment, times] : other.times_)
+    for (const auto& [problem, seconds] : times) times_[environment][problem] = seconds;
+}
+
+void TimingCache::read(const std::string& text, const std::string& name) {
+  TimingCache given(environment_);
+  JsonReader json(text, name);
+  const auto check = [&](bool condition, std::string_view what) {
+    require(condition, ErrorCode::kInvalidArgument, "{}: not a timing cache of this version: {}", name, what);
+  };
+  bool has_format = false, has_version = false;
+  json.expect(JsonEvent::kBeginObject, "the timing cache");
+  while (json.next_key()) {
+    const std::string key(json.string());
+    if (key == "format") {
+      check(json.expect_string("'format'") == kFormat, "its 'format' is another one");
+      has_format = true;
+    } else if (key == "version") {
+      check(json.expect_int64("'version'") == kFormatVersion, "its 'version' is another one");
+      has_version = true;
+    } else if (key == "nanoseconds") {
+      check(has_format && has_version, "'format' and 'version' do not come first");
+      json.expect(JsonEvent::kBeginObject, "'nanoseconds'");
+      while (json.next_key()) {
+        Times& times = given.times_[std::string(json.string())];
+        json.expect(JsonEvent::kBeginObject, "the times of an environment");
+        while (json.next_key()) {
+          const std::string problem(json.string());
+          const auto ns = static_cast<double>(json.expect_int64("a time"));
+          check(ns >= 0 && ns <= kMaxNanoseconds, "a time is negative or longer than any");
+          times[problem] = ns * 1e-9;
+        }
+      }
+    } else {
+      check(false, "there is an unknown key '" + key + "'");
+    }
+  }
+  json.expect(JsonEvent::kEnd, "the end");
+  check(has_format && has_version, "'format' or 'version' is missing");
+  merge(given);
+}
+
+void TimingCache::load(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  read(std::string(file->bytes()), path);
+}
+
+std::string TimingCache::str() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  JsonWriter json([&](std::string_view piece) { text += piece; });
+  json.begin_object()
+      .key("format")
+      .value(kFormat)
+      .key("version")
+      .value(kFormatVersion)
+      .key("nanoseconds")
+      .begin_object();
+  for (const auto& [environment, times] : times_) {
+    if (times.empty()) continue;
+    json.key(environment).begin_object();
+    for (const auto& [problem, seconds] : times)
+      json.key(problem).value(static_cast<int64_t>(std::llround(seconds * 1e9)));
+    json.end_object();
+  }
+  json.end_object().end_object();
+  return text + "\n";
+}
+
+void TimingCache::save(const std::string& path) const {
+  AtomicFile file(path);
+  file.write(str());
+  file.commit();
+}
+
+std::string timing_environment(int threads) {
+  const dnnl_version_t* dnnl = dnnl_version();
+  return fmt::format("{} family {} model {}, oneDNN {}.{}.{} isa {}, L2 {} L3 {}, assay {}, {} thread(s)",
+                     processor_field("model name"), processor_field("cpu family"), processor_field("model"),
+                     dnnl->major, dnnl->minor, dnnl->patch, static_cast<int>(dnnl::get_effective_cpu_isa()),
+                     ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE), ASSAY_VERSION,
+                     threads);
+}
+
+}  // namespace assay

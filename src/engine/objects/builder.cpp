@@ -1,0 +1,231 @@
+#include "assay/builder.h"
+
+#include <algorithm>
+
+#include "assay/version.h"
+#include "engine/objects/state.h"
+#include "passes/origins.h"
+
+namespace assay {
+namespace {
+
+/// Measuring by optimisation level, from 1 on.
+constexpr engine::TimingOptions kTiming[BuilderConfig::kMaxOptimizationLevel] = {
+    {.least_runs = 2, .most_runs = 4, .seconds_per_problem = 0.01},
+    {.least_runs = 3, .most_runs = 8, .seconds_per_problem = 0.02},
+    {.least_runs = 4, .most_runs = 12, .seconds_per_problem = 0.03},
+    {.least_runs = 8, .most_runs = 24, .seconds_per_problem = 0.06},
+    {.least_runs = 16, .most_runs = 64, .seconds_per_problem = 0.2},
+};
+
+bool has_open_extents(const Type& type) {
+  return type.is_tensor() && (!type.has_shape() || !known_shape(*type.dims));
+}
+
+/// Throws Error unless the profile suits the network.
+void check_profile(const Graph& g, const OptimizationProfile& profile, size_t index) {
+  for (const OptimizationProfile::Range& range : profile.ranges()) {
+    const auto it = std::find_if(g.inputs.begin(), g.inputs.end(),
+                                 [&](const Value* v) { return v->name() == range.input; });
+    require(it != g.inputs.end(), ErrorCode::kInvalidArgument,
+            "profile {} names the input '{}', which the network does not have", index, range.input);
+    const Type& type = (*it)->type;
+    if (range.holds_values) {
+      require(is_integer(type.dtype) || type.dtype == DType::kBool, ErrorCode::kInvalidArgument,
+              "profile {} has elements for the input '{}', which is not a shape tensor: its type is {}",
+              index, range.input, type.str());
+      continue;
+    }
+    if (!type.has_shape()) continue;
+    require(type.dims->size() == range.min.size(), ErrorCode::kInvalidArgument,
+            "profile {} has shapes of rank {} for the input '{}', whose shape is {}", index, range.min.size(),
+            range.input, dims_str(*type.dims));
+    for (size_t d = 0; d < range.min.size(); ++d) {
+      const Dim& declared = (*type.dims)[d];
+      require(!declared.is_known() || (range.min[d] == declared.value() && range.max[d] == declared.value()),
+              ErrorCode::kInvalidArgument,
+              "profile {} lets extent {} of the input '{}' be from {} to {}, but the network says {}", index,
+              d, range.input, range.min[d], range.max[d], declared.value());
+    }
+  }
+  for (const Value* v : g.inputs)
+    require(!has_open_extents(v->type) || profile.find(v->name()) != nullptr, ErrorCode::kInvalidArgument,
+            "the input '{}' of shape {} needs a range in profile {}", v->name(),
+            v->type.has_shape() ? dims_str(*v->type.dims) : "(?)", index);
+}
+
+Tensor elements(const Value& v, const std::vector<int64_t>& held) {
+  const bool is_scalar = v.type.has_shape() && v.type.dims->empty();
+  const Shape shape = is_scalar ? Shape() : Shape{static_cast<int64_t>(held.size())};
+  require(!is_scalar || held.size() == 1, ErrorCode::kInvalidArgument,
+          "the input '{}' holds one element, its profile {}", v.name(), held.size());
+  if (v.type.dtype == DType::kInt64) return Tensor::from<int64_t>(shape, held);
+  require(v.type.dtype == DType::kInt32, ErrorCode::kUnsupported,
+          "the shape tensor '{}' is of type {}: int32 and int64 can have a profile", v.name(), v.type.str());
+  return Tensor::from<int32_t>(shape, std::vector<int32_t>(held.begin(), held.end()));
+}
+
+/// What the plan for a profile is made for: its best shapes; for no profile the network's.
+engine::PlanKey key_of(const Graph& g, const OptimizationProfile* profile) {
+  engine::PlanKey key;
+  for (size_t i = 0; i < g.inputs.size(); ++i) {
+    const Value& v = *g.inputs[i];
+    const OptimizationProfile::Range* range = profile != nullptr ? profile->find(v.name()) : nullptr;
+    if (range != nullptr && range->holds_values) {
+      Tensor held = elements(v, range->opt);
+      key.shapes.push_back(held.shape());
+      key.values.emplace_back(i, std::move(held));
+    } else if (range != nullptr) {
+      key.shapes.emplace_back(range->opt);
+    } else {
+      key.shapes.push_back(v.type.has_shape() ? known_shape(*v.type.dims).value_or(Shape()) : Shape());
+    }
+  }
+  return key;
+}
+
+Algorithm algorithm_of(const engine::Option& o) {
+  Algorithm a{.name = o.name(),
+              .inputs = {},
+              .outputs = {},
+              .seconds = o.seconds,
+              .scratch_bytes = o.candidate.step.scratch_bytes};
+  const auto add = [](const engine::Candidate::Operand& operand, std::vector<std::string>& list) {
+    if (operand.value != nullptr) list.push_back(operand.value->type.str() + " " + operand.layout.str());
+  };
+  for (const auto& operand : o.candidate.inputs) add(operand, a.inputs);
+  for (const auto& operand : o.candidate.outputs) add(operand, a.outputs);
+  return a;
+}
+
+std::vector<std::string> origins(const engine::Region& region) {
+  std::vector<std::string> names;
+  for (const Node* n : region.nodes)
+    for (const std::string& name : origins_of(*n))
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
+/// Keeps the options that the selector allows.
+void filter(AlgorithmSelector& selector, const engine::Region& region, std::vector<engine::Option>& options) {
+  std::vector<Algorithm> algorithms;
+  for (const engine::Option& o : options) algorithms.push_back(algorithm_of(o));
+  const std::vector<size_t> allowed = selector.select_algorithms(origins(region), algorithms);
+  if (allowed.empty()) return;
+  std::vector<engine::Option> kept;
+  for (const size_t i : allowed) {
+    require(i < options.size(), ErrorCode::kInvalidArgument,
+            "the algorithm selector chose {} of {} algorithms", i, options.size());
+    kept.push_back(std::move(options[i]));
+  }
+  options = std::move(kept);
+}
+
+engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderConfig& config) {
+  engine::BuildConfig c = engine::default_config(runtime.pool->size());
+  c.pool = runtime.pool;
+  c.optimize = config.optimize;
+  c.passes.disabled = config.disabled_passes;
+  c.passes.max_edits = config.max_edits;
+  c.passes.verify = config.verify_passes;
+  c.tactics.disabled = {config.disabled_tactics.begin(), config.disabled_tactics.end()};
+  c.tactics.pinned = config.pinned_tactics;
+  c.tactics.most_scratch = config.workspace_limit;
+  if (config.optimization_level > 0) {
+    c.timing_cache = config.timing_cache != nullptr
+                         ? config.timing_cache
+                         : std::make_shared<TimingCache>(timing_environment(runtime.pool->size()));
+    c.timing = kTiming[std::clamp(config.optimization_level, 1, BuilderConfig::kMaxOptimizationLevel) - 1];
+    c.timing.use_only = config.use_timing_cache_only;
+  }
+  if (config.algorithm_selector != nullptr)
+    c.hooks.filter = [s = config.algorithm_selector](const engine::Region& region,
+                                                     std::vector<engine::Option>& options) {
+      filter(*s, region, options);
+    };
+  if (config.on_progress)
+    c.hooks.progress = [report = config.on_progress, timed = config.optimization_level > 0](size_t done,
+                                                                                            size_t total) {
+      report(
+          {.phase = timed ? "timing tactics" : "choosing tactics", .what = {}, .done = done, .total = total});
+    };
+  return c;
+}
+
+void report_choices(AlgorithmSelector& selector, const std::vector<engine::RegionReport>& reports) {
+  for (const engine::RegionReport& r : reports)
+    for (const auto& line : r.candidates)
+      if (line.chosen)
+        selector.report_algorithms(r.origins, {.name = line.candidate,
+                                               .inputs = line.inputs,
+                                               .outputs = line.outputs,
+                                               .seconds = line.seconds,
+                                               .scratch_bytes = line.scratch_bytes});
+}
+
+}  // namespace
+
+Builder::Builder(const Runtime& runtime) : runtime_(runtime.state()) {}
+
+std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>& network,
+                                              const BuilderConfig& config) const {
+  const Graph& g = *network->graph;
+  for (size_t i = 0; i < config.profiles.size(); ++i) check_profile(g, config.profiles[i], i);
+  const bool is_open =
+      std::any_of(g.inputs.begin(), g.inputs.end(), [](const Value* v) { return has_open_extents(v->type); });
+  if (is_open && config.profiles.empty()) check_profile(g, {}, 0);  // says which input
+
+  engine::SavedEngine saved;
+  saved.name = g.name;
+  saved.environment = plan_environment();
+  saved.producer = std::string("assay ") + ASSAY_VERSION;
+  saved.threads = runtime_->pool->size();
+  for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});
+  for (const Value* v : g.outputs) saved.outputs.push_back({v->name(), v->type});
+  saved.profiles = config.profiles;
+  saved.is_refittable = config.is_refittable || config.strips_weights;
+  saved.is_stripped = config.strips_weights;
+
+  if (config.on_progress)
+    config.on_progress({.phase = "optimizing the network", .what = {}, .done = 0, .total = 0});
+  engine::PlanBuilder builder(*network, build_config(*runtime_, config));
+  std::vector<engine::RegionReport> reports;
+  bool all_ready = true;
+  for (size_t p = 0; p < std::max<size_t>(1, config.profiles.size()); ++p) {
+    engine::PlanKey key = key_of(g, config.profiles.empty() ? nullptr : &config.profiles[p]);
+    std::vector<Tensor> inputs(key.shapes.size());
+    std::vector<size_t> found;
+    for (const auto& [i, value] : key.values) {
+      inputs[i] = value;
+      found.push_back(i);
+    }
+    std::shared_ptr<const engine::Plan> plan = builder.build(key.shapes, inputs, found);
+    if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, builder.reports());
+    for (const engine::RegionReport& r : builder.reports())
+      for (const auto& line : r.candidates)
+        if (line.chosen)
+          for (const std::string& origin : r.origins) saved.preferences.push_back({origin, line.candidate});
+    reports.insert(reports.end(), builder.reports().begin(), builder.reports().end());
+    // What hangs on unknown values can only be made ready with them.
+    all_ready = all_ready && !engine::waits_for_shapes(*plan);
+    saved.plans.push_back({std::move(key), config.strips_weights ? nullptr : std::move(plan)});
+  }
+  const bool needs_network =
+      is_open || !all_ready || saved.is_refittable ||
+      std::any_of(config.profiles.begin(), config.profiles.end(), [](const OptimizationProfile& p) {
+        return std::any_of(p.ranges().begin(), p.ranges().end(),
+                           [](const auto& r) { return r.holds_values; });
+      });
+  if (needs_network) saved.model = network;
+  explanation_ = engine::reports_text(reports);
+  std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved));
+  engine->state().reports = std::move(reports);
+  return engine;
+}
+
+std::string Builder::build_serialized_network(const std::shared_ptr<const Model>& network,
+                                              const BuilderConfig& config) const {
+  return build_engine(network, config)->serialize();
+}
+
+}  // namespace assay

@@ -1,0 +1,74 @@
+#include "assay/runtime.h"
+
+#include <cstring>
+
+#include "assay/timing_cache.h"
+#include "assay/version.h"
+#include "base/log.h"
+#include "base/parallel.h"
+#include "engine/objects/state.h"
+#include "engine/tactics/dnnl_util.h"
+
+namespace assay {
+
+void Runtime::State::warn(const std::string& sentence) const {
+  if (on_warning)
+    on_warning(sentence);
+  else
+    log::warning("{}", sentence);
+}
+
+Runtime::Runtime(RuntimeOptions options)
+    : state_(std::make_shared<State>(
+          State{std::make_shared<ThreadPool>(options.threads), std::move(options.on_warning)})) {}
+Runtime::~Runtime() = default;
+Runtime::Runtime(Runtime&&) noexcept = default;
+Runtime& Runtime::operator=(Runtime&&) noexcept = default;
+
+int Runtime::threads() const { return state_->pool->size(); }
+std::string Runtime::environment() const { return plan_environment(); }
+std::string Runtime::timing_environment() const { return assay::timing_environment(threads()); }
+
+std::shared_ptr<Engine> Runtime::load_engine(const std::string& path) const {
+  return make_engine(state_, engine::load_engine(path, plan_environment()));
+}
+
+std::shared_ptr<Engine> Runtime::deserialize_engine(std::string_view plan,
+                                                    std::shared_ptr<const void> owner) const {
+  if (owner == nullptr) {
+    const auto copy = std::make_shared<const std::string>(plan);
+    return make_engine(state_, engine::parse_engine(*copy, copy, "the plan", plan_environment()));
+  }
+  return make_engine(state_, engine::parse_engine(plan, std::move(owner), "the plan", plan_environment()));
+}
+
+std::string plan_environment() {
+  const dnnl_version_t* dnnl = dnnl_version();
+  return fmt::format("x86-64 with oneDNN {}.{}.{} isa {}, assay {}", dnnl->major, dnnl->minor, dnnl->patch,
+                     static_cast<int>(dnnl::get_effective_cpu_isa()), ASSAY_VERSION);
+}
+
+std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
+                                                      const engine::SavedEngine& saved) {
+  engine::BuildConfig config = engine::default_config(runtime.pool->size());
+  config.pool = runtime.pool;
+  for (const engine::Preference& p : saved.preferences)
+    config.tactics.preferred.insert_or_assign(p.origin, p.candidate);
+  auto plans = std::make_shared<engine::Specializer>(saved.model, std::move(config));
+  for (const engine::SpecializedPlan& p : saved.plans)
+    if (p.plan != nullptr) plans->add(p.key, p.plan);
+  return plans;
+}
+
+std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved) {
+  auto state = std::make_unique<Engine::State>();
+  for (const auto& i : saved.inputs) state->io.push_back({i.name, true, i.type});
+  for (const auto& o : saved.outputs) state->io.push_back({o.name, false, o.type});
+  state->input_count = saved.inputs.size();
+  state->plans = make_specializer(*runtime, saved);
+  state->saved = std::move(saved);
+  state->runtime = std::move(runtime);
+  return std::make_shared<Engine>(std::move(state));
+}
+
+}  // namespace assay

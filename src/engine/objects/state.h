@@ -1,0 +1,53 @@
+// What the public objects hold.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "assay/builder.h"
+#include "base/thread_pool.h"
+#include "engine/build/specializer.h"
+#include "engine/plan/plan_file.h"
+
+namespace assay {
+
+struct Runtime::State {
+  std::shared_ptr<ThreadPool> pool;
+  std::function<void(const std::string&)> on_warning;
+
+  void warn(const std::string& sentence) const;
+};
+
+/// What plans depend on besides the network.
+std::string plan_environment();
+
+struct Engine::State {
+  std::shared_ptr<Runtime::State> runtime;
+  /// What was loaded or built; `model` and `plans` change when weights are refitted.
+  engine::SavedEngine saved;
+  std::vector<IoTensor> io;
+  size_t input_count = 0;
+  /// For --explain and inspectors; empty after loading.
+  std::vector<engine::RegionReport> reports;
+
+  mutable std::mutex mutex;
+  std::shared_ptr<engine::Specializer> plans;
+  /// Raised by a refit: contexts look at it before they run.
+  std::atomic<uint64_t> generation = 0;
+
+  std::shared_ptr<engine::Specializer> current_plans() const {
+    const std::lock_guard lock(mutex);
+    return plans;
+  }
+};
+
+/// An engine of what was loaded or built.
+std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved);
+/// What makes plans of a saved engine for other shapes, with its plans in it.
+std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
+                                                      const engine::SavedEngine& saved);
+
+}  // namespace assay

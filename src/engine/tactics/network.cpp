@@ -1,0 +1,52 @@
+// The part of a graph that has no shapes before the run: it is made ready when they are known, and kept.
+#include "engine/tactics/tactic_list.h"
+#include "passes/region.h"
+#include "reference/fragment.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kOperators[] = {"assay.Network"};
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  for (const Value* v : p.node().inputs()) b.add_input(v);
+  for (const Value* v : p.node().outputs()) b.add_output(v);
+  b.networks = {make_body(body_of(p.node()), p.model()).model};
+  b.estimate = estimate_seconds(0, 0, 1);
+  return {};
+}
+
+class NetworkKernel final : public TensorKernel {
+ public:
+  explicit NetworkKernel(std::unique_ptr<NetworkRunner> runner) : runner_(std::move(runner)) {}
+
+  Status run(std::span<const Tensor> inputs, std::vector<Tensor>& outputs,
+             std::string& error) noexcept override {
+    try {
+      outputs = runner_->run(inputs);
+      return Status::kOk;
+    } catch (const std::exception& e) {
+      error = e.what();
+      return Status::kKernelFailed;
+    }
+  }
+
+ private:
+  std::unique_ptr<NetworkRunner> runner_;
+};
+
+std::unique_ptr<TensorKernel> create(const Plan&, const Step& step, NetworkSource& source) {
+  return std::make_unique<NetworkKernel>(source.runner(step.networks.at(0)));
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_network = {
+    .name = "network",
+    .operators = kOperators,
+    .propose = propose,
+    .factory = {.create_tensor = create},
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,59 @@
+// What may run as one: immutable groups of nodes of the canonical graph. Regions may overlap; the nodes alone
+// are regions, too. Which of them run is the selector's choice.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "assay/graph.h"
+#include "passes/pointwise_form.h"
+
+namespace assay::engine {
+
+/// One pointwise instruction on the result of a convolution or matrix product.
+struct EpilogueStep {
+  PointwiseForm form;
+  const Node* node = nullptr;
+  Value* operand = nullptr;  ///< what is not the running result; null for unary instructions
+};
+
+enum class RegionKind : uint8_t {
+  kNode,       ///< one node
+  kFused,      ///< a convolution or matrix product with what happens to its inputs and its result
+  kPointwise,  ///< pointwise operators that feed each other, over one domain
+};
+
+struct Region {
+  RegionKind kind = RegionKind::kNode;
+  /// In topological order.
+  std::vector<const Node*> nodes;
+  /// kNode: the node; kFused: the product; kPointwise: the node whose result leaves the region.
+  const Node* main = nullptr;
+  /// kFused: Transpose nodes on input 0 and 1 of `main`; null where there is none.
+  const Node* transposed[2] = {nullptr, nullptr};
+  std::vector<EpilogueStep> epilogue;
+  /// kFused: a Transpose of the final result; null when there is none.
+  const Node* result_transposed = nullptr;
+
+  /// What leaves the region. Only a single node gives more than one value.
+  const std::vector<Value*>& outputs() const { return nodes.back()->outputs(); }
+  Value* output(size_t i = 0) const { return nodes.back()->output(i); }
+  /// The operand of `main` behind a Transpose that the region takes in.
+  Value* operand(size_t i) const {
+    return i < 2 && transposed[i] != nullptr ? transposed[i]->input(0) : main->input(i);
+  }
+};
+
+/// Operators that a Fused region may be built around: Conv, Gemm, MatMul.
+bool is_main_operator(const Node& n);
+
+Region node_region(const Node& n);
+/// `nodes` in topological order; the last one's result leaves.
+Region pointwise_region(std::vector<const Node*> nodes);
+
+/// The instruction that `n` applies to `running`, which must be its first operand unless the instruction is
+/// commutative; nothing when it is none that an epilogue may hold.
+std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running);
+
+}  // namespace assay::engine
