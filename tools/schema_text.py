@@ -99,10 +99,13 @@ def main():
     # The version in force at min_opset is older than it; keep from there on.
     in_force = [s.since_version for s in schemas if s.since_version <= args.min_opset]
     first = max(in_force) if in_force else 0
+    printed = {}
     for s in schemas:
         if s.since_version >= first:
             print(f"# since {s.since_version}{' (deprecated)' if s.deprecated else ''}")
-            print(schema_text(s))
+            text = schema_text(s)
+            print(f"same as {printed[text]}" if text in printed else text)
+            printed.setdefault(text, f"{s.domain + '.' if s.domain else ''}{s.name}-{s.since_version}")
             print()
 
 

@@ -13,14 +13,21 @@
 namespace assay {
 namespace {
 
+/// Of ONNX's own operators it has no more than this build, but for those that were experimental until opset 9.
+bool is_experimental(const Node& node, const Model& model) {
+  for (const char* op : {"Affine", "Crop", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"})
+    if (node.op_type == op) return node.domain.empty() && model.opset() <= 9;
+  return false;
+}
+
 class OnnxrtNodes final : public ForeignNodes {
  public:
   explicit OnnxrtNodes(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
 
   bool takes(const Node& node) override {
-    // It has no more of ONNX's own operators than this build.
     const bool is_standard = node.domain.empty() || node.domain == "ai.onnx" || node.domain == "ai.onnx.ml";
-    if (is_standard || has_subgraph(node) || model_->opset(node.domain) == 0) return false;
+    if (is_standard && !is_experimental(node, *model_)) return false;
+    if (has_subgraph(node) || model_->opset(node.domain) == 0) return false;
     // The library is not loaded before it is needed.
     if (!is_usable_) is_usable_ = onnxrt_backend.probe({}).empty();
     if (!*is_usable_) return false;

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "assay/error.h"
+#include "base/utf8.h"
 
 namespace assay {
 namespace {
@@ -36,25 +37,12 @@ size_t find_string_stop(std::string_view text, size_t at) {
   return at;
 }
 
-void append_utf8(uint32_t point, std::string& out) {
-  const auto byte = [&](uint32_t b) { out += static_cast<char>(b); };
-  if (point < 0x80) {
-    byte(point);
-  } else if (point < 0x800) {
-    byte(0xc0 | point >> 6);
-    byte(0x80 | (point & 0x3f));
-  } else if (point >= 0xdc80 && point <= 0xdcff) {
-    byte(point - 0xdc00);
-  } else if (point < 0x10000) {
-    byte(0xe0 | point >> 12);
-    byte(0x80 | (point >> 6 & 0x3f));
-    byte(0x80 | (point & 0x3f));
-  } else {
-    byte(0xf0 | point >> 18);
-    byte(0x80 | (point >> 12 & 0x3f));
-    byte(0x80 | (point >> 6 & 0x3f));
-    byte(0x80 | (point & 0x3f));
-  }
+/// As Python's surrogateescape has it: U+DC80 to U+DCFF stand for bytes that are not UTF-8.
+void append_character(uint32_t point, std::string& out) {
+  if (point >= 0xdc80 && point <= 0xdcff)
+    out += static_cast<char>(point - 0xdc00);
+  else
+    append_code_point(out, point);
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -267,7 +255,7 @@ void JsonReader::read_escape() {
     else
       at_ = back;
   }
-  append_utf8(point, decoded_);
+  append_character(point, decoded_);
 }
 
 uint32_t JsonReader::read_hex4() {

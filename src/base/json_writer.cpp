@@ -7,26 +7,10 @@
 #include "assay/error.h"
 #include "base/atomic_file.h"
 #include "base/python_repr.h"
+#include "base/utf8.h"
 
 namespace assay {
 namespace {
-
-/// Takes one character of UTF-8 off the text. Surrogates in three bytes pass; any other broken byte becomes
-/// U+DC00 plus the byte.
-uint32_t take_code_point(std::string_view& text) {
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
-  const uint32_t c = byte(0);
-  const size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-  bool valid = n > 0 && n <= text.size();
-  uint32_t point = n <= 1 ? c : c & (0x7fu >> n);
-  for (size_t i = 1; valid && i < n; ++i) {
-    valid = (byte(i) & 0xc0) == 0x80;
-    point = point << 6 | (byte(i) & 0x3f);
-  }
-  valid = valid && !(n == 3 && point < 0x800) && !(n == 4 && (point < 0x10000 || point > 0x10ffff));
-  text.remove_prefix(valid ? n : 1);
-  return valid ? point : 0xdc00 + c;
-}
 
 void append_escaped(uint32_t point, std::string& out) {
   switch (point) {
@@ -68,7 +52,12 @@ void append_escaped(uint32_t point, std::string& out) {
 
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";
-  while (!text.empty()) append_escaped(take_code_point(text), out);
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text[0]);
+    const char32_t point = take_code_point(text, Surrogates::kTaken);
+    // As Python's surrogateescape has it.
+    append_escaped(point == kNotUtf8 ? 0xdc00u + byte : point, out);
+  }
   return out + '"';
 }
 

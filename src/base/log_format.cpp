@@ -169,6 +169,16 @@ Severity threshold_for(const Config& config, std::string_view file) {
   return found;
 }
 
+bool is_source_path(std::string_view path) {
+  static constexpr std::string_view kFiles[] = {
+#include <source_paths.inc>
+  };
+  const std::string_view wanted = without_slashes(path);
+  return std::any_of(std::begin(kFiles), std::end(kFiles), [&](std::string_view file) {
+    return lies_below(file, wanted) || lies_below(upstream_path(file), wanted);
+  });
+}
+
 Severity severity_from_counts(int verbose, int quiet) {
   const int level = verbose - quiet;
   if (level < -4) return Severity::kCritical;

@@ -30,6 +30,9 @@ std::string colored(Severity severity, std::string_view lines);
 /// Polygraphy's (backend/onnxrt), which mean the files that say the same.
 Severity threshold_for(const Config& config, std::string_view file);
 
+/// Whether some source file lies at or below the path, ours or, as far as ours say the same, Polygraphy's.
+bool is_source_path(std::string_view path);
+
 /// The file's path relative to src/; a file from elsewhere without the part of the path that it shares with
 /// src/.
 std::string_view source_path(std::string_view file);

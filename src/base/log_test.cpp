@@ -170,6 +170,13 @@ TEST(Log, PathsOfPolygraphyChooseTheSameMessages) {
   EXPECT_EQ(threshold("backends/onnxrt.cpp"), Severity::kError) << "ours is longer";
 }
 
+TEST(Log, PathsWithoutSourcesAreKnown) {
+  for (const char* path : {"base", "/base/", "base/log_format.cpp", "backend", "backend/onnxrt", "comparator/compare.py"})
+    EXPECT_TRUE(log::is_source_path(path)) << path;
+  for (const char* path : {"bas", "base/log", "nonsense", "backend/onnxrt/loader", "base/log.cpp/x"})
+    EXPECT_FALSE(log::is_source_path(path)) << path;
+}
+
 TEST(Log, VerbosityValues) {
   Config config;
   log::add_verbosity(config, "super_verbose");

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace assay {
 namespace {
 
@@ -43,26 +45,6 @@ std::string list_repr(std::span<const T> values, Repr repr) {
     out += repr(values[i]);
   }
   return out + "]";
-}
-
-/// Length of the valid UTF-8 sequence that starts at text[0]; 0 when there is none.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char c = byte(0);
-  const size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-  if (n > text.size()) return 0;
-  for (size_t i = 1; i < n; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  if (n == 3 && ((c == 0xe0 && byte(1) < 0xa0) || (c == 0xed && byte(1) >= 0xa0))) return 0;
-  if (n == 4 && ((c == 0xf0 && byte(1) < 0x90) || (c == 0xf4 && byte(1) >= 0x90))) return 0;
-  return n;
-}
-
-uint32_t code_point(std::string_view sequence) {
-  const auto lead = static_cast<unsigned char>(sequence[0]);
-  uint32_t point = sequence.size() == 1 ? lead : lead & (0x7fu >> sequence.size());
-  for (const char c : sequence.substr(1)) point = point << 6 | (static_cast<unsigned char>(c) & 0x3f);
-  return point;
 }
 
 /// False for controls, formats, separators and private use, all of which Python escapes.
@@ -139,16 +121,16 @@ std::string python_str_repr(std::string_view text) {
   const char quote = only_single ? '"' : '\'';
   std::string out(1, quote);
   while (!text.empty()) {
-    const size_t n = utf8_length(text);
-    const std::string_view character = text.substr(0, std::max<size_t>(n, 1));
-    const uint32_t point = n == 0 ? static_cast<unsigned char>(text[0]) : code_point(character);
-    if (text[0] == quote)
+    const std::string_view rest = text;
+    const char32_t point = take_code_point(text);
+    if (rest[0] == quote)
       (out += '\\') += quote;
-    else if (n == 0 || point == '\\' || !is_printable(point))
+    else if (point == kNotUtf8)
+      out += escape(static_cast<unsigned char>(rest[0]));
+    else if (point == '\\' || !is_printable(point))
       out += escape(point);
     else
-      out += character;
-    text.remove_prefix(character.size());
+      out += rest.substr(0, rest.size() - text.size());
   }
   return out + quote;
 }

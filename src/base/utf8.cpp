@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
@@ -22,16 +24,16 @@ bool is_surrogate(char32_t point) { return point >= 0xD800 && point <= 0xDFFF; }
 
 }  // namespace
 
-char32_t take_code_point(std::string_view& text) {
+char32_t take_code_point(std::string_view& text, Surrogates surrogates) {
   const Sequence s = sequence_of(static_cast<unsigned char>(text[0]));
   char32_t point = s.bits;
   bool ok = s.length != 0 && s.length <= text.size();
   for (size_t i = 1; ok && i < s.length; ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    ok = (byte & 0xC0) == 0x80;
+    ok = !begins_character(text[i]);
     point = point << 6 | (byte & 0x3Fu);
   }
-  ok = ok && point >= s.least && point <= 0x10FFFF && !is_surrogate(point);
+  ok = ok && point >= s.least && point <= 0x10FFFF && (surrogates == Surrogates::kTaken || !is_surrogate(point));
   text.remove_prefix(ok ? s.length : 1);
   return ok ? point : kNotUtf8;
 }
@@ -57,6 +59,16 @@ bool is_utf8(std::string_view text) {
   while (!text.empty())
     if (take_code_point(text) == kNotUtf8) return false;
   return true;
+}
+
+size_t count_characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string_view utf8_prefix(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && !begins_character(text[most])) --most;
+  return text.substr(0, most);
 }
 
 }  // namespace assay

@@ -34,5 +34,21 @@ TEST(Utf8, BrokenBytesAreTakenOneByOne) {
   EXPECT_TRUE(is_utf8("gr\xC3\xBC\xC3\x9F"));
 }
 
+TEST(Utf8, SurrogatesAreTakenOnDemand) {
+  std::string_view text = "\xED\xB2\x80";
+  EXPECT_EQ(take_code_point(text, Surrogates::kTaken), char32_t{0xDC80});
+  EXPECT_TRUE(text.empty());
+  text = "\xE0\x9F\xBF";  // overlong
+  EXPECT_EQ(take_code_point(text, Surrogates::kTaken), kNotUtf8);
+}
+
+TEST(Utf8, CharactersAreCountedAndNotCut) {
+  const std::string text = "a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80";
+  EXPECT_EQ(count_characters(text), 4u);
+  std::vector<size_t> kept;
+  for (size_t most = 0; most <= text.size() + 1; ++most) kept.push_back(utf8_prefix(text, most).size());
+  EXPECT_EQ(kept, (std::vector<size_t>{0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10}));
+}
+
 }  // namespace
 }  // namespace assay

@@ -65,7 +65,7 @@ void add_options(ArgParser& parser) {
   add_onnx_output_options(parser);
   parser.add_group("Cleaning").options = {
       {.names = {"--cleanup"},
-       .help = "Remove what does not contribute to the outputs.",
+       .help = "Remove what does not contribute to the outputs, and take initializers off the list of inputs.",
        .arity = Arity::kNone},
       {.names = {"--toposort"}, .help = "Sort the nodes topologically.", .arity = Arity::kNone},
       {.names = {"--simplify"},
@@ -158,14 +158,31 @@ void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
   }
 }
 
+/// From IR version 4 on a caller may replace initializers that are listed among the inputs.
+bool is_replaceable(const Model& model, const Value& v) { return model.ir_version >= 4 && v.is_overridable; }
+
+/// As Polygraphy does: hardly anybody replaces them, and nothing can be done with them as long as somebody may.
+void settle_initializers(Model& model) {
+  int64_t count = 0;
+  for (const auto& v : model.graph->values()) {
+    if (!is_replaceable(model, *v)) continue;
+    v->is_overridable = false;
+    ++count;
+  }
+  if (count > 0)
+    log::warning("{} initializer(s) are no longer listed among the inputs, where a caller could replace them.",
+                 count);
+}
+
 /// What keeps the simplifier from its work is said.
 void warn_of_replaceable(const Model& model) {
   const auto& values = model.graph->values();
-  const auto count = std::count_if(values.begin(), values.end(), [](const auto& v) { return v->is_overridable; });
-  if (model.ir_version >= 4 && count > 0)
+  const auto count =
+      std::count_if(values.begin(), values.end(), [&](const auto& v) { return is_replaceable(model, *v); });
+  if (count > 0)
     log::warning(
         "{} initializer(s) are listed among the inputs, where a caller may replace them, so they are not taken for "
-        "constants. Take them off the list of inputs if nobody does.",
+        "constants. --cleanup takes them off the list.",
         count);
 }
 
@@ -298,7 +315,10 @@ int run(CommandContext& context) {
     override_shapes(*model, options.input_shapes);
     if (args.has("--force-fallback-shape-inference"))
       observe_types(model, input_cache(read_data_options(args, options.input_shapes)));
-    if (args.has("--cleanup")) cleanup(*model);
+    if (args.has("--cleanup")) {
+      settle_initializers(*model);
+      cleanup(*model);
+    }
     if (args.has("--toposort")) toposort(*model);
     if (infers && !options.input_shapes.empty()) infer_known_shapes(*model, true);
     if (folds) fold(args, *model, totals);

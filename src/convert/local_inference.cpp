@@ -29,6 +29,7 @@ class LocalInference final : public InferContext {
     for (const int64_t x : t->to_int64()) extents.push_back(x < 0 ? Dim() : Dim(x));
     return &extents;
   }
+  bool is_extent(const Dim&) const override { return false; }
   void set_output_type(size_t i, Type type) override {
     Value* v = node().output(i);
     if (v != nullptr && v->type.kind == Type::Kind::kUnknown) v->type = std::move(type);

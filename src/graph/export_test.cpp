@@ -14,6 +14,7 @@
 #include "graph/import.h"
 #include "graph/value_info.h"
 #include "onnx/writer.h"
+#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -380,6 +381,33 @@ TEST_F(Export, KeepsWhatTheFileSaysOfValuesThatNothingComputes) {
   save_model(*loaded, path("b.onnx"));
   EXPECT_NE(content("b.onnx").find("ghost"), std::string::npos);
   EXPECT_EQ(content("b.onnx").find("dead"), std::string::npos);
+}
+
+/// What PyTorch's exporter says of an initializer, with metadata, is left out when an edit makes it untrue.
+TEST_F(Export, WhatTheFileSaysOfConstantsStaysTrue) {
+  Model m;
+  m.opsets = {{"", 17}};
+  Value* x = m.graph->add_input("x", Type::tensor(DType::kFloat32, Shape({2})));
+  std::vector<Value*> sums = {x};
+  Graph other;
+  for (const char* name : {"narrowed", "longer", "kept"}) {
+    Value* w = m.graph->add_constant(name, Tensor::vector(std::vector<float>{1, 2}));
+    Value* y = m.graph->add_value(std::string("sum_") + name);
+    m.graph->add_node("Add", {sums.back(), w}, {y});
+    sums.push_back(y);
+    Value* said = other.add_value(name, Type::tensor(DType::kFloat32, Shape({2})));
+    said->metadata = {{"kind", std::string("PARAMETER-") + name}};
+    onnx::add_field(13, value_info_message(*said).bytes(), m.graph->extra_fields);
+  }
+  m.graph->outputs = {sums.back()};
+  save_model(m, path("a.onnx"));
+  const auto loaded = load_model(path("a.onnx"));
+  loaded->graph->find_value("narrowed")->set_tensor(convert(Tensor::vector(std::vector<float>{1, 2}), DType::kFloat16));
+  loaded->graph->find_value("longer")->set_tensor(Tensor::vector(std::vector<float>{1, 2, 3}));
+  save_model(*loaded, path("b.onnx"));
+  EXPECT_EQ(content("b.onnx").find("PARAMETER-narrowed"), std::string::npos);
+  EXPECT_EQ(content("b.onnx").find("PARAMETER-longer"), std::string::npos);
+  EXPECT_NE(content("b.onnx").find("PARAMETER-kept"), std::string::npos);
 }
 
 }  // namespace

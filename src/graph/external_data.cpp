@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/mapped_file.h"
+#include "base/utf8.h"
 #include "onnx/data_mark.h"
 #include "onnx/messages.h"
 #include "onnx/text/reader.h"
@@ -175,11 +176,9 @@ std::string ExternalDataWriter::unique_file_name(const std::string& name) {
   if (file.empty() || file[0] == '.') file = "_" + file;
   if (file.size() > kLongestName) {
     // The end tells long names apart that begin alike. A character is not cut.
-    size_t end = kLongestName;
-    while (end > 0 && (static_cast<unsigned char>(file[end]) & 0xC0U) == 0x80U) --end;
     Sha1 sum;
     sum.update(name);
-    file = file.substr(0, end) + "_" + sum.digest().substr(0, 16);
+    file = std::string(utf8_prefix(file, kLongestName)) + "_" + sum.digest().substr(0, 16);
   }
   std::string candidate = file;
   for (int i = 1; !taken_names_.insert(candidate).second; ++i) candidate = file + "_" + std::to_string(i);

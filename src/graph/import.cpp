@@ -199,7 +199,9 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
     require(value != nullptr, ErrorCode::kInvalidModel,
             "the graph output '{}' is not defined: no input, initializer or node output has that name",
             v.name);
-    if (&value->graph() == &g) value_info(v, *value);
+    // What the inputs say of one that is handed through holds.
+    const bool is_input = value->producer() == nullptr && !value->is_constant();
+    if (&value->graph() == &g && (!is_input || value->type.kind == Type::Kind::kUnknown)) value_info(v, *value);
     g.outputs.push_back(value);
   }
   for (const onnx::QuantizationMessage& q : m.quantization_annotations)

@@ -248,6 +248,32 @@ void write_value_infos(MessageWriter& w, uint32_t field, const Graph& g) {
       w.message(field, value_info_message(*v));
 }
 
+/// Whether an entry of the file no longer says what a constant is, of which an edit changed type or shape.
+bool is_stale(const onnx::ValueInfoMessage& m, const Graph& g) {
+  const Value* v = g.find_value(m.name);
+  constexpr int kTensorType = 1;
+  if (v == nullptr || !v->is_constant() || !m.has_type || m.type.kind != kTensorType) return false;
+  if (m.type.elem_type != 0 && m.type.elem_type != static_cast<int64_t>(v->type.dtype)) return true;
+  if (!m.type.has_shape || !v->type.dims) return false;
+  const auto fits = [](const onnx::DimMessage& said, const Dim& d) { return !said.has_value || d == Dim(said.value); };
+  return !std::equal(m.type.dims.begin(), m.type.dims.end(), v->type.dims->begin(), v->type.dims->end(), fits);
+}
+
+/// What the file had besides, without entries that are stale.
+std::string current_fields(const Graph& g) {
+  if (g.extra_fields.empty()) return {};
+  std::string model;
+  onnx::add_field(7, g.extra_fields, model);
+  const onnx::ModelMessage read = onnx::read_model(model);
+  const auto& entries = read.graph.value_infos;
+  const auto stale = [&](const onnx::ValueInfoMessage& m) { return is_stale(m, g); };
+  if (std::none_of(entries.begin(), entries.end(), stale)) return g.extra_fields;
+  std::string fields = read.graph.extra;
+  for (const onnx::ValueInfoMessage& m : entries)
+    if (!stale(m)) onnx::add_field(13, m.bytes, fields);
+  return fields;
+}
+
 /// A sparse initializer whose dense form is still what was read.
 bool is_sparse_source(const Value& v) {
   const TensorSource* source = v.tensor_source();
@@ -257,7 +283,7 @@ bool is_sparse_source(const Value& v) {
 
 MessageWriter Exporter::graph(const Graph& g) {
   MessageWriter w;
-  w.copied(g.extra_fields);
+  w.copied(current_fields(g));
   for (const auto& n : g.nodes()) w.message(1, node(*n));
   w.text_if(2, g.name);
   for (const auto& v : g.values()) {

@@ -1,6 +1,8 @@
 #include "ops/infer.h"
 
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "graph/at_node.h"
 #include "graph/function_index.h"
@@ -28,6 +30,8 @@ struct Knowledge {
   std::unordered_map<const Value*, UnalignedTensor> tensors;
   /// Copies of those that a node asked for and that are misaligned.
   std::unordered_map<const Value*, Tensor> copies;
+  /// Extents of tensors that are differences, as text.
+  std::unordered_set<std::string> differences;
 };
 
 class Inference {
@@ -44,6 +48,7 @@ class Inference {
   bool call(Node& n, const std::vector<OpsetImport>& opsets);
   void fold(const Node& n, const OpDef& op, const OpVersion& v);
   void problem(const Node& n, const Error& e);
+  void note_extents(const Value& v);
   const UnalignedTensor* value_of(const Value* v);
   /// The same for those who look at the elements.
   const Tensor* elements_of(const Value* v);
@@ -105,6 +110,9 @@ class NodeInference final : public InferContext {
     if (!is_known && all_.options_.on_unknown_value) all_.options_.on_unknown_value(node(), *node().input(i));
     return extents;
   }
+  bool is_extent(const Dim& d) const override {
+    return d.is_known() || (d.is_symbol() && all_.known_.differences.contains(d.symbol()));
+  }
   void set_output_type(size_t i, Type type) override {
     if (i < types_.size()) types_[i] = std::move(type);
   }
@@ -132,6 +140,7 @@ class NodeInference final : public InferContext {
       if (v == nullptr) continue;
       check_output(i);
       v->type = all_.options_.keep_declared ? merge(std::move(types_[i]), v->type) : std::move(types_[i]);
+      all_.note_extents(*v);
       if (extents_[i].empty()) continue;
       if (all_.options_.on_extents && all_.call_depth_ == 0) all_.options_.on_extents(*v, extents_[i]);
       all_.known_.extents[v] = std::move(extents_[i]);
@@ -177,6 +186,12 @@ const Dims* Inference::extents_of(const Value* v) {
   Dims dims;
   for (const int64_t e : t->to_int64()) dims.push_back(Dim(e));
   return &(known_.extents[v] = std::move(dims));
+}
+
+void Inference::note_extents(const Value& v) {
+  if (!v.type.has_shape()) return;
+  for (const Dim& d : *v.type.dims)
+    if (d.is_symbol() && d.symbol().find('-') != std::string::npos) known_.differences.insert(d.symbol());
 }
 
 void Inference::problem(const Node& n, const Error& e) {
@@ -261,6 +276,7 @@ void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
 }
 
 void Inference::graph(Graph& g, const std::vector<OpsetImport>& opsets) {
+  for (const Value* v : g.inputs) note_extents(*v);
   for (const auto& n : g.nodes()) {
     try {
       at_node(*n, [&] { node(*n, opsets); });

@@ -80,6 +80,9 @@ class InferContext : public OpContext {
   /// The elements of a 0-D or 1-D integer input as extents, possibly symbolic (the result of Shape, say);
   /// null when nothing is known. Known input_value()s of up to 64 integers are included.
   virtual const Dims* input_extents(size_t i) const = 0;
+  /// Whether a tensor of the graph has this extent. A symbolic element need not be one: a difference may be
+  /// negative.
+  virtual bool is_extent(const Dim& d) const = 0;
   virtual void set_output_type(size_t i, Type type) = 0;
   /// Says what an integer output of rank 0 or 1 holds, element by element, for data propagation.
   virtual void set_output_extents(size_t i, Dims extents) = 0;

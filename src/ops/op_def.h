@@ -6,22 +6,21 @@
 // graphs, the reference interpreter, constant folding, the engine's last tactic, conformance runs) is derived
 // from the definition.
 //
-// Schema text, one declaration a line:
-//   in  X: T             an input; `B: T ?` optional; `xs: T ...` variadic (one type), `xs: V ...any`
-//   variadic (mixed),
-//                        `...2` at least two
-//   out Y: T             the same for outputs
-//   attr axis: int = -1  an attribute with its default; `attr to: int required`; no mark: optional without
-//   default.
-//                        Kinds: int float string tensor graph type ints floats strings tensors graphs types
-//                        sparse Strings are written "NOTSET", lists [1, 2].
-//   type T: float16 float double   a type constraint; composite types are written seq(tensor(float)). A word
-//   with @ is
-//                        a group (schema.cpp lists them): @float, @numeric, @all, each also as _ir4 (with
-//                        bfloat16), and
-//                        @all_ir9 (8-bit floats), _ir10 (4-bit integers), _ir11, _ir12, _ir13;
-//                        seq(tensor(@all)) too
-// A parameter's type is a constraint name or a literal type, as `in axes: int64 ?`.
+// Schema text, one declaration a line, or for a text that another version has `same as Relu-6`, `same as
+// com.microsoft.Gelu-1`. A parameter's type is a constraint name or a literal type, as `in axes: int64 ?`.
+//
+// clang-format off
+//   in  X: T              an input; `B: T ?` optional; `xs: T ...` variadic (one type), `xs: V ...any` variadic
+//                         (mixed), `...2` at least two
+//   out Y: T              the same for outputs
+//   attr axis: int = -1   an attribute with its default; `attr to: int required`; no mark: optional without
+//                         default. Kinds: int float string tensor graph type ints floats strings tensors graphs
+//                         types sparse. Strings are written "NOTSET", lists [1, 2].
+//   type T: float16 int8  a type constraint; composite types are written seq(tensor(float)). A word with @ is a
+//                         group (schema.cpp lists them): @float, @numeric, @all, each also as _ir4 (with
+//                         bfloat16), and @all_ir9 (8-bit floats), _ir10 (4-bit integers), _ir11, _ir12, _ir13;
+//                         seq(tensor(@all)), too
+// clang-format on
 #pragma once
 
 #include <cstdint>
@@ -45,7 +44,7 @@ struct Numerics {
     kAccumulating,  ///< |error| <= (terms + ulps) * u * m, where m is the operator applied to the magnitudes
                     ///< |inputs| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
                     ///< section 3.1)
-    kCustom,  ///< bound() says it
+    kCustom,        ///< bound() says it
   };
   Kind kind = Kind::kExact;
   double ulps = 1;
@@ -54,16 +53,17 @@ struct Numerics {
   /// kAccumulating, when eval on |inputs| is not the right magnitude (a normalisation, say): sets the outputs
   /// to m.
   void (*magnitude)(EvalContext&) = nullptr;
-  /// kAccumulating, when the partial sums of the terms drift to something else than y: sets the outputs to that.
+  /// kAccumulating, when the partial sums of the terms drift to something else than y: sets the outputs to
+  /// that.
   void (*drift)(EvalContext&) = nullptr;
   /// kCustom: called after eval with the same inputs; returns the bound for output i, float64 of the output's
   /// shape. `y` is that exact output.
   Tensor (*bound)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
   /// kCustom, when the error to expect is much smaller than the bound: the same for that. Null: the bound.
   Tensor (*expected)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
-  /// Where errors travel within the operator (a recurrence), so that no size per element says how far: sets the
-  /// outputs to what an arithmetic of unit roundoff u might give, with a random error in every operation. They
-  /// depend on the inputs and `key` only.
+  /// Where errors travel within the operator (a recurrence), so that no size per element says how far: sets
+  /// the outputs to what an arithmetic of unit roundoff u might give, with a random error in every operation.
+  /// They depend on the inputs and `key` only.
   void (*perturb)(EvalContext&, double u, uint64_t key) = nullptr;
 };
 

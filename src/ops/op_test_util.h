@@ -103,6 +103,7 @@ class TestInferContext : public InferContext {
   const Dims* input_extents(size_t i) const override {
     return i < inputs_.size() && inputs_[i].extents ? &*inputs_[i].extents : nullptr;
   }
+  bool is_extent(const Dim&) const override { return false; }
   void set_output_type(size_t i, Type type) override {
     if (i < result.types.size()) result.types[i] = std::move(type);
   }

@@ -1,9 +1,12 @@
 #include "ops/schema.h"
 
+#include <algorithm>
 #include <charconv>
 #include <climits>
 #include <map>
 #include <mutex>
+
+#include "ops/op_list.h"
 
 namespace assay {
 namespace {
@@ -205,6 +208,25 @@ uint64_t kinds_of(const std::vector<std::string>& types) {
   return kinds;
 }
 
+/// The text itself, or that of the version which it is the same as.
+std::string_view own_text(std::string_view text) {
+  constexpr std::string_view kSameAs = "same as ";
+  if (!text.starts_with(kSameAs)) return text;
+  const std::string_view label = text.substr(kSameAs.size());
+  const size_t dash = label.rfind('-'), dot = label.rfind('.', dash);
+  int since = 0;
+  if (dash != label.npos) std::from_chars(label.data() + dash + 1, label.data() + label.size(), since);
+  const std::string_view domain = dot == label.npos ? std::string_view() : label.substr(0, dot);
+  const size_t name = dot == label.npos ? 0 : dot + 1;
+  const OpDef* op = dash == label.npos ? nullptr : find_op(domain, label.substr(name, dash - name));
+  const auto versions = op != nullptr ? op->versions : std::span<const OpVersion>();
+  const auto version =
+      std::find_if(versions.begin(), versions.end(), [&](const OpVersion& v) { return v.since == since; });
+  if (version == versions.end() || version->schema.starts_with(kSameAs))
+    fail(ErrorCode::kInternal, "no operator version has a schema text of its own as {}", label);
+  return version->schema;
+}
+
 const Parameter* parameter(const std::vector<Parameter>& list, size_t i) {
   if (i < list.size()) return &list[i];
   if (!list.empty() && list.back().option == Parameter::Option::kVariadic) return &list.back();
@@ -233,6 +255,7 @@ std::vector<std::string> Schema::allowed_types(const Parameter& p) const {
 }
 
 Schema parse_schema(std::string_view text) {
+  text = own_text(text);
   Schema schema;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

@@ -58,7 +58,7 @@ struct Schema {
   std::vector<std::string> allowed_types(const Parameter& p) const;
 };
 
-/// Throws Error (kInternal) naming the line that cannot be read.
+/// Throws Error (kInternal) naming the line that cannot be read, or the version that is not there.
 Schema parse_schema(std::string_view text);
 
 /// The parsed schema of a version; parsed once and kept.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <climits>
+#include <map>
 
 #include "ops/op_list.h"
 
@@ -43,6 +44,27 @@ TEST(Schema, EveryOperatorsTextsParseAndVersionsAscend) {
       EXPECT_NE(v.infer, nullptr) << op->name;
     }
   }
+}
+
+TEST(Schema, MayBeTheSameAsAnother) {
+  const Schema s = parse_schema("same as ReduceL1-18");
+  EXPECT_EQ(s.inputs.size(), 2u);
+  EXPECT_NE(s.attribute("noop_with_empty_axes"), nullptr);
+  EXPECT_THROW(parse_schema("same as ReduceL1-17"), Error) << "no such version";
+  EXPECT_THROW(parse_schema("same as ReduceL2-18"), Error) << "has none of its own";
+  EXPECT_THROW(parse_schema("same as Nothing-1"), Error);
+  EXPECT_THROW(parse_schema("same as "), Error);
+}
+
+/// Texts are written once.
+TEST(Schema, NoTextStandsTwice) {
+  std::map<std::string_view, std::string> labels;
+  for (const OpDef* op : all_ops())
+    for (const OpVersion& v : op->versions) {
+      if (v.schema.starts_with("same as ")) continue;
+      const auto [it, is_new] = labels.emplace(v.schema, fmt::format("{}-{}", op->name, v.since));
+      EXPECT_TRUE(is_new) << op->name << '-' << v.since << " is the same as " << it->second;
+    }
 }
 
 TEST(Schema, NamesTheLineItCannotRead) {

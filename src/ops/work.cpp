@@ -127,4 +127,11 @@ int64_t work_estimate(const Node& node) {
   return all.n;
 }
 
+bool may_blow_up(const Node& node) {
+  for (const char* op :
+       {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "Pad", "EyeLike", "OneHot"})
+    if (node.op_type == op) return true;
+  return false;
+}
+
 }  // namespace assay

@@ -13,4 +13,7 @@ namespace assay {
 /// into. Needs no valid node.
 int64_t work_estimate(const Node& node);
 
+/// Whether the operator is one whose results may be much larger than its inputs.
+bool may_blow_up(const Node& node);
+
 }  // namespace assay

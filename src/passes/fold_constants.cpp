@@ -16,14 +16,6 @@ constexpr int64_t kMaxBytes = int64_t{1} << 30;
 /// Where the size of a result is not known before, only small inputs are evaluated.
 constexpr int64_t kMaxUnknownInput = 1 << 16;
 
-/// Operators whose results may be much larger than their inputs.
-bool may_blow_up(const Node& n) {
-  for (const char* op :
-       {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "Pad", "EyeLike", "OneHot"})
-    if (n.op_type == op) return true;
-  return false;
-}
-
 bool is_small_enough(const Node& n) {
   int64_t in = 0;
   for (const Value* v : n.inputs())

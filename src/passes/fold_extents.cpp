@@ -105,30 +105,15 @@ class Folder {
     make_constant(n, std::move(t));
   }
 
-  /// Extents are not negative numbers.
+  /// A comparison whose result inference knows: extents are not negative numbers.
   void compare(Node& n) {
-    if (context_.is_pinned(n.output(0))) return;
-    const Dims *a = side(n.input(0)), *b = side(n.input(1));
-    if (a == nullptr && b == nullptr) return;
-    const std::optional<std::vector<int64_t>> x = integers_of(n.input(0)), y = integers_of(n.input(1));
-    const Dims* dims = a != nullptr ? a : b;
-    const auto& numbers = a != nullptr ? y : x;
-    if (!numbers || (numbers->size() != dims->size() && numbers->size() != 1)) return;
+    const auto it = extents_.find(n.output(0));
+    if (context_.is_pinned(n.output(0)) || it == extents_.end() || !all_known(it->second)) return;
     std::vector<bool> results;
-    for (size_t i = 0; i < dims->size(); ++i) {
-      const Dim& d = (*dims)[i];
-      const int64_t number = (*numbers)[numbers->size() == 1 ? 0 : i];
-      if (!d.is_known() && (!d.is_symbol() || number >= 0)) return;
-      results.push_back(d.is_known() && d.value() == number);
-    }
+    for (const Dim& d : it->second) results.push_back(d.value() != 0);
     const std::optional<Shape> shape = shape_of(n.output(0));
     if (!shape || shape->numel() != static_cast<int64_t>(results.size())) return;
     make_constant(n, Tensor::vector(results).reshaped(*shape));
-  }
-
-  const Dims* side(const Value* v) const {
-    const auto it = extents_.find(v);
-    return it != extents_.end() ? &it->second : nullptr;
   }
 
   void make_constant(Node& n, Tensor t) {

@@ -33,14 +33,6 @@ std::vector<const Graph*> graphs_of(const Node& n) {
   return list;
 }
 
-/// Operators whose results may be much larger than their inputs.
-bool may_blow_up(const Node& n) {
-  for (const char* op :
-       {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "Pad", "EyeLike", "OneHot"})
-    if (n.op_type == op) return true;
-  return false;
-}
-
 /// Operators of which one element may take any number of steps.
 bool may_take_long(const Node& n) {
   for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "AveragePool", "LpPool",

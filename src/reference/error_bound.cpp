@@ -1,6 +1,7 @@
 #include "reference/error_bound.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "ops/eval_util.h"
@@ -10,6 +11,17 @@ namespace {
 
 Tensor scaled_magnitude(const Tensor& t, double factor) {
   return map_elements<double>(t, [factor](double x) { return std::abs(x) * factor; });
+}
+
+/// What one correctly rounded operation errs: nothing where the type has the number, as it has sums of small whole
+/// numbers (a counter that a loop compares, say).
+Tensor rounding_of(const Tensor& y, double u) {
+  const int bits = -std::ilogb(u);  // of the type's numbers
+  const uint64_t rest = bits < 53 ? (uint64_t{1} << (53 - bits)) - 1 : ~uint64_t{0};
+  return map_elements<double>(y, [=](double x) {
+    const bool is_there = bits < 53 && (std::bit_cast<uint64_t>(x) & rest) == 0;
+    return is_there ? 0.0 : std::abs(x) * u;
+  });
 }
 
 std::vector<Tensor> computed(EvalContext& c, std::vector<Tensor> inputs, void (*f)(EvalContext&)) {
@@ -69,7 +81,9 @@ std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std:
       case Numerics::Kind::kExact:
         break;
       case Numerics::Kind::kElementwise:
-        bounds[i] = scaled_magnitude(y[i], numerics.ulps * u[i]);
+        bounds[i] = model == BoundModel::kStatistical && numerics.ulps <= 1
+                        ? rounding_of(y[i], u[i])
+                        : scaled_magnitude(y[i], numerics.ulps * u[i]);
         break;
       case Numerics::Kind::kAccumulating:
         bounds[i] = model == BoundModel::kWorstCase

@@ -10,7 +10,7 @@
 #include "graph/read.h"
 #include "ops/check.h"
 #include "ops/eval_util.h"
-#include "ops/noise.h"
+#include "ops/numerics/noise.h"
 #include "ops/work.h"
 #include "reference/error_bound.h"
 #include "tensor/container.h"

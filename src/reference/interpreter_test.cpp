@@ -161,22 +161,25 @@ Value* add_loop(TestModel& m, Value* start, Value* captured, int64_t count) {
 
 TEST(Interpreter, EveryIterationOfALoopErrsAnew) {
   TestModel m;
-  Value *x = m.input("x", {1}), *one = m.input("one", {1});
-  Value* all = add_loop(m, x, one, 40);
+  constexpr float kFactor = 1.1F;
+  Value *x = m.input("x", {1}), *factor = m.input("factor", {1});
+  Value* all = add_loop(m, x, factor, 40);
   const Observed seen =
-      observe(m.with_outputs({all}), {Tensor::vector<float>({1.5F}), Tensor::vector<float>({1})}, kNoisy);
+      observe(m.with_outputs({all}), {Tensor::vector<float>({1.5F}), Tensor::vector<float>({kFactor})}, kNoisy);
   for (size_t lane = 1; lane < 4; ++lane) {
     std::set<double> errors;
     double before = 1.5;
     for (const double s : values(seen[0].second[lane])) {
-      errors.insert(s / before - 1);
-      EXPECT_LE(std::fabs(s / before - 1), 1.5 * 0x1p-24 * (1 + 1e-6));
+      const double error = s / (before * kFactor) - 1;
+      errors.insert(error);
+      EXPECT_LE(std::fabs(error), 1.5 * 0x1p-24 * (1 + 1e-6));
       before = s;
     }
     EXPECT_EQ(errors.size(), 40U);
-    EXPECT_LE(std::fabs(before / 1.5 - 1), 40 * 1.5 * 0x1p-24);
+    EXPECT_LE(std::fabs(before / (1.5 * std::pow(double{kFactor}, 40)) - 1), 40 * 1.5 * 0x1p-24);
   }
-  for (const double s : values(seen[0].second[0])) EXPECT_EQ(s, 1.5);
+  double exact = 1.5;
+  for (const double s : values(seen[0].second[0])) EXPECT_EQ(s, exact *= kFactor);
 }
 
 TEST(Interpreter, AScanRunsInEveryLane) {
@@ -194,10 +197,10 @@ TEST(Interpreter, AScanRunsInEveryLane) {
   m.graph.add_node("Scan", {start, x}, {last, sums}, {{"body", body}, {"num_scan_inputs", int64_t{1}}},
                    "scan");
   const Tensor in = random_floats({4, 2}, 3, 0.5F, 1);
-  const Observed seen = observe(m.with_outputs({last, sums}), {in, Tensor::vector<float>({0, 0})}, kNoisy);
+  const Observed seen = observe(m.with_outputs({last, sums}), {in, Tensor::vector<float>({0.1F, 0.1F})}, kNoisy);
   const Tensor wide = to_float64(in);
   for (int64_t c = 0; c < 2; ++c) {
-    double exact = 0;
+    double exact = 0.1F;
     for (int64_t r = 0; r < 4; ++r) exact += wide.data<double>()[r * 2 + c];
     EXPECT_DOUBLE_EQ(seen[0].second[0].data<double>()[c], exact);
     for (size_t lane = 1; lane < 4; ++lane) {

@@ -39,7 +39,8 @@ std::vector<InputShape> close_shapes(const Graph& g, const std::vector<InputShap
   for (const InputShape& s : given) bind_symbols(g, s, symbols);
   size_t next = static_cast<size_t>(trial);
   for (const Value* v : g.inputs) {
-    if (!v->type.has_shape()) continue;
+    const auto names = [&](const InputShape& s) { return s.name == v->name(); };
+    if (!v->type.has_shape() || std::any_of(given.begin(), given.end(), names)) continue;
     InputShape shape{.name = v->name(), .dims = {}};
     for (const Dim& d : *v->type.dims) {
       if (d.is_known()) {

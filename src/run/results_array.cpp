@@ -5,6 +5,7 @@
 #include "assay/error.h"
 #include "base/base64.h"
 #include "base/bounds.h"
+#include "base/utf8.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 
@@ -50,15 +51,10 @@ class Base64Array : public StoredTensorSource {
 std::string latin1_bytes(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c < 0x80) {
-      out += text[i];
-      continue;
-    }
-    const bool pair = (c == 0xc2 || c == 0xc3) && i + 1 < text.size() && (text[i + 1] & 0xc0) == 0x80;
-    require(pair, ErrorCode::kInvalidArgument, "the array is neither base64 nor latin-1 text");
-    out += static_cast<char>(c << 6 | (text[++i] & 0x3f));
+  while (!text.empty()) {
+    const char32_t point = take_code_point(text);
+    require(point <= 0xff, ErrorCode::kInvalidArgument, "the array is neither base64 nor latin-1 text");
+    out += static_cast<char>(point);
   }
   return out;
 }

@@ -7,10 +7,17 @@
 #include "passes/selector.h"
 
 namespace assay {
+
 void forget_shapes(Graph& g) {
+  const std::unordered_set<const Value*> outputs(g.outputs.begin(), g.outputs.end());
   for (const auto& n : g.nodes())
-    for (Value* v : n->outputs())
-      if (v != nullptr && v->type.is_tensor()) v->type.dims.reset();
+    for (Value* v : n->outputs()) {
+      if (v == nullptr || !v->type.has_shape()) continue;
+      if (g.parent() == nullptr && outputs.contains(v))
+        v->type.dims = Dims(v->type.dims->size());
+      else
+        v->type.dims.reset();
+    }
   for (Graph* sub : subgraphs(g)) forget_shapes(*sub);
 }
 
@@ -37,7 +44,8 @@ void override_input_shapes(Model& model, const std::vector<std::pair<std::string
     Node* producer = v->producer();
     detach_from_producer(*v);
     const auto is_left_out = [](const Value* out) { return out == nullptr; };
-    if (producer != nullptr && std::all_of(producer->outputs().begin(), producer->outputs().end(), is_left_out))
+    if (producer != nullptr &&
+        std::all_of(producer->outputs().begin(), producer->outputs().end(), is_left_out))
       gone.insert(producer);
     g.inputs.push_back(v);
   }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
+#include "base/similar_name.h"
 #include "templates/template_list.h"
 
 namespace assay {
@@ -18,28 +18,13 @@ constexpr const ModelTemplate* kTemplates[] = {
 #undef ASSAY_TEMPLATE
 };
 
-/// Insertions, deletions and substitutions that turn one text into the other (Levenshtein).
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// `The nearest is 'a'.` or `The nearest are 'a' and 'b'.`: the templates of the smallest distance. Names
 /// that contain the text, or are contained in it, count as near.
 std::string nearest_names(std::string_view name) {
   const auto distance = [&](std::string_view candidate) {
     const bool contained = !name.empty() && (candidate.find(name) != std::string_view::npos ||
                                              name.find(candidate) != std::string_view::npos);
-    return contained ? size_t{1} : edit_distance(candidate, name);
+    return contained ? size_t{1} : edit_distance(candidate, name, SIZE_MAX);
   };
   size_t least = SIZE_MAX;
   for (const ModelTemplate* t : kTemplates) least = std::min(least, distance(t->name));

@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
+#include "base/utf8.h"
 
 namespace assay {
 namespace {
@@ -96,19 +97,6 @@ Tensor from_fortran(const Tensor& t, const Shape& shape) {
   return out;
 }
 
-void append_utf8(uint32_t point, std::string& out) {
-  require(point <= 0x10ffff, ErrorCode::kInvalidArgument,
-          "a string of the .npy array holds {:#x}, which is not a character", point);
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-    return;
-  }
-  const int extra = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-  constexpr unsigned char kLead[] = {0, 0xc0, 0xe0, 0xf0};
-  out += static_cast<char>(kLead[extra] | point >> (6 * extra));
-  for (int i = extra - 1; i >= 0; --i) out += static_cast<char>(0x80 | (point >> (6 * i) & 0x3f));
-}
-
 std::string decode_string(const NpyHeader& h, const char* raw) {
   std::string out;
   if (h.element == NpyElement::kBytes) {
@@ -120,7 +108,11 @@ std::string decode_string(const NpyHeader& h, const char* raw) {
   if (!points.empty()) std::memcpy(points.data(), raw, h.element_bytes);
   if (h.swapped) swap_bytes(points.data(), h.element_bytes, 4);
   while (!points.empty() && points.back() == 0) points.pop_back();
-  for (const uint32_t p : points) append_utf8(p, out);
+  for (const uint32_t p : points) {
+    require(p <= 0x10ffff, ErrorCode::kInvalidArgument,
+            "a string of the .npy array holds {:#x}, which is not a character", p);
+    append_code_point(out, p);
+  }
   return out;
 }
 
@@ -151,20 +143,12 @@ void normalize_bools(Tensor& t) {
 }
 
 /// The code points of UTF-8 text into a buffer of zeros that is large enough.
-void encode_ucs4(const std::string& s, uint32_t* out) {
-  for (size_t i = 0; i < s.size();) {
-    const auto c = static_cast<unsigned char>(s[i]);
-    const size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    bool valid = n > 0 && i + n <= s.size();
-    uint32_t point = n <= 1 ? c : c & (0x7fu >> n);
-    for (size_t k = 1; valid && k < n; ++k) {
-      valid = (s[i + k] & 0xc0) == 0x80;
-      point = point << 6 | (static_cast<unsigned char>(s[i + k]) & 0x3f);
-    }
-    require(valid, ErrorCode::kInvalidArgument,
+void encode_ucs4(std::string_view s, uint32_t* out) {
+  while (!s.empty()) {
+    const char32_t point = take_code_point(s, Surrogates::kTaken);
+    require(point != kNotUtf8, ErrorCode::kInvalidArgument,
             "a string that is not UTF-8 cannot be written as a NumPy string");
     *out++ = point;
-    i += n;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "base/python_repr.h"
+#include "base/utf8.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -167,10 +168,6 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
   header.swapped = header.swapped && size > 1;
 }
 
-size_t count_code_points(const std::string& s) {
-  return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 size_t string_width(const Tensor& t) {
   const size_t width = npy_string_length(t);
   require(width <= kMostStringBytes / sizeof(char32_t), ErrorCode::kUnsupported,
@@ -262,7 +259,7 @@ bool npy_can_hold(DType dtype) {
 
 size_t npy_string_length(const Tensor& t) {
   size_t longest = 1;
-  for (const std::string& s : t.span<std::string>()) longest = std::max(longest, count_code_points(s));
+  for (const std::string& s : t.span<std::string>()) longest = std::max(longest, count_characters(s));
   return longest;
 }
 

@@ -109,6 +109,20 @@ TEST(Npy, Strings) {
             "a string of the .npy array holds 0xffffffff, which is not a character");
 }
 
+/// Python's strings have surrogates; overlong forms are no characters.
+TEST(Npy, StringsThatAreNotUtf8AreRefused) {
+  const auto written = [](std::string text) {
+    std::string bytes;
+    write_npy(Tensor::vector<std::string>({std::move(text)}), [&](const void* data, size_t n) {
+      bytes.append(static_cast<const char*>(data), n);
+    });
+    return read_npy(bytes).data<std::string>()[0];
+  };
+  EXPECT_EQ(written("\xED\xB2\x80 \xE2\x82\xAC"), "\xED\xB2\x80 \xE2\x82\xAC");
+  for (const char* text : {"\xE0\x80\x80", "\xF0\x80\x80\x80", "\xC0\x80", "\xF4\x90\x80\x80", "\x80", "\xE2\x82"})
+    EXPECT_THROW(written(text), Error) << text;
+}
+
 TEST(Npy, ViewsWhereItCan) {
   const auto bytes = std::make_shared<std::string>(stream(Tensor::vector<uint8_t>({1, 2, 3})));
   EXPECT_EQ(read_npy(*bytes, bytes).data(), bytes->data() + 128);

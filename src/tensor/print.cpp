@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/utf8.h"
 #include "tensor/print_elements.h"
 
 namespace assay {
 namespace {
 
 /// Columns that UTF-8 text takes, as Python's len() counts them.
-int64_t width(const std::string& s) {
-  return std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xc0) != 0x80; });
-}
+int64_t width(const std::string& s) { return static_cast<int64_t>(count_characters(s)); }
 
 constexpr int64_t kEllipsis = -1;
 

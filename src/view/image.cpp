@@ -1,38 +1,15 @@
 #include "view/image.h"
 
-#include <zlib.h>
+#include <png.h>
 
 #include <algorithm>
+#include <csetjmp>
 
 #include "assay/error.h"
 #include "view/font.h"
 
 namespace assay {
 namespace {
-
-void append_big_endian(std::string& out, uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
-}
-
-void append_chunk(std::string& out, std::string_view type, const std::string& data) {
-  append_big_endian(out, static_cast<uint32_t>(data.size()));
-  const size_t start = out.size();
-  out.append(type).append(data);
-  const auto* bytes = reinterpret_cast<const Bytef*>(out.data() + start);
-  append_big_endian(out, static_cast<uint32_t>(::crc32(0, bytes, static_cast<uInt>(out.size() - start))));
-}
-
-std::string deflate(const std::string& data) {
-  uLongf size = ::compressBound(static_cast<uLong>(data.size()));
-  std::string packed(size, '\0');
-  const int status =
-      ::compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(data.data()),
-                  static_cast<uLong>(data.size()), 6);
-  require(status == Z_OK, ErrorCode::kInternal, "zlib could not pack {} bytes: error {}", data.size(),
-          status);
-  packed.resize(size);
-  return packed;
-}
 
 /// Calls dot(column, row) for each dot of the text, in dots from its top left corner.
 template <typename Dot>
@@ -80,24 +57,33 @@ int text_width(std::string_view text, int scale) {
 int text_height(int scale) { return kGlyphRows * scale; }
 
 std::string encode_png(const Image& image) {
-  std::string header;
-  append_big_endian(header, static_cast<uint32_t>(image.width()));
-  append_big_endian(header, static_cast<uint32_t>(image.height()));
-  header.append({8, 2, 0, 0, 0});  // bits, RGB, deflate, filters, no interlacing
-  std::string rows;
-  rows.reserve(image.pixels().size() * 3 + static_cast<size_t>(image.height()));
+  static_assert(sizeof(Color) == 3);
+  std::string file;
+  const auto write = [](png_structp png, png_bytep bytes, size_t size) {
+    static_cast<std::string*>(png_get_io_ptr(png))->append(reinterpret_cast<const char*>(bytes), size);
+  };
+  std::vector<png_bytep> rows;
   for (int y = 0; y < image.height(); ++y) {
-    rows += '\0';  // no filter
-    for (int x = 0; x < image.width(); ++x) {
-      const Color c = image.at(x, y);
-      rows.append({static_cast<char>(c.red), static_cast<char>(c.green), static_cast<char>(c.blue)});
-    }
+    const Color* row = image.pixels().data() + static_cast<size_t>(y) * static_cast<size_t>(image.width());
+    rows.push_back(reinterpret_cast<png_bytep>(const_cast<Color*>(row)));
   }
-  std::string png = "\x89PNG\r\n\x1a\n";
-  append_chunk(png, "IHDR", header);
-  append_chunk(png, "IDAT", deflate(rows));
-  append_chunk(png, "IEND", "");
-  return png;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
+  // It leaves what fails with longjmp, past everything between here and there.
+  const bool written = info != nullptr && setjmp(png_jmpbuf(png)) == 0;
+  if (written) {
+    png_set_write_fn(png, &file, write, nullptr);
+    png_set_IHDR(png, info, static_cast<png_uint_32>(image.width()), static_cast<png_uint_32>(image.height()),
+                 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+    png_set_rows(png, info, rows.data());
+    png_write_png(png, info, PNG_TRANSFORM_IDENTITY, nullptr);
+  }
+  png_destroy_write_struct(&png, &info);
+  require(written, ErrorCode::kInternal, "libpng could not write a picture of {} x {} pixels", image.width(),
+          image.height());
+  return file;
 }
 
 }  // namespace assay

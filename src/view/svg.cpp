@@ -3,29 +3,16 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
+#include "base/utf8.h"
 #include "base/visible_text.h"
 
 namespace assay {
 namespace {
 
-/// Bytes of the UTF-8 character that the text begins with; 0 if it begins with none, or with one that XML
-/// forbids.
-size_t xml_character(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto continues = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
-  const unsigned c = byte(0);
-  if (c < 0x80) return c >= 0x20 || c == '\t' || c == '\n' || c == '\r' ? 1 : 0;
-  if (c >= 0xc2 && c < 0xe0) return continues(1) ? 2 : 0;
-  if (c >= 0xe0 && c < 0xf0) {
-    const unsigned code = (c & 0xf) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
-    const bool allowed = code >= 0x800 && (code < 0xd800 || code > 0xdfff) && code < 0xfffe;
-    return continues(1) && continues(2) && allowed ? 3 : 0;
-  }
-  if (c >= 0xf0 && c < 0xf5) {
-    const unsigned code = (c & 7) << 18 | (byte(1) & 0x3f) << 12;
-    return continues(1) && continues(2) && continues(3) && code >= 0x10000 && code < 0x110000 ? 4 : 0;
-  }
-  return 0;
+/// Not of those that XML forbids.
+bool is_xml_character(char32_t point) {
+  return point < 0x20 ? point == '\t' || point == '\n' || point == '\r'
+                      : point < 0xfffe || (point >= 0x10000 && point != kNotUtf8);
 }
 
 /// FNV-1a.
@@ -40,8 +27,9 @@ uint64_t hash(std::string_view text) {
 std::string xml_text(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t bytes = xml_character(text);
-    switch (bytes == 1 ? text[0] : '\0') {
+    const std::string_view rest = text;
+    const char32_t point = take_code_point(text);
+    switch (point) {
       case '&':
         out += "&amp;";
         break;
@@ -58,9 +46,8 @@ std::string xml_text(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        out += bytes == 0 ? "?" : text.substr(0, bytes);
+        out += is_xml_character(point) ? rest.substr(0, rest.size() - text.size()) : "?";
     }
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   return out;
 }
@@ -78,10 +65,7 @@ std::string picture_file_name(std::string_view title, std::string_view extension
   }
   if (is_changed || name.size() + extension.size() > kMostBytes) {
     const std::string mark = fmt::format("~{:016x}", hash(title));
-    size_t keep = std::min(name.size(), kMostBytes - extension.size() - mark.size());
-    while (keep > 0 && keep < name.size() && (static_cast<unsigned char>(name[keep]) & 0xc0) == 0x80)
-      --keep;  // not inside a character
-    name = name.substr(0, keep) + mark;
+    name = std::string(utf8_prefix(name, kMostBytes - extension.size() - mark.size())) + mark;
   }
   return name.append(extension);
 }

@@ -63,7 +63,14 @@ def unsorted_with_dead_ends(path):
           node("Add", ["a", "b"], ["Y"], name="sum")], [info("X", [1, 4])], [info("Y", [1, 4])])
 
 
-MODELS = {"branches": branches, "foldable": foldable, "dead_ends": unsorted_with_dead_ends}
+def listed(path):
+    """Initializers that are inputs, too, where a caller may replace them."""
+    weight = numpy_helper.from_array(np.arange(4, dtype=np.float32).reshape(1, 4), "w")
+    save(path, [helper.make_node("Add", ["X", "w"], ["a"], name="n_a"), helper.make_node("Relu", ["a"], ["Y"], name="n_y")],
+         [info("X", [1, 4]), info("w", [1, 4])], [info("Y", [1, 4])], [weight])
+
+
+MODELS = {"branches": branches, "foldable": foldable, "dead_ends": unsorted_with_dead_ends, "listed": listed}
 
 # model, arguments of `surgeon` after the file's name
 CASES = [
@@ -84,6 +91,7 @@ CASES = [
     ("foldable", "sanitize", ["--fold-constants", "--num-passes", "1", "--partitioning", "recursive"]),
     ("dead_ends", "sanitize", ["--cleanup"]),
     ("dead_ends", "sanitize", ["--toposort"]),
+    ("listed", "sanitize", ["--cleanup"]),
 ]
 
 

@@ -51,7 +51,7 @@ def place_in(graph):
 
 def sanitize_runs(name, path, out, graph, shapes, place, inputs):
     def sanitize(options, how, may_refuse=""):
-        return Run(f"sanitize {' '.join(options)}", [["surgeon", "sanitize", path, "-o", out, *options]], out, how, may_refuse=may_refuse)
+        return Run(f"sanitize {' '.join(map(str, options))}", [["surgeon", "sanitize", path, "-o", out, *options]], out, how, may_refuse=may_refuse)
 
     yield sanitize(["--cleanup", "--toposort"], BITS)
     yield sanitize(["--no-shape-inference"], BITS)
@@ -60,7 +60,10 @@ def sanitize_runs(name, path, out, graph, shapes, place, inputs):
     yield sanitize(["--fold-constants", "--fold-size-threshold", "0"], CLOSE)
     yield sanitize(["--simplify"], CLOSE)
     first = next(iter(shapes))
-    yield sanitize(["--override-input-shapes", f"{first}:[{','.join(map(str, shapes[first]))}]"], BITS)
+    # A branch that nobody takes may contradict fixed extents, for which ONNX Runtime refuses the whole model.
+    has_branches = any(n.op_type == "If" for n in graph.node)
+    extents = [f"'d{i}'" if has_branches else str(d) for i, d in enumerate(shapes[first])]
+    yield sanitize(["--override-input-shapes", f"{first}:[{','.join(extents)}]"], BITS)
     yield sanitize(["--set-unbounded-dds-upper-bound", "100000", "--cleanup"], BITS)
     yield sanitize(["--fp-to-fp16"], HALF)
     yield sanitize(["--outputs", graph.output[-1].name, "--cleanup"], BITS)
@@ -77,7 +80,7 @@ def sanitize_runs(name, path, out, graph, shapes, place, inputs):
             yield sanitize(["--force-fallback-shape-inference"], BITS, unknown)
 
 
-def edit_runs(path, out, first, place):
+def edit_runs(path, out, first, place, fed):
     yield Run("insert at the first input", [["surgeon", "insert", path, "-o", out, "--inputs", first, "--outputs", first, "--op", "Identity"]],
               out, BITS)
     if place:
@@ -87,8 +90,8 @@ def edit_runs(path, out, first, place):
         yield Run("extract of one node", [["surgeon", "extract", path, "-o", out, *words]], out, BITS)
         yield Run("extract of the first half", [["surgeon", "extract", path, "-o", out, "--outputs", f"{place.given}:auto"]], out, BITS)
         words = ["--onnx-outputs", place.read, place.given, "--save-onnx", out]
-        yield Run("run --save-onnx with other outputs", [["run", path, "--onnxrt", *words]], out, BITS)
-    yield Run("run --save-onnx", [["run", path, "--onnxrt", "--shape-inference", "--save-onnx", out]], out, BITS)
+        yield Run("run --save-onnx with other outputs", [["run", path, "--onnxrt", *fed, *words]], out, BITS)
+    yield Run("run --save-onnx", [["run", path, "--onnxrt", *fed, "--shape-inference", "--save-onnx", out]], out, BITS)
 
 
 def weight_runs(path, out, scratch):
@@ -98,7 +101,7 @@ def weight_runs(path, out, scratch):
               [["surgeon", "weight-strip", path, "-o", stripped], ["surgeon", "weight-reconstruct", stripped, "-o", out]], out, WEIGHTS)
 
 
-def external_data_runs(path, out, scratch):
+def external_data_runs(path, out, scratch, fed):
     outside = scratch / "outside.onnx"
     words = ["--save-external-data", "outside.bin"]
     save = ["surgeon", "sanitize", path, "-o", outside, "--cleanup", *words]
@@ -111,7 +114,7 @@ def external_data_runs(path, out, scratch):
     yield Run("external data that move", [save, ["surgeon", "sanitize", outside, "-o", elsewhere, "--toposort"]], elsewhere, BITS)
     each = ["surgeon", "sanitize", path, "-o", outside, "--cleanup", *words[:1], "--no-save-all-tensors-to-one-file"]
     yield Run("external data, each in a file", [each], outside, BITS)
-    yield Run("run --save-onnx with external data", [["run", path, "--onnxrt", "--save-onnx", outside, *words]], outside, BITS)
+    yield Run("run --save-onnx with external data", [["run", path, "--onnxrt", *fed, "--save-onnx", outside, *words]], outside, BITS)
 
 
 def text_runs(path, out, scratch):
@@ -148,10 +151,11 @@ def runs_for(path, scratch, model, shapes, place, newest, inputs=None):
     """All runs for a model whose inputs are fed with these shapes; `inputs`: a file with what they are fed, where not every number
     will do."""
     out, graph = scratch / "out.onnx", model.graph
+    fed = ["--load-inputs", inputs] if inputs else []
     yield from sanitize_runs(path.stem, path, out, graph, shapes, place, inputs)
-    yield from edit_runs(path, out, next(iter(shapes)), place)
+    yield from edit_runs(path, out, next(iter(shapes)), place, fed)
     yield from weight_runs(path, out, scratch)
-    yield from external_data_runs(path, out, scratch)
+    yield from external_data_runs(path, out, scratch, fed)
     yield from text_runs(path, out, scratch)
     yield from conversion_runs(path, out, model, newest)
     yield from plugin_runs(path, out, scratch, graph)

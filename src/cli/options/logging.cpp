@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/log_format.h"
 
 namespace assay::cli {
 
@@ -12,9 +13,8 @@ void add_logging_options(ArgParser& parser) {
       {.names = {"-q", "--quiet"}, .help = "Say less. May be repeated.", .arity = Arity::kNone},
       {.names = {"--verbosity"},
        .help = "Level of everything, or of one source folder or file: ULTRA_VERBOSE, SUPER_VERBOSE, "
-               "EXTRA_VERBOSE, "
-               "VERBOSE, INFO, START, FINISH, WARNING, ERROR or CRITICAL. Wins over -v and -q. A path is one below src/ "
-               "(backends/onnxrt.cpp), or Polygraphy's (backend/onnxrt).",
+               "EXTRA_VERBOSE, VERBOSE, INFO, START, FINISH, WARNING, ERROR or CRITICAL. Wins over -v and -q. "
+               "A path is one below src/ (backends/onnxrt.cpp), or Polygraphy's (backend/onnxrt).",
        .arity = Arity::kAtLeastOne,
        .metavar = "[PATH:]LEVEL"},
       {.names = {"--silent"}, .help = "Say nothing but what ends the run.", .arity = Arity::kNone},
@@ -44,7 +44,15 @@ void apply_logging_options(const ParsedArgs& args) {
   config.line_info = wants("line-info");
   config.colors = !wants("no-colors");
   config.file = args.text("--log-file").value_or("");
+  std::vector<std::string> unknown;
+  for (const auto& [path, severity] : config.path_thresholds)
+    if (!log::is_source_path(path)) unknown.push_back(path);
   log::configure(std::move(config));
+  for (const std::string& path : unknown)
+    log::warning(
+        "--verbosity: no message comes from '{}'. A path is a folder or file below src/ (backends, "
+        "backends/onnxrt.cpp), or Polygraphy's (backend/onnxrt).",
+        path);
 }
 
 }  // namespace assay::cli

@@ -1,5 +1,7 @@
 // Quantised products and roundings by plain ones. Integers of 8 bits and the sums of their products are exact
 // in int32 and in double.
+#include <numeric>
+
 #include "base/log.h"
 #include "convert/expansions/parts.h"
 #include "convert/steps.h"
@@ -27,15 +29,35 @@ void expand_mat_mul_integer(Rewrite& r) {
   r.replace({r.add("MatMul", {a, centred(r, 1, 3, DType::kInt32, false)})});
 }
 
-/// The narrowest float type in which sums of so many products of numbers of 8 bits are exact: float32 below 2^24,
-/// double below 2^53, which no tensor reaches. Few runtimes have a Conv of doubles.
+/// How large a sum of a convolution of 8-bit integers can become, its parts included; nothing where not even
+/// the extents of the weights are known. Constant weights say it more closely.
+std::optional<int64_t> largest_sum(Rewrite& r) {
+  constexpr int64_t kLargest = 255;  // of an element less its zero point
+  const std::optional<Shape> shape = shape_of(r.input(1));
+  if (!shape || shape->rank() < 2) return std::nullopt;
+  const int64_t terms = shape->numel(1, shape->size());
+  const Value* zero = r.input(3);
+  const bool constant = r.input(1)->tensor().defined() && (zero == nullptr || zero->tensor().defined());
+  if (!constant || terms == 0) return terms * kLargest * kLargest;
+  const std::vector<int64_t> weights = r.input(1)->tensor().to_int64();
+  const std::vector<int64_t> zeros = zero != nullptr ? zero->tensor().to_int64() : std::vector<int64_t>{0};
+  if (zeros.size() != 1) return terms * kLargest * kLargest;
+  int64_t largest = 0;
+  for (auto w = weights.begin(); w != weights.end(); w += terms)
+    largest = std::max(largest, std::accumulate(w, w + terms, int64_t{0}, [&](int64_t sum, int64_t e) {
+                         return sum + std::abs(e - zeros[0]);
+                       }));
+  return largest * kLargest;
+}
+
+/// The narrowest float type in which the sums are exact: float32 up to 2^24, double up to 2^53, which no
+/// tensor reaches. Few runtimes have a Conv of doubles.
 DType exact_sums(Rewrite& r) {
-  constexpr int64_t kLargestProduct = 255 * 255;
-  const std::optional<Shape> weights = shape_of(r.input(1));
-  if (weights && weights->rank() > 1 && weights->numel(1, weights->size()) * kLargestProduct <= int64_t{1} << 24)
-    return DType::kFloat32;
+  const std::optional<int64_t> largest = largest_sum(r);
+  if (largest && *largest <= int64_t{1} << 24) return DType::kFloat32;
   log::warning(
-      "{} becomes a Conv of float64 in opset 9, since float32 does not hold its sums exactly; ONNX Runtime, for one, has no "
+      "{} becomes a Conv of float64 in opset 9, since float32 does not hold its sums exactly; ONNX Runtime, "
+      "for one, has no "
       "such Conv for CPUs.",
       r.node().label());
   return DType::kFloat64;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/error.h"
+#include "base/utf8.h"
 #include "onnx/text/syntax.h"
 
 namespace assay::onnx {
@@ -14,7 +15,6 @@ constexpr size_t kShownBefore = 60, kShownAfter = 60;
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 /// A token as messages show it.
 std::string shown(const Token& t) {
@@ -94,8 +94,7 @@ void Lexer::fail_at(size_t at, const std::string& message) const {
   const size_t begin = before == std::string_view::npos ? 0 : before + 1;
   const size_t end = std::min(text_.find('\n', at), text_.size());
   const std::string_view line = text_.substr(begin, end - begin);
-  const auto column = 1 + std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at - begin),
-                                        begins_character);
+  const size_t column = 1 + count_characters(line.substr(0, at - begin));
   const auto number = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
   size_t from = at - begin > kShownBefore ? at - begin - kShownBefore : 0;
   while (from < line.size() && !begins_character(line[from])) ++from;

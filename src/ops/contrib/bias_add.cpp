@@ -1,7 +1,7 @@
 // BiasAdd: Y = X + bias + skip, with a vector bias along the channels, the last dimension.
 #include "ops/contrib/hidden_vector.h"
-#include "ops/contrib/steps.h"
 #include "ops/infer_util.h"
+#include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
 namespace assay {

@@ -1,7 +1,7 @@
 // The embedding layer of BERT: rows of tables for words, positions and segments, added up.
 #pragma once
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include "ops/math/rounding.h"
+#include "ops/numerics/rounding.h"
 
 namespace assay {
 namespace {

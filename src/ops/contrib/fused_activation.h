@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

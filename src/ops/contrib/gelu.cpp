@@ -11,11 +11,7 @@ void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  X: T
-out Y: T
-type T: @float_ir4)",
-     infer_same_as_input, FusedOp<compute>::eval},
+    {1, "same as Ceil-13", infer_same_as_input, FusedOp<compute>::eval},
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "ops/math/rounding.h"
 #include "ops/math/swish.h"
+#include "ops/numerics/rounding.h"
 
 namespace assay {
 namespace {

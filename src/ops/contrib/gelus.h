@@ -2,7 +2,7 @@
 // (FastGelu) or by a sigmoid (QuickGelu).
 #pragma once
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

@@ -2,7 +2,7 @@
 // + beta, one of each per channel; with activation 1 then x * sigmoid(x).
 #pragma once
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

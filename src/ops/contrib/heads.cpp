@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ops/eval_util.h"
-#include "ops/math/rounding.h"
+#include "ops/numerics/rounding.h"
 #include "ops/tensor/strided_copy.h"
 
 namespace assay {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

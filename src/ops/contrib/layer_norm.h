@@ -1,7 +1,7 @@
 // The layer normalisations of com.microsoft: over the last dimension, times gamma, plus beta.
 #pragma once
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 
-#include "ops/contrib/steps.h"
 #include "ops/eval_util.h"
+#include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
 namespace assay {

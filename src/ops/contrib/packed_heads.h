@@ -1,7 +1,7 @@
 // The operands of MultiHeadAttention and DecoderMaskedMultiHeadAttention, in whichever form they come.
 #pragma once
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

@@ -5,8 +5,8 @@
 
 #include "ops/contrib/embedding.h"
 #include "ops/contrib/quantized.h"
-#include "ops/contrib/steps.h"
 #include "ops/eval_util.h"
+#include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
 namespace assay {

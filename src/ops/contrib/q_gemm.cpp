@@ -9,7 +9,7 @@
 #include "ops/contrib/quantized.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/noise.h"
+#include "ops/numerics/noise.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
 #include "tensor/convert.h"

@@ -11,18 +11,7 @@ double multiply(double a, double b) { return a * b; }
 void compute(EvalContext& c, double u, uint64_t key) { eval_q_linear_binary(c, u, key, multiply, multiply); }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  A: T
-in  A_scale: float
-in  A_zero_point: T ?
-in  B: T
-in  B_scale: float
-in  B_zero_point: T ?
-in  C_scale: float
-in  C_zero_point: T ?
-out C: T
-type T: uint8 int8)",
-     infer_q_linear_binary, eval_quantized<compute>},
+    {1, "same as com.microsoft.QLinearAdd-1", infer_q_linear_binary, eval_quantized<compute>},
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/eval_util.h"
-#include "ops/noise.h"
+#include "ops/numerics/noise.h"
 #include "ops/quant/integer_operands.h"
 #include "ops/quant/quantize.h"
 #include "tensor/convert.h"

@@ -2,7 +2,7 @@
 // QAttention share.
 #pragma once
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

@@ -1,7 +1,7 @@
 // Rotary position embedding: what RotaryEmbedding, GroupQueryAttention and Attention share.
 #pragma once
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

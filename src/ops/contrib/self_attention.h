@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 namespace assay {
 

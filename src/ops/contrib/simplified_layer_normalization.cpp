@@ -2,8 +2,8 @@
 // Runtime writes it in the domain of the standard, which does not know it.
 #include <algorithm>
 
-#include "ops/contrib/steps.h"
 #include "ops/infer_util.h"
+#include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
 namespace assay {

@@ -16,6 +16,7 @@ class ForwardingContext : public InferContext {
   const Type& input_type(size_t i) const override { return c_.input_type(i); }
   const Tensor* input_value(size_t i) const override { return c_.input_value(i); }
   const Dims* input_extents(size_t i) const override { return c_.input_extents(i); }
+  bool is_extent(const Dim& d) const override { return c_.is_extent(d); }
   void set_output_type(size_t i, Type type) override { c_.set_output_type(i, std::move(type)); }
   void set_output_extents(size_t i, Dims extents) override { c_.set_output_extents(i, std::move(extents)); }
   std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs,

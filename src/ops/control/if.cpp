@@ -48,14 +48,7 @@ attr then_branch: graph required
 type V: @all
 type B: bool)",
      infer, eval},
-    {11, R"(
-in  cond: B
-out outputs: V ...any
-attr else_branch: graph required
-attr then_branch: graph required
-type V: @all
-type B: bool)",
-     infer, eval},
+    {11, "same as If-1", infer, eval},
     {13, R"(
 in  cond: B
 out outputs: V ...any

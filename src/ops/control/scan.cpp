@@ -258,17 +258,7 @@ attr num_scan_inputs: int required
 attr body: graph required
 type V: @all)",
      infer, eval},
-    {11, R"(
-in  initial_state_and_scan_inputs: V ...any
-out final_state_and_scan_outputs: V ...any
-attr scan_input_axes: ints
-attr scan_output_axes: ints
-attr scan_output_directions: ints
-attr scan_input_directions: ints
-attr num_scan_inputs: int required
-attr body: graph required
-type V: @all)",
-     infer, eval},
+    {11, "same as Scan-9", infer, eval},
     {16, R"(
 in  initial_state_and_scan_inputs: V ...any
 out final_state_and_scan_outputs: V ...any

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// A loaded library. Its functions are declared where they are used, so no header is needed to build.
+/// A loaded library.
 class ImageLibrary {
  public:
   /// Loads the first of `names` that there is. Throws Error (kUnsupported) that says which package has it.

@@ -44,9 +44,8 @@ inline uint8_t scaled_to_byte(uint32_t value, uint32_t most) {
 /// the format's library is not installed.
 std::optional<Picture> decode_picture(Encoded stream);
 
-/// Each for one format; nothing when the stream is damaged. BMP, PNG and the portable formats PBM, PGM and
-/// PPM are decoded here, the others by libturbojpeg, libopenjp2, libtiff and libwebp, which are loaded at the
-/// first use.
+/// Each for one format; nothing when the stream is damaged. BMP and the portable formats PBM, PGM and PPM are decoded
+/// here, PNG by libpng, the others by libturbojpeg, libopenjp2, libtiff and libwebp, which are loaded at the first use.
 std::optional<Picture> decode_bmp(Encoded stream);
 std::optional<Picture> decode_png(Encoded stream);
 std::optional<Picture> decode_pnm(Encoded stream);

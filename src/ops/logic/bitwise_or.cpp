@@ -13,12 +13,7 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {18, R"(
-in  A: T
-in  B: T
-out C: T
-type T: uint8 uint16 uint32 uint64 int8 int16 int32 int64)",
-     infer_broadcast, eval},
+    {18, "same as BitwiseAnd-18", infer_broadcast, eval},
 };
 
 }  // namespace

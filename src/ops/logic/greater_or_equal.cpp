@@ -13,20 +13,8 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {12, R"(
-in  A: T
-in  B: T
-out C: T1
-type T: @numeric
-type T1: bool)",
-     infer_broadcast_bool, eval},
-    {16, R"(
-in  A: T
-in  B: T
-out C: T1
-type T: @numeric_ir4
-type T1: bool)",
-     infer_broadcast_bool, eval},
+    {12, "same as Greater-9", infer_broadcast_bool, eval},
+    {16, "same as Greater-13", infer_broadcast_bool, eval},
 };
 
 }  // namespace

@@ -14,36 +14,10 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  A: T
-in  B: T
-out C: T1
-attr axis: int
-attr broadcast: int = 0
-type T: @float
-type T1: bool)",
-     infer_legacy_broadcast_bool, eval_legacy_broadcast<eval>},
-    {7, R"(
-in  A: T
-in  B: T
-out C: T1
-type T: @float
-type T1: bool)",
-     infer_broadcast_bool, eval},
-    {9, R"(
-in  A: T
-in  B: T
-out C: T1
-type T: @numeric
-type T1: bool)",
-     infer_broadcast_bool, eval},
-    {13, R"(
-in  A: T
-in  B: T
-out C: T1
-type T: @numeric_ir4
-type T1: bool)",
-     infer_broadcast_bool, eval},
+    {1, "same as Greater-1", infer_legacy_broadcast_bool, eval_legacy_broadcast<eval>},
+    {7, "same as Greater-7", infer_broadcast_bool, eval},
+    {9, "same as Greater-9", infer_broadcast_bool, eval},
+    {13, "same as Greater-13", infer_broadcast_bool, eval},
 };
 
 }  // namespace

@@ -12,22 +12,8 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  A: T
-in  B: T
-out C: T1
-attr axis: int
-attr broadcast: int = 0
-type T: bool
-type T1: bool)",
-     infer_legacy_broadcast_bool, eval_legacy_broadcast<eval>},
-    {7, R"(
-in  A: T
-in  B: T
-out C: T1
-type T: bool
-type T1: bool)",
-     infer_broadcast_bool, eval},
+    {1, "same as And-1", infer_legacy_broadcast_bool, eval_legacy_broadcast<eval>},
+    {7, "same as And-7", infer_broadcast_bool, eval},
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "ops/math/extent_math.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 
 #include "ops/infer_util.h"
@@ -14,14 +16,84 @@ constexpr int64_t kLongest = 64;
 bool is_followed(DType t) { return t == DType::kInt64 || t == DType::kInt32 || t == DType::kBool; }
 
 bool is_negative(const Element& e) { return e.number && *e.number < 0; }
-/// An extent that has a name, so it is not negative but otherwise open.
-bool is_symbol(const Element& e) { return e.extent.is_symbol(); }
+/// It has a name and is not negative, but otherwise open.
+bool is_open_extent(const Element& e) { return e.extent.is_symbol() && !e.is_negative_at_times; }
+bool may_be_negative(const Element& e) { return e.number ? *e.number < 0 : !is_open_extent(e); }
+
+/// Bounds of what a symbol's text says, where names stand for extents of at least 1.
+class Bounds {
+ public:
+  struct Range {
+    double least = 1, most = INFINITY;
+  };
+
+  explicit Bounds(std::string_view text) : text_(text) {}
+
+  Range whole() {
+    const Range r = sum();
+    return at_ == text_.size() ? r : Range{-INFINITY, INFINITY};
+  }
+
+ private:
+  bool take(char c) {
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  Range sum() {
+    Range r = product();
+    while (true) {
+      if (take('+')) {
+        const Range o = product();
+        r = {r.least + o.least, r.most + o.most};
+      } else if (take('-')) {
+        const Range o = product();
+        r = {r.least - o.most, r.most - o.least};
+      } else {
+        return r;
+      }
+    }
+  }
+  Range product() {
+    Range r = operand();
+    while (true) {
+      const bool divides = at_ < text_.size() && text_[at_] == '/';
+      if (!divides && !(at_ < text_.size() && text_[at_] == '*')) return r;
+      ++at_;
+      const Range o = operand();
+      if (r.least < 0 || o.least < (divides ? 1 : 0))
+        r = {-INFINITY, INFINITY};
+      else if (divides)
+        r = {o.most == INFINITY ? 0 : std::floor(r.least / o.most), r.most / o.least};
+      else
+        r = {r.least * o.least, r.most == 0 || o.most == 0 ? 0 : r.most * o.most};
+    }
+  }
+  Range operand() {
+    if (take('(')) {
+      const Range r = sum();
+      return take(')') ? r : Range{-INFINITY, INFINITY};
+    }
+    const size_t first = at_;
+    while (at_ < text_.size() && std::string_view("+-*/()").find(text_[at_]) == std::string_view::npos) ++at_;
+    double number = 0;
+    const auto [end, error] = std::from_chars(text_.data() + first, text_.data() + at_, number);
+    const bool is_number = error == std::errc() && end == text_.data() + at_;
+    return is_number ? Range{number, number} : first == at_ ? Range{-INFINITY, INFINITY} : Range{};
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
 
 /// f of two numbers, unless it overflows.
 Element exact(const Element& a, const Element& b, bool (*f)(int64_t, int64_t, int64_t*)) {
   int64_t result = 0;
   return f(*a.number, *b.number, &result) ? Element() : Element(result);
 }
+
+/// Longer texts are of no inference, and as deep as their author likes.
+constexpr size_t kLongestText = 128;
 
 using Elements = std::vector<Element>;
 
@@ -37,6 +109,12 @@ std::optional<Elements> combine(const std::optional<Elements>& a, const std::opt
 
 }  // namespace
 
+bool is_not_negative(const Dim& symbol) {
+  const std::string& text = symbol.symbol();
+  if (text.find('-') == std::string::npos) return true;
+  return text.size() <= kLongestText && Bounds(text).whole().least >= 0;
+}
+
 std::optional<Elements> input_elements(const InferContext& c, size_t i) {
   Elements out;
   if (const Tensor* t = c.input_value(i)) {
@@ -46,7 +124,10 @@ std::optional<Elements> input_elements(const InferContext& c, size_t i) {
   }
   const Dims* extents = c.input_extents(i);
   if (extents == nullptr) return {};
-  for (const Dim& d : *extents) out.emplace_back(d);
+  for (const Dim& d : *extents) {
+    out.emplace_back(d);
+    if (d.is_symbol() && c.is_extent(d)) out.back().is_negative_at_times = false;
+  }
   return out;
 }
 
@@ -94,28 +175,31 @@ Element div_elements(const Element& a, const Element& b) {
   if (b.number && *b.number == 0) return {};
   if (a.number && b.number)
     return *b.number == -1 ? sub_elements(Element(int64_t{0}), a) : Element(*a.number / *b.number);
+  if (may_be_negative(a) || may_be_negative(b)) return {};  // truncated is not rounded down then
   return Element(dim_floor_div(a.extent, b.extent));
 }
 
 Element max_elements(const Element& a, const Element& b) {
   if (a.number && b.number) return Element(std::max(*a.number, *b.number));
-  if (is_symbol(a) && (a.extent.same_as(b.extent) || (b.number && *b.number <= 0))) return a;
-  if (is_symbol(b) && a.number && *a.number <= 0) return b;
+  if (a.extent.is_symbol() && a.extent.same_as(b.extent)) return a;
+  if (is_open_extent(a) && b.number && *b.number <= 0) return a;
+  if (is_open_extent(b) && a.number && *a.number <= 0) return b;
   return {};
 }
 
 Element min_elements(const Element& a, const Element& b) {
   if (a.number && b.number) return Element(std::min(*a.number, *b.number));
-  if (is_symbol(a) && (a.extent.same_as(b.extent))) return a;
-  if (is_symbol(a) && b.number && *b.number <= 0) return b;
-  if (is_symbol(b) && a.number && *a.number <= 0) return a;
+  if (a.extent.is_symbol() && a.extent.same_as(b.extent)) return a;
+  if (is_open_extent(a) && b.number && *b.number <= 0) return b;
+  if (is_open_extent(b) && a.number && *a.number <= 0) return a;
   return {};
 }
 
 Element equal_elements(const Element& a, const Element& b) {
   if (a.number && b.number) return Element(int64_t{*a.number == *b.number});
   if (a.extent.same_as(b.extent)) return Element(int64_t{1});
-  if ((is_symbol(a) && is_negative(b)) || (is_negative(a) && is_symbol(b))) return Element(int64_t{0});
+  if ((is_open_extent(a) && is_negative(b)) || (is_negative(a) && is_open_extent(b)))
+    return Element(int64_t{0});
   return {};
 }
 

@@ -10,16 +10,22 @@
 
 namespace assay {
 
-/// What is known of one element: a number of either sign, or an extent that may be symbolic, or nothing.
+/// Whether what a symbol stands for cannot be negative as far as its text says: `n`, `n-1` and `(n+5)/2`
+/// cannot, `n-2` may be.
+bool is_not_negative(const Dim& symbol);
+
+/// What is known of one element: a number of either sign, or an integer that extents decide and that may be
+/// symbolic, or nothing.
 struct Element {
   Element() = default;
   explicit Element(int64_t n) : number(n), extent(n >= 0 ? Dim(n) : Dim()) {}
-  explicit Element(const Dim& d) : extent(d) {
+  explicit Element(const Dim& d) : extent(d), is_negative_at_times(!d.is_symbol() || !is_not_negative(d)) {
     if (d.is_known()) number = d.value();
   }
 
   std::optional<int64_t> number;
-  Dim extent;  ///< also set when the number is one
+  Dim extent;                        ///< also set when the number is one
+  bool is_negative_at_times = true;  ///< of a symbol
 };
 
 /// The elements of an integer or bool input of rank 0 or 1; nothing when none is known.

@@ -87,6 +87,39 @@ TEST(Propagate, CarriesExtentsThroughArithmetic) {
   }
 }
 
+/// 256 less an extent may be negative; Max with 0 is not the same then, and dividing truncates.
+TEST(Propagate, ADifferenceMayBeNegative) {
+  const InferInput left(Dims{sym("256-n")}), next(Dims{sym("n-1")});
+  const ExtentCase cases[] = {
+      {"Max", {left, ints({0})}, std::nullopt},
+      {"Max", {next, ints({0})}, Dims{sym("n-1")}},
+      {"Min", {left, ints({-1})}, std::nullopt},
+      {"Equal", {left, ints({-1})}, std::nullopt},
+      {"Equal", {next, ints({-1})}, Dims{0}},
+      {"Div", {left, ints({2})}, std::nullopt},
+      {"Div", {next, ints({2})}, Dims{sym("(n-1)/2")}},
+      {"Max", {left, left}, Dims{sym("256-n")}},
+      {"Add", {left, ints({3})}, Dims{sym("(256-n)+3")}},
+  };
+  for (const ExtentCase& c : cases) EXPECT_EQ(infer_op(c.op, 14, c.inputs).extents[0], c.expected) << c.op;
+  const InferInput limit = InferInput::scalar_extent(sym("n-4"));
+  EXPECT_EQ(infer_op("Range", 11, {Tensor::scalar(int64_t{0}), limit, Tensor::scalar(int64_t{1})}).str(),
+            "int64[?]");
+  EXPECT_EQ(infer_op("Reshape", 14, {floats({sym("m"), 6}), left}).str(), "float32[m*6]")
+      << "one extent: all elements";
+  EXPECT_EQ(
+      infer_op("Reshape", 14, {floats({sym("m"), 6}), InferInput(Dims{2, sym("n-2"), sym("n-3")})}).str(),
+      "float32[2, ?, ?]");
+}
+
+TEST(Propagate, TextsOfSymbolsSayTheirSign) {
+  for (const char* text : {"n", "n*m", "n-1", "(n+5)/2", "n+m-2", "(n*4-3)/2+1", "((n+2)-3)/2+1"})
+    EXPECT_TRUE(is_not_negative(sym(text))) << text;
+  for (const char* text : {"n-2", "4-n", "n-m", "(n-2)/2", "n/2-1", "batch-size", "n-", "(n-1", "-n"})
+    EXPECT_FALSE(is_not_negative(sym(text))) << text;
+  EXPECT_FALSE(is_not_negative(Dim::symbol(std::string(1000, '(') + "-"))) << "as deep as somebody likes";
+}
+
 TEST(Propagate, KeepsQuietWhenANumberDoesNotFit) {
   EXPECT_EQ(infer_op("Mul", 14, {ints({INT64_MAX}), ints({2})}).extents[0], std::nullopt);
   const InferInput narrow(Tensor::vector<int32_t>({INT32_MAX}));

@@ -35,11 +35,7 @@ in  data_0: T ...
 out min: T
 type T: @float)",
      infer_equal_shapes, eval_equal_shapes<eval>},
-    {8, R"(
-in  data_0: T ...
-out min: T
-type T: @float)",
-     infer, eval},
+    {8, "same as Min-6", infer, eval},
     {12, R"(
 in  data_0: T ...
 out min: T

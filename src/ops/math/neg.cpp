@@ -14,12 +14,7 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  X: T
-out Y: T
-attr consumed_inputs: ints
-type T: @float)",
-     infer_same_as_input, eval},
+    {1, "same as Abs-1", infer_same_as_input, eval},
     {6, R"(
 in  X: T
 out Y: T

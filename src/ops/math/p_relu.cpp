@@ -72,12 +72,7 @@ in  slope: T
 out Y: T
 type T: @float)",
      infer_by_channel, eval_by_channel},
-    {7, R"(
-in  X: T
-in  slope: T
-out Y: T
-type T: @float)",
-     infer, eval},
+    {7, "same as PRelu-6", infer, eval},
     {9, R"(
 in  X: T
 in  slope: T

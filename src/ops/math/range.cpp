@@ -52,11 +52,13 @@ std::optional<int64_t> known_length(const InferContext& c) {
   });
 }
 
-/// limit - start where delta is 1.
+/// limit - start where delta is 1 and that is not negative.
 Dim symbolic_length(const InferContext& c) {
   const auto start = input_elements(c, 0), limit = input_elements(c, 1), delta = input_elements(c, 2);
   if (!start || !limit || !delta || start->size() != 1 || limit->size() != 1 || delta->size() != 1) return {};
-  return (*delta)[0].number == 1 ? sub_elements((*limit)[0], (*start)[0]).extent : Dim();
+  if ((*delta)[0].number != 1) return {};
+  const Dim length = sub_elements((*limit)[0], (*start)[0]).extent;
+  return length.is_symbol() && !is_not_negative(length) && !c.is_extent(length) ? Dim() : length;
 }
 
 void infer(InferContext& c) {

@@ -11,22 +11,9 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  X: T
-out Y: T
-attr consumed_inputs: ints
-type T: @float)",
-     infer_same_as_input, eval},
-    {6, R"(
-in  X: T
-out Y: T
-type T: @float)",
-     infer_same_as_input, eval},
-    {13, R"(
-in  X: T
-out Y: T
-type T: @float_ir4)",
-     infer_same_as_input, eval},
+    {1, "same as Abs-1", infer_same_as_input, eval},
+    {6, "same as Ceil-6", infer_same_as_input, eval},
+    {13, "same as Ceil-13", infer_same_as_input, eval},
 };
 
 }  // namespace

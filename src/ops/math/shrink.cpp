@@ -4,8 +4,8 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
 #include "ops/math/wrapping.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
 namespace assay {

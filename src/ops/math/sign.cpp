@@ -16,11 +16,7 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {9, R"(
-in  input: T
-out output: T
-type T: @numeric)",
-     infer_same_as_input, eval},
+    {9, "same as Erf-9", infer_same_as_input, eval},
     {13, R"(
 in  input: T
 out output: T

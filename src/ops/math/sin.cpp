@@ -3,7 +3,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -20,16 +20,8 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {7, R"(
-in  input: T
-out output: T
-type T: @float)",
-     infer_same_as_input, eval},
-    {22, R"(
-in  input: T
-out output: T
-type T: @float_ir4)",
-     infer_same_as_input, eval},
+    {7, "same as Acos-7", infer_same_as_input, eval},
+    {22, "same as Acos-22", infer_same_as_input, eval},
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -22,16 +22,8 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  X: T
-out Y: T
-type T: @float)",
-     infer_same_as_input, eval},
-    {22, R"(
-in  X: T
-out Y: T
-type T: @float_ir4)",
-     infer_same_as_input, eval},
+    {1, "same as Ceil-6", infer_same_as_input, eval},
+    {22, "same as Ceil-13", infer_same_as_input, eval},
 };
 
 }  // namespace

@@ -13,16 +13,8 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  input: T
-out output: T
-type T: @float)",
-     infer_same_as_input, eval},
-    {22, R"(
-in  input: T
-out output: T
-type T: @float_ir4)",
-     infer_same_as_input, eval},
+    {1, "same as Acos-7", infer_same_as_input, eval},
+    {22, "same as Acos-22", infer_same_as_input, eval},
 };
 
 }  // namespace

@@ -21,41 +21,11 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  A: T
-in  B: T
-out C: T
-attr axis: int
-attr consumed_inputs: ints
-attr broadcast: int = 0
-type T: @float)",
-     infer_legacy_broadcast, eval_legacy_broadcast<eval>},
-    {6, R"(
-in  A: T
-in  B: T
-out C: T
-attr axis: int
-attr broadcast: int = 0
-type T: @float uint32 uint64 int32 int64)",
-     infer_legacy_broadcast, eval_legacy_broadcast<eval>},
-    {7, R"(
-in  A: T
-in  B: T
-out C: T
-type T: @float uint32 uint64 int32 int64)",
-     infer, eval},
-    {13, R"(
-in  A: T
-in  B: T
-out C: T
-type T: @float_ir4 uint32 uint64 int32 int64)",
-     infer, eval},
-    {14, R"(
-in  A: T
-in  B: T
-out C: T
-type T: @numeric_ir4)",
-     infer, eval},
+    {1, "same as Add-1", infer_legacy_broadcast, eval_legacy_broadcast<eval>},
+    {6, "same as Add-6", infer_legacy_broadcast, eval_legacy_broadcast<eval>},
+    {7, "same as Add-7", infer, eval},
+    {13, "same as Add-13", infer, eval},
+    {14, "same as Add-14", infer, eval},
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SwiGLU: y = swish(a) * b with swish(a) = a * sigmoid(alpha * a), for two inputs of one shape.
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
 #include "ops/math/swish.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
 namespace assay {

@@ -1,8 +1,8 @@
 // Swish: y = x * sigmoid(alpha * x).
-#include "ops/math/swish.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
+#include "ops/math/swish.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -19,12 +19,7 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {24, R"(
-in  X: T
-out Y: T
-attr alpha: float = 1
-type T: @float_ir4)",
-     infer_same_as_input, eval},
+    {24, "same as Celu-28", infer_same_as_input, eval},
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
 namespace assay {
@@ -14,22 +14,9 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  input: T
-out output: T
-attr consumed_inputs: ints
-type T: @float)",
-     infer_same_as_input, eval},
-    {6, R"(
-in  input: T
-out output: T
-type T: @float)",
-     infer_same_as_input, eval},
-    {13, R"(
-in  input: T
-out output: T
-type T: @float_ir4)",
-     infer_same_as_input, eval},
+    {1, "same as Exp-1", infer_same_as_input, eval},
+    {6, "same as Acos-7", infer_same_as_input, eval},
+    {13, "same as Acos-22", infer_same_as_input, eval},
 };
 
 }  // namespace

@@ -12,18 +12,8 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {10, R"(
-in  X: T
-out Y: T
-attr alpha: float = 1
-type T: @float)",
-     infer_same_as_input, eval},
-    {22, R"(
-in  X: T
-out Y: T
-attr alpha: float = 1
-type T: @float_ir4)",
-     infer_same_as_input, eval},
+    {10, "same as Elu-6", infer_same_as_input, eval},
+    {22, "same as Celu-28", infer_same_as_input, eval},
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "ops/numerics/running_error.h"
 #include "ops/op_context.h"
-#include "ops/running_error.h"
 
 namespace assay {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ops/ml/features.h"
-#include "ops/running_error.h"
+#include "ops/numerics/running_error.h"
 
 namespace assay {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <span>
 
+#include "ops/numerics/running_error.h"
 #include "ops/op_context.h"
-#include "ops/running_error.h"
 
 namespace assay {
 

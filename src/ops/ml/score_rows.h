@@ -7,7 +7,7 @@
 
 #include "base/parallel.h"
 #include "ops/ml/features.h"
-#include "ops/running_error.h"
+#include "ops/numerics/running_error.h"
 #include "ops/tensor/elements.h"
 
 namespace assay {

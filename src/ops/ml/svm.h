@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/numerics/running_error.h"
 #include "ops/op_context.h"
-#include "ops/running_error.h"
 
 namespace assay {
 

@@ -135,34 +135,7 @@ attr class_nodeids: ints
 type T1: float double int64 int32
 type T2: string int64)",
      infer, eval},
-    {5, R"(
-in  X: T1
-out Y: T2
-out Z: float
-attr base_values_as_tensor: tensor
-attr post_transform: string = "NONE"
-attr classlabels_int64s: ints
-attr class_weights_as_tensor: tensor
-attr class_weights: floats
-attr classlabels_strings: strings
-attr class_ids: ints
-attr nodes_nodeids: ints
-attr nodes_treeids: ints
-attr nodes_featureids: ints
-attr nodes_values_as_tensor: tensor
-attr nodes_falsenodeids: ints
-attr nodes_hitrates: floats
-attr base_values: floats
-attr nodes_missing_value_tracks_true: ints
-attr nodes_values: floats
-attr nodes_hitrates_as_tensor: tensor
-attr nodes_modes: strings
-attr nodes_truenodeids: ints
-attr class_treeids: ints
-attr class_nodeids: ints
-type T1: float double int64 int32
-type T2: string int64)",
-     infer, eval},
+    {5, "same as ai.onnx.ml.TreeEnsembleClassifier-3", infer, eval},
 };
 
 }  // namespace

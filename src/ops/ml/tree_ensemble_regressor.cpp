@@ -101,32 +101,7 @@ attr nodes_truenodeids: ints
 attr target_treeids: ints
 type T: float double int64 int32)",
      infer, eval},
-    {5, R"(
-in  X: T
-out Y: float
-attr base_values_as_tensor: tensor
-attr aggregate_function: string = "SUM"
-attr post_transform: string = "NONE"
-attr n_targets: int
-attr target_weights_as_tensor: tensor
-attr target_ids: ints
-attr nodes_nodeids: ints
-attr nodes_treeids: ints
-attr nodes_featureids: ints
-attr target_nodeids: ints
-attr nodes_values_as_tensor: tensor
-attr target_weights: floats
-attr nodes_falsenodeids: ints
-attr nodes_hitrates: floats
-attr base_values: floats
-attr nodes_missing_value_tracks_true: ints
-attr nodes_values: floats
-attr nodes_hitrates_as_tensor: tensor
-attr nodes_modes: strings
-attr nodes_truenodeids: ints
-attr target_treeids: ints
-type T: float double int64 int32)",
-     infer, eval},
+    {5, "same as ai.onnx.ml.TreeEnsembleRegressor-3", infer, eval},
 };
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "ops/eval_util.h"
-#include "ops/math/rounding.h"
 #include "ops/nn/attention_plan.h"
-#include "ops/noise.h"
+#include "ops/numerics/noise.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
 namespace assay {

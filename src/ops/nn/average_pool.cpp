@@ -24,17 +24,6 @@ void eval(EvalContext& c) {
 
 int64_t terms(EvalContext& c) { return plan_pool(c).window.taps(); }
 
-constexpr std::string_view kSchema10 = R"(
-in  X: T
-out Y: T
-attr count_include_pad: int = 0
-attr ceil_mode: int = 0
-attr pads: ints
-attr auto_pad: string = "NOTSET"
-attr strides: ints
-attr kernel_shape: ints required
-type T: @float)";
-
 constexpr OpVersion kVersions[] = {
     {1, R"(
 in  X: T
@@ -55,8 +44,18 @@ attr strides: ints
 attr kernel_shape: ints required
 type T: @float)",
      infer_pool, eval},
-    {10, kSchema10, infer_pool, eval},
-    {11, kSchema10, infer_pool, eval},
+    {10, R"(
+in  X: T
+out Y: T
+attr count_include_pad: int = 0
+attr ceil_mode: int = 0
+attr pads: ints
+attr auto_pad: string = "NOTSET"
+attr strides: ints
+attr kernel_shape: ints required
+type T: @float)",
+     infer_pool, eval},
+    {11, "same as AveragePool-10", infer_pool, eval},
     {19, R"(
 in  X: T
 out Y: T

@@ -24,7 +24,8 @@ void eval(EvalContext& c) {
 /// Products per output element, and the bias.
 int64_t terms(EvalContext& c) { return c.shape(1).numel(1, c.shape(1).size()) + 1; }
 
-constexpr std::string_view kSchema = R"(
+constexpr OpVersion kVersions[] = {
+    {1, R"(
 in  X: T
 in  W: T
 in  B: T ?
@@ -35,11 +36,9 @@ attr auto_pad: string = "NOTSET"
 attr strides: ints
 attr dilations: ints
 attr kernel_shape: ints
-type T: @float)";
-
-constexpr OpVersion kVersions[] = {
-    {1, kSchema, infer, eval},
-    {11, kSchema, infer, eval},
+type T: @float)",
+     infer, eval},
+    {11, "same as Conv-1", infer, eval},
     {22, R"(
 in  X: T
 in  W: T

@@ -110,7 +110,8 @@ int64_t terms(EvalContext& c) {
   return c.shape(0)[1] / c.attr_int("group") * spatial_shape(c.shape(1)).numel() + 1;
 }
 
-constexpr std::string_view kSchema1 = R"(
+constexpr OpVersion kVersions[] = {
+    {1, R"(
 in  X: T
 in  W: T
 in  B: T ?
@@ -123,11 +124,9 @@ attr output_padding: ints
 attr dilations: ints
 attr output_shape: ints
 attr kernel_shape: ints
-type T: @float)";
-
-constexpr OpVersion kVersions[] = {
-    {1, kSchema1, infer, eval},
-    {11, kSchema1, infer, eval},
+type T: @float)",
+     infer, eval},
+    {11, "same as ConvTranspose-1", infer, eval},
     {22, R"(
 in  X: T
 in  W: T

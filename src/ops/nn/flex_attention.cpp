@@ -4,8 +4,8 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
 #include "ops/nn/matrix_product.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"

@@ -166,18 +166,7 @@ attr alpha: float = 1
 attr transA: int = 0
 type T: @float)",
      infer_legacy, eval_legacy},
-    {6, R"(
-in  A: T
-in  B: T
-in  C: T
-out Y: T
-attr beta: float = 1
-attr broadcast: int = 0
-attr transB: int = 0
-attr alpha: float = 1
-attr transA: int = 0
-type T: @float)",
-     infer_legacy, eval_legacy},
+    {6, "same as Gemm-1", infer_legacy, eval_legacy},
     {7, R"(
 in  A: T
 in  B: T

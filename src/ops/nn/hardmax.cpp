@@ -21,15 +21,14 @@ void eval(EvalContext& c) {
   c.set_output(0, std::move(y));
 }
 
-constexpr std::string_view kSchema1 = R"(
+constexpr OpVersion kVersions[] = {
+    {1, R"(
 in  input: T
 out output: T
 attr axis: int = 1
-type T: @float)";
-
-constexpr OpVersion kVersions[] = {
-    {1, kSchema1, infer_slices, eval},
-    {11, kSchema1, infer_slices, eval},
+type T: @float)",
+     infer_slices, eval},
+    {11, "same as Hardmax-1", infer_slices, eval},
     {13, R"(
 in  input: T
 out output: T

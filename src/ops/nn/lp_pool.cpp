@@ -26,16 +26,6 @@ int64_t terms(EvalContext& c) {
   return plan_pool(c).window.taps() + static_cast<int64_t>(std::ceil(LpNorm(c).p()));
 }
 
-constexpr std::string_view kSchema2 = R"(
-in  X: T
-out Y: T
-attr p: int = 2
-attr pads: ints
-attr auto_pad: string = "NOTSET"
-attr strides: ints
-attr kernel_shape: ints required
-type T: @float)";
-
 constexpr OpVersion kVersions[] = {
     {1, R"(
 in  X: T
@@ -47,8 +37,17 @@ attr strides: ints
 attr kernel_shape: ints
 type T: @float)",
      infer_pool, eval},
-    {2, kSchema2, infer_pool, eval},
-    {11, kSchema2, infer_pool, eval},
+    {2, R"(
+in  X: T
+out Y: T
+attr p: int = 2
+attr pads: ints
+attr auto_pad: string = "NOTSET"
+attr strides: ints
+attr kernel_shape: ints required
+type T: @float)",
+     infer_pool, eval},
+    {11, "same as LpPool-2", infer_pool, eval},
     {18, R"(
 in  X: T
 out Y: T

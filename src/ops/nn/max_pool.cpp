@@ -67,30 +67,8 @@ void eval(EvalContext& c) {
   visit_dtype<double, int8_t, uint8_t>(c.input(0).dtype(), [&]<typename T>() { pool<T>(c, plan); });
 }
 
-constexpr std::string_view kSchema10 = R"(
-in  X: T
-out Y: T
-out Indices: I ?
-attr storage_order: int = 0
-attr dilations: ints
-attr ceil_mode: int = 0
-attr pads: ints
-attr auto_pad: string = "NOTSET"
-attr strides: ints
-attr kernel_shape: ints required
-type T: @float
-type I: int64)";
-
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  X: T
-out Y: T
-attr pads: ints
-attr auto_pad: string = "NOTSET"
-attr strides: ints
-attr kernel_shape: ints required
-type T: @float)",
-     infer, eval},
+    {1, "same as AveragePool-1", infer, eval},
     {8, R"(
 in  X: T
 out Y: T
@@ -103,8 +81,21 @@ attr kernel_shape: ints required
 type T: @float
 type I: int64)",
      infer, eval},
-    {10, kSchema10, infer, eval},
-    {11, kSchema10, infer, eval},
+    {10, R"(
+in  X: T
+out Y: T
+out Indices: I ?
+attr storage_order: int = 0
+attr dilations: ints
+attr ceil_mode: int = 0
+attr pads: ints
+attr auto_pad: string = "NOTSET"
+attr strides: ints
+attr kernel_shape: ints required
+type T: @float
+type I: int64)",
+     infer, eval},
+    {11, "same as MaxPool-10", infer, eval},
     {12, R"(
 in  X: T
 out Y: T

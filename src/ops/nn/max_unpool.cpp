@@ -77,7 +77,8 @@ void eval(EvalContext& c) {
   c.set_output(0, std::move(y));
 }
 
-constexpr std::string_view kSchema9 = R"(
+constexpr OpVersion kVersions[] = {
+    {9, R"(
 in  X: T1
 in  I: T2
 in  output_shape: T2 ?
@@ -86,11 +87,9 @@ attr pads: ints
 attr strides: ints
 attr kernel_shape: ints required
 type T1: @float
-type T2: int64)";
-
-constexpr OpVersion kVersions[] = {
-    {9, kSchema9, infer, eval},
-    {11, kSchema9, infer, eval},
+type T2: int64)",
+     infer, eval},
+    {11, "same as MaxUnpool-9", infer, eval},
     {22, R"(
 in  X: T1
 in  I: T2

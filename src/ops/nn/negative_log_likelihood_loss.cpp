@@ -17,7 +17,8 @@ Tensor expected(EvalContext& c, double u, size_t, const Tensor&) {
   return errors(c, u, LossErrors::kIndependent);
 }
 
-constexpr std::string_view kSchema12 = R"(
+constexpr OpVersion kVersions[] = {
+    {12, R"(
 in  input: T
 in  target: Tind
 in  weight: T ?
@@ -25,11 +26,9 @@ out loss: T
 attr ignore_index: int
 attr reduction: string = "mean"
 type T: @float
-type Tind: int32 int64)";
-
-constexpr OpVersion kVersions[] = {
-    {12, kSchema12, infer_class_loss, eval},
-    {13, kSchema12, infer_class_loss, eval},
+type Tind: int32 int64)",
+     infer_class_loss, eval},
+    {13, "same as NegativeLogLikelihoodLoss-12", infer_class_loss, eval},
     {22, R"(
 in  input: T
 in  target: Tind

@@ -99,18 +99,17 @@ void eval(EvalContext& c) {
   c.set_output(0, Tensor::from<int64_t>({static_cast<int64_t>(rows.size()) / 3, 3}, rows));
 }
 
-constexpr std::string_view kSchema10 = R"(
+constexpr OpVersion kVersions[] = {
+    {10, R"(
 in  boxes: float
 in  scores: float
 in  max_output_boxes_per_class: int64 ?
 in  iou_threshold: float ?
 in  score_threshold: float ?
 out selected_indices: int64
-attr center_point_box: int = 0)";
-
-constexpr OpVersion kVersions[] = {
-    {10, kSchema10, infer, eval},
-    {11, kSchema10, infer, eval},
+attr center_point_box: int = 0)",
+     infer, eval},
+    {11, "same as NonMaxSuppression-10", infer, eval},
 };
 
 }  // namespace

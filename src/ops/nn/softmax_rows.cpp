@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ops/infer_util.h"
-#include "ops/math/rounding.h"
+#include "ops/numerics/rounding.h"
 
 namespace assay {
 namespace {

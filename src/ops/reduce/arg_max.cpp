@@ -18,13 +18,7 @@ attr keepdims: int = 1
 attr axis: int = 0
 type T: @numeric)",
      infer_arg, eval},
-    {11, R"(
-in  data: T
-out reduced: int64
-attr keepdims: int = 1
-attr axis: int = 0
-type T: @numeric)",
-     infer_arg, eval},
+    {11, "same as ArgMax-1", infer_arg, eval},
     {12, R"(
 in  data: T
 out reduced: int64

@@ -23,13 +23,7 @@ attr keepdims: int = 1
 attr axes: ints
 type T: @float uint32 uint64 int32 int64)",
      infer_reduce, eval},
-    {11, R"(
-in  data: T
-out reduced: T
-attr keepdims: int = 1
-attr axes: ints
-type T: @float uint32 uint64 int32 int64)",
-     infer_reduce, eval},
+    {11, "same as ReduceL1-1", infer_reduce, eval},
     {13, R"(
 in  data: T
 out reduced: T

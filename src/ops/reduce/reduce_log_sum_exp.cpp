@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/math/rounding.h"
 #include "ops/math/wrapping.h"
+#include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
@@ -64,43 +64,9 @@ Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  data: T
-out reduced: T
-attr keepdims: int = 1
-attr axes: ints
-type T: @float uint32 uint64 int32 int64)",
-     infer_reduce, eval},
-    {11, R"(
-in  data: T
-out reduced: T
-attr keepdims: int = 1
-attr axes: ints
-type T: @float uint32 uint64 int32 int64)",
-     infer_reduce, eval},
-    {13, R"(
-in  data: T
-out reduced: T
-attr axes: ints
-attr keepdims: int = 1
-type T: @float_ir4 uint32 uint64 int32 int64)",
-     infer_reduce, eval},
-    {18, R"(
-in  data: T
-in  axes: int64 ?
-out reduced: T
-attr noop_with_empty_axes: int = 0
-attr keepdims: int = 1
-type T: @float_ir4 uint32 uint64 int32 int64)",
-     infer_reduce, eval},
-    {28, R"(
-in  data: T
-in  axes: int64 ?
-out reduced: T
-attr noop_with_empty_axes: int = 0
-attr keepdims: int = 1
-type T: @float_ir4)",
-     infer_reduce, eval},
+    {1, "same as ReduceL1-1", infer_reduce, eval},       {11, "same as ReduceL1-1", infer_reduce, eval},
+    {13, "same as ReduceL1-13", infer_reduce, eval},     {18, "same as ReduceL1-18", infer_reduce, eval},
+    {28, "same as ReduceLogSum-28", infer_reduce, eval},
 };
 
 }  // namespace

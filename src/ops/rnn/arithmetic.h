@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/gemm.h"
-#include "ops/math/rounding.h"
-#include "ops/noise.h"
+#include "ops/numerics/noise.h"
+#include "ops/numerics/rounding.h"
 #include "ops/rnn/activation.h"
 
 namespace assay {

@@ -48,14 +48,7 @@ attr axis: int
 type T: @all
 type T1: bool)",
      infer, eval},
-    {11, R"(
-in  input: T
-in  condition: T1
-out output: T
-attr axis: int
-type T: @all
-type T1: bool)",
-     infer, eval},
+    {11, "same as Compress-9", infer, eval},
     {28, R"(
 in  input: T
 in  condition: T1

@@ -92,12 +92,7 @@ out concat_result: T
 attr axis: int required
 type T: @all)",
      infer, eval},
-    {11, R"(
-in  inputs: T ...
-out concat_result: T
-attr axis: int required
-type T: @all)",
-     infer, eval},
+    {11, "same as Concat-4", infer, eval},
     {13, R"(
 in  inputs: T ...
 out concat_result: T

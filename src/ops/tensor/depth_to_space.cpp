@@ -72,13 +72,7 @@ attr mode: string = "DCR"
 attr blocksize: int required
 type T: @all_ir4)",
      infer, eval},
-    {28, R"(
-in  input: T
-out output: T
-attr mode: string = "DCR"
-attr blocksize: int required
-type T: @all_ir4)",
-     infer, eval},
+    {28, "same as DepthToSpace-13", infer, eval},
 };
 
 }  // namespace

@@ -27,24 +27,14 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  input: T
-out output: T
-attr axis: int = 1
-type T: @float)",
-     infer, eval},
+    {1, "same as Hardmax-1", infer, eval},
     {9, R"(
 in  input: T
 out output: T
 attr axis: int = 1
 type T: @all)",
      infer, eval},
-    {11, R"(
-in  input: T
-out output: T
-attr axis: int = 1
-type T: @all)",
-     infer, eval},
+    {11, "same as Flatten-9", infer, eval},
     {13, R"(
 in  input: T
 out output: T

@@ -70,14 +70,7 @@ attr axis: int = 0
 type T: @all
 type Tind: int32 int64)",
      infer, eval},
-    {11, R"(
-in  data: T
-in  indices: Tind
-out output: T
-attr axis: int = 0
-type T: @all
-type Tind: int32 int64)",
-     infer, eval},
+    {11, "same as Gather-1", infer, eval},
     {13, R"(
 in  data: T
 in  indices: Tind

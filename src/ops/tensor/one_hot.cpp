@@ -65,16 +65,7 @@ type T1: @numeric
 type T2: @numeric
 type T3: @all)",
      infer, eval},
-    {11, R"(
-in  indices: T1
-in  depth: T2
-in  values: T3
-out output: T3
-attr axis: int = -1
-type T1: @numeric
-type T2: @numeric
-type T3: @all)",
-     infer, eval},
+    {11, "same as OneHot-9", infer, eval},
     {28, R"(
 in  indices: T1
 in  depth: T2

@@ -169,16 +169,7 @@ attr mode: string = "constant"
 type T: @all_ir4
 type Tind: int32 int64)",
      infer, eval},
-    {19, R"(
-in  data: T
-in  pads: int64
-in  constant_value: T ?
-in  axes: Tind ?
-out output: T
-attr mode: string = "constant"
-type T: @all_ir4
-type Tind: int32 int64)",
-     infer, eval},
+    {19, "same as Pad-18", infer, eval},
     {21, R"(
 in  data: T
 in  pads: int64

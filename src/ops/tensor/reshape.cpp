@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/infer_util.h"
+#include "ops/math/extent_math.h"
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
@@ -56,6 +57,8 @@ void infer(InferContext& c) {
   const bool allow_zero = c.since() >= 14 && c.attr_int("allowzero") != 0;
   const Dims* in = c.input_dims(0);
   Dims out = *wanted;
+  for (Dim& d : out)  // which may be 0 or -1 otherwise
+    if (d.is_symbol() && !is_not_negative(d) && !c.is_extent(d)) d = Dim();
   const size_t open = open_extent(c, out);
   for (size_t i = 0; i < out.size(); ++i) {
     if (!out[i].is_known() || out[i].value() != 0 || allow_zero) continue;

@@ -227,24 +227,7 @@ attr mode: string = "nearest"
 type T1: @all_ir4
 type T2: @float)",
      infer, eval},
-    {19, R"(
-in  X: T1
-in  roi: T2 ?
-in  scales: float ?
-in  sizes: int64 ?
-out Y: T1
-attr keep_aspect_ratio_policy: string = "stretch"
-attr axes: ints
-attr antialias: int = 0
-attr extrapolation_value: float = 0
-attr exclude_outside: int = 0
-attr nearest_mode: string = "round_prefer_floor"
-attr coordinate_transformation_mode: string = "half_pixel"
-attr cubic_coeff_a: float = -0.75
-attr mode: string = "nearest"
-type T1: @all_ir4
-type T2: @float)",
-     infer, eval},
+    {19, "same as Resize-18", infer, eval},
 };
 
 }  // namespace

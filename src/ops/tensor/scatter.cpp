@@ -21,15 +21,7 @@ attr axis: int = 0
 type T: @all
 type Tind: int32 int64)",
      infer_scatter_elements, eval_scatter_elements},
-    {11, R"(
-in  data: T
-in  indices: Tind
-in  updates: T
-out output: T
-attr axis: int = 0
-type T: @all
-type Tind: int32 int64)",
-     infer_withdrawn, eval_withdrawn},
+    {11, "same as Scatter-9", infer_withdrawn, eval_withdrawn},
 };
 
 }  // namespace

@@ -12,15 +12,7 @@ int64_t terms(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {11, R"(
-in  data: T
-in  indices: Tind
-in  updates: T
-out output: T
-attr axis: int = 0
-type T: @all
-type Tind: int32 int64)",
-     infer_scatter_elements, eval_scatter_elements},
+    {11, "same as Scatter-9", infer_scatter_elements, eval_scatter_elements},
     {13, R"(
 in  data: T
 in  indices: Tind
@@ -40,16 +32,7 @@ attr axis: int = 0
 type T: @all_ir4
 type Tind: int32 int64)",
      infer_scatter_elements, eval_scatter_elements},
-    {18, R"(
-in  data: T
-in  indices: Tind
-in  updates: T
-out output: T
-attr reduction: string = "none"
-attr axis: int = 0
-type T: @all_ir4
-type Tind: int32 int64)",
-     infer_scatter_elements, eval_scatter_elements},
+    {18, "same as ScatterElements-16", infer_scatter_elements, eval_scatter_elements},
 };
 
 }  // namespace

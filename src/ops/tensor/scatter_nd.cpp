@@ -55,14 +55,7 @@ out output: T
 attr reduction: string = "none"
 type T: @all_ir4)",
      infer, eval},
-    {18, R"(
-in  data: T
-in  indices: int64
-in  updates: T
-out output: T
-attr reduction: string = "none"
-type T: @all_ir4)",
-     infer, eval},
+    {18, "same as ScatterND-16", infer, eval},
 };
 
 }  // namespace

@@ -188,16 +188,7 @@ out output: T
 type T: @all
 type Tind: int32 int64)",
      infer, eval},
-    {11, R"(
-in  data: T
-in  starts: Tind
-in  ends: Tind
-in  axes: Tind ?
-in  steps: Tind ?
-out output: T
-type T: @all
-type Tind: int32 int64)",
-     infer, eval},
+    {11, "same as Slice-10", infer, eval},
     {13, R"(
 in  data: T
 in  starts: Tind

@@ -49,25 +49,14 @@ void eval(EvalContext& c) {
 }
 
 constexpr OpVersion kVersions[] = {
-    {1, R"(
-in  input: T
-out output: T
-attr blocksize: int required
-type T: @all)",
-     infer, eval},
+    {1, "same as DepthToSpace-1", infer, eval},
     {13, R"(
 in  input: T
 out output: T
 attr blocksize: int required
 type T: @all_ir4)",
      infer, eval},
-    {28, R"(
-in  input: T
-out output: T
-attr mode: string = "DCR"
-attr blocksize: int required
-type T: @all_ir4)",
-     infer, eval},
+    {28, "same as DepthToSpace-13", infer, eval},
 };
 
 }  // namespace

@@ -129,13 +129,7 @@ attr split: ints
 attr axis: int = 0
 type T: @all)",
      infer, eval},
-    {11, R"(
-in  input: T
-out outputs: T ...
-attr split: ints
-attr axis: int = 0
-type T: @all)",
-     infer, eval},
+    {11, "same as Split-2", infer, eval},
     {13, R"(
 in  input: T
 in  split: int64 ?

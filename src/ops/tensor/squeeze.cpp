@@ -69,12 +69,7 @@ out squeezed: T
 attr axes: ints
 type T: @all)",
      infer, eval},
-    {11, R"(
-in  data: T
-out squeezed: T
-attr axes: ints
-type T: @all)",
-     infer, eval},
+    {11, "same as Squeeze-1", infer, eval},
     {13, R"(
 in  data: T
 in  axes: int64 ?

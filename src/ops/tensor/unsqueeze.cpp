@@ -46,12 +46,7 @@ out expanded: T
 attr axes: ints required
 type T: @all)",
      infer, eval},
-    {11, R"(
-in  data: T
-out expanded: T
-attr axes: ints required
-type T: @all)",
-     infer, eval},
+    {11, "same as Unsqueeze-1", infer, eval},
     {13, R"(
 in  data: T
 in  axes: int64

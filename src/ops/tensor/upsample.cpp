@@ -81,20 +81,8 @@ attr mode: string = "nearest"
 attr scales: floats required
 type T: @all)",
      infer, eval},
-    {9, R"(
-in  X: T
-in  scales: float
-out Y: T
-attr mode: string = "nearest"
-type T: @all)",
-     infer, eval},
-    {10, R"(
-in  X: T
-in  scales: float
-out Y: T
-attr mode: string = "nearest"
-type T: @all)",
-     infer_withdrawn, eval_withdrawn},
+    {9, "same as Resize-10", infer, eval},
+    {10, "same as Resize-10", infer_withdrawn, eval_withdrawn},
 };
 
 }  // namespace

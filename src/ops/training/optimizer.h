@@ -7,8 +7,8 @@
 #include <array>
 
 #include "ops/eval_util.h"
+#include "ops/numerics/running_error.h"
 #include "ops/op_context.h"
-#include "ops/running_error.h"
 
 namespace assay {
 

@@ -1,13 +1,13 @@
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "ops/eval_util.h"
-#include "ops/math/rounding.h"
 #include "ops/nn/matrix_product.h"
 #include "ops/nn/normalize.h"
-#include "ops/noise.h"
+#include "ops/numerics/noise.h"
+#include "ops/numerics/rounding.h"
 
 namespace assay {
 namespace {

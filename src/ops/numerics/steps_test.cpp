@@ -1,6 +1,6 @@
 // The arithmetic of fused operators: its bounds hold for a float32 computation and for its own noise, and are
 // not so wide that anything would pass.
-#include "ops/contrib/steps.h"
+#include "ops/numerics/steps.h"
 
 #include <cmath>
 

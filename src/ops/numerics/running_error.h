@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "ops/math/rounding.h"
+#include "ops/numerics/rounding.h"
 
 namespace assay {
 
