@@ -111,6 +111,14 @@ Value* batch_norm(Graph& g, Value* x, int64_t channels, const Tensor& positive, 
   return layer(g, "BatchNormalization", {x, positive, any, any, positive}, {"y"})[0];
 }
 
+// A constant [C, H, W] lies row-major, and what a convolution gives in blocks of channels.
+TEST_F(EngineTest, AnAddedPictureIsNotReadInBlocks) {
+  Value* x = input("x", {1, 16, 6, 6});
+  Value* y = op("Relu", {op("Conv", {x, weight({16, 16, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}})});
+  output(op("Sigmoid", {op("Add", {y, weight({16, 6, 6})})}));
+  expect_agreement();
+}
+
 TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
   Value* x = input("x", {1, 32, 14, 14});
   Value* y = op("Conv", {x, weight({64, 32, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "backends/session_info.h"
 #include "base/atomic_file.h"
@@ -108,20 +110,39 @@ std::string profiles_text(const std::vector<OptimizationProfile>& profiles) {
   return "[" + text + "\n]";
 }
 
-/// Held while a timing cache is read, added to and written: several builds may share the file.
+/// Held while a timing cache is read, added to and written: several builds may share the file. The lock is a file beside it, gone when it is
+/// given back. Where there can be none (a folder that is not writable), or somebody holds it for long, work goes on without: the cache is
+/// whole all the same, and only times that another build adds at that moment may be lost.
 class CacheLock {
  public:
-  explicit CacheLock(const std::string& path) : fd_(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
+  explicit CacheLock(const std::string& path) : path_(path + ".lock") {
+    for (auto until = Clock::now() + std::chrono::seconds(2); Clock::now() < until; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+      if (try_once()) return;
+    log::warning("Another process holds {}; going on without waiting for it.", path_);
   }
   ~CacheLock() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ < 0) return;
+    ::unlink(path_.c_str());
+    ::close(fd_);
   }
   CacheLock(const CacheLock&) = delete;
   CacheLock& operator=(const CacheLock&) = delete;
 
  private:
-  int fd_;
+  /// True when it is held, and when there is none to be had.
+  bool try_once() {
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (fd_ < 0) return true;
+    // Whoever had it may have taken the file away meanwhile.
+    struct stat mine, there;
+    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd_, &mine) == 0 && ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino) return true;
+    ::close(fd_);
+    fd_ = -1;
+    return false;
+  }
+
+  std::string path_;
+  int fd_ = -1;
 };
 
 void save_timing_cache(const std::string& path, const std::string& environment, const TimingCache& cache) {

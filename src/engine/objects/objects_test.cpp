@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "assay/builder.h"
-#include "assay/edit.h"
+#include "graph/import.h"
 #include "ops/infer.h"
 #include "templates/templates.h"
 
@@ -101,6 +101,33 @@ TEST_F(Objects, APlanFromAFileGivesTheSameResults) {
                      loaded->create_execution_context()->infer(inputs), name);
     // What is saved again is the same file.
     EXPECT_EQ(loaded->serialize(), built->serialize()) << name;
+  }
+}
+
+TEST_F(Objects, BodiesAreInThePlan) {
+  constexpr const char* kText = R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (bool c, float[2,3] x) => (float[2,3] y, float[3,2,3] z) <float[3,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}, int64 n = {3}, bool yes = {1}> {
+      y = If (c) <
+        then_branch = t () => (float[2,3] a) { m = MatMul (x, w) a = Relu (m) },
+        else_branch = e () => (float[2,3] b) { b = Neg (x) }
+      >
+      last, z = Loop (n, yes, x) <
+        body = l (int64 i, bool go, float[2,3] v) => (bool go_on, float[2,3] next, float[2,3] scan) {
+          go_on = Identity (go) next = Add (v, x) scan = Mul (next, next)
+        }
+      >
+    })";
+  const std::shared_ptr<Model> model = parse_text(kText, "bodies");
+  infer_shapes(*model);
+  const auto built = builder.build_engine(model, untimed);
+  const auto loaded = runtime.deserialize_engine(built->serialize());
+  const Tensor x = Tensor::from<float>({2, 3}, std::vector<float>{1, -2, 3, -4, 5, -6});
+  for (const bool c : {false, true}) {
+    const std::vector<Tensor> inputs = {Tensor::scalar(c), x};
+    const std::vector<Tensor> results = loaded->create_execution_context()->infer(inputs);
+    expect_identical(results, built->create_execution_context()->infer(inputs), "bodies");
+    EXPECT_EQ(results[0].data<float>()[0], c ? 14 : -1);
+    EXPECT_EQ(results[1].data<float>()[12], 16);
   }
 }
 

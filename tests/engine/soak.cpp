@@ -1,0 +1,106 @@
+// An engine that runs for long: memory stays where it was, and a run of nothing takes next to no time.
+//
+// usage: soak [RUNS [SHAPES]]      default: 100000 runs, 10000 different shapes
+#include <fmt/core.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+
+#include "assay/builder.h"
+#include "engine/build/specializer.h"
+#include "engine/objects/state.h"
+#include "graph/import.h"
+#include "ops/infer.h"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Resident memory of this process. Bytes.
+size_t resident() {
+  std::ifstream file("/proc/self/statm");
+  size_t pages = 0, in_memory = 0;
+  file >> pages >> in_memory;
+  return in_memory * 4096;
+}
+
+std::shared_ptr<Model> parse(const std::string& graph) {
+  auto model = parse_text("<ir_version: 8, opset_import: [\"\" : 17]>\n" + graph, "soak");
+  infer_shapes(*model);
+  return model;
+}
+
+int failures = 0;
+
+void expect(bool condition, const std::string& what) {
+  fmt::print("{} {}\n", condition ? "ok    " : "FAILED", what);
+  failures += condition ? 0 : 1;
+}
+
+void empty_runs(const Runtime& runtime) {
+  const auto engine = Builder(runtime).build_engine(parse("g (float[4] x) => (float[4] y) { y = Identity (x) }"));
+  const auto context = engine->create_execution_context();
+  alignas(64) float x[4] = {1, 2, 3, 4}, y[4];
+  context->set_tensor_address("x", x, sizeof x);
+  context->set_tensor_address("y", y, sizeof y);
+  context->execute();
+  double best = 1e9;
+  for (int round = 0; round < 200; ++round) {
+    const auto start = Clock::now();
+    for (int i = 0; i < 100; ++i) context->execute();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count() / 100);
+  }
+  expect(best < 3e-6, fmt::format("a run of Identity on 4 floats takes {:.3f} us", best * 1e6));
+}
+
+void many_runs(const Runtime& runtime, int runs) {
+  const auto engine = Builder(runtime).build_engine(parse(
+      "g (float[1,8,16,16] x) => (float[1,8,16,16] y) <float[8,8,1,1] w = {1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,"
+      "0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1}> { a = Conv (x, w) b = Relu (a) c = Softmax <axis = 3> (b) y = Add (c, x) }"));
+  const auto context = engine->create_execution_context();
+  const std::vector<Tensor> inputs = {Tensor::zeros(DType::kFloat32, {1, 8, 16, 16})};
+  for (int i = 0; i < 1000; ++i) context->infer(inputs);
+  const size_t before = resident();
+  for (int i = 0; i < runs; ++i) context->infer(inputs);
+  const auto growth = static_cast<double>(resident()) - static_cast<double>(before);
+  expect(growth < 4e6, fmt::format("{} runs grow memory by {:.2f} MB", runs, growth / 1e6));
+}
+
+void many_shapes(const Runtime& runtime, int shapes) {
+  BuilderConfig config{.optimization_level = 0};
+  OptimizationProfile profile;
+  profile.set_shape("x", {1, 3}, {8, 3}, {1 << 20, 3});
+  config.profiles = {profile};
+  const auto engine = Builder(runtime).build_engine(
+      parse("g (float[N,3] x) => (float[N,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { a = MatMul (x, w) y = Relu (a) }"), config);
+  const auto context = engine->create_execution_context();
+  const auto run = [&](int rows) { return context->infer(std::vector<Tensor>{Tensor::zeros(DType::kFloat32, {rows, 3})})[0].dim(0) == rows; };
+  bool right = true;
+  for (int i = 1; i <= shapes / 10; ++i) right = run(i) && right;
+  ::malloc_trim(0);
+  const size_t before = resident();
+  for (int i = 1; i <= shapes; ++i) right = run(i) && right;
+  ::malloc_trim(0);
+  const auto growth = static_cast<double>(resident()) - static_cast<double>(before);
+  expect(right, "every shape gives its rows");
+  expect(growth < 16e6, fmt::format("{} shapes grow memory by {:.2f} MB", shapes, growth / 1e6));
+  expect(engine->state().plans->plan_count() <= engine::Specializer::kMaxPlans,
+         fmt::format("{} plans are kept, of {} at most", engine->state().plans->plan_count(), engine::Specializer::kMaxPlans));
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  const int runs = argc > 1 ? std::atoi(argv[1]) : 100'000, shapes = argc > 2 ? std::atoi(argv[2]) : 10'000;
+  const Runtime runtime({.threads = 2});
+  empty_runs(runtime);
+  many_runs(runtime, runs);
+  many_shapes(runtime, shapes);
+  return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
