@@ -9,11 +9,11 @@ namespace {
 /// Prints what there is to choose from and takes the first.
 class First : public AlgorithmSelector {
  public:
-  std::vector<size_t> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
     fmt::print("{}:", nodes.front());
     for (const Algorithm& a : algorithms) fmt::print(" {} ({:.2f} us)", a.name, a.seconds * 1e6);
     fmt::print("\n");
-    return {0};
+    return std::vector<size_t>{0};
   }
   void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override {
     fmt::print("  {} and {} more run on {}\n", nodes.front(), nodes.size() - 1, chosen.name);

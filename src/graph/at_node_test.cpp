@@ -29,7 +29,8 @@ TEST(AtNode, EveryExceptionNamesTheNode) {
                "no luck [at node 'a' (Relu)]");
   const Error memory = error_of([] { throw std::bad_alloc(); });
   EXPECT_EQ(memory.code(), ErrorCode::kUnsupported);
-  EXPECT_STREQ(memory.what(), "there is not enough memory for what the node asks for [at node 'a' (Relu)]");
+  EXPECT_STREQ(memory.what(),
+               "there is not enough memory for what the node asks for [at node 'a' (Relu)]. The option --memory-limit changes how much there may be.");
   const Error length = error_of([] { std::string().reserve(SIZE_MAX); });
   EXPECT_EQ(length.code(), ErrorCode::kInvalidModel);
   EXPECT_STREQ(length.what(),

@@ -280,8 +280,9 @@ struct Largest {
     model = m.with_outputs({m.node("ArgMax", "y", {h}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}})});
     std::vector<float> x;
     for (int i = 0; i < 128; ++i) {
-      x.push_back(1);
-      x.push_back(i < 64 ? 1 : 0.5F);
+      // A product that has to be rounded: one that comes out exactly leaves nothing to decide.
+      x.push_back(1.1F);
+      x.push_back(i < 64 ? 1.1F : 0.5F);
     }
     feed = {Tensor::from<float>({128, 2}, x)};
   }

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "backends/session_info.h"
@@ -155,15 +157,18 @@ void save_timing_cache(const std::string& path, const std::string& environment, 
   all.save(path);
 }
 
+/// Between the names of a layer's nodes.
+constexpr std::string_view kBetween = " + ";
+
 /// Keeps what was chosen, for a replay file.
 class Recorder final : public AlgorithmSelector {
  public:
-  std::vector<size_t> select_algorithms(const std::vector<std::string>&, const std::vector<Algorithm>&) override { return {}; }
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&, const std::vector<Algorithm>&) override { return std::nullopt; }
   void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override { replay.emplace_back(layer_of(nodes), tactic_algorithm(chosen)); }
 
   static std::string layer_of(const std::vector<std::string>& nodes) {
     std::string name;
-    for (const std::string& n : nodes) name += (name.empty() ? "" : " + ") + n;
+    for (const std::string& n : nodes) name += (name.empty() ? std::string() : std::string(kBetween)) + n;
     return name;
   }
   TacticReplay replay;
@@ -173,13 +178,24 @@ class Recorder final : public AlgorithmSelector {
 class Replayer final : public AlgorithmSelector {
  public:
   Replayer(TacticReplay replay, std::string path) : path_(std::move(path)) {
-    for (auto& [layer, algorithm] : replay) wanted_.insert_or_assign(std::move(layer), std::move(algorithm));
+    for (auto& [layer, algorithm] : replay) {
+      for (size_t at = 0; at <= layer.size();) {
+        const size_t end = std::min(layer.find(kBetween, at), layer.size());
+        nodes_.insert(layer.substr(at, end - at));
+        at = end + kBetween.size();
+      }
+      wanted_.insert_or_assign(std::move(layer), std::move(algorithm));
+    }
   }
-  std::vector<size_t> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
     const auto it = wanted_.find(Recorder::layer_of(nodes));
-    if (it == wanted_.end()) return {};
+    if (it == wanted_.end()) {
+      // Nodes that the replay has in another layer run in that one.
+      if (std::any_of(nodes.begin(), nodes.end(), [&](const std::string& n) { return nodes_.contains(n); })) return std::vector<size_t>();
+      return std::nullopt;
+    }
     for (size_t i = 0; i < algorithms.size(); ++i)
-      if (tactic_algorithm(algorithms[i]).is_same_tactic(it->second)) return {i};
+      if (tactic_algorithm(algorithms[i]).is_same_tactic(it->second)) return std::vector<size_t>{i};
     fail(ErrorCode::kInvalidArgument, "{}: the tactic that it has for layer '{}' ({}) is not among those that could run it", path_, it->first, it->second.str());
   }
   void report_algorithms(const std::vector<std::string>& nodes, const Algorithm&) override { met_ += wanted_.contains(Recorder::layer_of(nodes)) ? 1 : 0; }
@@ -195,6 +211,7 @@ class Replayer final : public AlgorithmSelector {
  private:
   std::string path_;
   std::map<std::string, TacticAlgorithm> wanted_;
+  std::set<std::string> nodes_;  // of its layers
   size_t met_ = 0;
 };
 

@@ -96,7 +96,6 @@ WRITERS = {
     "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}", "run typed.onnx --ref --load-inputs {} --save-inputs {}"),
     "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}", "run typed.onnx --ref --load-outputs {} --save-outputs {}"),
     "run --save-engine": Writer("run typed.onnx --trt --save-engine {}"),
-    "run --save-timing-cache": Writer("run typed.onnx --trt --save-timing-cache {}"),
     "run --save-tactics": Writer("run typed.onnx --trt --save-tactics {}"),
     "convert": Writer("convert typed.onnx -o {} --builder-optimization-level 0 --convert-to trt"),
     "inspect model --json": Writer("inspect model typed.onnx --stats --json {}"),

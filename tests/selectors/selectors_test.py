@@ -85,7 +85,7 @@ CASES = [
 # Selectors that fit nothing: the command, and the sentence.
 ERRORS = [
     ("run m.onnxtxt --ref --onnx-outputs oup0", "[!] The following outputs were not found in the model: {'oup0'} [in $DIR/m.onnxtxt]. Similar names are: ['out0']."),
-    ("run m.onnxtxt --trt --trt-outputs oup0", "[!] The following outputs were not found in the model: {'oup0'}. Similar names are: ['out0']."),
+    ("run m.onnxtxt --trt --trt-outputs oup0", "[!] The following outputs were not found in the model: {'oup0'} [in $DIR/m.onnxtxt]. Similar names are: ['out0']."),
     ("run m.onnxtxt --ref --onnx-outputs choise::e", "[!] Node: choise does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'choice'?"),
     ("run m.onnxtxt --ref --onnx-outputs op:Rely", "[!] Tensor: op:Rely does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'op:Relu'?"),
     ("run m.onnxtxt --ref --onnx-exclude-outputs re:outt[0-9]", "[!] Tensor: re:outt[0-9] does not exist in the model [in $DIR/m.onnxtxt]. Did you mean 'out0', 'out1'?"),

@@ -110,7 +110,7 @@ class Finder {
     std::vector<Region> alone;
     for (const Region& r : partitions[0])
       for (const Node* node : r.nodes) alone.push_back(node_region(*node));
-    if (alone.size() > 1) partitions.push_back(std::move(alone));
+    if (alone.size() > 1 && partitions.back().size() < alone.size()) partitions.push_back(std::move(alone));
     add(std::move(partitions));
   }
 

@@ -110,10 +110,10 @@ std::vector<std::string> origins(const engine::Region& region) {
 void filter(AlgorithmSelector& selector, const engine::Region& region, std::vector<engine::Option>& options) {
   std::vector<Algorithm> algorithms;
   for (const engine::Option& o : options) algorithms.push_back(algorithm_of(o));
-  const std::vector<size_t> allowed = selector.select_algorithms(origins(region), algorithms);
-  if (allowed.empty()) return;
+  const std::optional<std::vector<size_t>> allowed = selector.select_algorithms(origins(region), algorithms);
+  if (!allowed) return;
   std::vector<engine::Option> kept;
-  for (const size_t i : allowed) {
+  for (const size_t i : *allowed) {
     require(i < options.size(), ErrorCode::kInvalidArgument,
             "the algorithm selector chose {} of {} algorithms", i, options.size());
     kept.push_back(std::move(options[i]));

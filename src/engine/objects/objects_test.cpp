@@ -411,9 +411,9 @@ TEST_F(Objects, TacticsCanBeDisabledPinnedAndSelected) {
   EXPECT_EQ(tactics(*builder.build_engine(model, config)).find("(gemv"), std::string::npos);
   class OnlyLast : public AlgorithmSelector {
    public:
-    std::vector<size_t> select_algorithms(const std::vector<std::string>&,
+    std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
                                           const std::vector<Algorithm>& a) override {
-      return {a.size() - 1};
+      return std::vector<size_t>{a.size() - 1};
     }
     void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override {
       chosen_for[nodes.front()] = chosen.name;
