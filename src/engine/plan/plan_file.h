@@ -2,9 +2,9 @@
 // and the blobs: weights and ONNX models, each at a multiple of kBlobAlignment, so that kernels read them
 // where the file is mapped. Header and parts have checksums.
 //
-// Nothing in a file is believed. Checksums find damage, FlatBuffers' verifier what points outside, verify() a
-// plan that contradicts itself, and a kernel is made only of a step that its tactic can have written. Only
-// then does anything run.
+// Checksums find damage, FlatBuffers' verifier what points outside, verify() a plan that contradicts itself.
+// Only then does anything run. Whether the parameters of a step fit its operands is for its tactic to say, and
+// not every one does yet.
 #pragma once
 
 #include <cstdint>
