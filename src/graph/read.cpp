@@ -14,6 +14,13 @@ bool has_subgraph(const Node& n) {
   });
 }
 
+std::vector<const Graph*> subgraphs_of(const Node& n) {
+  std::vector<const Graph*> graphs;
+  for (const Attribute& a : n.attributes)
+    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) graphs.push_back(g->get());
+  return graphs;
+}
+
 const UnalignedTensor* constant_of(const Value* v) {
   return v != nullptr && v->tensor().defined() ? &v->tensor() : nullptr;
 }

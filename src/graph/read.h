@@ -13,6 +13,8 @@ namespace assay {
 bool is_op(const Node& n, std::string_view op_type);
 /// Whether an attribute of it is a graph: If, Loop, Scan and their like.
 bool has_subgraph(const Node& n);
+/// These graphs, in the order of the attributes; not those of attributes that hold lists of graphs.
+std::vector<const Graph*> subgraphs_of(const Node& n);
 
 /// The data of a constant; null for variables and for constants without data.
 const UnalignedTensor* constant_of(const Value* v);

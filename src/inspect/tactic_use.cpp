@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "engine/build/plan_builder.h"
+#include "graph/read.h"
 #include "inspect/table_text.h"
 #include "passes/graph_path.h"
 #include "passes/origins.h"
@@ -76,13 +77,6 @@ class Rows {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, size_t> places_;
 };
 
-std::vector<const Graph*> bodies_of(const Node& n) {
-  std::vector<const Graph*> bodies;
-  for (const Attribute& a : n.attributes)
-    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) bodies.push_back(g->get());
-  return bodies;
-}
-
 /// What the steps of a plan say of a graph's nodes.
 std::vector<NodeTactics> tactics_of(const Graph& g, const engine::Plan& plan) {
   std::unordered_map<std::string, std::vector<size_t>> index;
@@ -99,7 +93,7 @@ std::vector<NodeTactics> tactics_of(const Graph& g, const engine::Plan& plan) {
         if (std::find(node.tactics.begin(), node.tactics.end(), step.tactic) == node.tactics.end())
           node.tactics.push_back(step.tactic);
         if (step.tactic == kEvaluate) node.reason = refusals_text(step);
-        const std::vector<const Graph*> bodies = bodies_of(*nodes[i]);
+        const std::vector<const Graph*> bodies = subgraphs_of(*nodes[i]);
         if (bodies.empty() || step.networks.size() != bodies.size() + 1) continue;
         node.bodies.resize(bodies.size());
         for (size_t b = 0; b < bodies.size(); ++b)
@@ -134,7 +128,7 @@ void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t firs
               .body = path,
               .nodes = {}},
              first_index + i);
-    const std::vector<const Graph*> bodies = bodies_of(node);
+    const std::vector<const Graph*> bodies = subgraphs_of(node);
     for (size_t b = 0; b < bodies.size(); ++b)
       add_rows(*bodies[b], b < n.bodies.size() ? n.bodies[b] : std::vector<NodeTactics>(), 0, paths, rows,
                inner, inner);

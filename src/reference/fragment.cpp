@@ -4,11 +4,20 @@
 #include "graph/order.h"
 
 namespace assay {
+namespace {
 
-Fragment make_fragment(const Node& node, const Model& model) {
+/// A model without nodes that means the same operators.
+std::shared_ptr<Model> empty_like(const Model& model) {
   auto copy = std::make_shared<Model>();
   copy->opsets = model.opsets;
   copy->ir_version = model.ir_version;
+  return copy;
+}
+
+}  // namespace
+
+Fragment make_fragment(const Node& node, const Model& model) {
+  const std::shared_ptr<Model> copy = empty_like(model);
   Graph& g = *copy->graph;
   Fragment fragment;
   ValueMap map;
@@ -23,14 +32,12 @@ Fragment make_fragment(const Node& node, const Model& model) {
   clone_node(node, g, map);
   for (const Value* v : node.outputs())
     if (v != nullptr) g.outputs.push_back(map.at(v));
-  fragment.model = std::move(copy);
+  fragment.model = copy;
   return fragment;
 }
 
 Fragment make_body(const Graph& body, const Model& model) {
-  auto copy = std::make_shared<Model>();
-  copy->opsets = model.opsets;
-  copy->ir_version = model.ir_version;
+  const std::shared_ptr<Model> copy = empty_like(model);
   Graph& g = *copy->graph;
   Fragment fragment;
   ValueMap map;
@@ -48,7 +55,7 @@ Fragment make_body(const Graph& body, const Model& model) {
     if (!map.contains(v)) map[v] = clone_value(*v, g, g.unique_name(v->name()));
     g.outputs.push_back(map.at(v));
   }
-  fragment.model = std::move(copy);
+  fragment.model = copy;
   return fragment;
 }
 

@@ -282,7 +282,9 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   if (!options.load_tactics.empty()) config.algorithm_selector = &replayer.emplace(load_tactic_replay(options.load_tactics), options.load_tactics);
   ProgressLine line;
   config.on_progress = [&](const BuildProgress& p) {
-    line.show(p.total == 0 ? p.phase : fmt::format("{}: {} of {} groups of nodes, {} times known", p.phase, p.done, p.total, cache->size()));
+    if (p.total == 0) return line.show(p.phase);
+    line.show(fmt::format("{}: {} of {} groups of nodes, {} times known{}{}", p.phase, p.done, p.total,
+                          p.from_cache, p.what.empty() ? "" : ", ", p.what));
   };
   log::start("Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | {}\n    Refittable             | {}",
              config.optimization_level, runtime.threads(), config.is_refittable || config.strips_weights);

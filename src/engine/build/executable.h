@@ -38,7 +38,6 @@ class Executable {
   void set_cancel_flag(const std::atomic<bool>* flag) { cancel_ = flag; }
 
   const std::shared_ptr<Specializer>& plans() const { return plans_; }
-  size_t context_count() const { return entries_.size(); }
 
  private:
   struct Entry;

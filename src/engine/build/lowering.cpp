@@ -182,10 +182,7 @@ class Lowering {
     Step step = c.step;
     step.tactic = std::string(choice.option().tactic->name);
     step.variant = c.variant;
-    for (const Node* n : choice.region.nodes)
-      for (const std::string& name : origins_of(*n))
-        if (std::find(step.origins.begin(), step.origins.end(), name) == step.origins.end())
-          step.origins.push_back(name);
+    step.origins = origins_of(choice.region);
     step.refusals = choice.options.refusals;
     for (const Candidate::Operand& o : c.inputs)
       step.inputs.push_back(o.value != nullptr ? place_of(o.value, o.layout) : o.make ? own_constant(o) : -1);

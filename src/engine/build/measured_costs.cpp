@@ -231,7 +231,6 @@ void MeasuredCosts::rate(std::vector<Option>& options) {
   for (size_t i = 0; i < unknown.size(); ++i) {
     cache_.set(unknown[i].second, seconds[i]);
     unknown[i].first->seconds = *cache_.find(unknown[i].second);
-    ++measured_;
   }
 }
 
@@ -254,7 +253,6 @@ double MeasuredCosts::reorder(DType dtype, const Shape& shape, Layout from, Layo
   std::vector<std::unique_ptr<Subject>> subjects;
   subjects.push_back(subject_of(c, tactic_reorder));
   cache_.set(problem, measure(subjects)[0]);
-  ++measured_;
   return *cache_.find(problem);
 }
 

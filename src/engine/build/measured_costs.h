@@ -39,8 +39,8 @@ class MeasuredCosts final : public Costs {
 
   /// Told before each problem that is measured.
   std::function<void(const std::string& problem)> progress;
-  int64_t measured() const { return measured_; }
-  int64_t found() const { return found_; }
+  /// Times that the cache knew.
+  size_t found() const { return found_; }
 
  private:
   struct Subject;
@@ -51,7 +51,7 @@ class MeasuredCosts final : public Costs {
   ConstantCache& constants_;
   std::shared_ptr<ThreadPool> pool_;
   TimingOptions options_;
-  int64_t measured_ = 0, found_ = 0;
+  size_t found_ = 0;
 };
 
 /// What a candidate's time depends on besides the environment: tactic, version, operands, parameters.

@@ -101,8 +101,22 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
   std::optional<MeasuredCosts> measured;
   if (config_.timing_cache != nullptr && config_.has_data)
     measured.emplace(*config_.timing_cache, *config_.constants, config_.pool, config_.timing);
-  const std::vector<Choice> choices =
-      select(model, maker, measured ? static_cast<Costs&>(*measured) : estimated, config_.hooks);
+  ChoiceProgress progress;
+  SelectHooks hooks{.filter = config_.filter, .progress = {}};
+  if (config_.on_progress) {
+    hooks.progress = [&](size_t done, size_t total) {
+      progress = {
+          .done = done, .total = total, .measured = {}, .from_cache = measured ? measured->found() : 0};
+      config_.on_progress(progress);
+    };
+    if (measured)
+      measured->progress = [&](const std::string& problem) {
+        progress.measured = problem;
+        config_.on_progress(progress);
+      };
+  }
+  Costs& costs = measured ? static_cast<Costs&>(*measured) : estimated;
+  const std::vector<Choice> choices = select(model, maker, costs, hooks);
   reports_.clear();
   if (config_.reports) report(choices);
   LoweredPlan lowered =
@@ -141,9 +155,7 @@ bool waits_for_shapes(const Plan& plan) {
 void PlanBuilder::report(std::span<const Choice> choices) {
   for (const Choice& c : choices) {
     RegionReport r;
-    for (const Node* n : c.region.nodes)
-      for (const std::string& name : origins_of(*n))
-        if (std::find(r.origins.begin(), r.origins.end(), name) == r.origins.end()) r.origins.push_back(name);
+    r.origins = origins_of(c.region);
     for (size_t i = 0; i < c.options.options.size(); ++i)
       r.candidates.push_back(
           {c.options.options[i].name(), c.options.options[i].seconds, i == c.chosen, {}, {}, 0});

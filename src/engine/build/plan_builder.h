@@ -1,6 +1,7 @@
 // From a model to plans.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -9,6 +10,13 @@
 #include "passes/pass_manager.h"
 
 namespace assay::engine {
+
+/// How far the choice of a plan is.
+struct ChoiceProgress {
+  size_t done = 0, total = 0;  ///< groups of nodes
+  std::string measured;        ///< what competes, where something is being measured
+  size_t from_cache = 0;       ///< times that the timing cache knew
+};
 
 /// What the builder may do, and how it decides.
 struct BuildConfig {
@@ -20,7 +28,9 @@ struct BuildConfig {
   /// Which passes run, and how far.
   PassOptions passes;
   TacticRules tactics;
-  SelectHooks hooks;
+  /// Takes options away from a region's; their times are known. Null: none are.
+  std::function<void(const Region&, std::vector<Option>&)> filter;
+  std::function<void(const ChoiceProgress&)> on_progress;
   /// Measures candidates and keeps the times there; null: estimates decide.
   std::shared_ptr<TimingCache> timing_cache;
   TimingOptions timing;

@@ -52,8 +52,6 @@ class Specializer {
 
   const BuildConfig& config() const { return config_; }
   size_t plan_count() const;
-  /// Null before open() or the first plan.
-  const PlanBuilder* builder() const { return builder_ ? &*builder_ : nullptr; }
 
  private:
   PlanBuilder& opened();

@@ -4,7 +4,6 @@
 
 #include "assay/version.h"
 #include "engine/objects/state.h"
-#include "passes/origins.h"
 
 namespace assay {
 namespace {
@@ -98,19 +97,12 @@ Algorithm algorithm_of(const engine::Option& o) {
           .scratch_bytes = o.candidate.step.scratch_bytes};
 }
 
-std::vector<std::string> origins(const engine::Region& region) {
-  std::vector<std::string> names;
-  for (const Node* n : region.nodes)
-    for (const std::string& name : origins_of(*n))
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  return names;
-}
-
 /// Keeps the options that the selector allows.
 void filter(AlgorithmSelector& selector, const engine::Region& region, std::vector<engine::Option>& options) {
   std::vector<Algorithm> algorithms;
   for (const engine::Option& o : options) algorithms.push_back(algorithm_of(o));
-  const std::optional<std::vector<size_t>> allowed = selector.select_algorithms(origins(region), algorithms);
+  const std::optional<std::vector<size_t>> allowed =
+      selector.select_algorithms(engine::origins_of(region), algorithms);
   if (!allowed) return;
   std::vector<engine::Option> kept;
   for (const size_t i : *allowed) {
@@ -139,15 +131,18 @@ engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderCon
     c.timing.use_only = config.use_timing_cache_only;
   }
   if (config.algorithm_selector != nullptr)
-    c.hooks.filter = [s = config.algorithm_selector](const engine::Region& region,
-                                                     std::vector<engine::Option>& options) {
+    c.filter = [s = config.algorithm_selector](const engine::Region& region,
+                                               std::vector<engine::Option>& options) {
       filter(*s, region, options);
     };
   if (config.on_progress)
-    c.hooks.progress = [report = config.on_progress, timed = config.optimization_level > 0](size_t done,
-                                                                                            size_t total) {
-      report(
-          {.phase = timed ? "timing tactics" : "choosing tactics", .what = {}, .done = done, .total = total});
+    c.on_progress = [report = config.on_progress,
+                     timed = config.optimization_level > 0](const engine::ChoiceProgress& p) {
+      report({.phase = timed ? "timing tactics" : "choosing tactics",
+              .what = p.measured,
+              .done = p.done,
+              .total = p.total,
+              .from_cache = p.from_cache});
     };
   return c;
 }
@@ -218,9 +213,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       });
   if (needs_network) saved.model = network;
   explanation_ = engine::reports_text(reports);
-  std::shared_ptr<Engine> engine = make_engine(runtime_, std::move(saved));
-  engine->state().reports = std::move(reports);
-  return engine;
+  return make_engine(runtime_, std::move(saved));
 }
 
 std::string Builder::build_serialized_network(const std::shared_ptr<const Model>& network,

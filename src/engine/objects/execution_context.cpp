@@ -6,6 +6,7 @@
 
 #include "engine/build/executable.h"
 #include "engine/objects/state.h"
+#include "engine/runtime/tensor_outputs.h"
 
 namespace assay {
 namespace {
@@ -43,30 +44,6 @@ class BoundOutputs final : public engine::OutputBinding {
     if (tensor.nbytes() > 0) std::memcpy(bindings[i].memory, tensor.data(), tensor.nbytes());
     shapes[i] = tensor.shape();
   }
-};
-
-/// Makes new tensors of outputs.
-class NewOutputs final : public engine::OutputBinding {
- public:
-  explicit NewOutputs(const engine::Plan& plan) : plan_(plan), tensors(plan.outputs.size()) {}
-  void* memory(size_t i, size_t) noexcept override {
-    try {
-      const engine::PlanValue& v = plan_.values[static_cast<size_t>(plan_.outputs[i])];
-      tensors[i] = Tensor::allocate(v.dtype, v.shape);
-      return tensors[i].mutable_data();
-    } catch (const std::exception&) {
-      return nullptr;
-    }
-  }
-  void finished(size_t) noexcept override {}
-  void released(size_t) noexcept override {}
-  void computed(size_t i, const Tensor& tensor) noexcept override { tensors[i] = tensor; }
-
- private:
-  const engine::Plan& plan_;
-
- public:
-  std::vector<Tensor> tensors;
 };
 
 }  // namespace
@@ -388,9 +365,9 @@ std::vector<Tensor> ExecutionContext::infer(std::span<const Tensor> inputs) {
   s.bound.misfit.reset();
   s.cancelled.store(false, std::memory_order_relaxed);
   engine::Context& context = s.executable->context_for(s.inputs);
-  NewOutputs outputs(context.plan());
+  engine::TensorOutputs outputs(context.plan());
   s.run(outputs);
-  return std::move(outputs.tensors);
+  return outputs.take();
 }
 
 void ExecutionContext::enqueue(Stream& stream) {

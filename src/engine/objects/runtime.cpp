@@ -61,6 +61,10 @@ std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runt
 }
 
 std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved) {
+  if (const int threads = runtime->pool->size(); saved.threads != threads)
+    runtime->warn(fmt::format(
+        "The plan '{}' was built for {} thread(s) and runs on {}: it may have been faster otherwise.",
+        saved.name, saved.threads, threads));
   auto state = std::make_unique<Engine::State>();
   for (const auto& i : saved.inputs) state->io.push_back({i.name, true, i.type});
   for (const auto& o : saved.outputs) state->io.push_back({o.name, false, o.type});

@@ -30,8 +30,6 @@ struct Engine::State {
   engine::SavedEngine saved;
   std::vector<IoTensor> io;
   size_t input_count = 0;
-  /// For --explain and inspectors; empty after loading.
-  std::vector<engine::RegionReport> reports;
 
   mutable std::mutex mutex;
   std::shared_ptr<engine::Specializer> plans;

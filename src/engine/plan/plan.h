@@ -129,7 +129,4 @@ struct PlanKey {
   bool matches(std::span<const Tensor> inputs) const;
 };
 
-/// For --explain: every step with its tactic, values, memory, origins, and the refusals.
-std::string plan_text(const Plan& plan);
-
 }  // namespace assay::engine

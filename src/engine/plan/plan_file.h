@@ -71,9 +71,6 @@ SavedEngine load_engine(const std::string& path, std::string_view environment);
 SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
                          std::string_view environment);
 
-/// True for a file that begins as plans do.
-bool is_plan_file(const std::string& path);
-
 /// Throws Error (kInvalidModel) naming step and value for a plan that contradicts itself: numbers that point
 /// nowhere, values outside their memory, steps that read what none has written. What a step's parameters mean
 /// is its tactic's part.

@@ -325,13 +325,4 @@ SavedEngine load_engine(const std::string& path, std::string_view environment) {
   return parse_engine(mapped->bytes(), mapped, path, environment);
 }
 
-bool is_plan_file(const std::string& path) {
-  try {
-    const std::shared_ptr<const MappedFile> mapped = MappedFile::open(path);
-    return mapped->size() >= sizeof kMagic && std::memcmp(mapped->data(), kMagic, sizeof kMagic) == 0;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 }  // namespace assay::engine

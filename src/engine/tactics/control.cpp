@@ -11,13 +11,6 @@ namespace {
 
 constexpr double kEstimate = 1e-5;
 
-std::vector<const Graph*> bodies_of(const Node& n) {
-  std::vector<const Graph*> bodies;
-  for (const Attribute& a : n.attributes)
-    if (const auto* g = a.get_if<std::shared_ptr<Graph>>()) bodies.push_back(g->get());
-  return bodies;
-}
-
 std::string propose(const Problem& p, Proposals& proposals) {
   const Node& n = p.node();
   if (!has_subgraph(n)) return "it has no subgraph";
@@ -28,7 +21,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   // Which inputs of the step each body takes from around it.
   std::vector<int64_t> captures, counts;
   std::vector<const Value*> behind;
-  for (const Graph* body : bodies_of(n)) {
+  for (const Graph* body : subgraphs_of(n)) {
     const Fragment fragment = make_body(*body, p.model());
     b.networks.push_back(fragment.model);
     counts.push_back(static_cast<int64_t>(fragment.arguments.size()));
@@ -52,7 +45,7 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
       : model_(plan.networks.at(static_cast<size_t>(step.networks.at(0))).model),
         node_(*model_->graph->nodes().at(0)),
         op_(require_op(node_, *model_)) {
-    const std::vector<const Graph*> bodies = bodies_of(node_);
+    const std::vector<const Graph*> bodies = subgraphs_of(node_);
     const auto &captures = step.parameters.numbers("captures"),
                &counts = step.parameters.numbers("capture_counts");
     require(bodies.size() == counts.size() && step.networks.size() == bodies.size() + 1, ErrorCode::kInternal,

@@ -1,5 +1,7 @@
 #include "engine/tactics/region.h"
 
+#include "passes/origins.h"
+
 #include <algorithm>
 
 #include "passes/match.h"
@@ -53,6 +55,12 @@ std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running) {
   Value* operand = form->operands[first ? 1 : 0];
   return dtype_of(operand) == DType::kFloat32 ? std::optional(EpilogueStep{std::move(*form), &n, operand})
                                               : std::nullopt;
+}
+
+std::vector<std::string> origins_of(const Region& region) {
+  Origins origins;
+  for (const Node* n : region.nodes) origins.add(assay::origins_of(*n));
+  return origins.names();
 }
 
 }  // namespace assay::engine

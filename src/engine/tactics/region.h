@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "assay/graph.h"
@@ -51,6 +52,9 @@ bool is_main_operator(const Node& n);
 Region node_region(const Node& n);
 /// `nodes` in topological order; the last one's result leaves.
 Region pointwise_region(std::vector<const Node*> nodes);
+
+/// Names of the ONNX nodes that a region stands for, each once.
+std::vector<std::string> origins_of(const Region& region);
 
 /// The instruction that `n` applies to `running`, which must be its first operand unless the instruction is
 /// commutative; nothing when it is none that an epilogue may hold.
