@@ -80,8 +80,6 @@ ArgParser::ArgParser(std::string program, std::string description) : contents_(s
   contents_->description = std::move(description);
 }
 
-const std::string& ArgParser::program() const { return contents_->program; }
-
 OptionGroup& ArgParser::add_group(std::string title, std::string description) {
   contents_->groups.push_back(
       std::make_unique<OptionGroup>(OptionGroup{std::move(title), std::move(description), {}}));

@@ -136,7 +136,6 @@ class ArgParser {
   /// `program` as in usage lines: `assay run`. `-h` and `--help` are always there.
   ArgParser(std::string program, std::string description);
 
-  const std::string& program() const;
   /// The reference stays valid.
   OptionGroup& add_group(std::string title, std::string description = {});
   /// `fill` adds the command's own groups and subcommands; it is called only when they are needed.

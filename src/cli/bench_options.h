@@ -3,8 +3,12 @@
 
 #include "bench/options.h"
 #include "cli/args.h"
+#include "cli/command.h"
 
 namespace assay::cli {
+
+/// Started through a link named `trtexec`: the program is `bench` alone, in TensorRT's spelling.
+inline bool is_trtexec(const Invocation& invocation) { return invocation.program == "trtexec"; }
 
 /// Both spellings of every option; under the name `trtexec`, --threads is the flag that it is there.
 void add_bench_options(ArgParser& parser, bool as_trtexec);

@@ -11,6 +11,7 @@
 #include "assay/version.h"
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "cli/bench_options.h"
 #include "cli/command_list.h"
 #include "cli/options/logging.h"
 #include "cli/options/resources.h"
@@ -71,10 +72,10 @@ const Command& trtexec_command() {
 }
 
 ArgParser root_parser(const Invocation& invocation) {
-  if (invocation.as_trtexec()) {
-    const Command& command = trtexec_command();
-    ArgParser parser(invocation.program, std::string(command.description));
-    command.add_options(parser);
+  if (is_trtexec(invocation)) {
+    ArgParser parser(invocation.program, std::string(trtexec_command().description));
+    add_bench_options(parser, /*as_trtexec=*/true);
+    add_logging_options(parser);
     add_resource_options(parser);
     return parser;
   }
@@ -91,7 +92,7 @@ ArgParser root_parser(const Invocation& invocation) {
 }
 
 const Command& find_command(const std::vector<std::string>& path, const Invocation& invocation) {
-  if (invocation.as_trtexec()) return trtexec_command();
+  if (is_trtexec(invocation)) return trtexec_command();
   std::span<const Command* const> level = all_commands();
   const Command* found = nullptr;
   for (const std::string& name : path)
@@ -154,7 +155,7 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
     refuse_unavailable(args);
     return find_command(args.commands(), invocation).run(context);
   });
-  if (context.announced() && invocation.as_trtexec()) {
+  if (context.announced() && is_trtexec(invocation)) {
     print_trtexec_mark(outcome.status == 0 ? "PASSED" : "FAILED", invocation);
   } else if (context.announced() && outcome.expected) {
     const double seconds =
@@ -170,7 +171,7 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
   const ArgParser parser = root_parser(invocation);
   const ParsedArgs args = parser.parse(words.subspan(1));
-  if (invocation.as_trtexec() && words.size() == 1) {
+  if (is_trtexec(invocation) && words.size() == 1) {
     log::print(parser.help(help_width()));
     return 0;
   }
@@ -190,7 +191,7 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
 
 void CommandContext::announce() {
   announced_ = true;
-  if (invocation_.as_trtexec()) return print_trtexec_mark("RUNNING", invocation_);
+  if (is_trtexec(invocation_)) return print_trtexec_mark("RUNNING", invocation_);
   log::start("RUNNING | Command: {}", invocation_.command_line);
   if (log::enabled(log::Severity::kVerbose))
     log::verbose("Loaded Module: {}",
@@ -205,7 +206,7 @@ int run_command_line(std::span<const std::string> words) {
     status = parse_and_run(invocation, words);
   } catch (const UsageError& e) {
     print_error(fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
-    status = invocation.as_trtexec() ? 1 : 2;
+    status = is_trtexec(invocation) ? 1 : 2;
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());
   }

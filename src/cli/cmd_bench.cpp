@@ -8,14 +8,14 @@ namespace assay::cli {
 namespace {
 
 int run(CommandContext& context) {
-  const bench::Options options = read_bench_options(context.args(), context.invocation().as_trtexec());
+  const bench::Options options = read_bench_options(context.args(), is_trtexec(context.invocation()));
   context.announce();
   bench::run_bench(options, context.invocation().command_line);
   return 0;
 }
 
 void add_options(ArgParser& parser) {
-  add_bench_options(parser, parser.program() == kTrtexec);
+  add_bench_options(parser, /*as_trtexec=*/false);
   add_logging_options(parser);
 }
 

@@ -10,9 +10,6 @@
 
 namespace assay::cli {
 
-/// The name under which the program is `bench` alone.
-inline constexpr const char* kTrtexec = "trtexec";
-
 /// How the program was started.
 struct Invocation {
   std::string program;       ///< the name it was started under, without folders: assay, polygraphy
@@ -21,8 +18,6 @@ struct Invocation {
 
   /// Started through a link named `polygraphy`, so version and wording are upstream's.
   bool as_polygraphy() const { return program == "polygraphy"; }
-  /// Started through a link named `trtexec`, so the words are those of `bench` in TensorRT's spelling.
-  bool as_trtexec() const { return program == kTrtexec; }
 };
 
 /// What a command works with.

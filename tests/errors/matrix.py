@@ -43,6 +43,7 @@ class Reader:
 LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "directory", "special file", "unreadable")}
 READERS = {
     "run": [Reader("run {} --ref"), Reader("run {} --engine")],
+    "bench": [Reader("bench {} --duration 0 --iterations 1")],
     "inspect model": [Reader("inspect model {} --show layers weights")],
     "inspect sparsity": [Reader("inspect sparsity {}")],
     "inspect diff": [Reader("inspect diff {} identity.onnx", 2), Reader("inspect diff identity.onnx {}", 2)],
@@ -94,6 +95,8 @@ WRITERS = {
     "run --save-onnx": model_writer("run {} --ref", "--save-onnx"),
     "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}", "run typed.onnx --ref --load-inputs {} --save-inputs {}"),
     "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}", "run typed.onnx --ref --load-outputs {} --save-outputs {}"),
+    "bench --save-engine": Writer("bench typed.onnx --skip-inference --builder-optimization-level 0 --save-engine {}"),
+    "bench --json": Writer("bench typed.onnx --duration 0 --warm-up 0 --builder-optimization-level 0 --json {}"),
     "inspect model --json": Writer("inspect model typed.onnx --stats --json {}"),
     "inspect diff --json": Writer("inspect diff typed.onnx typed.onnx --json {}"),
     "check lint": Writer("check lint typed.onnx --no-onnxrt -o {}"),
