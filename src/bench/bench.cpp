@@ -76,6 +76,7 @@ class Bench {
         profile_file_(options.export_profile),
         layers_file_(options.export_layers),
         output_file_(options.export_output),
+        timeline_file_(options.export_timeline),
         json_file_(options.json) {
     result_.command = command;
     result_.processor = processor_name();
@@ -294,7 +295,12 @@ class Bench {
     for (size_t i = first_row; i < result_.rows.size(); ++i) {
       if (i > 0) result_.rows[i].outputs.clear();
     }
-    if (options_.dumps_profile || profile_file_) profile_layers(shapes, feed);
+    const bool wants_timeline = timeline_file_ && first_row == 0;
+    if (options_.dumps_profile || profile_file_ || wants_timeline) profile_layers(shapes, feed);
+    if (wants_timeline)
+      timeline_file_.write_json([&](JsonWriter& json) {
+        write_timeline(json, result_.rows.front(), result_.profiles.front(), origin_);
+      });
   }
 
   void tell_of_row(const Row& row) {
@@ -312,7 +318,7 @@ class Bench {
     const auto worker = make_worker(engine(), options_.profile, feed, /*is_recorded=*/false, &timer);
     const double begin = now();
     do {
-      worker->run();
+      times.times.push_back(worker->run());
       timer.next_run();
     } while (static_cast<int64_t>(times.runs) < options_.iterations || now() - begin < options_.duration);
     if (options_.dumps_profile) log_lines(profile_lines(times));
@@ -332,7 +338,7 @@ class Bench {
   ProgressLine progress_;
   ModelLoader loader_;
   Runtime runtime_;
-  ExportFile times_file_, profile_file_, layers_file_, output_file_, json_file_;
+  ExportFile times_file_, profile_file_, layers_file_, output_file_, timeline_file_, json_file_;
   std::shared_ptr<TimingCache> cache_;
   std::vector<OptimizationProfile> profiles_;
   bool has_profiles_ = false;
@@ -357,7 +363,7 @@ void check(const Options& o) {
           o.model, o.plan);
   require(!o.model.empty() || !others, ErrorCode::kInvalidArgument,
           "only the engine runs plans: give the ONNX model too, for the other backends");
-  require(engines > 0 || (!o.dumps_profile && o.export_profile.empty()), ErrorCode::kInvalidArgument,
+  require(engines > 0 || (!o.dumps_profile && o.export_profile.empty() && o.export_timeline.empty()), ErrorCode::kInvalidArgument,
           "only the engine tells times of layers, and it is not among the backends");
   require(engines > 0 || (!o.dumps_layers && o.export_layers.empty() && o.save_plan.empty()),
           ErrorCode::kInvalidArgument, "only the engine has layers and plans, and it is not among the backends");

@@ -109,6 +109,30 @@ void write_output(JsonWriter& json, const TensorList& outputs) {
   json.end_array();
 }
 
+void write_timeline(JsonWriter& json, const Row& row, const LayerTimes& profile, double origin) {
+  json.begin_object().key("displayTimeUnit").value("ms").key("traceEvents").begin_array();
+  const auto add = [&](std::string_view name, int thread, double start, double seconds) {
+    json.begin_object().key("name").value(name).key("ph").value("X").key("pid").value(1).key("tid").value(thread);
+    json.key("ts").value(1e6 * (start - origin)).key("dur").value(1e6 * seconds).end_object();
+  };
+  const auto name_thread = [&](int thread, const char* name) {
+    json.begin_object().key("name").value("thread_name").key("ph").value("M").key("pid").value(1).key("tid").value(thread);
+    json.key("args").begin_object().key("name").value(name).end_object().end_object();
+  };
+  name_thread(1, "runs");
+  name_thread(2, "runs with layers");
+  for (const RunTimes& r : row.runs) add(row.backend + " " + row.shapes, 1, r.start, r.end - r.start);
+  for (size_t i = 0; i < profile.times.size(); ++i) {
+    double at = profile.times[i].start;
+    for (const LayerTimes::Layer& layer : profile.layers) {
+      if (i >= layer.milliseconds.size()) continue;
+      add(layer.name, 2, at, 1e-3 * layer.milliseconds[i]);
+      at += 1e-3 * layer.milliseconds[i];
+    }
+  }
+  json.end_array().end_object();
+}
+
 void write_result(JsonWriter& json, const Result& result) {
   json.begin_object().key("version").value(kVersion).key("command").value(result.command);
   json.key("processor").value(result.processor).key("threads").value(result.threads);

@@ -17,6 +17,9 @@ void write_times(JsonWriter& json, const Row& row, double origin);
 void write_profile(JsonWriter& json, const LayerTimes& profile);
 /// A list with an object for each output.
 void write_output(JsonWriter& json, const TensorList& outputs);
+/// The trace events that browsers and Perfetto show as a timeline: the runs of a row, and runs with their layers one
+/// behind the other, in microseconds since `origin`.
+void write_timeline(JsonWriter& json, const Row& row, const LayerTimes& profile, double origin);
 /// Everything but single runs and values.
 void write_result(JsonWriter& json, const Result& result);
 

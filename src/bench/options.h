@@ -40,7 +40,7 @@ struct Options {
   LayerDetail detail = LayerDetail::kAll;
   bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false, dumps_weights = false,
        dumps_profiles = false;
-  std::string export_times, export_profile, export_layers, export_output, json;
+  std::string export_times, export_profile, export_layers, export_output, export_timeline, json;
 };
 
 }  // namespace assay::bench

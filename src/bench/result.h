@@ -48,6 +48,7 @@ struct LayerTimes {
   };
   std::string shapes;
   size_t runs = 0;
+  std::vector<RunTimes> times;  ///< of the runs
   std::vector<Layer> layers;
   double total() const;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -160,6 +161,9 @@ void add_report_group(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--export-times", "--exportTimes"}, .help = "Write the times of each run.", .metavar = "FILE"},
       {.names = {"--export-profile", "--exportProfile"}, .help = "Write the times of the layers.", .metavar = "FILE"},
+      {.names = {"--export-timeline", "--exportTimeline"},
+       .help = "Write the runs, and runs with their layers, as trace events, which browsers and Perfetto show.",
+       .metavar = "FILE"},
       {.names = {"--export-layer-info", "--exportLayerInfo"}, .help = "Write the engine's layers.", .metavar = "FILE"},
       {.names = {"--export-output", "--exportOutput"}, .help = "Write what the last run computed.", .metavar = "FILE"},
   };
@@ -217,7 +221,10 @@ class Reader {
 
   static bool is_plan(const std::string& path) {
     char magic[sizeof engine::kMagic] = {};
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file;
+    // Opening a pipe would wait for whoever writes to it.
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) file.open(path, std::ios::binary);
     if (file.read(magic, sizeof magic) && std::memcmp(magic, engine::kMagic, sizeof magic) == 0) return true;
     return path.ends_with(".plan") || path.ends_with(".engine") || path.ends_with(".trt");
   }
@@ -325,6 +332,7 @@ class Reader {
     o.dumps_profiles = args_.has("--dump-optimization-profile");
     o.export_times = text("--export-times");
     o.export_profile = text("--export-profile");
+    o.export_timeline = text("--export-timeline");
     o.export_layers = text("--export-layer-info");
     o.export_output = text("--export-output");
     o.json = text("--json");

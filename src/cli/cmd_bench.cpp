@@ -21,6 +21,7 @@ void add_options(ArgParser& parser) {
 
 }  // namespace
 
+extern constinit const Command kBenchCommand;
 constinit const Command kBenchCommand = {
     .name = "bench",
     .summary = "Measure how fast a model runs.",

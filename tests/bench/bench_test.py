@@ -152,7 +152,7 @@ class BenchTest(unittest.TestCase):
     def test_c2_c3_streams_recording_profile_and_exports(self):
         out = self.passes("--onnx=model.onnx --shapes=x:0:2x1x28x28 --warmUp=1 --duration=0.05 --iterations=20 --avgRuns=5 "
                           "--builderOptimizationLevel=0 --useCudaGraph --noDataTransfers --streams=2 --dumpProfile "
-                          "--exportProfile=profile.json --exportTimes=times.json --exportOutput=output.json --dumpOutput "
+                          "--exportProfile=profile.json --exportTimeline=timeline.json --exportTimes=times.json --exportOutput=output.json --dumpOutput "
                           "--percentile=50,100 --json=all.json")
         self.assertRegex(out, r"Average on 5 runs - GPU latency: [\d.e-]+ ms - Host latency: [\d.e-]+ ms \(enqueue [\d.e-]+ ms\)")
         self.assertRegex(out, r"percentile\(50%\) = [\d.e-]+ ms, percentile\(100%\) = ")
@@ -173,6 +173,10 @@ class BenchTest(unittest.TestCase):
         self.assertEqual(list(profile[1]), ["name", "timeMs", "averageMs", "medianMs", "percentage"])
         self.assertAlmostEqual(sum(layer["percentage"] for layer in profile[1:]), 100, places=3)
         self.assertTrue(any("conv" in layer["name"] for layer in profile[1:]), profile)
+        events = [e for e in json.loads(pathlib.Path("timeline.json").read_text())["traceEvents"] if e["ph"] == "X"]
+        self.assertEqual(sum(e["tid"] == 1 for e in events), queries)
+        self.assertEqual({e["name"] for e in events if e["tid"] == 2}, {layer["name"] for layer in profile[1:]})
+        self.assertTrue(all(e["ts"] >= 0 and e["dur"] >= 0 for e in events))
         output = json.loads(pathlib.Path("output.json").read_text())
         self.assertEqual([(o["name"], o["dimensions"], len(o["values"])) for o in output], [("y:0", "2x10", 20)])
         self.assertAlmostEqual(sum(output[0]["values"]), 2, places=5)
@@ -294,7 +298,7 @@ class BenchTest(unittest.TestCase):
         self.fails("--onnx=add.onnx --loadRefOutputs=c:c.bin", "--loadRefOutputs is not available yet")
 
     def test_places_that_cannot_be_written_to(self):
-        for option in ("exportTimes", "exportProfile", "exportLayerInfo", "exportOutput", "json", "saveEngine", "timingCacheFile"):
+        for option in ("exportTimes", "exportProfile", "exportLayerInfo", "exportOutput", "exportTimeline", "json", "saveEngine", "timingCacheFile"):
             pathlib.Path("taken").write_text("")
             self.fails(f"--onnx=add.onnx --{option}=taken/file {QUICK}", "taken")
 
