@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "errors"))
@@ -187,12 +188,14 @@ class BenchTest(unittest.TestCase):
         self.assertGreater(everything["rows"][0]["peak_memory_bytes"], 1 << 20)
 
     def test_iterations_and_durations_are_least(self):
+        begin = time.monotonic()
         out = self.passes("--onnx=add.onnx --warmUp=20 --duration=0.1 --iterations=1 --builderOptimizationLevel=0")
         warm_up, queries, seconds = re.search(r"Warmup completed (\d+) queries over \d+ ms\n\[I\] Timing trace has (\d+) queries "
                                               rf"over {NUMBER} s", out).groups()
         self.assertGreater(int(warm_up), 1)
         self.assertGreater(int(queries), 10)
-        self.assertGreaterEqual(float(seconds), 0.09)
+        self.assertGreater(float(seconds), 0)
+        self.assertGreaterEqual(time.monotonic() - begin, 0.12)
 
     # ---- What assay adds
 
