@@ -187,7 +187,8 @@ class Bench {
     if (std::filesystem::exists(options_.timing_cache))
       cache_->load(options_.timing_cache);
     else
-      log::info("The timing cache {} does not exist yet; it is written after the build.", options_.timing_cache);
+      log::info("The timing cache {} does not exist yet; it is written after the build.",
+                options_.timing_cache);
     return cache_;
   }
 
@@ -208,7 +209,8 @@ class Bench {
     }
     if (!options_.dumps_weights) return;
     if (!engine()->is_refittable()) {
-      log::warning("The engine is not refittable, so none of its weights can be changed. Build it with --refit.");
+      log::warning(
+          "The engine is not refittable, so none of its weights can be changed. Build it with --refit.");
       return;
     }
     log::info("Refittable weights:");
@@ -219,7 +221,8 @@ class Bench {
                                const std::vector<TensorInfo>& inputs, const std::string& backend) const {
     std::vector<Tensor> ordered;
     for (const TensorInfo& info : inputs) {
-      const auto it = std::find_if(cases.begin(), cases.end(), [&](const InputCase& c) { return c.info.name == info.name; });
+      const auto it = std::find_if(cases.begin(), cases.end(),
+                                   [&](const InputCase& c) { return c.info.name == info.name; });
       require(it != cases.end(), ErrorCode::kInvalidArgument,
               "the plan {} was not built from {}: {} has an input '{}' that it does not have", options_.plan,
               options_.model, backend, info.name);
@@ -228,7 +231,8 @@ class Bench {
     return ordered;
   }
 
-  Lane make_lane(const Ready& backend, const std::vector<InputCase>& cases, const std::vector<Tensor>& feed) const {
+  Lane make_lane(const Ready& backend, const std::vector<InputCase>& cases,
+                 const std::vector<Tensor>& feed) const {
     Lane lane;
     for (int64_t s = 0; s < options_.streams; ++s)
       if (backend.engine != nullptr) {
@@ -358,15 +362,18 @@ void check(const Options& o) {
           "a plan is one engine, so only one engine can be among the backends");
   const bool others = static_cast<size_t>(engines) < o.backends.size();
   require(o.model.empty() || o.plan.empty() || others, ErrorCode::kInvalidArgument,
-          "both the ONNX model {} and the plan {} are given, and the plan has the network in it: leave one out, or "
+          "both the ONNX model {} and the plan {} are given, and the plan has the network in it: leave one "
+          "out, or "
           "name a backend that reads the model, as in --backends engine,onnxrt",
           o.model, o.plan);
   require(!o.model.empty() || !others, ErrorCode::kInvalidArgument,
           "only the engine runs plans: give the ONNX model too, for the other backends");
-  require(engines > 0 || (!o.dumps_profile && o.export_profile.empty() && o.export_timeline.empty()), ErrorCode::kInvalidArgument,
+  require(engines > 0 || (!o.dumps_profile && o.export_profile.empty() && o.export_timeline.empty()),
+          ErrorCode::kInvalidArgument,
           "only the engine tells times of layers, and it is not among the backends");
   require(engines > 0 || (!o.dumps_layers && o.export_layers.empty() && o.save_plan.empty()),
-          ErrorCode::kInvalidArgument, "only the engine has layers and plans, and it is not among the backends");
+          ErrorCode::kInvalidArgument,
+          "only the engine has layers and plans, and it is not among the backends");
   require(!o.build.strips_weights || o.skips_inference, ErrorCode::kInvalidArgument,
           "an engine without weights cannot be run: leave --strip-weights out, or add --skip-inference");
 }
@@ -379,8 +386,8 @@ BackendName parse_backend_name(const std::string& name) {
   if (find_backend(parsed.backend) == nullptr) {
     std::vector<std::string_view> names;
     for (const Backend* b : all_backends()) names.push_back(b->name);
-    Error error(ErrorCode::kNotFound, fmt::format("'{}' is no backend of this build; they are: {}", parsed.backend,
-                                                  fmt::join(names, ", ")));
+    Error error(ErrorCode::kNotFound, fmt::format("'{}' is no backend of this build; they are: {}",
+                                                  parsed.backend, fmt::join(names, ", ")));
     if (const std::string hint = name_hint(parsed.backend, names); !hint.empty()) error.set_remedy(hint);
     throw error;
   }

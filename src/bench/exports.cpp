@@ -16,7 +16,8 @@ namespace {
 
 void write_summary(JsonWriter& json, std::string_view key, const Summary& s) {
   json.key(key).begin_object();
-  json.key("min").value(s.min).key("max").value(s.max).key("mean").value(s.mean).key("median").value(s.median);
+  json.key("min").value(s.min).key("max").value(s.max).key("mean").value(s.mean).key("median").value(
+      s.median);
   json.key("percentiles").begin_object();
   for (const auto& [percent, value] : s.percentiles) json.key(fmt::format("{:g}", percent)).value(value);
   json.end_object().end_object();
@@ -112,11 +113,20 @@ void write_output(JsonWriter& json, const TensorList& outputs) {
 void write_timeline(JsonWriter& json, const Row& row, const LayerTimes& profile, double origin) {
   json.begin_object().key("displayTimeUnit").value("ms").key("traceEvents").begin_array();
   const auto add = [&](std::string_view name, int thread, double start, double seconds) {
-    json.begin_object().key("name").value(name).key("ph").value("X").key("pid").value(1).key("tid").value(thread);
+    json.begin_object().key("name").value(name).key("ph").value("X").key("pid").value(1).key("tid").value(
+        thread);
     json.key("ts").value(1e6 * (start - origin)).key("dur").value(1e6 * seconds).end_object();
   };
   const auto name_thread = [&](int thread, const char* name) {
-    json.begin_object().key("name").value("thread_name").key("ph").value("M").key("pid").value(1).key("tid").value(thread);
+    json.begin_object()
+        .key("name")
+        .value("thread_name")
+        .key("ph")
+        .value("M")
+        .key("pid")
+        .value(1)
+        .key("tid")
+        .value(thread);
     json.key("args").begin_object().key("name").value(name).end_object().end_object();
   };
   name_thread(1, "runs");
@@ -139,7 +149,11 @@ void write_result(JsonWriter& json, const Result& result) {
   json.key("backends").begin_array();
   for (const Ready& b : result.backends) {
     json.begin_object().key("name").value(b.name).key("made").value(how_text(b.how));
-    json.key("seconds").value(b.seconds).key("plan_bytes").value(static_cast<int64_t>(b.plan_bytes)).end_object();
+    json.key("seconds")
+        .value(b.seconds)
+        .key("plan_bytes")
+        .value(static_cast<int64_t>(b.plan_bytes))
+        .end_object();
   }
   json.end_array().key("rows").begin_array();
   for (const Row& r : result.rows) {

@@ -17,18 +17,19 @@ void write_times(JsonWriter& json, const Row& row, double origin);
 void write_profile(JsonWriter& json, const LayerTimes& profile);
 /// A list with an object for each output.
 void write_output(JsonWriter& json, const TensorList& outputs);
-/// The trace events that browsers and Perfetto show as a timeline: the runs of a row, and runs with their layers one
-/// behind the other, in microseconds since `origin`.
+/// The trace events that browsers and Perfetto show as a timeline: the runs of a row, and runs with their
+/// layers one behind the other, in microseconds since `origin`.
 void write_timeline(JsonWriter& json, const Row& row, const LayerTimes& profile, double origin);
 /// Everything but single runs and values.
 void write_result(JsonWriter& json, const Result& result);
 
-/// The layers of an engine in the text or JSON of EngineInspector; only their names, or nothing, where less is wanted.
+/// The layers of an engine in the text or JSON of EngineInspector; only their names, or nothing, where less
+/// is wanted.
 std::string layers_text(const std::shared_ptr<const Engine>& engine, LayerDetail detail);
 std::string layers_json(const std::shared_ptr<const Engine>& engine, LayerDetail detail);
 
-/// A file that is written at the end, but opened before the work begins, so that a place that cannot be written to is
-/// found at once.
+/// A file that is written at the end, but opened before the work begins, so that a place that cannot be
+/// written to is found at once.
 class ExportFile {
  public:
   /// Nothing will be written for an empty path. Throws Error (kIo).

@@ -13,9 +13,7 @@
 namespace assay::bench {
 namespace {
 
-bool is_whole_number(DType t) {
-  return t == DType::kBool || is_integer(t);
-}
+bool is_whole_number(DType t) { return t == DType::kBool || is_integer(t); }
 
 Tensor random_tensor(DType dtype, const Shape& shape) {
   if (dtype == DType::kString) return Tensor::zeros(dtype, shape);
@@ -35,8 +33,8 @@ Tensor tensor_of_file(const InputCase& c, const std::string& path) {
   const auto file = MappedFile::open(path);
   Tensor t = Tensor::allocate(c.info.type.dtype, c.shape);
   require(file->size() == t.nbytes(), ErrorCode::kInvalidArgument,
-          "{} has {} bytes, but the input '{}' of type {} and shape {} takes {}", path, file->size(), c.info.name,
-          dtype_name(t.dtype()), c.shape.str(), t.nbytes());
+          "{} has {} bytes, but the input '{}' of type {} and shape {} takes {}", path, file->size(),
+          c.info.name, dtype_name(t.dtype()), c.shape.str(), t.nbytes());
   if (t.nbytes() > 0) std::memcpy(t.mutable_data(), file->data(), t.nbytes());
   return t;
 }
@@ -55,7 +53,8 @@ InputFiles parse_input_files(std::string_view option, const std::vector<std::str
       require(colon != std::string::npos && colon > 0 && colon + 1 < item.size(), ErrorCode::kInvalidArgument,
               "{}: could not parse '{}'. Expected NAME:FILE, as in image:image.bin", option, item);
       std::string name = item.substr(0, colon);
-      if (name.size() > 2 && name.front() == '\'' && name.back() == '\'') name = name.substr(1, name.size() - 2);
+      if (name.size() > 2 && name.front() == '\'' && name.back() == '\'')
+        name = name.substr(1, name.size() - 2);
       files.emplace_back(std::move(name), item.substr(colon + 1));
     }
   return files;
@@ -66,13 +65,15 @@ std::vector<Tensor> make_feed(const std::vector<InputCase>& cases, const InputFi
   for (const InputCase& c : cases) names.push_back(c.info.name);
   for (const auto& [name, path] : files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    Error error(ErrorCode::kNotFound, fmt::format("the file {} is for '{}', which is no input of the model", path, name));
+    Error error(ErrorCode::kNotFound,
+                fmt::format("the file {} is for '{}', which is no input of the model", path, name));
     if (const std::string hint = name_hint(name, names); !hint.empty()) error.set_remedy(hint);
     throw error;
   }
   std::vector<Tensor> feed;
   for (const InputCase& c : cases) {
-    const auto file = std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.first == c.info.name; });
+    const auto file =
+        std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.first == c.info.name; });
     if (file != files.end())
       feed.push_back(tensor_of_file(c, file->second));
     else

@@ -21,7 +21,8 @@ void sleep_for(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-/// Says after each run whether a worker goes on: it gets its runs in this block and the seconds since the block began.
+/// Says after each run whether a worker goes on: it gets its runs in this block and the seconds since the
+/// block began.
 using GoesOn = std::function<bool(size_t runs, double seconds)>;
 
 void run_worker(Worker& worker, const MeasureOptions& options, double begin, const GoesOn& goes_on,
@@ -95,7 +96,8 @@ class Reporter {
 
 /// How much of what a lane must do it has done.
 double part_done(const MeasureOptions& options, size_t runs, double seconds) {
-  const double by_runs = options.iterations > 0 ? static_cast<double>(runs) / static_cast<double>(options.iterations) : 1;
+  const double by_runs =
+      options.iterations > 0 ? static_cast<double>(runs) / static_cast<double>(options.iterations) : 1;
   const double by_time = options.duration > 0 ? seconds / options.duration : 1;
   return std::min(by_runs, by_time);
 }

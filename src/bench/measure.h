@@ -16,7 +16,7 @@ namespace assay::bench {
 struct MeasureOptions {
   double warm_up = 0.2, duration = 3;  ///< seconds, at least
   int64_t iterations = 10;             ///< runs of each worker that count, at least
-  double idle = 0, sleep = 0;          ///< seconds of sleep behind and before each run, not counted as its time
+  double idle = 0, sleep = 0;  ///< seconds of sleep behind and before each run, not counted as its time
   /// Told now and then how much of the measuring is done, from 0 to 1; null: nobody.
   std::function<void(double)> on_progress = {};
 };
@@ -34,8 +34,8 @@ struct Lane {
   double throughput() const { return busy > 0 ? static_cast<double>(runs.size()) / busy : 0; }
 };
 
-/// Measures a lane without interruption, several in turns: blocks of runs, each behind a pause, in which the threads of
-/// the one before go to sleep, and a run that does not count. Throws what a worker throws.
+/// Measures a lane without interruption, several in turns: blocks of runs, each behind a pause, in which the
+/// threads of the one before go to sleep, and a run that does not count. Throws what a worker throws.
 void measure(std::span<Lane> lanes, const MeasureOptions& options);
 
 }  // namespace assay::bench

@@ -38,8 +38,8 @@ class FakeWorker final : public Worker {
   int fails_at_, count_ = 0;
 };
 
-std::vector<Lane> make_lanes(std::vector<std::string>& order, const std::vector<std::vector<std::string>>& names,
-                             int fails_at = -1) {
+std::vector<Lane> make_lanes(std::vector<std::string>& order,
+                             const std::vector<std::vector<std::string>>& names, int fails_at = -1) {
   std::vector<Lane> lanes;
   for (const auto& workers : names) {
     lanes.emplace_back();
@@ -94,7 +94,8 @@ TEST(Measure, StreamsRunAtOnceAndTheirTimesAreInOrder) {
   auto lanes = make_lanes(order, {{"a", "b", "c"}});
   measure(lanes, {.warm_up = 0, .duration = 0, .iterations = 5});
   ASSERT_EQ(lanes[0].runs.size(), 15U);
-  for (size_t i = 1; i < lanes[0].runs.size(); ++i) EXPECT_LE(lanes[0].runs[i - 1].start, lanes[0].runs[i].start);
+  for (size_t i = 1; i < lanes[0].runs.size(); ++i)
+    EXPECT_LE(lanes[0].runs[i - 1].start, lanes[0].runs[i].start);
 }
 
 TEST(Measure, WhatAWorkerThrowsArrives) {
@@ -114,7 +115,9 @@ TEST(Measure, ProgressIsToldNowAndThen) {
   std::vector<std::string> order;
   std::vector<double> parts;
   auto lanes = make_lanes(order, {{"a"}});
-  measure(lanes, {.warm_up = 0, .duration = 0.5, .iterations = 1, .on_progress = [&](double p) { parts.push_back(p); }});
+  measure(lanes, {.warm_up = 0, .duration = 0.5, .iterations = 1, .on_progress = [&](double p) {
+                    parts.push_back(p);
+                  }});
   ASSERT_GE(parts.size(), 1U);
   EXPECT_LE(parts.size(), 3U);
   for (const double p : parts) EXPECT_TRUE(p > 0 && p <= 1) << p;

@@ -15,7 +15,8 @@ namespace assay::bench {
 enum class LayerDetail : uint8_t { kNone, kNames, kAll };
 
 struct Options {
-  // What is run. A plan, an ONNX model, or both: then the plan is for the engine, the model for the other backends.
+  // What is run. A plan, an ONNX model, or both: then the plan is for the engine, the model for the other
+  // backends.
   std::string model, plan;
   std::vector<std::string> backends = {"engine"};  ///< `engine:2`: one built at optimization level 2
   SessionOptions session;
@@ -38,8 +39,8 @@ struct Options {
   int64_t average_runs = 10;
   std::vector<double> percentiles = {90, 95, 99};
   LayerDetail detail = LayerDetail::kAll;
-  bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false, dumps_weights = false,
-       dumps_profiles = false;
+  bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false,
+       dumps_weights = false, dumps_profiles = false;
   std::string export_times, export_profile, export_layers, export_output, export_timeline, json;
 };
 

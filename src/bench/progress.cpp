@@ -36,7 +36,8 @@ void ProgressLine::show(const std::string& text) {
   if (shown_ == 0) log::flush();
   const std::string line = text.substr(0, kColumns);
   const std::string blanks(shown_ > line.size() ? shown_ - line.size() : 0, ' ');
-  write_now(has_color_ ? fmt::format("\r\x1b[2m{}\x1b[0m{}", line, blanks) : fmt::format("\r{}{}", line, blanks));
+  write_now(has_color_ ? fmt::format("\r\x1b[2m{}\x1b[0m{}", line, blanks)
+                       : fmt::format("\r{}{}", line, blanks));
   shown_ = line.size();
 }
 
@@ -51,8 +52,8 @@ std::string progress_text(const BuildProgress& p, double seconds) {
   std::string text = p.phase;
   if (p.total > 0) text += fmt::format(": {} of {}", p.done, p.total);
   if (p.done > 0 && p.done < p.total)
-    text += fmt::format(", about {:.0f} s left",
-                        std::ceil(seconds * static_cast<double>(p.total - p.done) / static_cast<double>(p.done)));
+    text += fmt::format(", about {:.0f} s left", std::ceil(seconds * static_cast<double>(p.total - p.done) /
+                                                           static_cast<double>(p.done)));
   if (p.from_cache > 0) text += fmt::format(", {} times from the cache", p.from_cache);
   if (!p.what.empty()) text += ": " + p.what;
   return text;

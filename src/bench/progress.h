@@ -8,8 +8,8 @@
 
 namespace assay::bench {
 
-/// Writes to standard output where that is a terminal that can go back in a line, else nothing. The line goes when the
-/// object does. May be used from any thread.
+/// Writes to standard output where that is a terminal that can go back in a line, else nothing. The line goes
+/// when the object does. May be used from any thread.
 class ProgressLine {
  public:
   ProgressLine();
@@ -27,8 +27,8 @@ class ProgressLine {
   size_t shown_ = 0;  ///< columns
 };
 
-/// "timing tactics: 12 of 53, about 4 s left, 30 times from the cache: dnnl_conv, direct_conv"; what is not known is
-/// left out. `seconds` have passed since this phase began.
+/// "timing tactics: 12 of 53, about 4 s left, 30 times from the cache: dnnl_conv, direct_conv"; what is not
+/// known is left out. `seconds` have passed since this phase began.
 std::string progress_text(const BuildProgress& progress, double seconds);
 
 }  // namespace assay::bench

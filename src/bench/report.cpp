@@ -17,8 +17,8 @@ constexpr size_t kShownAverages = 200;
 constexpr double kUnsteady = 2.5;
 
 std::string times_line(const char* what, const Summary& s) {
-  std::string line = fmt::format("{}: min = {:.6g} ms, max = {:.6g} ms, mean = {:.6g} ms, median = {:.6g} ms", what,
-                                 s.min, s.max, s.mean, s.median);
+  std::string line = fmt::format("{}: min = {:.6g} ms, max = {:.6g} ms, mean = {:.6g} ms, median = {:.6g} ms",
+                                 what, s.min, s.max, s.mean, s.median);
   for (const auto& [percent, value] : s.percentiles)
     line += fmt::format(", percentile({:g}%) = {:.6g} ms", percent, value);
   return line;
@@ -28,8 +28,10 @@ std::string times_line(const char* what, const Summary& s) {
 
 Lines trace_lines(const Row& row, int64_t average_runs) {
   Lines lines;
-  lines.push_back(fmt::format("Warmup completed {} queries over {:.0f} ms", row.warm_up_runs, row.warm_up_ms));
-  lines.push_back(fmt::format("Timing trace has {} queries over {:.6g} s", row.runs.size(), row.wall_seconds));
+  lines.push_back(
+      fmt::format("Warmup completed {} queries over {:.0f} ms", row.warm_up_runs, row.warm_up_ms));
+  lines.push_back(
+      fmt::format("Timing trace has {} queries over {:.6g} s", row.runs.size(), row.wall_seconds));
   lines.emplace_back();
   lines.emplace_back("=== Trace details ===");
   lines.push_back(fmt::format("Trace averages of {} runs:", average_runs));
@@ -48,9 +50,9 @@ Lines trace_lines(const Row& row, int64_t average_runs) {
       enqueue += r.enqueued - r.start;
     }
     const double scale = 1e3 / static_cast<double>(n);
-    lines.push_back(
-        fmt::format("Average on {} runs - GPU latency: {:.6g} ms - Host latency: {:.6g} ms (enqueue {:.6g} ms)", n,
-                    compute * scale, latency * scale, enqueue * scale));
+    lines.push_back(fmt::format(
+        "Average on {} runs - GPU latency: {:.6g} ms - Host latency: {:.6g} ms (enqueue {:.6g} ms)", n,
+        compute * scale, latency * scale, enqueue * scale));
   }
   return lines;
 }
@@ -70,17 +72,20 @@ Lines summary_lines(const Row& row, int64_t streams) {
       fmt::format("Total Host Walltime: {:.6g} s", row.wall_seconds),
       fmt::format("Total GPU Compute Time: {:.6g} s",
                   1e-3 * row.compute.mean * static_cast<double>(row.compute.count)),
-      fmt::format("Peak Memory: {:.1f} MiB (of the process, so far)", static_cast<double>(row.peak_bytes) / (1 << 20)),
+      fmt::format("Peak Memory: {:.1f} MiB (of the process, so far)",
+                  static_cast<double>(row.peak_bytes) / (1 << 20)),
       "GPU Compute Time is the time in which the processor computed; nothing is transferred.",
   };
   if (row.compute.variation > kUnsteady)
-    lines.push_back(fmt::format("The compute times are unsteady: their coefficient of variance is {:.3g}%. Other "
-                                "processes may be running.",
-                                row.compute.variation));
+    lines.push_back(
+        fmt::format("The compute times are unsteady: their coefficient of variance is {:.3g}%. Other "
+                    "processes may be running.",
+                    row.compute.variation));
   if (streams > 1)
-    lines.push_back(fmt::format("{} streams share the processor, so a latency is not that of a run alone; look at the "
-                                "throughput.",
-                                streams));
+    lines.push_back(
+        fmt::format("{} streams share the processor, so a latency is not that of a run alone; look at the "
+                    "throughput.",
+                    streams));
   return lines;
 }
 
@@ -89,10 +94,13 @@ Lines explanation_lines() {
       "=== Explanations of the performance metrics ===",
       "Throughput: runs in a second, of all streams.",
       "Latency: from the call that asks for a run until its results are there.",
-      "Enqueue Time: until that call returns; with --useCudaGraph it does so at once, else at the end of the run.",
-      "GPU Compute Time: what the backend itself spent; equal to the latency where the engine is called directly.",
+      "Enqueue Time: until that call returns; with --useCudaGraph it does so at once, else at the end of the "
+      "run.",
+      "GPU Compute Time: what the backend itself spent; equal to the latency where the engine is called "
+      "directly.",
       "H2D Latency, D2H Latency: 0, because inputs and outputs are used where they lie.",
-      "Total Host Walltime: from the start of the first run to the end of the last one, without pauses for others.",
+      "Total Host Walltime: from the start of the first run to the end of the last one, without pauses for "
+      "others.",
   };
 }
 
@@ -104,13 +112,14 @@ Lines table_lines(const Result& result) {
     backend = std::max(backend, r.backend.size());
   }
   Lines lines = {"=== All rows ===",
-                 fmt::format("{:<{}}  {:<{}} {:>11} {:>11} {:>11} {:>11} {:>7} {:>9} {:>11}", "Shapes", shapes,
-                             "Backend", backend, "Median(ms)", "Min(ms)", "Mean(ms)", "qps", "Ratio", "Differs",
-                             "First(ms)")};
+                 fmt::format("{:<{}}  {:<{}} {:>11} {:>11} {:>11} {:>11} {:>7} {:>9} {:>11}", "Shapes",
+                             shapes, "Backend", backend, "Median(ms)", "Min(ms)", "Mean(ms)", "qps", "Ratio",
+                             "Differs", "First(ms)")};
   for (const Row& r : result.rows)
-    lines.push_back(fmt::format("{:<{}}  {:<{}} {:>11.4f} {:>11.4f} {:>11.4f} {:>11.2f} {:>7.3f} {:>9.1e} {:>11.3f}",
-                                r.shapes, shapes, r.backend, backend, r.latency.median, r.latency.min, r.latency.mean,
-                                r.throughput, r.ratio, r.difference, r.first_ms));
+    lines.push_back(
+        fmt::format("{:<{}}  {:<{}} {:>11.4f} {:>11.4f} {:>11.4f} {:>11.2f} {:>7.3f} {:>9.1e} {:>11.3f}",
+                    r.shapes, shapes, r.backend, backend, r.latency.median, r.latency.min, r.latency.mean,
+                    r.throughput, r.ratio, r.difference, r.first_ms));
   if (result.backends.size() > 1)
     lines.push_back(fmt::format("Ratio: median latency relative to {}'s; above 1 is slower.",
                                 result.backends.front().name));
@@ -119,8 +128,8 @@ Lines table_lines(const Result& result) {
 
 Lines profile_lines(const LayerTimes& profile) {
   Lines lines = {fmt::format("=== Profile ({} iterations ) ===", profile.runs),
-                 fmt::format("{:>12} {:>12} {:>12} {:>9}   {}", "Time(ms)", "Avg.(ms)", "Median(ms)", "Time(%)",
-                             "Layer")};
+                 fmt::format("{:>12} {:>12} {:>12} {:>9}   {}", "Time(ms)", "Avg.(ms)", "Median(ms)",
+                             "Time(%)", "Layer")};
   const double total = profile.total();
   const auto n = static_cast<double>(std::max<size_t>(1, profile.runs));
   double medians = 0;
@@ -169,8 +178,8 @@ Lines range_lines(const std::vector<OptimizationProfile>& profiles) {
   Lines lines;
   for (size_t p = 0; p < profiles.size(); ++p)
     for (const OptimizationProfile::Range& r : profiles[p].ranges())
-      lines.push_back(fmt::format("Input build shape (profile {}): {}={}+{}+{}", p, r.input, extents_text(r.min),
-                                  extents_text(r.opt), extents_text(r.max)));
+      lines.push_back(fmt::format("Input build shape (profile {}): {}={}+{}+{}", p, r.input,
+                                  extents_text(r.min), extents_text(r.opt), extents_text(r.max)));
   return lines;
 }
 

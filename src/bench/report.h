@@ -12,8 +12,8 @@ namespace assay::bench {
 
 using Lines = std::vector<std::string>;
 
-/// How the runs went: warm-up, how many there were, and averages of `average_runs` runs in a row; of many averages the
-/// first and last 200.
+/// How the runs went: warm-up, how many there were, and averages of `average_runs` runs in a row; of many
+/// averages the first and last 200.
 Lines trace_lines(const Row& row, int64_t average_runs);
 /// The performance summary.
 Lines summary_lines(const Row& row, int64_t streams);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "bench/bench.h"
 #include "bench/exports.h"
 #include "bench/progress.h"
@@ -14,7 +16,11 @@ Lane lane_of(size_t runs) {
   Lane lane;
   for (size_t i = 0; i < runs; ++i) {
     const double t = 10 + 3e-3 * static_cast<double>(i);
-    lane.runs.push_back({.start = t, .enqueued = t + 0.5e-3, .compute_start = t + 1e-3, .compute_end = t + 2e-3, .end = t + 2e-3});
+    lane.runs.push_back({.start = t,
+                         .enqueued = t + 0.5e-3,
+                         .compute_start = t + 1e-3,
+                         .compute_end = t + 2e-3,
+                         .end = t + 2e-3});
   }
   lane.busy = 3e-3 * static_cast<double>(runs);
   return lane;
@@ -36,7 +42,8 @@ TEST(Report, RowsTellLatencyEnqueueAndComputeApart) {
   EXPECT_EQ(lines[0], "=== Performance summary ===");
   EXPECT_EQ(lines[1], "Throughput: 333.333 qps");
   EXPECT_EQ(lines[2], "Latency: min = 2 ms, max = 2 ms, mean = 2 ms, median = 2 ms, percentile(50%) = 2 ms");
-  EXPECT_EQ(lines[4], "H2D Latency: min = 0 ms, max = 0 ms, mean = 0 ms, median = 0 ms, percentile(50%) = 0 ms");
+  EXPECT_EQ(lines[4],
+            "H2D Latency: min = 0 ms, max = 0 ms, mean = 0 ms, median = 0 ms, percentile(50%) = 0 ms");
   EXPECT_EQ(lines[8], "Total GPU Compute Time: 0.006 s");
 }
 
@@ -51,7 +58,8 @@ TEST(Report, OfManyAveragesTheMiddleIsLeftOut) {
 }
 
 TEST(Report, ProfilesAddUp) {
-  LayerTimes times{.shapes = "x:1", .runs = 2, .layers = {{"conv", {1, 2}}, {"idle", {0, 0}}, {"dense", {0.5, 0.5}}}};
+  LayerTimes times{
+      .shapes = "x:1", .runs = 2, .layers = {{"conv", {1, 2}}, {"idle", {0, 0}}, {"dense", {0.5, 0.5}}}};
   const Lines lines = profile_lines(times);
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[0], "=== Profile (2 iterations ) ===");
@@ -79,8 +87,9 @@ TEST(Report, DifferencesAreRelativeToTheLargestMagnitude) {
 }
 
 TEST(Report, ProgressSaysWhatIsLeft) {
-  EXPECT_EQ(progress_text({.phase = "timing tactics", .what = "a, b", .done = 10, .total = 40, .from_cache = 3}, 2),
-            "timing tactics: 10 of 40, about 6 s left, 3 times from the cache: a, b");
+  EXPECT_EQ(
+      progress_text({.phase = "timing tactics", .what = "a, b", .done = 10, .total = 40, .from_cache = 3}, 2),
+      "timing tactics: 10 of 40, about 6 s left, 3 times from the cache: a, b");
   EXPECT_EQ(progress_text({.phase = "optimizing the network"}, 5), "optimizing the network");
 }
 

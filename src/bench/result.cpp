@@ -10,7 +10,9 @@
 
 namespace assay::bench {
 
-double LayerTimes::Layer::total() const { return std::accumulate(milliseconds.begin(), milliseconds.end(), 0.0); }
+double LayerTimes::Layer::total() const {
+  return std::accumulate(milliseconds.begin(), milliseconds.end(), 0.0);
+}
 
 double LayerTimes::total() const {
   double sum = 0;
@@ -54,8 +56,8 @@ double relative_difference(const TensorList& a, const TensorList& b) {
   double worst = 0;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const Tensor &x = a[i].tensor, &y = b[i].tensor;
-    if (!x.defined() || !y.defined() || x.is_container() || x.dtype() != y.dtype() || x.shape() != y.shape() ||
-        bit_width(x.dtype()) == 0 || is_complex(x.dtype()))
+    if (!x.defined() || !y.defined() || x.is_container() || x.dtype() != y.dtype() ||
+        x.shape() != y.shape() || bit_width(x.dtype()) == 0 || is_complex(x.dtype()))
       continue;
     const Tensor p = to_float64(x), q = to_float64(y);
     double top = std::numeric_limits<double>::min(), gap = 0;
@@ -64,7 +66,7 @@ double relative_difference(const TensorList& a, const TensorList& b) {
       if (u == v || (std::isnan(u) && std::isnan(v))) continue;
       if (std::isfinite(v)) top = std::max(top, std::abs(v));
       gap = std::max(gap, std::isfinite(u) && std::isfinite(v) ? std::abs(u - v)
-                                                                : std::numeric_limits<double>::infinity());
+                                                               : std::numeric_limits<double>::infinity());
     }
     if (gap > 0)
       for (const double v : q.span<double>())

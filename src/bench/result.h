@@ -17,20 +17,20 @@ struct Ready {
   enum class How : uint8_t { kBuilt, kLoaded, kOpened };
   std::string name;
   How how = How::kOpened;
-  double seconds = 0;              ///< to build the engine, load the plan or open a session
-  size_t plan_bytes = 0;           ///< of the file that was loaded or saved; 0: none was
-  std::shared_ptr<Engine> engine;  ///< null for a backend that is not ours
+  double seconds = 0;                              ///< to build the engine, load the plan or open a session
+  size_t plan_bytes = 0;                           ///< of the file that was loaded or saved; 0: none was
+  std::shared_ptr<Engine> engine;                  ///< null for a backend that is not ours
   std::vector<std::unique_ptr<Session>> sessions;  ///< one for each stream
 };
 
 /// A backend at one set of shapes. Times in milliseconds.
 struct Row {
   std::string shapes, backend;
-  double first_ms = 0;   ///< to make the contexts and run the first time
+  double first_ms = 0;    ///< to make the contexts and run the first time
   double throughput = 0;  ///< runs in a second
   Summary latency, enqueue, compute;
   double wall_seconds = 0;
-  double ratio = 1;      ///< of the median latency to the first backend's: above 1 is slower
+  double ratio = 1;       ///< of the median latency to the first backend's: above 1 is slower
   double difference = 0;  ///< from the first backend's outputs, relative to the largest magnitude
   std::vector<RunTimes> runs;
   size_t warm_up_runs = 0;
@@ -69,8 +69,9 @@ std::string processor_name();
 /// The times of a row that follow from those of its runs.
 void summarize_runs(Row& row, const Lane& lane, const std::vector<double>& percentiles);
 
-/// The largest difference between elements, relative to the largest magnitude of `b`; the worst of all outputs of
-/// numbers that both have in equal shapes. Infinity where one of them is not a number and the other is.
+/// The largest difference between elements, relative to the largest magnitude of `b`; the worst of all
+/// outputs of numbers that both have in equal shapes. Infinity where one of them is not a number and the
+/// other is.
 double relative_difference(const TensorList& a, const TensorList& b);
 
 }  // namespace assay::bench

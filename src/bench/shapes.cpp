@@ -48,8 +48,8 @@ InputExtents parse_item(std::string_view option, const std::string& item) {
   const auto extents =
       colon == std::string::npos ? std::nullopt : parse_extents(std::string_view(item).substr(colon + 1));
   require(!name.empty() && extents.has_value(), ErrorCode::kInvalidArgument,
-          "{}: could not parse '{}'. Expected NAME:EXTENTS, as in image:1x3x224x224 or image:[1,3,224,224]", option,
-          item);
+          "{}: could not parse '{}'. Expected NAME:EXTENTS, as in image:1x3x224x224 or image:[1,3,224,224]",
+          option, item);
   return {std::string(name), *extents};
 }
 
@@ -64,8 +64,8 @@ void check_names(const std::vector<TensorInfo>& inputs, const ShapeSet& set) {
   for (const InputExtents& e : set) {
     if (std::find(names.begin(), names.end(), e.name) != names.end()) continue;
     Error error(ErrorCode::kNotFound,
-                fmt::format("a shape is given for '{}', which is no input of the model; its inputs are: {}", e.name,
-                            fmt::join(names, ", ")));
+                fmt::format("a shape is given for '{}', which is no input of the model; its inputs are: {}",
+                            e.name, fmt::join(names, ", ")));
     if (const std::string hint = name_hint(e.name, names); !hint.empty()) error.set_remedy(hint);
     throw error;
   }
@@ -87,12 +87,13 @@ void check_extents(const TensorInfo& info, const std::vector<int64_t>& given) {
   if (are_elements(info.type, given)) {
     const int64_t count = known_shape(*info.type.dims)->numel();
     require(static_cast<int64_t>(given.size()) == count, ErrorCode::kInvalidArgument,
-            "the input '{}' of type {} holds {} elements, not {}: {}", info.name, info.type.str(), count, given.size(),
-            extents_text(given));
+            "the input '{}' of type {} holds {} elements, not {}: {}", info.name, info.type.str(), count,
+            given.size(), extents_text(given));
     return;
   }
   for (const int64_t extent : given)
-    require(extent >= 0, ErrorCode::kInvalidArgument, "the input '{}' cannot have the extent {}", info.name, extent);
+    require(extent >= 0, ErrorCode::kInvalidArgument, "the input '{}' cannot have the extent {}", info.name,
+            extent);
   if (!info.type.has_shape()) return;
   const Dims& dims = *info.type.dims;
   bool fits = dims.size() == given.size();
@@ -142,9 +143,9 @@ std::optional<Bounds> bounds_of_runs(const std::vector<ShapeSet>& runs, const Te
   return bounds;
 }
 
-OptimizationProfile make_profile(const std::vector<TensorInfo>& inputs, const ProfileShapes& given,
-                                 const std::vector<ShapeSet>& runs,
-                                 const std::function<void(const TensorInfo&, const std::vector<int64_t>&)>& guessed) {
+OptimizationProfile make_profile(
+    const std::vector<TensorInfo>& inputs, const ProfileShapes& given, const std::vector<ShapeSet>& runs,
+    const std::function<void(const TensorInfo&, const std::vector<int64_t>&)>& guessed) {
   OptimizationProfile profile;
   for (const ShapeSet* set : {&given.min, &given.opt, &given.max}) check_names(inputs, *set);
   for (const TensorInfo& info : inputs) {
@@ -202,24 +203,27 @@ ShapeSet parse_shape_set(std::string_view option, const std::vector<std::string>
 }
 
 bool takes_elements(const Type& type) {
-  return type.has_shape() && (type.dtype == DType::kInt32 || type.dtype == DType::kInt64) && type.dims->size() <= 1 &&
-         known_shape(*type.dims).has_value();
+  return type.has_shape() && (type.dtype == DType::kInt32 || type.dtype == DType::kInt64) &&
+         type.dims->size() <= 1 && known_shape(*type.dims).has_value();
 }
 
 std::vector<OptimizationProfile> make_profiles(const std::vector<TensorInfo>& inputs,
                                                const std::vector<ProfileShapes>& given,
-                                               const std::vector<ShapeSet>& runs, std::vector<std::string>& warnings) {
+                                               const std::vector<ShapeSet>& runs,
+                                               std::vector<std::string>& warnings) {
   for (const ShapeSet& run : runs) check_names(inputs, run);
   std::vector<OptimizationProfile> profiles;
   const auto guessed = [&](const TensorInfo& info, const std::vector<int64_t>& extents) {
     if (profiles.empty())
-      warnings.push_back(fmt::format("The input '{}' has open extents and no shape was given for it; it becomes {}. "
-                                     "The option --shapes says otherwise.",
-                                     info.name, extents_text(extents)));
+      warnings.push_back(
+          fmt::format("The input '{}' has open extents and no shape was given for it; it becomes {}. "
+                      "The option --shapes says otherwise.",
+                      info.name, extents_text(extents)));
   };
   for (const ProfileShapes& shapes : given) profiles.push_back(make_profile(inputs, shapes, runs, guessed));
   if (profiles.empty()) profiles.push_back(make_profile(inputs, {}, runs, guessed));
-  const bool needs_none = std::all_of(profiles.begin(), profiles.end(), [](const auto& p) { return p.ranges().empty(); });
+  const bool needs_none =
+      std::all_of(profiles.begin(), profiles.end(), [](const auto& p) { return p.ranges().empty(); });
   if (needs_none) profiles.clear();
   return profiles;
 }
@@ -230,7 +234,8 @@ std::vector<InputCase> make_cases(const std::vector<TensorInfo>& inputs, const S
   std::vector<InputCase> cases;
   for (const TensorInfo& info : inputs) {
     require(info.type.is_tensor(), ErrorCode::kUnsupported,
-            "the input '{}' is of type {}, and runs are measured on tensors only", info.name, info.type.str());
+            "the input '{}' is of type {}, and runs are measured on tensors only", info.name,
+            info.type.str());
     InputCase c{.info = info, .shape = Shape(declared_or_one(info.type)), .elements = {}};
     const InputExtents* const given = find_input(run, info.name);
     const OptimizationProfile::Range* const range = profile != nullptr ? profile->find(info.name) : nullptr;

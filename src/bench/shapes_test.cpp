@@ -46,7 +46,8 @@ TEST(Shapes, AnInputNamedAgainBeginsTheNextSet) {
 }
 
 TEST(Shapes, WhatIsNoShapeIsRefused) {
-  for (const char* text : {"x", "x:1x", "x:1xa", ":1x2", "x:1,5", "x:[1;2]", "x:1.5", "x:99999999999999999999", ""})
+  for (const char* text :
+       {"x", "x:1x", "x:1xa", ":1x2", "x:1,5", "x:[1;2]", "x:1.5", "x:99999999999999999999", ""})
     EXPECT_NE(message_of([&] { parse_shape_sets("--shapes", {text}); }).find("--shapes: could not parse"),
               std::string::npos)
         << text;
@@ -59,7 +60,8 @@ TEST(Profiles, MissingBoundsAreThoseNextToThem) {
     const auto* range = profiles.at(0).find("x:0");
     return extents_text(range->min) + " " + extents_text(range->opt) + " " + extents_text(range->max);
   };
-  EXPECT_EQ(bounds({.min = {{"x:0", {1, 3}}}, .opt = {{"x:0", {2, 3}}}, .max = {{"x:0", {4, 3}}}}), "1x3 2x3 4x3");
+  EXPECT_EQ(bounds({.min = {{"x:0", {1, 3}}}, .opt = {{"x:0", {2, 3}}}, .max = {{"x:0", {4, 3}}}}),
+            "1x3 2x3 4x3");
   EXPECT_EQ(bounds({.min = {}, .opt = {{"x:0", {2, 3}}}, .max = {{"x:0", {4, 3}}}}), "2x3 2x3 4x3");
   EXPECT_EQ(bounds({.min = {{"x:0", {1, 3}}}, .opt = {}, .max = {{"x:0", {4, 3}}}}), "1x3 4x3 4x3");
   EXPECT_EQ(bounds({.min = {{"x:0", {1, 3}}}, .opt = {}, .max = {}}), "1x3 1x3 1x3");
@@ -68,8 +70,8 @@ TEST(Profiles, MissingBoundsAreThoseNextToThem) {
 
 TEST(Profiles, RunsAloneMakeOneThatHoldsThemAll) {
   std::vector<std::string> warnings;
-  const auto profiles =
-      make_profiles({kImage, kFixed}, {}, {{{"x:0", {4, 3}}}, {{"x:0", {1, 3}}}, {{"x:0", {9, 3}}}}, warnings);
+  const auto profiles = make_profiles({kImage, kFixed}, {},
+                                      {{{"x:0", {4, 3}}}, {{"x:0", {1, 3}}}, {{"x:0", {9, 3}}}}, warnings);
   ASSERT_EQ(profiles.size(), 1U);
   const auto* range = profiles[0].find("x:0");
   EXPECT_EQ(range->min, (std::vector<int64_t>{1, 3}));
@@ -90,16 +92,18 @@ TEST(Profiles, OpenExtentsBecomeOneWithAWarning) {
 
 TEST(Profiles, NumbersForAShapeTensorAreItsElements) {
   std::vector<std::string> warnings;
-  const auto profiles = make_profiles({kTarget}, {{.min = {{"target", {1, -1}}}, .max = {{"target", {8, 3}}}}}, {},
-                                      warnings);
+  const auto profiles =
+      make_profiles({kTarget}, {{.min = {{"target", {1, -1}}}, .max = {{"target", {8, 3}}}}}, {}, warnings);
   ASSERT_EQ(profiles.size(), 1U);
   EXPECT_TRUE(profiles[0].find("target")->holds_values);
   EXPECT_EQ(make_cases({kTarget}, {}, profiles.data())[0].elements, (std::vector<int64_t>{8, 3}));
-  EXPECT_EQ(make_cases({kTarget}, {{"target", {2, 2}}}, profiles.data())[0].elements, (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(make_cases({kTarget}, {{"target", {2, 2}}}, profiles.data())[0].elements,
+            (std::vector<int64_t>{2, 2}));
   // Its declared shape is nothing but that.
   EXPECT_TRUE(make_profiles({kTarget}, {}, {{{"target", {2}}}}, warnings).empty());
-  EXPECT_NE(message_of([&] { make_profiles({kTarget}, {}, {{{"target", {1, 2, 3}}}}, warnings); })
-                .find("holds 2 elements, not 3: 1x2x3"),
+  EXPECT_NE(message_of([&] {
+              make_profiles({kTarget}, {}, {{{"target", {1, 2, 3}}}}, warnings);
+            }).find("holds 2 elements, not 3: 1x2x3"),
             std::string::npos);
 }
 
@@ -112,7 +116,8 @@ TEST(Profiles, WhatContradictsTheModelIsRefused) {
   EXPECT_EQ(refused({{"x:0", {1, 3, 1}}}), "the input 'x:0' of shape ('n', 3) cannot have the shape 1x3x1");
   EXPECT_EQ(refused({{"x:0", {-1, 3}}}), "the input 'x:0' cannot have the extent -1");
   const std::string unknown = refused({{"x:1", {1, 3}}});
-  EXPECT_NE(unknown.find("'x:1', which is no input of the model; its inputs are: x:0, w"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("'x:1', which is no input of the model; its inputs are: x:0, w"), std::string::npos)
+      << unknown;
   EXPECT_EQ(refused({{"w", {4, 5}}}), "no error");
 }
 

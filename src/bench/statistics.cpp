@@ -23,7 +23,7 @@ double median(std::vector<double> values) {
 double percentile(std::span<const double> sorted, double percent) {
   if (sorted.empty()) return 0;
   const auto n = static_cast<int64_t>(sorted.size());
-  const auto left_out = static_cast<int64_t>((1 - percent / 100) * static_cast<double>(n));
+  const auto left_out = static_cast<int64_t>((100 - percent) * static_cast<double>(n) / 100);
   return sorted[static_cast<size_t>(std::clamp<int64_t>(n - 1 - left_out, 0, n - 1))];
 }
 

@@ -11,8 +11,8 @@ bool is_bindable(const IoTensor& t) { return t.type.is_tensor() && bit_width(t.t
 
 class EngineWorker final : public Worker {
  public:
-  EngineWorker(const std::shared_ptr<Engine>& engine, size_t profile, std::span<const Tensor> feed, bool is_recorded,
-               Profiler* profiler)
+  EngineWorker(const std::shared_ptr<Engine>& engine, size_t profile, std::span<const Tensor> feed,
+               bool is_recorded, Profiler* profiler)
       : engine_(engine), context_(engine->create_execution_context()), feed_(feed.begin(), feed.end()) {
     context_->set_optimization_profile(profile);
     outputs_ = context_->infer(feed_);
@@ -56,7 +56,8 @@ class EngineWorker final : public Worker {
   }
 
  private:
-  /// The same inputs make outputs of the same shapes, so what the first run made can take those of all others.
+  /// The same inputs make outputs of the same shapes, so what the first run made can take those of all
+  /// others.
   void bind() {
     const std::vector<IoTensor> inputs = engine_->inputs(), outputs = engine_->outputs();
     // Bound memory may not be null, also where a tensor has no elements.
@@ -66,9 +67,9 @@ class EngineWorker final : public Worker {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       // A tensor of its own: what a run computes may be a view of an input.
       outputs_[i] = Tensor::allocate(outputs_[i].dtype(), outputs_[i].shape());
-      context_->set_tensor_address(outputs[i].name,
-                                   outputs_[i].nbytes() > 0 ? outputs_[i].mutable_data() : nothing_.mutable_data(),
-                                   outputs_[i].nbytes());
+      context_->set_tensor_address(
+          outputs[i].name, outputs_[i].nbytes() > 0 ? outputs_[i].mutable_data() : nothing_.mutable_data(),
+          outputs_[i].nbytes());
     }
   }
 
@@ -114,8 +115,8 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::unique_ptr<Worker> make_worker(const std::shared_ptr<Engine>& engine, size_t profile, std::span<const Tensor> feed,
-                                    bool is_recorded, Profiler* profiler) {
+std::unique_ptr<Worker> make_worker(const std::shared_ptr<Engine>& engine, size_t profile,
+                                    std::span<const Tensor> feed, bool is_recorded, Profiler* profiler) {
   return std::make_unique<EngineWorker>(engine, profile, feed, is_recorded, profiler);
 }
 

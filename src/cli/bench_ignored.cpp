@@ -1,7 +1,10 @@
 #include "cli/bench_ignored.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/log.h"
 
@@ -46,18 +49,16 @@ constexpr Ignored kDevices[] = {{"--device", kOne},
                                 {"--tilingOptimizationLevel", kOne},
                                 {"--l2LimitForTiling", kOne},
                                 {"--monitorMemory", kNone}};
-constexpr Ignored kTransfers[] = {{"--noDataTransfers", kNone},
-                                  {"--includeDataTransfers", kNone},
-                                  {"--exposeDMA", kNone},
-                                  {"--useManagedMemory", kNone},
-                                  {"--allocationStrategy", kOne},
-                                  {"--allowWeightStreaming", kNone},
+constexpr Ignored kTransfers[] = {{"--noDataTransfers", kNone},     {"--includeDataTransfers", kNone},
+                                  {"--exposeDMA", kNone},           {"--useManagedMemory", kNone},
+                                  {"--allocationStrategy", kOne},   {"--allowWeightStreaming", kNone},
                                   {"--weightStreamingBudget", kOne}};
 constexpr Ignored kGraphs[] = {{"--noCudaGraph", kNone}};
 constexpr Ignored kThreads[] = {{"--threads", kNone}};
 constexpr Ignored kSeparate[] = {{"--separateProfileRun", kNone}};
 constexpr Ignored kCache[] = {{"--noBuilderCache", kNone}, {"--noCompilationCache", kNone}};
-constexpr Ignored kTiming[] = {{"--avgTiming", kOne}, {"--minTiming", kOne}, {"--heuristic", kNone}, {"--maxTactics", kOne}};
+constexpr Ignored kTiming[] = {
+    {"--avgTiming", kOne}, {"--minTiming", kOne}, {"--heuristic", kNone}, {"--maxTactics", kOne}};
 constexpr Ignored kSettings[] = {{"--tacticSources", kOne},
                                  {"--preview", kOne},
                                  {"--versionCompatible --vc", kNone},
@@ -89,15 +90,15 @@ constexpr Reason kIgnored[] = {
     {kOutput, "an ONNX model says itself what its outputs are."},
 };
 
-constexpr Ignored kReferences[] = {{"--loadRefOutputs", kOne},    {"--accuracyAlgorithm", kOne},
-                                   {"--accuracyThreshold", kOne}, {"--refPair", kOne},
-                                   {"--atol", kOne},              {"--rtol", kOne}};
-constexpr Ignored kPlugins[] = {{"--plugins --staticPlugins", kOne},
-                                {"--dynamicPlugins", kOne},
-                                {"--setPluginsToSerialize", kOne},
-                                {"--ignoreParsedPluginLibs", kNone},
-                                {"--safetyPlugins", kOne},
-                                {"--leanDLLPath", kOne}};
+constexpr Ignored kReferences[] = {{"--loadRefOutputs", kOne},
+                                   {"--accuracyAlgorithm", kOne},
+                                   {"--accuracyThreshold", kOne},
+                                   {"--refPair", kOne},
+                                   {"--atol", kOne},
+                                   {"--rtol", kOne}};
+constexpr Ignored kPlugins[] = {{"--plugins --staticPlugins", kOne}, {"--dynamicPlugins", kOne},
+                                {"--setPluginsToSerialize", kOne},   {"--ignoreParsedPluginLibs", kNone},
+                                {"--safetyPlugins", kOne},           {"--leanDLLPath", kOne}};
 constexpr Ignored kCalibration[] = {{"--calib", kOne},
                                     {"--minShapesCalib", kOne},
                                     {"--optShapesCalib", kOne},
@@ -111,9 +112,8 @@ constexpr Ignored kDebug[] = {{"--markDebug", kOne},
                               {"--saveDebugTensors", kOne},
                               {"--saveAllDebugTensors", kOne}};
 constexpr Ignored kRefits[] = {{"--refitFromOnnx", kOne}, {"--timeRefit", kNone}};
-constexpr Ignored kOthers[] = {{"--timeDeserialize", kNone},
-                               {"--getPlanVersionOnly", kNone},
-                               {"--dumpRawBindingsToFile", kNone}};
+constexpr Ignored kOthers[] = {
+    {"--timeDeserialize", kNone}, {"--getPlanVersionOnly", kNone}, {"--dumpRawBindingsToFile", kNone}};
 
 constexpr Reason kRefused[] = {
     {kReferences, "bench measures times only. assay run compares results: --load-inputs, --load-outputs."},
@@ -143,8 +143,9 @@ void add_ignored_bench_options(ArgParser& parser, bool as_trtexec) {
   for (const Reason& reason : kIgnored)
     for (const Ignored& option : reason.options)
       if (as_trtexec || option.names != "--threads")
-        ignored.options.push_back(
-            {.names = split(option.names), .help = "No effect: " + std::string(reason.sentence), .arity = option.arity});
+        ignored.options.push_back({.names = split(option.names),
+                                   .help = "No effect: " + std::string(reason.sentence),
+                                   .arity = option.arity});
   OptionGroup& refused = parser.add_group("Not available yet");
   for (const Reason& reason : kRefused)
     for (const Ignored& option : reason.options)

@@ -1,11 +1,12 @@
 #include "cli/bench_options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
 
 #include "assay/error.h"
 #include "base/log.h"
@@ -28,9 +29,12 @@ void add_model_group(ArgParser& parser) {
        .arity = Arity::kOptional},
       {.names = {"--onnx"}, .help = "The ONNX model.", .metavar = "FILE"},
       {.names = {"--load-engine", "--loadEngine"}, .help = "The plan of an engine.", .metavar = "FILE"},
-      {.names = {"--save-engine", "--saveEngine"}, .help = "Write the plan of the engine that is built.", .metavar = "FILE"},
+      {.names = {"--save-engine", "--saveEngine"},
+       .help = "Write the plan of the engine that is built.",
+       .metavar = "FILE"},
       {.names = {"--backends"},
-       .help = "What runs the model: engine, onnxrt, reference; engine:0 is an engine built at optimization level 0. "
+       .help = "What runs the model: engine, onnxrt, reference; engine:0 is an engine built at optimization "
+               "level 0. "
                "Several run in turns, and the first is what the others are compared with. Default: engine.",
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME"},
@@ -39,18 +43,25 @@ void add_model_group(ArgParser& parser) {
 }
 
 void add_shape_group(ArgParser& parser) {
-  parser.add_group("Shapes", "NAME:1x3x224x224 or NAME:[1,3,224,224], several with commas or blanks in between. For an "
-                             "integer input of rank 0 or 1 and known shape these are its elements.")
+  parser
+      .add_group("Shapes",
+                 "NAME:1x3x224x224 or NAME:[1,3,224,224], several with commas or blanks in between. For an "
+                 "integer input of rank 0 or 1 and known shape these are its elements.")
       .options = {
       {.names = {"--shapes"},
-       .help = "Shapes to run. An input that is named again begins the next set, which gets a row of its own. Default: "
+       .help = "Shapes to run. An input that is named again begins the next set, which gets a row of its "
+               "own. Default: "
                "the best shapes of the profile.",
        .arity = Arity::kAtLeastOne},
-      {.names = {"--min-shapes", "--minShapes"}, .help = "The least shapes of the profile.", .arity = Arity::kAtLeastOne},
+      {.names = {"--min-shapes", "--minShapes"},
+       .help = "The least shapes of the profile.",
+       .arity = Arity::kAtLeastOne},
       {.names = {"--opt-shapes", "--optShapes"},
        .help = "The shapes of the profile to be fast at.",
        .arity = Arity::kAtLeastOne},
-      {.names = {"--max-shapes", "--maxShapes"}, .help = "The largest shapes of the profile.", .arity = Arity::kAtLeastOne},
+      {.names = {"--max-shapes", "--maxShapes"},
+       .help = "The largest shapes of the profile.",
+       .arity = Arity::kAtLeastOne},
       {.names = {"--profile"},
        .help = "The options for least, best and largest shapes that follow are those of profile N.",
        .metavar = "N",
@@ -60,7 +71,8 @@ void add_shape_group(ArgParser& parser) {
        .metavar = "N",
        .kind = ValueKind::kInteger},
       {.names = {"--load-inputs", "--loadInputs"},
-       .help = "NAME:FILE with the elements of an input as they lie in memory. Default: random numbers, floats from -1 to "
+       .help = "NAME:FILE with the elements of an input as they lie in memory. Default: random numbers, "
+               "floats from -1 to "
                "1, integers 0 or 1.",
        .arity = Arity::kAtLeastOne},
   };
@@ -69,7 +81,8 @@ void add_shape_group(ArgParser& parser) {
 void add_build_group(ArgParser& parser) {
   parser.add_group("Building the engine").options = {
       {.names = {"--builder-optimization-level", "--builderOptimizationLevel"},
-       .help = "0: a model of cost chooses; 1 to 5: measurements choose, the more thoroughly the higher. Default: 3.",
+       .help = "0: a model of cost chooses; 1 to 5: measurements choose, the more thoroughly the higher. "
+               "Default: 3.",
        .metavar = "LEVEL",
        .kind = ValueKind::kInteger},
       {.names = {"--timing-cache", "--timingCacheFile"},
@@ -79,7 +92,8 @@ void add_build_group(ArgParser& parser) {
        .help = "Measure nothing: what the timing cache does not know is an error.",
        .arity = Arity::kNone},
       {.names = {"--workspace"},
-       .help = "Scratch memory that a step may take, as in 64M. Under the name trtexec a number alone means MiB.",
+       .help =
+           "Scratch memory that a step may take, as in 64M. Under the name trtexec a number alone means MiB.",
        .metavar = "SIZE"},
       {.names = {"--mem-pool-size", "--memPoolSize"},
        .help = "workspace:SIZE, the same; a number alone means MiB. Other pools are those of devices.",
@@ -96,7 +110,8 @@ void add_build_group(ArgParser& parser) {
        .help = "Run nothing once the engine is built.",
        .arity = Arity::kNone},
       {.names = {"--explain"},
-       .help = "Show, for each part of the network, the ways to run it, their times, and why the others were refused.",
+       .help = "Show, for each part of the network, the ways to run it, their times, and why the others were "
+               "refused.",
        .arity = Arity::kNone},
   };
 }
@@ -117,7 +132,8 @@ void add_run_group(ArgParser& parser, bool as_trtexec) {
        .metavar = "N",
        .kind = ValueKind::kInteger},
       {.names = {"--streams", "--infStreams"},
-       .help = "So many run at once, in threads of their own: contexts of the engine, sessions of other backends. "
+       .help = "So many run at once, in threads of their own: contexts of the engine, sessions of other "
+               "backends. "
                "Default: 1.",
        .metavar = "N",
        .kind = ValueKind::kInteger},
@@ -140,7 +156,8 @@ void add_run_group(ArgParser& parser, bool as_trtexec) {
 }
 
 void add_report_group(ArgParser& parser) {
-  parser.add_group("Reports", "The files of single runs, layers and outputs are about the first row.").options = {
+  parser.add_group("Reports", "The files of single runs, layers and outputs are about the first row.")
+      .options = {
       {.names = {"--json"}, .help = "Write everything but single runs.", .metavar = "FILE"},
       {.names = {"--avg-runs", "--avgRuns"},
        .help = "Average so many runs in each line of the trace. Default: 10.",
@@ -153,19 +170,34 @@ void add_report_group(ArgParser& parser) {
       {.names = {"--dump-profile", "--dumpProfile"},
        .help = "Show the time of each layer, in runs of their own.",
        .arity = Arity::kNone},
-      {.names = {"--dump-layer-info", "--dumpLayerInfo"}, .help = "Show the engine's layers.", .arity = Arity::kNone},
-      {.names = {"--dump-output", "--dumpOutput"}, .help = "Show what the last run computed.", .arity = Arity::kNone},
-      {.names = {"--dump-refit", "--dumpRefit"}, .help = "List the weights that can be changed.", .arity = Arity::kNone},
+      {.names = {"--dump-layer-info", "--dumpLayerInfo"},
+       .help = "Show the engine's layers.",
+       .arity = Arity::kNone},
+      {.names = {"--dump-output", "--dumpOutput"},
+       .help = "Show what the last run computed.",
+       .arity = Arity::kNone},
+      {.names = {"--dump-refit", "--dumpRefit"},
+       .help = "List the weights that can be changed.",
+       .arity = Arity::kNone},
       {.names = {"--dump-optimization-profile", "--dumpOptimizationProfile"},
        .help = "Show the shapes of the profiles.",
        .arity = Arity::kNone},
-      {.names = {"--export-times", "--exportTimes"}, .help = "Write the times of each run.", .metavar = "FILE"},
-      {.names = {"--export-profile", "--exportProfile"}, .help = "Write the times of the layers.", .metavar = "FILE"},
-      {.names = {"--export-timeline", "--exportTimeline"},
-       .help = "Write the runs, and runs with their layers, as trace events, which browsers and Perfetto show.",
+      {.names = {"--export-times", "--exportTimes"},
+       .help = "Write the times of each run.",
        .metavar = "FILE"},
-      {.names = {"--export-layer-info", "--exportLayerInfo"}, .help = "Write the engine's layers.", .metavar = "FILE"},
-      {.names = {"--export-output", "--exportOutput"}, .help = "Write what the last run computed.", .metavar = "FILE"},
+      {.names = {"--export-profile", "--exportProfile"},
+       .help = "Write the times of the layers.",
+       .metavar = "FILE"},
+      {.names = {"--export-timeline", "--exportTimeline"},
+       .help =
+           "Write the runs, and runs with their layers, as trace events, which browsers and Perfetto show.",
+       .metavar = "FILE"},
+      {.names = {"--export-layer-info", "--exportLayerInfo"},
+       .help = "Write the engine's layers.",
+       .metavar = "FILE"},
+      {.names = {"--export-output", "--exportOutput"},
+       .help = "Write what the last run computed.",
+       .metavar = "FILE"},
   };
 }
 
@@ -203,8 +235,8 @@ class Reader {
   double seconds(std::string_view name, double otherwise, double unit) const {
     const auto value = args_.number(name);
     if (!value) return otherwise;
-    require(*value >= 0 && *value * unit <= kLongest, ErrorCode::kInvalidArgument, "{}: {} is not a time that can be waited",
-            label(name), *args_.text(name));
+    require(*value >= 0 && *value * unit <= kLongest, ErrorCode::kInvalidArgument,
+            "{}: {} is not a time that can be waited", label(name), *args_.text(name));
     return *value * unit;
   }
 
@@ -245,7 +277,8 @@ class Reader {
 
   /// Options for shapes are those of the profile that was named last.
   void read_shapes(bench::Options& o) const {
-    constexpr const char *kProfile = "--profile", *kMin = "--min-shapes", *kOpt = "--opt-shapes", *kMax = "--max-shapes";
+    constexpr const char *kProfile = "--profile", *kMin = "--min-shapes", *kOpt = "--opt-shapes",
+                         *kMax = "--max-shapes";
     const std::string names[] = {kProfile, kMin, kOpt, kMax};
     std::map<std::string, size_t> seen;
     std::map<int64_t, bench::ProfileShapes> profiles;
@@ -254,13 +287,15 @@ class Reader {
       const std::vector<std::string> words = args_.all(name)[seen[name]++];
       if (name == kProfile) {
         current = python_int(words.at(0)).value_or(-1);
-        require(current >= 0, ErrorCode::kInvalidArgument, "--profile: {} is no number of a profile", words[0]);
+        require(current >= 0, ErrorCode::kInvalidArgument, "--profile: {} is no number of a profile",
+                words[0]);
         continue;
       }
       bench::ProfileShapes& shapes = profiles[current];
       bench::ShapeSet& set = name == kMin ? shapes.min : (name == kOpt ? shapes.opt : shapes.max);
       require(set.empty(), ErrorCode::kInvalidArgument,
-              "{} is given twice for profile {}. Say --profile N before the shapes of the next one", label(name), current);
+              "{} is given twice for profile {}. Say --profile N before the shapes of the next one",
+              label(name), current);
       set = bench::parse_shape_set(label(name), words);
     }
     for (auto& [number, shapes] : profiles) {
@@ -270,9 +305,11 @@ class Reader {
     }
     o.profile = static_cast<size_t>(integer("--use-profile", 0, 0, kMost));
     for (const auto& words : args_.all("--shapes"))
-      for (bench::ShapeSet& set : bench::parse_shape_sets("--shapes", words)) o.shapes.push_back(std::move(set));
+      for (bench::ShapeSet& set : bench::parse_shape_sets("--shapes", words))
+        o.shapes.push_back(std::move(set));
     for (const auto& words : args_.all("--load-inputs"))
-      for (auto& file : bench::parse_input_files(label("--load-inputs"), words)) o.inputs.push_back(std::move(file));
+      for (auto& file : bench::parse_input_files(label("--load-inputs"), words))
+        o.inputs.push_back(std::move(file));
   }
 
   void read_build(bench::Options& o) const {
@@ -284,8 +321,8 @@ class Reader {
       o.build.workspace_limit = parse_size("--workspace", *size, as_trtexec_ ? kMiB : 1);
     for (const std::string& item : items("--mem-pool-size")) {
       const size_t colon = item.find(':');
-      require(colon != std::string::npos, ErrorCode::kInvalidArgument, "{}: '{}' is not of the form POOL:SIZE",
-              label("--mem-pool-size"), item);
+      require(colon != std::string::npos, ErrorCode::kInvalidArgument,
+              "{}: '{}' is not of the form POOL:SIZE", label("--mem-pool-size"), item);
       const int64_t bytes = parse_size(label("--mem-pool-size"), item.substr(colon + 1), kMiB);
       if (item.substr(0, colon) == "workspace")
         o.build.workspace_limit = bytes;
@@ -368,11 +405,12 @@ int64_t parse_size(const std::string& option, const std::string& text, int64_t u
   const std::string_view letters = "KMG";
   if (suffix == "B") power = 0;
   for (size_t i = 0; i < letters.size(); ++i)
-    if (const std::string letter(1, letters[i]); suffix == letter || suffix == letter + "B" || suffix == letter + "IB")
+    if (const std::string letter(1, letters[i]);
+        suffix == letter || suffix == letter + "B" || suffix == letter + "IB")
       power = static_cast<int>(i) + 1;
   const auto value = python_float(number);
-  const double bytes =
-      value.value_or(-1) * (suffix.empty() ? static_cast<double>(unit) : std::ldexp(1.0, 10 * std::max(power, 0)));
+  const double bytes = value.value_or(-1) * (suffix.empty() ? static_cast<double>(unit)
+                                                            : std::ldexp(1.0, 10 * std::max(power, 0)));
   require(value && (suffix.empty() || power >= 0) && bytes >= 0 && bytes < 9e18, ErrorCode::kInvalidArgument,
           "{}: '{}' is no size. Expected a number, perhaps followed by B, K, M or G", option, text);
   return static_cast<int64_t>(bytes);

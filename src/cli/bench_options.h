@@ -15,8 +15,8 @@ void add_bench_options(ArgParser& parser, bool as_trtexec);
 /// Logs a line for each option that has no effect. Throws Error naming the option.
 bench::Options read_bench_options(const ParsedArgs& args, bool as_trtexec);
 
-/// A number, decimals allowed, followed by B, K, M or G, also as KB or KiB: powers of two, whatever the case. Without
-/// any, `unit` bytes are meant. Throws Error (kInvalidArgument) naming the option.
+/// A number, decimals allowed, followed by B, K, M or G, also as KB or KiB: powers of two, whatever the case.
+/// Without any, `unit` bytes are meant. Throws Error (kInvalidArgument) naming the option.
 int64_t parse_size(const std::string& option, const std::string& text, int64_t unit);
 
 }  // namespace assay::cli

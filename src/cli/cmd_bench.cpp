@@ -26,9 +26,12 @@ constinit const Command kBenchCommand = {
     .name = "bench",
     .summary = "Measure how fast a model runs.",
     .description =
-        "Builds an engine from an ONNX model or loads the plan of one, runs it on random inputs and tells throughput, "
-        "latency and the time of each layer, in the words of TensorRT's trtexec, whose options it takes, too. Several "
-        "backends and several shapes are measured in one go, in turns, so that they share what happens on the machine.",
+        "Builds an engine from an ONNX model or loads the plan of one, runs it on random inputs and tells "
+        "throughput, "
+        "latency and the time of each layer, in the words of TensorRT's trtexec, whose options it takes, "
+        "too. Several "
+        "backends and several shapes are measured in one go, in turns, so that they share what happens on "
+        "the machine.",
     .add_options = add_options,
     .run = run,
 };
