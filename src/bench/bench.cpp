@@ -122,7 +122,7 @@ class Bench {
     Ready ready{.name = name, .how = Ready::How::kBuilt};
     double begin = now();
     const ModelSource source = loader_.load_for(*find_backend(kEngine));
-    log::info("Read the model in {:.6g} sec.", now() - begin);
+    if (cache_ == nullptr) log::info("Read the model in {:.6g} sec.", now() - begin);
     set_profiles(tensor_infos(source.model->graph->inputs));
     BuilderConfig config = options_.build;
     if (level) config.optimization_level = *level;
