@@ -11,6 +11,7 @@
 #include "assay/version.h"
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "cli/bench_options.h"
 #include "cli/command_list.h"
 #include "cli/options/logging.h"
 #include "cli/options/resources.h"
@@ -63,7 +64,21 @@ void add_command(ArgParser& parser, const Command& command) {
                      });
 }
 
+/// The one command of the name `trtexec`.
+const Command& trtexec_command() {
+  for (const Command* command : all_commands())
+    if (command->name == "bench") return *command;
+  fail(ErrorCode::kInternal, "there is no command bench");
+}
+
 ArgParser root_parser(const Invocation& invocation) {
+  if (is_trtexec(invocation)) {
+    ArgParser parser(invocation.program, std::string(trtexec_command().description));
+    add_bench_options(parser, /*as_trtexec=*/true);
+    add_logging_options(parser);
+    add_resource_options(parser);
+    return parser;
+  }
   ArgParser parser(
       invocation.program,
       "Runs a neural network on several backends, says whether they agree, which one is wrong and where it "
@@ -76,7 +91,8 @@ ArgParser root_parser(const Invocation& invocation) {
   return parser;
 }
 
-const Command& find_command(const std::vector<std::string>& path) {
+const Command& find_command(const std::vector<std::string>& path, const Invocation& invocation) {
+  if (is_trtexec(invocation)) return trtexec_command();
   std::span<const Command* const> level = all_commands();
   const Command* found = nullptr;
   for (const std::string& name : path)
@@ -126,15 +142,22 @@ Outcome guarded(Body&& body) {
   }
 }
 
+/// A line that marks where a run of `trtexec` begins or how it ended, as that writes it.
+void print_trtexec_mark(const char* mark, const Invocation& invocation) {
+  log::print(fmt::format("&&&& {} TensorRT.trtexec [assay v{}] # {}\n", mark, kVersion, invocation.command_line));
+}
+
 int run_command(const ParsedArgs& args, const Invocation& invocation) {
   CommandContext context(args, invocation);
   const Outcome outcome = guarded([&] {
     apply_logging_options(args);
     apply_resource_options(args);
     refuse_unavailable(args);
-    return find_command(args.commands()).run(context);
+    return find_command(args.commands(), invocation).run(context);
   });
-  if (context.announced() && outcome.expected) {
+  if (context.announced() && is_trtexec(invocation)) {
+    print_trtexec_mark(outcome.status == 0 ? "PASSED" : "FAILED", invocation);
+  } else if (context.announced() && outcome.expected) {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - invocation.start).count();
     if (outcome.status == 0)
@@ -146,12 +169,17 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
 }
 
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
-  const ParsedArgs args = root_parser(invocation).parse(words.subspan(1));
+  const ArgParser parser = root_parser(invocation);
+  const ParsedArgs args = parser.parse(words.subspan(1));
+  if (is_trtexec(invocation) && words.size() == 1) {
+    log::print(parser.help(help_width()));
+    return 0;
+  }
   if (args.wants_help()) {
     log::print(args.help_text());
     return 0;
   }
-  if (args.has("--version")) {
+  if (args.declares("--version") && args.has("--version")) {
     log::print(version_text(invocation));
     return 0;
   }
@@ -163,6 +191,7 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
 
 void CommandContext::announce() {
   announced_ = true;
+  if (is_trtexec(invocation_)) return print_trtexec_mark("RUNNING", invocation_);
   log::start("RUNNING | Command: {}", invocation_.command_line);
   if (log::enabled(log::Severity::kVerbose))
     log::verbose("Loaded Module: {}",
@@ -177,7 +206,7 @@ int run_command_line(std::span<const std::string> words) {
     status = parse_and_run(invocation, words);
   } catch (const UsageError& e) {
     print_error(fmt::format("{}{}: error: {}\n", e.usage(), e.program(), e.what()));
-    status = 2;
+    status = is_trtexec(invocation) ? 1 : 2;
   } catch (const std::exception& e) {
     log::report_critical("Internal error: {}", e.what());
   }

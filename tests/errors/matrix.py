@@ -44,6 +44,7 @@ LINT = {kind: "[E] LINT | " for kind in FILES if kind not in ("missing", "direct
 READERS = {
     "run": [Reader("run {} --ref"), Reader("run {} --engine")],
     "convert": [Reader("convert {} -o out.plan --builder-optimization-level 0"), Reader("convert {} -o out.onnx")],
+    "bench": [Reader("bench {} --duration 0 --iterations 1")],
     "inspect model": [Reader("inspect model {} --show layers weights")],
     "inspect sparsity": [Reader("inspect sparsity {}")],
     "inspect diff": [Reader("inspect diff {} identity.onnx", 2), Reader("inspect diff identity.onnx {}", 2)],
@@ -98,6 +99,9 @@ WRITERS = {
     "run --save-engine": Writer("run typed.onnx --trt --save-engine {}"),
     "run --save-tactics": Writer("run typed.onnx --trt --save-tactics {}"),
     "convert": Writer("convert typed.onnx -o {} --builder-optimization-level 0 --convert-to trt"),
+    "bench --save-engine": Writer("bench typed.onnx --skip-inference --builder-optimization-level 0 --save-engine {}"),
+    # What holds no times: the files of two runs are equal.
+    "bench --export-layer-info": Writer("bench typed.onnx --skip-inference --builder-optimization-level 0 --export-layer-info {}"),
     "inspect model --json": Writer("inspect model typed.onnx --stats --json {}"),
     "inspect diff --json": Writer("inspect diff typed.onnx typed.onnx --json {}"),
     "check lint": Writer("check lint typed.onnx --no-onnxrt -o {}"),

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-COMMANDS = ["run", "convert", "check lint", "check conformance", "inspect model", "inspect data", "inspect capability", "inspect diff",
+COMMANDS = ["run", "convert", "bench", "check lint", "check conformance", "inspect model", "inspect data", "inspect capability", "inspect diff",
             "inspect sparsity", "inspect tactics", "inspect diff-tactics", "surgeon extract", "surgeon insert",
             "surgeon sanitize", "surgeon convert-opset", "surgeon prune", "surgeon weight-strip", "surgeon weight-reconstruct",
             "template model", "template onnx-gs", "template trt-network", "template trt-config", "data to-input",

@@ -1,0 +1,412 @@
+#include "bench/bench.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "backends/backend_list.h"
+#include "backends/session_info.h"
+#include "base/cpus.h"
+#include "base/log.h"
+#include "base/similar_name.h"
+#include "bench/exports.h"
+#include "bench/feed.h"
+#include "bench/measure.h"
+#include "bench/progress.h"
+#include "bench/report.h"
+#include "run/model_loader.h"
+
+namespace assay::bench {
+namespace {
+
+constexpr const char* kEngine = "engine";
+constexpr double kMiB = 1 << 20;
+
+void log_lines(const Lines& lines) {
+  for (const std::string& line : lines) log::info("{}", line);
+}
+
+void log_text(const std::string& text) {
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    log::info("{}", text.substr(start, end - start));
+    start = end + 1;
+  }
+}
+
+std::vector<TensorInfo> inputs_of(const Engine& engine) {
+  std::vector<TensorInfo> infos;
+  for (const IoTensor& t : engine.inputs()) infos.push_back({t.name, t.type});
+  return infos;
+}
+
+/// Gathers the times of a run's steps; next_run() begins the next one.
+class LayerTimer final : public Profiler {
+ public:
+  explicit LayerTimer(LayerTimes& times) : times_(times) {}
+  void report_layer_time(const std::string& layer, double milliseconds) override {
+    if (at_ == times_.layers.size()) times_.layers.push_back({layer, {}});
+    times_.layers[at_++].milliseconds.push_back(milliseconds);
+  }
+  void next_run() {
+    at_ = 0;
+    ++times_.runs;
+  }
+
+ private:
+  LayerTimes& times_;
+  size_t at_ = 0;
+};
+
+class Bench {
+ public:
+  Bench(const Options& options, const std::string& command)
+      : options_(options),
+        loader_({.path = options.model}),
+        runtime_({.threads = options.session.threads,
+                  .on_warning =
+                      [this](const std::string& sentence) {
+                        progress_.clear();
+                        log::warning("{}", sentence);
+                      }}),
+        times_file_(options.export_times),
+        profile_file_(options.export_profile),
+        layers_file_(options.export_layers),
+        output_file_(options.export_output),
+        timeline_file_(options.export_timeline),
+        json_file_(options.json) {
+    result_.command = command;
+    result_.processor = processor_name();
+    result_.threads = runtime_.threads();
+  }
+
+  Result run() {
+    for (const std::string& name : options_.backends) result_.backends.push_back(make_ready(name));
+    tell_of_engine();
+    if (options_.skips_inference) {
+      log::info("Skipped inference phase since --skipInference is added.");
+    } else {
+      const std::vector<ShapeSet> none(1);
+      for (const ShapeSet& set : options_.shapes.empty() ? none : options_.shapes) measure_shapes(set);
+      log_lines(table_lines(result_));
+    }
+    write_files();
+    return std::move(result_);
+  }
+
+ private:
+  Ready make_ready(const std::string& name) {
+    const BackendName parsed = parse_backend_name(name);
+    if (parsed.backend != kEngine) return open_sessions(name, *find_backend(parsed.backend));
+    if (!options_.plan.empty()) return load_plan(name);
+    return build_engine(name, parsed.level);
+  }
+
+  Ready load_plan(const std::string& name) {
+    Ready ready{.name = name, .how = Ready::How::kLoaded};
+    const double begin = now();
+    ready.engine = runtime_.load_engine(options_.plan);
+    ready.seconds = now() - begin;
+    ready.plan_bytes = std::filesystem::file_size(options_.plan);
+    log::info("Loaded engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
+    log::info("Engine deserialized in {:.6g} sec.", ready.seconds);
+    profiles_ = ready.engine->profiles();
+    has_profiles_ = true;
+    return ready;
+  }
+
+  Ready build_engine(const std::string& name, std::optional<int> level) {
+    Ready ready{.name = name, .how = Ready::How::kBuilt};
+    double begin = now();
+    const ModelSource source = loader_.load_for(*find_backend(kEngine));
+    if (cache_ == nullptr) log::info("Read the model in {:.6g} sec.", now() - begin);
+    set_profiles(tensor_infos(source.model->graph->inputs));
+    BuilderConfig config = options_.build;
+    if (level) config.optimization_level = *level;
+    config.profiles = profiles_;
+    config.timing_cache = timing_cache();
+    const size_t known = config.timing_cache->size();
+    std::string phase;
+    double phase_begin = 0;
+    config.on_progress = [&](const BuildProgress& p) {
+      if (p.phase != phase) {
+        phase = p.phase;
+        phase_begin = now();
+      }
+      progress_.show(progress_text(p, now() - phase_begin));
+    };
+    const Builder builder(runtime_);
+    begin = now();
+    ready.engine = builder.build_engine(source.model, config);
+    ready.seconds = now() - begin;
+    progress_.clear();
+    log::info("Engine built in {:.6g} sec.", ready.seconds);
+    if (config.optimization_level > 0)
+      log::info("Timing cache: {} times were known before, {} were measured.", known,
+                config.timing_cache->size() - known);
+    if (!options_.timing_cache.empty()) config.timing_cache->save(options_.timing_cache);
+    if (options_.explains) log_text(builder.explanation());
+    if (!options_.save_plan.empty()) {
+      ready.engine->save(options_.save_plan);
+      ready.plan_bytes = std::filesystem::file_size(options_.save_plan);
+      log::info("Created engine with size: {:.4g} MiB", static_cast<double>(ready.plan_bytes) / kMiB);
+    }
+    return ready;
+  }
+
+  Ready open_sessions(const std::string& name, const Backend& backend) {
+    const std::string reason = backend.probe(options_.session);
+    require(reason.empty(), ErrorCode::kUnsupported, "{}", reason);
+    Ready ready{.name = name, .how = Ready::How::kOpened};
+    const ModelSource source = loader_.load_for(backend);
+    const double begin = now();
+    for (int64_t s = 0; s < options_.streams; ++s) {
+      ready.sessions.push_back(backend.open(source, options_.session));
+      if (s == 0) ready.seconds = now() - begin;
+    }
+    log::info("Session of {} opened in {:.6g} sec.", name, ready.seconds);
+    if (!has_profiles_) set_profiles(tensor_infos(source.model->graph->inputs));
+    return ready;
+  }
+
+  void set_profiles(const std::vector<TensorInfo>& inputs) {
+    if (has_profiles_) return;
+    std::vector<std::string> warnings;
+    profiles_ = make_profiles(inputs, options_.profiles, options_.shapes, warnings);
+    for (const std::string& sentence : warnings) log::warning("{}", sentence);
+    has_profiles_ = true;
+  }
+
+  std::shared_ptr<TimingCache> timing_cache() {
+    if (cache_ != nullptr) return cache_;
+    cache_ = std::make_shared<TimingCache>(runtime_.timing_environment());
+    if (options_.timing_cache.empty()) return cache_;
+    if (std::filesystem::exists(options_.timing_cache))
+      cache_->load(options_.timing_cache);
+    else
+      log::info("The timing cache {} does not exist yet; it is written after the build.",
+                options_.timing_cache);
+    return cache_;
+  }
+
+  /// The first engine; null: there is none.
+  const std::shared_ptr<Engine>& engine() const {
+    static const std::shared_ptr<Engine> none;
+    for (const Ready& b : result_.backends)
+      if (b.engine != nullptr) return b.engine;
+    return none;
+  }
+
+  void tell_of_engine() {
+    if (engine() == nullptr) return;
+    if (options_.dumps_profiles) log_lines(range_lines(engine()->profiles()));
+    if (options_.dumps_layers) {
+      log::info("Layer Information:");
+      log_text(layers_text(engine(), options_.detail));
+    }
+    if (!options_.dumps_weights) return;
+    if (!engine()->is_refittable()) {
+      log::warning(
+          "The engine is not refittable, so none of its weights can be changed. Build it with --refit.");
+      return;
+    }
+    log::info("Refittable weights:");
+    for (const std::string& name : Refitter(engine()).all_weights()) log::info("{}", name);
+  }
+
+  std::vector<Tensor> in_order(const std::vector<InputCase>& cases, const std::vector<Tensor>& feed,
+                               const std::vector<TensorInfo>& inputs, const std::string& backend) const {
+    std::vector<Tensor> ordered;
+    for (const TensorInfo& info : inputs) {
+      const auto it = std::find_if(cases.begin(), cases.end(),
+                                   [&](const InputCase& c) { return c.info.name == info.name; });
+      require(it != cases.end(), ErrorCode::kInvalidArgument,
+              "the plan {} was not built from {}: {} has an input '{}' that it does not have", options_.plan,
+              options_.model, backend, info.name);
+      ordered.push_back(feed[static_cast<size_t>(it - cases.begin())]);
+    }
+    return ordered;
+  }
+
+  Lane make_lane(const Ready& backend, const std::vector<InputCase>& cases,
+                 const std::vector<Tensor>& feed) const {
+    Lane lane;
+    for (int64_t s = 0; s < options_.streams; ++s)
+      if (backend.engine != nullptr) {
+        lane.workers.push_back(make_worker(backend.engine, options_.profile,
+                                           in_order(cases, feed, inputs_of(*backend.engine), backend.name),
+                                           options_.is_recorded));
+      } else {
+        Session& session = *backend.sessions[static_cast<size_t>(s)];
+        lane.workers.push_back(make_worker(session, in_order(cases, feed, session.inputs(), backend.name)));
+      }
+    return lane;
+  }
+
+  std::vector<InputCase> cases_of(const ShapeSet& set) const {
+    const Ready& first = result_.backends.front();
+    const std::shared_ptr<Engine>& any = engine();
+    require(options_.profile == 0 || options_.profile < profiles_.size(), ErrorCode::kInvalidArgument,
+            "there are {} profiles, so there is no profile {}", profiles_.size(), options_.profile);
+    const OptimizationProfile* const profile = profiles_.empty() ? nullptr : &profiles_[options_.profile];
+    return make_cases(any != nullptr ? inputs_of(*any) : first.sessions.front()->inputs(), set, profile);
+  }
+
+  void measure_shapes(const ShapeSet& set) {
+    const std::vector<InputCase> cases = cases_of(set);
+    const std::vector<Tensor> feed = make_feed(cases, options_.inputs);
+    const std::string shapes = cases_text(cases);
+    log::info("Input inference shape: {}", shapes);
+    std::vector<Lane> lanes;
+    const size_t first_row = result_.rows.size();
+    for (const Ready& backend : result_.backends) {
+      progress_.show(fmt::format("{}: the first run", backend.name));
+      Row row{.shapes = shapes, .backend = backend.name};
+      const double begin = now();
+      lanes.push_back(make_lane(backend, cases, feed));
+      row.first_ms = 1e3 * (now() - begin);
+      row.peak_bytes = peak_memory();
+      result_.rows.push_back(std::move(row));
+    }
+    progress_.clear();
+    log::info("Starting inference");
+    origin_ = now();
+    measure(lanes, {.warm_up = options_.warm_up,
+                    .duration = options_.duration,
+                    .iterations = options_.iterations,
+                    .idle = options_.idle,
+                    .sleep = options_.sleep,
+                    .on_progress = [&](double part) {
+                      progress_.show(fmt::format("{}: {:.0f}% of the runs", shapes, 100 * part));
+                    }});
+    progress_.clear();
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      Row& row = result_.rows[first_row + i];
+      const Row& first = result_.rows[first_row];
+      summarize_runs(row, lanes[i], options_.percentiles);
+      row.outputs = lanes[i].workers.front()->outputs();
+      if (i > 0 && first.latency.median > 0) row.ratio = row.latency.median / first.latency.median;
+      if (i > 0) row.difference = relative_difference(row.outputs, first.outputs);
+      tell_of_row(row);
+    }
+    if (times_file_ && first_row == 0)
+      times_file_.write_json([&](JsonWriter& json) { write_times(json, result_.rows.front(), origin_); });
+    lanes.clear();
+    // What only single rows are asked for is not kept.
+    for (size_t i = first_row; i < result_.rows.size(); ++i) {
+      if (i > 0) result_.rows[i].outputs.clear();
+    }
+    const bool wants_timeline = timeline_file_ && first_row == 0;
+    if (options_.dumps_profile || profile_file_ || wants_timeline) profile_layers(shapes, feed);
+    if (wants_timeline)
+      timeline_file_.write_json([&](JsonWriter& json) {
+        write_timeline(json, result_.rows.front(), result_.profiles.front(), origin_);
+      });
+  }
+
+  void tell_of_row(const Row& row) {
+    if (result_.backends.size() > 1) log::info("=== {} ===", row.backend);
+    log_lines(trace_lines(row, options_.average_runs));
+    log::info("");
+    log_lines(summary_lines(row, options_.streams));
+    if (options_.dumps_output) log_lines(output_lines(row.outputs));
+  }
+
+  /// In runs of their own, because looking takes time.
+  void profile_layers(const std::string& shapes, const std::vector<Tensor>& feed) {
+    LayerTimes times{.shapes = shapes};
+    LayerTimer timer(times);
+    const auto worker = make_worker(engine(), options_.profile, feed, /*is_recorded=*/false, &timer);
+    const double begin = now();
+    do {
+      times.times.push_back(worker->run());
+      timer.next_run();
+    } while (static_cast<int64_t>(times.runs) < options_.iterations || now() - begin < options_.duration);
+    if (options_.dumps_profile) log_lines(profile_lines(times));
+    result_.profiles.push_back(std::move(times));
+  }
+
+  void write_files() {
+    if (layers_file_) layers_file_.write(layers_json(engine(), options_.detail) + "\n");
+    if (profile_file_ && !result_.profiles.empty())
+      profile_file_.write_json([&](JsonWriter& json) { write_profile(json, result_.profiles.front()); });
+    if (output_file_ && !result_.rows.empty())
+      output_file_.write_json([&](JsonWriter& json) { write_output(json, result_.rows.front().outputs); });
+    if (json_file_) json_file_.write_json([&](JsonWriter& json) { write_result(json, result_); });
+  }
+
+  const Options& options_;
+  ProgressLine progress_;
+  ModelLoader loader_;
+  Runtime runtime_;
+  ExportFile times_file_, profile_file_, layers_file_, output_file_, timeline_file_, json_file_;
+  std::shared_ptr<TimingCache> cache_;
+  std::vector<OptimizationProfile> profiles_;
+  bool has_profiles_ = false;
+  double origin_ = 0;
+  Result result_;
+};
+
+/// Throws Error for options that contradict each other.
+void check(const Options& o) {
+  const auto is_engine = [](const std::string& name) { return parse_backend_name(name).backend == kEngine; };
+  const auto engines = std::count_if(o.backends.begin(), o.backends.end(), is_engine);
+  require(!o.model.empty() || !o.plan.empty(), ErrorCode::kInvalidArgument,
+          "no model is given: name an ONNX model, or the plan of an engine");
+  require(o.plan.empty() || engines > 0, ErrorCode::kInvalidArgument,
+          "the plan {} is given, but no engine is among the backends that could run it", o.plan);
+  require(o.plan.empty() || engines == 1, ErrorCode::kInvalidArgument,
+          "a plan is one engine, so only one engine can be among the backends");
+  const bool others = static_cast<size_t>(engines) < o.backends.size();
+  require(o.model.empty() || o.plan.empty() || others, ErrorCode::kInvalidArgument,
+          "both the ONNX model {} and the plan {} are given, and the plan has the network in it: leave one "
+          "out, or "
+          "name a backend that reads the model, as in --backends engine,onnxrt",
+          o.model, o.plan);
+  require(!o.model.empty() || !others, ErrorCode::kInvalidArgument,
+          "only the engine runs plans: give the ONNX model too, for the other backends");
+  require(engines > 0 || (!o.dumps_profile && o.export_profile.empty() && o.export_timeline.empty()),
+          ErrorCode::kInvalidArgument,
+          "only the engine tells times of layers, and it is not among the backends");
+  require(engines > 0 || (!o.dumps_layers && o.export_layers.empty() && o.save_plan.empty()),
+          ErrorCode::kInvalidArgument,
+          "only the engine has layers and plans, and it is not among the backends");
+  require(!o.build.strips_weights || o.skips_inference, ErrorCode::kInvalidArgument,
+          "an engine without weights cannot be run: leave --strip-weights out, or add --skip-inference");
+}
+
+}  // namespace
+
+BackendName parse_backend_name(const std::string& name) {
+  const size_t colon = name.find(':');
+  BackendName parsed{.backend = name.substr(0, colon), .level = std::nullopt};
+  if (find_backend(parsed.backend) == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Backend* b : all_backends()) names.push_back(b->name);
+    Error error(ErrorCode::kNotFound, fmt::format("'{}' is no backend of this build; they are: {}",
+                                                  parsed.backend, fmt::join(names, ", ")));
+    if (const std::string hint = name_hint(parsed.backend, names); !hint.empty()) error.set_remedy(hint);
+    throw error;
+  }
+  if (colon == std::string::npos) return parsed;
+  require(parsed.backend == kEngine, ErrorCode::kInvalidArgument,
+          "'{}': only the engine is built at an optimization level, as in engine:0", name);
+  int level = -1;
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, level);
+  require(error == std::errc() && stop == end && level >= 0 && level <= BuilderConfig::kMaxOptimizationLevel,
+          ErrorCode::kInvalidArgument, "'{}': an optimization level is a number from 0 to {}", name,
+          BuilderConfig::kMaxOptimizationLevel);
+  parsed.level = level;
+  return parsed;
+}
+
+Result run_bench(const Options& options, const std::string& command) {
+  check(options);
+  return Bench(options, command).run();
+}
+
+}  // namespace assay::bench

@@ -1,0 +1,26 @@
+// What is fed to models whose speed is measured.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/tensor.h"
+#include "bench/shapes.h"
+
+namespace assay::bench {
+
+/// By input: the file with its data.
+using InputFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// Reads `NAME:FILE`, split at the last colon, the name perhaps in single quotes; `words` hold one or,
+/// between commas, several. Throws Error (kInvalidArgument) naming the option.
+InputFiles parse_input_files(std::string_view option, const std::vector<std::string>& words);
+
+/// Data for every input, in their order: of its file, which holds the elements alone, as they lie in memory;
+/// elements that are given; else random ones, the same in every process: floats between -1 and 1, integers 0
+/// or 1, so that they serve as flags and as indices, empty strings. Throws Error: kNotFound for a file of no
+/// input, kInvalidArgument for one of another size than the input.
+std::vector<Tensor> make_feed(const std::vector<InputCase>& cases, const InputFiles& files);
+
+}  // namespace assay::bench

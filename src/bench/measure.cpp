@@ -1,0 +1,139 @@
+#include "bench/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace assay::bench {
+namespace {
+
+/// A turn of one among several lanes.
+constexpr size_t kRunsPerTurn = 10, kLeastRunsPerTurn = 3;
+constexpr double kSecondsPerTurn = 0.15;
+/// Longer than any backend's idle threads look for work.
+constexpr auto kPause = std::chrono::milliseconds(40);
+/// Seconds between reports.
+constexpr double kReportInterval = 0.2;
+
+void sleep_for(double seconds) {
+  if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+/// Says after each run whether a worker goes on: it gets its runs in this block and the seconds since the
+/// block began.
+using GoesOn = std::function<bool(size_t runs, double seconds)>;
+
+void run_worker(Worker& worker, const MeasureOptions& options, double begin, const GoesOn& goes_on,
+                std::vector<RunTimes>& runs) {
+  do {
+    sleep_for(options.sleep);
+    runs.push_back(worker.run());
+    sleep_for(options.idle);
+  } while (goes_on(runs.size(), now() - begin));
+}
+
+/// Every worker at least one run. Returns their times.
+std::vector<RunTimes> run_block(Lane& lane, const MeasureOptions& options, const GoesOn& goes_on) {
+  std::vector<std::vector<RunTimes>> runs(lane.workers.size());
+  const double begin = now();
+  if (lane.workers.size() == 1) {
+    run_worker(*lane.workers[0], options, begin, goes_on, runs[0]);
+    return std::move(runs[0]);
+  }
+  std::vector<std::exception_ptr> failures(lane.workers.size());
+  std::vector<std::thread> threads;
+  for (size_t w = 0; w < lane.workers.size(); ++w)
+    threads.emplace_back([&, w] {
+      try {
+        run_worker(*lane.workers[w], options, begin, goes_on, runs[w]);
+      } catch (...) {
+        failures[w] = std::current_exception();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::exception_ptr& f : failures)
+    if (f) std::rethrow_exception(f);
+  std::vector<RunTimes> all;
+  for (const auto& list : runs) all.insert(all.end(), list.begin(), list.end());
+  std::sort(all.begin(), all.end(), [](const RunTimes& a, const RunTimes& b) { return a.start < b.start; });
+  return all;
+}
+
+void warm_up(Lane& lane, const MeasureOptions& options) {
+  const double begin = now();
+  if (options.warm_up > 0)
+    lane.warm_up_runs =
+        run_block(lane, options, [&](size_t, double seconds) { return seconds < options.warm_up; }).size();
+  lane.warm_up = now() - begin;
+}
+
+void count(Lane& lane, const std::vector<RunTimes>& runs) {
+  double end = 0;
+  for (const RunTimes& r : runs) end = std::max(end, r.end);
+  lane.busy += end - runs.front().start;
+  lane.runs.insert(lane.runs.end(), runs.begin(), runs.end());
+}
+
+/// Tells at most a few times a second; from any thread.
+class Reporter {
+ public:
+  explicit Reporter(const MeasureOptions& options) : on_progress_(options.on_progress), last_(now()) {}
+  void tell(double part) {
+    if (!on_progress_) return;
+    const std::lock_guard lock(mutex_);
+    if (now() - last_ < kReportInterval) return;
+    last_ = now();
+    on_progress_(std::clamp(part, 0.0, 1.0));
+  }
+
+ private:
+  const std::function<void(double)>& on_progress_;
+  std::mutex mutex_;
+  double last_;
+};
+
+/// How much of what a lane must do it has done.
+double part_done(const MeasureOptions& options, size_t runs, double seconds) {
+  const double by_runs =
+      options.iterations > 0 ? static_cast<double>(runs) / static_cast<double>(options.iterations) : 1;
+  const double by_time = options.duration > 0 ? seconds / options.duration : 1;
+  return std::min(by_runs, by_time);
+}
+
+}  // namespace
+
+void measure(std::span<Lane> lanes, const MeasureOptions& options) {
+  Reporter reporter(options);
+  const auto goes_on = [&](size_t runs, double seconds) {
+    reporter.tell(part_done(options, runs, seconds));
+    return static_cast<int64_t>(runs) < options.iterations || seconds < options.duration;
+  };
+  if (lanes.size() == 1) {
+    warm_up(lanes[0], options);
+    count(lanes[0], run_block(lanes[0], options, goes_on));
+    return;
+  }
+  for (Lane& lane : lanes) {
+    std::this_thread::sleep_for(kPause);
+    warm_up(lane, options);
+  }
+  const auto has_all = [&](const Lane& lane) {
+    const size_t runs = lane.runs.size() / lane.workers.size();
+    reporter.tell(part_done(options, runs, lane.busy));
+    return static_cast<int64_t>(runs) >= options.iterations && lane.busy >= options.duration;
+  };
+  const auto turn = [](size_t runs, double seconds) {
+    return runs < kRunsPerTurn && (runs < kLeastRunsPerTurn || seconds < kSecondsPerTurn);
+  };
+  do {
+    for (Lane& lane : lanes) {
+      std::this_thread::sleep_for(kPause);
+      run_block(lane, options, [](size_t, double) { return false; });
+      count(lane, run_block(lane, options, turn));
+    }
+  } while (!std::all_of(lanes.begin(), lanes.end(), has_all));
+}
+
+}  // namespace assay::bench

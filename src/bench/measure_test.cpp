@@ -1,0 +1,127 @@
+#include "bench/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "assay/error.h"
+
+namespace assay::bench {
+namespace {
+
+/// Notes who ran; each run takes a millisecond.
+class FakeWorker final : public Worker {
+ public:
+  FakeWorker(std::string name, std::vector<std::string>& order, int fails_at = -1)
+      : name_(std::move(name)), order_(order), fails_at_(fails_at) {}
+  RunTimes run() override {
+    static std::mutex mutex;
+    {
+      const std::lock_guard lock(mutex);
+      order_.push_back(name_);
+    }
+    if (count_++ == fails_at_) fail(ErrorCode::kInvalidModel, "worker {} fails", name_);
+    RunTimes t;
+    t.start = t.compute_start = now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    t.end = t.compute_end = t.enqueued = now();
+    return t;
+  }
+  TensorList outputs() const override { return {}; }
+
+ private:
+  std::string name_;
+  std::vector<std::string>& order_;
+  int fails_at_, count_ = 0;
+};
+
+std::vector<Lane> make_lanes(std::vector<std::string>& order,
+                             const std::vector<std::vector<std::string>>& names, int fails_at = -1) {
+  std::vector<Lane> lanes;
+  for (const auto& workers : names) {
+    lanes.emplace_back();
+    for (const std::string& name : workers)
+      lanes.back().workers.push_back(std::make_unique<FakeWorker>(name, order, fails_at));
+  }
+  return lanes;
+}
+
+TEST(Measure, IterationsAndDurationAreBothLeast) {
+  std::vector<std::string> order;
+  auto lanes = make_lanes(order, {{"a"}});
+  measure(lanes, {.warm_up = 0, .duration = 0, .iterations = 7});
+  EXPECT_EQ(lanes[0].runs.size(), 7U);
+  EXPECT_EQ(order.size(), 7U) << "no warm-up";
+  lanes = make_lanes(order, {{"a"}});
+  const double begin = now();
+  measure(lanes, {.warm_up = 0, .duration = 0.05, .iterations = 1});
+  EXPECT_GE(now() - begin, 0.05);
+  EXPECT_GT(lanes[0].runs.size(), 1U);
+  EXPECT_NEAR(lanes[0].throughput(), static_cast<double>(lanes[0].runs.size()) / lanes[0].busy, 1e-6);
+}
+
+TEST(Measure, WarmUpDoesNotCount) {
+  std::vector<std::string> order;
+  auto lanes = make_lanes(order, {{"a"}});
+  measure(lanes, {.warm_up = 0.02, .duration = 0, .iterations = 3});
+  EXPECT_EQ(lanes[0].runs.size(), 3U);
+  EXPECT_GT(lanes[0].warm_up_runs, 1U);
+  EXPECT_EQ(order.size(), 3 + lanes[0].warm_up_runs);
+  EXPECT_GE(lanes[0].warm_up, 0.02);
+}
+
+TEST(Measure, LanesTakeTurnsInBlocksBehindARunThatDoesNotCount) {
+  std::vector<std::string> order;
+  auto lanes = make_lanes(order, {{"a"}, {"b"}});
+  measure(lanes, {.warm_up = 0, .duration = 0, .iterations = 15});
+  std::vector<size_t> blocks;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || order[i] != order[i - 1]) blocks.push_back(0);
+    ++blocks.back();
+  }
+  EXPECT_EQ(blocks, (std::vector<size_t>{11, 11, 11, 11}));
+  for (const Lane& lane : lanes) {
+    EXPECT_EQ(lane.runs.size(), 20U);
+    EXPECT_LT(lane.busy, lane.runs.back().end - lane.runs.front().start - 0.03) << "pauses are left out";
+  }
+}
+
+TEST(Measure, StreamsRunAtOnceAndTheirTimesAreInOrder) {
+  std::vector<std::string> order;
+  auto lanes = make_lanes(order, {{"a", "b", "c"}});
+  measure(lanes, {.warm_up = 0, .duration = 0, .iterations = 5});
+  ASSERT_EQ(lanes[0].runs.size(), 15U);
+  for (size_t i = 1; i < lanes[0].runs.size(); ++i)
+    EXPECT_LE(lanes[0].runs[i - 1].start, lanes[0].runs[i].start);
+}
+
+TEST(Measure, WhatAWorkerThrowsArrives) {
+  for (const auto& workers : {std::vector<std::string>{"a"}, std::vector<std::string>{"a", "b"}}) {
+    std::vector<std::string> order;
+    auto lanes = make_lanes(order, {workers}, 2);
+    try {
+      measure(lanes, {.warm_up = 0, .duration = 0, .iterations = 5});
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(" fails"), std::string::npos);
+    }
+  }
+}
+
+TEST(Measure, ProgressIsToldNowAndThen) {
+  std::vector<std::string> order;
+  std::vector<double> parts;
+  auto lanes = make_lanes(order, {{"a"}});
+  measure(lanes, {.warm_up = 0, .duration = 0.5, .iterations = 1, .on_progress = [&](double p) {
+                    parts.push_back(p);
+                  }});
+  ASSERT_GE(parts.size(), 1U);
+  EXPECT_LE(parts.size(), 3U);
+  for (const double p : parts) EXPECT_TRUE(p > 0 && p <= 1) << p;
+}
+
+}  // namespace
+}  // namespace assay::bench

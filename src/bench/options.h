@@ -1,0 +1,47 @@
+// What `assay bench` was asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/builder.h"
+#include "bench/feed.h"
+#include "bench/shapes.h"
+
+namespace assay::bench {
+
+/// How much of an engine's layers is told.
+enum class LayerDetail : uint8_t { kNone, kNames, kAll };
+
+struct Options {
+  // What is run. A plan, an ONNX model, or both: then the plan is for the engine, the model for the other
+  // backends.
+  std::string model, plan;
+  std::vector<std::string> backends = {"engine"};  ///< `engine:2`: one built at optimization level 2
+  SessionOptions session;
+  std::vector<ProfileShapes> profiles;
+  size_t profile = 0;
+  std::vector<ShapeSet> shapes;  ///< a row each
+  InputFiles inputs;
+
+  // How the engine is built. Profiles, timing cache and progress are filled in from the rest.
+  BuilderConfig build;
+  std::string timing_cache, save_plan;
+  bool skips_inference = false;
+
+  // How runs are measured.
+  double warm_up = 0.2, duration = 3, idle = 0, sleep = 0;  ///< seconds
+  int64_t iterations = 10, streams = 1;
+  bool is_recorded = false;
+
+  // What is told of them. The files are of the first row; `json` has all.
+  int64_t average_runs = 10;
+  std::vector<double> percentiles = {90, 95, 99};
+  LayerDetail detail = LayerDetail::kAll;
+  bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false,
+       dumps_weights = false, dumps_profiles = false;
+  std::string export_times, export_profile, export_layers, export_output, export_timeline, json;
+};
+
+}  // namespace assay::bench

@@ -1,0 +1,34 @@
+// Results as text, in trtexec's words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/tensor.h"
+#include "bench/result.h"
+
+namespace assay::bench {
+
+using Lines = std::vector<std::string>;
+
+/// How the runs went: warm-up, how many there were, and averages of `average_runs` runs in a row; of many
+/// averages the first and last 200.
+Lines trace_lines(const Row& row, int64_t average_runs);
+/// The performance summary.
+Lines summary_lines(const Row& row, int64_t streams);
+/// What the words of the summary mean.
+Lines explanation_lines();
+/// All rows in one table, where there are several.
+Lines table_lines(const Result& result);
+/// The time of each layer that took any.
+Lines profile_lines(const LayerTimes& profile);
+/// Two lines for each output: its name and shape, its elements.
+Lines output_lines(const TensorList& outputs);
+/// Of each input with a range in a profile.
+Lines range_lines(const std::vector<OptimizationProfile>& profiles);
+
+/// Elements as numbers, each as short as tells it apart.
+std::vector<std::string> element_texts(const Tensor& t);
+
+}  // namespace assay::bench

@@ -1,0 +1,171 @@
+#include "cli/bench_ignored.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+
+namespace assay::cli {
+namespace {
+
+struct Ignored {
+  std::string_view names;  // separated by blanks
+  Arity arity;
+};
+struct Reason {
+  std::span<const Ignored> options;
+  std::string_view sentence;
+};
+
+constexpr auto kNone = Arity::kNone;
+constexpr auto kOne = Arity::kOne;
+
+constexpr Ignored kPrecision[] = {{"--fp16", kNone},
+                                  {"--bf16", kNone},
+                                  {"--int8", kNone},
+                                  {"--fp8", kNone},
+                                  {"--int4", kNone},
+                                  {"--best", kNone},
+                                  {"--precisionConstraints", kOne},
+                                  {"--layerPrecisions", kOne},
+                                  {"--layerOutputTypes", kOne}};
+constexpr Ignored kTypes[] = {{"--stronglyTyped", kNone}};
+constexpr Ignored kTf32[] = {{"--noTF32", kNone}};
+constexpr Ignored kSparsity[] = {{"--sparsity", kOne}};
+constexpr Ignored kDevices[] = {{"--device", kOne},
+                                {"--useDLACore", kOne},
+                                {"--allowGPUFallback", kNone},
+                                {"--buildDLAStandalone", kNone},
+                                {"--layerDeviceTypes", kOne},
+                                {"--hardwareCompatibilityLevel", kOne},
+                                {"--runtimePlatform", kOne},
+                                {"--maxAuxStreams", kOne},
+                                {"--persistentCacheRatio", kOne},
+                                {"--useSpinWait", kNone},
+                                {"--noSpinWait", kNone},
+                                {"--tilingOptimizationLevel", kOne},
+                                {"--l2LimitForTiling", kOne},
+                                {"--monitorMemory", kNone}};
+constexpr Ignored kTransfers[] = {{"--noDataTransfers", kNone},     {"--includeDataTransfers", kNone},
+                                  {"--exposeDMA", kNone},           {"--useManagedMemory", kNone},
+                                  {"--allocationStrategy", kOne},   {"--allowWeightStreaming", kNone},
+                                  {"--weightStreamingBudget", kOne}};
+constexpr Ignored kGraphs[] = {{"--noCudaGraph", kNone}};
+constexpr Ignored kThreads[] = {{"--threads", kNone}};
+constexpr Ignored kSeparate[] = {{"--separateProfileRun", kNone}};
+constexpr Ignored kCache[] = {{"--noBuilderCache", kNone}, {"--noCompilationCache", kNone}};
+constexpr Ignored kTiming[] = {
+    {"--avgTiming", kOne}, {"--minTiming", kOne}, {"--heuristic", kNone}, {"--maxTactics", kOne}};
+constexpr Ignored kSettings[] = {{"--tacticSources", kOne},
+                                 {"--preview", kOne},
+                                 {"--versionCompatible --vc", kNone},
+                                 {"--excludeLeanRuntime", kNone},
+                                 {"--useRuntime", kOne},
+                                 {"--tempdir", kOne},
+                                 {"--tempfileControls", kOne},
+                                 {"--pluginInstanceNorm --pi", kNone},
+                                 {"--asyncFileReader", kNone},
+                                 {"--directIO", kNone},
+                                 {"--nvtxMode", kOne}};
+constexpr Ignored kSafety[] = {{"--safe", kNone}, {"--consistency", kNone}, {"--restricted", kNone}};
+constexpr Ignored kOutput[] = {{"--output", kOne}};
+
+constexpr Reason kIgnored[] = {
+    {kPrecision, "the engine of this build computes in the types that the model declares."},
+    {kTypes, "types are always those of the model."},
+    {kTf32, "a CPU has no TF32; products of float32 are computed in float32."},
+    {kSparsity, "the engine of this build has no kernels for sparse weights."},
+    {kDevices, "it is about GPUs and other devices, and the engine runs on the CPU."},
+    {kTransfers, "inputs and outputs are used where they lie, so nothing is transferred."},
+    {kGraphs, "nothing is recorded unless --useCudaGraph is given."},
+    {kThreads, "each stream has a thread of its own; the option for threads of a run is --cpuThreads."},
+    {kSeparate, "times of layers always come from runs of their own."},
+    {kCache, "without --timingCacheFile nothing is kept from build to build."},
+    {kTiming, "how thoroughly is measured follows from --builderOptimizationLevel."},
+    {kSettings, "the engine of this build has no such setting."},
+    {kSafety, "the engine of this build has one mode only."},
+    {kOutput, "an ONNX model says itself what its outputs are."},
+};
+
+constexpr Ignored kReferences[] = {{"--loadRefOutputs", kOne},
+                                   {"--accuracyAlgorithm", kOne},
+                                   {"--accuracyThreshold", kOne},
+                                   {"--refPair", kOne},
+                                   {"--atol", kOne},
+                                   {"--rtol", kOne}};
+constexpr Ignored kPlugins[] = {{"--plugins --staticPlugins", kOne}, {"--dynamicPlugins", kOne},
+                                {"--setPluginsToSerialize", kOne},   {"--ignoreParsedPluginLibs", kNone},
+                                {"--safetyPlugins", kOne},           {"--leanDLLPath", kOne}};
+constexpr Ignored kCalibration[] = {{"--calib", kOne},
+                                    {"--minShapesCalib", kOne},
+                                    {"--optShapesCalib", kOne},
+                                    {"--maxShapesCalib", kOne},
+                                    {"--calibProfile", kOne}};
+constexpr Ignored kFormats[] = {{"--inputIOFormats", kOne}, {"--outputIOFormats", kOne}};
+constexpr Ignored kOldModels[] = {{"--uff", kOne},      {"--deploy", kOne},   {"--model", kOne},
+                                  {"--uffInput", kOne}, {"--uffNHWC", kNone}, {"--batch --maxBatch", kOne}};
+constexpr Ignored kDebug[] = {{"--markDebug", kOne},
+                              {"--markUnfusedTensorsAsDebugTensors", kNone},
+                              {"--saveDebugTensors", kOne},
+                              {"--saveAllDebugTensors", kOne}};
+constexpr Ignored kRefits[] = {{"--refitFromOnnx", kOne}, {"--timeRefit", kNone}};
+constexpr Ignored kOthers[] = {
+    {"--timeDeserialize", kNone}, {"--getPlanVersionOnly", kNone}, {"--dumpRawBindingsToFile", kNone}};
+
+constexpr Reason kRefused[] = {
+    {kReferences, "bench measures times only. assay run compares results: --load-inputs, --load-outputs."},
+    {kPlugins, "this build cannot load TensorRT plugins or runtimes."},
+    {kCalibration, "the engine of this build has no int8 calibration."},
+    {kFormats, "inputs and outputs of the engine are row-major, in the types of the model."},
+    {kOldModels, "this build reads ONNX models, whose shapes include the batch. Use --onnx and --shapes."},
+    {kDebug, "bench measures times only. assay run shows inner tensors: --onnx-outputs, --save-outputs."},
+    {kRefits, "bench changes no weights."},
+    {kOthers, "bench does not do this."},
+};
+
+std::vector<std::string> split(std::string_view names) {
+  std::vector<std::string> parts;
+  while (!names.empty()) {
+    const size_t blank = names.find(' ');
+    parts.emplace_back(names.substr(0, blank));
+    names = blank == std::string_view::npos ? std::string_view() : names.substr(blank + 1);
+  }
+  return parts;
+}
+
+}  // namespace
+
+void add_ignored_bench_options(ArgParser& parser, bool as_trtexec) {
+  OptionGroup& ignored = parser.add_group("Without effect");
+  for (const Reason& reason : kIgnored)
+    for (const Ignored& option : reason.options)
+      if (as_trtexec || option.names != "--threads")
+        ignored.options.push_back({.names = split(option.names),
+                                   .help = "No effect: " + std::string(reason.sentence),
+                                   .arity = option.arity});
+  OptionGroup& refused = parser.add_group("Not available yet");
+  for (const Reason& reason : kRefused)
+    for (const Ignored& option : reason.options)
+      refused.options.push_back(
+          {.names = split(option.names), .arity = option.arity, .refusal = std::string(reason.sentence)});
+}
+
+void warn_of_ignored_bench_options(const ParsedArgs& args) {
+  std::vector<std::string> told;
+  for (const Option* given : args.given())
+    for (const Reason& reason : kIgnored)
+      for (const Ignored& option : reason.options) {
+        const std::string name = split(option.names).front();
+        // --threads of `assay bench` itself takes a number and means something.
+        if (given->names.front() != name || given->arity != option.arity ||
+            std::find(told.begin(), told.end(), name) != told.end())
+          continue;
+        told.push_back(name);
+        log::warning("{} has no effect: {}", given->label(), reason.sentence);
+      }
+}
+
+}  // namespace assay::cli
