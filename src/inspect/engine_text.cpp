@@ -60,7 +60,9 @@ std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& id
     if (id < 0) continue;
     const engine::PlanValue& v = plan.values[static_cast<size_t>(id)];
     const std::string shape = v.has_shape ? v.shape.str() : "(?)";
-    const std::string format = v.layout.is_blocked() ? fmt::format("Channels in blocks of {}", v.layout.block) : "Row major linear";
+    const std::string format = v.layout.is_blocked() ? fmt::format("Channels in blocks of {}", v.layout.block)
+                               : v.layout.is_channels_last() ? "Channels last"
+                                                             : "Row major linear";
     text += fmt::format("{}{} [dtype={}, shape={}, Format: {}]", text.empty() ? "" : ",\n ", v.name, dtype_name(v.dtype), shape, format);
   }
   return "{" + text + "}";

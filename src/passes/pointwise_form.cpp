@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "passes/match.h"
+#include "passes/quantization.h"
 #include "passes/region.h"
 
 namespace assay {
@@ -145,7 +146,21 @@ std::optional<PointwiseForm> cast_form(const Node& n, DType to) {
     return PointwiseForm{PointwiseOp::kCopy, 0, 0, {n.input(0)}};
   if (to == DType::kBool && (from == DType::kFloat32 || from == DType::kInt32 || from == DType::kInt64))
     return PointwiseForm{PointwiseOp::kCopy, 0, 0, {n.input(0)}};
+  const auto is_half = [](DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; };
+  if (to == DType::kFloat32 && is_half(from)) return PointwiseForm{PointwiseOp::kCopy, 0, 0, {n.input(0)}};
+  if (is_half(to) && (from == DType::kFloat32 || is_half(from)))
+    return PointwiseForm{to == DType::kFloat16 ? PointwiseOp::kRoundToFloat16 : PointwiseOp::kRoundToBfloat16,
+                         0,
+                         0,
+                         {n.input(0)}};
   return std::nullopt;
+}
+
+std::optional<PointwiseForm> quantized_form(const Node& n, const Quantization& q) {
+  const PointwiseOp op = is_op(n, "DequantizeLinear") ? PointwiseOp::kDequantize
+                         : q.dtype == DType::kUInt8   ? PointwiseOp::kQuantizeUint8
+                                                      : PointwiseOp::kQuantizeInt8;
+  return PointwiseForm{op, q.scale, static_cast<float>(q.zero_point), {n.input(0)}};
 }
 
 std::optional<PointwiseForm> bool_form(const Node& n) {
@@ -179,6 +194,7 @@ std::optional<PointwiseForm> pointwise_form(const Node& n) {
   if (!n.domain.empty()) return std::nullopt;
   const DType out = dtype_of(n.output(0));
   if (is_op(n, "Cast")) return cast_form(n, out);
+  if (const auto q = read_quantization(n)) return quantized_form(n, *q);
   if (is_op(n, "Where") && n.inputs().size() == 3 && out == DType::kFloat32 &&
       dtype_of(n.input(0)) == DType::kBool)
     return PointwiseForm{PointwiseOp::kSelect, 0, 0, n.inputs()};

@@ -19,7 +19,8 @@ struct PointwiseForm {
 
 /// The form of a node (or of a region such as Silu) with one output, float32 in and float32 or bool out;
 /// nothing when it has none. Operands of Where, Cast, comparisons and logic may be bool; Cast takes int32 and
-/// int64 too.
+/// int64 too, and float16 and bfloat16 in both directions; QuantizeLinear gives uint8 and int8, which
+/// DequantizeLinear takes.
 std::optional<PointwiseForm> pointwise_form(const Node& n);
 
 }  // namespace assay

@@ -1,8 +1,10 @@
 #include "engine/build/lowering.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
+#include "engine/tactics/reorder.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/origins.h"
 
@@ -60,7 +62,7 @@ class Lowering {
       const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
       const int32_t id =
           new_value(v->name(), dtype, maker_.shape_of(v), {}, Storage::kInput, static_cast<int32_t>(i));
-      places_[v] = {{Layout(), id}};
+      places_[v] = {{Format(), id}};
       plan_.inputs.push_back(id);
     }
     for (const Choice& c : choices)
@@ -73,8 +75,8 @@ class Lowering {
   }
 
  private:
-  /// A graph value's places, the layout it was made in first.
-  using Places = std::vector<std::pair<Layout, int32_t>>;
+  /// A graph value's places, the format it was made in first.
+  using Places = std::vector<std::pair<Format, int32_t>>;
 
   int32_t new_value(const std::string& name, DType dtype, const Shape* shape, Layout layout, Storage storage,
                     int32_t slot) {
@@ -90,11 +92,11 @@ class Lowering {
     return static_cast<int32_t>(plan_.values.size() - 1);
   }
 
-  int32_t new_value(const Value* v, Layout layout) {
+  int32_t new_value(const Value* v, Format format) {
     const Shape* shape = maker_.shape_of(v);
-    const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
+    const DType dtype = stored_type(v, format);
     const bool raw = shape != nullptr && bit_width(dtype) != 0;
-    return new_value(v->name(), dtype, shape, layout, raw ? Storage::kArena : Storage::kTensor, -1);
+    return new_value(v->name(), dtype, shape, format.layout, raw ? Storage::kArena : Storage::kTensor, -1);
   }
 
   int32_t new_constant(PlanConstant constant, DType dtype, const Shape& shape, Layout layout) {
@@ -104,28 +106,33 @@ class Lowering {
                      static_cast<int32_t>(plan_.constants.size() - 1));
   }
 
-  /// A constant of the model. Few are wanted in blocks: per-element operands of a blocked convolution.
-  int32_t constant_value(const Value* v, Layout layout) {
+  /// A constant of the model. Few are wanted in another layout: per-element operands of a convolution.
+  int32_t constant_value(const Value* v, Format format) {
     const UnalignedTensor& t = v->tensor();
+    require(format.dtype == DType::kUndefined, ErrorCode::kInternal, "the constant '{}' is wanted as {}",
+            v->name(), format.str());
     PlanConstant constant{.name = v->name()};
     if (make_constants_) constant.tensor = t.aligned();
-    if (!same_memory(t.shape(), layout, {})) {
-      constant.packing = layout.str();
-      if (make_constants_) constant.tensor = blocked(constant.tensor, layout);
+    if (!same_memory(t.shape(), format.layout, {})) {
+      constant.packing = format.layout.str();
+      if (make_constants_) constant.tensor = rearranged(constant.tensor, format.layout);
     }
-    return new_constant(std::move(constant), t.dtype(), t.shape(), layout);
+    return new_constant(std::move(constant), t.dtype(), t.shape(), format.layout);
   }
 
-  static Tensor blocked(const Tensor& t, Layout layout) {
-    const auto elements = static_cast<int64_t>(layout_bytes(t.dtype(), t.shape(), layout) / sizeof(float));
-    Tensor stored = Tensor::zeros(t.dtype(), Shape{elements});
-    const int64_t channels = t.dim(1), inner = t.shape().numel(2, t.shape().size()), block = layout.block;
+  static Tensor rearranged(const Tensor& t, Layout layout) {
+    const size_t width = storage_bytes(t.dtype(), 1);
+    Tensor stored = Tensor::zeros(
+        t.dtype(), Shape{static_cast<int64_t>(layout_bytes(t.dtype(), t.shape(), layout) / width)});
+    const int64_t channels = t.dim(1), inner = t.shape().numel(2, t.shape().size());
+    const int64_t block = layout.is_channels_last() ? channels : layout.block;
     const int64_t blocks = (channels + block - 1) / block;
-    const float* from = t.data<float>();
-    float* to = stored.mutable_data<float>();
-    for (int64_t i = 0; i < t.numel(); ++i) {
+    const auto* from = static_cast<const char*>(t.data());
+    auto* to = static_cast<char*>(stored.mutable_data());
+    for (int64_t i = 0; i < t.numel(); ++i, from += width) {
       const int64_t n = i / inner / channels, c = i / inner % channels, at = i % inner;
-      to[((n * blocks + c / block) * inner + at) * block + c % block] = from[i];
+      const int64_t place = ((n * blocks + c / block) * inner + at) * block + c % block;
+      std::memcpy(to + static_cast<size_t>(place) * width, from, width);
     }
     return stored;
   }
@@ -143,30 +150,44 @@ class Lowering {
     return id;
   }
 
-  int32_t reorder(const Value* v, int32_t from, Layout layout) {
-    const int32_t to = new_value(v, layout);
-    const PlanValue& source = plan_.values[static_cast<size_t>(from)];
-    if (same_memory(source.shape, source.layout, layout)) {
-      lowered_.aliases[static_cast<size_t>(to)] = {from, 0};
-      return to;
+  /// A place of the value in another format than `from`, with the places on the way.
+  int32_t reorder(const Value* v, Format from, int32_t id, Format to) {
+    const Shape* shape = maker_.shape_of(v);
+    const std::vector<Format> path =
+        shape == nullptr ? std::vector<Format>() : reorder_path(*v, *shape, from, to);
+    if (path.empty()) {
+      const int32_t same = new_value(v, to);
+      lowered_.aliases[static_cast<size_t>(same)] = {id, 0};
+      return same;
     }
-    plan_.steps.push_back({.tactic = "reorder", .inputs = {from}, .outputs = {to}});
-    return to;
+    for (const Format& next : path) {
+      ReorderStep made = make_reorder(*v, *shape, from, next);
+      const int32_t made_id = new_value(v, next);
+      Step& step = plan_.steps.emplace_back(std::move(made.candidate.step));
+      step.tactic = std::string(made.tactic->name);
+      step.inputs = {id};
+      step.outputs = {made_id};
+      if (next != path.back()) places_[v].emplace_back(next, made_id);
+      from = next;
+      id = made_id;
+    }
+    return id;
   }
 
-  int32_t place_of(const Value* v, Layout layout) {
+  int32_t place_of(const Value* v, Format format) {
     Places& places = places_[v];
     for (const auto& [have, id] : places)
-      if (have == layout) return id;
+      if (have == format) return id;
     int32_t id;
     if (v->tensor().defined()) {
-      id = constant_value(v, layout);
+      id = constant_value(v, format);
     } else {
       require(!places.empty(), ErrorCode::kInternal, "the value '{}' is used before it is computed",
               v->name());
-      id = reorder(v, places.front().second, layout);
+      const auto [made_in, first] = places.front();
+      id = reorder(v, made_in, first, format);
     }
-    places_[v].emplace_back(layout, id);
+    places_[v].emplace_back(format, id);
     return id;
   }
 
@@ -174,9 +195,9 @@ class Lowering {
     const Candidate& c = choice.option().candidate;
     for (const Candidate::View& view : c.views) {
       const int32_t source = place_of(view.source, view.source_layout);
-      const int32_t id = new_value(view.value, view.layout);
+      const int32_t id = new_value(view.value, view.format);
       lowered_.aliases[static_cast<size_t>(id)] = {source, view.offset};
-      places_[view.value] = {{view.layout, id}};
+      places_[view.value] = {{view.format, id}};
     }
     if (!c.views.empty()) return;
     Step step = c.step;
@@ -185,14 +206,14 @@ class Lowering {
     step.origins = origins_of(choice.region);
     step.refusals = choice.options.refusals;
     for (const Candidate::Operand& o : c.inputs)
-      step.inputs.push_back(o.value != nullptr ? place_of(o.value, o.layout) : o.make ? own_constant(o) : -1);
+      step.inputs.push_back(o.value != nullptr ? place_of(o.value, o.format) : o.make ? own_constant(o) : -1);
     for (const Candidate::Operand& o : c.outputs) {
       if (o.value == nullptr) {
         step.outputs.push_back(-1);
         continue;
       }
-      const int32_t id = new_value(o.value, o.layout);
-      places_[o.value] = {{o.layout, id}};
+      const int32_t id = new_value(o.value, o.format);
+      places_[o.value] = {{o.format, id}};
       step.outputs.push_back(id);
     }
     for (const std::shared_ptr<const Model>& network : c.networks) {

@@ -12,7 +12,7 @@
 #endif
 
 #include "engine/runtime/arena.h"
-#include "engine/tactics/tactic_list.h"
+#include "engine/tactics/reorder.h"
 
 namespace assay::engine {
 namespace {
@@ -32,7 +32,7 @@ std::string operand_text(const Candidate::Operand& o) {
   if (o.value == nullptr) return o.make ? "constant " + o.key : "-";
   const auto shape = o.value->type.has_shape() ? known_shape(*o.value->type.dims) : std::nullopt;
   const Shape extents = o.value->tensor().defined() ? o.value->tensor().shape() : shape.value_or(Shape());
-  return fmt::format("{}{} {}{}", dtype_name(o.value->type.dtype), extents.str(), o.layout.str(),
+  return fmt::format("{}{} {}{}", dtype_name(o.value->type.dtype), extents.str(), o.format.str(),
                      o.value->tensor().defined() ? " constant" : "");
 }
 
@@ -125,11 +125,11 @@ std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidat
   size_t total = 0;
   const auto add = [&](const Candidate::Operand& o) {
     if (o.value == nullptr && !o.make) return -1;
-    PlanValue v{.has_shape = true, .layout = o.layout};
+    PlanValue v{.has_shape = true, .layout = o.format.layout};
     Tensor constant;
     if (o.make) {
       constant = constants_.get(o.source, o.key, o.make);
-    } else if (o.value->tensor().defined() && !o.layout.is_blocked()) {
+    } else if (o.value->tensor().defined() && o.format.layout.is_row()) {
       constant = o.value->tensor().aligned();
     }
     if (constant.defined()) {
@@ -139,7 +139,7 @@ std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidat
       v.slot = static_cast<int32_t>(plan.constants.size());
       plan.constants.push_back({.tensor = constant});
     } else {
-      v.dtype = o.value->type.dtype;
+      v.dtype = stored_type(o.value, o.format);
       v.shape =
           o.value->tensor().defined() ? o.value->tensor().shape() : known_shape(*o.value->type.dims).value();
       v.storage = Storage::kArena;
@@ -234,24 +234,24 @@ void MeasuredCosts::rate(std::vector<Option>& options) {
   }
 }
 
-double MeasuredCosts::reorder(DType dtype, const Shape& shape, Layout from, Layout to) {
-  if (same_memory(shape, from, to)) return 0;
+double MeasuredCosts::reorder(const Value& v, const Shape& shape, Format from, Format to) {
+  double seconds = 0;
+  for (const Format& next : reorder_path(v, shape, from, to)) {
+    seconds += one_reorder(v, shape, from, next);
+    from = next;
+  }
+  return seconds;
+}
+
+double MeasuredCosts::one_reorder(const Value& v, const Shape& shape, Format from, Format to) {
   const std::string problem =
-      fmt::format("reorder {}{} {} to {}", dtype_name(dtype), shape.str(), from.str(), to.str());
+      fmt::format("reorder {}{} {} to {}", dtype_name(v.type.dtype), shape.str(), from.str(), to.str());
   if (const auto known = cache_.find(problem)) return *known;
   require(!options_.use_only, ErrorCode::kNotFound,
           "the timing cache does not know {}, and nothing is to be measured", problem);
-  // A graph of one value, so that the change looks like any other candidate.
-  Graph graph;
-  Dims dims;
-  for (const int64_t d : shape.dims()) dims.push_back(Dim(d));
-  Value* in = graph.add_value("in", Type::tensor(dtype, dims));
-  Value* out = graph.add_value("out", Type::tensor(dtype, dims));
-  Candidate c;
-  c.add_input(in, from);
-  c.add_output(out, to);
+  const ReorderStep step = make_reorder(v, shape, from, to);
   std::vector<std::unique_ptr<Subject>> subjects;
-  subjects.push_back(subject_of(c, tactic_reorder));
+  subjects.push_back(subject_of(step.candidate, *step.tactic));
   cache_.set(problem, measure(subjects)[0]);
   return *cache_.find(problem);
 }

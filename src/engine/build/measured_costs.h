@@ -35,7 +35,7 @@ class MeasuredCosts final : public Costs {
                 TimingOptions options);
 
   void rate(std::vector<Option>& options) override;
-  double reorder(DType dtype, const Shape& shape, Layout from, Layout to) override;
+  double reorder(const Value& v, const Shape& shape, Format from, Format to) override;
 
   /// Told before each problem that is measured.
   std::function<void(const std::string& problem)> progress;
@@ -43,6 +43,7 @@ class MeasuredCosts final : public Costs {
   size_t found() const { return found_; }
 
  private:
+  double one_reorder(const Value& v, const Shape& shape, Format from, Format to);
   struct Subject;
   std::unique_ptr<Subject> subject_of(const Candidate& c, const TacticDef& tactic);
   std::vector<double> measure(std::vector<std::unique_ptr<Subject>>& subjects);

@@ -18,7 +18,8 @@ std::vector<OperandFormat> formats_of(const std::vector<Candidate::Operand>& ope
   for (const Candidate::Operand& o : operands) {
     if (o.value == nullptr) continue;
     const Type& type = o.value->type;
-    formats.push_back({type.is_tensor() ? type.dtype : DType::kUndefined, type.has_shape() ? known_shape(*type.dims) : std::nullopt, o.layout});
+    formats.push_back({stored_type(o.value, o.format),
+                       type.has_shape() ? known_shape(*type.dims) : std::nullopt, o.format.layout});
   }
   return formats;
 }
@@ -28,6 +29,9 @@ class OptionMaker::MadeProblem final : public Problem {
   MadeProblem(const Region& region, OptionMaker& maker)
       : Problem(region, maker.model_, maker.config_), maker_(maker) {}
   const Shape* shape(const Value* v) const override { return maker_.shape_of(v); }
+  const QuantizedConstant* quantized_constant(const Value* v) const override {
+    return maker_.quantized_constant(v);
+  }
 
  private:
   OptionMaker& maker_;
@@ -42,6 +46,19 @@ const Shape* OptionMaker::shape_of(const Value* v) {
   if (it == shapes_.end())
     it = shapes_.emplace(v, v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt).first;
   return it->second ? &*it->second : nullptr;
+}
+
+const QuantizedConstant* OptionMaker::quantized_constant(const Value* v) {
+  if (config_.quantized == nullptr || v == nullptr || !v->tensor().defined()) return nullptr;
+  if (const auto known = quantized_.find(v); known != quantized_.end()) return known->second;
+  const auto it = config_.quantized->find(v->name());
+  // A pass may have put other numbers under the name.
+  const QuantizedConstant* found =
+      it != config_.quantized->end() && it->second.dequantized().identical(v->tensor().aligned())
+          ? &it->second
+          : nullptr;
+  quantized_.emplace(v, found);
+  return found;
 }
 
 /// Only kernels on whole tensors can take what has no memory of a known size. Empty when there is none of it.

@@ -61,6 +61,8 @@ class OptionMaker {
   RegionOptions options_of(const Region& region);
   /// Extents, when they are all known before the run.
   const Shape* shape_of(const Value* v);
+  /// See Problem::quantized_constant.
+  const QuantizedConstant* quantized_constant(const Value* v);
 
  private:
   class MadeProblem;
@@ -71,6 +73,7 @@ class OptionMaker {
   const TacticConfig& config_;
   const TacticRules& rules_;
   std::unordered_map<const Value*, std::optional<Shape>> shapes_;
+  std::unordered_map<const Value*, const QuantizedConstant*> quantized_;
 };
 
 }  // namespace assay::engine

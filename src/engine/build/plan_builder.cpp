@@ -36,6 +36,7 @@ PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
   run_passes(*canonical_, lowering_pipeline());
+  quantized_ = find_quantized_constants(*canonical_->graph);
   if (config_.optimize) run_passes(*canonical_, canonical_pipeline(), config_.passes);
 }
 
@@ -90,7 +91,8 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
   cut_dynamic_part(model);
   if (config_.optimize) run_passes(model, idiom_pipeline(), config_.passes);
   compute_outputs(g);
-  const TacticConfig tactics = {.threads = config_.threads, .layouts = config_.layouts};
+  const TacticConfig tactics = {
+      .threads = config_.threads, .layouts = config_.layouts, .quantized = &quantized_};
   {
     // Idioms that no tactic takes become the nodes they stand for.
     OptionMaker maker(model, tactics, config_.tactics);

@@ -94,6 +94,7 @@ class PlanBuilder {
 
   BuildConfig config_;
   std::shared_ptr<Model> canonical_;
+  QuantizedConstants quantized_;
   std::vector<RegionReport> reports_;
 };
 

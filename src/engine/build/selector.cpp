@@ -1,10 +1,12 @@
 #include "engine/build/selector.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
 #include "engine/build/assignment.h"
+#include "engine/tactics/reorder.h"
 
 namespace assay::engine {
 namespace {
@@ -15,29 +17,31 @@ constexpr double kGain = 0.03;
 constexpr double kWish = 0.01;
 /// Ways of one cluster that are weighed against those of its neighbours.
 constexpr size_t kMaxWays = 16;
+/// Combinations of the options of a cluster's first regions that are followed to its end.
+constexpr size_t kMaxPartialWays = 64;
 
-/// Layouts in which a cluster's way takes and gives values, where they are not row-major.
-using Layouts = std::map<const Value*, Layout>;
+/// Formats in which a cluster's way takes and gives values, where they are not row-major.
+using Formats = std::map<const Value*, Format>;
 
-Layout layout_of(const Layouts& layouts, const Value* v) {
-  const auto it = layouts.find(v);
-  return it == layouts.end() ? Layout() : it->second;
+Format format_of(const Formats& formats, const Value* v) {
+  const auto it = formats.find(v);
+  return it == formats.end() ? Format() : it->second;
 }
 
-Layouts taken(const Candidate& c) {
-  Layouts layouts;
+Formats taken(const Candidate& c) {
+  Formats formats;
   for (const Candidate::Operand& o : c.inputs)
-    if (o.value != nullptr) layouts[o.value] = o.layout;
-  for (const Candidate::View& v : c.views) layouts[v.source] = v.source_layout;
-  return layouts;
+    if (o.value != nullptr) formats[o.value] = o.format;
+  for (const Candidate::View& v : c.views) formats[v.source] = v.source_layout;
+  return formats;
 }
 
-Layouts given(const Candidate& c) {
-  Layouts layouts;
+Formats given(const Candidate& c) {
+  Formats formats;
   for (const Candidate::Operand& o : c.outputs)
-    if (o.value != nullptr) layouts[o.value] = o.layout;
-  for (const Candidate::View& v : c.views) layouts[v.value] = v.layout;
-  return layouts;
+    if (o.value != nullptr) formats[o.value] = o.format;
+  for (const Candidate::View& v : c.views) formats[v.value] = v.format;
+  return formats;
 }
 
 /// One way to run a cluster: a partition, and an option for each of its regions.
@@ -45,7 +49,7 @@ struct Way {
   size_t partition = 0;
   std::vector<size_t> options;
   double seconds = 0;
-  Layouts takes, gives;
+  Formats takes, gives;
 };
 
 class Selection {
@@ -75,10 +79,10 @@ class Selection {
   }
 
  private:
-  double reorder(const Value* v, Layout from, Layout to) {
+  double reorder(const Value* v, Format from, Format to) {
     if (from == to) return 0;
     const Shape* shape = maker_.shape_of(v);
-    return shape == nullptr ? 0 : costs_.reorder(v->type.dtype, *shape, from, to);
+    return shape == nullptr ? 0 : costs_.reorder(*v, *shape, from, to);
   }
 
   void find_ways(size_t index) {
@@ -103,16 +107,34 @@ class Selection {
     if (ways.empty()) refuse(index);
     ways_.emplace_back();
     for (const Way& way : ways) keep(way, ways_.back());
+    keep_best(ways_.back(), kMaxWays);
   }
 
-  /// Of ways with the same layouts the best one stays.
+  /// The `most` fastest, in the order that they have.
+  static void keep_best(std::vector<Way>& ways, size_t most) {
+    if (ways.size() <= most) return;
+    std::vector<double> seconds;
+    for (const Way& w : ways) seconds.push_back(w.seconds);
+    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(most - 1), seconds.end());
+    const double limit = seconds[most - 1];
+    size_t equal = most - static_cast<size_t>(std::count_if(ways.begin(), ways.end(),
+                                                            [&](const Way& w) { return w.seconds < limit; }));
+    std::erase_if(ways, [&](const Way& w) {
+      if (w.seconds < limit) return false;
+      if (w.seconds > limit || equal == 0) return true;
+      --equal;
+      return false;
+    });
+  }
+
+  /// Of ways with the same formats the best one stays.
   static void keep(const Way& way, std::vector<Way>& kept) {
     for (Way& w : kept)
       if (w.takes == way.takes && w.gives == way.gives) {
         if (way.seconds < w.seconds * (1 - kGain)) w = way;
         return;
       }
-    if (kept.size() < kMaxWays) kept.push_back(way);
+    kept.push_back(way);
   }
 
   [[noreturn]] void refuse(size_t index) const {
@@ -126,73 +148,72 @@ class Selection {
                             refusals.empty() ? std::string("none serves it") : refusals.back().reason));
   }
 
-  /// All combinations of the regions' options.
+  /// The combinations of the regions' options, as long as they are few; else the fastest of them.
   void add_ways(const std::vector<Region>& regions, const std::vector<RegionOptions>& options,
                 size_t partition, std::vector<Way>& ways) {
     std::vector<Way> partial = {{.partition = partition}};
-    std::vector<Layouts> inner = {{}};  // what values inside the cluster have become, for each partial way
+    const LastUses last_uses = find_last_uses(regions);
     for (size_t r = 0; r < regions.size(); ++r) {
       std::vector<Way> longer;
-      std::vector<Layouts> longer_inner;
-      for (size_t w = 0; w < partial.size(); ++w)
+      for (const Way& before : partial)
         for (size_t o = 0; o < options[r].options.size(); ++o) {
           const Option& option = options[r].options[o];
-          Way way = partial[w];
-          Layouts made = inner[w];
+          Way way = before;
+          Formats& made = way.gives;
           way.options.push_back(o);
           way.seconds += option.seconds;
-          for (const auto& [v, layout] : taken(option.candidate)) {
+          for (const auto& [v, format] : taken(option.candidate)) {
             if (v->tensor().defined()) continue;
             if (const auto it = made.find(v); it != made.end())
-              way.seconds += reorder(v, it->second, layout);
+              way.seconds += reorder(v, it->second, format);
             else if (v->producer() == nullptr)
-              way.seconds += reorder(v, {}, layout);
+              way.seconds += reorder(v, {}, format);
             else
-              way.takes[v] = layout;
+              way.takes[v] = format;
           }
-          for (const auto& [v, layout] : given(option.candidate)) made[v] = layout;
+          for (const auto& [v, format] : given(option.candidate)) made[v] = format;
+          // What nothing asks for any more tells ways apart no longer.
+          std::erase_if(made, [&](const auto& entry) {
+            const auto it = last_uses.find(entry.first);
+            return it == last_uses.end() || it->second <= r;
+          });
           longer.push_back(std::move(way));
-          longer_inner.push_back(std::move(made));
         }
-      prune(longer, longer_inner);
-      partial = std::move(longer);
-      inner = std::move(longer_inner);
+      // Of those that look the same to what follows, the best.
+      partial.clear();
+      for (const Way& way : longer) keep(way, partial);
+      keep_best(partial, kMaxPartialWays);
     }
-    for (size_t w = 0; w < partial.size(); ++w) {
-      for (const auto& [v, layout] : inner[w]) {
-        const bool leaves =
-            is_output(v) || std::any_of(v->consumers().begin(), v->consumers().end(),
-                                        [&](const Node* c) { return !is_inside(regions, c); });
-        if (!leaves) continue;
-        partial[w].gives[v] = layout;
-        if (is_output(v)) partial[w].seconds += reorder(v, layout, {});
-      }
-      ways.push_back(std::move(partial[w]));
+    for (Way& way : partial) {
+      for (const auto& [v, format] : way.gives)
+        if (is_output(v)) way.seconds += reorder(v, format, {});
+      ways.push_back(std::move(way));
     }
   }
 
-  /// Keeps the combinations few: of those that look the same to what follows, the best.
-  static void prune(std::vector<Way>& ways, std::vector<Layouts>& inner) {
-    std::vector<Way> kept;
-    std::vector<Layouts> kept_inner;
-    for (size_t i = 0; i < ways.size(); ++i) {
-      bool known = false;
-      for (size_t k = 0; k < kept.size() && !known; ++k) {
-        known = kept_inner[k] == inner[i] && kept[k].takes == ways[i].takes;
-        if (known && ways[i].seconds < kept[k].seconds * (1 - kGain)) kept[k] = ways[i];
-      }
-      if (known) continue;
-      kept.push_back(ways[i]);
-      kept_inner.push_back(inner[i]);
-    }
-    ways = std::move(kept);
-    inner = std::move(kept_inner);
-  }
+  /// For values that regions of a cluster make: the last of these regions that takes it; kLeaves where others
+  /// do, or the caller.
+  using LastUses = std::unordered_map<const Value*, size_t>;
+  static constexpr size_t kLeaves = std::numeric_limits<size_t>::max();
 
-  static bool is_inside(const std::vector<Region>& regions, const Node* n) {
-    return std::any_of(regions.begin(), regions.end(), [&](const Region& r) {
-      return std::find(r.nodes.begin(), r.nodes.end(), n) != r.nodes.end();
-    });
+  LastUses find_last_uses(const std::vector<Region>& regions) {
+    std::unordered_map<const Node*, size_t> region_of;
+    for (size_t r = 0; r < regions.size(); ++r)
+      for (const Node* n : regions[r].nodes) region_of[n] = r;
+    LastUses last;
+    for (const Region& region : regions)
+      for (const Value* v : region.outputs()) {
+        if (v == nullptr) continue;
+        size_t use = 0;
+        if (is_output(v)) use = kLeaves;
+        for (const Node* c : v->consumers()) {
+          const auto it = region_of.find(c);
+          use = it == region_of.end() ? kLeaves : std::max(use, it->second);
+          if (use == kLeaves) break;
+        }
+        last[v] = use;
+      }
+    return last;
   }
 
   bool is_output(const Value* v) {
@@ -212,7 +233,7 @@ class Selection {
       assignment.add(std::move(seconds));
     }
     for (size_t i = 0; i < clusters_.size(); ++i) {
-      Layouts all;
+      Formats all;
       for (const Way& w : ways_[i])
         for (const auto& entry : w.takes) all.insert(entry);
       for (const auto& entry : all) connect(assignment, producers.at(entry.first), i, entry.first);
@@ -227,7 +248,7 @@ class Selection {
       for (const Way& b : ways_[to]) {
         // A way that does not take the value at all does not care.
         const auto it = b.takes.find(v);
-        seconds.push_back(it == b.takes.end() ? 0 : reorder(v, layout_of(a.gives, v), it->second));
+        seconds.push_back(it == b.takes.end() ? 0 : reorder(v, format_of(a.gives, v), it->second));
         any = any || seconds.back() != 0;
       }
     if (any) assignment.connect(from, to, seconds);
@@ -249,10 +270,16 @@ void EstimatedCosts::rate(std::vector<Option>& options) {
   for (Option& o : options) o.seconds = o.candidate.views.empty() ? o.candidate.estimate : 0;
 }
 
-double EstimatedCosts::reorder(DType dtype, const Shape& shape, Layout from, Layout to) {
-  if (same_memory(shape, from, to)) return 0;
-  return estimate_seconds(
-      0, static_cast<double>(layout_bytes(dtype, shape, from) + layout_bytes(dtype, shape, to)), 1);
+double EstimatedCosts::reorder(const Value& v, const Shape& shape, Format from, Format to) {
+  double seconds = 0;
+  for (const Format& next : reorder_path(v, shape, from, to)) {
+    seconds += estimate_seconds(0,
+                                static_cast<double>(layout_bytes(stored_type(&v, from), shape, from.layout) +
+                                                    layout_bytes(stored_type(&v, next), shape, next.layout)),
+                                1);
+    from = next;
+  }
+  return seconds;
 }
 
 std::vector<Choice> select(const Model& model, OptionMaker& maker, Costs& costs, const SelectHooks& hooks) {

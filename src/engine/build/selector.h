@@ -17,7 +17,7 @@ class Costs {
   /// Sets Option::seconds of all options of a region. They compute the same.
   virtual void rate(std::vector<Option>& options) = 0;
   /// A value of this type and shape brought from one layout into another; 0 where both are the same memory.
-  virtual double reorder(DType dtype, const Shape& shape, Layout from, Layout to) = 0;
+  virtual double reorder(const Value& v, const Shape& shape, Format from, Format to) = 0;
 };
 
 /// Costs without measurements: each candidate's own estimate (TacticDef, estimate_seconds), and memory's rate
@@ -25,7 +25,7 @@ class Costs {
 class EstimatedCosts final : public Costs {
  public:
   void rate(std::vector<Option>& options) override;
-  double reorder(DType dtype, const Shape& shape, Layout from, Layout to) override;
+  double reorder(const Value& v, const Shape& shape, Format from, Format to) override;
 };
 
 /// A region with what tactics answered, and which of the options runs.

@@ -4,7 +4,13 @@
 
 namespace assay::engine {
 
-std::string Layout::str() const { return block == 0 ? "row" : fmt::format("blocked{}", block); }
+std::string Layout::str() const {
+  return is_row() ? "row" : is_channels_last() ? "channels_last" : fmt::format("blocked{}", block);
+}
+
+std::string Format::str() const {
+  return dtype == DType::kUndefined ? layout.str() : fmt::format("{} {}", layout.str(), dtype_name(dtype));
+}
 
 size_t layout_bytes(DType dtype, const Shape& shape, Layout layout) {
   if (!layout.is_blocked()) return storage_bytes(dtype, shape.numel());
@@ -15,10 +21,11 @@ size_t layout_bytes(DType dtype, const Shape& shape, Layout layout) {
 
 bool same_memory(const Shape& shape, Layout a, Layout b) {
   if (a == b) return true;
-  if (shape.rank() < 2 || shape.numel(2, shape.size()) != 1) return false;
+  if (shape.rank() < 2) return false;
   for (const Layout l : {a, b})
     if (l.is_blocked() && shape[1] % l.block != 0) return false;
-  return true;
+  if (shape.numel(2, shape.size()) == 1) return true;
+  return !a.is_blocked() && !b.is_blocked() && shape[1] == 1;
 }
 
 std::string step_name(const Step& step) {

@@ -15,14 +15,31 @@ namespace assay::engine {
 
 /// How the elements of a value lie in memory.
 struct Layout {
-  /// 0: row-major. Else axis 1 is cut into blocks of so many channels and the place inside the block is the
-  /// innermost dimension: [N, ceil(C / block), spatial..., block]. Channels that fill up the last block are
-  /// 0.
+  /// 0: row-major. kAllChannels: axis 1 is the innermost dimension, [N, spatial..., C]. Else axis 1 is cut
+  /// into blocks of so many channels and the place inside the block is the innermost dimension:
+  /// [N, ceil(C / block), spatial..., block]. Channels that fill up the last block are 0.
   int32_t block = 0;
 
-  bool is_blocked() const { return block != 0; }
+  static constexpr int32_t kAllChannels = -1;
+  static constexpr Layout channels_last() { return {kAllChannels}; }
+
+  bool is_row() const { return block == 0; }
+  bool is_blocked() const { return block > 0; }
+  bool is_channels_last() const { return block == kAllChannels; }
   bool operator==(const Layout&) const = default;
-  /// row or blocked16.
+  /// row, channels_last or blocked16.
+  std::string str() const;
+};
+
+/// How a value is stored: its layout, and its element type where that is not its own.
+struct Format {
+  Layout layout;
+  DType dtype = DType::kUndefined;  ///< kUndefined: the value's own
+
+  Format(Layout l = {}, DType d = DType::kUndefined)
+      : layout(l), dtype(d) {}  // NOLINT: most have only a layout
+  bool operator==(const Format&) const = default;
+  /// channels_last, or channels_last uint8.
   std::string str() const;
 };
 

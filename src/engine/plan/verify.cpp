@@ -45,8 +45,7 @@ class Verifier {
     for (size_t i = 0; i < ids.size(); ++i) {
       check(is_value(ids[i]), "{} {} is value {} of {}", what, i, ids[i], plan_.values.size());
       const PlanValue& v = at(ids[i]);
-      check(v.storage == storage && v.slot == static_cast<int32_t>(i) && v.offset == 0 &&
-                !v.layout.is_blocked(),
+      check(v.storage == storage && v.slot == static_cast<int32_t>(i) && v.offset == 0 && v.layout.is_row(),
             "{} {} is not kept as one", what, i);
     }
   }
@@ -58,7 +57,7 @@ class Verifier {
       const PlanValue& v = at(id);
       if (v.storage == Storage::kTensor) continue;
       check(v.storage == Storage::kOutput && v.slot == static_cast<int32_t>(i) && v.offset == 0 &&
-                !v.layout.is_blocked() && v.has_shape,
+                v.layout.is_row() && v.has_shape,
             "output {} is not kept as one", i);
     }
   }
@@ -97,9 +96,12 @@ class Verifier {
 
   void value(const PlanValue& v) const {
     check(v.shape.rank() <= kMaxRank, "the value '{}' has {} dimensions", v.name, v.shape.rank());
-    check(v.layout.block == 0 || (v.has_shape && v.shape.rank() >= 2 && v.layout.block >= 2 &&
-                                  v.layout.block <= 64 && v.dtype == DType::kFloat32),
-          "the value '{}' lies in blocks of {}", v.name, v.layout.block);
+    check(
+        v.layout.is_row() ||
+            (v.layout.is_channels_last() && v.has_shape && v.shape.rank() >= 2 && bit_width(v.dtype) >= 8) ||
+            (v.has_shape && v.shape.rank() >= 2 && v.layout.block >= 2 && v.layout.block <= 64 &&
+             v.dtype == DType::kFloat32),
+        "the value '{}' lies in blocks of {}, which its type or shape cannot", v.name, v.layout.block);
     const int64_t place = place_bytes(v);
     if (v.storage == Storage::kUnused || v.storage == Storage::kTensor) return;
     if (v.storage == Storage::kInput && !v.has_shape) {

@@ -59,14 +59,17 @@ Tensor kept(const Tensor& t, std::span<const Tensor> arguments) {
   return Tensor::map(std::move(elements.at(0)), std::move(elements.at(1)));
 }
 
-/// Brings float32 elements from blocks of channels into row-major order.
-void unblock(const float* from, const Shape& shape, Layout layout, float* to) {
-  const int64_t channels = shape[1], inner = shape.numel(2, shape.size()), block = layout.block;
+/// Brings elements of `width` bytes from another layout into row-major order.
+void to_row_major(const char* from, size_t width, const Shape& shape, Layout layout, char* to) {
+  const int64_t channels = shape[1], inner = shape.numel(2, shape.size());
+  const int64_t block = layout.is_channels_last() ? channels : layout.block;
   const int64_t blocks = (channels + block - 1) / block;
   for (int64_t n = 0; n < shape[0]; ++n)
     for (int64_t c = 0; c < channels; ++c)
-      for (int64_t i = 0; i < inner; ++i)
-        *to++ = from[((n * blocks + c / block) * inner + i) * block + c % block];
+      for (int64_t i = 0; i < inner; ++i, to += width) {
+        const int64_t place = ((n * blocks + c / block) * inner + i) * block + c % block;
+        std::memcpy(to, from + static_cast<size_t>(place) * width, width);
+      }
 }
 
 }  // namespace
@@ -196,8 +199,9 @@ Tensor Context::observed(size_t step, size_t output) const {
   if (v.storage == Storage::kUnused) return {};
   Tensor t = Tensor::allocate(v.dtype, v.shape);
   const void* from = calls_[step]->outputs[output];
-  if (v.layout.is_blocked())
-    unblock(static_cast<const float*>(from), v.shape, v.layout, t.mutable_data<float>());
+  if (!v.layout.is_row())
+    to_row_major(static_cast<const char*>(from), storage_bytes(v.dtype, 1), v.shape, v.layout,
+                 static_cast<char*>(t.mutable_data()));
   else if (t.nbytes() > 0)
     std::memcpy(t.mutable_data(), from, t.nbytes());
   return t;

@@ -29,8 +29,13 @@ bool fits_blocks(const Problem& p, size_t axis, Layout layout) {
 
 /// Extents in memory order.
 Shape memory_extents(const Shape& shape, Layout layout) {
-  if (!layout.is_blocked()) return shape;
+  if (layout.is_row()) return shape;
   Shape s = shape;
+  if (layout.is_channels_last()) {
+    s.erase_at(1);
+    s.push_back(shape[1]);
+    return s;
+  }
   s[1] = (shape[1] + layout.block - 1) / layout.block;
   s.push_back(layout.block);
   return s;
@@ -40,6 +45,8 @@ void add_candidate(const Problem& p, size_t axis, Layout layout, Proposals& prop
   const Shape& out = *p.output_shape(0);
   Candidate& b = proposals.add(layout.str(), NumericsClass::kExact);
   const Shape memory = memory_extents(out, layout);
+  const size_t logical_axis = axis;
+  if (layout.is_channels_last() && axis > 0) axis = axis == 1 ? out.size() - 1 : axis - 1;
   const auto width = static_cast<int64_t>(storage_bytes(p.output_dtype(0), 1));
   const int64_t inner = memory.numel(axis + 1, memory.size());
   std::vector<int64_t> offsets;
@@ -56,7 +63,7 @@ void add_candidate(const Problem& p, size_t axis, Layout layout, Proposals& prop
     at += extent;
   }
   b.add_output(p.node().output(0), layout);
-  b.step.parameters.set("axis", static_cast<int64_t>(axis));
+  b.step.parameters.set("axis", static_cast<int64_t>(logical_axis));
   b.step.parameters.set("offsets", offsets);
   // What can be computed in place costs nothing.
   const double moved = b.step.placements.empty() ? 2.0 * static_cast<double>(out.numel() * width) : 0;

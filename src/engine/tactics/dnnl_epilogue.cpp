@@ -68,7 +68,7 @@ struct Operand {
 Operand operand_of(const EpilogueSpec::Entry& e, const Shape& result, const Box& part) {
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   if (e.shape.numel() == result.numel())
-    return {part_desc(result, e.layout, part), part_offset(result, e.layout, part) * kWidth};
+    return {part_desc(result, e.format.layout, part), part_offset(result, e.format.layout, part) * kWidth};
   Shape aligned(std::vector<int64_t>(result.size(), 1));
   for (size_t k = 0; k < std::min(result.size(), e.shape.size()); ++k)
     aligned[result.size() - 1 - k] = e.shape[e.shape.size() - 1 - k];

@@ -16,7 +16,7 @@ EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& ep
       entry.shape = *p.shape(s.operand);
       entry.position = static_cast<int32_t>(inputs++);
       const bool whole = entry.shape.numel() == out.numel();
-      if (whole && entry.shape.rank() == out.rank()) entry.layout = layout;
+      if (whole && entry.shape.rank() == out.rank()) entry.format = layout;
       entry.may_accumulate = whole && s.form.op == PointwiseOp::kAdd;
     }
     spec.entries.push_back(std::move(entry));
@@ -35,7 +35,7 @@ void write_epilogue(const std::vector<EpilogueStep>& epilogue, const EpilogueSpe
     as.push_back(e.a);
     bs.push_back(e.b);
     operands.push_back(e.position);
-    if (e.position >= 0) b.add_input(epilogue[i].operand, e.layout);
+    if (e.position >= 0) b.add_input(epilogue[i].operand, e.format);
     if (e.may_accumulate) b.step.in_place.emplace_back(0, e.position);
   }
   b.step.parameters.set("epilogue", std::move(names));
@@ -59,7 +59,7 @@ EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
       entry.position = static_cast<int32_t>(operands[i]);
       const PlanValue& v = plan.values[static_cast<size_t>(step.inputs[static_cast<size_t>(entry.position)])];
       entry.shape = v.shape;
-      entry.layout = v.layout;
+      entry.format = v.layout;
       entry.may_accumulate = *op == PointwiseOp::kAdd;
     }
     spec.entries.push_back(std::move(entry));
@@ -68,6 +68,7 @@ EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
 }
 
 std::string row_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue) {
+  if (p.output_dtype(0) != DType::kFloat32) return "the result is not float32";
   for (const EpilogueStep& s : epilogue) {
     if (s.operand == nullptr) continue;
     const Value* v = s.operand;

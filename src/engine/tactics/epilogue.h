@@ -17,7 +17,7 @@ struct EpilogueSpec {
     float a = 0, b = 0;
     int32_t position = -1;  ///< of the operand among the step's inputs; -1: none
     Shape shape;            ///< of the operand
-    Layout layout;
+    Format format;
     bool may_accumulate = false;  ///< an addition of a whole operand
   };
   std::vector<Entry> entries;

@@ -6,29 +6,72 @@
 #include <unordered_map>
 
 #include "engine/tactics/dnnl_epilogue.h"
+#include "engine/tactics/pointwise.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/eval_util.h"
 #include "passes/pointwise_form.h"
+#include "passes/quantization.h"
 
 namespace assay::engine {
 namespace {
 
+using kernels::PointwiseOp;
 using kernels::PointwiseProgram;
 using kernels::PointwiseType;
 
-constexpr std::string_view kOperators[] = {"Abs",         "Add",        "And",           "Cast",
-                                           "Ceil",        "Clip",       "Cos",           "Div",
-                                           "Elu",         "Equal",      "Erf",           "Exp",
-                                           "Floor",       "Gelu",       "Greater",       "GreaterOrEqual",
-                                           "HardSigmoid", "HardSwish",  "LeakyRelu",     "Less",
-                                           "LessOrEqual", "Log",        "Max",           "Min",
-                                           "Mish",        "Mul",        "Neg",           "Not",
-                                           "Or",          "PRelu",      "Pow",           "Reciprocal",
-                                           "Relu",        "Round",      "Sigmoid",       "Sign",
-                                           "Sin",         "Softplus",   "Softsign",      "Sqrt",
-                                           "Sub",         "Sum",        "Swish",         "Tanh",
-                                           "Where",       "Xor",        "assay.Silu",    "assay.HardSwish",
-                                           "assay.Mish",  "assay.Gelu", "assay.GeluTanh"};
+constexpr std::string_view kOperators[] = {"Abs",
+                                           "Add",
+                                           "And",
+                                           "Cast",
+                                           "Ceil",
+                                           "Clip",
+                                           "Cos",
+                                           "DequantizeLinear",
+                                           "Div",
+                                           "Elu",
+                                           "Equal",
+                                           "Erf",
+                                           "Exp",
+                                           "Floor",
+                                           "Gelu",
+                                           "Greater",
+                                           "GreaterOrEqual",
+                                           "HardSigmoid",
+                                           "HardSwish",
+                                           "LeakyRelu",
+                                           "Less",
+                                           "LessOrEqual",
+                                           "Log",
+                                           "Max",
+                                           "Min",
+                                           "Mish",
+                                           "Mul",
+                                           "Neg",
+                                           "Not",
+                                           "Or",
+                                           "PRelu",
+                                           "Pow",
+                                           "QuantizeLinear",
+                                           "Reciprocal",
+                                           "Relu",
+                                           "Round",
+                                           "Sigmoid",
+                                           "Sign",
+                                           "Sin",
+                                           "Softplus",
+                                           "Softsign",
+                                           "Sqrt",
+                                           "Sub",
+                                           "Sum",
+                                           "Swish",
+                                           "Tanh",
+                                           "Where",
+                                           "Xor",
+                                           "assay.Silu",
+                                           "assay.HardSwish",
+                                           "assay.Mish",
+                                           "assay.Gelu",
+                                           "assay.GeluTanh"};
 
 /// A program under construction: registers of operands and results.
 struct Chain {
@@ -57,10 +100,16 @@ std::optional<Chain> chain_of(const Region& region) {
   return chain;
 }
 
-PointwiseProgram program_of(const Chain& chain) {
+/// `formats`: of the operands. What is stored in 8 bits is brought back first.
+PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& formats) {
   PointwiseProgram program(static_cast<int>(chain.operands.size()));
   std::unordered_map<const Value*, int> registers;
-  for (size_t i = 0; i < chain.operands.size(); ++i) registers[chain.operands[i]] = static_cast<int>(i);
+  for (size_t i = 0; i < chain.operands.size(); ++i) {
+    int& reg = registers[chain.operands[i]] = static_cast<int>(i);
+    if (formats[i].dtype == DType::kUndefined) continue;
+    const Quantization q = *quantization_of(chain.operands[i]);
+    reg = program.append(PointwiseOp::kDequantize, {reg, -1, -1}, q.scale, static_cast<float>(q.zero_point));
+  }
   for (size_t i = 0; i < chain.forms.size(); ++i) {
     const PointwiseForm& f = chain.forms[i];
     std::array<int, 3> args = {-1, -1, -1};
@@ -81,6 +130,14 @@ std::optional<PointwiseType> type_of(DType dtype) {
       return PointwiseType::kInt32;
     case DType::kInt64:
       return PointwiseType::kInt64;
+    case DType::kUInt8:
+      return PointwiseType::kUint8;
+    case DType::kInt8:
+      return PointwiseType::kInt8;
+    case DType::kFloat16:
+      return PointwiseType::kFloat16;
+    case DType::kBFloat16:
+      return PointwiseType::kBfloat16;
     default:
       return std::nullopt;
   }
@@ -99,7 +156,8 @@ std::string supports(const Problem& p) {
     if (!type_of(dtype_of_value(outer)))
       return fmt::format("operands of {} are not supported", dtype_name(dtype_of_value(outer)));
   }
-  PointwiseProgram program = program_of(*chain);
+  // Every operand may need one more, where it is stored in 8 bits.
+  PointwiseProgram program = program_of(*chain, std::vector<Format>(chain->operands.size()));
   program.allocate_registers();
   // Results may need a register of their own besides.
   if (program.registers() + static_cast<int>(chain->results.size()) > kernels::kMaxPointwiseRegisters)
@@ -107,8 +165,16 @@ std::string supports(const Problem& p) {
   return {};
 }
 
+/// Axis 1 moved to the end.
+template <typename T>
+T channels_moved_last(T axes) {
+  std::rotate(axes.begin() + 1, axes.begin() + 2, axes.end());
+  return axes;
+}
+
 /// The domain in memory order: blocked channels are an axis pair of their own.
 Shape memory_domain(const Shape& domain, Layout layout) {
+  if (layout.is_channels_last()) return Shape(channels_moved_last(domain.dims()));
   if (!layout.is_blocked()) return domain;
   Shape d = domain;
   d[1] = (domain[1] + layout.block - 1) / layout.block;
@@ -116,10 +182,15 @@ Shape memory_domain(const Shape& domain, Layout layout) {
   return d;
 }
 
-/// Strides that walk a value over the memory domain.
-std::vector<int64_t> memory_strides(const Shape& shape, const Shape& domain, Layout layout) {
+/// Strides that walk a value, which lies in `own`, over the memory domain.
+std::vector<int64_t> memory_strides(const Shape& shape, const Shape& domain, Layout layout,
+                                    Layout own_layout) {
   Shape aligned = shape;
   while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
+  if (layout.is_channels_last())
+    return own_layout.is_channels_last()
+               ? broadcast_strides(memory_domain(aligned, layout), memory_domain(domain, layout))
+               : channels_moved_last(broadcast_strides(aligned, domain));
   if (!layout.is_blocked()) return broadcast_strides(aligned, domain);
   // [N, C / block, spatial..., block] of the value itself, then broadcast axis by axis.
   Shape own = memory_domain(aligned, layout);
@@ -150,30 +221,15 @@ bool fits_blocks(const Problem& p, const Chain& chain, const Shape& domain, Layo
 
 /// The layout in which an operand is wanted when the work is done in `layout`.
 Layout operand_layout(const Shape& shape, const Shape& domain, Layout layout) {
+  // Row-major memory can be walked in any order; only what is as large as the result should be in its order.
+  if (layout.is_channels_last()) return shape == domain ? layout : Layout();
   if (!layout.is_blocked() || shape.numel() == 1 || shape.rank() < domain.rank()) return {};
   // A single channel repeats over the block: it is read row-major.
   return shape[1] == 1 ? Layout() : layout;
 }
 
-void add_candidate(const Problem& p, const Chain& chain, Layout layout, Proposals& proposals) {
-  const Shape& domain = *p.output_shape(0);
-  Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
-  std::vector<int64_t> strides;
-  for (size_t i = 0; i < chain.operands.size(); ++i) {
-    const Value* outer = chain.operands[i];
-    const Shape& shape = *p.shape(outer);
-    const Layout own = operand_layout(shape, domain, layout);
-    b.add_input(outer, own);
-    Shape aligned = shape;
-    while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
-    // A channel vector [C, 1, 1] lies the same way in both layouts when its blocks are full.
-    const std::vector<int64_t> s = memory_strides(aligned, domain, layout);
-    strides.insert(strides.end(), s.begin(), s.end());
-    if (shape == domain && dtype_of_value(outer) == DType::kFloat32 && chain.results.size() == 1)
-      b.step.in_place.emplace_back(0, static_cast<int32_t>(i));
-  }
-  b.add_output(p.region().output(), layout);
-  const PointwiseProgram program = program_of(chain);
+void write_program(const PointwiseProgram& program, const Shape& domain, std::vector<int64_t> strides,
+                   Parameters& parameters) {
   std::vector<std::string> names;
   std::vector<int64_t> arguments, results;
   std::vector<double> numbers;
@@ -184,13 +240,38 @@ void add_candidate(const Problem& p, const Chain& chain, Layout layout, Proposal
     numbers.push_back(in.b);
   }
   for (const int16_t r : program.results()) results.push_back(r);
-  Parameters& parameters = b.step.parameters;
   parameters.set("program", names);
   parameters.set("arguments", arguments);
   parameters.set("numbers", numbers);
   parameters.set("results", results);
-  parameters.set("domain", memory_domain(domain, layout).dims());
-  parameters.set("operand_strides", strides);
+  parameters.set("domain", domain.dims());
+  parameters.set("operand_strides", std::move(strides));
+}
+
+/// `reads_stored`: operands that a DequantizeLinear gives are read as they are stored.
+void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool reads_stored,
+                   Proposals& proposals) {
+  const Shape& domain = *p.output_shape(0);
+  Candidate& b = proposals.add(layout.str() + (reads_stored ? "_int8" : ""), NumericsClass::kReassociated);
+  std::vector<int64_t> strides;
+  std::vector<Format> formats;
+  for (size_t i = 0; i < chain.operands.size(); ++i) {
+    const Value* outer = chain.operands[i];
+    const Shape& shape = *p.shape(outer);
+    Format& format = formats.emplace_back(operand_layout(shape, domain, layout));
+    if (const auto q = quantization_of(outer); reads_stored && q) format.dtype = q->dtype;
+    b.add_input(outer, format);
+    Shape aligned = shape;
+    while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
+    // A channel vector [C, 1, 1] lies the same way in both layouts when its blocks are full.
+    const std::vector<int64_t> s = memory_strides(aligned, domain, layout, format.layout);
+    strides.insert(strides.end(), s.begin(), s.end());
+    if (shape == domain && stored_type(outer, format) == p.output_dtype(0) && chain.results.size() == 1)
+      b.step.in_place.emplace_back(0, static_cast<int32_t>(i));
+  }
+  b.add_output(p.region().output(), layout);
+  write_program(program_of(chain, formats), memory_domain(domain, layout), std::move(strides),
+                b.step.parameters);
   b.estimate = estimate_seconds(
       4.0 * static_cast<double>(domain.numel() * static_cast<int64_t>(chain.forms.size())), 0, 0.2);
 }
@@ -201,7 +282,15 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const Shape& domain = *p.output_shape(0);
   for (const Layout layout : p.layouts(DType::kFloat32, domain))
     if (!layout.is_blocked() || fits_blocks(p, chain, domain, layout))
-      add_candidate(p, chain, layout, proposals);
+      add_candidate(p, chain, layout, false, proposals);
+  const auto is_narrow = [](const Value* v) { return bit_width(dtype_of_value(v)) < 32; };
+  const bool any_stored = std::any_of(chain.operands.begin(), chain.operands.end(),
+                                      [](const Value* v) { return quantization_of(v).has_value(); });
+  const bool any_narrow =
+      is_narrow(p.region().output()) || std::any_of(chain.operands.begin(), chain.operands.end(), is_narrow);
+  if (any_stored) add_candidate(p, chain, {}, true, proposals);
+  if ((any_stored || any_narrow) && domain.rank() >= 3)
+    add_candidate(p, chain, Layout::channels_last(), any_stored, proposals);
   return {};
 }
 
@@ -267,6 +356,27 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 }
 
 }  // namespace
+
+Candidate make_conversion(const Value& v, const Shape& shape, Format from, Format to) {
+  Candidate b;
+  b.add_input(&v, from);
+  b.add_output(&v, to);
+  PointwiseProgram program(1);
+  int reg = 0;
+  const auto q = quantization_of(&v);
+  const auto is_stored = [&](Format f) { return q && f.dtype == q->dtype; };
+  if (is_stored(from) && !is_stored(to))
+    reg = program.append(PointwiseOp::kDequantize, {0, -1, -1}, q->scale, static_cast<float>(q->zero_point));
+  else if (is_stored(to) && !is_stored(from))
+    reg = program.append(q->dtype == DType::kUInt8 ? PointwiseOp::kQuantizeUint8 : PointwiseOp::kQuantizeInt8,
+                         {0, -1, -1}, q->scale, static_cast<float>(q->zero_point));
+  else
+    reg = program.append(PointwiseOp::kCopy, {0, -1, -1});
+  program.add_result(reg);
+  const Shape domain = memory_domain(shape, from.layout);
+  write_program(program, domain, domain.strides(), b.step.parameters);
+  return b;
+}
 
 constinit const TacticDef tactic_pointwise = {
     .name = "pointwise",

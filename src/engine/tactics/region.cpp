@@ -1,10 +1,9 @@
 #include "engine/tactics/region.h"
 
-#include "passes/origins.h"
-
 #include <algorithm>
 
 #include "passes/match.h"
+#include "passes/origins.h"
 
 namespace assay::engine {
 namespace {
@@ -43,8 +42,10 @@ Region pointwise_region(std::vector<const Node*> nodes) {
 
 std::optional<EpilogueStep> epilogue_step(const Node& n, const Value* running) {
   std::optional<PointwiseForm> form = pointwise_form(n);
-  if (!form || dtype_of(n.output(0)) != DType::kFloat32 || dtype_of(running) != DType::kFloat32)
-    return std::nullopt;
+  if (!form || dtype_of(running) != DType::kFloat32) return std::nullopt;
+  if (form->op == PointwiseOp::kQuantizeUint8 || form->op == PointwiseOp::kQuantizeInt8)
+    return EpilogueStep{std::move(*form), &n, nullptr};
+  if (dtype_of(n.output(0)) != DType::kFloat32) return std::nullopt;
   if (form->operands.size() == 1) {
     if (form->operands[0] != running || !contains(kUnary, form->op)) return std::nullopt;
     return EpilogueStep{std::move(*form), &n, nullptr};

@@ -1,13 +1,42 @@
-// Between row-major and blocked memory. The builder adds these steps itself; no operator asks for them.
+#include "engine/tactics/reorder.h"
+
 #include "engine/tactics/dnnl_util.h"
-#include "engine/tactics/tactic_list.h"
+#include "engine/tactics/pointwise.h"
+#include "kernels/copy/strided_copy.h"
 
 namespace assay::engine {
 namespace {
 
+/// Strides of a row-major walk through memory in a layout without blocks.
+std::vector<int64_t> row_walk(const Shape& shape, Layout layout) {
+  if (!layout.is_channels_last()) return shape.strides();
+  const int64_t channels = shape[1];
+  std::vector<int64_t> strides(shape.size());
+  int64_t step = channels;
+  for (size_t d = shape.size(); d-- > 2; step *= shape[d]) strides[d] = step;
+  strides[1] = 1;
+  strides[0] = step;
+  return strides;
+}
+
+class WalkKernel final : public Kernel {
+ public:
+  explicit WalkKernel(kernels::StridedCopy copy) : copy_(std::move(copy)) {}
+  Status run(const KernelArgs& args) noexcept override {
+    copy_.run(args.inputs[0], args.outputs[0]);
+    return Status::kOk;
+  }
+
+ private:
+  kernels::StridedCopy copy_;
+};
+
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
                   &out = plan.values[static_cast<size_t>(step.outputs[0])];
+  if (!in.layout.is_blocked() && !out.layout.is_blocked())
+    return std::make_unique<WalkKernel>(kernels::StridedCopy(
+        in.shape, row_walk(in.shape, in.layout), row_walk(in.shape, out.layout), storage_bytes(in.dtype, 1)));
   const Layout blocked = in.layout.is_blocked() ? in.layout : out.layout;
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   auto kernel = std::make_unique<DnnlKernel>();
@@ -24,6 +53,41 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 }
 
 }  // namespace
+
+std::vector<Format> reorder_path(const Value& v, const Shape& shape, Format from, Format to) {
+  std::vector<Format> path;
+  const auto go = [&](Layout layout, DType dtype) {
+    const Format next(layout, dtype);
+    if (next.dtype == from.dtype && same_memory(shape, from.layout, layout)) return;
+    path.push_back(next);
+    from = next;
+  };
+  // Blocks are of float32 only, and nothing goes from them to channels last at once.
+  const auto change_layout = [&](Layout layout) {
+    if (from.layout.is_blocked() && layout.is_channels_last()) go({}, from.dtype);
+    if (from.layout.is_channels_last() && layout.is_blocked()) go({}, from.dtype);
+    go(layout, from.dtype);
+  };
+  if (from.dtype != to.dtype) {
+    // Layouts change where there are fewer bytes.
+    const bool widens = bit_width(stored_type(&v, from)) < bit_width(stored_type(&v, to));
+    if (widens)
+      change_layout(to.layout.is_blocked() ? Layout() : to.layout);
+    else if (from.layout.is_blocked())
+      change_layout({});
+    go(from.layout, to.dtype);
+  }
+  change_layout(to.layout);
+  return path;
+}
+
+ReorderStep make_reorder(const Value& v, const Shape& shape, Format from, Format to) {
+  if (from.dtype != to.dtype) return {&tactic_pointwise, make_conversion(v, shape, from, to)};
+  Candidate c;
+  c.add_input(&v, from);
+  c.add_output(&v, to);
+  return {&tactic_reorder, std::move(c)};
+}
 
 constinit const TacticDef tactic_reorder = {
     .name = "reorder",

@@ -15,6 +15,10 @@ constexpr double kOperationRate = 60e9, kMemoryRate = 12e9, kStepSeconds = 1e-6;
 
 }  // namespace
 
+DType stored_type(const Value* v, Format format) {
+  return format.dtype == DType::kUndefined ? dtype_in(v) : format.dtype;
+}
+
 OpContext Problem::attributes() const {
   const BoundOp bound = require_op(node(), model_);
   return OpContext(node(), *bound.op, *bound.version);
@@ -32,6 +36,8 @@ std::vector<Layout> Problem::layouts(DType dtype, const Shape& shape) const {
   std::vector<Layout> layouts = {Layout()};
   if (dtype == DType::kFloat32 && shape.rank() >= 3 && shape.rank() <= 5)
     layouts.insert(layouts.end(), config_.layouts.begin(), config_.layouts.end());
+  if ((dtype == DType::kUInt8 || dtype == DType::kInt8) && shape.rank() >= 3)
+    layouts.push_back(Layout::channels_last());
   return layouts;
 }
 

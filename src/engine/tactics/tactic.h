@@ -18,6 +18,7 @@
 #include "engine/runtime/kernel.h"
 #include "engine/tactics/region.h"
 #include "ops/op_context.h"
+#include "passes/quantization.h"
 #include "reference/evaluate.h"
 
 namespace assay::engine {
@@ -29,11 +30,16 @@ enum class NumericsClass : uint8_t {
   kLowered,       ///< fewer bits, or an algorithm with larger rounding errors
 };
 
+/// The element type that a value has in memory; kUndefined for what is not a tensor.
+DType stored_type(const Value* v, Format format);
+
 /// What a tactic may know about the machine and the wishes of the caller.
 struct TacticConfig {
   int threads = 1;
   /// Layouts that float32 images may have besides the row-major one, the usual one for this CPU first.
   std::vector<Layout> layouts;
+  /// Constants that the model stores in 8 bits, before they were folded; null: none.
+  const QuantizedConstants* quantized = nullptr;
 };
 
 /// A region to be run, with what is known about its values.
@@ -66,6 +72,9 @@ class Problem {
   /// Of what leaves the region.
   const Shape* output_shape(size_t i) const { return shape(region_.output(i)); }
 
+  /// The 8-bit form of a constant float32 value, where it stands for the very same numbers; else null.
+  virtual const QuantizedConstant* quantized_constant(const Value* v) const = 0;
+
   /// Extents of any value, when they are all known before the run; null for null.
   virtual const Shape* shape(const Value* v) const = 0;
 
@@ -84,24 +93,25 @@ class Candidate {
   /// What the step reads or writes.
   struct Operand {
     const Value* value = nullptr;  ///< null: left out, or a constant of the step's own
-    Layout layout;
+    Format format;
     /// A constant of the step's own: what it is made from and how, its name, the making, the weights it
     /// stands for.
     std::string key, name;
     std::function<Tensor()> make;
     UnalignedTensor source;
   };
-  /// No step: `value` lies, in `layout`, in the memory of `source` as that is in `source_layout`, `offset`
+  /// No step: `value` lies, in `format`, in the memory of `source` as that is in `source_layout`, `offset`
   /// bytes from its start.
   struct View {
     const Value *value, *source;
-    Layout layout, source_layout;
+    Format format;
+    Layout source_layout;
     int64_t offset;
   };
 
-  /// Appends a step input: a value of the graph in this layout (a reorder step is added where it is in
+  /// Appends a step input: a value of the graph in this format (reorder steps are added where it is in
   /// another).
-  void add_input(const Value* v, Layout layout = {}) { inputs.push_back({.value = v, .layout = layout}); }
+  void add_input(const Value* v, Format format = {}) { inputs.push_back({.value = v, .format = format}); }
   /// Appends an input that is left out.
   void skip_input() { inputs.emplace_back(); }
   /// Appends a constant of the step's own, made from `source`. Constants of one source and one `packing` are
@@ -112,12 +122,12 @@ class Candidate {
     inputs.push_back(
         {.key = std::move(packing), .name = std::move(name), .make = std::move(make), .source = source});
   }
-  /// Appends a step output: the value will have this layout.
-  void add_output(const Value* v, Layout layout = {}) { outputs.push_back({.value = v, .layout = layout}); }
+  /// Appends a step output: the value will have this format.
+  void add_output(const Value* v, Format format = {}) { outputs.push_back({.value = v, .format = format}); }
   void skip_output() { outputs.emplace_back(); }
   /// Nothing else may be called then. May be called for several outputs.
-  void add_view(const Value* v, Layout layout, const Value* source, Layout source_layout, int64_t offset) {
-    views.push_back({v, source, layout, source_layout, offset});
+  void add_view(const Value* v, Format format, const Value* source, Layout source_layout, int64_t offset) {
+    views.push_back({v, source, format, source_layout, offset});
   }
 
   /// Which of the tactic's ways this is: "blocked8", "row". Tells candidates of one tactic apart, in reports

@@ -1,7 +1,9 @@
 #include "kernels/pointwise/interpret.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "kernels/convert/convert.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/pointwise/interpret.cpp"
@@ -84,6 +86,21 @@ HWY_INLINE VF unit_ramp(VF x, float a, float b) {
   return clip(hn::MulAdd(x, constant(a), constant(b)), 0.0f, 1.0f);
 }
 
+HWY_INLINE VF quantize(VF x, float scale, float zero_point, float low, float high) {
+  const VF steps = hn::Add(hn::Round(hn::Div(x, constant(scale))), constant(zero_point));
+  return hn::Min(hn::Max(steps, constant(low)), constant(high));
+}
+
+void round_to(NarrowType type, const float* x, float* out, size_t count) {
+  constexpr size_t kPiece = 256;
+  uint16_t narrow[kPiece];
+  for (size_t i = 0; i < count; i += kPiece) {
+    const size_t n = std::min(kPiece, count - i);
+    narrow_row(type, x + i, narrow, n);
+    widen_row(type, narrow, out + i, n);
+  }
+}
+
 HWY_INLINE VF sign(VF x) {
   const VF zero = hn::Zero(F());
   const VF s = hn::Sub(truth(hn::Gt(x, zero)), truth(hn::Lt(x, zero)));
@@ -106,6 +123,7 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Ceil, hn::Ceil(v));
     ASSAY_UNARY(Clip, clip(v, a, b));
     ASSAY_UNARY(Copy, v);
+    ASSAY_UNARY(Dequantize, hn::Mul(hn::Sub(v, constant(b)), constant(a)));
     ASSAY_UNARY(Elu, elu(v, a));
     ASSAY_UNARY(Erf, erf(v));
     ASSAY_UNARY(Exp, exp(v));
@@ -119,6 +137,8 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Mish, hn::Mul(v, tanh(softplus(v))));
     ASSAY_UNARY(Neg, hn::Neg(v));
     ASSAY_UNARY(Not, truth(hn::Eq(v, hn::Zero(F()))));
+    ASSAY_UNARY(QuantizeInt8, quantize(v, a, b, -128, 127));
+    ASSAY_UNARY(QuantizeUint8, quantize(v, a, b, 0, 255));
     ASSAY_UNARY(Reciprocal, hn::Div(constant(1.0f), v));
     ASSAY_UNARY(Relu, hn::IfThenElse(hn::Lt(v, hn::Zero(F())), hn::Zero(F()), v));
     ASSAY_UNARY(Round, hn::Round(v));
@@ -130,6 +150,10 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Sqrt, hn::Sqrt(v));
     ASSAY_UNARY(Square, hn::Mul(v, v));
     ASSAY_UNARY(Tanh, tanh(v));
+    case PointwiseOp::kRoundToBfloat16:
+      return round_to(NarrowType::kBfloat16, x, out, count);
+    case PointwiseOp::kRoundToFloat16:
+      return round_to(NarrowType::kFloat16, x, out, count);
     case PointwiseOp::kCos:
       return map_scalar1(x, out, count, [](float v) { return std::cos(v); });
     case PointwiseOp::kSin:

@@ -5,6 +5,7 @@
 
 #include "assay/error.h"
 #include "base/parallel.h"
+#include "kernels/convert/convert.h"
 #include "kernels/pointwise/interpret.h"
 
 namespace assay::kernels {
@@ -40,7 +41,12 @@ void load_block(const T* from, int64_t row_stride, int64_t column_stride, float*
 size_t size_of(PointwiseType type) {
   switch (type) {
     case PointwiseType::kBool:
+    case PointwiseType::kUint8:
+    case PointwiseType::kInt8:
       return 1;
+    case PointwiseType::kFloat16:
+    case PointwiseType::kBfloat16:
+      return 2;
     case PointwiseType::kInt64:
       return 8;
     default:
@@ -48,8 +54,43 @@ size_t size_of(PointwiseType type) {
   }
 }
 
+std::optional<NarrowType> narrow_type(PointwiseType type) {
+  switch (type) {
+    case PointwiseType::kUint8:
+      return NarrowType::kUint8;
+    case PointwiseType::kInt8:
+      return NarrowType::kInt8;
+    case PointwiseType::kFloat16:
+      return NarrowType::kFloat16;
+    case PointwiseType::kBfloat16:
+      return NarrowType::kBfloat16;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The same for elements of `narrow`, which are widened in runs where they lie together.
+void load_narrow(NarrowType narrow, const char* from, int64_t row_stride, int64_t column_stride, float* to,
+                 int64_t rows, int64_t columns) {
+  const auto size = static_cast<int64_t>(narrow_size(narrow));
+  if (column_stride == 1 && row_stride == columns)
+    return widen_row(narrow, from, to, static_cast<size_t>(rows * columns));
+  for (int64_t r = 0; r < rows; ++r, from += row_stride * size, to += columns) {
+    if (column_stride == 1) {
+      widen_row(narrow, from, to, static_cast<size_t>(columns));
+    } else if (column_stride == 0) {
+      widen_row(narrow, from, to, 1);
+      std::fill_n(to + 1, columns - 1, to[0]);
+    } else {
+      for (int64_t c = 0; c < columns; ++c) widen_row(narrow, from + c * column_stride * size, to + c, 1);
+    }
+  }
+}
+
 void load(PointwiseType type, const void* from, int64_t row_stride, int64_t column_stride, float* to,
           int64_t rows, int64_t columns) {
+  if (const auto narrow = narrow_type(type))
+    return load_narrow(*narrow, static_cast<const char*>(from), row_stride, column_stride, to, rows, columns);
   switch (type) {
     case PointwiseType::kFloat32:
       return load_block(static_cast<const float*>(from), row_stride, column_stride, to, rows, columns);
@@ -59,6 +100,8 @@ void load(PointwiseType type, const void* from, int64_t row_stride, int64_t colu
       return load_block(static_cast<const int32_t*>(from), row_stride, column_stride, to, rows, columns);
     case PointwiseType::kInt64:
       return load_block(static_cast<const int64_t*>(from), row_stride, column_stride, to, rows, columns);
+    default:
+      return;  // the narrow ones are above
   }
 }
 
@@ -186,6 +229,12 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
     for (size_t i = 0; i < results_.size(); ++i) {
       if (results_[i] == PointwiseType::kFloat32) continue;
       const float* from = registers[program_.results()[i]];
+      if (const auto narrow = narrow_type(results_[i])) {
+        narrow_row(*narrow, from,
+                   static_cast<char*>(results[i]) + at * static_cast<int64_t>(narrow_size(*narrow)),
+                   static_cast<size_t>(count));
+        continue;
+      }
       bool* to = static_cast<bool*>(results[i]) + at;
       for (int64_t e = 0; e < count; ++e) to[e] = from[e] != 0;
     }

@@ -10,9 +10,9 @@
 
 namespace assay::kernels {
 
-/// Element types that operands may have; a result is kFloat32 or kBool. Integers are rounded to float32 when
-/// loaded.
-enum class PointwiseType : uint8_t { kFloat32, kBool, kInt32, kInt64 };
+/// Element types that operands may have. Integers are rounded to float32 when loaded. Results are of any type
+/// but the two wide integers; they are rounded and saturate when stored (convert.h).
+enum class PointwiseType : uint8_t { kFloat32, kBool, kInt32, kInt64, kUint8, kInt8, kFloat16, kBfloat16 };
 
 /// How an operand covers the domain: strides in elements, one per dimension, 0 where it repeats.
 struct PointwiseOperand {
@@ -32,7 +32,7 @@ class PointwiseLoop {
   PointwiseLoop(PointwiseProgram program, const Shape& domain, std::vector<PointwiseOperand> operands,
                 std::vector<PointwiseType> results);
 
-  /// The only result of a program may be the very buffer of an operand that is float32 and covers the domain
+  /// The only result of a program may be the very buffer of an operand of its type that covers the domain
   /// densely.
   void run(std::span<const void* const> operands, std::span<void* const> results) const noexcept;
 

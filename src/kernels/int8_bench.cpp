@@ -1,0 +1,36 @@
+// Integer products at the sizes of ResNet-50's convolutions: positions, channels, inputs times taps.
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "kernels/int8/int8_product.h"
+
+namespace assay::kernels {
+namespace {
+
+void BM_Int8Product(benchmark::State& state) {
+  const int64_t rows = state.range(0), n = state.range(1), k = state.range(2);
+  const Int8Weights w{n, k, false};
+  const std::vector<int16_t> source(static_cast<size_t>(n * k), 3);
+  const std::vector<int16_t> a(static_cast<size_t>(rows * int8_row_length(k)), 2);
+  std::vector<char> packed(static_cast<size_t>(w.bytes()));
+  pack_int8_weights(w, source.data(), n, 1, packed.data());
+  std::vector<int32_t> sums(static_cast<size_t>(rows * w.panels() * kInt8Columns));
+  for (auto _ : state)
+    int8_product(w, packed.data(), 0, w.panels(), a.data(), rows, sums.data(), w.panels() * kInt8Columns);
+  state.counters["GOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(rows * n * k),
+                                               benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(BM_Int8Product)
+    ->ArgNames({"rows", "n", "k"})
+    ->Args({48, 64, 147})
+    ->Args({48, 64, 576})
+    ->Args({48, 256, 64})
+    ->Args({48, 128, 1152})
+    ->Args({24, 256, 2304})
+    ->Args({48, 1024, 256})
+    ->Args({12, 512, 4608})
+    ->Args({1, 1000, 2048});
+
+}  // namespace
+}  // namespace assay::kernels
