@@ -73,6 +73,10 @@ struct BuilderConfig {
   bool is_refittable = false;
   /// Weights stay out of the plan: a Refitter gives them. Includes is_refittable.
   bool strips_weights = false;
+  /// float32 numbers may be rounded to float16 or bfloat16 where they are stored, if that is faster;
+  /// arithmetic stays float32. Needed for neither what the network itself declares to be of these types, nor
+  /// for weights that lose nothing.
+  bool fp16 = false, bf16 = false;
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;
   /// Names of passes that are left out; how many edits they make at most; whether the graph is checked after

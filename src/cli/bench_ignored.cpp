@@ -23,15 +23,10 @@ struct Reason {
 constexpr auto kNone = Arity::kNone;
 constexpr auto kOne = Arity::kOne;
 
-constexpr Ignored kPrecision[] = {{"--fp16", kNone},
-                                  {"--bf16", kNone},
-                                  {"--int8", kNone},
-                                  {"--fp8", kNone},
-                                  {"--int4", kNone},
-                                  {"--best", kNone},
-                                  {"--precisionConstraints", kOne},
-                                  {"--layerPrecisions", kOne},
-                                  {"--layerOutputTypes", kOne}};
+constexpr Ignored kInt8[] = {{"--int8", kNone}};
+constexpr Ignored kNarrow[] = {{"--fp8", kNone}, {"--int4", kNone}};
+constexpr Ignored kPrecision[] = {
+    {"--precisionConstraints", kOne}, {"--layerPrecisions", kOne}, {"--layerOutputTypes", kOne}};
 constexpr Ignored kTypes[] = {{"--stronglyTyped", kNone}};
 constexpr Ignored kTf32[] = {{"--noTF32", kNone}};
 constexpr Ignored kSparsity[] = {{"--sparsity", kOne}};
@@ -74,7 +69,12 @@ constexpr Ignored kSafety[] = {{"--safe", kNone}, {"--consistency", kNone}, {"--
 constexpr Ignored kOutput[] = {{"--output", kOne}};
 
 constexpr Reason kIgnored[] = {
-    {kPrecision, "the engine of this build computes in the types that the model declares."},
+    {kInt8,
+     "products between QuantizeLinear and DequantizeLinear run in 8 bits in any case, and there is no "
+     "calibration "
+     "for others."},
+    {kNarrow, "the engine of this build has no products of such numbers; they are computed in float32."},
+    {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
     {kTypes, "types are always those of the model."},
     {kTf32, "a CPU has no TF32; products of float32 are computed in float32."},
     {kSparsity, "the engine of this build has no kernels for sparse weights."},

@@ -99,6 +99,11 @@ void add_build_group(ArgParser& parser) {
        .help = "workspace:SIZE, the same; a number alone means MiB. Other pools are those of devices.",
        .arity = Arity::kAtLeastOne,
        .metavar = "POOL:SIZE"},
+      {.names = {"--fp16"},
+       .help = "Weights and other float32 numbers may be stored in float16 where that is faster.",
+       .arity = Arity::kNone},
+      {.names = {"--bf16"}, .help = "The same with bfloat16.", .arity = Arity::kNone},
+      {.names = {"--best"}, .help = "All of these types.", .arity = Arity::kNone},
       {.names = {"--refit"}, .help = "The weights can be changed later.", .arity = Arity::kNone},
       {.names = {"--strip-weights", "--stripWeights", "--stripAllWeights", "--weightless"},
        .help = "Leave the weights out of the plan.",
@@ -330,6 +335,8 @@ class Reader {
         log::warning("{}: the pool '{}' is one of a device that there is none of; it has no effect.",
                      label("--mem-pool-size"), item.substr(0, colon));
     }
+    o.build.fp16 = args_.has("--fp16") || args_.has("--best");
+    o.build.bf16 = args_.has("--bf16") || args_.has("--best");
     o.build.is_refittable = args_.has("--refit");
     o.build.strips_weights = args_.has("--strip-weights");
     o.timing_cache = text("--timing-cache");

@@ -76,10 +76,11 @@ TEST(BenchOptions, SizesHaveSuffixesOfOneMeaning) {
 
 TEST(BenchOptions, WhatHasNoEffectIsSaidOnce) {
   const log::Capture capture;
-  read({"--onnx=m.onnx", "--fp16", "--fp16", "--threads", "--sparsity=force"}, true);
+  read({"--onnx=m.onnx", "--int4", "--int4", "--threads", "--sparsity=force"}, true);
   EXPECT_EQ(
       capture.out(),
-      "[W] --fp16 has no effect: the engine of this build computes in the types that the model declares.\n"
+      "[W] --int4 has no effect: the engine of this build has no products of such numbers; they are computed "
+      "in float32.\n"
       "[W] --threads has no effect: each stream has a thread of its own; the option for threads of a run is "
       "--cpuThreads.\n"
       "[W] --sparsity has no effect: the engine of this build has no kernels for sparse weights.\n");

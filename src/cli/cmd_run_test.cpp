@@ -221,8 +221,8 @@ TEST(RunOptions, RefusedOnesHaveAReason) {
     refused.insert(name);
     EXPECT_EQ(refusal.back(), '.') << name;
   }
-  for (const char* name :
-       {"--fp16", "--calibration-cache", "--data-loader-script", "--tf", "--pluginref", "--plugins"})
+  for (const char* name : {"--precision-constraints", "--calibration-cache", "--data-loader-script", "--tf",
+                           "--pluginref", "--plugins"})
     EXPECT_TRUE(refused.contains(name)) << name;
   for (const char* name :
        {"--onnxrt", "--trt", "--fp-to-fp16", "--providers", "--rtol", "--use-subprocess", "--iters"})

@@ -354,6 +354,16 @@ constexpr PassCase kCases[] = {
      "g (float[2,3] x) => (float[2,3] y, float[3,2] a) { t = Transpose (x) a = Relu (t) y = Transpose (a) }", ""},
     // split_variadic
     {"split_variadic", "g (float[2] x, float[2] z) => (float[2] y) { y = Sum (x, z, x) }", "Add(x, z); y = Add(%0, x)"},
+    // widen_halves
+    {"widen_halves", "g (float16[2] x, float16[2] z) => (float16[2] y) { a = Relu (x) y = Add (a, z) }",
+     "Cast<to=1>(z); Cast<to=1>(x); Relu(%1); Cast<to=10>(%2); Add(%2, %0); y = Cast<to=10>(%4)"},
+    {"widen_halves", "g (bfloat16[2] x) => (float[2] y) { a = Relu (x) y = Cast <to = 1> (a) }",
+     "Cast<to=1>(x); Relu(%0); Cast<to=16>(%1); y = Identity(%1)"},
+    {"widen_halves", "g (float[2] x) => (float16[2] y) { a = Cast <to = 10> (x) y = Neg (a) }",
+     "Cast<to=10>(x); Cast<to=1>(%0); Neg(%1); y = Cast<to=10>(%2)"},
+    {"widen_halves", "g (float[2] x) => (float[2] y) { a = Cast <to = 10> (x) y = Cast <to = 1> (a) }", ""},
+    {"widen_halves", "g (float16[2] x) => (float[2] y) { a = Neg (x) y = Cast <to = 1> (a) }",
+     "Cast<to=1>(x); Neg(%0); Cast<to=10>(%1); y = Identity(%1)"},
 };
 
 std::string text_of(const UnalignedTensor& t) {

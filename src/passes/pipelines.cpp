@@ -9,6 +9,7 @@ constexpr const PassDef* kLowering[] = {&pass_inline_functions, &pass_raise_opse
 
 constexpr const PassDef* kCanonical[] = {
     &pass_constants_to_initializers,
+    &pass_widen_halves,
     &pass_fold_constants,
     &pass_eliminate_identity,
     &pass_fold_batch_norm,

@@ -286,8 +286,12 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
     line.show(fmt::format("{}: {} of {} groups of nodes, {} times known{}{}", p.phase, p.done, p.total,
                           p.from_cache, p.what.empty() ? "" : ", ", p.what));
   };
-  log::start("Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | {}\n    Refittable             | {}",
-             config.optimization_level, runtime.threads(), config.is_refittable || config.strips_weights);
+  log::start(
+      "Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | "
+      "{}\n    Types                  | {}\n    Refittable             | {}",
+      config.optimization_level, runtime.threads(),
+      fmt::format("as in the model{}{}", config.fp16 ? ", float16" : "", config.bf16 ? ", bfloat16" : ""),
+      config.is_refittable || config.strips_weights);
   const auto start = Clock::now();
   const Builder builder(runtime);
   const std::shared_ptr<Engine> engine = builder.build_engine(model, config);

@@ -22,7 +22,7 @@ USAGE = [
 ]
 
 REFUSED = [
-    ("run identity.onnx --ref --fp16", 1, ERR, "[!] --fp16 is not available yet: the engine of this build computes in the types that the model declares."),
+    ("run identity.onnx --ref --layer-precisions a:fp16", 1, ERR, "[!] --layer-precisions is not available yet: the engine of this build has no types layer by layer. Cast nodes in the model say them."),
     ("run identity.onnx --pluginref", 1, ERR, "[!] --pluginref is not available yet: the plugin reference runner is replaced by --ref, which knows every operator of this build."),
     ("run identity.onnx --ref --gen-script x.py", 1, ERR, "[!] --gen/--gen-script is not available yet: this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."),
     ("run identity.onnx --ref --save-engine x.plan", 0, OUT, "[W] --save-engine has no effect without --trt."),

@@ -19,8 +19,14 @@ struct Idle {
 /// Upstream's options that have nothing to act on in this engine, and why.
 constexpr Idle kIdle[] = {
     {"--tf32", Arity::kNone, "a CPU has no TensorFloat-32: float32 is computed in float32"},
-    {"--fp8", Arity::kNone, "the engine has no products of 8-bit floats: such values are computed in float32"},
-    {"--sparse-weights", Arity::kNone, "the engine has no kernels for 2:4 sparse weights: they are computed as dense ones"},
+    {"--int8", Arity::kNone,
+     "products between QuantizeLinear and DequantizeLinear run in 8 bits in any case, and there is no "
+     "calibration for others"},
+    {"--strongly-typed", Arity::kNone, "without --fp16 and --bf16 types are always those of the model"},
+    {"--fp8", Arity::kNone,
+     "the engine has no products of 8-bit floats: such values are computed in float32"},
+    {"--sparse-weights", Arity::kNone,
+     "the engine has no kernels for 2:4 sparse weights: they are computed as dense ones"},
     {"--version-compatible", Arity::kNone, "a plan runs with the version of this program that built it"},
     {"--exclude-lean-runtime", Arity::kNone, "a plan never holds a runtime"},
     {"--trt-safety-restricted", Arity::kNone, "there is no safety runtime"},
@@ -28,14 +34,17 @@ constexpr Idle kIdle[] = {
     {"--allow-gpu-fallback", Arity::kNone, "a CPU has no deep learning accelerator to fall back from"},
     {"--disable-compilation-cache", Arity::kNone, "nothing is compiled"},
     {"--weight-streaming", Arity::kNone, "weights stay in the mapped file, and the system keeps what fits"},
-    {"--weight-streaming-budget", Arity::kOne, "weights stay in the mapped file, and the system keeps what fits"},
+    {"--weight-streaming-budget", Arity::kOne,
+     "weights stay in the mapped file, and the system keeps what fits"},
     {"--max-aux-streams", Arity::kOne, "a run has one stream, which all threads share"},
-    {"--hardware-compatibility-level", Arity::kOne, "a plan runs on CPUs with the instruction sets that it was built for"},
+    {"--hardware-compatibility-level", Arity::kOne,
+     "a plan runs on CPUs with the instruction sets that it was built for"},
     {"--runtime-platform", Arity::kOne, "a plan runs where it was built"},
     {"--tiling-optimization-level", Arity::kOne, "tiles are chosen by the kernels"},
     {"--profiling-verbosity", Arity::kOne, "a plan always names its layers in full"},
     {"--allocation-strategy", Arity::kOne, "memory is allocated for the shapes that come"},
-    {"--tactic-sources", Arity::kAny, "there are no tactic sources: --disable-tactics leaves single tactics out"},
+    {"--tactic-sources", Arity::kAny,
+     "there are no tactic sources: --disable-tactics leaves single tactics out"},
     {"--preview-features", Arity::kAny, "there are no preview features"},
     {"--quantization-flags", Arity::kAny, "there are no quantisation flags"},
     {"--load-runtime", Arity::kOne, "a plan runs with this program alone"},
@@ -58,20 +67,43 @@ void add_config_options(ArgParser& parser) {
                              .arity = Arity::kAtLeastOne,
                              .metavar = "NAME:SHAPE"});
   const Option options[] = {
-      {.names = {"--refittable"}, .help = "Other weights can be given to the engine later.", .arity = Arity::kNone},
-      {.names = {"--strip-plan"}, .help = "Leave the weights out of the plan: a refit gives them.", .arity = Arity::kNone},
-      {.names = {"--load-timing-cache"}, .help = "Times that were measured before. A missing file is no error.", .metavar = "FILE"},
-      {.names = {"--save-timing-cache"}, .help = "Add the times that were measured to this file.", .metavar = "FILE"},
-      {.names = {"--error-on-timing-cache-miss"}, .help = "Measure nothing: a time that the cache does not have is an error.", .arity = Arity::kNone},
-      {.names = {"--save-tactics", "--save-tactic-replay"}, .help = "Save which tactic each layer got.", .metavar = "FILE", .exclusive = "tactic replays"},
-      {.names = {"--load-tactics", "--load-tactic-replay"}, .help = "Give each layer the tactic that a saved replay has for it.", .metavar = "FILE", .exclusive = "tactic replays"},
+      {.names = {"--fp16"},
+       .help = "Weights and other float32 numbers may be stored in float16 where that is faster; arithmetic "
+               "stays float32.",
+       .arity = Arity::kNone},
+      {.names = {"--bf16"}, .help = "The same with bfloat16.", .arity = Arity::kNone},
+      {.names = {"--refittable"},
+       .help = "Other weights can be given to the engine later.",
+       .arity = Arity::kNone},
+      {.names = {"--strip-plan"},
+       .help = "Leave the weights out of the plan: a refit gives them.",
+       .arity = Arity::kNone},
+      {.names = {"--load-timing-cache"},
+       .help = "Times that were measured before. A missing file is no error.",
+       .metavar = "FILE"},
+      {.names = {"--save-timing-cache"},
+       .help = "Add the times that were measured to this file.",
+       .metavar = "FILE"},
+      {.names = {"--error-on-timing-cache-miss"},
+       .help = "Measure nothing: a time that the cache does not have is an error.",
+       .arity = Arity::kNone},
+      {.names = {"--save-tactics", "--save-tactic-replay"},
+       .help = "Save which tactic each layer got.",
+       .metavar = "FILE",
+       .exclusive = "tactic replays"},
+      {.names = {"--load-tactics", "--load-tactic-replay"},
+       .help = "Give each layer the tactic that a saved replay has for it.",
+       .metavar = "FILE",
+       .exclusive = "tactic replays"},
       {.names = {"--pool-limit", "--memory-pool-limit"},
-       .help = "Limits of memory pools, as in workspace:1G: scratch memory of a layer. Other pools have no meaning on a CPU.",
+       .help = "Limits of memory pools, as in workspace:1G: scratch memory of a layer. Other pools have no "
+               "meaning on a CPU.",
        .arity = Arity::kAtLeastOne,
        .metavar = "POOL:BYTES"},
       {.names = {"--workspace"}, .help = "The same as --pool-limit workspace:BYTES.", .metavar = "BYTES"},
       {.names = {"--builder-optimization-level"},
-       .help = "0: a model of cost chooses tactics, nothing is timed; 1 to 5: they are timed, ever more thoroughly. Default: 3.",
+       .help = "0: a model of cost chooses tactics, nothing is timed; 1 to 5: they are timed, ever more "
+               "thoroughly. Default: 3.",
        .metavar = "NUM",
        .kind = ValueKind::kInteger},
       {.names = {"--disable-tactics"},
@@ -82,14 +114,18 @@ void add_config_options(ArgParser& parser) {
        .help = "Nodes of the model that must run on a tactic, as in conv1=dnnl_conv.",
        .arity = Arity::kAtLeastOne,
        .metavar = "NODE=TACTIC"},
-      {.names = {"--disable-passes"}, .help = "Optimising passes to leave out.", .arity = Arity::kAtLeastOne, .metavar = "PASS"},
+      {.names = {"--disable-passes"},
+       .help = "Optimising passes to leave out.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "PASS"},
       {.names = {"--max-edits"},
        .help = "Stop optimising after so many edits: the way to find the one that breaks a model.",
        .metavar = "NUM",
        .kind = ValueKind::kInteger},
       {.names = {"--verify-passes"}, .help = "Check the graph after every pass.", .arity = Arity::kNone},
       {.names = {"--explain"},
-       .help = "Say for each region of the network which candidates there were, what they took, and why others were refused.",
+       .help = "Say for each region of the network which candidates there were, what they took, and why "
+               "others were refused.",
        .arity = Arity::kNone},
   };
   group.options.insert(group.options.end(), std::begin(options), std::end(options));
@@ -168,6 +204,8 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vec
       log::critical(ErrorCode::kInvalidArgument, "--builder-optimization-level: {} is not between 0 and {}.", *level, BuilderConfig::kMaxOptimizationLevel);
     config.optimization_level = static_cast<int>(*level);
   }
+  config.fp16 = args.has("--fp16");
+  config.bf16 = args.has("--bf16");
   config.is_refittable = args.has("--refittable");
   config.strips_weights = args.has("--strip-plan");
   config.use_timing_cache_only = args.has("--error-on-timing-cache-miss");

@@ -37,13 +37,9 @@ constexpr Unavailable kTensorFlow[] = {
 constexpr Unavailable kPluginReference[] = {{"--pluginref", kNone}};
 
 constexpr Unavailable kPrecision[] = {
-    {"--fp16", kNone},
-    {"--bf16", kNone},
-    {"--int8", kNone},
     {"--precision-constraints", kOne},
     {"--layer-precisions", kMany},
     {"--tensor-dtypes --tensor-datatypes", kMany},
-    {"--strongly-typed", kNone},
 };
 
 constexpr Unavailable kCalibration[] = {
@@ -109,7 +105,7 @@ constexpr Reason kReasons[] = {
     {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
     {kPluginReference,
      "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
-    {kPrecision, "the engine of this build computes in the types that the model declares."},
+    {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
     {kCalibration, "the engine of this build has no int8 calibration."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
@@ -121,7 +117,7 @@ constexpr Reason kReasons[] = {
 
 constexpr Reason kConvertReasons[] = {
     {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
-    {kPrecision, "the engine of this build computes in the types that the model declares."},
+    {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
     {kCalibration, "the engine of this build has no int8 calibration."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},

@@ -33,6 +33,7 @@ void compute_outputs(Graph& g) {
 
 PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
     : config_(std::move(config)), canonical_(clone_model(model)) {
+  if (config_.precisions != Precisions()) config_.tactics.most_lowered = NumericsClass::kLowered;
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
   run_passes(*canonical_, lowering_pipeline());
@@ -91,8 +92,10 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
   cut_dynamic_part(model);
   if (config_.optimize) run_passes(model, idiom_pipeline(), config_.passes);
   compute_outputs(g);
-  const TacticConfig tactics = {
-      .threads = config_.threads, .layouts = config_.layouts, .quantized = &quantized_};
+  const TacticConfig tactics = {.threads = config_.threads,
+                                .layouts = config_.layouts,
+                                .precisions = config_.precisions,
+                                .quantized = &quantized_};
   {
     // Idioms that no tactic takes become the nodes they stand for.
     OptionMaker maker(model, tactics, config_.tactics);

@@ -28,6 +28,7 @@ struct BuildConfig {
   /// Which passes run, and how far.
   PassOptions passes;
   TacticRules tactics;
+  Precisions precisions;
   /// Takes options away from a region's; their times are known. Null: none are.
   std::function<void(const Region&, std::vector<Option>&)> filter;
   std::function<void(const ChoiceProgress&)> on_progress;

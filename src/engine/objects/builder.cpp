@@ -117,6 +117,7 @@ engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderCon
   engine::BuildConfig c = engine::default_config(runtime.pool->size());
   c.pool = runtime.pool;
   c.optimize = config.optimize;
+  c.precisions = {.float16 = config.fp16, .bfloat16 = config.bf16};
   c.passes.disabled = config.disabled_passes;
   c.passes.max_edits = config.max_edits;
   c.passes.verify = config.verify_passes;
@@ -178,6 +179,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});
   for (const Value* v : g.outputs) saved.outputs.push_back({v->name(), v->type});
   saved.profiles = config.profiles;
+  saved.precisions = {.float16 = config.fp16, .bfloat16 = config.bf16};
   saved.is_refittable = config.is_refittable || config.strips_weights;
   saved.is_stripped = config.strips_weights;
 

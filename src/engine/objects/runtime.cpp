@@ -52,6 +52,7 @@ std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runt
                                                       const engine::SavedEngine& saved) {
   engine::BuildConfig config = engine::default_config(runtime.pool->size());
   config.pool = runtime.pool;
+  config.precisions = saved.precisions;
   for (const engine::Preference& p : saved.preferences)
     config.tactics.preferred.insert_or_assign(p.origin, p.candidate);
   auto plans = std::make_shared<engine::Specializer>(saved.model, std::move(config));

@@ -48,6 +48,12 @@ size_t layout_bytes(DType dtype, const Shape& shape, Layout layout);
 /// True when both layouts put every element of the shape at the same place.
 bool same_memory(const Shape& shape, Layout a, Layout b);
 
+/// Types that float32 numbers may be rounded to where that is faster.
+struct Precisions {
+  bool float16 = false, bfloat16 = false;
+  bool operator==(const Precisions&) const = default;
+};
+
 /// Where the bytes of a value are while a context runs.
 enum class Storage : uint8_t {
   kUnused,    ///< nothing refers to it

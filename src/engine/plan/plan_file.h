@@ -20,7 +20,7 @@
 namespace assay::engine {
 
 /// Raised when older files can no longer be read, or newer ones no longer by older programs.
-inline constexpr uint32_t kPlanFileVersion = 1;
+inline constexpr uint32_t kPlanFileVersion = 2;
 inline constexpr size_t kBlobAlignment = 64;
 
 /// A plan for one set of input shapes.
@@ -52,6 +52,7 @@ struct SavedEngine {
   std::vector<Preference> preferences;
   /// The network itself, where other shapes or other weights may be asked for; else null.
   std::shared_ptr<const Model> model;
+  Precisions precisions;  ///< for plans for other shapes
   bool is_refittable = false;
   /// Weights have been left out: they must be given before anything runs.
   bool is_stripped = false;

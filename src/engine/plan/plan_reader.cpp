@@ -42,6 +42,7 @@ class Reader {
     each(f.outputs(), [&](const file::Interface* i) { e.outputs.push_back(interface(*i)); });
     each(f.profiles(), [&](const file::Profile* p) { e.profiles.push_back(profile(*p)); });
     e.is_refittable = f.is_refittable();
+    e.precisions = {.float16 = f.float16(), .bfloat16 = f.bfloat16()};
     e.is_stripped = f.is_stripped();
     each(f.plans(), [&](const file::SpecializedPlan* p) { e.plans.push_back(specialized(*p, e)); });
     each(f.preferences(), [&](const file::Preference* p) {

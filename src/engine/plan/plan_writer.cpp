@@ -42,6 +42,8 @@ class Writer {
     out.add_preferences(preferences);
     if (e.model != nullptr) out.add_model(network);
     out.add_is_refittable(e.is_refittable);
+    out.add_float16(e.precisions.float16);
+    out.add_bfloat16(e.precisions.bfloat16);
     out.add_is_stripped(e.is_stripped);
     b_.Finish(out.Finish());
     return {reinterpret_cast<const char*>(b_.GetBufferPointer()), b_.GetSize()};

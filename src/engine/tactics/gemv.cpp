@@ -1,9 +1,14 @@
 // Products of a few rows with a constant matrix. They are bound by reading the matrix, which stays where the
-// model has it: nothing is packed, nothing copied.
+// model has it: nothing is packed, nothing copied. Or it is stored in 16 bits, where that changes none of its
+// numbers, or where the caller allows it.
 #include "kernels/gemv/gemv.h"
+
+#include <algorithm>
+#include <cstring>
 
 #include "engine/tactics/matrix_product.h"
 #include "engine/tactics/tactic_list.h"
+#include "kernels/convert/convert.h"
 
 namespace assay::engine {
 namespace {
@@ -23,13 +28,45 @@ std::string supports(const Problem& problem) {
   return row_epilogue_refusal(problem, p.epilogue);
 }
 
-std::string propose(const Problem& problem, Proposals& proposals) {
-  if (std::string reason = supports(problem); !reason.empty()) return reason;
-  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
-  MatrixProduct p;
-  read_product(problem, p);
+/// A way to store the matrix.
+struct Storing {
+  DType dtype;
+  kernels::GemvType type;
+};
+constexpr Storing kStorings[] = {{DType::kFloat32, kernels::GemvType::kFloat32},
+                                 {DType::kFloat16, kernels::GemvType::kFloat16},
+                                 {DType::kBFloat16, kernels::GemvType::kBfloat16}};
+
+/// The matrix in a narrow type; undefined where that changes a number and `exactly` is wanted.
+Tensor stored_as(const UnalignedTensor& matrix, DType dtype, bool exactly) {
+  const Tensor wide = matrix.aligned();
+  const auto narrow =
+      dtype == DType::kFloat16 ? kernels::NarrowType::kFloat16 : kernels::NarrowType::kBfloat16;
+  Tensor stored = Tensor::allocate(dtype, wide.shape());
+  constexpr int64_t kPiece = 4096;
+  std::vector<float> again(kPiece);
+  for (int64_t i = 0; i < wide.numel(); i += kPiece) {
+    const auto count = static_cast<size_t>(std::min(kPiece, wide.numel() - i));
+    auto* to = static_cast<uint16_t*>(stored.mutable_data()) + i;
+    kernels::narrow_row(narrow, wide.data<float>() + i, to, count);
+    if (!exactly) continue;
+    kernels::widen_row(narrow, to, again.data(), count);
+    if (std::memcmp(again.data(), wide.data<float>() + i, count * sizeof(float)) != 0) return {};
+  }
+  return stored;
+}
+
+void add_candidate(const Problem& problem, const MatrixProduct& p, const Storing& storing,
+                   NumericsClass numerics, Proposals& proposals) {
+  const bool narrow = storing.dtype != DType::kFloat32;
+  Candidate& b = proposals.add(narrow ? std::string(dtype_name(storing.dtype)) : "", numerics);
   b.add_input(p.left);
-  b.add_input(p.right);
+  if (narrow)
+    b.add_constant(
+        p.right->name(), p.right->tensor(), std::string(dtype_name(storing.dtype)),
+        [matrix = p.right->tensor(), dtype = storing.dtype] { return stored_as(matrix, dtype, false); });
+  else
+    b.add_input(p.right);
   p.bias != nullptr ? b.add_input(p.bias) : b.skip_input();
   b.add_output(problem.region().output());
   Parameters& parameters = b.step.parameters;
@@ -43,8 +80,32 @@ std::string propose(const Problem& problem, Proposals& proposals) {
     parameters.set("parts", parts);
     b.step.scratch_bytes = (parts - 1) * p.out.shape.numel() * static_cast<int64_t>(sizeof(float));
   }
+  b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.b.shape[0]),
+                                static_cast<double>(storage_bytes(storing.dtype, p.b.shape.numel())), 0.5);
   write_row_epilogue(problem, p.epilogue, 3, b);
+}
+
+std::string propose(const Problem& problem, Proposals& proposals) {
+  if (std::string reason = supports(problem); !reason.empty()) return reason;
+  MatrixProduct p;
+  read_product(problem, p);
+  for (const Storing& storing : kStorings) {
+    const DType dtype = storing.dtype;
+    const bool allowed = (dtype == DType::kFloat16 && problem.config().precisions.float16) ||
+                         (dtype == DType::kBFloat16 && problem.config().precisions.bfloat16);
+    if (dtype == DType::kFloat32 || stored_as(p.right->tensor(), dtype, true).defined())
+      add_candidate(problem, p, storing, NumericsClass::kReassociated, proposals);
+    else if (allowed)
+      add_candidate(problem, p, storing, NumericsClass::kLowered, proposals);
+  }
   return {};
+}
+
+kernels::GemvType matrix_type(const Plan& plan, const Step& step) {
+  const DType dtype = plan.values[static_cast<size_t>(step.inputs[1])].dtype;
+  for (const Storing& s : kStorings)
+    if (s.dtype == dtype) return s.type;
+  fail(ErrorCode::kInvalidModel, "the step {} (gemv): its matrix is {}", step_name(step), dtype_name(dtype));
 }
 
 class GemvKernel final : public Kernel {
@@ -54,11 +115,12 @@ class GemvKernel final : public Kernel {
         n_(step.parameters.number("n")),
         k_(step.parameters.number("k")),
         parts_(step.parameters.number("transposed") != 0 ? 0 : step.parameters.number("parts")),
+        type_(matrix_type(plan, step)),
         epilogue_(plan, step) {}
 
   Status run(const KernelArgs& args) noexcept override {
     const auto* x = static_cast<const float*>(args.inputs[0]);
-    const auto* matrix = static_cast<const float*>(args.inputs[1]);
+    const kernels::GemvMatrix matrix{args.inputs[1], type_};
     const auto* bias = static_cast<const float*>(args.inputs[2]);
     auto* y = static_cast<float*>(args.outputs[0]);
     if (parts_ == 0)
@@ -72,6 +134,7 @@ class GemvKernel final : public Kernel {
  private:
   int64_t m_, n_, k_;
   int64_t parts_;  // 0: the matrix is stored transposed
+  kernels::GemvType type_;
   RowEpilogue epilogue_;
 };
 

@@ -38,6 +38,7 @@ struct TacticConfig {
   int threads = 1;
   /// Layouts that float32 images may have besides the row-major one, the usual one for this CPU first.
   std::vector<Layout> layouts;
+  Precisions precisions;
   /// Constants that the model stores in 8 bits, before they were folded; null: none.
   const QuantizedConstants* quantized = nullptr;
 };

@@ -1,0 +1,135 @@
+// Operators on float16 and bfloat16 compute in float32: what they read is widened, and what they give is
+// rounded only for those who want it narrow. Numbers between two such operators are not rounded, as inside a
+// fused operator.
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/node_order.h"
+#include "graph/read.h"
+#include "ops/op_list.h"
+#include "ops/schema.h"
+#include "passes/match.h"
+#include "passes/origins.h"
+#include "passes/pass_list.h"
+#include "reference/evaluate.h"
+
+namespace assay {
+namespace {
+
+constexpr auto kFloat = static_cast<int64_t>(DType::kFloat32);
+
+bool is_half(const Value* v) { return dtype_of(v) == DType::kFloat16 || dtype_of(v) == DType::kBFloat16; }
+
+bool allows_float(const Schema& schema, const Parameter* parameter) {
+  if (parameter == nullptr) return false;
+  const std::vector<std::string> types = schema.allowed_types(*parameter);
+  return std::find(types.begin(), types.end(), "float") != types.end();
+}
+
+/// Whether the element type of every half output is that of a half input, by the schema.
+bool outputs_follow_inputs(const Node& n, const Schema& schema) {
+  for (size_t o = 0; o < n.outputs().size(); ++o) {
+    if (!is_half(n.output(o))) continue;
+    const Parameter* given = schema.output(o);
+    bool follows = false;
+    for (size_t i = 0; i < n.inputs().size() && !follows; ++i)
+      follows = is_half(n.input(i)) && schema.input(i) != nullptr && given != nullptr &&
+                schema.input(i)->type == given->type;
+    if (!follows || !allows_float(schema, given)) return false;
+  }
+  return true;
+}
+
+class Widening {
+ public:
+  explicit Widening(Model& model) : model_(model), graph_(*model.graph), order_(graph_) {}
+
+  bool run() {
+    std::vector<Node*> nodes;
+    for (const auto& n : graph_.nodes()) nodes.push_back(n.get());
+    bool changed = false;
+    for (Node* n : nodes) changed = widen(*n) || changed;
+    order_.commit();
+    return changed;
+  }
+
+ private:
+  bool can_widen(const Node& n) const {
+    if (is_op(n, "Cast") || is_op(n, "CastLike") || has_subgraph(n)) return false;
+    bool any = false;
+    for (const Value* v : n.inputs()) any = any || is_half(v);
+    if (!any) return false;
+    const BoundOp op = bind_op(n, model_);
+    if (op.version == nullptr) return false;
+    const Schema& schema = schema_of(*op.version);
+    for (size_t i = 0; i < n.inputs().size(); ++i)
+      if (is_half(n.input(i)) && !allows_float(schema, schema.input(i))) return false;
+    return outputs_follow_inputs(n, schema);
+  }
+
+  bool widen(Node& n) {
+    if (is_op(n, "Cast") && is_half(n.input(0)) && dtype_of(n.output(0)) == DType::kFloat32) {
+      // What it would undo has not happened.
+      const auto it = wide_.find(n.input(0));
+      if (it == wide_.end()) return false;
+      n.op_type = "Identity";
+      n.attributes.clear();
+      n.set_input(0, it->second);
+      return true;
+    }
+    if (!can_widen(n)) return false;
+    for (size_t i = 0; i < n.inputs().size(); ++i)
+      if (is_half(n.input(i))) n.set_input(i, wide(n, n.input(i)));
+    const Node* next = order_.next(&n);
+    for (size_t o = 0; o < n.outputs().size(); ++o) {
+      Value* narrow = n.output(o);
+      if (!is_half(narrow)) continue;
+      Value* given = graph_.add_value(graph_.unique_name(narrow->name() + "/wide"), wide_type(narrow->type));
+      const auto to = static_cast<int64_t>(narrow->type.dtype);
+      n.set_output(o, given);
+      add_cast(next, n, given, narrow, to);
+      wide_.emplace(narrow, given);
+    }
+    return true;
+  }
+
+  static Type wide_type(Type type) {
+    type.dtype = DType::kFloat32;
+    return type;
+  }
+
+  Value* wide(Node& user, Value* v) {
+    if (const auto it = wide_.find(v); it != wide_.end()) return it->second;
+    Value* given = graph_.add_value(graph_.unique_name(v->name() + "/wide"), wide_type(v->type));
+    // Before everybody who may use it: where the graph begins, or behind the node that gives it.
+    Node* const producer = v->producer();
+    const Node* position =
+        producer != nullptr && &producer->graph() == &graph_ ? order_.next(producer) : order_.first();
+    add_cast(position, producer != nullptr ? *producer : user, v, given, kFloat);
+    wide_.emplace(v, given);
+    return given;
+  }
+
+  void add_cast(const Node* next, const Node& cause, Value* from, Value* to, int64_t type) {
+    Node* cast = graph_.add_node("Cast", {from}, {to}, {{"to", type}}, to->name() + "/cast");
+    set_origins(*cast, origins_of(cause));
+    order_.insert(next, *cast);
+  }
+
+  Model& model_;
+  Graph& graph_;
+  NodeOrder order_;
+  std::unordered_map<const Value*, Value*> wide_;
+};
+
+bool run(Model& model) { return Widening(model).run(); }
+
+}  // namespace
+
+constinit const PassDef pass_widen_halves = {
+    .name = "widen_halves",
+    .summary = "operators on float16 and bfloat16 compute in float32",
+    .run = run,
+};
+
+}  // namespace assay
