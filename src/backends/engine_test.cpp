@@ -165,6 +165,16 @@ TEST_F(EngineTest, TheMaskOfADropoutMayBeAnOutput) {
   expect_agreement();
 }
 
+TEST_F(EngineTest, NothingIsSlicedBackwards) {
+  Value* x = input("x", {0, 3});
+  output(op("Slice", {x, ints({5}), ints({3}), ints({0}), ints({-1})}));
+  Value* y = input("y", {4, 3});
+  output(op("Slice", {y, ints({-1}), ints({std::numeric_limits<int64_t>::min()}), ints({0}),
+                      ints({std::numeric_limits<int64_t>::min() + 1})}));
+  output(op("Slice", {y, ints({1}), ints({4}), ints({0}), ints({std::numeric_limits<int64_t>::max()})}));
+  expect_agreement();
+}
+
 TEST_F(EngineTest, EmptyTensorsPassThrough) {
   Value* x = input("x", {0, 8});
   output(op("Relu", {op("MatMul", {x, weight({8, 4})})}));

@@ -362,6 +362,8 @@ constexpr PassCase kCases[] = {
     {"widen_halves", "g (float[2] x) => (float16[2] y) { a = Cast <to = 10> (x) y = Neg (a) }",
      "Cast<to=10>(x); Cast<to=1>(%0); Neg(%1); y = Cast<to=10>(%2)"},
     {"widen_halves", "g (float[2] x) => (float[2] y) { a = Cast <to = 10> (x) y = Cast <to = 1> (a) }", ""},
+    {"widen_halves", "g (float16[2] x) => (float16[2] y) <int64 i = {0}> { s = SequenceConstruct (x) y = SequenceAt (s, i) }",
+     ""},
     {"widen_halves", "g (float16[2] x) => (float[2] y) { a = Neg (x) y = Cast <to = 1> (a) }",
      "Cast<to=1>(x); Neg(%0); Cast<to=10>(%1); y = Identity(%1)"},
 };

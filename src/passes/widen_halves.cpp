@@ -55,9 +55,18 @@ class Widening {
 
  private:
   bool can_widen(const Node& n) const {
-    if (is_op(n, "Cast") || is_op(n, "CastLike") || has_subgraph(n)) return false;
+    // These look at the type itself, or round in it.
+    if (is_op(n, "Cast") || is_op(n, "CastLike") || is_op(n, "BitCast") || is_op(n, "QuantizeLinear") ||
+        has_subgraph(n))
+      return false;
     bool any = false;
-    for (const Value* v : n.inputs()) any = any || is_half(v);
+    for (const auto* values : {&n.inputs(), &n.outputs()})
+      for (const Value* v : *values) {
+        if (v == nullptr) continue;
+        any = any || is_half(v);
+        // Not sequences of halves, nor what Cast does not know yet.
+        if (!v->type.is_tensor() || (dtype_of(v) == DType::kBFloat16 && !casts_bfloat16_)) return false;
+      }
     if (!any) return false;
     const BoundOp op = bind_op(n, model_);
     if (op.version == nullptr) return false;
@@ -117,6 +126,7 @@ class Widening {
   }
 
   Model& model_;
+  const bool casts_bfloat16_ = model_.opset("") >= 13;
   Graph& graph_;
   NodeOrder order_;
   std::unordered_map<const Value*, Value*> wide_;

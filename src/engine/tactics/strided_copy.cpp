@@ -50,7 +50,10 @@ std::optional<Walk> slice_walk(const Problem& p) {
   Walk w{out, in.strides(), 0};
   for (size_t i = 0; i < starts->size(); ++i) {
     const auto axis = static_cast<size_t>(normalize_axis((*axes)[i], in.rank()));
-    const int64_t extent = in[axis], step = (*steps)[i];
+    const int64_t extent = in[axis];
+    if (extent == 0) return Walk{out, in.strides(), 0};  // nothing is walked
+    // A longer step takes one element, too.
+    const int64_t step = std::clamp((*steps)[i], -extent, extent);
     int64_t start = (*starts)[i] < 0 ? (*starts)[i] + extent : (*starts)[i];
     start = step > 0 ? std::clamp<int64_t>(start, 0, extent) : std::clamp<int64_t>(start, 0, extent - 1);
     w.offset += start * w.strides[axis];
