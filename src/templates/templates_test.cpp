@@ -113,7 +113,9 @@ TEST(Templates, HaveThePublishedSizes) {
       {"yolov8n", {3151904, 8.7}},        {"unet", {31037698, 96.34}},
       {"vit-b-16", {86567656, 35.1}},     {"bert-base", {109482240, 22.35}},
       {"gpt2", {124439808, 16.0}},        {"gpt2-decode", {124439808, 0.2495}},
-      {"lstm", {8762397, 1.12}},          {"mlp", {2913290, 0.00582}}};
+      {"lstm", {8762397, 1.12}},          {"mlp", {2913290, 0.00582}},
+      {"mnist-cnn", {3274634, 0.02777}},  {"mnist-nonzero", {3274634, 0.02777}},
+      {"mnist-shapes", {3274634, 0.02777}}};
   ASSERT_EQ(published.size(), all_templates().size());
   for (const ModelTemplate* t : all_templates()) {
     const TemplateStatistics s = template_statistics(*t);

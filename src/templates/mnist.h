@@ -1,0 +1,20 @@
+// The small convolutional network for handwritten digits that introductions to inference engines begin with.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "templates/templates.h"
+
+namespace assay {
+
+enum class MnistTail : uint8_t {
+  kDigits,   ///< Softmax and ArgMax
+  kNonZero,  ///< and where the hidden layer is not 0, whose extent only the data tell
+  kShapes,   ///< extents are computed from Shape at every turn, as exporters write them
+};
+
+/// [batch, 1, 28, 28] `tensor-0`: 5x5x32, pool, 5x5x64, pool, 1024, 10.
+std::shared_ptr<Model> build_mnist(const TemplateOptions& options, std::string name, MnistTail tail);
+
+}  // namespace assay

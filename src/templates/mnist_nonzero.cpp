@@ -1,0 +1,17 @@
+// The MNIST network, with an output whose extent only the data tell.
+#include "templates/mnist.h"
+#include "templates/template_list.h"
+
+namespace assay {
+namespace {
+
+std::shared_ptr<Model> build(const TemplateOptions& options) { return build_mnist(options, "mnist_nonzero", MnistTail::kNonZero); }
+
+}  // namespace
+
+constinit const ModelTemplate template_mnist_nonzero = {
+    .name = "mnist-nonzero",
+    .summary = "mnist-cnn that also gives where its hidden layer is not 0, by NonZero",
+    .build = build};
+
+}  // namespace assay
