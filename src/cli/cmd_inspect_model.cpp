@@ -34,6 +34,10 @@ void add_display_options(ArgParser& parser) {
            "only, unless `weights` is there, too.",
        .arity = Arity::kAtLeastOne,
        .choices = {"layers", "attrs", "weights", "text"}},
+      {.names = {"--mode"},
+       .help = "The older spelling: none, basic (--show layers), attrs (layers attrs) or full (layers attrs "
+               "weights).",
+       .choices = {"none", "basic", "attrs", "full"}},
       {.names = {"--list-unbounded-dds"},
        .help = "List the tensors whose values decide, without a bound, how large others become. Fold the "
                "constants and infer the shapes first.",
@@ -59,6 +63,10 @@ void add_options(ArgParser& parser) {
 
 ModelTextOptions read_text_options(const ParsedArgs& args) {
   ModelTextOptions options;
+  const std::string mode = args.text("--mode").value_or("none");
+  options.layers = mode != "none";
+  options.attrs = mode == "attrs" || mode == "full";
+  options.weights = mode == "full";
   for (const std::string& what : args.list("--show").value_or(std::vector<std::string>())) {
     options.layers = options.layers || what == "layers";
     options.attrs = options.attrs || what == "attrs";
@@ -118,7 +126,8 @@ int show_engine(const ParsedArgs& args, const std::string& path) {
   for (const char* option : {"--stats", "--json", "--list-unbounded-dds", "--input-shapes"})
     if (args.has(option)) log::warning("{} is about ONNX models; of a plan it shows nothing.", option);
   log::info("Loading bytes from {}", path);
-  const Runtime runtime({.threads = 1});
+  // Nothing runs, so what may be slow is of no interest.
+  const Runtime runtime({.threads = 1, .on_warning = [](const std::string&) {}});
   const ModelTextOptions text = read_text_options(args);
   log::info("==== TensorRT Engine ====\n{}", engine_text(*runtime.load_engine(path), {.layers = text.layers, .attrs = text.attrs}));
   return 0;
