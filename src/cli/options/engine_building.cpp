@@ -60,7 +60,7 @@ void add_config_options(ArgParser& parser) {
   const Option options[] = {
       {.names = {"--refittable"}, .help = "Other weights can be given to the engine later.", .arity = Arity::kNone},
       {.names = {"--strip-plan"}, .help = "Leave the weights out of the plan: a refit gives them.", .arity = Arity::kNone},
-      {.names = {"--load-timing-cache"}, .help = "Times that were measured before. A missing file is no error.", .metavar = "FILE"},
+      {.names = {"--load-timing-cache"}, .help = "Times that were measured before. A missing file is not an error.", .metavar = "FILE"},
       {.names = {"--save-timing-cache"}, .help = "Add the times that were measured to this file.", .metavar = "FILE"},
       {.names = {"--error-on-timing-cache-miss"}, .help = "Measure nothing: a time that the cache does not have is an error.", .arity = Arity::kNone},
       {.names = {"--save-tactics", "--save-tactic-replay"}, .help = "Save which tactic each layer got.", .metavar = "FILE", .exclusive = "tactic replays"},
