@@ -113,6 +113,34 @@ TEST_P(InitializerData, FilledAgain) {
   EXPECT_TRUE(m->graph->find_value("w")->tensor().identical(Tensor::vector<float>({5, 6})));
 }
 
+TEST(Weightless, TheEntryInValueInfoKeepsItsWords) {
+  // PyTorch's exporter lists initializers there, too.
+  for (const std::string_view words : {"", "an entry"}) {
+    MessageWriter entry, graph, model, tensor, shape, extent, type;
+    extent.integer(1, 2);
+    shape.message(1, extent);
+    tensor.integer(1, 1);
+    tensor.message(2, shape);
+    type.message(1, tensor);
+    entry.text(1, "w");
+    entry.message(2, type);
+    entry.text_if(3, words);
+    graph.message(13, entry);
+    model.message(7, graph);
+    // Messages that come twice are merged.
+    auto m = parse(model_bytes(weight_message(true), false) + model.bytes());
+    strip_data(*m->graph->find_value("w"), "TRT_WEIGHTLESS/");
+    for (int round = 0; round < 2; ++round) {
+      const std::string bytes = serialize_model(*m);
+      const onnx::GraphMessage saved = onnx::read_model(bytes).graph;
+      EXPECT_EQ(saved.initializers.at(0).doc_string, "TRT_WEIGHTLESS/");
+      ASSERT_EQ(saved.value_infos.size(), 1U);
+      EXPECT_EQ(saved.value_infos[0].doc_string, words);
+      m = parse(bytes);
+    }
+  }
+}
+
 TEST(Weightless, RefusedUnlessAllowed) {
   auto m = parse(model_bytes(weight_message(true), false));
   strip_data(*m->graph->find_value("w"), "TRT_WEIGHTLESS/");

@@ -1,0 +1,55 @@
+#include "passes/source_notes.h"
+
+#include <unordered_set>
+
+#include "assay/edit.h"
+
+namespace assay {
+namespace {
+
+class Remover {
+ public:
+  explicit Remover(const Graph& main) {
+    for (const std::vector<Value*>* list : {&main.inputs, &main.outputs}) kept_.insert(list->begin(), list->end());
+  }
+
+  void remove_from(Graph& g) {
+    for (const auto& n : g.nodes()) {
+      drop(n->doc_string);
+      drop(n->metadata);
+      for (Attribute& a : n->attributes) drop(a.doc_string);
+    }
+    for (const auto& v : g.values()) {
+      if (kept_.contains(v.get())) continue;
+      drop(v->doc_string);
+      drop(v->metadata);
+    }
+    for (Graph* sub : subgraphs(g)) remove_from(*sub);
+  }
+
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  void drop(std::string& text) {
+    bytes_ += static_cast<int64_t>(text.size());
+    text.clear();
+  }
+  void drop(Metadata& metadata) {
+    for (const auto& [key, text] : metadata) bytes_ += static_cast<int64_t>(key.size() + text.size());
+    metadata.clear();
+  }
+
+  std::unordered_set<const Value*> kept_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+int64_t remove_source_notes(Model& model) {
+  Remover remover(*model.graph);
+  remover.remove_from(*model.graph);
+  for (Function& f : model.functions) remover.remove_from(*f.body);
+  return remover.bytes();
+}
+
+}  // namespace assay
