@@ -205,7 +205,7 @@ void simplify(Model& model, const FoldOptions& fold, bool infers, FoldTotals& to
 /// Where nodes come from is a large part of small models, and no longer true of nodes that were merged.
 void drop_source_notes(Model& model) {
   if (const int64_t bytes = remove_source_notes(model); bytes > 0)
-    log::info("{} bytes of doc strings and metadata of nodes are left out; --keep-node-metadata keeps them.", bytes);
+    log::info("{} bytes of doc strings and metadata of nodes and tensors are left out; --keep-node-metadata keeps them.", bytes);
 }
 
 void change_outputs(const ParsedArgs& args, Model& model) {

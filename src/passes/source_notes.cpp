@@ -3,6 +3,8 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
+#include "onnx/messages.h"
+#include "onnx/writer.h"
 
 namespace assay {
 namespace {
@@ -24,6 +26,8 @@ class Remover {
       drop(v->doc_string);
       drop(v->metadata);
     }
+    drop(g.metadata);
+    drop_entries_of_constants(g);
     for (Graph* sub : subgraphs(g)) remove_from(*sub);
   }
 
@@ -37,6 +41,17 @@ class Remover {
   void drop(Metadata& metadata) {
     for (const auto& [key, text] : metadata) bytes_ += static_cast<int64_t>(key.size() + text.size());
     metadata.clear();
+  }
+  /// What value_info says of initializers repeats what they say, or adds notes; entries besides those that follow from
+  /// the values lie among the fields that are kept as they were read.
+  void drop_entries_of_constants(Graph& g) {
+    std::erase_if(g.value_info_order, [](const Value* v) { return v->is_constant() && !v->is_overridable; });
+    if (g.extra_fields.empty()) return;
+    std::string model;
+    onnx::add_field(7, g.extra_fields, model);
+    std::string rest = onnx::read_model(model).graph.extra;
+    bytes_ += static_cast<int64_t>(g.extra_fields.size() - rest.size());
+    g.extra_fields = std::move(rest);
   }
 
   std::unordered_set<const Value*> kept_;

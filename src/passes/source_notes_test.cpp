@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/import.h"
+#include "onnx/writer.h"
 
 namespace assay {
 namespace {
@@ -32,17 +33,37 @@ TEST(SourceNotes, GoFromNodesAndWhatIsBetweenThem) {
                  "test");
   annotate(*model->graph);
   annotate(*model->functions.at(0).body);
-  // Five nodes, two attributes, and the values h, p, q, a and b.
-  EXPECT_EQ(remove_source_notes(*model), 5 * (4 + 9) + 2 * 3 + 5 * 9);
+  // Five nodes, two attributes, the values h, p, q, a and b, and four graphs.
+  EXPECT_EQ(remove_source_notes(*model), 5 * (4 + 9) + 2 * 3 + 5 * 9 + 4 * 9);
   EXPECT_EQ(remove_source_notes(*model), 0);
   const Graph& g = *model->graph;
   EXPECT_EQ(g.inputs[1]->metadata, kNote);
   EXPECT_EQ(g.outputs[0]->metadata, kNote);
-  EXPECT_EQ(g.metadata, kNote);
+  EXPECT_TRUE(g.metadata.empty());
   EXPECT_EQ(g.doc_string, "kept");
   EXPECT_EQ(model->metadata.size(), 1U);
   EXPECT_TRUE(g.nodes()[1]->metadata.empty());
   EXPECT_TRUE(g.find_value("h")->metadata.empty());
+}
+
+TEST(SourceNotes, GoFromEntriesOfInitializers) {
+  const auto model =
+      parse_text("<ir_version: 10, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float[2] h> "
+                 "{ h = Mul (x, w) y = Relu (h) }",
+                 "test");
+  Graph& g = *model->graph;
+  g.value_info_order = {g.find_value("w"), g.find_value("h")};
+  onnx::MessageWriter entry;
+  entry.text(1, "w");
+  entry.text(3, "a weight");
+  onnx::MessageWriter fields;
+  fields.message(13, entry);
+  fields.text(99, "future");
+  g.extra_fields = fields.bytes();
+  EXPECT_GT(remove_source_notes(*model), 0);
+  EXPECT_EQ(g.value_info_order, std::vector<Value*>{g.find_value("h")});
+  EXPECT_EQ(g.extra_fields.find("a weight"), std::string::npos);
+  EXPECT_NE(g.extra_fields.find("future"), std::string::npos);
 }
 
 }  // namespace
