@@ -12,7 +12,7 @@ namespace {
 class Remover {
  public:
   explicit Remover(const Graph& main) {
-    for (const std::vector<Value*>* list : {&main.inputs, &main.outputs}) kept_.insert(list->begin(), list->end());
+    for (const std::vector<Value*>* list : {&main.inputs, &main.outputs}) described_.insert(list->begin(), list->end());
   }
 
   void remove_from(Graph& g) {
@@ -22,9 +22,8 @@ class Remover {
       for (Attribute& a : n->attributes) drop(a.doc_string);
     }
     for (const auto& v : g.values()) {
-      if (kept_.contains(v.get())) continue;
-      drop(v->doc_string);
       drop(v->metadata);
+      if (!described_.contains(v.get())) drop(v->doc_string);
     }
     drop(g.metadata);
     drop_entries_of_constants(g);
@@ -54,7 +53,7 @@ class Remover {
     g.extra_fields = std::move(rest);
   }
 
-  std::unordered_set<const Value*> kept_;
+  std::unordered_set<const Value*> described_;  ///< doc strings of inputs and outputs are for users
   int64_t bytes_ = 0;
 };
 

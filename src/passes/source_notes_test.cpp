@@ -21,7 +21,10 @@ void annotate(Graph& g) {
       if (const auto* body = a.get_if<std::shared_ptr<Graph>>()) annotate(**body);
     }
   }
-  for (const auto& v : g.values()) v->metadata = kNote;
+  for (const auto& v : g.values()) {
+    v->doc_string = "doc";
+    v->metadata = kNote;
+  }
 }
 
 TEST(SourceNotes, GoFromNodesAndWhatIsBetweenThem) {
@@ -33,12 +36,14 @@ TEST(SourceNotes, GoFromNodesAndWhatIsBetweenThem) {
                  "test");
   annotate(*model->graph);
   annotate(*model->functions.at(0).body);
-  // Five nodes, two attributes, the values h, p, q, a and b, and four graphs.
-  EXPECT_EQ(remove_source_notes(*model), 5 * (4 + 9) + 2 * 3 + 5 * 9 + 4 * 9);
+  // Five nodes, two attributes, the values c, x, y, h, p, q, a and b, the last five of which are not the main graph's
+  // inputs or outputs, and four graphs.
+  EXPECT_EQ(remove_source_notes(*model), 5 * (4 + 9) + 2 * 3 + 8 * 9 + 5 * 3 + 4 * 9);
   EXPECT_EQ(remove_source_notes(*model), 0);
   const Graph& g = *model->graph;
-  EXPECT_EQ(g.inputs[1]->metadata, kNote);
-  EXPECT_EQ(g.outputs[0]->metadata, kNote);
+  EXPECT_EQ(g.inputs[1]->doc_string, "doc");
+  EXPECT_EQ(g.outputs[0]->doc_string, "doc");
+  EXPECT_TRUE(g.inputs[1]->metadata.empty());
   EXPECT_TRUE(g.metadata.empty());
   EXPECT_EQ(g.doc_string, "kept");
   EXPECT_EQ(model->metadata.size(), 1U);
