@@ -36,6 +36,14 @@ Type halved(const Type& type) {
   return result;
 }
 
+/// Sums and products of as many numbers as indices repeat. ONNX Runtime has no kernels of float16 for them.
+bool scatters_with_reduction(const Node& node) {
+  if (!node.domain.empty() || (node.op_type != "ScatterElements" && node.op_type != "ScatterND")) return false;
+  const Attribute* reduction = node.find_attribute("reduction");
+  const auto* how = reduction != nullptr ? reduction->get_if<std::string>() : nullptr;
+  return how != nullptr && *how != "none";
+}
+
 class Converter {
  public:
   explicit Converter(Model& model) : model_(model), functions_(model) {}
@@ -54,8 +62,9 @@ class Converter {
   }
 
  private:
+  /// Null for what keeps float32.
   const Schema* schema_for(const Node& node) const {
-    if (functions_.called(node) != nullptr) return nullptr;
+    if (functions_.called(node) != nullptr || scatters_with_reduction(node)) return nullptr;
     const OpDef* op = find_op(node.domain, node.op_type);
     const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
     return version == nullptr ? nullptr : &schema_of(*version);

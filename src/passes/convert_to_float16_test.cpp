@@ -128,6 +128,20 @@ TEST_F(ConvertToFloat16, NodesWithoutHalfComputeBetweenCasts) {
   EXPECT_LE(distance(), 0.0501);
 }
 
+TEST_F(ConvertToFloat16, ScatteringWithAReductionStaysInFloat32) {
+  Value* indices = g.add_constant("i", Tensor::zeros(DType::kInt64, {1, 2, 4}));
+  Value* placed = node("ScatterElements", {x, indices, x}, "placed", {{"axis", int64_t{2}}});
+  convert(node("ScatterElements", {placed, indices, x}, "y", {{"axis", int64_t{2}}, {"reduction", std::string("add")}}));
+  EXPECT_EQ(type_of("placed"), kF16);
+  const Node* sum = nullptr;
+  for (const auto& n : g.nodes())
+    if (n->op_type == "ScatterElements" && n->find_attribute("reduction") != nullptr) sum = n.get();
+  ASSERT_NE(sum, nullptr);
+  for (const size_t i : {0, 2}) EXPECT_EQ(sum->input(i)->type.dtype, kF32);
+  EXPECT_EQ(sum->output(0)->type.dtype, kF32);
+  EXPECT_LT(distance(), 1e-3);
+}
+
 TEST_F(ConvertToFloat16, TypesThatAttributesName) {
   Value* shape = node("Shape", {x}, "shape");
   Value* zeros = node("ConstantOfShape", {shape}, "zeros");
