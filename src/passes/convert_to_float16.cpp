@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "graph/function_index.h"
 #include "graph/node_order.h"
+#include "graph/read.h"
 #include "graph/uses.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
@@ -20,6 +21,7 @@ namespace assay {
 namespace {
 
 constexpr float kLargestHalf = 65504;
+constexpr float kSmallestNormalHalf = 6.103515625e-05F;  // 2^-14
 constexpr float kSmallestHalf = 5.9604644775390625e-08F;  // 2^-24, subnormal
 constexpr auto kFloat = static_cast<int64_t>(DType::kFloat32);
 constexpr auto kHalf = static_cast<int64_t>(DType::kFloat16);
@@ -44,6 +46,21 @@ bool scatters_with_reduction(const Node& node) {
   return how != nullptr && *how != "none";
 }
 
+/// Float16 has no variance of large sums, and few digits of those below its normal numbers; everything is divided by
+/// their roots.
+bool has_variance_beyond_half(const Node& node) {
+  if (!node.domain.empty() || node.op_type != "BatchNormalization") return false;
+  constexpr size_t kVariance = 4;
+  const Value* variance = node.input(kVariance);
+  const UnalignedTensor* data = variance != nullptr ? constant_of(variance) : nullptr;
+  if (data == nullptr && variance != nullptr && variance->producer() != nullptr && is_op(*variance->producer(), "Constant"))
+    if (const Attribute* value = variance->producer()->find_attribute("value")) data = value->get_if<UnalignedTensor>();
+  if (data == nullptr || data->dtype() != DType::kFloat32) return false;
+  const Tensor values = data->aligned();
+  const auto numbers = values.span<float>();
+  return std::any_of(numbers.begin(), numbers.end(), [](float v) { return (v > 0 && v < kSmallestNormalHalf) || v > kLargestHalf; });
+}
+
 class Converter {
  public:
   explicit Converter(Model& model) : model_(model), functions_(model) {}
@@ -64,7 +81,7 @@ class Converter {
  private:
   /// Null for what keeps float32.
   const Schema* schema_for(const Node& node) const {
-    if (functions_.called(node) != nullptr || scatters_with_reduction(node)) return nullptr;
+    if (functions_.called(node) != nullptr || scatters_with_reduction(node) || has_variance_beyond_half(node)) return nullptr;
     const OpDef* op = find_op(node.domain, node.op_type);
     const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
     return version == nullptr ? nullptr : &schema_of(*version);

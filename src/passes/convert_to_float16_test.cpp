@@ -142,6 +142,17 @@ TEST_F(ConvertToFloat16, ScatteringWithAReductionStaysInFloat32) {
   EXPECT_LT(distance(), 1e-3);
 }
 
+struct VarianceInHalf : ConvertToFloat16, testing::WithParamInterface<float> {};
+
+TEST_P(VarianceInHalf, BeyondNormalNumbersStaysInFloat32) {
+  Value *scale = constant("scale", {2}, {std::sqrt(GetParam()), 1}), *zero = constant("zero", {2}, {0, 0}),
+        *variance = constant("variance", {2}, {GetParam(), 1});
+  convert(node("BatchNormalization", {x, scale, zero, zero, variance}, "y", {{"epsilon", 1e-10F}}));
+  EXPECT_EQ(variance->type.dtype, kF32);
+  EXPECT_LT(distance(), 1e-3);
+}
+INSTANTIATE_TEST_SUITE_P(TooSmallAndTooLarge, VarianceInHalf, testing::Values(3.3e-7F, 1e8F));
+
 TEST_F(ConvertToFloat16, TypesThatAttributesName) {
   Value* shape = node("Shape", {x}, "shape");
   Value* zeros = node("ConstantOfShape", {shape}, "zeros");

