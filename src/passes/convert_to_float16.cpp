@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "assay/edit.h"
 #include "assay/error.h"
 #include "base/log.h"
 #include "graph/function_index.h"
@@ -46,19 +47,37 @@ bool scatters_with_reduction(const Node& node) {
   return how != nullptr && *how != "none";
 }
 
+/// The data of a constant, or of what a Constant node gives.
+const UnalignedTensor* data_of(const Value* v) {
+  if (v == nullptr) return nullptr;
+  const Node* producer = v->producer();
+  if (producer == nullptr || !is_op(*producer, "Constant")) return constant_of(v);
+  const Attribute* value = producer->find_attribute("value");
+  return value != nullptr ? value->get_if<UnalignedTensor>() : nullptr;
+}
+
 /// Float16 has no variance of large sums, and few digits of those below its normal numbers; everything is divided by
 /// their roots.
 bool has_variance_beyond_half(const Node& node) {
-  if (!node.domain.empty() || node.op_type != "BatchNormalization") return false;
   constexpr size_t kVariance = 4;
-  const Value* variance = node.input(kVariance);
-  const UnalignedTensor* data = variance != nullptr ? constant_of(variance) : nullptr;
-  if (data == nullptr && variance != nullptr && variance->producer() != nullptr && is_op(*variance->producer(), "Constant"))
-    if (const Attribute* value = variance->producer()->find_attribute("value")) data = value->get_if<UnalignedTensor>();
+  if (!is_op(node, "BatchNormalization")) return false;
+  const UnalignedTensor* data = data_of(node.input(kVariance));
   if (data == nullptr || data->dtype() != DType::kFloat32) return false;
   const Tensor values = data->aligned();
   const auto numbers = values.span<float>();
-  return std::any_of(numbers.begin(), numbers.end(), [](float v) { return (v > 0 && v < kSmallestNormalHalf) || v > kLargestHalf; });
+  return std::any_of(numbers.begin(), numbers.end(),
+                     [](float v) { return (v > 0 && v < kSmallestNormalHalf) || v > kLargestHalf; });
+}
+
+/// Gives such nodes initializers in place of Constant nodes, which become float16 before it is their turn.
+void hold_statistics(Graph& g) {
+  for (const auto& n : g.nodes()) {
+    if (!has_variance_beyond_half(*n)) continue;
+    for (size_t i = 1; i < n->inputs().size(); ++i)
+      if (const Value* v = n->input(i); v != nullptr && !v->is_constant())
+        if (const UnalignedTensor* data = data_of(v)) n->set_input(i, g.add_constant(g.unique_name(v->name() + "_kept"), *data));
+  }
+  for (Graph* sub : subgraphs(g)) hold_statistics(*sub);
 }
 
 class Converter {
@@ -69,6 +88,7 @@ class Converter {
     // What inference cannot tell shows below, as a tensor without type.
     infer_shapes(model_, {.on_problem = [](const Node&, const std::string&) {}});
     require_known_types(*model_.graph);
+    hold_statistics(*model_.graph);
     std::vector<Value*> outputs = model_.graph->outputs;
     std::erase_if(outputs, [](const Value* v) { return !is_float32(v->type); });
     convert_graph(*model_.graph);

@@ -151,6 +151,17 @@ TEST_P(VarianceInHalf, BeyondNormalNumbersStaysInFloat32) {
   EXPECT_EQ(variance->type.dtype, kF32);
   EXPECT_LT(distance(), 1e-3);
 }
+
+TEST_P(VarianceInHalf, AlsoOfConstantNodes) {
+  const auto constant_node = [&](const char* name, float first, float second) {
+    return node("Constant", {}, name, {{"value", UnalignedTensor(Tensor::vector<float>({first, second}))}});
+  };
+  Value *scale = constant_node("scale", std::sqrt(GetParam()), 1), *zero = constant_node("zero", 0, 0),
+        *variance = constant_node("variance", GetParam(), 1);
+  convert(node("BatchNormalization", {x, scale, zero, zero, variance}, "y", {{"epsilon", 1e-10F}}));
+  EXPECT_LT(distance(), 1e-3);
+}
+
 INSTANTIATE_TEST_SUITE_P(TooSmallAndTooLarge, VarianceInHalf, testing::Values(3.3e-7F, 1e8F));
 
 TEST_F(ConvertToFloat16, TypesThatAttributesName) {
