@@ -35,7 +35,7 @@ struct FoldOptions {
 };
 
 /// The growth of one fold that is taken without being asked for. Bytes.
-inline constexpr int64_t kMaxGrowth = int64_t{1} << 20;
+inline constexpr int64_t kMaxGrowth = int64_t{4} << 20;
 
 struct FoldReport {
   struct Kept {

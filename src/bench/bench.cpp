@@ -386,7 +386,7 @@ BackendName parse_backend_name(const std::string& name) {
   if (find_backend(parsed.backend) == nullptr) {
     std::vector<std::string_view> names;
     for (const Backend* b : all_backends()) names.push_back(b->name);
-    Error error(ErrorCode::kNotFound, fmt::format("'{}' is no backend of this build; they are: {}",
+    Error error(ErrorCode::kNotFound, fmt::format("'{}' is not a backend of this build; they are: {}",
                                                   parsed.backend, fmt::join(names, ", ")));
     if (const std::string hint = name_hint(parsed.backend, names); !hint.empty()) error.set_remedy(hint);
     throw error;

@@ -66,7 +66,7 @@ std::vector<Tensor> make_feed(const std::vector<InputCase>& cases, const InputFi
   for (const auto& [name, path] : files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     Error error(ErrorCode::kNotFound,
-                fmt::format("the file {} is for '{}', which is no input of the model", path, name));
+                fmt::format("the file {} is for '{}', which is not an input of the model", path, name));
     if (const std::string hint = name_hint(name, names); !hint.empty()) error.set_remedy(hint);
     throw error;
   }

@@ -64,7 +64,7 @@ void check_names(const std::vector<TensorInfo>& inputs, const ShapeSet& set) {
   for (const InputExtents& e : set) {
     if (std::find(names.begin(), names.end(), e.name) != names.end()) continue;
     Error error(ErrorCode::kNotFound,
-                fmt::format("a shape is given for '{}', which is no input of the model; its inputs are: {}",
+                fmt::format("a shape is given for '{}', which is not an input of the model; its inputs are: {}",
                             e.name, fmt::join(names, ", ")));
     if (const std::string hint = name_hint(e.name, names); !hint.empty()) error.set_remedy(hint);
     throw error;

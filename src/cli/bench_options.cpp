@@ -292,7 +292,7 @@ class Reader {
       const std::vector<std::string> words = args_.all(name)[seen[name]++];
       if (name == kProfile) {
         current = python_int(words.at(0)).value_or(-1);
-        require(current >= 0, ErrorCode::kInvalidArgument, "--profile: {} is no number of a profile",
+        require(current >= 0, ErrorCode::kInvalidArgument, "--profile: {} is not the number of a profile",
                 words[0]);
         continue;
       }
@@ -419,7 +419,7 @@ int64_t parse_size(const std::string& option, const std::string& text, int64_t u
   const double bytes = value.value_or(-1) * (suffix.empty() ? static_cast<double>(unit)
                                                             : std::ldexp(1.0, 10 * std::max(power, 0)));
   require(value && (suffix.empty() || power >= 0) && bytes >= 0 && bytes < 9e18, ErrorCode::kInvalidArgument,
-          "{}: '{}' is no size. Expected a number, perhaps followed by B, K, M or G", option, text);
+          "{}: '{}' is not a size. Expected a number, perhaps followed by B, K, M or G", option, text);
   return static_cast<int64_t>(bytes);
 }
 

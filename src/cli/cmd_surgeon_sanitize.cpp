@@ -24,6 +24,7 @@
 #include "passes/mark_outputs.h"
 #include "passes/origins.h"
 #include "passes/simplify.h"
+#include "passes/source_notes.h"
 #include "run/equivalence.h"
 #include "run/observed_types.h"
 #include "run/results.h"
@@ -72,7 +73,12 @@ void add_options(ArgParser& parser) {
        .help = "Also remove and merge what does not change results beyond rounding: nodes that do nothing, equal "
                "nodes and weights, chains of views, slices and transpositions, computed shapes that the extents "
                "decide; batch normalisations, channel-wise factors and paddings go into the layers next to them, "
-               "formulas become the operators that the model's opset has for them. Implies --fold-constants.",
+               "formulas become the operators that the model's opset has for them. Doc strings and metadata of nodes "
+               "are left out. Implies --fold-constants.",
+       .arity = Arity::kNone},
+      {.names = {"--keep-node-metadata"},
+       .help = "With --simplify: keep doc strings and metadata of nodes and of the tensors between them, as exporters "
+               "write them; they say where a node comes from, also of nodes that were merged into others.",
        .arity = Arity::kNone},
       {.names = {"--prove"},
        .help = "Evaluate the original and the result in float64 on generated data, with several sizes where "
@@ -105,7 +111,7 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--fold-size-threshold"},
        .help = "Results of more bytes stay computed. Default: a fold that makes the model larger by more "
-               "than 1 MiB is not done.",
+               "than 4 MiB is not done.",
        .metavar = "BYTES"},
   };
 }
@@ -194,6 +200,12 @@ void simplify(Model& model, const FoldOptions& fold, bool infers, FoldTotals& to
   totals.flattened += report.flattened_ifs;
   totals.casts += report.elided_casts;
   remove_origins(model);
+}
+
+/// Where nodes come from is a large part of small models, and no longer true of nodes that were merged.
+void drop_source_notes(Model& model) {
+  if (const int64_t bytes = remove_source_notes(model); bytes > 0)
+    log::info("{} bytes of doc strings and metadata of nodes and tensors are left out; --keep-node-metadata keeps them.", bytes);
 }
 
 void change_outputs(const ParsedArgs& args, Model& model) {
@@ -324,6 +336,7 @@ int run(CommandContext& context) {
     if (folds) fold(args, *model, totals);
     if (args.has("--simplify")) {
       simplify(*model, read_fold_options(args), infers, totals);
+      if (!args.has("--keep-node-metadata")) drop_source_notes(*model);
       cleanup(*model);
     }
     if (infers) infer_known_shapes(*model, true);

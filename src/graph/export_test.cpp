@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "assay/edit.h"
@@ -13,6 +14,7 @@
 #include "base/temporary_name.h"
 #include "graph/import.h"
 #include "graph/value_info.h"
+#include "onnx/messages.h"
 #include "onnx/writer.h"
 #include "tensor/convert.h"
 
@@ -352,6 +354,19 @@ TEST_F(Export, AConstantOfAFunctionsBodyBecomesANode) {
   ASSERT_EQ(body.nodes().size(), 2U);
   EXPECT_EQ(body.nodes()[0]->op_type, "Constant");
   EXPECT_EQ(body.nodes()[1]->input(1), body.nodes()[0]->output(0));
+}
+
+TEST_F(Export, DetachedInitializersAreThoseInUse) {
+  // ONNX Runtime takes those that nothing uses out of the model before it looks for the data that it is given by name.
+  std::ofstream(path("m.onnxtxt")) << "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y, float[2] shown) "
+                                      "<float[2] used = {1, 2}, float[2] unused = {3, 4}, float[2] shown = {5, 6}> { y = Add (x, used) }";
+  const auto model = load_model(path("m.onnxtxt"));
+  const DetachedModel detached = detach_initializers(*model, 4);
+  std::set<std::string> names, saved;
+  for (const Value* v : detached.detached) names.insert(v->name());
+  for (const auto& i : onnx::read_model(detached.bytes).graph.initializers) saved.insert(std::string(i.name));
+  EXPECT_EQ(names, (std::set<std::string>{"shown", "used"}));
+  EXPECT_EQ(saved, names);
 }
 
 TEST_F(Export, WritesEqualModelsToEqualBytes) {

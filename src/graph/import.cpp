@@ -142,7 +142,7 @@ void Importer::value_infos(const std::vector<onnx::ValueInfoMessage>& list, Grap
     if (v != nullptr && v->producer() != nullptr) value_info(m, *v);
     if (v != nullptr && v->type.kind == Type::Kind::kUnknown && !v->is_constant() && m.has_type)
       v->type = to_type(m.type);
-    if (v != nullptr && value_info_message(*v).bytes() == m.bytes)
+    if (v != nullptr && value_info_entry(*v).bytes() == m.bytes)
       g.value_info_order.push_back(v);
     else  // of nothing that there is, or another word on an input or initializer
       onnx::add_field(field, m.bytes, extra);

@@ -26,8 +26,8 @@ MessageWriter weight_message(bool has_data) {
   return w;
 }
 
-/// y = x + w; with `as_input`, w is a graph input, too.
-std::string model_bytes(const MessageWriter& weight, bool as_input) {
+/// y = x + w; with `as_input`, w is a graph input, too; `entry`, unless it is null, stands in value_info.
+std::string model_bytes(const MessageWriter& weight, bool as_input, const MessageWriter* entry = nullptr) {
   MessageWriter node, graph, opset, model;
   for (const char* input : {"x", "w"}) node.text(1, input);
   node.text(2, "y");
@@ -44,6 +44,7 @@ std::string model_bytes(const MessageWriter& weight, bool as_input) {
   MessageWriter y;
   y.text(1, "y");
   graph.message(12, y);
+  if (entry != nullptr) graph.message(13, *entry);
   opset.integer(2, 17);
   model.integer(1, 8);
   model.message(7, graph);
@@ -111,6 +112,31 @@ TEST_P(InitializerData, FilledAgain) {
   EXPECT_EQ(saved_weight(*m, bytes).doc_string, "TRT_WEIGHTLESS/");
   m = parse(bytes, /*allow_weightless=*/false);
   EXPECT_TRUE(m->graph->find_value("w")->tensor().identical(Tensor::vector<float>({5, 6})));
+}
+
+TEST(Weightless, TheEntryInValueInfoKeepsItsWords) {
+  // PyTorch's exporter lists initializers there, too.
+  for (const std::string_view words : {"", "an entry"}) {
+    MessageWriter entry, type, tensor, shape, extent;
+    extent.integer(1, 2);
+    shape.message(1, extent);
+    tensor.integer(1, 1);
+    tensor.message(2, shape);
+    type.message(1, tensor);
+    entry.text(1, "w");
+    entry.message(2, type);
+    entry.text_if(3, words);
+    auto m = parse(model_bytes(weight_message(true), false, &entry));
+    strip_data(*m->graph->find_value("w"), "TRT_WEIGHTLESS/");
+    for (int round = 0; round < 2; ++round) {
+      const std::string bytes = serialize_model(*m);
+      const onnx::GraphMessage saved = onnx::read_model(bytes).graph;
+      EXPECT_EQ(saved.initializers.at(0).doc_string, "TRT_WEIGHTLESS/");
+      ASSERT_EQ(saved.value_infos.size(), 1U);
+      EXPECT_EQ(saved.value_infos[0].doc_string, words);
+      m = parse(bytes);
+    }
+  }
 }
 
 TEST(Weightless, RefusedUnlessAllowed) {

@@ -241,7 +241,7 @@ void write_value_infos(MessageWriter& w, uint32_t field, const Graph& g) {
   std::unordered_set<const Value*> listed(g.inputs.begin(), g.inputs.end());
   listed.insert(g.outputs.begin(), g.outputs.end());
   listed.insert(g.value_info_order.begin(), g.value_info_order.end());
-  for (const Value* v : g.value_info_order) w.message(field, value_info_message(*v));
+  for (const Value* v : g.value_info_order) w.message(field, value_info_entry(*v));
   for (const auto& v : g.values())
     if (v->producer() != nullptr && !listed.contains(v.get()) &&
         (v->type.kind != Type::Kind::kUnknown || !v->metadata.empty()))
@@ -398,14 +398,27 @@ int64_t written_ir_version(const Model& m) {
   return lists_all && holds_new_initializer(*m.graph) ? kUnlistedInitializers : m.ir_version;
 }
 
-MessageWriter value_info_message(const Value& v) {
+namespace {
+
+MessageWriter name_and_type(const Value& v) {
   MessageWriter w;
   w.copied(v.extra_fields);
   w.text(1, v.name());
   if (v.type.kind != Type::Kind::kUnknown) w.message(2, type_message(v.type));
+  return w;
+}
+
+}  // namespace
+
+MessageWriter value_info_message(const Value& v) {
+  MessageWriter w = name_and_type(v);
   w.text_if(3, v.doc_string);
   write_metadata(w, 4, v.metadata);
   return w;
+}
+
+MessageWriter value_info_entry(const Value& v) {
+  return v.is_constant() && !v.is_overridable ? name_and_type(v) : value_info_message(v);
 }
 
 MessageWriter model_message(const Model& model, const MessageOptions& options) {

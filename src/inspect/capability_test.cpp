@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/error.h"
+#include "graph/import.h"
 #include "inspect/range_extractor.h"
 #include "inspect/tactic_use.h"
 
@@ -72,6 +73,19 @@ TEST(Capability, cuts_the_graph_into_ranges) {
   EXPECT_EQ(third->graph->nodes().size(), 2u);
   EXPECT_TRUE(third->graph->find_value("w")->is_constant());
   EXPECT_EQ(model->graph->nodes().size(), 6u);
+}
+
+TEST(Capability, parts_have_constant_nodes_of_their_own) {
+  const auto model = parse_text("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
+                                "{ k = Constant <value_floats = [1.0, 2.0]> () a = Add (x, k) y = Mul (a, k) }",
+                                "test");
+  const RangeExtractor extractor(*model);
+  const auto first = extractor.extract({.begin = 0, .end = 2}), second = extractor.extract({.begin = 2, .end = 3}),
+             alone = extractor.extract({.begin = 0, .end = 1});
+  EXPECT_EQ(names(first->graph->inputs) + "-> " + names(first->graph->outputs), "x -> a ");
+  EXPECT_EQ(names(second->graph->inputs) + "-> " + names(second->graph->outputs), "a -> y ");
+  EXPECT_EQ(second->graph->nodes().front()->op_type, "Constant");
+  EXPECT_EQ(names(alone->graph->outputs), "k ");
 }
 
 TEST(Capability, parts_bring_what_they_need) {

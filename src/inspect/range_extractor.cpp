@@ -3,6 +3,7 @@
 #include "assay/edit.h"
 #include "graph/clone.h"
 #include "graph/order.h"
+#include "graph/read.h"
 
 namespace assay {
 
@@ -17,6 +18,13 @@ RangeExtractor::RangeExtractor(const Model& model)
   const auto& annotations = model.graph->quantization_annotations;
   for (size_t i = 0; i < annotations.size(); ++i) annotations_[annotations[i].first].push_back(i);
 }
+
+namespace {
+
+/// What a Constant node gives, which every part makes for itself.
+bool is_given_by_node(const Value* v) { return v->producer() != nullptr && is_op(*v->producer(), "Constant"); }
+
+}  // namespace
 
 bool RangeExtractor::is_made_inside(const Value* v, NodeRange range) const {
   if (v->producer() == nullptr) return false;
@@ -63,17 +71,25 @@ std::shared_ptr<Model> RangeExtractor::extract(NodeRange range) const {
   g.metadata = model_.graph->metadata;
   g.extra_fields = model_.graph->extra_fields;
   ValueMap map;
+  std::vector<Value*> constants;  // made here and used elsewhere
   for (size_t i = range.begin; i < range.end; ++i) {
     const Node& n = *model_.graph->nodes()[i];
     for (const Value* v : used_values(n)) {
       if (map.contains(v)) continue;
       Value* copy = map[v] = clone_value(*v, g);
-      if (!v->is_constant() && !is_made_inside(v, range)) g.inputs.push_back(copy);
+      if (v->is_constant() || is_made_inside(v, range)) continue;
+      if (is_given_by_node(v))
+        clone_node(*v->producer(), g, map);
+      else
+        g.inputs.push_back(copy);
     }
     clone_node(n, g, map);
-    for (const Value* v : n.outputs())
-      if (v != nullptr && (is_used_outside(v, range) || !is_used_inside(v, range))) g.outputs.push_back(map.at(v));
+    for (const Value* v : n.outputs()) {
+      if (v == nullptr || (!is_used_outside(v, range) && is_used_inside(v, range))) continue;
+      (is_given_by_node(v) && !outputs_.contains(v) ? constants : g.outputs).push_back(map.at(v));
+    }
   }
+  if (g.outputs.empty()) g.outputs = constants;  // a part has some
   for (const auto& v : g.values())
     if (const auto it = annotations_.find(v->name()); it != annotations_.end())
       for (const size_t i : it->second)

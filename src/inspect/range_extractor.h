@@ -20,7 +20,7 @@ class RangeExtractor {
   explicit RangeExtractor(const Model& model);
 
   /// A range as a model of its own. Its inputs are the values that it takes from outside, its outputs those that outside
-  /// or nobody uses. Constants and the functions that it calls come along.
+  /// or nobody uses. Constants, also those of Constant nodes elsewhere, and the functions that it calls come along.
   std::shared_ptr<Model> extract(NodeRange range) const;
 
  private:

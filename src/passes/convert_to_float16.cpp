@@ -5,10 +5,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "assay/edit.h"
 #include "assay/error.h"
 #include "base/log.h"
 #include "graph/function_index.h"
 #include "graph/node_order.h"
+#include "graph/read.h"
 #include "graph/uses.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
@@ -20,6 +22,7 @@ namespace assay {
 namespace {
 
 constexpr float kLargestHalf = 65504;
+constexpr float kSmallestNormalHalf = 6.103515625e-05F;  // 2^-14
 constexpr float kSmallestHalf = 5.9604644775390625e-08F;  // 2^-24, subnormal
 constexpr auto kFloat = static_cast<int64_t>(DType::kFloat32);
 constexpr auto kHalf = static_cast<int64_t>(DType::kFloat16);
@@ -36,6 +39,47 @@ Type halved(const Type& type) {
   return result;
 }
 
+/// Sums and products of as many numbers as indices repeat. ONNX Runtime has no kernels of float16 for them.
+bool scatters_with_reduction(const Node& node) {
+  if (!node.domain.empty() || (node.op_type != "ScatterElements" && node.op_type != "ScatterND")) return false;
+  const Attribute* reduction = node.find_attribute("reduction");
+  const auto* how = reduction != nullptr ? reduction->get_if<std::string>() : nullptr;
+  return how != nullptr && *how != "none";
+}
+
+/// The data of a constant, or of what a Constant node gives.
+const UnalignedTensor* data_of(const Value* v) {
+  if (v == nullptr) return nullptr;
+  const Node* producer = v->producer();
+  if (producer == nullptr || !is_op(*producer, "Constant")) return constant_of(v);
+  const Attribute* value = producer->find_attribute("value");
+  return value != nullptr ? value->get_if<UnalignedTensor>() : nullptr;
+}
+
+/// Float16 has no variance of large sums, and few digits of those below its normal numbers; everything is divided by
+/// their roots.
+bool has_variance_beyond_half(const Node& node) {
+  constexpr size_t kVariance = 4;
+  if (!is_op(node, "BatchNormalization")) return false;
+  const UnalignedTensor* data = data_of(node.input(kVariance));
+  if (data == nullptr || data->dtype() != DType::kFloat32) return false;
+  const Tensor values = data->aligned();
+  const auto numbers = values.span<float>();
+  return std::any_of(numbers.begin(), numbers.end(),
+                     [](float v) { return (v > 0 && v < kSmallestNormalHalf) || v > kLargestHalf; });
+}
+
+/// Gives such nodes initializers in place of Constant nodes, which become float16 before it is their turn.
+void hold_statistics(Graph& g) {
+  for (const auto& n : g.nodes()) {
+    if (!has_variance_beyond_half(*n)) continue;
+    for (size_t i = 1; i < n->inputs().size(); ++i)
+      if (const Value* v = n->input(i); v != nullptr && !v->is_constant())
+        if (const UnalignedTensor* data = data_of(v)) n->set_input(i, g.add_constant(g.unique_name(v->name() + "_kept"), *data));
+  }
+  for (Graph* sub : subgraphs(g)) hold_statistics(*sub);
+}
+
 class Converter {
  public:
   explicit Converter(Model& model) : model_(model), functions_(model) {}
@@ -44,6 +88,7 @@ class Converter {
     // What inference cannot tell shows below, as a tensor without type.
     infer_shapes(model_, {.on_problem = [](const Node&, const std::string&) {}});
     require_known_types(*model_.graph);
+    hold_statistics(*model_.graph);
     std::vector<Value*> outputs = model_.graph->outputs;
     std::erase_if(outputs, [](const Value* v) { return !is_float32(v->type); });
     convert_graph(*model_.graph);
@@ -54,8 +99,9 @@ class Converter {
   }
 
  private:
+  /// Null for what keeps float32.
   const Schema* schema_for(const Node& node) const {
-    if (functions_.called(node) != nullptr) return nullptr;
+    if (functions_.called(node) != nullptr || scatters_with_reduction(node) || has_variance_beyond_half(node)) return nullptr;
     const OpDef* op = find_op(node.domain, node.op_type);
     const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
     return version == nullptr ? nullptr : &schema_of(*version);

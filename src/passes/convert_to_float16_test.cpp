@@ -128,6 +128,42 @@ TEST_F(ConvertToFloat16, NodesWithoutHalfComputeBetweenCasts) {
   EXPECT_LE(distance(), 0.0501);
 }
 
+TEST_F(ConvertToFloat16, ScatteringWithAReductionStaysInFloat32) {
+  Value* indices = g.add_constant("i", Tensor::zeros(DType::kInt64, {1, 2, 4}));
+  Value* placed = node("ScatterElements", {x, indices, x}, "placed", {{"axis", int64_t{2}}});
+  convert(node("ScatterElements", {placed, indices, x}, "y", {{"axis", int64_t{2}}, {"reduction", std::string("add")}}));
+  EXPECT_EQ(type_of("placed"), kF16);
+  const Node* sum = nullptr;
+  for (const auto& n : g.nodes())
+    if (n->op_type == "ScatterElements" && n->find_attribute("reduction") != nullptr) sum = n.get();
+  ASSERT_NE(sum, nullptr);
+  for (const size_t i : {0, 2}) EXPECT_EQ(sum->input(i)->type.dtype, kF32);
+  EXPECT_EQ(sum->output(0)->type.dtype, kF32);
+  EXPECT_LT(distance(), 1e-3);
+}
+
+struct VarianceInHalf : ConvertToFloat16, testing::WithParamInterface<float> {};
+
+TEST_P(VarianceInHalf, BeyondNormalNumbersStaysInFloat32) {
+  Value *scale = constant("scale", {2}, {std::sqrt(GetParam()), 1}), *zero = constant("zero", {2}, {0, 0}),
+        *variance = constant("variance", {2}, {GetParam(), 1});
+  convert(node("BatchNormalization", {x, scale, zero, zero, variance}, "y", {{"epsilon", 1e-10F}}));
+  EXPECT_EQ(variance->type.dtype, kF32);
+  EXPECT_LT(distance(), 1e-3);
+}
+
+TEST_P(VarianceInHalf, AlsoOfConstantNodes) {
+  const auto constant_node = [&](const char* name, float first, float second) {
+    return node("Constant", {}, name, {{"value", UnalignedTensor(Tensor::vector<float>({first, second}))}});
+  };
+  Value *scale = constant_node("scale", std::sqrt(GetParam()), 1), *zero = constant_node("zero", 0, 0),
+        *variance = constant_node("variance", GetParam(), 1);
+  convert(node("BatchNormalization", {x, scale, zero, zero, variance}, "y", {{"epsilon", 1e-10F}}));
+  EXPECT_LT(distance(), 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(TooSmallAndTooLarge, VarianceInHalf, testing::Values(3.3e-7F, 1e8F));
+
 TEST_F(ConvertToFloat16, TypesThatAttributesName) {
   Value* shape = node("Shape", {x}, "shape");
   Value* zeros = node("ConstantOfShape", {shape}, "zeros");

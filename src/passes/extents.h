@@ -24,7 +24,7 @@ std::optional<std::vector<int64_t>> reshape_target(const Dims* in, const Dims& o
 std::optional<std::vector<int64_t>> from_front(std::vector<int64_t> axes, int rank);
 
 /// The axes of a Transpose's input in the order of its output, counted from the front; nothing when neither the node nor
-/// the rank says them, or when they are no permutation of the input's axes.
+/// the rank says them, or when they are not a permutation of the input's axes.
 std::optional<std::vector<int64_t>> permutation_of(const Node& transpose);
 
 }  // namespace assay

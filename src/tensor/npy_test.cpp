@@ -109,7 +109,7 @@ TEST(Npy, Strings) {
             "a string of the .npy array holds 0xffffffff, which is not a character");
 }
 
-/// Python's strings have surrogates; overlong forms are no characters.
+/// Python's strings have surrogates; overlong forms are not characters.
 TEST(Npy, StringsThatAreNotUtf8AreRefused) {
   const auto written = [](std::string text) {
     std::string bytes;

@@ -221,7 +221,7 @@ class BenchTest(unittest.TestCase):
         pathlib.Path("short.bin").write_bytes(bytes(12))
         self.fails(f"--onnx=add.onnx --loadInputs=a:short.bin {QUICK}", "short.bin has 12 bytes, but the input 'a' of type float32 "
                    "and shape (2, 2) takes 16")
-        self.fails(f"--onnx=add.onnx --loadInputs=d:a.bin {QUICK}", "'d', which is no input of the model")
+        self.fails(f"--onnx=add.onnx --loadInputs=d:a.bin {QUICK}", "'d', which is not an input of the model")
         self.fails(f"--onnx=add.onnx --loadInputs=a:gone.bin {QUICK}", "gone.bin")
 
     def test_elements_of_a_shape_tensor(self):
@@ -258,7 +258,7 @@ class BenchTest(unittest.TestCase):
         self.passes(f"--onnx=add.onnx --saveEngine=good.plan --buildOnly {QUICK}")
         plan = pathlib.Path("good.plan").read_bytes()
         for name, damaged in {"short.plan": plan[:-100], "flipped.plan": plan[:300] + bytes([plan[300] ^ 1]) + plan[301:],
-                              "empty.plan": b"", "text.plan": b"this is no plan\n"}.items():
+                              "empty.plan": b"", "text.plan": b"this is not a plan\n"}.items():
             pathlib.Path(name).write_bytes(damaged)
             out = self.fails(f"--loadEngine={name}", name)
             self.assertTrue(out.splitlines()[-1].startswith("&&&& FAILED TensorRT.trtexec [assay v"), out)
@@ -275,7 +275,7 @@ class BenchTest(unittest.TestCase):
         self.fails(QUICK, "no model is given")
 
     def test_shapes_that_do_not_fit(self):
-        self.fails(f"--onnx=model.onnx --shapes=x:1x1x28x28 {QUICK}", "'x', which is no input of the model; its inputs are: x:0")
+        self.fails(f"--onnx=model.onnx --shapes=x:1x1x28x28 {QUICK}", "'x', which is not an input of the model; its inputs are: x:0")
         self.fails(f"--onnx=model.onnx --shapes=x:0:1x2x28x28 {QUICK}", "cannot have the shape 1x2x28x28")
         self.fails(f"--onnx=add.onnx --shapes=a:3x2 {QUICK}", "the input 'a' of shape (2, 2) cannot have the shape 3x2")
         self.fails(f"--onnx=model.onnx --minShapes=x:0:4x1x28x28 --maxShapes=x:0:2x1x28x28 {QUICK}", "min <= opt <= max")
@@ -293,10 +293,10 @@ class BenchTest(unittest.TestCase):
         self.fails("--onnx=add.onnx --streams=0", "--streams/--infStreams: 0 does not lie between 1 and 1024")
         self.fails("--onnx=add.onnx --percentile=101", "--percentile: '101' is not a number from 0 to 100")
         self.fails("--onnx=add.onnx --builderOptimizationLevel=6", "6 does not lie between 0 and 5")
-        self.fails("--onnx=add.onnx --memPoolSize=workspace:1Q", "'1Q' is no size")
+        self.fails("--onnx=add.onnx --memPoolSize=workspace:1Q", "'1Q' is not a size")
         self.fails("--onnx=add.onnx --memPoolSize=64", "'64' is not of the form POOL:SIZE")
         self.fails("--onnx=add.onnx --profilingVerbosity=all", "invalid choice: 'all'")
-        self.fails("--onnx=add.onnx --backends=enigne", "'enigne' is no backend of this build")
+        self.fails("--onnx=add.onnx --backends=enigne", "'enigne' is not a backend of this build")
         self.fails("--onnx=add.onnx --backends=reference --dumpProfile", "only the engine tells times of layers")
         self.fails("--onnx=add.onnx --loadRefOutputs=c:c.bin", "--loadRefOutputs is not available yet")
 

@@ -8,9 +8,11 @@ REASONS = {
     "generation loops that hold whole models as attributes; their parts are models that can be checked":
         "BeamSearch GreedySearch Sampling WhisperBeamSearch",
     "parts of single families of language models (experts, linear attention with states, hashed n-grams), as ONNX Runtime GenAI's builder "
-    "writes them; not yet here":
+    "writes them: ONNX Runtime evaluates these nodes, and what lies around them is judged and proven":
         "BranchwiseRMSNorm CausalConvWithState EngramGate GatedAdd GatedRMSNorm HyperConnectionPostMix HyperConnectionPreMix LinearAttention "
-        "LinearAttentionGate MRotaryEmbedding MoE NGramHashMapping QMoE ScaledSiLU SparseAttention VarlenNGramHashMapping",
+        "LinearAttentionGate MRotaryEmbedding MoE NGramHashMapping QMoE ScaledSiLU VarlenNGramHashMapping",
+    "its CPU kernel runs only where the caller binds the past and the present to the same memory, which no model file can ask for":
+        "SparseAttention",
     "superseded: current tools write the standard's operator, or MatMulNBits, instead":
         "AttnLSTM ConvTransposeWithDynamicPads CropAndResize GatherND MatMulFpQ4 MaxpoolWithMask SparseToDenseMatMul Tokenizer "
         "WordConvEmbedding",

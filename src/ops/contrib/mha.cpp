@@ -1,6 +1,6 @@
 #include "ops/contrib/mha.h"
 
-#include "ops/contrib/heads.h"
+#include "ops/nn/heads.h"
 #include "ops/contrib/key_mask.h"
 #include "ops/infer_util.h"
 

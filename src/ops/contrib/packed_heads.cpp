@@ -1,6 +1,6 @@
 #include "ops/contrib/packed_heads.h"
 
-#include "ops/contrib/heads.h"
+#include "ops/nn/heads.h"
 #include "ops/infer_util.h"
 #include "ops/tensor/strided_copy.h"
 

@@ -9,7 +9,7 @@
 #include "ops/contrib/quantized.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/numerics/noise.h"
+#include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
 #include "tensor/convert.h"
@@ -88,9 +88,10 @@ void compute(EvalContext& c, double u, uint64_t key) {
     const Requantizer requantize(c, kYScale, kYZero, c.input(kYZero).dtype(), u, key);
     return c.set_output(0, requantize(y, largest, kRoundings));
   }
-  double* p = y.mutable_data<double>();
-  for (int64_t i = 0; u > 0 && i < y.numel(); ++i)
-    p[i] *= 1 + kRoundings * u * noise(key, static_cast<uint64_t>(i));
+  if (u > 0)
+    y = Steps::noisy(u, key)
+            .inexact(y, map_elements<double>(y, [](double x) { return kRoundings * std::fabs(x); }))
+            .value;
   c.set_output(0, c.ideal ? y : convert(y, DType::kFloat32));
 }
 

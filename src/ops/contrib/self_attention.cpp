@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/contrib/heads.h"
+#include "ops/nn/heads.h"
 #include "ops/contrib/key_mask.h"
 #include "ops/infer_util.h"
 #include "ops/nn/window.h"

@@ -34,7 +34,7 @@ void check_pasts(const OpContext& c) {
           "nonpad_kv_seqlen cannot be combined with past_key");
 }
 
-/// [batch, heads, sequence, size] rows copied from [batch, sequence, heads * size], behind the past if there
+/// [batch, heads, sequence, size]: rows copied from [batch, sequence, heads * size], behind the past if there
 /// is one.
 Tensor present(const OpContext& c, const Tensor& in, const Shape& shape, const Tensor& past) {
   if (in.rank() == 4 && !past.defined()) return in;
@@ -87,9 +87,8 @@ void infer_attention(InferContext& c) {
   c.set_output(3, dtype, {query[0], query[1], query[2], total});
 }
 
-AttentionPlan::AttentionPlan(const EvalContext& c) : query_(c.input(kQuery)) {
+AttentionPlan::AttentionPlan(const EvalContext& c) : by_sequence(c.shape(kQuery).size() == 3) {
   check_pasts(c);
-  by_sequence_ = query_.rank() == 3;
   const Shape q = head_shape(c, c.shape(kQuery), "q_num_heads"),
               k = head_shape(c, c.shape(kKey), "kv_num_heads");
   const Shape v = head_shape(c, c.shape(kValue), "kv_num_heads");
@@ -102,15 +101,13 @@ AttentionPlan::AttentionPlan(const EvalContext& c) : query_(c.input(kQuery)) {
   c.check(k[1] > 0 && q[1] % k[1] == 0, "{} heads of keys do not divide {} heads of queries", k[1], q[1]);
   batch = q[0];
   heads = q[1];
-  key_heads = k[1];
   queries = q[2];
-  head_size = q[3];
-  value_size = v[3];
+  query = present(c, c.input(kQuery), q, Tensor());
   present_key = present(c, c.input(kKey), k, c.has_input(kPastKey) ? c.input(kPastKey) : Tensor());
   present_value = present(c, c.input(kValue), v, c.has_input(kPastValue) ? c.input(kPastValue) : Tensor());
   keys = present_key.dim(2);
   c.check(present_value.dim(2) == keys, "past_key and past_value differ in length");
-  scale = c.attr_float("scale", 1 / std::sqrt(static_cast<double>(head_size)));
+  scale = c.attr_float("scale", 1 / std::sqrt(static_cast<double>(q[3])));
   softcap = c.attr_float("softcap");
   causal_ = c.attr_int("is_causal") != 0;
   if (c.since() >= 25) {
@@ -153,23 +150,7 @@ void AttentionPlan::read_mask(const EvalContext& c) {
   }
 }
 
-kernels::MatrixView AttentionPlan::query_rows(int64_t b, int64_t head, int64_t first) const {
-  const int64_t offset =
-      by_sequence_ ? (b * queries + first) * heads + head : (b * heads + head) * queries + first;
-  return {query_.data<double>() + offset * head_size, by_sequence_ ? heads * head_size : head_size, 1};
-}
-
-kernels::MatrixView AttentionPlan::key_columns(int64_t b, int64_t head) const {
-  const int64_t key_head = head / (heads / key_heads);
-  return {present_key.data<double>() + (b * key_heads + key_head) * keys * head_size, 1, head_size};
-}
-
-kernels::MatrixView AttentionPlan::values(int64_t b, int64_t head) const {
-  const int64_t key_head = head / (heads / key_heads);
-  return {present_value.data<double>() + (b * key_heads + key_head) * keys * value_size, value_size, 1};
-}
-
-bool AttentionPlan::bias(int64_t b, int64_t head, int64_t query, double* out) const {
+void AttentionPlan::bias(int64_t b, int64_t head, int64_t query, double* out) const {
   constexpr double kForbidden = -std::numeric_limits<double>::infinity();
   const int64_t position = offsets_[static_cast<size_t>(b)] + query;
   int64_t first = 0, last = lengths_[static_cast<size_t>(b)] - 1;
@@ -178,26 +159,12 @@ bool AttentionPlan::bias(int64_t b, int64_t head, int64_t query, double* out) co
   if (right_ >= 0 && right_ < keys) last = std::min(last, position + right_);
   if (left_ >= 0) first = std::max(first, position - left_);
   std::fill_n(out, keys, kForbidden);
-  bool any = false;
   for (int64_t j = first; j <= last; ++j) {
     out[j] = 0;
     if (mask_.defined())
       out[j] = mask_.data<double>()[b * mask_strides_[0] + head * mask_strides_[1] +
                                     query * mask_strides_[2] + j * mask_strides_[3]];
-    any = any || out[j] != kForbidden;
   }
-  return any;
 }
-
-Shape AttentionPlan::output_shape() const {
-  return by_sequence_ ? Shape{batch, queries, heads * value_size} : Shape{batch, heads, queries, value_size};
-}
-
-int64_t AttentionPlan::output_offset(int64_t b, int64_t head, int64_t query) const {
-  return (by_sequence_ ? (b * queries + query) * heads + head : (b * heads + head) * queries + query) *
-         value_size;
-}
-
-int64_t AttentionPlan::output_stride() const { return by_sequence_ ? heads * value_size : value_size; }
 
 }  // namespace assay

@@ -4,8 +4,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/nn/matrix_product.h"
-#include "ops/numerics/rounding.h"
+#include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
@@ -87,20 +86,6 @@ Heads::Heads(const EvalContext& c) {
   scale = c.attr_float("scale", 1 / std::sqrt(static_cast<double>(sq[3])));
 }
 
-/// a b of the heads' matrices, as a tensor of `shape`.
-Tensor product(const Tensor& a, const Tensor& b, const Shape& shape) {
-  return matrix_product(a, b).reshaped(shape);
-}
-
-Tensor score_product(const Tensor& q, const Tensor& k, const Shape& shape) {
-  return product(q, permuted(k, {0, 1, 2, 4, 3}), shape);
-}
-
-/// Probabilities, or their errors, as the left operand of the product with the values.
-Tensor by_key_heads(const Tensor& p, const Heads& h) {
-  return p.reshaped({h.q.dim(0), h.q.dim(1), h.q.dim(2), p.dim(2), p.dim(3)});
-}
-
 /// Runs the subgraph, if there is one, on scores or probabilities.
 Tensor modified(EvalContext& c, const char* name, const Tensor& scores) {
   if (!c.has_attr(name)) return scores;
@@ -113,99 +98,37 @@ Tensor modified(EvalContext& c, const char* name, const Tensor& scores) {
   return to_float64(out[0]);
 }
 
-/// Calls f(first, last) for ranges of rows of `keys` numbers, in parallel.
-template <typename F>
-void for_each_row(const Tensor& t, F f) {
-  const int64_t keys = t.shape().back(), rows = keys == 0 ? 0 : t.numel() / keys;
-  parallel_for(rows, std::max<int64_t>(1, kElementGrain / 8 / std::max<int64_t>(keys, 1)),
-               [&](int64_t first, int64_t last) {
-                 for (int64_t r = first; r < last; ++r) f(r * keys, (r + 1) * keys);
-               });
-}
-
-double largest(const double* x, int64_t first, int64_t last) {
-  double found = -std::numeric_limits<double>::infinity();
-  for (int64_t i = first; i < last; ++i)
-    if (x[i] > found || std::isnan(x[i])) found = x[i];
-  return found;
-}
-
-Tensor softmax(const Tensor& scores) {
-  Tensor y = Tensor::allocate(DType::kFloat64, scores.shape());
-  const double* x = scores.data<double>();
-  double* p = y.mutable_data<double>();
-  for_each_row(scores, [=](int64_t first, int64_t last) {
-    const double shift = largest(x, first, last);
-    double sum = 0;
-    for (int64_t i = first; i < last; ++i) sum += p[i] = std::exp(x[i] - shift);
-    for (int64_t i = first; i < last; ++i) p[i] /= sum;
+/// The subgraph's result. Its own arithmetic is not looked at: it counts as three roundings, and an error of what it
+/// gets moves its result as much as the result moves when all that it gets is larger by its error.
+Traced traced(EvalContext& c, Steps& steps, const char* name, const Traced& in) {
+  if (!c.has_attr(name)) return in;
+  const Tensor y = modified(c, name, in.value);
+  Traced out = steps.inexact(y, map_elements<double>(y, [](double v) { return std::isfinite(v) ? 3 * std::fabs(v) : 0; }));
+  if (!steps.bounds()) return out;
+  const auto sum = [](double a, double b) { return a + b; };
+  const Tensor moved = modified(c, name, map_broadcast<double>(in.value, in.error, sum));
+  const Tensor carried = map_broadcast<double>(moved, y, [](double m, double v) {
+    return std::isfinite(v) && std::isfinite(m) ? std::fabs(m - v) : 0.0;
   });
-  return y;
-}
-
-void eval(EvalContext& c) {
-  const Heads h(c);
-  const double scale = h.scale;
-  const Tensor products = score_product(h.q, h.k, h.scores);
-  const Tensor scores =
-      modified(c, "score_mod", map_elements<double>(products, [scale](double s) { return s * scale; }));
-  const Tensor probabilities = modified(c, "prob_mod", softmax(scores));
-  c.set_output(0, product(by_key_heads(probabilities, h), h.v, h.output));
-}
-
-Tensor magnitude(const Tensor& t) {
-  return map_elements<double>(t, [](double x) { return std::fabs(x); });
-}
-Tensor sum(const Tensor& a, const Tensor& b) {
-  return map_broadcast<double>(a, b, [](double x, double y) { return x + y; });
-}
-
-/// What an error in its input makes of a subgraph's output: the change, and three roundings of the output.
-Tensor modified_errors(EvalContext& c, const char* name, const Tensor& in, const Tensor& out,
-                       const Tensor& errors, double u) {
-  if (!c.has_attr(name)) return errors;
-  const Tensor moved = modified(c, name, sum(in, errors));
-  return map_broadcast<double>(moved, out, [u](double m, double y) {
-    return std::isfinite(y) && std::isfinite(m) ? std::fabs(m - y) + 3 * u * std::fabs(y) : 0.0;
-  });
-}
-
-/// Errors of the probabilities p of scores with errors e: p (e + mean of e + u (n + |x - max| + library)).
-Tensor softmax_errors(const Tensor& scores, const Tensor& p, const Tensor& errors, double u) {
-  Tensor out = Tensor::allocate(DType::kFloat64, p.shape());
-  const double *x = scores.data<double>(), *pp = p.data<double>(), *e = errors.data<double>();
-  double* po = out.mutable_data<double>();
-  for_each_row(scores, [=](int64_t first, int64_t last) {
-    const double shift = largest(x, first, last);
-    double mean = 0;
-    for (int64_t i = first; i < last; ++i) mean += pp[i] * e[i];
-    for (int64_t i = first; i < last; ++i) {
-      const double roundings = static_cast<double>(last - first) + std::fabs(x[i] - shift) + kLibraryUlps;
-      po[i] = pp[i] == 0 ? 0 : pp[i] * (e[i] + mean + u * roundings);
-    }
-  });
+  out.error = map_broadcast<double>(out.error, carried, sum);
   return out;
 }
 
-/// First order: the scores' errors u (E + 3) |scale| |Q||K|^T go through the subgraphs and the softmax; Y has
-/// what |V| makes of the probabilities' errors, and S u P |V|.
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) {
+void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
   const Heads h(c);
-  const double scale = h.scale, factor = u * std::fabs(scale) * static_cast<double>(h.q.dim(4) + 3);
-  const auto times = [](const Tensor& t, double f) {
-    return map_elements<double>(t, [f](double x) { return x * f; });
+  const Traced products = steps.product(steps.given(h.q), steps.given(permuted(h.k, {0, 1, 2, 4, 3})));
+  const auto as_scores = [&](const Tensor& t) { return t.reshaped(h.scores); };
+  const Traced scores =
+      traced(c, steps, "score_mod", Steps::move(steps.scale(products, h.scale), as_scores));
+  const Traced p = traced(c, steps, "prob_mod", steps.softmax(scores));
+  const auto by_key_heads = [&](const Tensor& t) {
+    return t.reshaped({h.q.dim(0), h.q.dim(1), h.q.dim(2), t.dim(2), t.dim(3)});
   };
-  const Tensor plain = times(score_product(h.q, h.k, h.scores), scale);
-  const Tensor plain_errors = times(score_product(magnitude(h.q), magnitude(h.k), h.scores), factor);
-  const Tensor scores = modified(c, "score_mod", plain);
-  const Tensor score_errors = modified_errors(c, "score_mod", plain, scores, plain_errors, u);
-  const Tensor p = softmax(scores);
-  const Tensor p_errors = softmax_errors(scores, p, score_errors, u);
-  const Tensor probabilities = modified(c, "prob_mod", p);
-  const Tensor errors = modified_errors(c, "prob_mod", p, probabilities, p_errors, u);
-  const Tensor own = times(magnitude(probabilities), u * static_cast<double>(h.k.dim(3) + 1));
-  return product(by_key_heads(sum(errors, own), h), magnitude(h.v), h.output);
+  const Traced y = steps.product(Steps::move(p, by_key_heads), steps.given(h.v));
+  outputs[0] = Steps::move(y, [&](const Tensor& t) { return t.reshaped(h.output); });
 }
+
+using Fused = FusedOp<compute>;
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -218,7 +141,7 @@ attr score_mod: graph
 attr softmax_precision: int
 attr scale: float
 type T1: @float_ir4)",
-     infer, eval},
+     infer, Fused::eval},
 };
 
 }  // namespace
@@ -227,7 +150,7 @@ constinit const OpDef op_preview_FlexAttention = {
     .domain = "ai.onnx.preview",
     .name = "FlexAttention",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = Fused::kNumerics,
 };
 
 }  // namespace assay

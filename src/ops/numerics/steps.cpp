@@ -39,6 +39,12 @@ Steps Steps::part(uint64_t i) const {
   return out;
 }
 
+Steps Steps::rounding_to(double u) const {
+  Steps out = part(0);
+  out.u_ = u;
+  return out;
+}
+
 template <typename Most, typename Usual, typename Carried>
 Traced Steps::step(Tensor y, Most most, Usual usual, Carried carried) {
   const uint64_t key = mix_key(key_, count_++);

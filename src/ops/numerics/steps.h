@@ -62,6 +62,8 @@ class Steps {
 
   /// Steps of a part of the operator, of its own randomness. Parts may run in parallel.
   Steps part(uint64_t i) const;
+  /// Steps of a part that is computed with another unit roundoff.
+  Steps rounding_to(double u) const;
 
   bool bounds() const { return mode_ == Mode::kBounding; }
   bool noise() const { return mode_ == Mode::kNoisy; }

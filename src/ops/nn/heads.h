@@ -1,4 +1,5 @@
-// Scaled dot-product attention of many heads: what the attention operators of com.microsoft share.
+// Scaled dot-product attention of many heads: what Attention and the attention operators of com.microsoft
+// share.
 #pragma once
 
 #include <functional>
@@ -30,13 +31,14 @@ Cache extend_cache(Steps& steps, const Tensor& past, std::optional<int64_t> leng
 struct HeadsInput {
   Traced query, key, value;
   double scale = 1;
-  double softcap = 0;  ///< scores become softcap * tanh(score / softcap); 0: they stay
+  double softcap = 0;    ///< scores become softcap * tanh(score / softcap); 0: they stay
+  double softmax_u = 0;  ///< unit roundoff of the softmax, where that of the steps is finer
   /// Adds to the scores of one query, one number per key; -infinity forbids a key. Null: nothing.
   std::function<void(int64_t batch, int64_t head, int64_t query, double* scores)> bias;
   /// One more score for each head that takes its share of the softmax; empty: none.
   std::vector<double> sinks;
   /// What `scores` of the result holds.
-  enum class Show : uint8_t { kNothing, kScores, kBiased, kProbabilities } show = Show::kNothing;
+  enum class Show : uint8_t { kNothing, kProducts, kCapped, kBiased, kProbabilities } show = Show::kNothing;
 };
 
 struct HeadsOutput {

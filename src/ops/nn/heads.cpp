@@ -1,7 +1,8 @@
-#include "ops/contrib/heads.h"
+#include "ops/nn/heads.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/eval_util.h"
 #include "ops/numerics/rounding.h"
@@ -10,14 +11,19 @@
 namespace assay {
 namespace {
 
-/// The matrix of one head of [batch, heads, rows, columns].
-Traced head_of(const Traced& x, int64_t index) {
+/// Scores that are worked on at a time.
+constexpr int64_t kBlockScores = int64_t{1} << 18;
+
+/// Rows [first, first + count) of one head of [batch, heads, rows, columns].
+Traced rows_of(const Traced& x, int64_t index, int64_t first, int64_t count) {
   const Shape& s = x.value.shape();
-  const Shape matrix = {s[2], s[3]};
+  const Shape matrix = {count, s[3]};
   return Steps::move(x, [&](const Tensor& t) {
-    return copy_region(t, {index * s[2] * s[3], matrix.strides()}, matrix);
+    return copy_region(t, {(index * s[2] + first) * s[3], matrix.strides()}, matrix);
   });
 }
+
+Traced head_of(const Traced& x, int64_t index) { return rows_of(x, index, 0, x.value.dim(2)); }
 
 Traced transposed(const Traced& x) {
   return Steps::move(x, [](const Tensor& t) { return permuted(t, {1, 0}); });
@@ -43,29 +49,38 @@ Traced capped(Steps& steps, const Traced& scores, double cap) {
       [](double, double y) { return (kInverseUlps + 3) * std::fabs(y); });
 }
 
-/// The rows of a head's result, to be placed in the whole.
-struct HeadResult {
+/// Some of a head's queries.
+struct Block {
+  int64_t batch, head, first, rows;
+};
+
+/// The rows of a block's result, to be placed in the whole.
+struct BlockResult {
   Traced output, scores;
 };
 
-HeadResult attend_head(Steps steps, const HeadsInput& in, int64_t batch, int64_t head) {
+BlockResult attend_block(Steps steps, const HeadsInput& in, const Block& b) {
   using Show = HeadsInput::Show;
   const Shape &q = in.query.value.shape(), &k = in.key.value.shape();
-  const int64_t key_index = batch * k[1] + head / (q[1] / k[1]);
-  HeadResult out;
-  Traced scores =
-      steps.product(head_of(in.query, batch * q[1] + head), transposed(head_of(in.key, key_index)));
-  scores = capped(steps, steps.scale(scores, in.scale), in.softcap);
-  if (in.show == Show::kScores) out.scores = scores;
+  const int64_t key_index = b.batch * k[1] + b.head / (q[1] / k[1]);
+  BlockResult out;
+  Traced scores = steps.product(rows_of(in.query, b.batch * q[1] + b.head, b.first, b.rows),
+                                transposed(head_of(in.key, key_index)));
+  scores = steps.scale(scores, in.scale);
+  if (in.show == Show::kProducts) out.scores = scores;
+  scores = capped(steps, scores, in.softcap);
+  if (in.show == Show::kCapped) out.scores = scores;
   if (in.bias) {
-    Tensor bias = Tensor::zeros(DType::kFloat64, {q[2], k[2]});
+    Tensor bias = Tensor::zeros(DType::kFloat64, {b.rows, k[2]});
     double* row = bias.mutable_data<double>();
-    for (int64_t i = 0; i < q[2]; ++i) in.bias(batch, head, i, row + i * k[2]);
+    for (int64_t i = 0; i < b.rows; ++i) in.bias(b.batch, b.head, b.first + i, row + i * k[2]);
     scores = steps.add(scores, steps.given(bias));
   }
   if (in.show == Show::kBiased) out.scores = scores;
-  const Traced p =
-      in.sinks.empty() ? steps.softmax(scores) : steps.softmax(scores, in.sinks[static_cast<size_t>(head)]);
+  constexpr double kNoSink = -std::numeric_limits<double>::infinity();
+  const double sink = in.sinks.empty() ? kNoSink : in.sinks[static_cast<size_t>(b.head)];
+  const Traced p = in.softmax_u > steps.u() ? steps.rounding_to(in.softmax_u).softmax(scores, sink)
+                                            : steps.softmax(scores, sink);
   if (in.show == Show::kProbabilities) out.scores = p;
   out.output = steps.product(p, head_of(in.value, key_index));
   return out;
@@ -148,20 +163,23 @@ HeadsOutput attend(Steps& steps, const HeadsInput& in) {
   Tensor* all[4] = {&out.output.value, &out.output.error, &out.scores.value, &out.scores.error};
   for (size_t i = 0; i < 4; ++i)
     if (all[i]->defined()) to[i] = all[i]->mutable_data<double>();
-  parallel_for(q[0] * q[1], 1, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t batch = i / q[1], head = i % q[1];
-      const HeadResult result = attend_head(steps.part(static_cast<uint64_t>(i)), in, batch, head);
+  const int64_t rows = std::clamp<int64_t>(kBlockScores / std::max<int64_t>(k[2], 1), 1, std::max<int64_t>(q[2], 1));
+  const int64_t blocks = (q[2] + rows - 1) / rows;
+  parallel_for(q[0] * q[1] * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t index = i / blocks, first = i % blocks * rows;
+      const Block b = {index / q[1], index % q[1], first, std::min(rows, q[2] - first)};
+      const BlockResult result = attend_block(steps.part(static_cast<uint64_t>(i)), in, b);
       const auto place = [&](const Tensor& t, double* whole) {
-        for (int64_t row = 0; whole != nullptr && row < q[2]; ++row)
+        for (int64_t row = 0; whole != nullptr && row < b.rows; ++row)
           std::copy_n(t.data<double>() + row * v[3], v[3],
-                      whole + ((batch * q[2] + row) * q[1] + head) * v[3]);
+                      whole + ((b.batch * q[2] + first + row) * q[1] + b.head) * v[3]);
       };
       place(result.output.value, to[0]);
       place(result.output.error, to[1]);
       for (const auto& [t, whole] :
            {std::pair(&result.scores.value, to[2]), std::pair(&result.scores.error, to[3])})
-        if (whole != nullptr) std::copy_n(t->data<double>(), t->numel(), whole + i * t->numel());
+        if (whole != nullptr) std::copy_n(t->data<double>(), t->numel(), whole + (index * q[2] + first) * k[2]);
     }
   });
   return out;
