@@ -96,8 +96,8 @@ WRITERS = {
     "run --save-onnx": model_writer("run {} --ref", "--save-onnx"),
     "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}", "run typed.onnx --ref --load-inputs {} --save-inputs {}"),
     "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}", "run typed.onnx --ref --load-outputs {} --save-outputs {}"),
-    "run --save-engine": Writer("run typed.onnx --trt --save-engine {}"),
-    "run --save-tactics": Writer("run typed.onnx --trt --save-tactics {}"),
+    "run --save-engine": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-engine {}"),
+    "run --save-tactics": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-tactics {}"),
     "convert": Writer("convert typed.onnx -o {} --builder-optimization-level 0 --convert-to trt"),
     "bench --save-engine": Writer("bench typed.onnx --skip-inference --builder-optimization-level 0 --save-engine {}"),
     # What holds no times: the files of two runs are equal.
