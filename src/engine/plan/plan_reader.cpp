@@ -147,6 +147,8 @@ class Reader {
     const std::string_view bytes = blob(c.data(), what);
     check(bytes.size() == storage_bytes(type, extents.numel()), "{} has {} bytes for {}{}", what,
           bytes.size(), dtype_name(type), extents.str());
+    if (type == DType::kBool)
+      for (const char b : bytes) check(b == 0 || b == 1, "{} holds a truth value of {}", what, b);
     return UnalignedTensor::view(type, extents, bytes.data(), owner_);
   }
 
@@ -256,9 +258,15 @@ class Reader {
           out.plan->outputs.size(), e.inputs.size(), e.outputs.size());
     for (size_t i = 0; i < out.key.shapes.size(); ++i) {
       const PlanValue& v = out.plan->values[static_cast<size_t>(out.plan->inputs[i])];
-      check(!v.has_shape || v.shape == out.key.shapes[i], "input '{}' has two shapes", e.inputs[i].name);
+      check(!v.has_shape || (v.shape == out.key.shapes[i] && e.inputs[i].type.is_tensor()), "input '{}' has two shapes",
+            e.inputs[i].name);
       check(!e.inputs[i].type.is_tensor() || v.dtype == e.inputs[i].type.dtype, "input '{}' has two types",
             e.inputs[i].name);
+    }
+    for (size_t i = 0; i < e.outputs.size(); ++i) {
+      const PlanValue& v = out.plan->values[static_cast<size_t>(out.plan->outputs[i])];
+      check(!v.has_shape || !e.outputs[i].type.is_tensor() || v.dtype == e.outputs[i].type.dtype,
+            "output '{}' has two types", e.outputs[i].name);
     }
     return out;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
 namespace assay::engine {
@@ -96,19 +97,32 @@ class ConcatKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
-  const auto& offsets = step.parameters.numbers("offsets");
+  const StepReader r(plan, step, 0, StepReader::kAnyNumber, 1, StepReader::May::kPlaceInputs);
+  const PlanValue& out = r.any_output(0);
+  StepReader::check(bit_width(out.dtype) >= 8, "'{}' has elements of less than a byte", out.name);
+  const Shape memory = memory_extents(out.shape, out.layout);
+  const auto axis = static_cast<size_t>(r.number("axis", 0, out.shape.rank() - 1));
+  const auto& offsets = r.numbers("offsets", step.inputs.size());
   const size_t width = storage_bytes(out.dtype, 1);
-  const std::vector<int64_t> strides = memory_extents(out.shape, out.layout).strides();
+  const int64_t inner = memory.numel(axis + 1, memory.size());
+  const std::vector<int64_t> strides = memory.strides();
+  int64_t at = 0;
   auto kernel = std::make_unique<ConcatKernel>(width);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const PlanValue& in = plan.values[static_cast<size_t>(step.inputs[i])];
+    const PlanValue& in = r.input(i, out.dtype);
     const Shape extents = memory_extents(in.shape, in.layout);
+    bool fits = in.layout == out.layout && in.shape.size() == out.shape.size() && at <= memory[axis] - extents[axis];
+    for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = d == axis || in.shape[d] == out.shape[d];
+    StepReader::check(fits && offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name, in.shape.str(),
+                      out.shape.str());
+    at += extents[axis];
     const bool placed =
         std::any_of(step.placements.begin(), step.placements.end(),
                     [&](const Step::Placement& p) { return p.done && static_cast<size_t>(p.input) == i; });
+    StepReader::check(!placed || memory.numel(0, axis) == 1, "'{}' does not lie in one piece", in.name);
     kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed);
   }
+  StepReader::check(at == memory[axis] || memory.numel() == 0, "its inputs do not fill {}", out.shape.str());
   return kernel;
 }
 

@@ -49,12 +49,18 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 
 class GemvKernel final : public Kernel {
  public:
-  GemvKernel(const Plan& plan, const Step& step)
-      : m_(step.parameters.number("m")),
-        n_(step.parameters.number("n")),
-        k_(step.parameters.number("k")),
-        parts_(step.parameters.number("transposed") != 0 ? 0 : step.parameters.number("parts")),
-        epilogue_(plan, step) {}
+  explicit GemvKernel(const StepReader& r)
+      : m_(r.number("m", 1, kernels::kMaxGemvRows)),
+        n_(r.number("n", 1)),
+        k_(r.number("k", 1)),
+        parts_(r.flag("transposed") ? 0 : r.number("parts", 1, k_)),
+        epilogue_(r, 3) {
+    r.check_elements(r.row_input(0), {m_, k_});
+    r.check_elements(r.row_input(1), {k_, n_});
+    r.optional_elements(2, {n_});
+    r.check_elements(r.row_output(0), {m_, n_});
+    if (parts_ > 1) r.check_scratch(r.product({parts_ - 1, m_, n_, static_cast<int64_t>(sizeof(float))}));
+  }
 
   Status run(const KernelArgs& args) noexcept override {
     const auto* x = static_cast<const float*>(args.inputs[0]);
@@ -76,7 +82,7 @@ class GemvKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<GemvKernel>(plan, step);
+  return std::make_unique<GemvKernel>(StepReader(plan, step, 3, StepReader::kAnyNumber));
 }
 
 }  // namespace

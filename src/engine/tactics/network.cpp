@@ -1,4 +1,5 @@
 // The part of a graph that has no shapes before the run: it is made ready when they are known, and kept.
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/region.h"
 #include "reference/fragment.h"
@@ -36,8 +37,11 @@ class NetworkKernel final : public TensorKernel {
   std::unique_ptr<NetworkRunner> runner_;
 };
 
-std::unique_ptr<TensorKernel> create(const Plan&, const Step& step, NetworkSource& source) {
-  return std::make_unique<NetworkKernel>(source.runner(step.networks.at(0)));
+std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, NetworkSource& source) {
+  const StepReader r(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber);
+  for (size_t i = 0; i < step.inputs.size(); ++i) StepReader::check(r.has_input(i), "its input {} is left out", i);
+  r.check_network(0, step.inputs.size(), step.outputs.size());
+  return std::make_unique<NetworkKernel>(source.runner(step.networks[0]));
 }
 
 }  // namespace

@@ -6,8 +6,11 @@ namespace assay::engine {
 namespace {
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
-                  &out = plan.values[static_cast<size_t>(step.outputs[0])];
+  const StepReader r(plan, step, 1);
+  const PlanValue &in = r.input(0), &out = r.output(0);
+  StepReader::check(in.shape == out.shape && in.layout.is_blocked() != out.layout.is_blocked(),
+                    "it brings {} in {} into {} in {}", in.shape.str(), in.layout.str(), out.shape.str(),
+                    out.layout.str());
   const Layout blocked = in.layout.is_blocked() ? in.layout : out.layout;
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   auto kernel = std::make_unique<DnnlKernel>();
@@ -27,7 +30,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_reorder = {
     .name = "reorder",
-    .factory = {.create = create},
+    .factory = {.create = dnnl_kernel<create>},
 };
 
 }  // namespace assay::engine
