@@ -87,7 +87,10 @@ void Executable::give_memory(Context& context) {
     require(bytes <= given_bytes_, ErrorCode::kInvalidArgument,
             "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
   } else {
-    if (arena_ == nullptr || arena_->size() < bytes) arena_ = std::make_unique<Arena>(bytes);
+    if (arena_ == nullptr || arena_->size() < bytes) {
+      arena_.reset();
+      arena_ = std::make_unique<Arena>(bytes);
+    }
     memory = arena_->data();
   }
   if (context.memory() != memory) context.set_memory(memory);
