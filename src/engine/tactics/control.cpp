@@ -19,13 +19,13 @@ std::string propose(const Problem& p, Proposals& proposals) {
   require_op(n, p.model());
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (const Value* v : n.inputs()) v != nullptr ? b.add_input(v) : b.skip_input();
-  b.networks = {make_fragment(n, p.model()).model};
+  b.networks = {[&n, &model = p.model()] { return make_fragment(n, model).model; }};
   // Which inputs of the step each body takes from around it.
   std::vector<int64_t> captures, counts;
   std::vector<const Value*> behind;
   for (const Graph* body : subgraphs_of(n)) {
     const Fragment fragment = make_body(*body, p.model());
-    b.networks.push_back(fragment.model);
+    b.networks.emplace_back([model = fragment.model] { return model; });
     counts.push_back(static_cast<int64_t>(fragment.arguments.size()));
     for (const Value* v : fragment.arguments) {
       const auto it = std::find(behind.begin(), behind.end(), v);

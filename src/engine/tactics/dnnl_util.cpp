@@ -14,8 +14,19 @@ namespace assay::engine {
 
 using dnnl::memory;
 
+namespace {
+
+/// Primitives that oneDNN keeps for whoever asks for the same one again, some 30 KB each: more than a network has, fewer
+/// than its 1024, so that a process that sees many shapes stays small.
+constexpr int kKeptPrimitives = 256;
+
+}  // namespace
+
 const dnnl::engine& dnnl_engine() {
-  static const auto* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  static const auto* const engine = [] {
+    dnnl::set_primitive_cache_capacity(kKeptPrimitives);
+    return new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return *engine;
 }
 

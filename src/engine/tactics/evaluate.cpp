@@ -21,7 +21,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kExact);
   for (const Value* v : p.node().inputs()) v != nullptr ? b.add_input(v) : b.skip_input();
   for (const Value* v : p.node().outputs()) v != nullptr ? b.add_output(v) : b.skip_output();
-  b.networks = {make_fragment(p.node(), p.model()).model};
+  b.networks = {[&node = p.node(), &model = p.model()] { return make_fragment(node, model).model; }};
   b.estimate = kEstimate;
   return {};
 }

@@ -13,7 +13,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (const Value* v : p.node().inputs()) b.add_input(v);
   for (const Value* v : p.node().outputs()) b.add_output(v);
-  b.networks = {make_body(body_of(p.node()), p.model()).model};
+  b.networks = {[&node = p.node(), &model = p.model()] { return make_body(body_of(node), model).model; }};
   b.estimate = estimate_seconds(0, 0, 1);
   return {};
 }

@@ -230,10 +230,12 @@ void run_plan(std::string_view bytes) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < saved.inputs.size(); ++i) {
     const Type& type = saved.inputs[i].type;
-    require(type.is_tensor(), ErrorCode::kUnsupported, "it takes a container");
-    inputs.push_back(type.dtype == DType::kString ? Tensor::from<std::string>(saved.plans[0].key.shapes[i], std::vector<std::string>(
-                                                        static_cast<size_t>(saved.plans[0].key.shapes[i].numel()), "s"))
-                                                  : Tensor::zeros(type.dtype, saved.plans[0].key.shapes[i]));
+    const Shape& shape = saved.plans[0].key.shapes[i];
+    require(type.is_tensor() && shape.numel() <= kMostBytes, ErrorCode::kUnsupported, "it takes a container, or much");
+    if (type.dtype == DType::kString)
+      inputs.push_back(Tensor::from<std::string>(shape, std::vector<std::string>(static_cast<size_t>(shape.numel()), "s")));
+    else
+      inputs.push_back(Tensor::zeros(type.dtype, shape));
   }
   e->create_execution_context()->infer(inputs);
 }
