@@ -93,7 +93,7 @@ TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
   EXPECT_REFUSED(gemv, "gemv", set("m", -1), "its parameter 'm' is -1");
   const std::string product =
       network("(float[2,3,4] a, float[2,4,5] b) => (float[2,3,5] y)", zeros("1", 1), "y = MatMul (a, b)");
-  EXPECT_REFUSED(product, "dnnl_matmul", set("a_strides", 0, 1 << 20), "are not those of a dense tensor");
+  EXPECT_REFUSED(product, "dnnl_matmul", set("a_strides", 0, 5), "are not those of a dense tensor");
   EXPECT_REFUSED(product, "dnnl_matmul", set("out_shape", 0, int64_t{1} << 60), "its sizes are beyond any memory");
 }
 
@@ -139,16 +139,16 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
 }
 
 TEST_F(ForgedPlans, OperandsThatAreMissingOrOtherwise) {
-  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", zeros("1", 1),
-                                  "s = Add (x, b) e = CumSum (s, one) one = Constant <value_int = 1> () y = Mul (e, x)");
+  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", "int64 one = {1}",
+                                  "s = Add (x, b) e = CumSum (s, one) y = Mul (e, x)");
   EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.inputs[0] = -1; }, "input 0 is left out");
   EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.inputs.clear(); }, "it has 0 inputs");
   EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.outputs.push_back(s.outputs[0]); }, "two of its outputs overlap");
   EXPECT_REFUSED(sum, "pointwise", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].dtype = DType::kInt32; },
-                 "from memory that holds something else");
+                 "'s' is int32");
   EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.parameters = {}; }, "is missing or of another kind");
   EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.networks.clear(); }, "it has 0 networks");
-  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.inputs.pop_back(); }, "inputs and 1 outputs for");
+  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.inputs.pop_back(); }, "it has 1 inputs and 1 outputs for");
   EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.tactic = "network"; }, "its network 0 has");
   EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.tactic = "control"; }, "is missing or of another kind");
 }
@@ -166,7 +166,7 @@ TEST_F(ForgedPlans, MemoryOfTwoThings) {
                  "lies in memory that it writes");
   EXPECT_REFUSED(chain, "softmax", [](Plan& p, Step& s) { std::swap(*(&s - 1), p.steps[0]); }, "holds something else");
   EXPECT_REFUSED(chain, "strided_copy", [](Plan&, Step& s) { s.placements.push_back({0, 0, true}); },
-                 "does not lie where it is said to");
+                 "it cannot have inputs placed in its output");
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ namespace {
 /// Networks inside networks: bodies of control flow, as deep as ONNX's subgraphs, and what waits for shapes
 /// in them.
 constexpr int kMaxNetworkDepth = 80;
+/// Of a step: looked up by going through them.
+constexpr flatbuffers::uoffset_t kMostParameters = 64;
 
 template <typename... Args>
 void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
@@ -40,7 +42,10 @@ class Reader {
     e.threads = f.threads();
     each(f.inputs(), [&](const file::Interface* i) { e.inputs.push_back(interface(*i)); });
     each(f.outputs(), [&](const file::Interface* i) { e.outputs.push_back(interface(*i)); });
-    each(f.profiles(), [&](const file::Profile* p) { e.profiles.push_back(profile(*p)); });
+    each(f.profiles(), [&](const file::Profile* p) {
+      check(p->ranges() == nullptr || p->ranges()->size() <= e.inputs.size(), "a profile has more ranges than inputs");
+      e.profiles.push_back(profile(*p));
+    });
     e.is_refittable = f.is_refittable();
     e.is_stripped = f.is_stripped();
     each(f.plans(), [&](const file::SpecializedPlan* p) { e.plans.push_back(specialized(*p, e)); });
@@ -164,6 +169,8 @@ class Reader {
     out.variant = text(s.variant());
     out.inputs = numbers(s.inputs());
     out.outputs = numbers(s.outputs());
+    check(s.parameters() == nullptr || s.parameters()->size() <= kMostParameters, "a step has {} parameters",
+          s.parameters()->size());
     each(s.parameters(),
          [&](const file::Parameter* p) { out.parameters.set(text(p->name()), parameter(*p)); });
     out.scratch_bytes = s.scratch_bytes();
@@ -246,6 +253,8 @@ class Reader {
       check(v->input() >= 0 && static_cast<size_t>(v->input()) < e.inputs.size(),
             "it is for values of input {}", v->input());
       check(v->value() != nullptr, "it is for values that are missing");
+      check(out.key.values.empty() || out.key.values.back().first < static_cast<size_t>(v->input()),
+            "it is for values of input {} twice", v->input());
       out.key.values.emplace_back(static_cast<size_t>(v->input()),
                                   tensor(*v->value(), "an input's value").aligned());
     });

@@ -218,11 +218,13 @@ class Verifier {
           "its scratch memory takes {} bytes from byte {} of {}", s.scratch_bytes, s.scratch_offset,
           plan_.arena_bytes);
     check(s.scratch_offset % kScratchAlignment == 0, "its scratch memory is misaligned");
+    check(s.in_place.size() <= 1, "it computes in the place of {} inputs", s.in_place.size());
     for (const auto& [output, input] : s.in_place)
       check(is_position(output, s.outputs) && is_position(input, s.inputs) &&
                 stretch(at(s.outputs[static_cast<size_t>(output)])) ==
                     stretch(at(s.inputs[static_cast<size_t>(input)])),
             "it computes output {} in the place of input {}", output, input);
+    check(s.placements.size() <= s.inputs.size(), "it places {} of {} inputs", s.placements.size(), s.inputs.size());
     for (const Step::Placement& p : s.placements) {
       check(is_position(p.input, s.inputs) && is_position(0, s.outputs), "it places input {}", p.input);
       const auto bytes = static_cast<int64_t>(at(s.inputs[static_cast<size_t>(p.input)]).bytes());

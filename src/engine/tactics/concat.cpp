@@ -107,6 +107,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const int64_t inner = memory.numel(axis + 1, memory.size());
   const std::vector<int64_t> strides = memory.strides();
   int64_t at = 0;
+  std::vector<bool> placed(step.inputs.size());
+  for (const Step::Placement& p : step.placements) placed[static_cast<size_t>(p.input)] = p.done;
   auto kernel = std::make_unique<ConcatKernel>(width);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& in = r.input(i, out.dtype);
@@ -116,11 +118,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     StepReader::check(fits && offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name, in.shape.str(),
                       out.shape.str());
     at += extents[axis];
-    const bool placed =
-        std::any_of(step.placements.begin(), step.placements.end(),
-                    [&](const Step::Placement& p) { return p.done && static_cast<size_t>(p.input) == i; });
-    StepReader::check(!placed || memory.numel(0, axis) == 1, "'{}' does not lie in one piece", in.name);
-    kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed);
+    StepReader::check(!placed[i] || memory.numel(0, axis) == 1, "'{}' does not lie in one piece", in.name);
+    kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed[i]);
   }
   StepReader::check(at == memory[axis] || memory.numel() == 0, "its inputs do not fill {}", out.shape.str());
   return kernel;
