@@ -169,8 +169,8 @@ class Reader {
     out.variant = text(s.variant());
     out.inputs = numbers(s.inputs());
     out.outputs = numbers(s.outputs());
-    check(s.parameters() == nullptr || s.parameters()->size() <= kMostParameters, "a step has {} parameters",
-          s.parameters()->size());
+    if (s.parameters() != nullptr)
+      check(s.parameters()->size() <= kMostParameters, "a step has {} parameters", s.parameters()->size());
     each(s.parameters(),
          [&](const file::Parameter* p) { out.parameters.set(text(p->name()), parameter(*p)); });
     out.scratch_bytes = s.scratch_bytes();
