@@ -9,6 +9,7 @@
 // all that the target gets.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -310,6 +311,9 @@ int main(int argc, char** argv) {
   const fuzz::Options options = fuzz::parse(argc, argv);
   std::filesystem::create_directories(options.faults);
   set_memory_limit(fuzz::kMemory);
+  // Blocks of some hundred kilobytes come and go with every input: no pages are asked of the system for each anew.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   const log::Capture quiet({.threshold = log::Severity::kCritical});
   fuzz::watch();
   return fuzz::run_all(options);
