@@ -57,7 +57,18 @@ std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shap
 std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes,
                                                std::span<const Tensor> inputs,
                                                std::vector<size_t>& value_inputs) {
-  const std::shared_ptr<Model> model = clone_model(*canonical_);
+  return build_from(clone_model(*canonical_), input_shapes, inputs, value_inputs);
+}
+
+std::shared_ptr<const Plan> PlanBuilder::build_only(std::span<const Shape> input_shapes) {
+  std::vector<size_t> value_inputs;
+  return build_from(canonical_, input_shapes, {}, value_inputs);
+}
+
+std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>& model,
+                                                    std::span<const Shape> input_shapes,
+                                                    std::span<const Tensor> inputs,
+                                                    std::vector<size_t>& value_inputs) {
   Graph& g = *model->graph;
   const std::vector<Value*> graph_inputs = g.inputs;
   require(input_shapes.size() == g.inputs.size(), ErrorCode::kInvalidArgument, "the network has {} inputs, not {}",

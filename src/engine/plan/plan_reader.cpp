@@ -67,8 +67,14 @@ class Reader {
     for (flatbuffers::uoffset_t i = 0; i < v->size(); ++i) body(v->Get(i));
   }
   static std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+  /// FlatBuffers' verifier looks at where a vector's length lies, not at where its elements do.
+  template <typename Vector>
+  static void check_aligned(const Vector* v, size_t alignment) {
+    check(v == nullptr || reinterpret_cast<uintptr_t>(v->Data()) % alignment == 0, "a list of numbers is misaligned");
+  }
   template <typename T>
   static std::vector<T> numbers(const flatbuffers::Vector<T>* v) {
+    check_aligned(v, alignof(T));
     return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
   }
   static std::vector<std::string> texts(
@@ -175,6 +181,8 @@ class Reader {
          [&](const file::Parameter* p) { out.parameters.set(text(p->name()), parameter(*p)); });
     out.scratch_bytes = s.scratch_bytes();
     out.scratch_offset = s.scratch_offset();
+    check_aligned(s.in_place(), alignof(file::Pair));
+    check_aligned(s.placements(), alignof(file::Placement));
     each(s.in_place(), [&](const file::Pair* p) { out.in_place.emplace_back(p->first(), p->second()); });
     each(s.placements(), [&](const file::Placement* p) {
       out.placements.push_back({p->input(), p->offset(), p->done()});

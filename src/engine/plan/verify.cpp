@@ -184,7 +184,7 @@ class Verifier {
           v.name);
     const auto bytes = static_cast<int64_t>(v.bytes());
     check(bytes <= kMostBytes && v.offset >= 0 && v.offset <= place && bytes <= place - v.offset,
-          "the value '{}' takes bytes {} to {} of {}", v.name, v.offset, v.offset + bytes, place);
+          "the value '{}' takes {} bytes from byte {} of {}", v.name, bytes, v.offset, place);
     check(v.offset % std::max(1, bit_width(v.dtype) / 8) == 0, "the value '{}' is misaligned", v.name);
   }
 
