@@ -112,6 +112,9 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
   const std::string pad =
       network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}", "y = Pad (x, p)");
   EXPECT_REFUSED(pad, "pad", set("offset", 9), "(3, 4) at 9 is not a part of (5, 4)");
+  // An output without elements has strides of 0.
+  EXPECT_REFUSED(pad, "pad", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].shape = Shape({5, 0}); },
+                 "is not a part of (5, 0)");
   const std::string concat =
       network("(float[3,2] a, float[3,4] b) => (float[3,6] y)", zeros("1", 1), "y = Concat <axis = 1> (a, b)");
   EXPECT_REFUSED(concat, "concat", set("offsets", 1, 3), "is not a part of (3, 6)");

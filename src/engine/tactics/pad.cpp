@@ -85,8 +85,10 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   int64_t rest = offset;
   bool fits = in.shape.size() == out.shape.size();
   const std::vector<int64_t> strides = out.shape.strides();
-  for (size_t d = 0; fits && in.shape.numel() > 0 && d < strides.size(); rest %= strides[d++])
+  for (size_t d = 0; fits && in.shape.numel() > 0 && d < strides.size(); ++d) {
     fits = strides[d] > 0 && in.shape[d] <= out.shape[d] && rest / strides[d] <= out.shape[d] - in.shape[d];
+    if (fits) rest %= strides[d];
+  }
   StepReader::check(fits, "{} at {} is not a part of {}",
                     in.shape.str(), offset, out.shape.str());
   return std::make_unique<PadKernel>(
