@@ -1,7 +1,5 @@
 #include "engine/tactics/step_reader.h"
 
-#include "base/bounds.h"
-
 namespace assay::engine {
 namespace {
 
