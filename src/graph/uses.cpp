@@ -3,14 +3,33 @@
 #include <algorithm>
 
 namespace assay {
+namespace {
+
+/// Where the last value was found among the inputs of a node. Passes replace the inputs of a node with very many of them
+/// one after the other, in order: looking for each from the beginning would take time with the square of their number.
+struct Finding {
+  const Node* node = nullptr;
+  size_t next = 0;
+};
+thread_local Finding last_finding;
+
+}  // namespace
 
 void replace_inputs(Value& from, Value* to) {
   const std::vector<Node*> consumers = from.consumers();
-  const Node* last = nullptr;  // one that uses the value many times is looked through once
-  for (Node* n : consumers) {
-    for (size_t i = 0; n != last && i < n->inputs().size(); ++i)
-      if (n->input(i) == &from) n->set_input(i, to);
-    last = n;
+  for (size_t c = 0; c < consumers.size();) {
+    Node* n = consumers[c];
+    size_t uses = 0;
+    for (; c < consumers.size() && consumers[c] == n; ++c) ++uses;
+    const size_t count = n->inputs().size();
+    size_t at = last_finding.node == n && last_finding.next < count ? last_finding.next : 0;
+    // Once around at most.
+    for (size_t seen = 0; seen < count && uses > 0; ++seen, at = at + 1 < count ? at + 1 : 0)
+      if (n->input(at) == &from) {
+        n->set_input(at, to);
+        --uses;
+        last_finding = {n, at + 1};
+      }
   }
 }
 

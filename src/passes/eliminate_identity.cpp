@@ -20,7 +20,8 @@ bool is_inactive_dropout(const Node& n, const PassContext& context) {
   if (model.opset() < 7) return int_attribute(n, "is_test", 0) != 0;
   if (n.input(2) == nullptr) return true;
   const UnalignedTensor* training = constant_of(n.input(2));
-  return training != nullptr && training->numel() == 1 && !training->aligned().item<bool>();
+  return training != nullptr && training->dtype() == DType::kBool && training->numel() == 1 &&
+         !training->aligned().item<bool>();
 }
 
 bool keeps_order(const Node& n) {

@@ -52,7 +52,7 @@ class Folder {
   void lower_constants() {
     for (const auto& n : graph_.nodes()) {
       Value* v = n->output(0);
-      if (v == nullptr || !is_op(*n, "Constant") || refers_to_parameters(*n)) continue;
+      if (v == nullptr || n->outputs().size() != 1 || !is_op(*n, "Constant") || refers_to_parameters(*n)) continue;
       std::optional<UnalignedTensor> t = constant_value(*n);
       if (!t) continue;
       if (is_body_) {

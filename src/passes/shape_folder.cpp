@@ -29,7 +29,8 @@ bool picks(const Node& n) {
 }  // namespace
 
 std::optional<Tensor> ShapeFolder::fold(const Node& n) {
-  if (n.output(0) == nullptr) return std::nullopt;
+  // A node that breaks its schema may have more.
+  if (n.outputs().size() != 1 || n.output(0) == nullptr) return std::nullopt;
   std::optional<Extents> x = extents_of(n);
   if (!x) return std::nullopt;
   if (!std::all_of(x->dims.begin(), x->dims.end(), [](const Dim& d) { return d.is_known(); })) {

@@ -14,6 +14,7 @@ class LazyRunner final : public NetworkRunner {
   explicit LazyRunner(std::shared_ptr<Specializer> plans) : executable_(std::move(plans)) {}
   std::vector<Tensor> run(std::span<const Tensor> inputs) override {
     Context& context = executable_.context_for(inputs);
+    check_inputs(context.plan(), inputs);
     TensorOutputs outputs(context.plan());
     const Status status = context.run(inputs, outputs);
     if (status != Status::kOk)
@@ -23,6 +24,16 @@ class LazyRunner final : public NetworkRunner {
   }
 
  private:
+  /// The shapes are the plan's; what is around it, which may come from a file, has said what the elements are.
+  static void check_inputs(const Plan& plan, std::span<const Tensor> inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const PlanValue& v = plan.values[static_cast<size_t>(plan.inputs[i])];
+      if (v.has_shape && (inputs[i].is_container() || inputs[i].dtype() != v.dtype || inputs[i].shape() != v.shape))
+        fail(ErrorCode::kInvalidModel, "the network's input '{}' is {}, not {}{}", v.name, dtype_name(inputs[i].dtype()),
+             dtype_name(v.dtype), v.shape.str());
+    }
+  }
+
   Executable executable_;
 };
 
@@ -76,7 +87,10 @@ void Executable::give_memory(Context& context) {
     require(bytes <= given_bytes_, ErrorCode::kInvalidArgument,
             "these shapes need {} bytes of device memory, {} are given", bytes, given_bytes_);
   } else {
-    if (arena_ == nullptr || arena_->size() < bytes) arena_ = std::make_unique<Arena>(bytes);
+    if (arena_ == nullptr || arena_->size() < bytes) {
+      arena_.reset();
+      arena_ = std::make_unique<Arena>(bytes);
+    }
     memory = arena_->data();
   }
   if (context.memory() != memory) context.set_memory(memory);

@@ -216,9 +216,9 @@ class Lowering {
       places_[o.value] = {{o.format, id}};
       step.outputs.push_back(id);
     }
-    for (const std::shared_ptr<const Model>& network : c.networks) {
+    for (const auto& make : c.networks) {
       step.networks.push_back(static_cast<int32_t>(plan_.networks.size()));
-      plan_.networks.push_back({network});
+      plan_.networks.push_back({make()});
     }
     plan_.steps.push_back(std::move(step));
   }

@@ -59,9 +59,26 @@ std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shap
 std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shapes,
                                                std::span<const Tensor> inputs,
                                                std::vector<size_t>& value_inputs) {
-  const std::shared_ptr<Model> model = clone_model(*canonical_);
+  return build_from(clone_model(*canonical_), input_shapes, inputs, value_inputs);
+}
+
+std::shared_ptr<const Plan> PlanBuilder::build_only(std::span<const Shape> input_shapes) {
+  std::vector<size_t> value_inputs;
+  return build_from(canonical_, input_shapes, {}, value_inputs);
+}
+
+std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>& model,
+                                                    std::span<const Shape> input_shapes,
+                                                    std::span<const Tensor> inputs,
+                                                    std::vector<size_t>& value_inputs) {
   Graph& g = *model->graph;
   const std::vector<Value*> graph_inputs = g.inputs;
+  require(input_shapes.size() == g.inputs.size(), ErrorCode::kInvalidArgument, "the network has {} inputs, not {}",
+          g.inputs.size(), input_shapes.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    require(!inputs[i].defined() || !g.inputs[i]->type.is_tensor() || inputs[i].dtype() == g.inputs[i]->type.dtype,
+            ErrorCode::kInvalidArgument, "the network's input '{}' is {}, not {}", g.inputs[i]->name(),
+            dtype_name(g.inputs[i]->type.dtype), dtype_name(inputs[i].dtype()));
   const auto fix = [&](size_t i) { graph_inputs[i]->set_tensor(inputs[i]); };
   for (size_t i = 0; i < g.inputs.size(); ++i)
     if (g.inputs[i]->type.is_tensor())

@@ -1,6 +1,7 @@
 #include "engine/build/specializer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::engine {
 namespace {
@@ -10,6 +11,16 @@ size_t bytes_of(const Plan& plan) {
   for (const PlanConstant& c : plan.constants)
     if (!c.packing.empty()) bytes += c.tensor.nbytes();
   return bytes;
+}
+
+/// A copy of it takes so much memory that it is worth being made again in the rare case that it is needed.
+bool is_large(const Model& model) { return model.graph->nodes().size() > 50'000; }
+
+bool has_known_inputs(const Model& model) {
+  const auto& inputs = model.graph->inputs;
+  return std::all_of(inputs.begin(), inputs.end(), [](const Value* v) {
+    return v->type.is_tensor() && v->type.has_shape() && known_shape(*v->type.dims).has_value();
+  });
 }
 
 }  // namespace
@@ -70,7 +81,15 @@ std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& 
   const std::lock_guard lock(mutex_);
   for (const auto& p : plans_)
     if (p->key.values.empty() && p->key.shapes == shapes) return p;
-  std::shared_ptr<const Plan> plan = opened().build(shapes);
+  PlanBuilder& builder = opened();
+  std::shared_ptr<const Plan> plan;
+  if (is_large(*model_) && has_known_inputs(*model_)) {
+    // No other shapes may come, so the builder does without a copy for them. (Were one needed all the same, it is made anew.)
+    std::optional<PlanBuilder> last = std::exchange(builder_, std::nullopt);
+    plan = last->build_only(shapes);
+  } else {
+    plan = builder.build(shapes);
+  }
   return waits_for_shapes(*plan) ? nullptr : keep({shapes, {}}, std::move(plan));
 }
 

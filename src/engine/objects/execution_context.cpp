@@ -102,8 +102,9 @@ struct ExecutionContext::State {
     if (profiles.empty()) return;
     const OptimizationProfile::Range* range = profiles[profile].find(io(i).name);
     if (range == nullptr || range->holds_values) return;
-    for (size_t d = 0; d < shape.size(); ++d)
-      require(shape[d] >= range->min[d] && shape[d] <= range->max[d], ErrorCode::kInvalidArgument,
+    for (size_t d = 0; d < std::max(shape.size(), range->min.size()); ++d)
+      require(shape.size() == range->min.size() && shape[d] >= range->min[d] && shape[d] <= range->max[d],
+              ErrorCode::kInvalidArgument,
               "input '{}' has the shape {}, which is outside of profile {}: from {} to {}", io(i).name,
               shape.str(), profile, Shape(range->min).str(), Shape(range->max).str());
   }

@@ -39,6 +39,7 @@ std::string tactic_text(const Step& step) {
 }
 
 bool PlanKey::has_shapes(std::span<const Tensor> inputs) const {
+  if (inputs.size() != shapes.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].is_container() && inputs[i].shape() != shapes[i]) return false;
   return true;

@@ -19,6 +19,8 @@ namespace {
 /// Networks inside networks: bodies of control flow, as deep as ONNX's subgraphs, and what waits for shapes
 /// in them.
 constexpr int kMaxNetworkDepth = 80;
+/// Of a step: looked up by going through them.
+constexpr flatbuffers::uoffset_t kMostParameters = 64;
 
 template <typename... Args>
 void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
@@ -40,7 +42,10 @@ class Reader {
     e.threads = f.threads();
     each(f.inputs(), [&](const file::Interface* i) { e.inputs.push_back(interface(*i)); });
     each(f.outputs(), [&](const file::Interface* i) { e.outputs.push_back(interface(*i)); });
-    each(f.profiles(), [&](const file::Profile* p) { e.profiles.push_back(profile(*p)); });
+    each(f.profiles(), [&](const file::Profile* p) {
+      check(p->ranges() == nullptr || p->ranges()->size() <= e.inputs.size(), "a profile has more ranges than inputs");
+      e.profiles.push_back(profile(*p));
+    });
     e.is_refittable = f.is_refittable();
     e.precisions = {.float16 = f.float16(), .bfloat16 = f.bfloat16()};
     e.is_stripped = f.is_stripped();
@@ -63,8 +68,14 @@ class Reader {
     for (flatbuffers::uoffset_t i = 0; i < v->size(); ++i) body(v->Get(i));
   }
   static std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+  /// FlatBuffers' verifier looks at where a vector's length lies, not at where its elements do.
+  template <typename Vector>
+  static void check_aligned(const Vector* v, size_t alignment) {
+    check(v == nullptr || reinterpret_cast<uintptr_t>(v->Data()) % alignment == 0, "a list of numbers is misaligned");
+  }
   template <typename T>
   static std::vector<T> numbers(const flatbuffers::Vector<T>* v) {
+    check_aligned(v, alignof(T));
     return v == nullptr ? std::vector<T>() : std::vector<T>(v->begin(), v->end());
   }
   static std::vector<std::string> texts(
@@ -148,6 +159,8 @@ class Reader {
     const std::string_view bytes = blob(c.data(), what);
     check(bytes.size() == storage_bytes(type, extents.numel()), "{} has {} bytes for {}{}", what,
           bytes.size(), dtype_name(type), extents.str());
+    if (type == DType::kBool)
+      for (const char b : bytes) check(b == 0 || b == 1, "{} holds a truth value of {}", what, b);
     return UnalignedTensor::view(type, extents, bytes.data(), owner_);
   }
 
@@ -163,10 +176,14 @@ class Reader {
     out.variant = text(s.variant());
     out.inputs = numbers(s.inputs());
     out.outputs = numbers(s.outputs());
+    if (s.parameters() != nullptr)
+      check(s.parameters()->size() <= kMostParameters, "a step has {} parameters", s.parameters()->size());
     each(s.parameters(),
          [&](const file::Parameter* p) { out.parameters.set(text(p->name()), parameter(*p)); });
     out.scratch_bytes = s.scratch_bytes();
     out.scratch_offset = s.scratch_offset();
+    check_aligned(s.in_place(), alignof(file::Pair));
+    check_aligned(s.placements(), alignof(file::Placement));
     each(s.in_place(), [&](const file::Pair* p) { out.in_place.emplace_back(p->first(), p->second()); });
     each(s.placements(), [&](const file::Placement* p) {
       out.placements.push_back({p->input(), p->offset(), p->done()});
@@ -245,6 +262,8 @@ class Reader {
       check(v->input() >= 0 && static_cast<size_t>(v->input()) < e.inputs.size(),
             "it is for values of input {}", v->input());
       check(v->value() != nullptr, "it is for values that are missing");
+      check(out.key.values.empty() || out.key.values.back().first < static_cast<size_t>(v->input()),
+            "it is for values of input {} twice", v->input());
       out.key.values.emplace_back(static_cast<size_t>(v->input()),
                                   tensor(*v->value(), "an input's value").aligned());
     });
@@ -257,9 +276,15 @@ class Reader {
           out.plan->outputs.size(), e.inputs.size(), e.outputs.size());
     for (size_t i = 0; i < out.key.shapes.size(); ++i) {
       const PlanValue& v = out.plan->values[static_cast<size_t>(out.plan->inputs[i])];
-      check(!v.has_shape || v.shape == out.key.shapes[i], "input '{}' has two shapes", e.inputs[i].name);
+      check(!v.has_shape || (v.shape == out.key.shapes[i] && e.inputs[i].type.is_tensor()), "input '{}' has two shapes",
+            e.inputs[i].name);
       check(!e.inputs[i].type.is_tensor() || v.dtype == e.inputs[i].type.dtype, "input '{}' has two types",
             e.inputs[i].name);
+    }
+    for (size_t i = 0; i < e.outputs.size(); ++i) {
+      const PlanValue& v = out.plan->values[static_cast<size_t>(out.plan->outputs[i])];
+      check(!v.has_shape || !e.outputs[i].type.is_tensor() || v.dtype == e.outputs[i].type.dtype,
+            "output '{}' has two types", e.outputs[i].name);
     }
     return out;
   }

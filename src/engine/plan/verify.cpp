@@ -1,5 +1,6 @@
 // Whether a plan holds together.
 #include <algorithm>
+#include <map>
 
 #include "engine/plan/plan_file.h"
 
@@ -9,6 +10,67 @@ namespace {
 /// More than any machine has.
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr int kMaxRank = 64;
+/// Of scratch memory in the arena, as memory is planned.
+constexpr int64_t kScratchAlignment = 64;
+
+/// A stretch of memory that steps write: the arena, or an output.
+struct Stretch {
+  int32_t space = -1;  ///< 0: the arena; else 1 + the output; -1: memory that no step writes
+  int64_t begin = 0, end = 0;
+
+  bool is_empty() const { return space < 0 || begin == end; }
+  bool overlaps(const Stretch& other) const {
+    return space == other.space && begin < other.end && other.begin < end;
+  }
+  auto operator<=>(const Stretch&) const = default;
+};
+
+/// Which bytes of the arena and of the outputs steps have written so far, and as what.
+class Written {
+ public:
+  void forget(const Stretch& s) {
+    if (s.is_empty()) return;
+    auto& pieces = spaces_[s.space];
+    auto it = pieces.lower_bound(s.begin);
+    if (it != pieces.begin() && std::prev(it)->second.end > s.begin) {
+      const auto before = std::prev(it);
+      const Piece whole = before->second;
+      before->second.end = s.begin;
+      if (whole.end > s.end) pieces.emplace(s.end, whole);
+    }
+    while (it != pieces.end() && it->first < s.end) {
+      const Piece piece = it->second;
+      it = pieces.erase(it);
+      if (piece.end > s.end) pieces.emplace(s.end, piece);
+    }
+  }
+  void add(const Stretch& s, DType dtype) {
+    if (s.is_empty()) return;
+    forget(s);
+    spaces_[s.space].emplace(s.begin, Piece{s.end, dtype});
+  }
+  bool holds(const Stretch& s, DType dtype) const {
+    if (s.is_empty()) return true;
+    const auto space = spaces_.find(s.space);
+    if (space == spaces_.end()) return false;
+    auto it = space->second.upper_bound(s.begin);
+    if (it == space->second.begin()) return false;
+    int64_t at = s.begin;
+    for (--it; it != space->second.end() && it->first <= at; ++it) {
+      if (it->second.end > at && it->second.dtype != dtype) return false;
+      at = std::max(at, it->second.end);
+      if (at >= s.end) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Piece {
+    int64_t end;
+    DType dtype;
+  };
+  std::map<int32_t, std::map<int64_t, Piece>> spaces_;  // pieces by where they begin
+};
 
 class Verifier {
  public:
@@ -73,19 +135,23 @@ class Verifier {
               v.slot, plan_.constants.size());
         const Tensor& t = plan_.constants[slot].tensor;
         check(t.defined(), "the constant '{}' has no data", plan_.constants[slot].name);
-        check((t.dtype() == DType::kString) == (v.dtype == DType::kString),
-              "the constant '{}' has another type", v.name);
+        check(t.dtype() == v.dtype, "the constant '{}' is {}, not {}", v.name, dtype_name(t.dtype()),
+              dtype_name(v.dtype));
         if (t.dtype() == DType::kString)
-          check(t.numel() == v.shape.numel(), "the constant '{}' has another size", v.name);
+          check(v.has_shape && v.offset == 0 && t.numel() == v.shape.numel(), "the constant '{}' has another size",
+                v.name);
         return static_cast<int64_t>(t.nbytes());
       }
       case Storage::kInput:
         check(v.slot >= 0 && slot < plan_.inputs.size(), "the value '{}' is input {} of {}", v.name, v.slot,
               plan_.inputs.size());
+        same_type(v, at(plan_.inputs[slot]));
         return static_cast<int64_t>(at(plan_.inputs[slot]).bytes());
       case Storage::kOutput:
         check(v.slot >= 0 && slot < plan_.outputs.size(), "the value '{}' is output {} of {}", v.name, v.slot,
               plan_.outputs.size());
+        check(at(plan_.outputs[slot]).storage == Storage::kOutput, "output {} has no memory of its own", slot);
+        same_type(v, at(plan_.outputs[slot]));
         return static_cast<int64_t>(at(plan_.outputs[slot]).bytes());
       case Storage::kUnused:
       case Storage::kTensor:
@@ -94,14 +160,20 @@ class Verifier {
     return 0;
   }
 
+  /// Of a value that lies in an input or output.
+  static void same_type(const PlanValue& v, const PlanValue& whole) {
+    check(v.dtype == whole.dtype && (v.dtype != DType::kString || !v.has_shape || !whole.has_shape ||
+                                     (v.offset == 0 && v.shape.numel() == whole.shape.numel())),
+          "the value '{}' is something else than '{}', in which it lies", v.name, whole.name);
+  }
+
   void value(const PlanValue& v) const {
     check(v.shape.rank() <= kMaxRank, "the value '{}' has {} dimensions", v.name, v.shape.rank());
-    check(
-        v.layout.is_row() ||
-            (v.layout.is_channels_last() && v.has_shape && v.shape.rank() >= 2 && bit_width(v.dtype) >= 8) ||
-            (v.has_shape && v.shape.rank() >= 2 && v.layout.block >= 2 && v.layout.block <= 64 &&
-             v.dtype == DType::kFloat32),
-        "the value '{}' lies in blocks of {}, which its type or shape cannot", v.name, v.layout.block);
+    check(v.layout.is_row() ||
+              (v.layout.is_channels_last() && v.has_shape && v.shape.rank() >= 2 && bit_width(v.dtype) >= 8) ||
+              (v.has_shape && v.shape.rank() >= 3 && v.shape.rank() <= 5 &&
+               (v.layout.block == 8 || v.layout.block == 16) && v.dtype == DType::kFloat32),
+          "the value '{}' lies in blocks of {}", v.name, v.layout.block);
     const int64_t place = place_bytes(v);
     if (v.storage == Storage::kUnused || v.storage == Storage::kTensor) return;
     if (v.storage == Storage::kInput && !v.has_shape) {
@@ -113,7 +185,7 @@ class Verifier {
           v.name);
     const auto bytes = static_cast<int64_t>(v.bytes());
     check(bytes <= kMostBytes && v.offset >= 0 && v.offset <= place && bytes <= place - v.offset,
-          "the value '{}' takes bytes {} to {} of {}", v.name, v.offset, v.offset + bytes, place);
+          "the value '{}' takes {} bytes from byte {} of {}", v.name, bytes, v.offset, place);
     check(v.offset % std::max(1, bit_width(v.dtype) / 8) == 0, "the value '{}' is misaligned", v.name);
   }
 
@@ -130,6 +202,8 @@ class Verifier {
       check(at(id).storage != Storage::kTensor || is_written(id), "it reads '{}' before anything writes it",
             at(id).name);
       check(at(id).storage != Storage::kUnused, "it reads '{}', which is not kept", at(id).name);
+      check(memory_.holds(stretch(at(id)), at(id).dtype), "it reads '{}' from memory that holds something else",
+            at(id).name);
     }
     for (const int32_t id : s.outputs) {
       if (id == -1) continue;
@@ -144,19 +218,70 @@ class Verifier {
               s.scratch_bytes <= plan_.arena_bytes - s.scratch_offset,
           "its scratch memory takes {} bytes from byte {} of {}", s.scratch_bytes, s.scratch_offset,
           plan_.arena_bytes);
+    check(s.scratch_offset % kScratchAlignment == 0, "its scratch memory is misaligned");
+    check(s.in_place.size() <= 1, "it computes in the place of {} inputs", s.in_place.size());
     for (const auto& [output, input] : s.in_place)
-      check(is_position(output, s.outputs) && is_position(input, s.inputs),
+      check(is_position(output, s.outputs) && is_position(input, s.inputs) &&
+                stretch(at(s.outputs[static_cast<size_t>(output)])) ==
+                    stretch(at(s.inputs[static_cast<size_t>(input)])),
             "it computes output {} in the place of input {}", output, input);
+    check(s.placements.size() <= s.inputs.size(), "it places {} of {} inputs", s.placements.size(), s.inputs.size());
     for (const Step::Placement& p : s.placements) {
       check(is_position(p.input, s.inputs) && is_position(0, s.outputs), "it places input {}", p.input);
       const auto bytes = static_cast<int64_t>(at(s.inputs[static_cast<size_t>(p.input)]).bytes());
       const auto room = static_cast<int64_t>(at(s.outputs[0]).bytes());
       check(p.offset >= 0 && p.offset <= room && bytes <= room - p.offset, "it places input {} at byte {}",
             p.input, p.offset);
+      if (!p.done) continue;
+      const Stretch part = stretch(at(s.inputs[static_cast<size_t>(p.input)])), whole = stretch(at(s.outputs[0]));
+      check(part.is_empty() || (part.space == whole.space && part.begin == whole.begin + p.offset),
+            "its input {} does not lie where it is said to", p.input);
     }
+    no_overlap(s);
+    memory_.forget(scratch(s));
+    for (const int32_t id : s.outputs)
+      if (id >= 0) memory_.add(stretch(at(id)), at(id).dtype);
     for (const int32_t n : s.networks)
       check(n >= 0 && static_cast<size_t>(n) < plan_.networks.size(), "it runs network {} of {}", n,
             plan_.networks.size());
+  }
+
+  static Stretch stretch(const PlanValue& v) {
+    if (v.storage != Storage::kArena && v.storage != Storage::kOutput) return {};
+    return {v.storage == Storage::kArena ? 0 : 1 + v.slot, v.offset, v.offset + static_cast<int64_t>(v.bytes())};
+  }
+  static Stretch scratch(const Step& s) { return {0, s.scratch_offset, s.scratch_offset + s.scratch_bytes}; }
+
+  /// What a step writes lies apart, and apart from what it reads but for what it computes in place.
+  void no_overlap(const Step& s) const {
+    std::vector<Stretch> writes, placed;
+    const auto add = [](std::vector<Stretch>& list, const Stretch& stretch) {
+      if (!stretch.is_empty()) list.push_back(stretch);
+    };
+    add(writes, scratch(s));
+    for (const int32_t id : s.outputs)
+      if (id >= 0) add(writes, stretch(at(id)));
+    std::sort(writes.begin(), writes.end());
+    for (size_t i = 0; i + 1 < writes.size(); ++i)
+      check(!writes[i].overlaps(writes[i + 1]), "two of its outputs overlap");
+    for (const Step::Placement& p : s.placements)
+      if (p.done) add(placed, stretch(at(s.inputs[static_cast<size_t>(p.input)])));
+    std::sort(placed.begin(), placed.end());
+    for (size_t i = 0; i < s.inputs.size(); ++i) {
+      if (s.inputs[i] < 0) continue;
+      const Stretch read = stretch(at(s.inputs[i]));
+      if (read.is_empty()) continue;
+      // The first write that does not end before the read begins: writes do not overlap each other.
+      const auto write = std::partition_point(writes.begin(), writes.end(), [&](const Stretch& w) {
+        return w.space < read.space || (w.space == read.space && w.end <= read.begin);
+      });
+      if (write == writes.end() || !write->overlaps(read)) continue;
+      const bool in_place = std::any_of(s.in_place.begin(), s.in_place.end(), [&](const auto& pair) {
+        return static_cast<size_t>(pair.second) == i;
+      });
+      check(in_place || std::binary_search(placed.begin(), placed.end(), read),
+            "its input '{}' lies in memory that it writes", at(s.inputs[i]).name);
+    }
   }
 
   static bool is_position(int32_t position, const std::vector<int32_t>& ids) {
@@ -166,6 +291,7 @@ class Verifier {
 
   const Plan& plan_;
   std::vector<bool> written_, output_written_;
+  Written memory_;
 };
 
 }  // namespace

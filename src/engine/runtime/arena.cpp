@@ -14,6 +14,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 Arena::Arena(size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
   if (bytes >= 2 * kHugePage) size_ = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  share_ = MemoryShare(static_cast<int64_t>(size_), "the engine's arena");
   void* p = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   require(p != MAP_FAILED, ErrorCode::kInvalidArgument, "the system refuses {} bytes for the engine's arena",
           bytes);

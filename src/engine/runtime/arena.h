@@ -3,16 +3,18 @@
 
 #include <cstddef>
 
+#include "base/memory_limit.h"
+
 namespace assay::engine {
 
 /// Alignment of every buffer: a cache line, and the widest vector.
 inline constexpr size_t kAlignment = 64;
 constexpr size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Zeroed memory, aligned to kAlignment; large blocks are asked to lie on huge pages.
+/// Zeroed memory, aligned to kAlignment, a part of the process's budget; large blocks are asked to lie on huge pages.
 class Arena {
  public:
-  /// Throws Error (kInvalidArgument) when the system refuses.
+  /// Throws Error when the budget (kUnsupported) or the system (kInvalidArgument) refuses.
   explicit Arena(size_t bytes);
   ~Arena();
   Arena(const Arena&) = delete;
@@ -24,6 +26,7 @@ class Arena {
  private:
   char* data_ = nullptr;
   size_t size_;
+  MemoryShare share_;
 };
 
 }  // namespace assay::engine

@@ -221,8 +221,8 @@ Tensor Context::tensor_of(int32_t id, std::span<const Tensor> inputs, const void
   if (id < 0) return {};
   const PlanValue& v = plan_->values[static_cast<size_t>(id)];
   if (v.storage == Storage::kTensor) return tensors_[static_cast<size_t>(id)];
-  if (v.storage == Storage::kConstant &&
-      plan_->constants[static_cast<size_t>(v.slot)].tensor.dtype() == v.dtype)
+  if (v.storage == Storage::kConstant && v.offset == 0 &&
+      plan_->constants[static_cast<size_t>(v.slot)].tensor.numel() == v.shape.numel())
     return plan_->constants[static_cast<size_t>(v.slot)].tensor.reshaped(v.shape);
   if (v.storage == Storage::kInput && !v.has_shape) return inputs[static_cast<size_t>(v.slot)];
   if (v.storage == Storage::kInput && v.offset == 0 &&

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
 namespace assay::engine {
@@ -41,29 +42,34 @@ Shape memory_extents(const Shape& shape, Layout layout) {
   return s;
 }
 
+/// Where an axis lies among the extents in memory order.
+size_t memory_axis(size_t axis, size_t rank, Layout layout) {
+  if (!layout.is_channels_last() || axis == 0) return axis;
+  return axis == 1 ? rank - 1 : axis - 1;
+}
+
 void add_candidate(const Problem& p, size_t axis, Layout layout, Proposals& proposals) {
   const Shape& out = *p.output_shape(0);
   Candidate& b = proposals.add(layout.str(), NumericsClass::kExact);
   const Shape memory = memory_extents(out, layout);
-  const size_t logical_axis = axis;
-  if (layout.is_channels_last() && axis > 0) axis = axis == 1 ? out.size() - 1 : axis - 1;
+  const size_t place = memory_axis(axis, out.size(), layout);
   const auto width = static_cast<int64_t>(storage_bytes(p.output_dtype(0), 1));
-  const int64_t inner = memory.numel(axis + 1, memory.size());
+  const int64_t inner = memory.numel(place + 1, memory.size());
   std::vector<int64_t> offsets;
   int64_t at = 0;
   size_t inputs = 0;
   for (size_t i = 0; i < p.input_count(); ++i) {
-    const int64_t extent = memory_extents(*p.input_shape(i), layout)[axis];
+    const int64_t extent = memory_extents(*p.input_shape(i), layout)[place];
     if (p.input_shape(i)->numel() == 0) continue;
     b.add_input(p.node().input(i), layout);
     offsets.push_back(at * inner);
-    if (memory.numel(0, axis) == 1)
+    if (memory.numel(0, place) == 1)
       b.step.placements.push_back({.input = static_cast<int32_t>(inputs), .offset = at * inner * width});
     ++inputs;
     at += extent;
   }
   b.add_output(p.node().output(0), layout);
-  b.step.parameters.set("axis", static_cast<int64_t>(logical_axis));
+  b.step.parameters.set("axis", static_cast<int64_t>(axis));
   b.step.parameters.set("offsets", offsets);
   // What can be computed in place costs nothing.
   const double moved = b.step.placements.empty() ? 2.0 * static_cast<double>(out.numel() * width) : 0;
@@ -103,19 +109,32 @@ class ConcatKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
-  const auto& offsets = step.parameters.numbers("offsets");
+  const StepReader r(plan, step, 0, StepReader::kAnyNumber, 1, StepReader::May::kPlaceInputs);
+  const PlanValue& out = r.any_output(0);
+  StepReader::check(bit_width(out.dtype) >= 8, "'{}' has elements of less than a byte", out.name);
+  const Shape memory = memory_extents(out.shape, out.layout);
+  const auto axis = static_cast<size_t>(r.number("axis", 0, out.shape.rank() - 1));
+  const auto& offsets = r.numbers("offsets", step.inputs.size());
   const size_t width = storage_bytes(out.dtype, 1);
-  const std::vector<int64_t> strides = memory_extents(out.shape, out.layout).strides();
+  const size_t place = memory_axis(axis, out.shape.size(), out.layout);
+  const int64_t inner = memory.numel(place + 1, memory.size());
+  const std::vector<int64_t> strides = memory.strides();
+  int64_t at = 0;
+  std::vector<bool> placed(step.inputs.size());
+  for (const Step::Placement& p : step.placements) placed[static_cast<size_t>(p.input)] = p.done;
   auto kernel = std::make_unique<ConcatKernel>(width);
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const PlanValue& in = plan.values[static_cast<size_t>(step.inputs[i])];
+    const PlanValue& in = r.input(i, out.dtype);
     const Shape extents = memory_extents(in.shape, in.layout);
-    const bool placed =
-        std::any_of(step.placements.begin(), step.placements.end(),
-                    [&](const Step::Placement& p) { return p.done && static_cast<size_t>(p.input) == i; });
-    kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed);
+    bool fits = in.layout == out.layout && in.shape.size() == out.shape.size() && at <= memory[place] - extents[place];
+    for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = d == axis || in.shape[d] == out.shape[d];
+    StepReader::check(fits && offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name, in.shape.str(),
+                      out.shape.str());
+    at += extents[place];
+    StepReader::check(!placed[i] || memory.numel(0, place) == 1, "'{}' does not lie in one piece", in.name);
+    kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed[i]);
   }
+  StepReader::check(at == memory[place] || memory.numel() == 0, "its inputs do not fill {}", out.shape.str());
   return kernel;
 }
 

@@ -1,7 +1,9 @@
 // Operators with subgraphs (If, Loop, Scan, SequenceMap, FlexAttention, ...): the operator decides which body
 // runs on what, and the bodies run on kernels.
 #include <algorithm>
+#include <numeric>
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
 #include "reference/fragment.h"
@@ -17,13 +19,13 @@ std::string propose(const Problem& p, Proposals& proposals) {
   require_op(n, p.model());
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (const Value* v : n.inputs()) v != nullptr ? b.add_input(v) : b.skip_input();
-  b.networks = {make_fragment(n, p.model()).model};
+  b.networks = {[&n, &model = p.model()] { return make_fragment(n, model).model; }};
   // Which inputs of the step each body takes from around it.
   std::vector<int64_t> captures, counts;
   std::vector<const Value*> behind;
   for (const Graph* body : subgraphs_of(n)) {
     const Fragment fragment = make_body(*body, p.model());
-    b.networks.push_back(fragment.model);
+    b.networks.emplace_back([model = fragment.model] { return model; });
     counts.push_back(static_cast<int64_t>(fragment.arguments.size()));
     for (const Value* v : fragment.arguments) {
       const auto it = std::find(behind.begin(), behind.end(), v);
@@ -41,23 +43,20 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class ControlKernel final : public TensorKernel, private SubgraphRunner {
  public:
-  ControlKernel(const Plan& plan, const Step& step, NetworkSource& source)
-      : model_(plan.networks.at(static_cast<size_t>(step.networks.at(0))).model),
-        node_(*model_->graph->nodes().at(0)),
-        op_(require_op(node_, *model_)) {
+  ControlKernel(const StepReader& r, NetworkSource& source)
+      : model_(r.network(0).model), node_(r.network_node(0)), op_(require_op(node_, *model_)) {
     const std::vector<const Graph*> bodies = subgraphs_of(node_);
-    const auto &captures = step.parameters.numbers("captures"),
-               &counts = step.parameters.numbers("capture_counts");
-    require(bodies.size() == counts.size() && step.networks.size() == bodies.size() + 1, ErrorCode::kInternal,
-            "a step of control flow has {} bodies and {} networks", bodies.size(), step.networks.size());
-    size_t at = 0;
+    const auto inputs = static_cast<int64_t>(r.step().inputs.size());
+    const auto& counts = r.numbers("capture_counts", bodies.size(), 0, inputs * static_cast<int64_t>(bodies.size()));
+    const int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    std::span<const int64_t> captures = r.numbers("captures", static_cast<size_t>(all), 0, inputs - 1);
+    StepReader::check(!bodies.empty() && r.step().networks.size() == bodies.size() + 1, "it has {} bodies and {} networks",
+                      bodies.size(), r.step().networks.size());
     for (size_t i = 0; i < bodies.size(); ++i) {
-      Body& body = bodies_.emplace_back(Body{bodies[i], source.runner(step.networks[i + 1]), {}});
-      for (int64_t k = 0; k < counts[i]; ++k) {
-        body.captures.push_back(static_cast<size_t>(captures.at(at++)));
-        require(body.captures.back() < step.inputs.size(), ErrorCode::kInternal,
-                "a body takes input {} of {}", body.captures.back(), step.inputs.size());
-      }
+      const auto own = captures.first(static_cast<size_t>(counts[i]));
+      captures = captures.subspan(own.size());
+      r.check_network(i + 1, bodies[i]->inputs.size() + own.size(), bodies[i]->outputs.size());
+      bodies_.push_back({bodies[i], source.runner(r.step().networks[i + 1]), {own.begin(), own.end()}});
     }
   }
 
@@ -79,7 +78,7 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
   struct Body {
     const Graph* graph;
     std::unique_ptr<NetworkRunner> runner;
-    std::vector<size_t> captures;
+    std::vector<int64_t> captures;
   };
 
   std::vector<Tensor> run(const Graph& graph, std::vector<Tensor> inputs) override {
@@ -90,8 +89,20 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
     for (size_t i = 0; i < inputs.size() && i < graph.inputs.size(); ++i)
       if (graph.inputs[i]->type.kind == Type::Kind::kOptional && inputs[i].dtype() != DType::kOptional)
         inputs[i] = Tensor::optional(inputs[i]);
-    for (const size_t i : body->captures) inputs.push_back(inputs_[i]);
-    return body->runner->run(inputs);
+    StepReader::check(inputs.size() == graph.inputs.size(), "a body of {} inputs gets {}", graph.inputs.size(),
+                      inputs.size());
+    for (const int64_t i : body->captures) inputs.push_back(inputs_[static_cast<size_t>(i)]);
+    std::vector<Tensor> outputs = body->runner->run(inputs);
+    // The operator relies on what its schema says of bodies; those of a plan are networks of their own.
+    for (size_t i = 0; i < outputs.size(); ++i) check_output(*graph.outputs[i], outputs[i]);
+    return outputs;
+  }
+
+  static void check_output(const Value& declared, const Tensor& t) {
+    const Type& type = declared.type;
+    if (!t.defined() || !type.is_tensor()) return;
+    StepReader::check(type.dtype == DType::kUndefined || t.dtype() == type.dtype, "the body's output '{}' is {}, not {}",
+                      declared.name(), dtype_name(t.dtype()), dtype_name(type.dtype));
   }
 
   std::shared_ptr<const Model> model_;
@@ -102,7 +113,8 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
 };
 
 std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, NetworkSource& source) {
-  return std::make_unique<ControlKernel>(plan, step, source);
+  return std::make_unique<ControlKernel>(StepReader(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber),
+                                         source);
 }
 
 }  // namespace

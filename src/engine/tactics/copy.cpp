@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/parallel.h"
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
 namespace assay::engine {
@@ -24,7 +25,11 @@ class CopyKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<CopyKernel>(plan.values[static_cast<size_t>(step.outputs[0])].bytes());
+  const StepReader r(plan, step, 1);
+  const PlanValue &in = r.any_input(0), &out = r.output(0, in.dtype);
+  StepReader::check(in.shape == out.shape && in.layout == out.layout, "it copies {} in {} into {} in {}", in.shape.str(),
+                    in.layout.str(), out.shape.str(), out.layout.str());
+  return std::make_unique<CopyKernel>(out.bytes());
 }
 
 }  // namespace

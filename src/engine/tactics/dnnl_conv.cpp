@@ -58,20 +58,23 @@ ConvShape shape_of(const Problem& p) {
   return c;
 }
 
-ConvShape shape_of(const Plan& plan, const Step& step) {
+int64_t groups_of(const ConvShape& c) { return c.weights.rank() > c.input.rank() ? c.weights[0] : 1; }
+
+ConvShape shape_of(const StepReader& r) {
   ConvShape c;
-  c.input = plan.values[static_cast<size_t>(step.inputs[0])].shape;
-  c.output = plan.values[static_cast<size_t>(step.outputs[0])].shape;
-  c.weights = Shape(step.parameters.numbers("weights"));
-  c.strides = step.parameters.numbers("strides");
-  c.dilations = step.parameters.numbers("dilations");
-  c.begin = step.parameters.numbers("pads_begin");
-  c.end = step.parameters.numbers("pads_end");
-  c.has_bias = step.inputs[2] >= 0;
+  c.input = r.input(0).shape;
+  c.output = r.output(0).shape;
+  const size_t rank = check_images(c.input, c.output), axes = rank - 2;
+  c.weights = Shape(r.get<std::vector<int64_t>>("weights"));
+  StepReader::check(c.weights.size() == rank || c.weights.size() == rank + 1, "it has weights {}", c.weights.str());
+  check_window_weights(r, c.weights, rank, groups_of(c), c.output[1], c.input[1]);
+  c.strides = r.window("strides", axes, 1);
+  c.dilations = r.window("dilations", axes, 0);
+  c.begin = r.window("pads_begin", axes, 0);
+  c.end = r.window("pads_end", axes, -kMostOfWindow);
+  c.has_bias = r.optional_elements(2, {c.output[1]});
   return c;
 }
-
-int64_t groups_of(const ConvShape& c) { return c.weights.rank() > c.input.rank() ? c.weights[0] : 1; }
 
 /// What each thread computes. The channels of a group stay together, and so do the groups whose input
 /// channels share a block.
@@ -205,9 +208,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const ConvShape c = shape_of(plan, step);
-  const Layout in = plan.values[static_cast<size_t>(step.inputs[0])].layout,
-               out = plan.values[static_cast<size_t>(step.outputs[0])].layout;
+  const StepReader r(plan, step, 3, StepReader::kAnyNumber, 1, StepReader::May::kComputeInPlace);
+  const ConvShape c = shape_of(r);
+  const Layout in = r.input(0).layout, out = r.output(0).layout;
+  StepReader::check(in == out || !in.is_blocked(), "it reads {} and writes {}", in.str(), out.str());
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   const auto describe_part = [&](const Box& part, const PostOps& ops) {
     return describe(c, in, out, part, ops);
@@ -218,9 +222,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
   };
-  return make_fused_kernel<ConvForward::primitive_desc>(
-      plan, step, c.output, parts_of(c, in, out, step.parameters.number("threads")), true, describe_part,
-      weights_key, bind);
+  return make_fused_kernel<ConvForward::primitive_desc>(r, c.output, out, parts_of(c, in, out, r.threads()), true,
+                                                        describe_part, weights_key, bind);
 }
 
 }  // namespace
@@ -230,7 +233,7 @@ constinit const TacticDef tactic_dnnl_conv = {
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,
-    .factory = {.create = create},
+    .factory = {.create = dnnl_kernel<create>},
 };
 
 }  // namespace assay::engine

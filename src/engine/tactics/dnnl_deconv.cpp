@@ -183,17 +183,26 @@ std::string propose(const Problem& p, Proposals& proposals) {
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
-                  &out = plan.values[static_cast<size_t>(step.outputs[0])];
+  const StepReader r(plan, step, 3);
+  const PlanValue &in = r.input(0), &out = r.output(0);
+  const size_t rank = check_images(in.shape, out.shape), axes = rank - 2;
   const Extents e{.in = in.shape,
                   .out = out.shape,
                   .layout = in.layout,
-                  .groups = step.parameters.number("groups"),
-                  .has_bias = step.inputs[2] >= 0};
+                  .groups = r.number("groups", 1, in.shape[1]),
+                  .has_bias = r.optional_elements(2, {out.shape[1]})};
+  StepReader::check(in.layout == out.layout, "it reads {} and writes {}", in.layout.str(), out.layout.str());
+  const Shape weights(r.numbers("weights", e.groups == 1 ? rank : rank + 1));
+  StepReader::check(e.groups == 1 || weights[0] == e.groups, "weights {} are for other groups", weights.str());
+  check_window_weights(r, weights, rank, e.groups, out.shape[1], in.shape[1]);
+  r.window("strides", axes, 1);
+  r.window("dilations", axes, 0);
+  r.window("pads_begin", axes, 0);
+  r.window("pads_end", axes, -kMostOfWindow);
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   auto kernel = std::make_unique<DnnlKernel>();
   PackedWeights packed;
-  for (const Box& part : parts_of(e, step.parameters.number("threads"))) {
+  for (const Box& part : parts_of(e, r.threads())) {
     const Deconvolution::primitive_desc pd = describe(e, part, step.parameters);
     kernel->add_primitive(Deconvolution(pd));
     kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
@@ -204,6 +213,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(e.out, e.layout, part) * kWidth);
     kernel->add_scratch(pd.scratchpad_desc());
   }
+  r.check_elements(r.row_input(1, DType::kUInt8), {packed.bytes()});
+  r.check_scratch(kernel->scratch());
   return kernel;
 }
 
@@ -213,7 +224,7 @@ constinit const TacticDef tactic_dnnl_deconv = {
     .name = "dnnl_deconv",
     .operators = kOperators,
     .propose = propose,
-    .factory = {.create = create},
+    .factory = {.create = dnnl_kernel<create>},
 };
 
 }  // namespace assay::engine

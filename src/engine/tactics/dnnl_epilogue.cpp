@@ -83,24 +83,58 @@ Operand operand_of(const EpilogueSpec::Entry& e, const Shape& result, const Box&
 
 }  // namespace
 
-std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
+std::string epilogue_refusal(const EpilogueSpec& spec) {
   std::vector<Unary> unary;
-  for (const EpilogueStep& s : epilogue) {
-    const bool known = s.operand != nullptr ? find(kBinary, s.form.op) != nullptr
-                                            : is_composed(s.form.op) || find(kEltwise, s.form.op) != nullptr;
-    if (!known) return fmt::format("oneDNN has no post-op for {}", kernels::pointwise_name(s.form.op));
-    if (s.operand != nullptr) continue;
+  for (const EpilogueSpec::Entry& e : spec.entries) {
+    const bool known = e.position >= 0 ? find(kBinary, e.op) != nullptr
+                                       : is_composed(e.op) || find(kEltwise, e.op) != nullptr;
+    if (!known) return fmt::format("oneDNN has no post-op for {}", kernels::pointwise_name(e.op));
+    if (e.position >= 0) continue;
     // Its kernels run the second of two post-ops of one algorithm with the numbers of the first (seen
     // in 2.7).
-    for (const Unary& u : unary_post_ops(s.form.op, s.form.a, s.form.b)) {
+    for (const Unary& u : unary_post_ops(e.op, e.a, e.b)) {
       for (const Unary& earlier : unary)
         if (u.algo == earlier.algo && u != earlier)
           return fmt::format("oneDNN mixes up the numbers of two {} in one epilogue",
-                             kernels::pointwise_name(s.form.op));
+                             kernels::pointwise_name(e.op));
       unary.push_back(u);
     }
   }
   return {};
+}
+
+std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
+  EpilogueSpec spec;
+  for (const EpilogueStep& s : epilogue)
+    spec.entries.push_back({.op = s.form.op, .a = s.form.a, .b = s.form.b, .position = s.operand != nullptr ? 0 : -1});
+  return epilogue_refusal(spec);
+}
+
+EpilogueSpec post_op_spec(const StepReader& r, size_t inputs, const Shape& result, Layout layout) {
+  EpilogueSpec spec = epilogue_spec(r, inputs);
+  const std::string refusal = epilogue_refusal(spec);
+  StepReader::check(refusal.empty(), "{}", refusal);
+  for (const EpilogueSpec::Entry& e : spec.entries) {
+    if (e.position < 0) continue;
+    const std::string& name = r.input(static_cast<size_t>(e.position)).name;
+    const bool whole = e.shape.numel() == result.numel();
+    StepReader::check(!e.format.layout.is_blocked() || (e.shape == result && e.format.layout == layout),
+                      "the operand '{}' lies in blocks, unlike the result", name);
+    for (size_t k = 0; !whole && k < e.shape.size(); ++k) {
+      const int64_t extent = e.shape[e.shape.size() - 1 - k];
+      StepReader::check(extent == 1 || (k < result.size() && extent == result[result.size() - 1 - k]),
+                        "the operand '{}' of shape {} does not cover the result {}", name, e.shape.str(), result.str());
+    }
+  }
+  // What is added in place must be what lies there.
+  if (!r.step().in_place.empty()) {
+    const int entry = accumulating_entry(spec, r.step());
+    StepReader::check(r.step().in_place.size() == 1 && entry >= 0 && spec.entries[static_cast<size_t>(entry)].may_accumulate &&
+                          spec.entries[static_cast<size_t>(entry)].shape.numel() == result.numel() &&
+                          spec.entries[static_cast<size_t>(entry)].format.layout == layout,
+                      "it cannot add to input {} in its place", r.step().in_place[0].second);
+  }
+  return spec;
 }
 
 int accumulating_entry(const EpilogueSpec& spec, const Step& step) {

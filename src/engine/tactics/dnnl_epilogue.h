@@ -14,8 +14,12 @@
 
 namespace assay::engine {
 
-/// Empty when oneDNN has post-ops for all steps; else the sentence that names the one it lacks.
+/// Empty when oneDNN has post-ops for all entries; else the sentence that names the one it lacks.
+std::string epilogue_refusal(const EpilogueSpec& spec);
 std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue);
+/// The spec of a step on a result of this shape and layout, after `inputs` other inputs. Throws Error (kInvalidModel)
+/// unless oneDNN has post-ops for it and every operand covers the result as they need it.
+EpilogueSpec post_op_spec(const StepReader& r, size_t inputs, const Shape& result, Layout layout);
 
 /// oneDNN's form of a spec, and the operands it binds.
 struct PostOps {
@@ -109,18 +113,18 @@ int64_t settle_accumulation(EpilogueSpec& spec, const FusedParts<Descriptor>& ma
   return scratch;
 }
 
-/// Makes a step's kernel. `bind(kernel, descriptor, part)` adds a primitive with its arguments besides the
-/// weights (step input 1), the operands of the epilogue and scratch memory.
+/// Makes a step's kernel; the epilogue's operands follow 3 other inputs. `bind(kernel, descriptor, part)` adds a
+/// primitive with its arguments besides the weights (step input 1), the operands of the epilogue and scratch memory.
+/// Throws Error (kInvalidModel) where packed weights, scratch memory or the epilogue do not fit.
 template <typename Descriptor, typename Describe, typename Key, typename Bind>
-std::unique_ptr<Kernel> make_fused_kernel(const Plan& plan, const Step& step, const Shape& result,
+std::unique_ptr<Kernel> make_fused_kernel(const StepReader& r, const Shape& result, Layout layout,
                                           const std::vector<Box>& parts, bool packed, Describe describe,
                                           Key key, Bind bind) {
-  const EpilogueSpec spec = epilogue_spec(plan, step);
-  const int accumulate = accumulating_entry(spec, step);
+  const EpilogueSpec spec = post_op_spec(r, 3, result, layout);
+  const int accumulate = accumulating_entry(spec, r.step());
   const FusedParts<Descriptor> made(parts, spec, result, accumulate, describe, key);
-  const auto given = static_cast<int64_t>(plan.values[static_cast<size_t>(step.inputs[1])].bytes());
-  require(!packed || made.weights.bytes() == given, ErrorCode::kInternal,
-          "the weights were packed for another kernel: {} bytes, not {}", given, made.weights.bytes());
+  if (packed) r.check_elements(r.row_input(1, DType::kUInt8), {made.weights.bytes()});
+  r.check_scratch(made.scratch);
   auto kernel = std::make_unique<DnnlKernel>();
   for (size_t i = 0; i < parts.size(); ++i) {
     const Descriptor& pd = made.descriptors[i];

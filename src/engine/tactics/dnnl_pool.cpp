@@ -44,6 +44,7 @@ std::string supports(const Problem& p) {
     // Padding that no window is allowed to lie in whole, and windows that reach past it.
     if (w.begin[a] >= w.reach(a) || w.end[a] >= w.reach(a)) return "the padding is as wide as the window";
     const int64_t overhang = (w.out[a] - 1) * w.strides[a] + w.reach(a) - w.begin[a] - w.in[a] - w.end[a];
+    if ((w.out[a] - 1) * w.strides[a] - w.begin[a] >= w.in[a]) return "a window lies behind the image";
     if (overhang > 0 && counts_padding(p)) return "a window reaches past the padding that is to be counted";
   }
   return {};
@@ -64,81 +65,89 @@ Box input_part(const Shape& in, const Box& part) {
   return box;
 }
 
-Pool::primitive_desc describe(const Shape& in, const Shape& out, Layout layout, const Box& part,
-                              const Parameters& p) {
-  const auto algorithm = p.text("kind") == "max" ? dnnl::algorithm::pooling_max
-                         : p.text("kind") == "average_with_pads"
-                             ? dnnl::algorithm::pooling_avg_include_padding
-                             : dnnl::algorithm::pooling_avg_exclude_padding;
+/// Everything that oneDNN needs to know, from a problem or from a step.
+struct PoolShape {
+  Shape in, out;
+  std::string kind;
+  std::vector<int64_t> kernel, strides, dilations, begin, end;
+};
+
+Pool::primitive_desc describe(const PoolShape& s, Layout layout, const Box& part) {
+  const auto algorithm = s.kind == "max"                 ? dnnl::algorithm::pooling_max
+                         : s.kind == "average_with_pads" ? dnnl::algorithm::pooling_avg_include_padding
+                                                         : dnnl::algorithm::pooling_avg_exclude_padding;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const OneThread alone;
-  return {
-      Pool::desc(dnnl::prop_kind::forward_inference, algorithm, part_desc(in, layout, input_part(in, part)),
-                 part_desc(out, layout, part), to_dnnl(p.numbers("strides")), to_dnnl(p.numbers("kernel")),
-                 to_dnnl(p.numbers("dilations")), to_dnnl(p.numbers("pads_begin")),
-                 to_dnnl(p.numbers("pads_end"))),
-      attributes, dnnl_engine()};
+  return {Pool::desc(dnnl::prop_kind::forward_inference, algorithm, part_desc(s.in, layout, input_part(s.in, part)),
+                     part_desc(s.out, layout, part), to_dnnl(s.strides), to_dnnl(s.kernel), to_dnnl(s.dilations),
+                     to_dnnl(s.begin), to_dnnl(s.end)),
+          attributes, dnnl_engine()};
+}
+
+PoolShape shape_of(const Problem& p) {
+  const kernels::Window w = window_of(p);
+  PoolShape s{.in = *p.input_shape(0),
+              .out = *p.output_shape(0),
+              .kind = is_max(p.node()) ? "max" : counts_padding(p) ? "average_with_pads" : "average",
+              .kernel = w.kernel,
+              .strides = w.strides,
+              .dilations = {},
+              .begin = w.begin,
+              .end = {}};
+  for (size_t a = 0; a < w.rank(); ++a) {
+    s.dilations.push_back(w.dilations[a] - 1);
+    // oneDNN derives the output from the padding; a window that ends early leaves some of it unused.
+    s.end.push_back((w.out[a] - 1) * w.strides[a] + w.reach(a) - w.begin[a] - w.in[a]);
+  }
+  return s;
+}
+
+PoolShape shape_of(const StepReader& r) {
+  PoolShape s{.in = r.input(0).shape, .out = r.output(0).shape, .kind = r.text("kind"), .kernel = {}, .strides = {}, .dilations = {},
+              .begin = {}, .end = {}};
+  const size_t axes = check_images(s.in, s.out) - 2;
+  StepReader::check(s.in[1] == s.out[1] && r.input(0).layout == r.output(0).layout, "it makes {} of {}", s.out.str(),
+                    s.in.str());
+  StepReader::check(s.kind == "max" || s.kind == "average" || s.kind == "average_with_pads", "it pools by '{}'", s.kind);
+  s.kernel = r.window("kernel", axes, 1);
+  s.strides = r.window("strides", axes, 1);
+  s.dilations = r.window("dilations", axes, 0);
+  s.begin = r.window("pads_begin", axes, 0);
+  s.end = r.window("pads_end", axes, -kMostOfWindow);
+  for (size_t a = 0; a < axes; ++a) {
+    const int64_t reach = (s.kernel[a] - 1) * (s.dilations[a] + 1) + 1;
+    StepReader::check(s.begin[a] < reach && s.end[a] < reach &&
+                          s.end[a] == (s.out[a + 2] - 1) * s.strides[a] + reach - s.begin[a] - s.in[a + 2],
+                      "its windows do not fit {}", s.in.str());
+  }
+  return s;
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
-  const kernels::Window w = window_of(p);
+  const PoolShape s = shape_of(p);
   Parameters parameters;
-  parameters.set("kind", std::string(is_max(p.node())    ? "max"
-                                     : counts_padding(p) ? "average_with_pads"
-                                                         : "average"));
-  parameters.set("kernel", w.kernel);
-  parameters.set("strides", w.strides);
-  std::vector<int64_t> dilations, end;
-  for (size_t a = 0; a < w.rank(); ++a) {
-    dilations.push_back(w.dilations[a] - 1);
-    // oneDNN derives the output from the padding; a window that ends early leaves some of it unused.
-    end.push_back((w.out[a] - 1) * w.strides[a] + w.reach(a) - w.begin[a] - w.in[a]);
-  }
-  parameters.set("dilations", dilations);
-  parameters.set("pads_begin", w.begin);
-  parameters.set("pads_end", end);
+  parameters.set("kind", s.kind);
+  parameters.set("kernel", s.kernel);
+  parameters.set("strides", s.strides);
+  parameters.set("dilations", s.dilations);
+  parameters.set("pads_begin", s.begin);
+  parameters.set("pads_end", s.end);
   parameters.set("threads", int64_t{p.config().threads});
-  std::string refusal;
-  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
-    Parameters own = parameters;
-    int64_t scratch = 0;
-    try {
-      for (const Box& part : parts_of(*p.output_shape(0), layout, p.config().threads)) {
-        const Pool::primitive_desc pd = describe(*p.input_shape(0), *p.output_shape(0), layout, part, own);
-        scratch += scratch_bytes(pd.scratchpad_desc());
-        own.set("implementation", std::string(pd.impl_info_str()));
-      }
-    } catch (const dnnl::error& e) {
-      refusal = fmt::format("oneDNN has no implementation ({})", e.what());
-      continue;
-    }
-    Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
-    b.add_input(p.node().input(0), layout);
-    b.add_output(p.node().output(0), layout);
-    b.step.parameters = std::move(own);
-    b.step.scratch_bytes = scratch;
-    b.estimate = estimate_seconds(static_cast<double>(p.output_shape(0)->numel() * Shape(w.kernel).numel()),
-                                  0, layout.is_blocked() ? 0.2 : 0.1);
-  }
-  return proposals.candidates().empty() ? refusal : std::string();
+  return add_image_candidates(
+      p, parameters, [&](Layout layout) { return parts_of(s.out, layout, p.config().threads); },
+      [&](Layout layout, const Box& part) { return describe(s, layout, part); },
+      static_cast<double>(s.out.numel() * Shape(s.kernel).numel()),
+      [](Layout layout) { return layout.is_blocked() ? 0.2 : 0.1; }, proposals);
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
-                  &out = plan.values[static_cast<size_t>(step.outputs[0])];
-  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
-  auto kernel = std::make_unique<DnnlKernel>();
-  for (const Box& part : parts_of(out.shape, out.layout, step.parameters.number("threads"))) {
-    const Pool::primitive_desc pd = describe(in.shape, out.shape, in.layout, part, step.parameters);
-    kernel->add_primitive(Pool(pd));
-    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
-                      part_offset(in.shape, in.layout, input_part(in.shape, part)) * kWidth);
-    kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(out.shape, out.layout, part) * kWidth);
-    kernel->add_scratch(pd.scratchpad_desc());
-  }
-  return kernel;
+  const StepReader r(plan, step, 1);
+  const PoolShape s = shape_of(r);
+  return make_image_kernel<Pool>(
+      r, parts_of(s.out, r.output(0).layout, r.threads()), [&](const Box& part) { return input_part(s.in, part); },
+      [&](Layout layout, const Box& part) { return describe(s, layout, part); });
 }
 
 }  // namespace
@@ -147,7 +156,7 @@ constinit const TacticDef tactic_dnnl_pool = {
     .name = "dnnl_pool",
     .operators = kOperators,
     .propose = propose,
-    .factory = {.create = create},
+    .factory = {.create = dnnl_kernel<create>},
 };
 
 }  // namespace assay::engine

@@ -7,6 +7,8 @@
 
 #include "engine/plan/plan.h"
 #include "engine/runtime/kernel.h"
+#include "engine/tactics/step_reader.h"
+#include "engine/tactics/tactic.h"
 
 namespace assay::engine {
 
@@ -64,6 +66,14 @@ std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit);
 /// block, too).
 std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit = 1);
 
+/// The rank of two images [N, C, spatial...] that are as many, not empty, and of one to three spatial axes. Throws Error
+/// (kInvalidModel) for others.
+size_t check_images(const Shape& in, const Shape& out);
+/// Throws Error (kInvalidModel) unless weights are [outputs, inputs, kernel...] of one group, behind the number of groups
+/// where there are several, for so many channels in all, and step input 1 may hold them; `rank` is that of the images.
+void check_window_weights(const StepReader& r, const Shape& weights, size_t rank, int64_t groups, int64_t outputs,
+                          int64_t inputs);
+
 /// Primitives that carry out a step together, each on a thread of its own, with their arguments bound to the
 /// step's inputs and outputs.
 class DnnlKernel final : public Kernel {
@@ -75,6 +85,9 @@ class DnnlKernel final : public Kernel {
   void add_output(int arg, const dnnl::memory::desc& desc, size_t position, int64_t offset = 0);
   /// Scratch memory, when the descriptor is not empty, behind that of the primitives before it.
   void add_scratch(const dnnl::memory::desc& desc);
+
+  /// What its primitives need together.
+  int64_t scratch() const { return scratch_; }
 
   Status run(const KernelArgs& args) noexcept override;
 
@@ -99,7 +112,66 @@ class DnnlKernel final : public Kernel {
   int64_t scratch_ = 0;
 };
 
+/// The factory of a tactic that makes its kernels with `Create`: what oneDNN refuses is an Error, too.
+template <std::unique_ptr<Kernel> (*Create)(const Plan&, const Step&)>
+std::unique_ptr<Kernel> dnnl_kernel(const Plan& plan, const Step& step) {
+  try {
+    return Create(plan, step);
+  } catch (const dnnl::error& e) {
+    fail(ErrorCode::kInvalidModel, "the plan is wrong: oneDNN has no such kernel ({})", e.what());
+  }
+}
+
 /// Bytes that add_scratch takes for a descriptor.
 int64_t scratch_bytes(const dnnl::memory::desc& desc);
+
+/// Adds a candidate for every layout of an image in which oneDNN makes another image of it without weights: input and
+/// output 0 of the node, both in that layout. `parts(layout)` cuts the result, `describe(layout, part)` gives the
+/// descriptor and throws dnnl::error where there is none; `operations` of `efficiency(layout)` estimate it. Returns why
+/// there are none, or nothing.
+template <typename Parts, typename Describe, typename Efficiency>
+std::string add_image_candidates(const Problem& p, const Parameters& parameters, Parts parts, Describe describe,
+                                 double operations, Efficiency efficiency, Proposals& proposals) {
+  std::string refusal;
+  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
+    Parameters own = parameters;
+    int64_t scratch = 0;
+    try {
+      for (const Box& part : parts(layout)) {
+        const auto pd = describe(layout, part);
+        scratch += scratch_bytes(pd.scratchpad_desc());
+        own.set("implementation", std::string(pd.impl_info_str()));
+      }
+    } catch (const dnnl::error& e) {
+      refusal = fmt::format("oneDNN has no implementation ({})", e.what());
+      continue;
+    }
+    Candidate& b = proposals.add(layout.str(), NumericsClass::kReassociated);
+    b.add_input(p.node().input(0), layout);
+    b.add_output(p.node().output(0), layout);
+    b.step.parameters = std::move(own);
+    b.step.scratch_bytes = scratch;
+    b.estimate = estimate_seconds(operations, 0, efficiency(layout));
+  }
+  return proposals.candidates().empty() ? refusal : std::string();
+}
+
+/// The kernel of such a step; `source(part)` is the part of the input that a part of the result is computed from.
+template <typename Primitive, typename Source, typename Describe>
+std::unique_ptr<Kernel> make_image_kernel(const StepReader& r, const std::vector<Box>& parts, Source source,
+                                          Describe describe) {
+  const PlanValue &in = r.input(0), &out = r.output(0);
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
+  auto kernel = std::make_unique<DnnlKernel>();
+  for (const Box& part : parts) {
+    const auto pd = describe(out.layout, part);
+    kernel->add_primitive(Primitive(pd));
+    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0, part_offset(in.shape, in.layout, source(part)) * kWidth);
+    kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(out.shape, out.layout, part) * kWidth);
+    kernel->add_scratch(pd.scratchpad_desc());
+  }
+  r.check_scratch(kernel->scratch());
+  return kernel;
+}
 
 }  // namespace assay::engine

@@ -6,6 +6,7 @@ namespace assay::engine {
 
 using kernels::PointwiseOp;
 
+
 EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                            size_t inputs) {
   EpilogueSpec spec;
@@ -44,20 +45,25 @@ void write_epilogue(const std::vector<EpilogueStep>& epilogue, const EpilogueSpe
   b.step.parameters.set("epilogue_operands", std::move(operands));
 }
 
-EpilogueSpec epilogue_spec(const Plan& plan, const Step& step) {
+EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type) {
   EpilogueSpec spec;
-  const auto* names = step.parameters.find<std::vector<std::string>>("epilogue");
+  const auto* names = r.step().parameters.find<std::vector<std::string>>("epilogue");
   if (names == nullptr) return spec;
-  const auto& as = step.parameters.get<std::vector<double>>("epilogue_a");
-  const auto& bs = step.parameters.get<std::vector<double>>("epilogue_b");
-  const auto& operands = step.parameters.numbers("epilogue_operands");
+  StepReader::check(names->size() <= kMostInstructions, "it has {} instructions", names->size());
+  const auto& as = r.reals("epilogue_a", names->size());
+  const auto& bs = r.reals("epilogue_b", names->size());
+  const auto& operands = r.numbers("epilogue_operands", names->size(), -1);
   for (size_t i = 0; i < names->size(); ++i) {
     const std::optional<PointwiseOp> op = kernels::find_pointwise((*names)[i]);
-    require(op.has_value(), ErrorCode::kInternal, "'{}' is not a pointwise instruction", (*names)[i]);
+    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", (*names)[i]);
+    StepReader::check(kernels::pointwise_arity(*op) == (operands[i] >= 0 ? 2 : 1), "{} has another number of operands",
+                      (*names)[i]);
     EpilogueSpec::Entry entry{.op = *op, .a = static_cast<float>(as[i]), .b = static_cast<float>(bs[i])};
     if (operands[i] >= 0) {
-      entry.position = static_cast<int32_t>(operands[i]);
-      const PlanValue& v = plan.values[static_cast<size_t>(step.inputs[static_cast<size_t>(entry.position)])];
+      const auto position = static_cast<size_t>(operands[i]);
+      StepReader::check(position >= inputs, "{} takes input {}", (*names)[i], position);
+      const PlanValue& v = any_type ? r.any_input(position) : r.input(position);
+      entry.position = static_cast<int32_t>(position);
       entry.shape = v.shape;
       entry.format = v.layout;
       entry.may_accumulate = *op == PointwiseOp::kAdd;
@@ -85,17 +91,39 @@ void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilo
   write_epilogue(epilogue, spec, b);
 }
 
-RowEpilogue::RowEpilogue(const Plan& plan, const Step& step) {
-  const EpilogueSpec spec = epilogue_spec(plan, step);
+kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, const Shape& domain,
+                                    std::vector<kernels::PointwiseOperand> operands,
+                                    std::vector<kernels::PointwiseType> results) {
+  int written = program.operands();
+  for (const kernels::PointwiseInstruction& in : program.code()) {
+    for (int i = 0; i < kernels::pointwise_arity(in.op); ++i)
+      StepReader::check(in.args[i] >= 0 && in.args[i] < written, "{} reads register {} before anything writes it",
+                        kernels::pointwise_name(in.op), in.args[i]);
+    ++written;
+  }
+  for (const int16_t result : program.results())
+    StepReader::check(result >= 0 && result < written, "a result is register {} of {}", result, written);
+  kernels::PointwiseProgram allocated = program;
+  allocated.allocate_registers();
+  const int registers = allocated.registers() + static_cast<int>(results.size());
+  StepReader::check(registers <= kernels::kMaxPointwiseRegisters, "its program needs {} registers", registers);
+  return {program, domain, std::move(operands), std::move(results)};
+}
+
+RowEpilogue::RowEpilogue(const StepReader& r, size_t inputs) {
+  const EpilogueSpec spec = epilogue_spec(r, inputs);
   if (spec.entries.empty()) return;
-  const Shape& domain = plan.values[static_cast<size_t>(step.outputs[0])].shape;
+  const Shape& domain = r.row_output(0).shape;
   std::vector<kernels::PointwiseOperand> operands{{.strides = domain.strides()}};
   for (const EpilogueSpec::Entry& e : spec.entries) {
     if (e.position < 0) continue;
     positions_.push_back(static_cast<size_t>(e.position));
+    const PlanValue& v = r.row_input(positions_.back());
     Shape aligned = e.shape;
     while (aligned.size() < domain.size()) aligned.insert_at(0, 1);
+    StepReader::check(aligned.size() == domain.size(), "'{}' has more axes than the result", v.name);
     operands.push_back({.strides = broadcast_strides(aligned, domain)});
+    r.check_walk(v, domain, operands.back().strides);
   }
   kernels::PointwiseProgram program(static_cast<int>(operands.size()));
   int running = 0, next = 1;
@@ -103,8 +131,7 @@ RowEpilogue::RowEpilogue(const Plan& plan, const Step& step) {
     running = program.append(e.op, {running, e.position >= 0 ? next++ : -1, -1}, e.a, e.b);
   program.add_result(running);
   operands_.resize(operands.size());
-  loop_.emplace(std::move(program), domain, std::move(operands),
-                std::vector{kernels::PointwiseType::kFloat32});
+  loop_.emplace(checked_loop(program, domain, std::move(operands), {kernels::PointwiseType::kFloat32}));
 }
 
 void RowEpilogue::run(std::span<const void* const> inputs, float* result) noexcept {

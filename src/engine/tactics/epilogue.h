@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "kernels/pointwise/pointwise.h"
 
 namespace assay::engine {
+
+/// Of an epilogue or a pointwise program.
+inline constexpr size_t kMostInstructions = 4096;
 
 /// Instructions on a result, with the step inputs that are their operands.
 struct EpilogueSpec {
@@ -28,14 +32,15 @@ EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& ep
                            size_t inputs);
 /// Writes it down: parameters, operands as inputs, and that additions may be done in an operand's memory.
 void write_epilogue(const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec, Candidate& b);
-/// The spec that was written down.
-EpilogueSpec epilogue_spec(const Plan& plan, const Step& step);
+/// The spec that was written down. Throws Error (kInvalidModel) unless every instruction is known and has the operands
+/// that it takes, among the step's inputs from `inputs` on, in float32.
+EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type = false);
 
 /// Carries out a spec on a row-major float32 result that lies in memory. Belongs to one kernel.
 class RowEpilogue {
  public:
-  /// Of a step whose output 0 is the result; operands are row-major step inputs.
-  RowEpilogue(const Plan& plan, const Step& step);
+  /// Of a step whose output 0 is the result; operands are row-major step inputs from `inputs` on.
+  RowEpilogue(const StepReader& r, size_t inputs);
   void run(std::span<const void* const> inputs, float* result) noexcept;
 
  private:
@@ -43,6 +48,11 @@ class RowEpilogue {
   std::vector<size_t> positions_;               // of the operands among the step's inputs
   std::vector<const void*> operands_;           // the result first
 };
+/// A loop that a plan describes: throws Error (kInvalidModel) where the program reads registers that nothing has
+/// written, or takes more of them than there are.
+kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, const Shape& domain,
+                                    std::vector<kernels::PointwiseOperand> operands,
+                                    std::vector<kernels::PointwiseType> results);
 /// Empty when RowEpilogue can carry out the steps; else the sentence that says why not.
 std::string row_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue);
 /// Writes down the spec of a RowEpilogue whose operands follow `inputs` other step inputs.

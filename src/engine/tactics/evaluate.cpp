@@ -1,6 +1,7 @@
 // The plain evaluation of any operator, on whole tensors: what every operator can fall back to.
 #include "reference/evaluate.h"
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
 #include "passes/region.h"
@@ -20,15 +21,18 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kExact);
   for (const Value* v : p.node().inputs()) v != nullptr ? b.add_input(v) : b.skip_input();
   for (const Value* v : p.node().outputs()) v != nullptr ? b.add_output(v) : b.skip_output();
-  b.networks = {make_fragment(p.node(), p.model()).model};
+  b.networks = {[&node = p.node(), &model = p.model()] { return make_fragment(node, model).model; }};
   b.estimate = kEstimate;
   return {};
 }
 
 class EvaluateKernel final : public TensorKernel {
  public:
-  explicit EvaluateKernel(std::shared_ptr<const Model> model)
-      : model_(std::move(model)), node_(*model_->graph->nodes().at(0)), op_(require_op(node_, *model_)) {}
+  explicit EvaluateKernel(const StepReader& r)
+      : model_(r.network(0).model), node_(r.network_node(0)), op_(require_op(node_, *model_)) {
+    StepReader::check(r.step().inputs.size() == node_.inputs().size() && !has_subgraph(node_), "it cannot evaluate {}",
+                      node_.label());
+  }
 
   Status run(std::span<const Tensor> inputs, std::vector<Tensor>& outputs,
              std::string& error) noexcept override {
@@ -48,7 +52,8 @@ class EvaluateKernel final : public TensorKernel {
 };
 
 std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, NetworkSource&) {
-  return std::make_unique<EvaluateKernel>(plan.networks.at(static_cast<size_t>(step.networks.at(0))).model);
+  return std::make_unique<EvaluateKernel>(
+      StepReader(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber));
 }
 
 }  // namespace

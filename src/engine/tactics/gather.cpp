@@ -1,6 +1,7 @@
 // Gather along one axis: rows picked by index.
 #include "kernels/copy/gather.h"
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
 namespace assay::engine {
@@ -37,11 +38,18 @@ std::string propose(const Problem& p, Proposals& proposals) {
 template <typename Index>
 class GatherKernel final : public Kernel {
  public:
-  explicit GatherKernel(const Parameters& p)
-      : outer_(p.number("outer")),
-        extent_(p.number("extent")),
-        count_(p.number("count")),
-        row_bytes_(static_cast<size_t>(p.number("row_bytes"))) {}
+  explicit GatherKernel(const StepReader& r)
+      : outer_(r.number("outer")),
+        extent_(r.number("extent")),
+        count_(r.number("count")),
+        row_bytes_(static_cast<size_t>(r.number("row_bytes"))) {
+    const PlanValue &in = r.raw_input(0), &out = r.row_output(0, in.dtype);
+    const auto row = static_cast<int64_t>(row_bytes_);
+    StepReader::check(r.product({outer_, extent_, row}) == static_cast<int64_t>(in.bytes()) &&
+                          r.product({outer_, count_, row}) == static_cast<int64_t>(out.bytes()) &&
+                          r.input(1, sizeof(Index) == 4 ? DType::kInt32 : DType::kInt64).shape.numel() == count_,
+                      "it picks {} rows of {} bytes from {} for {}", count_, row, in.shape.str(), out.shape.str());
+  }
   Status run(const KernelArgs& args) noexcept override {
     const bool in_range = kernels::gather(args.inputs[0], static_cast<const Index*>(args.inputs[1]),
                                           args.outputs[0], outer_, extent_, count_, row_bytes_);
@@ -54,9 +62,9 @@ class GatherKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  if (plan.values[static_cast<size_t>(step.inputs[1])].dtype == DType::kInt32)
-    return std::make_unique<GatherKernel<int32_t>>(step.parameters);
-  return std::make_unique<GatherKernel<int64_t>>(step.parameters);
+  const StepReader r(plan, step, 2);
+  if (r.raw_input(1).dtype == DType::kInt32) return std::make_unique<GatherKernel<int32_t>>(r);
+  return std::make_unique<GatherKernel<int64_t>>(r);
 }
 
 }  // namespace

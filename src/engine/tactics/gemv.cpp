@@ -101,22 +101,28 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   return {};
 }
 
-kernels::GemvType matrix_type(const Plan& plan, const Step& step) {
-  const DType dtype = plan.values[static_cast<size_t>(step.inputs[1])].dtype;
-  for (const Storing& s : kStorings)
-    if (s.dtype == dtype) return s.type;
-  fail(ErrorCode::kInvalidModel, "the step {} (gemv): its matrix is {}", step_name(step), dtype_name(dtype));
+kernels::GemvType matrix_type(const StepReader& r) {
+  const DType dtype = r.any_input(1).dtype;
+  const auto* const it = std::find_if(std::begin(kStorings), std::end(kStorings), [&](const Storing& s) { return s.dtype == dtype; });
+  StepReader::check(it != std::end(kStorings), "its matrix is {}", dtype_name(dtype));
+  return it->type;
 }
 
 class GemvKernel final : public Kernel {
  public:
-  GemvKernel(const Plan& plan, const Step& step)
-      : m_(step.parameters.number("m")),
-        n_(step.parameters.number("n")),
-        k_(step.parameters.number("k")),
-        parts_(step.parameters.number("transposed") != 0 ? 0 : step.parameters.number("parts")),
-        type_(matrix_type(plan, step)),
-        epilogue_(plan, step) {}
+  explicit GemvKernel(const StepReader& r)
+      : m_(r.number("m", 1, kernels::kMaxGemvRows)),
+        n_(r.number("n", 1)),
+        k_(r.number("k", 1)),
+        parts_(r.flag("transposed") ? 0 : r.number("parts", 1, k_)),
+        type_(matrix_type(r)),
+        epilogue_(r, 3) {
+    r.check_elements(r.row_input(0), {m_, k_});
+    r.check_elements(r.row_input(1, r.any_input(1).dtype), {k_, n_});
+    r.optional_elements(2, {n_});
+    r.check_elements(r.row_output(0), {m_, n_});
+    if (parts_ > 1) r.check_scratch(r.product({parts_ - 1, m_, n_, static_cast<int64_t>(sizeof(float))}));
+  }
 
   Status run(const KernelArgs& args) noexcept override {
     const auto* x = static_cast<const float*>(args.inputs[0]);
@@ -139,7 +145,7 @@ class GemvKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<GemvKernel>(plan, step);
+  return std::make_unique<GemvKernel>(StepReader(plan, step, 3, StepReader::kAnyNumber));
 }
 
 }  // namespace

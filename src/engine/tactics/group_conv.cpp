@@ -53,13 +53,18 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class GroupConvKernel final : public Kernel {
  public:
-  GroupConvKernel(const Plan& plan, const Step& step)
-      : size_{.batch = step.parameters.number("batch"),
-              .groups = step.parameters.number("groups"),
-              .m = step.parameters.number("m"),
-              .n = step.parameters.number("n"),
-              .k = step.parameters.number("k")},
-        epilogue_(plan, step) {}
+  explicit GroupConvKernel(const StepReader& r)
+      : size_{.batch = r.number("batch", 1),
+              .groups = r.number("groups", 1),
+              .m = r.number("m", 1),
+              .n = r.number("n", 1),
+              .k = r.number("k", 1)},
+        epilogue_(r, 3) {
+    r.check_elements(r.row_input(0), {size_.batch, size_.groups, size_.k, size_.n});
+    r.check_elements(r.row_input(1), {size_.groups, size_.m, size_.k});
+    r.optional_elements(2, {size_.groups, size_.m});
+    r.check_elements(r.row_output(0), {size_.batch, size_.groups, size_.m, size_.n});
+  }
 
   Status run(const KernelArgs& args) noexcept override {
     auto* y = static_cast<float*>(args.outputs[0]);
@@ -76,7 +81,7 @@ class GroupConvKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<GroupConvKernel>(plan, step);
+  return std::make_unique<GroupConvKernel>(StepReader(plan, step, 3, StepReader::kAnyNumber));
 }
 
 }  // namespace

@@ -112,44 +112,29 @@ std::string propose(const Problem& p, Proposals& proposals) {
   return {};
 }
 
-/// The window of a step, whose extents fit its input and result.
-kernels::Window window_of(const Step& step, const PlanValue& in, const PlanValue& out) {
-  kernels::Window w{.in = {in.shape.begin() + 2, in.shape.end()},
-                    .out = {out.shape.begin() + 2, out.shape.end()},
-                    .kernel = step.parameters.numbers("kernel"),
-                    .strides = step.parameters.numbers("strides"),
-                    .dilations = step.parameters.numbers("dilations"),
-                    .begin = step.parameters.numbers("pads_begin"),
-                    .end = step.parameters.numbers("pads_end")};
-  const size_t rank = w.in.size();
-  bool fits = w.kernel.size() == rank && w.strides.size() == rank && w.dilations.size() == rank &&
-              w.begin.size() == rank && w.end.size() == rank;
-  constexpr int64_t kMost = int64_t{1} << 31;
-  for (size_t a = 0; fits && a < rank; ++a)
-    fits = w.in[a] > 0 && w.out[a] > 0 && w.kernel[a] > 0 && w.kernel[a] < kMost && w.strides[a] > 0 &&
-           w.strides[a] < kMost && w.dilations[a] > 0 && w.dilations[a] < kMost && w.begin[a] >= 0 &&
-           w.begin[a] < kMost;
-  require(fits, ErrorCode::kInvalidModel, "the step {} ({}): its window does not fit its input",
-          step_name(step), step.tactic);
-  return w;
+/// The window of a step, whose extents are those of its input and result.
+kernels::Window window_of(const StepReader& r, const PlanValue& in, const PlanValue& out) {
+  const size_t rank = in.shape.size() - 2;
+  return {.in = {in.shape.begin() + 2, in.shape.end()},
+          .out = {out.shape.begin() + 2, out.shape.end()},
+          .kernel = r.window("kernel", rank, 1),
+          .strides = r.window("strides", rank, 1),
+          .dilations = r.window("dilations", rank, 1),
+          .begin = r.window("pads_begin", rank, 0),
+          .end = r.window("pads_end", rank, 0)};
 }
 
 /// Every channel on its own, position by position.
 class DepthwiseKernel final : public Kernel {
  public:
-  DepthwiseKernel(const Plan& plan, const Step& step, const Int8Size& size, kernels::Window window,
-                  Quantization q)
+  DepthwiseKernel(const StepReader& r, const Int8Size& size, kernels::Window window, Quantization q)
       : window_(std::move(window)),
         images_{&window_, size.n, q.dtype == DType::kInt8, q.zero_point},
         size_(size),
-        tiles_(depthwise_tiles(size, plan.threads)),
-        finish_(plan, step, size, tiles_) {
-    const PlanValue& packed = plan.values[static_cast<size_t>(step.inputs[1])];
-    require(packed.dtype == DType::kFloat32 && packed.shape.numel() == size.k * size.n &&
-                step.scratch_bytes >= tiles_.scratch_bytes(),
-            ErrorCode::kInvalidModel,
-            "the step {} ({}): its weights or scratch memory are for another convolution", step_name(step),
-            step.tactic);
+        tiles_(depthwise_tiles(size, r.plan().threads)),
+        finish_(r, size, tiles_) {
+    r.check_elements(r.row_input(1), {size.k, size.n});
+    r.check_scratch(tiles_.scratch_bytes());
   }
 
   Status run(const KernelArgs& args) noexcept override {
@@ -180,25 +165,27 @@ class DepthwiseKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const Quantization q = int8_input(plan, step);
-  const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
-                  &out = plan.values[static_cast<size_t>(step.outputs[0])];
-  require(in.shape.rank() >= 3 && in.shape.rank() <= 5 && out.shape.rank() == in.shape.rank() &&
-              in.shape[0] == out.shape[0] && same_memory(in.shape, in.layout, Layout::channels_last()) &&
-              same_memory(out.shape, out.layout, Layout::channels_last()),
-          ErrorCode::kInvalidModel, "the step {} ({}): its input does not fit its result", step_name(step),
-          step.tactic);
-  auto window = window_of(step, in, out);
-  const bool depthwise = step.parameters.number("depthwise") != 0;
-  const int64_t taps = window.taps(), inputs = depthwise ? 1 : in.shape[1];
-  require(taps <= kernels::kMaxInt8Sum / inputs &&
-              (!depthwise || (in.shape[1] == out.shape[1] && taps <= kMaxFloatSum)),
-          ErrorCode::kInvalidModel, "the step {} ({}): its sums are too long", step_name(step), step.tactic);
+  const StepReader r = read_int8_step(plan, step);
+  const Quantization q = int8_input(r);
+  const PlanValue &in = r.any_input(0), &out = r.any_output(0);
+  StepReader::check(in.shape.rank() >= 3 && in.shape.rank() <= 5 && out.shape.rank() == in.shape.rank() &&
+                        in.shape[0] == out.shape[0] && in.shape.numel() > 0 && out.shape.numel() > 0 &&
+                        same_memory(in.shape, in.layout, Layout::channels_last()) &&
+                        same_memory(out.shape, out.layout, Layout::channels_last()),
+                    "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(), in.layout.str());
+  auto window = window_of(r, in, out);
+  const bool depthwise = r.flag("depthwise");
+  int64_t taps = 1;
+  for (const int64_t k : window.kernel) taps = r.product({taps, k});
+  const int64_t inputs = depthwise ? 1 : in.shape[1];
+  StepReader::check(taps <= kernels::kMaxInt8Sum / inputs && (!depthwise || (in.shape[1] == out.shape[1] && taps <= kMaxFloatSum)),
+                    "its sums are too long");
   const Int8Size size{out.shape[0] * window.out_size(), out.shape[1], inputs * taps};
-  if (depthwise) return std::make_unique<DepthwiseKernel>(plan, step, size, std::move(window), q);
+  r.product({size.m, size.n, size.k});
+  if (depthwise) return std::make_unique<DepthwiseKernel>(r, size, std::move(window), q);
   const auto shared = std::make_shared<const kernels::Window>(std::move(window));
   return std::make_unique<Int8Kernel>(
-      plan, step, size,
+      r, size,
       [shared,
        images = kernels::Int8Images{shared.get(), in.shape[1], q.dtype == DType::kInt8, q.zero_point}](
           const void* x, int64_t first, int64_t count, int16_t* rows) {

@@ -46,15 +46,13 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const Quantization q = int8_input(plan, step);
-  const Int8Size size{step.parameters.number("m"), step.parameters.number("n"), step.parameters.number("k")};
-  const PlanValue& x = plan.values[static_cast<size_t>(step.inputs[0])];
-  require(size.m > 0 && size.n > 0 && size.k > 0 && size.k <= kernels::kMaxInt8Sum && x.layout.is_row() &&
-              !x.shape.empty() && x.shape.back() == size.k && x.shape.numel() == size.m * size.k,
-          ErrorCode::kInvalidModel, "the step {} ({}): its input does not fit the product", step_name(step),
-          step.tactic);
+  const StepReader r = read_int8_step(plan, step);
+  const Quantization q = int8_input(r);
+  const Int8Size size{r.number("m", 1), r.number("n", 1), r.number("k", 1, kernels::kMaxInt8Sum)};
+  r.product({size.m, size.n, size.k});
+  r.check_elements(r.row_input(0, q.dtype), {size.m, size.k});
   return std::make_unique<Int8Kernel>(
-      plan, step, size, [q, k = size.k](const void* from, int64_t first, int64_t count, int16_t* rows) {
+      r, size, [q, k = size.k](const void* from, int64_t first, int64_t count, int16_t* rows) {
         const int64_t length = kernels::int8_row_length(k);
         const char* row = static_cast<const char*>(from) + first * k;
         const bool is_signed = q.dtype == DType::kInt8;

@@ -61,10 +61,6 @@ std::optional<kernels::Requantization> requantization_of(const EpilogueSpec& spe
   return r;
 }
 
-void check(bool condition, const Step& step, const char* rule) {
-  require(condition, ErrorCode::kInvalidModel, "the step {} ({}): {}", step_name(step), step.tactic, rule);
-}
-
 }  // namespace
 
 Int8Tiles int8_tiles(const Int8Size& size, int threads) {
@@ -174,75 +170,64 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
   write_epilogue(epilogue, spec, b);
 }
 
-Quantization int8_input(const Plan& plan, const Step& step) {
-  check(step.inputs.size() >= 4 && step.outputs.size() == 1 && step.inputs[0] >= 0 && step.inputs[1] >= 0 &&
-            step.inputs[2] >= 0 && step.outputs[0] >= 0,
-        step, "it lacks operands");
-  const PlanValue& x = plan.values[static_cast<size_t>(step.inputs[0])];
-  check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, step, "its input is not of 8 bits");
-  const int64_t zero = step.parameters.number("x_zero_point");
-  const bool is_signed = x.dtype == DType::kInt8;
-  check(zero >= (is_signed ? -128 : 0) && zero <= (is_signed ? 127 : 255), step,
-        "its zero point is out of range");
-  return {.scale = static_cast<float>(step.parameters.real("x_scale")),
-          .zero_point = static_cast<int>(zero),
-          .dtype = x.dtype};
+StepReader read_int8_step(const Plan& plan, const Step& step) {
+  return {plan, step, 4, kernels::kMaxPointwiseRegisters};
 }
 
-Int8Finish::Int8Finish(const Plan& plan, const Step& step, const Int8Size& size, const Int8Tiles& tiles)
-    : size_(size) {
-  const auto value = [&](size_t position) -> const PlanValue& {
-    return plan.values[static_cast<size_t>(step.inputs[position])];
-  };
-  const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[0])];
+Quantization int8_input(const StepReader& r) {
+  const PlanValue& x = r.any_input(0);
+  StepReader::check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, "its input is {}", dtype_name(x.dtype));
+  const bool is_signed = x.dtype == DType::kInt8;
+  const int64_t zero = r.number("x_zero_point", is_signed ? -128 : 0, is_signed ? 127 : 255);
+  return {.scale = r.real("x_scale"), .zero_point = static_cast<int>(zero), .dtype = x.dtype};
+}
+
+Int8Finish::Int8Finish(const StepReader& r, const Int8Size& size, const Int8Tiles& tiles) : size_(size) {
+  const PlanValue& out = r.any_output(0);
   const std::optional<PointwiseType> type = type_of(out.dtype);
-  check(type.has_value() && !out.layout.is_blocked() && out.shape.numel() == size.m * size.n, step,
-        "its result does not fit the product");
+  StepReader::check(type.has_value() && !out.layout.is_blocked(), "its result is {} in {}", dtype_name(out.dtype),
+                    out.layout.str());
+  r.check_elements(out, {size.m, size.n});
   result_type_ = *type;
   width_ = storage_bytes(out.dtype, 1);
-  check(value(2).dtype == DType::kFloat32 && value(2).shape.numel() == size.n, step,
-        "it lacks a scale for each column");
-  check(step.inputs[3] < 0 || (value(3).dtype == DType::kFloat32 && value(3).shape.numel() == size.n), step,
-        "it lacks a bias for each column");
-  const EpilogueSpec spec = epilogue_spec(plan, step);
+  r.check_elements(r.row_input(2), {size.n});
+  r.optional_elements(3, {size.n});
+  const EpilogueSpec spec = epilogue_spec(r, 4, true);
   requantization_ = requantization_of(spec);
-  if (requantization_)
-    check((out.dtype == DType::kInt8) == requantization_->is_signed && out.dtype != DType::kFloat32, step,
-          "its result has another type");
   is_plain_ = spec.entries.empty();
-  check(!is_plain_ || out.dtype == DType::kFloat32, step, "its result is not float32");
+  if (requantization_)
+    StepReader::check(out.dtype == (requantization_->is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
+                      dtype_name(out.dtype));
+  StepReader::check(!is_plain_ || out.dtype == DType::kFloat32, "its result is {}", dtype_name(out.dtype));
   if (is_plain_ || requantization_) return;
-  const auto& scales = step.parameters.get<std::vector<double>>("operand_scales");
-  const auto& zero_points = step.parameters.get<std::vector<double>>("operand_zero_points");
+  const auto count = static_cast<size_t>(std::count_if(spec.entries.begin(), spec.entries.end(),
+                                                       [](const auto& e) { return e.position >= 0; }));
+  const auto &scales = r.reals("operand_scales", count), &zero_points = r.reals("operand_zero_points", count);
   types_.push_back({});
-  std::vector<Quantization> stored;
   for (const EpilogueSpec::Entry& e : spec.entries) {
     if (e.position < 0) continue;
-    const PlanValue& v = value(static_cast<size_t>(e.position));
+    const PlanValue& v = r.any_input(static_cast<size_t>(e.position));
     const std::optional<PointwiseType> operand_type = type_of(v.dtype);
     const bool whole = v.shape.numel() == size.m * size.n && size.m > 1, column = v.shape.numel() == size.n;
-    check(operand_type.has_value() && (whole || column || v.shape.numel() == 1) &&
-              (!whole || v.layout == out.layout || same_memory(v.shape, v.layout, out.layout)),
-          step, "an operand of its epilogue does not fit");
-    check(operands_.size() < scales.size() && operands_.size() < zero_points.size(), step,
-          "it lacks scales of operands");
+    StepReader::check(operand_type.has_value() && !v.layout.is_blocked() &&
+                          (whole ? same_memory(v.shape, v.layout, out.layout) : column || v.shape.numel() == 1),
+                      "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(), v.layout.str());
     operands_.push_back({static_cast<size_t>(e.position), whole ? size.n : 0,
                          whole || (column && size.n > 1) ? 1 : 0, storage_bytes(v.dtype, 1)});
     types_.push_back({*operand_type, {operands_.back().row_stride, operands_.back().column_stride}});
   }
   program_ = kernels::PointwiseProgram(static_cast<int>(types_.size()));
-  int running = 0, next = 1;
+  int running = 0;
+  size_t next = 1;
   for (const EpilogueSpec::Entry& e : spec.entries) {
     int operand = -1;
     if (e.position >= 0) {
-      operand = next++;
-      if (types_[static_cast<size_t>(operand)].type != PointwiseType::kFloat32)
-        operand = program_.append(PointwiseOp::kDequantize, {operand, -1, -1},
-                                  static_cast<float>(scales[static_cast<size_t>(next) - 2]),
-                                  static_cast<float>(zero_points[static_cast<size_t>(next) - 2]));
+      operand = static_cast<int>(next);
+      if (types_[next].type != PointwiseType::kFloat32)
+        operand = program_.append(PointwiseOp::kDequantize, {operand, -1, -1}, static_cast<float>(scales[next - 1]),
+                                  static_cast<float>(zero_points[next - 1]));
+      ++next;
     }
-    check(kernels::pointwise_arity(e.op) == (operand < 0 ? 1 : 2), step,
-          "an instruction of its epilogue has another number of operands");
     running = program_.append(e.op, {running, operand, -1}, e.a, e.b);
   }
   program_.add_result(running);
@@ -254,7 +239,7 @@ Int8Finish::Int8Finish(const Plan& plan, const Step& step, const Int8Size& size,
 kernels::PointwiseLoop Int8Finish::loop_of(int64_t rows, int64_t columns, int64_t stride) const {
   std::vector<kernels::PointwiseOperand> operands = types_;
   operands[0].strides = {stride, 1};
-  return {program_, Shape{rows, columns}, std::move(operands), {result_type_}};
+  return checked_loop(program_, Shape{rows, columns}, std::move(operands), {result_type_});
 }
 
 void Int8Finish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
@@ -294,16 +279,14 @@ void Int8Finish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t 
     std::memcpy(out + r * pitch, static_cast<const char*>(spare) + static_cast<size_t>(r) * bytes, bytes);
 }
 
-Int8Kernel::Int8Kernel(const Plan& plan, const Step& step, const Int8Size& size, Gather gather)
+Int8Kernel::Int8Kernel(const StepReader& r, const Int8Size& size, Gather gather)
     : size_(size),
-      tiles_(int8_tiles(size, plan.threads)),
-      weights_{size.n, size.k, step.parameters.number("wide") != 0},
-      finish_(plan, step, size, tiles_),
+      tiles_(int8_tiles(size, r.plan().threads)),
+      weights_{size.n, size.k, r.flag("wide")},
+      finish_(r, size, tiles_),
       gather_(std::move(gather)) {
-  const PlanValue& packed = plan.values[static_cast<size_t>(step.inputs[1])];
-  check(static_cast<int64_t>(packed.bytes()) == weights_.bytes(), step,
-        "its weights were packed for another product");
-  check(step.scratch_bytes >= tiles_.scratch_bytes(), step, "its scratch memory is too small");
+  r.check_elements(r.row_input(1, DType::kUInt8), {weights_.bytes()});
+  r.check_scratch(tiles_.scratch_bytes());
 }
 
 Status Int8Kernel::run(const KernelArgs& args) noexcept {

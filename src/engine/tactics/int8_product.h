@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/tactics/epilogue.h"
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "kernels/int8/int8_product.h"
 
@@ -58,7 +59,7 @@ class Int8Finish {
  public:
   /// Of a step that write_int8() wrote, whose result is size.m x size.n in memory. Throws Error
   /// (kInvalidModel).
-  Int8Finish(const Plan& plan, const Step& step, const Int8Size& size, const Int8Tiles& tiles);
+  Int8Finish(const StepReader& r, const Int8Size& size, const Int8Tiles& tiles);
   /// A tile of rows x columns sums, rows `stride` apart, whose memory may be overwritten; `spare` is as
   /// large.
   void run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns, int32_t* sums,
@@ -92,7 +93,7 @@ class Int8Kernel final : public Kernel {
  public:
   /// Writes rows [first, first + count) of the left operand.
   using Gather = std::function<void(const void* x, int64_t first, int64_t count, int16_t* rows)>;
-  Int8Kernel(const Plan& plan, const Step& step, const Int8Size& size, Gather gather);
+  Int8Kernel(const StepReader& r, const Int8Size& size, Gather gather);
   Status run(const KernelArgs& args) noexcept override;
 
  private:
@@ -105,8 +106,10 @@ class Int8Kernel final : public Kernel {
   Gather gather_;
 };
 
+/// A reader of a step that write_int8() wrote.
+StepReader read_int8_step(const Plan& plan, const Step& step);
 /// The quantization of input 0, from a step that write_int8() wrote. Throws Error (kInvalidModel) where it is
 /// not one.
-Quantization int8_input(const Plan& plan, const Step& step);
+Quantization int8_input(const StepReader& r);
 
 }  // namespace assay::engine

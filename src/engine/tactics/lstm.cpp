@@ -31,6 +31,10 @@ struct Sizes {
   size_t output_bytes() const {
     return align_up(static_cast<size_t>(steps * directions * batch * hidden) * sizeof(float));
   }
+  /// Without what the products need.
+  int64_t scratch_bytes() const {
+    return static_cast<int64_t>(static_cast<size_t>(directions) * gate_bytes() + state_bytes() + output_bytes());
+  }
 };
 
 Sizes sizes_of(const Problem& p) {
@@ -141,9 +145,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
   parameters.set("threads", threads);
   parameters.set("backward", int64_t{string_attribute(n, "direction", "forward") == "reverse"});
-  b.step.scratch_bytes = static_cast<int64_t>(static_cast<size_t>(s.directions) * s.gate_bytes() +
-                                              s.state_bytes() + s.output_bytes()) +
-                         product_scratch;
+  b.step.scratch_bytes = s.scratch_bytes() + product_scratch;
   return {};
 }
 
@@ -229,10 +231,26 @@ class LstmKernel final : public Kernel {
   std::vector<std::unique_ptr<DnnlKernel>> products_;
 };
 
-std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
-  const auto& v = step.parameters.numbers("sizes");
-  return std::make_unique<LstmKernel>(Sizes{v[0], v[1], v[2], v[3], v[4]}, step.parameters.number("threads"),
-                                      step.parameters.number("backward") != 0);
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  const StepReader r(plan, step, kFirstDirection + 2, kFirstDirection + 4, 3);
+  const auto& v = r.numbers("sizes", 5, 1, kMostOfWindow);
+  const Sizes s{v[0], v[1], v[2], v[3], v[4]};
+  StepReader::check(s.directions <= 2 && step.inputs.size() == kFirstDirection + 2 * static_cast<size_t>(s.directions),
+                    "it has {} inputs for {} directions", step.inputs.size(), s.directions);
+  r.product({s.steps, s.batch, s.directions, 4 * s.hidden, static_cast<int64_t>(sizeof(float))});
+  r.check_elements(r.row_input(kSequence), {s.steps, s.batch, s.inputs});
+  r.check_elements(r.row_input(kRecurrent), {s.directions, 4 * s.hidden, s.hidden});
+  for (const size_t state : {kInitialHidden, kInitialCell}) r.optional_elements(state, {s.directions, s.batch, s.hidden});
+  for (size_t i = 0; i < 3; ++i)
+    if (r.has_output(i))
+      r.check_elements(r.row_output(i), {i == 0 ? s.steps : 1, s.directions, s.batch, s.hidden});
+  const auto [packing, product_scratch] = packing_of(s, r.threads());
+  for (size_t d = 0; d < static_cast<size_t>(s.directions); ++d) {
+    r.check_elements(r.row_input(kFirstDirection + 2 * d, DType::kUInt8), {packing.bytes()});
+    r.check_elements(r.row_input(kFirstDirection + 2 * d + 1), {s.gates()});
+  }
+  r.check_scratch(s.scratch_bytes() + product_scratch);
+  return std::make_unique<LstmKernel>(s, r.threads(), r.flag("backward"));
 }
 
 }  // namespace
@@ -241,7 +259,7 @@ constinit const TacticDef tactic_lstm = {
     .name = "lstm",
     .operators = kOperators,
     .propose = propose,
-    .factory = {.create = create},
+    .factory = {.create = dnnl_kernel<create>},
 };
 
 }  // namespace assay::engine

@@ -1,4 +1,5 @@
 // The part of a graph that has no shapes before the run: it is made ready when they are known, and kept.
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/region.h"
 #include "reference/fragment.h"
@@ -12,7 +13,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   for (const Value* v : p.node().inputs()) b.add_input(v);
   for (const Value* v : p.node().outputs()) b.add_output(v);
-  b.networks = {make_body(body_of(p.node()), p.model()).model};
+  b.networks = {[&node = p.node(), &model = p.model()] { return make_body(body_of(node), model).model; }};
   b.estimate = estimate_seconds(0, 0, 1);
   return {};
 }
@@ -36,8 +37,11 @@ class NetworkKernel final : public TensorKernel {
   std::unique_ptr<NetworkRunner> runner_;
 };
 
-std::unique_ptr<TensorKernel> create(const Plan&, const Step& step, NetworkSource& source) {
-  return std::make_unique<NetworkKernel>(source.runner(step.networks.at(0)));
+std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, NetworkSource& source) {
+  const StepReader r(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber);
+  for (size_t i = 0; i < step.inputs.size(); ++i) StepReader::check(r.has_input(i), "its input {} is left out", i);
+  r.check_network(0, step.inputs.size(), step.outputs.size());
+  return std::make_unique<NetworkKernel>(source.runner(step.networks[0]));
 }
 
 }  // namespace

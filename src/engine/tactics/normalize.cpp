@@ -1,6 +1,7 @@
 // Layer, RMS and instance normalisation through a vector kernel over rows.
 #include "kernels/normalize/normalize.h"
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/match.h"
 #include "passes/region.h"
@@ -88,12 +89,17 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class NormalizeKernel final : public Kernel {
  public:
-  explicit NormalizeKernel(const Parameters& p) {
-    n_.rows = p.number("rows");
-    n_.columns = p.number("columns");
-    n_.epsilon = static_cast<float>(p.real("epsilon"));
-    n_.subtract_mean = p.number("subtract_mean") != 0;
-    if (const int64_t period = p.number("per_row_period"); period > 0) {
+  explicit NormalizeKernel(const StepReader& r) {
+    n_.rows = r.number("rows", 1);
+    n_.columns = r.number("columns", 1);
+    n_.epsilon = r.real("epsilon");
+    n_.subtract_mean = r.flag("subtract_mean");
+    r.check_elements(r.row_input(0), {n_.rows, n_.columns});
+    r.check_elements(r.row_output(0), {n_.rows, n_.columns});
+    r.check_in_place(0);
+    const int64_t period = r.number("per_row_period");
+    for (const size_t i : {1, 2}) r.optional_elements(i, {period > 0 ? period : n_.columns});
+    if (period > 0) {
       n_.per = Normalization::Per::kRow;
       n_.period = period;
     }
@@ -109,8 +115,8 @@ class NormalizeKernel final : public Kernel {
   Normalization n_;
 };
 
-std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
-  return std::make_unique<NormalizeKernel>(step.parameters);
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<NormalizeKernel>(StepReader(plan, step, 3, 3, 1, StepReader::May::kComputeInPlace));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "kernels/copy/strided_copy.h"
 #include "passes/match.h"
@@ -77,11 +78,22 @@ class PadKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
-                  &out = plan.values[static_cast<size_t>(step.outputs[0])];
+  const StepReader r(plan, step, 1);
+  const PlanValue &in = r.row_input(0), &out = r.row_output(0);
+  // How much comes before the input on each axis.
+  const int64_t offset = in.shape.numel() == 0 ? 0 : r.number("offset");
+  int64_t rest = offset;
+  bool fits = in.shape.size() == out.shape.size();
+  const std::vector<int64_t> strides = out.shape.strides();
+  for (size_t d = 0; fits && in.shape.numel() > 0 && d < strides.size(); ++d) {
+    fits = strides[d] > 0 && in.shape[d] <= out.shape[d] && rest / strides[d] <= out.shape[d] - in.shape[d];
+    if (fits) rest %= strides[d];
+  }
+  StepReader::check(fits, "{} at {} is not a part of {}",
+                    in.shape.str(), offset, out.shape.str());
   return std::make_unique<PadKernel>(
       kernels::StridedCopy(in.shape, in.shape.strides(), out.shape.strides(), sizeof(float)),
-      out.shape.numel(), step.parameters.number("offset"), static_cast<float>(step.parameters.real("value")));
+      out.shape.numel(), offset, r.real("value"));
 }
 
 }  // namespace

@@ -326,33 +326,46 @@ class PointwiseKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const auto& names = step.parameters.get<std::vector<std::string>>("program");
-  const auto& arguments = step.parameters.numbers("arguments");
-  const auto& numbers = step.parameters.get<std::vector<double>>("numbers");
+  const StepReader r(plan, step, 1, kernels::kMaxPointwiseRegisters, 1, StepReader::May::kComputeInPlace);
+  const PlanValue& out = r.any_output(0);
+  const auto& names = r.get<std::vector<std::string>>("program");
+  StepReader::check(names.size() <= kMostInstructions, "it has {} instructions", names.size());
+  const auto& arguments = r.numbers("arguments", 3 * names.size(), -1, kMostInstructions);
+  const auto& numbers = r.reals("numbers", 2 * names.size());
   PointwiseProgram program(static_cast<int>(step.inputs.size()));
   for (size_t i = 0; i < names.size(); ++i) {
     const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(names[i]);
-    require(op.has_value(), ErrorCode::kInternal, "'{}' is not a pointwise instruction", names[i]);
+    StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", names[i]);
     program.append(*op,
                    {static_cast<int>(arguments[3 * i]), static_cast<int>(arguments[3 * i + 1]),
                     static_cast<int>(arguments[3 * i + 2])},
                    static_cast<float>(numbers[2 * i]), static_cast<float>(numbers[2 * i + 1]));
   }
-  for (const int64_t r : step.parameters.numbers("results")) program.add_result(static_cast<int>(r));
-  const Shape domain(step.parameters.numbers("domain"));
-  const auto& strides = step.parameters.numbers("operand_strides");
+  program.add_result(static_cast<int>(r.numbers("results", 1, 0, kMostInstructions)[0]));
+  const Shape domain = memory_domain(out.shape, out.layout);
+  StepReader::check(domain.dims() == r.get<std::vector<int64_t>>("domain"), "its domain is not that of '{}'", out.name);
+  const auto& strides = r.numbers("operand_strides", step.inputs.size() * domain.size());
   std::vector<kernels::PointwiseOperand> operands;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const PlanValue& v = plan.values[static_cast<size_t>(step.inputs[i])];
-    const auto at = strides.begin() + static_cast<std::ptrdiff_t>(i * domain.size());
-    operands.push_back({*type_of(v.dtype), {at, at + static_cast<std::ptrdiff_t>(domain.size())}});
+    const PlanValue& v = r.any_input(i);
+    const std::optional<PointwiseType> type = type_of(v.dtype);
+    StepReader::check(type.has_value(), "'{}' is {}", v.name, dtype_name(v.dtype));
+    const std::span<const int64_t> own = std::span(strides).subspan(i * domain.size(), domain.size());
+    r.check_walk(v, domain, own);
+    operands.push_back({*type, {own.begin(), own.end()}});
   }
-  std::vector<PointwiseType> results;
-  for (const int32_t id : step.outputs)
-    results.push_back(*type_of(plan.values[static_cast<size_t>(id)].dtype));
+  for (const auto& [_, in] : step.in_place) {
+    const PlanValue& v = r.input(static_cast<size_t>(in), out.dtype);
+    bool covers = v.shape == out.shape && v.layout == out.layout;
+    const std::vector<int64_t> dense = domain.strides();
+    for (size_t d = 0; covers && d < dense.size(); ++d)
+      covers = domain[d] == 1 || operands[static_cast<size_t>(in)].strides[d] == dense[d];
+    StepReader::check(covers, "'{}' cannot be computed in the place of '{}'", out.name, v.name);
+  }
+  StepReader::check(type_of(out.dtype).has_value() && out.dtype != DType::kInt32 && out.dtype != DType::kInt64,
+                    "'{}' is {}", out.name, dtype_name(out.dtype));
   return std::make_unique<PointwiseKernel>(
-      kernels::PointwiseLoop(std::move(program), domain, std::move(operands), std::move(results)),
-      plan.values[static_cast<size_t>(step.outputs[0])]);
+      checked_loop(program, domain, std::move(operands), {*type_of(out.dtype)}), out);
 }
 
 }  // namespace

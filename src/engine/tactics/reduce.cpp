@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/match.h"
 
@@ -86,11 +87,14 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class ReduceKernel final : public Kernel {
  public:
-  explicit ReduceKernel(const Parameters& p)
-      : kind_(static_cast<Reduction>(p.number("kind"))),
-        outer_(p.number("outer")),
-        count_(p.number("count")),
-        inner_(p.number("inner")) {}
+  explicit ReduceKernel(const StepReader& r)
+      : kind_(static_cast<Reduction>(r.number("kind", 0, static_cast<int64_t>(std::size(kKinds)) - 1))),
+        outer_(r.number("outer", 1)),
+        count_(r.number("count", 1)),
+        inner_(r.number("inner", 1)) {
+    r.check_elements(r.row_input(0), {outer_, count_, inner_});
+    r.check_elements(r.row_output(0), {outer_, inner_});
+  }
   Status run(const KernelArgs& args) noexcept override {
     kernels::reduce(kind_, static_cast<const float*>(args.inputs[0]), static_cast<float*>(args.outputs[0]),
                     outer_, count_, inner_);
@@ -102,8 +106,8 @@ class ReduceKernel final : public Kernel {
   int64_t outer_, count_, inner_;
 };
 
-std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
-  return std::make_unique<ReduceKernel>(step.parameters);
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<ReduceKernel>(StepReader(plan, step, 1));
 }
 
 }  // namespace

@@ -32,11 +32,15 @@ class WalkKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const PlanValue &in = plan.values[static_cast<size_t>(step.inputs[0])],
-                  &out = plan.values[static_cast<size_t>(step.outputs[0])];
+  const StepReader r(plan, step, 1);
+  const PlanValue &in = r.any_input(0), &out = r.any_output(0);
+  StepReader::check(in.shape == out.shape && in.dtype == out.dtype && bit_width(in.dtype) >= 8 && in.shape.rank() >= 2,
+                    "it brings {} {} into {} {}", dtype_name(in.dtype), in.shape.str(), dtype_name(out.dtype), out.shape.str());
   if (!in.layout.is_blocked() && !out.layout.is_blocked())
     return std::make_unique<WalkKernel>(kernels::StridedCopy(
         in.shape, row_walk(in.shape, in.layout), row_walk(in.shape, out.layout), storage_bytes(in.dtype, 1)));
+  StepReader::check(in.dtype == DType::kFloat32 && (in.layout.is_row() || out.layout.is_row()),
+                    "it brings {} in {} into {}", dtype_name(in.dtype), in.layout.str(), out.layout.str());
   const Layout blocked = in.layout.is_blocked() ? in.layout : out.layout;
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   auto kernel = std::make_unique<DnnlKernel>();
@@ -91,7 +95,7 @@ ReorderStep make_reorder(const Value& v, const Shape& shape, Format from, Format
 
 constinit const TacticDef tactic_reorder = {
     .name = "reorder",
-    .factory = {.create = create},
+    .factory = {.create = dnnl_kernel<create>},
 };
 
 }  // namespace assay::engine

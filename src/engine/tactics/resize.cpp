@@ -2,6 +2,7 @@
 // the operator's plain evaluation makes of the identity, so every mode is right by construction.
 #include "kernels/resize/resize.h"
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/tensor/resize_plan.h"
 
@@ -90,9 +91,15 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class ResizeKernel final : public Kernel {
  public:
-  ResizeKernel(const PlanValue& in, const Parameters& p)
-      : rows_(table(p, "rows")), columns_(table(p, "columns")) {
+  explicit ResizeKernel(const StepReader& r) {
+    const PlanValue &in = r.input(0), &out = r.output(0);
     const size_t rank = in.shape.size();
+    bool fits = rank >= 2 && out.shape.size() == rank && in.layout == out.layout && in.shape.numel() > 0 &&
+                (rank == 4 || !in.layout.is_blocked());
+    for (size_t d = 0; fits && d + 2 < rank; ++d) fits = in.shape[d] == out.shape[d];
+    StepReader::check(fits, "it makes {} of {}", out.shape.str(), in.shape.str());
+    rows_ = table(r, "rows", in.shape[rank - 2], out.shape[rank - 2]);
+    columns_ = table(r, "columns", in.shape[rank - 1], out.shape[rank - 1]);
     height_ = in.shape[rank - 2];
     width_ = in.shape[rank - 1];
     inner_ = in.layout.is_blocked() ? in.layout.block : 1;
@@ -105,20 +112,22 @@ class ResizeKernel final : public Kernel {
   }
 
  private:
-  static kernels::ResizeAxis table(const Parameters& p, const std::string& name) {
-    const auto& index = p.numbers(name + "_index");
-    const auto& weight = p.get<std::vector<double>>(name + "_weight");
-    return {.taps = p.number(name + "_taps"),
+  static kernels::ResizeAxis table(const StepReader& r, const std::string& name, int64_t in, int64_t out) {
+    const int64_t taps = r.number(name + "_taps", 1, kernels::kMaxResizeTaps);
+    const auto count = static_cast<size_t>(r.product({taps, out}));
+    const auto& index = r.numbers(name + "_index", count, 0, std::min<int64_t>(in, kMostOfWindow) - 1);
+    const auto& weight = r.reals(name + "_weight", count);
+    return {.taps = taps,
             .index = {index.begin(), index.end()},
             .weight = {weight.begin(), weight.end()}};
   }
 
   kernels::ResizeAxis rows_, columns_;
-  int64_t planes_, height_, width_, inner_;
+  int64_t planes_ = 0, height_ = 0, width_ = 0, inner_ = 0;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  return std::make_unique<ResizeKernel>(plan.values[static_cast<size_t>(step.inputs[0])], step.parameters);
+  return std::make_unique<ResizeKernel>(StepReader(plan, step, 1));
 }
 
 }  // namespace

@@ -61,21 +61,28 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 class SoftmaxKernel final : public Kernel {
  public:
-  explicit SoftmaxKernel(const Parameters& p)
-      : outer_(p.number("outer")),
-        count_(p.number("count")),
-        inner_(p.number("inner")),
-        scale_(static_cast<float>(p.real("scale"))),
-        logarithm_(p.number("logarithm") != 0) {
-    const auto* strides = p.find<std::vector<int64_t>>("mask_strides");
-    if (strides == nullptr) return;
-    masked_ = true;
-    mask_ = {.heads = p.number("heads"),
-             .queries = p.number("queries"),
-             .batch_stride = (*strides)[0],
-             .head_stride = (*strides)[1],
-             .query_stride = (*strides)[2],
-             .key_stride = (*strides)[3]};
+  explicit SoftmaxKernel(const StepReader& r)
+      : outer_(r.number("outer", 1)),
+        count_(r.number("count", 1)),
+        inner_(r.number("inner", 1)),
+        scale_(r.real("scale")),
+        logarithm_(r.flag("logarithm")) {
+    r.check_elements(r.row_input(0), {outer_, count_, inner_});
+    r.check_elements(r.row_output(0), {outer_, count_, inner_});
+    r.check_in_place(0);
+    masked_ = r.has_input(1);
+    if (!masked_) return;
+    const auto& strides = r.numbers("mask_strides", 4, 0);
+    mask_ = {.heads = r.number("heads", 1),
+             .queries = r.number("queries", 1),
+             .batch_stride = strides[0],
+             .head_stride = strides[1],
+             .query_stride = strides[2],
+             .key_stride = strides[3]};
+    const int64_t images = outer_ / r.product({mask_.heads, mask_.queries});
+    StepReader::check(inner_ == 1 && r.product({images, mask_.heads, mask_.queries}) == outer_,
+                      "its mask has {} heads and {} queries for {} rows", mask_.heads, mask_.queries, outer_);
+    r.check_walk(r.row_input(1), {images, mask_.heads, mask_.queries, count_}, strides);
   }
   Status run(const KernelArgs& args) noexcept override {
     const auto* in = static_cast<const float*>(args.inputs[0]);
@@ -98,8 +105,8 @@ class SoftmaxKernel final : public Kernel {
   kernels::SoftmaxMask mask_;
 };
 
-std::unique_ptr<Kernel> create(const Plan&, const Step& step) {
-  return std::make_unique<SoftmaxKernel>(step.parameters);
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<SoftmaxKernel>(StepReader(plan, step, 1, 2, 1, StepReader::May::kComputeInPlace));
 }
 
 }  // namespace

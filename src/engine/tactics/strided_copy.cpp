@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/eval_util.h"
 #include "passes/match.h"
@@ -180,15 +181,22 @@ class CopyKernel final : public Kernel {
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const auto &strides = step.parameters.numbers("strides"), &offsets = step.parameters.numbers("offsets");
+  const StepReader r(plan, step, 1, 1, StepReader::kAnyNumber);
+  const PlanValue& in = r.raw_input(0);
+  const auto& offsets = r.numbers("offsets", step.outputs.size());
+  size_t axes = 0;
+  for (size_t i = 0; i < step.outputs.size(); ++i) axes += r.row_output(i, in.dtype).shape.size();
+  std::span<const int64_t> strides = r.numbers("strides", axes);
   auto kernel = std::make_unique<CopyKernel>();
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const PlanValue& out = plan.values[static_cast<size_t>(step.outputs[i])];
-    const size_t width = storage_bytes(out.dtype, 1), rank = out.shape.size();
-    const auto first = strides.begin() + static_cast<std::ptrdiff_t>(i * rank);
-    kernel->add(kernels::StridedCopy(out.shape, {first, first + static_cast<std::ptrdiff_t>(rank)},
-                                     out.shape.strides(), width),
-                offsets[i] * static_cast<int64_t>(width));
+    const size_t width = storage_bytes(out.dtype, 1);
+    const std::span<const int64_t> own = strides.first(out.shape.size());
+    strides = strides.subspan(own.size());
+    const int64_t offset = out.shape.numel() == 0 ? 0 : offsets[i];
+    r.check_walk(in, out.shape, own, offset);
+    kernel->add(kernels::StridedCopy(out.shape, {own.begin(), own.end()}, out.shape.strides(), width),
+                offset * static_cast<int64_t>(width));
   }
   return kernel;
 }

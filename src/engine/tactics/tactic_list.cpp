@@ -41,7 +41,9 @@ std::vector<const TacticDef*> tactics_for(const Region& region) {
 
 const KernelFactory* find_kernel(std::string_view tactic) {
   const TacticDef* t = find_tactic(tactic);
-  return t != nullptr ? &t->factory : nullptr;
+  // One without kernels has no steps either.
+  const bool has_kernels = t != nullptr && (t->factory.create != nullptr || t->factory.create_tensor != nullptr);
+  return has_kernels ? &t->factory : nullptr;
 }
 
 }  // namespace assay::engine

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMostWork = int64_t{1} << 22;
 
 /// What fuzzing and people found in text form: nodes that lack inputs in every place, head counts that do not divide,
-/// loops without end, axes that there are not.
+/// loops without end, axes and outputs that there are not, flags of another type.
 constexpr const char* kFound[] = {
     R"(<ir_version: 8, opset_import: ["" : 20]> g () => (float[2] y) { y = Unique("") })",
     R"(<ir_version: 8, opset_import: ["" : 17]> g () => (float[2] y) { y = Neg() })",
@@ -30,6 +30,8 @@ constexpr const char* kFound[] = {
   y = Loop <body: graph = b (int64 i, bool go, float s) => (bool again, float t) { again = Identity(go) t = Add(s, s) }>(turns, "", start) })",
     R"(<ir_version: 8, opset_import: ["" : 17]> g () => (float[m, n] y) <int64[2] shape = {1048576, 1048576}> { y = ConstantOfShape(shape) })",
     R"(<ir_version: 8, opset_import: ["" : 13]> g (float[1, 2, 3] x) => (float[1, 2, 3] y) { y = ReduceMean <axes = [3, 0, 3]> (x) })",
+    R"(<ir_version: 8, opset_import: ["" : 7]> g () => (o, p) <bool b = {1}, float[1] f = {1}> { o, p = Shape(b, b, f) })",
+    R"(<ir_version: 8, opset_import: ["" : 22]> g () => (o, v) <bfloat16 b = {0}> { o = HardSigmoid(b) v, m = Dropout(o, o, o) })",
     R"(<ir_version: 8, opset_import: ["" : 13]> g (float[1, 2, 3] x) => (float[1, 2, 3] y) { y = Transpose <perm = [-1, 0, 7]> (x) })",
 };
 

@@ -1,0 +1,176 @@
+// Plans with right checksums whose steps no builder has written: every one is refused before anything of it runs.
+#include <gtest/gtest.h>
+
+#include "assay/builder.h"
+#include "engine/objects/state.h"
+#include "graph/import.h"
+#include "ops/infer.h"
+
+namespace assay {
+namespace {
+
+using engine::Plan;
+using engine::Step;
+
+std::string zeros(const std::string& shape, int count, const std::string& name = "w") {
+  std::string list;
+  for (int i = 0; i < count; ++i) list += i == 0 ? "0" : ", 0";
+  return "float[" + shape + "] " + name + " = {" + list + "}";
+}
+
+std::string network(const std::string& interface, const std::string& constants, const std::string& nodes) {
+  return "<ir_version: 8, opset_import: [\"\" : 18]> g " + interface + " <" + constants + "> { " + nodes + " }";
+}
+
+class ForgedPlans : public testing::Test {
+ protected:
+  /// What the plan of the network comes to after `forge(plan, step)` of the step of this tactic.
+  template <typename F>
+  std::string forged(const std::string& text, std::string_view tactic, F forge) {
+    const std::shared_ptr<Model> model = parse_text(text, "network");
+    infer_shapes(*model);
+    engine::SavedEngine saved =
+        Builder(runtime).build_engine(model, {.optimization_level = 0, .optimize = false})->state().saved;
+    const auto plan = std::make_shared<Plan>(*saved.plans.at(0).plan);
+    const auto step =
+        std::find_if(plan->steps.begin(), plan->steps.end(), [&](const Step& s) { return s.tactic == tactic; });
+    if (step == plan->steps.end()) return "no step of it";
+    const std::string before = run(saved);
+    EXPECT_EQ(before, "it runs");
+    forge(*plan, *step);
+    saved.plans[0].plan = plan;
+    return run(saved);
+  }
+  std::string run(const engine::SavedEngine& saved) {
+    try {
+      const auto e = runtime.deserialize_engine(engine::serialize_engine(saved));
+      std::vector<Tensor> inputs;
+      for (const IoTensor& t : e->inputs()) inputs.push_back(Tensor::zeros(t.type.dtype, *known_shape(*t.type.dims)));
+      e->create_execution_context()->infer(inputs);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidModel) << error.what();
+      return error.what();
+    }
+    return "it runs";
+  }
+
+  Runtime runtime{{.threads = 1}};
+};
+
+/// Sets number `i` of a list.
+auto set(std::string name, size_t i, int64_t number) {
+  return [=](Plan&, Step& s) {
+    std::vector<int64_t> list = s.parameters.numbers(name);
+    list.at(i) = number;
+    s.parameters.set(name, list);
+  };
+}
+auto set(std::string name, int64_t number) {
+  return [=](Plan&, Step& s) { s.parameters.set(name, number); };
+}
+
+#define EXPECT_REFUSED(text, tactic, forge, sentence)                           \
+  do {                                                                          \
+    const std::string said = forged(text, tactic, forge);                       \
+    EXPECT_NE(said.find(sentence), std::string::npos) << tactic << ": " << said; \
+  } while (false)
+
+TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
+  const std::string conv =
+      network("(float[1,8,4,4] x) => (float[1,8,4,4] y)", zeros("8,8,3,3", 576), "y = Conv <pads = [1, 1, 1, 1]> (x, w)");
+  EXPECT_REFUSED(conv, "dnnl_conv", set("strides", 0, 0), "its parameter 'strides' holds 0");
+  EXPECT_REFUSED(conv, "dnnl_conv", set("strides", 0, 2), "oneDNN has no such kernel");
+  EXPECT_REFUSED(conv, "dnnl_conv", set("weights", 1, 9), "weights (8, 9, 3, 3) are not for");
+  EXPECT_REFUSED(conv, "dnnl_conv", set("weights", 2, 300), "the packed weights are fewer");
+  const std::string deconv =
+      network("(float[1,8,3] x) => (float[1,4,5] y)", zeros("8,4,3", 96), "y = ConvTranspose (x, w)");
+  EXPECT_REFUSED(deconv, "dnnl_deconv", set("groups", 3), "its parameter 'weights' has 3 numbers");
+  const std::string pool = network("(float[1,8,4,4] x) => (float[1,8,2,2] y)", zeros("1", 1),
+                                   "y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)");
+  EXPECT_REFUSED(pool, "dnnl_pool", set("kernel", 0, 100), "its windows do not fit");
+  const std::string gemv = network("(float[1,16] x) => (float[1,8] y)", zeros("16,8", 128), "y = MatMul (x, w)");
+  EXPECT_REFUSED(gemv, "gemv", set("n", 9), "does not have 144 elements");
+  EXPECT_REFUSED(gemv, "gemv", set("m", -1), "its parameter 'm' is -1");
+  const std::string product =
+      network("(float[2,3,4] a, float[2,4,5] b) => (float[2,3,5] y)", zeros("1", 1), "y = MatMul (a, b)");
+  EXPECT_REFUSED(product, "dnnl_matmul", set("a_strides", 0, 5), "are not those of a dense tensor");
+  EXPECT_REFUSED(product, "dnnl_matmul", set("out_shape", 0, int64_t{1} << 60), "its sizes are beyond any memory");
+}
+
+TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
+  const std::string moves = network("(float[3,4] x) => (float[4,3] y)", zeros("1", 1), "y = Transpose (x)");
+  EXPECT_REFUSED(moves, "strided_copy", set("strides", 0, 5), "it would leave the 12 elements");
+  EXPECT_REFUSED(moves, "strided_copy", set("offsets", 0, -1), "it would leave the 12 elements");
+  EXPECT_REFUSED(moves, "strided_copy", set("strides", 1, INT64_MAX), "it would leave the 12 elements");
+  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", zeros("1", 1), "y = Add (x, b)");
+  EXPECT_REFUSED(sum, "pointwise", set("operand_strides", 2, 4), "it would leave the 4 elements");
+  EXPECT_REFUSED(sum, "pointwise", set("arguments", 0, 7), "reads register 7 before anything writes it");
+  EXPECT_REFUSED(sum, "pointwise", set("domain", 0, 300), "its domain is not that of");
+  const std::string gather =
+      network("(float[3,4] x, int64[2] i) => (float[2,4] y)", zeros("1", 1), "y = Gather <axis = 0> (x, i)");
+  EXPECT_REFUSED(gather, "gather", set("extent", 4), "it picks 2 rows of 16 bytes");
+  const std::string pad =
+      network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}", "y = Pad (x, p)");
+  EXPECT_REFUSED(pad, "pad", set("offset", 9), "(3, 4) at 9 is not a part of (5, 4)");
+  // An output without elements has strides of 0.
+  EXPECT_REFUSED(pad, "pad", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].shape = Shape({5, 0}); },
+                 "is not a part of (5, 0)");
+  const std::string concat =
+      network("(float[3,2] a, float[3,4] b) => (float[3,6] y)", zeros("1", 1), "y = Concat <axis = 1> (a, b)");
+  EXPECT_REFUSED(concat, "concat", set("offsets", 1, 3), "is not a part of (3, 6)");
+  const std::string resize = network("(float[1,1,2,2] x) => (float[1,1,4,4] y)", "float[4] s = {1, 1, 2, 2}",
+                                     "y = Resize <mode = \"nearest\"> (x, , s)");
+  EXPECT_REFUSED(resize, "resize", set("rows_index", 0, 2), "its parameter 'rows_index' holds 2");
+}
+
+TEST_F(ForgedPlans, RowsThatAreNotThere) {
+  const std::string softmax = network("(float[3,4] x) => (float[3,4] y)", zeros("1", 1), "y = Softmax (x)");
+  EXPECT_REFUSED(softmax, "softmax", set("outer", 4), "does not have 16 elements");
+  EXPECT_REFUSED(softmax, "softmax", set("outer", INT64_MAX), "its sizes are beyond any memory");
+  const std::string reduce =
+      network("(float[3,4] x) => (float[3,1] y)", "int64[1] a = {1}", "y = ReduceSum (x, a)");
+  EXPECT_REFUSED(reduce, "reduce", set("kind", 7), "its parameter 'kind' is 7");
+  EXPECT_REFUSED(reduce, "reduce", set("inner", 2), "does not have");
+  const std::string norm = network("(float[3,4] x) => (float[3,4] y)", "float[4] s = {1, 1, 1, 1}",
+                                   "y = LayerNormalization (x, s)");
+  EXPECT_REFUSED(norm, "normalize", set("per_row_period", 9), "does not have 9 elements");
+  const std::string lstm =
+      network("(float[2,1,4] x) => (float[2,1,1,3] y)", zeros("1,12,4", 48) + ", " + zeros("1,12,3", 36, "r"),
+              "y = LSTM <hidden_size = 3> (x, w, r)");
+  EXPECT_REFUSED(lstm, "lstm", set("sizes", 0, 3), "does not have 12 elements");
+  EXPECT_REFUSED(lstm, "lstm", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "it has 64 bytes of scratch memory");
+}
+
+TEST_F(ForgedPlans, OperandsThatAreMissingOrOtherwise) {
+  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", "int64 one = {1}",
+                                  "s = Add (x, b) e = CumSum (s, one) y = Mul (e, x)");
+  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.inputs[0] = -1; }, "input 0 is left out");
+  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.inputs.clear(); }, "it has 0 inputs");
+  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.outputs.push_back(s.outputs[0]); }, "two of its outputs overlap");
+  EXPECT_REFUSED(sum, "pointwise", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].dtype = DType::kInt32; },
+                 "'s' is int32");
+  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.parameters = {}; }, "is missing or of another kind");
+  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.networks.clear(); }, "it has 0 networks");
+  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.inputs.pop_back(); }, "it has 1 inputs and 1 outputs for");
+  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.tactic = "network"; }, "its network 0 has");
+  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.tactic = "control"; }, "is missing or of another kind");
+}
+
+TEST_F(ForgedPlans, MemoryOfTwoThings) {
+  const std::string chain = network("(float[3,4] x) => (float[3,4] y)", zeros("1", 1),
+                                    "a = Transpose (x) b = Transpose (a) c = Softmax <axis = 0> (b) y = Neg (c)");
+  // The second transposition reads what it writes.
+  EXPECT_REFUSED(chain, "softmax",
+                 [](Plan& p, Step& s) {
+                   Step& second = *(&s - 1);
+                   p.values[static_cast<size_t>(second.outputs[0])].offset =
+                       p.values[static_cast<size_t>(second.inputs[0])].offset;
+                 },
+                 "lies in memory that it writes");
+  EXPECT_REFUSED(chain, "softmax", [](Plan& p, Step& s) { std::swap(*(&s - 1), p.steps[0]); }, "holds something else");
+  EXPECT_REFUSED(chain, "strided_copy", [](Plan&, Step& s) { s.placements.push_back({0, 0, true}); },
+                 "it cannot have inputs placed in its output");
+}
+
+}  // namespace
+}  // namespace assay
