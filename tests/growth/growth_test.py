@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--case", nargs="+", choices=models.ALL)
     parser.add_argument("--command", nargs="+", choices=growth.COMMANDS)
     parser.add_argument("--nodes", type=int, default=20000)
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=8)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         workshop = growth.Workshop(arguments.assay, folder)

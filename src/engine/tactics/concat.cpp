@@ -126,10 +126,11 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& in = r.input(i, out.dtype);
     const Shape extents = memory_extents(in.shape, in.layout);
-    bool fits = in.layout == out.layout && in.shape.size() == out.shape.size() && at <= memory[place] - extents[place];
+    bool fits = in.layout == out.layout && in.shape.size() == out.shape.size() &&
+                at <= memory[place] - extents[place];
     for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = d == axis || in.shape[d] == out.shape[d];
-    StepReader::check(fits && offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name, in.shape.str(),
-                      out.shape.str());
+    StepReader::check(fits && offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name,
+                      in.shape.str(), out.shape.str());
     at += extents[place];
     StepReader::check(!placed[i] || memory.numel(0, place) == 1, "'{}' does not lie in one piece", in.name);
     kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed[i]);

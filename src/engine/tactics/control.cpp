@@ -47,11 +47,12 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
       : model_(r.network(0).model), node_(r.network_node(0)), op_(require_op(node_, *model_)) {
     const std::vector<const Graph*> bodies = subgraphs_of(node_);
     const auto inputs = static_cast<int64_t>(r.step().inputs.size());
-    const auto& counts = r.numbers("capture_counts", bodies.size(), 0, inputs * static_cast<int64_t>(bodies.size()));
+    const auto& counts =
+        r.numbers("capture_counts", bodies.size(), 0, inputs * static_cast<int64_t>(bodies.size()));
     const int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0});
     std::span<const int64_t> captures = r.numbers("captures", static_cast<size_t>(all), 0, inputs - 1);
-    StepReader::check(!bodies.empty() && r.step().networks.size() == bodies.size() + 1, "it has {} bodies and {} networks",
-                      bodies.size(), r.step().networks.size());
+    StepReader::check(!bodies.empty() && r.step().networks.size() == bodies.size() + 1,
+                      "it has {} bodies and {} networks", bodies.size(), r.step().networks.size());
     for (size_t i = 0; i < bodies.size(); ++i) {
       const auto own = captures.first(static_cast<size_t>(counts[i]));
       captures = captures.subspan(own.size());
@@ -89,8 +90,8 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
     for (size_t i = 0; i < inputs.size() && i < graph.inputs.size(); ++i)
       if (graph.inputs[i]->type.kind == Type::Kind::kOptional && inputs[i].dtype() != DType::kOptional)
         inputs[i] = Tensor::optional(inputs[i]);
-    StepReader::check(inputs.size() == graph.inputs.size(), "a body of {} inputs gets {}", graph.inputs.size(),
-                      inputs.size());
+    StepReader::check(inputs.size() == graph.inputs.size(), "a body of {} inputs gets {}",
+                      graph.inputs.size(), inputs.size());
     for (const int64_t i : body->captures) inputs.push_back(inputs_[static_cast<size_t>(i)]);
     std::vector<Tensor> outputs = body->runner->run(inputs);
     // The operator relies on what its schema says of bodies; those of a plan are networks of their own.
@@ -101,8 +102,9 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
   static void check_output(const Value& declared, const Tensor& t) {
     const Type& type = declared.type;
     if (!t.defined() || !type.is_tensor()) return;
-    StepReader::check(type.dtype == DType::kUndefined || t.dtype() == type.dtype, "the body's output '{}' is {}, not {}",
-                      declared.name(), dtype_name(t.dtype()), dtype_name(type.dtype));
+    StepReader::check(type.dtype == DType::kUndefined || t.dtype() == type.dtype,
+                      "the body's output '{}' is {}, not {}", declared.name(), dtype_name(t.dtype()),
+                      dtype_name(type.dtype));
   }
 
   std::shared_ptr<const Model> model_;
@@ -113,8 +115,8 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
 };
 
 std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, NetworkSource& source) {
-  return std::make_unique<ControlKernel>(StepReader(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber),
-                                         source);
+  return std::make_unique<ControlKernel>(
+      StepReader(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber), source);
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ class CopyKernel final : public Kernel {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1);
   const PlanValue &in = r.any_input(0), &out = r.output(0, in.dtype);
-  StepReader::check(in.shape == out.shape && in.layout == out.layout, "it copies {} in {} into {} in {}", in.shape.str(),
-                    in.layout.str(), out.shape.str(), out.layout.str());
+  StepReader::check(in.shape == out.shape && in.layout == out.layout, "it copies {} in {} into {} in {}",
+                    in.shape.str(), in.layout.str(), out.shape.str(), out.layout.str());
   return std::make_unique<CopyKernel>(out.bytes());
 }
 

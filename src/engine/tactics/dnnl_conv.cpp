@@ -66,7 +66,8 @@ ConvShape shape_of(const StepReader& r) {
   c.output = r.output(0).shape;
   const size_t rank = check_images(c.input, c.output), axes = rank - 2;
   c.weights = Shape(r.get<std::vector<int64_t>>("weights"));
-  StepReader::check(c.weights.size() == rank || c.weights.size() == rank + 1, "it has weights {}", c.weights.str());
+  StepReader::check(c.weights.size() == rank || c.weights.size() == rank + 1, "it has weights {}",
+                    c.weights.str());
   check_window_weights(r, c.weights, rank, groups_of(c), c.output[1], c.input[1]);
   c.strides = r.window("strides", axes, 1);
   c.dilations = r.window("dilations", axes, 0);
@@ -222,8 +223,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     if (c.has_bias) kernel.add_input(DNNL_ARG_BIAS, pd.bias_desc(), 2, part.begin[1] * kWidth);
     kernel.add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(c.output, out, part) * kWidth);
   };
-  return make_fused_kernel<ConvForward::primitive_desc>(r, c.output, out, parts_of(c, in, out, r.threads()), true,
-                                                        describe_part, weights_key, bind);
+  return make_fused_kernel<ConvForward::primitive_desc>(r, c.output, out, parts_of(c, in, out, r.threads()),
+                                                        true, describe_part, weights_key, bind);
 }
 
 }  // namespace

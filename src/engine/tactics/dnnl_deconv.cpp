@@ -193,7 +193,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
                   .has_bias = r.optional_elements(2, {out.shape[1]})};
   StepReader::check(in.layout == out.layout, "it reads {} and writes {}", in.layout.str(), out.layout.str());
   const Shape weights(r.numbers("weights", e.groups == 1 ? rank : rank + 1));
-  StepReader::check(e.groups == 1 || weights[0] == e.groups, "weights {} are for other groups", weights.str());
+  StepReader::check(e.groups == 1 || weights[0] == e.groups, "weights {} are for other groups",
+                    weights.str());
   check_window_weights(r, weights, rank, e.groups, out.shape[1], in.shape[1]);
   r.window("strides", axes, 1);
   r.window("dilations", axes, 0);

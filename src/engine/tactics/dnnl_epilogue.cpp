@@ -106,7 +106,8 @@ std::string epilogue_refusal(const EpilogueSpec& spec) {
 std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue) {
   EpilogueSpec spec;
   for (const EpilogueStep& s : epilogue)
-    spec.entries.push_back({.op = s.form.op, .a = s.form.a, .b = s.form.b, .position = s.operand != nullptr ? 0 : -1});
+    spec.entries.push_back(
+        {.op = s.form.op, .a = s.form.a, .b = s.form.b, .position = s.operand != nullptr ? 0 : -1});
   return epilogue_refusal(spec);
 }
 
@@ -123,13 +124,15 @@ EpilogueSpec post_op_spec(const StepReader& r, size_t inputs, const Shape& resul
     for (size_t k = 0; !whole && k < e.shape.size(); ++k) {
       const int64_t extent = e.shape[e.shape.size() - 1 - k];
       StepReader::check(extent == 1 || (k < result.size() && extent == result[result.size() - 1 - k]),
-                        "the operand '{}' of shape {} does not cover the result {}", name, e.shape.str(), result.str());
+                        "the operand '{}' of shape {} does not cover the result {}", name, e.shape.str(),
+                        result.str());
     }
   }
   // What is added in place must be what lies there.
   if (!r.step().in_place.empty()) {
     const int entry = accumulating_entry(spec, r.step());
-    StepReader::check(r.step().in_place.size() == 1 && entry >= 0 && spec.entries[static_cast<size_t>(entry)].may_accumulate &&
+    StepReader::check(r.step().in_place.size() == 1 && entry >= 0 &&
+                          spec.entries[static_cast<size_t>(entry)].may_accumulate &&
                           spec.entries[static_cast<size_t>(entry)].shape.numel() == result.numel() &&
                           spec.entries[static_cast<size_t>(entry)].format.layout == layout,
                       "it cannot add to input {} in its place", r.step().in_place[0].second);

@@ -17,8 +17,8 @@ namespace assay::engine {
 /// Empty when oneDNN has post-ops for all entries; else the sentence that names the one it lacks.
 std::string epilogue_refusal(const EpilogueSpec& spec);
 std::string epilogue_refusal(const std::vector<EpilogueStep>& epilogue);
-/// The spec of a step on a result of this shape and layout, after `inputs` other inputs. Throws Error (kInvalidModel)
-/// unless oneDNN has post-ops for it and every operand covers the result as they need it.
+/// The spec of a step on a result of this shape and layout, after `inputs` other inputs. Throws Error
+/// (kInvalidModel) unless oneDNN has post-ops for it and every operand covers the result as they need it.
 EpilogueSpec post_op_spec(const StepReader& r, size_t inputs, const Shape& result, Layout layout);
 
 /// oneDNN's form of a spec, and the operands it binds.
@@ -113,9 +113,10 @@ int64_t settle_accumulation(EpilogueSpec& spec, const FusedParts<Descriptor>& ma
   return scratch;
 }
 
-/// Makes a step's kernel; the epilogue's operands follow 3 other inputs. `bind(kernel, descriptor, part)` adds a
-/// primitive with its arguments besides the weights (step input 1), the operands of the epilogue and scratch memory.
-/// Throws Error (kInvalidModel) where packed weights, scratch memory or the epilogue do not fit.
+/// Makes a step's kernel; the epilogue's operands follow 3 other inputs. `bind(kernel, descriptor, part)`
+/// adds a primitive with its arguments besides the weights (step input 1), the operands of the epilogue and
+/// scratch memory. Throws Error (kInvalidModel) where packed weights, scratch memory or the epilogue do not
+/// fit.
 template <typename Descriptor, typename Describe, typename Key, typename Bind>
 std::unique_ptr<Kernel> make_fused_kernel(const StepReader& r, const Shape& result, Layout layout,
                                           const std::vector<Box>& parts, bool packed, Describe describe,

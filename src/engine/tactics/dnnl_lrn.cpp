@@ -40,8 +40,8 @@ Lrn::primitive_desc describe(const Shape& shape, Layout layout, const Box& part,
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const OpContext c = p.attributes();
-  const Numbers n{c.attr_int("size"), static_cast<float>(c.attr_float("alpha")), static_cast<float>(c.attr_float("beta")),
-                  static_cast<float>(c.attr_float("bias"))};
+  const Numbers n{c.attr_int("size"), static_cast<float>(c.attr_float("alpha")),
+                  static_cast<float>(c.attr_float("beta")), static_cast<float>(c.attr_float("bias"))};
   Parameters parameters;
   parameters.set("size", n.size);
   parameters.set("alpha", double{n.alpha});
@@ -58,8 +58,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1);
   const PlanValue &in = r.input(0), &out = r.output(0);
-  StepReader::check(in.shape.rank() == 4 && in.shape == out.shape && in.layout == out.layout && in.shape.numel() > 0,
-                    "it makes {} of {}", out.shape.str(), in.shape.str());
+  StepReader::check(
+      in.shape.rank() == 4 && in.shape == out.shape && in.layout == out.layout && in.shape.numel() > 0,
+      "it makes {} of {}", out.shape.str(), in.shape.str());
   const Numbers n{r.number("size", 1, kMostOfWindow), r.real("alpha"), r.real("beta"), r.real("bias")};
   return make_image_kernel<Lrn>(
       r, parts_of(in.shape, in.layout, r.threads()), [](const Box& part) { return part; },

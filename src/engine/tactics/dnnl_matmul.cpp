@@ -96,13 +96,15 @@ void set_matrix(Parameters& parameters, const std::string& name, const Matrix& m
 Matrix get_matrix(const StepReader& r, const std::string& name, const PlanValue* v) {
   Matrix m{Shape(r.get<std::vector<int64_t>>(name + "_shape")), {}};
   m.strides = r.numbers(name + "_strides", m.shape.size(), 0);
-  StepReader::check(m.shape.size() >= 2 && m.shape.size() <= DNNL_MAX_NDIMS, "{} is of rank {}", name, m.shape.rank());
+  StepReader::check(m.shape.size() >= 2 && m.shape.size() <= DNNL_MAX_NDIMS, "{} is of rank {}", name,
+                    m.shape.rank());
   int64_t elements = 1;
   for (const int64_t extent : m.shape) elements = r.product({elements, std::max<int64_t>(extent, 1)});
   StepReader::check(m.shape.numel() > 0, "{} is empty", name);
   if (v == nullptr) return m;
   r.check_elements(*v, {elements});
-  for (const int64_t stride : m.strides) StepReader::check(stride <= elements, "{} has the stride {}", name, stride);
+  for (const int64_t stride : m.strides)
+    StepReader::check(stride <= elements, "{} has the stride {}", name, stride);
   std::vector<std::pair<int64_t, int64_t>> order;
   for (size_t d = 0; d < m.shape.size(); ++d)
     if (m.shape[d] != 1) order.emplace_back(m.strides[d], m.shape[d]);

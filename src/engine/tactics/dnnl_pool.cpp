@@ -79,9 +79,10 @@ Pool::primitive_desc describe(const PoolShape& s, Layout layout, const Box& part
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const OneThread alone;
-  return {Pool::desc(dnnl::prop_kind::forward_inference, algorithm, part_desc(s.in, layout, input_part(s.in, part)),
-                     part_desc(s.out, layout, part), to_dnnl(s.strides), to_dnnl(s.kernel), to_dnnl(s.dilations),
-                     to_dnnl(s.begin), to_dnnl(s.end)),
+  return {Pool::desc(dnnl::prop_kind::forward_inference, algorithm,
+                     part_desc(s.in, layout, input_part(s.in, part)), part_desc(s.out, layout, part),
+                     to_dnnl(s.strides), to_dnnl(s.kernel), to_dnnl(s.dilations), to_dnnl(s.begin),
+                     to_dnnl(s.end)),
           attributes, dnnl_engine()};
 }
 
@@ -89,7 +90,9 @@ PoolShape shape_of(const Problem& p) {
   const kernels::Window w = window_of(p);
   PoolShape s{.in = *p.input_shape(0),
               .out = *p.output_shape(0),
-              .kind = is_max(p.node()) ? "max" : counts_padding(p) ? "average_with_pads" : "average",
+              .kind = is_max(p.node())    ? "max"
+                      : counts_padding(p) ? "average_with_pads"
+                                          : "average",
               .kernel = w.kernel,
               .strides = w.strides,
               .dilations = {},
@@ -104,12 +107,19 @@ PoolShape shape_of(const Problem& p) {
 }
 
 PoolShape shape_of(const StepReader& r) {
-  PoolShape s{.in = r.input(0).shape, .out = r.output(0).shape, .kind = r.text("kind"), .kernel = {}, .strides = {}, .dilations = {},
-              .begin = {}, .end = {}};
+  PoolShape s{.in = r.input(0).shape,
+              .out = r.output(0).shape,
+              .kind = r.text("kind"),
+              .kernel = {},
+              .strides = {},
+              .dilations = {},
+              .begin = {},
+              .end = {}};
   const size_t axes = check_images(s.in, s.out) - 2;
-  StepReader::check(s.in[1] == s.out[1] && r.input(0).layout == r.output(0).layout, "it makes {} of {}", s.out.str(),
-                    s.in.str());
-  StepReader::check(s.kind == "max" || s.kind == "average" || s.kind == "average_with_pads", "it pools by '{}'", s.kind);
+  StepReader::check(s.in[1] == s.out[1] && r.input(0).layout == r.output(0).layout, "it makes {} of {}",
+                    s.out.str(), s.in.str());
+  StepReader::check(s.kind == "max" || s.kind == "average" || s.kind == "average_with_pads",
+                    "it pools by '{}'", s.kind);
   s.kernel = r.window("kernel", axes, 1);
   s.strides = r.window("strides", axes, 1);
   s.dilations = r.window("dilations", axes, 0);
@@ -146,7 +156,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1);
   const PoolShape s = shape_of(r);
   return make_image_kernel<Pool>(
-      r, parts_of(s.out, r.output(0).layout, r.threads()), [&](const Box& part) { return input_part(s.in, part); },
+      r, parts_of(s.out, r.output(0).layout, r.threads()),
+      [&](const Box& part) { return input_part(s.in, part); },
       [&](Layout layout, const Box& part) { return describe(s, layout, part); });
 }
 

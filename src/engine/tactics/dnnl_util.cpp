@@ -16,8 +16,8 @@ using dnnl::memory;
 
 namespace {
 
-/// Primitives that oneDNN keeps for whoever asks for the same one again, some 30 KB each: more than a network has, fewer
-/// than its 1024, so that a process that sees many shapes stays small.
+/// Primitives that oneDNN keeps for whoever asks for the same one again, some 30 KB each: more than a network
+/// has, fewer than its 1024, so that a process that sees many shapes stays small.
 constexpr int kKeptPrimitives = 256;
 
 }  // namespace
@@ -169,21 +169,21 @@ std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts
 }
 
 size_t check_images(const Shape& in, const Shape& out) {
-  StepReader::check(in.size() == out.size() && in.rank() >= 3 && in.rank() <= 5 && in[0] == out[0] && in.numel() > 0 &&
-                        out.numel() > 0,
+  StepReader::check(in.size() == out.size() && in.rank() >= 3 && in.rank() <= 5 && in[0] == out[0] &&
+                        in.numel() > 0 && out.numel() > 0,
                     "it makes images {} of images {}", out.str(), in.str());
   return in.size();
 }
 
-void check_window_weights(const StepReader& r, const Shape& weights, size_t rank, int64_t groups, int64_t outputs,
-                          int64_t inputs) {
+void check_window_weights(const StepReader& r, const Shape& weights, size_t rank, int64_t groups,
+                          int64_t outputs, int64_t inputs) {
   Shape one = weights;
   if (one.size() == rank + 1) one.erase_at(0);
   bool fits = groups >= 1 && outputs % groups == 0 && inputs % groups == 0 && one.size() == rank &&
               one[0] == outputs / groups && one[1] == inputs / groups;
   for (size_t d = 2; fits && d < rank; ++d) fits = one[d] >= 1 && one[d] <= kMostOfWindow;
-  StepReader::check(fits, "weights {} are not for {} groups, {} channels in and {} out", weights.str(), groups, inputs,
-                    outputs);
+  StepReader::check(fits, "weights {} are not for {} groups, {} channels in and {} out", weights.str(),
+                    groups, inputs, outputs);
   int64_t bytes = sizeof(float);
   for (const int64_t extent : weights) bytes = r.product({bytes, extent});
   StepReader::check(bytes <= static_cast<int64_t>(r.row_input(1, DType::kUInt8).bytes()),

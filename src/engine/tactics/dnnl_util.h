@@ -66,13 +66,14 @@ std::vector<int64_t> bounds_of(int64_t count, int64_t parts, int64_t unit);
 /// block, too).
 std::vector<Box> channel_parts(const Shape& result, Layout layout, int64_t parts, int64_t unit = 1);
 
-/// The rank of two images [N, C, spatial...] that are as many, not empty, and of one to three spatial axes. Throws Error
-/// (kInvalidModel) for others.
+/// The rank of two images [N, C, spatial...] that are as many, not empty, and of one to three spatial axes.
+/// Throws Error (kInvalidModel) for others.
 size_t check_images(const Shape& in, const Shape& out);
-/// Throws Error (kInvalidModel) unless weights are [outputs, inputs, kernel...] of one group, behind the number of groups
-/// where there are several, for so many channels in all, and step input 1 may hold them; `rank` is that of the images.
-void check_window_weights(const StepReader& r, const Shape& weights, size_t rank, int64_t groups, int64_t outputs,
-                          int64_t inputs);
+/// Throws Error (kInvalidModel) unless weights are [outputs, inputs, kernel...] of one group, behind the
+/// number of groups where there are several, for so many channels in all, and step input 1 may hold them;
+/// `rank` is that of the images.
+void check_window_weights(const StepReader& r, const Shape& weights, size_t rank, int64_t groups,
+                          int64_t outputs, int64_t inputs);
 
 /// Primitives that carry out a step together, each on a thread of its own, with their arguments bound to the
 /// step's inputs and outputs.
@@ -125,13 +126,14 @@ std::unique_ptr<Kernel> dnnl_kernel(const Plan& plan, const Step& step) {
 /// Bytes that add_scratch takes for a descriptor.
 int64_t scratch_bytes(const dnnl::memory::desc& desc);
 
-/// Adds a candidate for every layout of an image in which oneDNN makes another image of it without weights: input and
-/// output 0 of the node, both in that layout. `parts(layout)` cuts the result, `describe(layout, part)` gives the
-/// descriptor and throws dnnl::error where there is none; `operations` of `efficiency(layout)` estimate it. Returns why
-/// there are none, or nothing.
+/// Adds a candidate for every layout of an image in which oneDNN makes another image of it without weights:
+/// input and output 0 of the node, both in that layout. `parts(layout)` cuts the result, `describe(layout,
+/// part)` gives the descriptor and throws dnnl::error where there is none; `operations` of
+/// `efficiency(layout)` estimate it. Returns why there are none, or nothing.
 template <typename Parts, typename Describe, typename Efficiency>
-std::string add_image_candidates(const Problem& p, const Parameters& parameters, Parts parts, Describe describe,
-                                 double operations, Efficiency efficiency, Proposals& proposals) {
+std::string add_image_candidates(const Problem& p, const Parameters& parameters, Parts parts,
+                                 Describe describe, double operations, Efficiency efficiency,
+                                 Proposals& proposals) {
   std::string refusal;
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
     Parameters own = parameters;
@@ -156,7 +158,8 @@ std::string add_image_candidates(const Problem& p, const Parameters& parameters,
   return proposals.candidates().empty() ? refusal : std::string();
 }
 
-/// The kernel of such a step; `source(part)` is the part of the input that a part of the result is computed from.
+/// The kernel of such a step; `source(part)` is the part of the input that a part of the result is computed
+/// from.
 template <typename Primitive, typename Source, typename Describe>
 std::unique_ptr<Kernel> make_image_kernel(const StepReader& r, const std::vector<Box>& parts, Source source,
                                           Describe describe) {
@@ -166,7 +169,8 @@ std::unique_ptr<Kernel> make_image_kernel(const StepReader& r, const std::vector
   for (const Box& part : parts) {
     const auto pd = describe(out.layout, part);
     kernel->add_primitive(Primitive(pd));
-    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0, part_offset(in.shape, in.layout, source(part)) * kWidth);
+    kernel->add_input(DNNL_ARG_SRC, pd.src_desc(), 0,
+                      part_offset(in.shape, in.layout, source(part)) * kWidth);
     kernel->add_output(DNNL_ARG_DST, pd.dst_desc(), 0, part_offset(out.shape, out.layout, part) * kWidth);
     kernel->add_scratch(pd.scratchpad_desc());
   }

@@ -6,7 +6,6 @@ namespace assay::engine {
 
 using kernels::PointwiseOp;
 
-
 EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                            size_t inputs) {
   EpilogueSpec spec;
@@ -56,8 +55,8 @@ EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type) {
   for (size_t i = 0; i < names->size(); ++i) {
     const std::optional<PointwiseOp> op = kernels::find_pointwise((*names)[i]);
     StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", (*names)[i]);
-    StepReader::check(kernels::pointwise_arity(*op) == (operands[i] >= 0 ? 2 : 1), "{} has another number of operands",
-                      (*names)[i]);
+    StepReader::check(kernels::pointwise_arity(*op) == (operands[i] >= 0 ? 2 : 1),
+                      "{} has another number of operands", (*names)[i]);
     EpilogueSpec::Entry entry{.op = *op, .a = static_cast<float>(as[i]), .b = static_cast<float>(bs[i])};
     if (operands[i] >= 0) {
       const auto position = static_cast<size_t>(operands[i]);
@@ -97,8 +96,9 @@ kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, co
   int written = program.operands();
   for (const kernels::PointwiseInstruction& in : program.code()) {
     for (int i = 0; i < kernels::pointwise_arity(in.op); ++i)
-      StepReader::check(in.args[i] >= 0 && in.args[i] < written, "{} reads register {} before anything writes it",
-                        kernels::pointwise_name(in.op), in.args[i]);
+      StepReader::check(in.args[i] >= 0 && in.args[i] < written,
+                        "{} reads register {} before anything writes it", kernels::pointwise_name(in.op),
+                        in.args[i]);
     ++written;
   }
   for (const int16_t result : program.results())
@@ -106,7 +106,8 @@ kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, co
   kernels::PointwiseProgram allocated = program;
   allocated.allocate_registers();
   const int registers = allocated.registers() + static_cast<int>(results.size());
-  StepReader::check(registers <= kernels::kMaxPointwiseRegisters, "its program needs {} registers", registers);
+  StepReader::check(registers <= kernels::kMaxPointwiseRegisters, "its program needs {} registers",
+                    registers);
   return {program, domain, std::move(operands), std::move(results)};
 }
 

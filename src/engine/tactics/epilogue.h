@@ -32,8 +32,8 @@ EpilogueSpec epilogue_spec(const Problem& p, const std::vector<EpilogueStep>& ep
                            size_t inputs);
 /// Writes it down: parameters, operands as inputs, and that additions may be done in an operand's memory.
 void write_epilogue(const std::vector<EpilogueStep>& epilogue, const EpilogueSpec& spec, Candidate& b);
-/// The spec that was written down. Throws Error (kInvalidModel) unless every instruction is known and has the operands
-/// that it takes, among the step's inputs from `inputs` on, in float32.
+/// The spec that was written down. Throws Error (kInvalidModel) unless every instruction is known and has the
+/// operands that it takes, among the step's inputs from `inputs` on, in float32.
 EpilogueSpec epilogue_spec(const StepReader& r, size_t inputs, bool any_type = false);
 
 /// Carries out a spec on a row-major float32 result that lies in memory. Belongs to one kernel.
@@ -48,8 +48,8 @@ class RowEpilogue {
   std::vector<size_t> positions_;               // of the operands among the step's inputs
   std::vector<const void*> operands_;           // the result first
 };
-/// A loop that a plan describes: throws Error (kInvalidModel) where the program reads registers that nothing has
-/// written, or takes more of them than there are.
+/// A loop that a plan describes: throws Error (kInvalidModel) where the program reads registers that nothing
+/// has written, or takes more of them than there are.
 kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, const Shape& domain,
                                     std::vector<kernels::PointwiseOperand> operands,
                                     std::vector<kernels::PointwiseType> results);

@@ -30,8 +30,8 @@ class EvaluateKernel final : public TensorKernel {
  public:
   explicit EvaluateKernel(const StepReader& r)
       : model_(r.network(0).model), node_(r.network_node(0)), op_(require_op(node_, *model_)) {
-    StepReader::check(r.step().inputs.size() == node_.inputs().size() && !has_subgraph(node_), "it cannot evaluate {}",
-                      node_.label());
+    StepReader::check(r.step().inputs.size() == node_.inputs().size() && !has_subgraph(node_),
+                      "it cannot evaluate {}", node_.label());
   }
 
   Status run(std::span<const Tensor> inputs, std::vector<Tensor>& outputs,

@@ -45,10 +45,11 @@ class GatherKernel final : public Kernel {
         row_bytes_(static_cast<size_t>(r.number("row_bytes"))) {
     const PlanValue &in = r.raw_input(0), &out = r.row_output(0, in.dtype);
     const auto row = static_cast<int64_t>(row_bytes_);
-    StepReader::check(r.product({outer_, extent_, row}) == static_cast<int64_t>(in.bytes()) &&
-                          r.product({outer_, count_, row}) == static_cast<int64_t>(out.bytes()) &&
-                          r.input(1, sizeof(Index) == 4 ? DType::kInt32 : DType::kInt64).shape.numel() == count_,
-                      "it picks {} rows of {} bytes from {} for {}", count_, row, in.shape.str(), out.shape.str());
+    StepReader::check(
+        r.product({outer_, extent_, row}) == static_cast<int64_t>(in.bytes()) &&
+            r.product({outer_, count_, row}) == static_cast<int64_t>(out.bytes()) &&
+            r.input(1, sizeof(Index) == 4 ? DType::kInt32 : DType::kInt64).shape.numel() == count_,
+        "it picks {} rows of {} bytes from {} for {}", count_, row, in.shape.str(), out.shape.str());
   }
   Status run(const KernelArgs& args) noexcept override {
     const bool in_range = kernels::gather(args.inputs[0], static_cast<const Index*>(args.inputs[1]),

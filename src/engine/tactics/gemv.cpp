@@ -103,7 +103,8 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 
 kernels::GemvType matrix_type(const StepReader& r) {
   const DType dtype = r.any_input(1).dtype;
-  const auto* const it = std::find_if(std::begin(kStorings), std::end(kStorings), [&](const Storing& s) { return s.dtype == dtype; });
+  const auto* const it = std::find_if(std::begin(kStorings), std::end(kStorings),
+                                      [&](const Storing& s) { return s.dtype == dtype; });
   StepReader::check(it != std::end(kStorings), "its matrix is {}", dtype_name(dtype));
   return it->type;
 }

@@ -172,13 +172,15 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
                         in.shape[0] == out.shape[0] && in.shape.numel() > 0 && out.shape.numel() > 0 &&
                         same_memory(in.shape, in.layout, Layout::channels_last()) &&
                         same_memory(out.shape, out.layout, Layout::channels_last()),
-                    "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(), in.layout.str());
+                    "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(),
+                    in.layout.str());
   auto window = window_of(r, in, out);
   const bool depthwise = r.flag("depthwise");
   int64_t taps = 1;
   for (const int64_t k : window.kernel) taps = r.product({taps, k});
   const int64_t inputs = depthwise ? 1 : in.shape[1];
-  StepReader::check(taps <= kernels::kMaxInt8Sum / inputs && (!depthwise || (in.shape[1] == out.shape[1] && taps <= kMaxFloatSum)),
+  StepReader::check(taps <= kernels::kMaxInt8Sum / inputs &&
+                        (!depthwise || (in.shape[1] == out.shape[1] && taps <= kMaxFloatSum)),
                     "its sums are too long");
   const Int8Size size{out.shape[0] * window.out_size(), out.shape[1], inputs * taps};
   r.product({size.m, size.n, size.k});

@@ -176,7 +176,8 @@ StepReader read_int8_step(const Plan& plan, const Step& step) {
 
 Quantization int8_input(const StepReader& r) {
   const PlanValue& x = r.any_input(0);
-  StepReader::check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, "its input is {}", dtype_name(x.dtype));
+  StepReader::check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, "its input is {}",
+                    dtype_name(x.dtype));
   const bool is_signed = x.dtype == DType::kInt8;
   const int64_t zero = r.number("x_zero_point", is_signed ? -128 : 0, is_signed ? 127 : 255);
   return {.scale = r.real("x_scale"), .zero_point = static_cast<int>(zero), .dtype = x.dtype};
@@ -185,8 +186,8 @@ Quantization int8_input(const StepReader& r) {
 Int8Finish::Int8Finish(const StepReader& r, const Int8Size& size, const Int8Tiles& tiles) : size_(size) {
   const PlanValue& out = r.any_output(0);
   const std::optional<PointwiseType> type = type_of(out.dtype);
-  StepReader::check(type.has_value() && !out.layout.is_blocked(), "its result is {} in {}", dtype_name(out.dtype),
-                    out.layout.str());
+  StepReader::check(type.has_value() && !out.layout.is_blocked(), "its result is {} in {}",
+                    dtype_name(out.dtype), out.layout.str());
   r.check_elements(out, {size.m, size.n});
   result_type_ = *type;
   width_ = storage_bytes(out.dtype, 1);
@@ -196,12 +197,12 @@ Int8Finish::Int8Finish(const StepReader& r, const Int8Size& size, const Int8Tile
   requantization_ = requantization_of(spec);
   is_plain_ = spec.entries.empty();
   if (requantization_)
-    StepReader::check(out.dtype == (requantization_->is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
-                      dtype_name(out.dtype));
+    StepReader::check(out.dtype == (requantization_->is_signed ? DType::kInt8 : DType::kUInt8),
+                      "its result is {}", dtype_name(out.dtype));
   StepReader::check(!is_plain_ || out.dtype == DType::kFloat32, "its result is {}", dtype_name(out.dtype));
   if (is_plain_ || requantization_) return;
-  const auto count = static_cast<size_t>(std::count_if(spec.entries.begin(), spec.entries.end(),
-                                                       [](const auto& e) { return e.position >= 0; }));
+  const auto count = static_cast<size_t>(
+      std::count_if(spec.entries.begin(), spec.entries.end(), [](const auto& e) { return e.position >= 0; }));
   const auto &scales = r.reals("operand_scales", count), &zero_points = r.reals("operand_zero_points", count);
   types_.push_back({});
   for (const EpilogueSpec::Entry& e : spec.entries) {
@@ -209,9 +210,10 @@ Int8Finish::Int8Finish(const StepReader& r, const Int8Size& size, const Int8Tile
     const PlanValue& v = r.any_input(static_cast<size_t>(e.position));
     const std::optional<PointwiseType> operand_type = type_of(v.dtype);
     const bool whole = v.shape.numel() == size.m * size.n && size.m > 1, column = v.shape.numel() == size.n;
-    StepReader::check(operand_type.has_value() && !v.layout.is_blocked() &&
-                          (whole ? same_memory(v.shape, v.layout, out.layout) : column || v.shape.numel() == 1),
-                      "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(), v.layout.str());
+    StepReader::check(
+        operand_type.has_value() && !v.layout.is_blocked() &&
+            (whole ? same_memory(v.shape, v.layout, out.layout) : column || v.shape.numel() == 1),
+        "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(), v.layout.str());
     operands_.push_back({static_cast<size_t>(e.position), whole ? size.n : 0,
                          whole || (column && size.n > 1) ? 1 : 0, storage_bytes(v.dtype, 1)});
     types_.push_back({*operand_type, {operands_.back().row_stride, operands_.back().column_stride}});
@@ -224,8 +226,9 @@ Int8Finish::Int8Finish(const StepReader& r, const Int8Size& size, const Int8Tile
     if (e.position >= 0) {
       operand = static_cast<int>(next);
       if (types_[next].type != PointwiseType::kFloat32)
-        operand = program_.append(PointwiseOp::kDequantize, {operand, -1, -1}, static_cast<float>(scales[next - 1]),
-                                  static_cast<float>(zero_points[next - 1]));
+        operand =
+            program_.append(PointwiseOp::kDequantize, {operand, -1, -1}, static_cast<float>(scales[next - 1]),
+                            static_cast<float>(zero_points[next - 1]));
       ++next;
     }
     running = program_.append(e.op, {running, operand, -1}, e.a, e.b);

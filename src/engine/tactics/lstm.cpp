@@ -33,7 +33,8 @@ struct Sizes {
   }
   /// Without what the products need.
   int64_t scratch_bytes() const {
-    return static_cast<int64_t>(static_cast<size_t>(directions) * gate_bytes() + state_bytes() + output_bytes());
+    return static_cast<int64_t>(static_cast<size_t>(directions) * gate_bytes() + state_bytes() +
+                                output_bytes());
   }
 };
 
@@ -235,12 +236,14 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, kFirstDirection + 2, kFirstDirection + 4, 3);
   const auto& v = r.numbers("sizes", 5, 1, kMostOfWindow);
   const Sizes s{v[0], v[1], v[2], v[3], v[4]};
-  StepReader::check(s.directions <= 2 && step.inputs.size() == kFirstDirection + 2 * static_cast<size_t>(s.directions),
-                    "it has {} inputs for {} directions", step.inputs.size(), s.directions);
+  StepReader::check(
+      s.directions <= 2 && step.inputs.size() == kFirstDirection + 2 * static_cast<size_t>(s.directions),
+      "it has {} inputs for {} directions", step.inputs.size(), s.directions);
   r.product({s.steps, s.batch, s.directions, 4 * s.hidden, static_cast<int64_t>(sizeof(float))});
   r.check_elements(r.row_input(kSequence), {s.steps, s.batch, s.inputs});
   r.check_elements(r.row_input(kRecurrent), {s.directions, 4 * s.hidden, s.hidden});
-  for (const size_t state : {kInitialHidden, kInitialCell}) r.optional_elements(state, {s.directions, s.batch, s.hidden});
+  for (const size_t state : {kInitialHidden, kInitialCell})
+    r.optional_elements(state, {s.directions, s.batch, s.hidden});
   for (size_t i = 0; i < 3; ++i)
     if (r.has_output(i))
       r.check_elements(r.row_output(i), {i == 0 ? s.steps : 1, s.directions, s.batch, s.hidden});

@@ -39,7 +39,8 @@ class NetworkKernel final : public TensorKernel {
 
 std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, NetworkSource& source) {
   const StepReader r(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber);
-  for (size_t i = 0; i < step.inputs.size(); ++i) StepReader::check(r.has_input(i), "its input {} is left out", i);
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    StepReader::check(r.has_input(i), "its input {} is left out", i);
   r.check_network(0, step.inputs.size(), step.outputs.size());
   return std::make_unique<NetworkKernel>(source.runner(step.networks[0]));
 }

@@ -89,8 +89,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     fits = strides[d] > 0 && in.shape[d] <= out.shape[d] && rest / strides[d] <= out.shape[d] - in.shape[d];
     if (fits) rest %= strides[d];
   }
-  StepReader::check(fits, "{} at {} is not a part of {}",
-                    in.shape.str(), offset, out.shape.str());
+  StepReader::check(fits, "{} at {} is not a part of {}", in.shape.str(), offset, out.shape.str());
   return std::make_unique<PadKernel>(
       kernels::StridedCopy(in.shape, in.shape.strides(), out.shape.strides(), sizeof(float)),
       out.shape.numel(), offset, r.real("value"));

@@ -343,7 +343,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   }
   program.add_result(static_cast<int>(r.numbers("results", 1, 0, kMostInstructions)[0]));
   const Shape domain = memory_domain(out.shape, out.layout);
-  StepReader::check(domain.dims() == r.get<std::vector<int64_t>>("domain"), "its domain is not that of '{}'", out.name);
+  StepReader::check(domain.dims() == r.get<std::vector<int64_t>>("domain"), "its domain is not that of '{}'",
+                    out.name);
   const auto& strides = r.numbers("operand_strides", step.inputs.size() * domain.size());
   std::vector<kernels::PointwiseOperand> operands;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -362,8 +363,9 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
       covers = domain[d] == 1 || operands[static_cast<size_t>(in)].strides[d] == dense[d];
     StepReader::check(covers, "'{}' cannot be computed in the place of '{}'", out.name, v.name);
   }
-  StepReader::check(type_of(out.dtype).has_value() && out.dtype != DType::kInt32 && out.dtype != DType::kInt64,
-                    "'{}' is {}", out.name, dtype_name(out.dtype));
+  StepReader::check(
+      type_of(out.dtype).has_value() && out.dtype != DType::kInt32 && out.dtype != DType::kInt64,
+      "'{}' is {}", out.name, dtype_name(out.dtype));
   return std::make_unique<PointwiseKernel>(
       checked_loop(program, domain, std::move(operands), {*type_of(out.dtype)}), out);
 }

@@ -34,24 +34,30 @@ class WalkKernel final : public Kernel {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1);
   const PlanValue &in = r.any_input(0), &out = r.any_output(0);
-  StepReader::check(in.shape == out.shape && in.dtype == out.dtype && bit_width(in.dtype) >= 8 && in.shape.rank() >= 2,
-                    "it brings {} {} into {} {}", dtype_name(in.dtype), in.shape.str(), dtype_name(out.dtype), out.shape.str());
+  StepReader::check(
+      in.shape == out.shape && in.dtype == out.dtype && bit_width(in.dtype) >= 8 && in.shape.rank() >= 2,
+      "it brings {} {} into {} {}", dtype_name(in.dtype), in.shape.str(), dtype_name(out.dtype),
+      out.shape.str());
   if (!in.layout.is_blocked() && !out.layout.is_blocked())
     return std::make_unique<WalkKernel>(kernels::StridedCopy(
         in.shape, row_walk(in.shape, in.layout), row_walk(in.shape, out.layout), storage_bytes(in.dtype, 1)));
-  StepReader::check(in.dtype == DType::kFloat32 && (in.layout.is_row() || out.layout.is_row()),
+  // What lies the same way with channels last is row-major, too.
+  const auto plain = [&](Layout layout) { return same_memory(in.shape, layout, {}) ? Layout() : layout; };
+  const Layout from_layout = plain(in.layout), to_layout = plain(out.layout);
+  StepReader::check(in.dtype == DType::kFloat32 && from_layout.is_row() != to_layout.is_row() &&
+                        !from_layout.is_channels_last() && !to_layout.is_channels_last(),
                     "it brings {} in {} into {}", dtype_name(in.dtype), in.layout.str(), out.layout.str());
-  const Layout blocked = in.layout.is_blocked() ? in.layout : out.layout;
+  const Layout blocked = from_layout.is_blocked() ? from_layout : to_layout;
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
   auto kernel = std::make_unique<DnnlKernel>();
   const OneThread alone;
   for (const Box& part : channel_parts(out.shape, blocked, plan.threads)) {
-    const dnnl::memory::desc from = part_desc(in.shape, in.layout, part),
-                             to = part_desc(out.shape, out.layout, part);
+    const dnnl::memory::desc from = part_desc(in.shape, from_layout, part),
+                             to = part_desc(out.shape, to_layout, part);
     kernel->add_primitive(
         dnnl::reorder(dnnl::reorder::primitive_desc(dnnl_engine(), from, dnnl_engine(), to)));
-    kernel->add_input(DNNL_ARG_FROM, from, 0, part_offset(in.shape, in.layout, part) * kWidth);
-    kernel->add_output(DNNL_ARG_TO, to, 0, part_offset(out.shape, out.layout, part) * kWidth);
+    kernel->add_input(DNNL_ARG_FROM, from, 0, part_offset(in.shape, from_layout, part) * kWidth);
+    kernel->add_output(DNNL_ARG_TO, to, 0, part_offset(out.shape, to_layout, part) * kWidth);
   }
   return kernel;
 }

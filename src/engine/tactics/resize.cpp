@@ -117,9 +117,7 @@ class ResizeKernel final : public Kernel {
     const auto count = static_cast<size_t>(r.product({taps, out}));
     const auto& index = r.numbers(name + "_index", count, 0, std::min<int64_t>(in, kMostOfWindow) - 1);
     const auto& weight = r.reals(name + "_weight", count);
-    return {.taps = taps,
-            .index = {index.begin(), index.end()},
-            .weight = {weight.begin(), weight.end()}};
+    return {.taps = taps, .index = {index.begin(), index.end()}, .weight = {weight.begin(), weight.end()}};
   }
 
   kernels::ResizeAxis rows_, columns_;

@@ -18,14 +18,15 @@ inline constexpr int64_t kMostOfWindow = std::numeric_limits<int32_t>::max();
 /// Threads that a step may be cut for.
 inline constexpr int64_t kMostThreads = int64_t{1} << 16;
 
-/// A step whose every access is checked. All of it throws Error (kInvalidModel) with the rule that the step breaks;
-/// whoever asks for the kernel adds step and tactic.
+/// A step whose every access is checked. All of it throws Error (kInvalidModel) with the rule that the step
+/// breaks; whoever asks for the kernel adds step and tactic.
 class StepReader {
  public:
   static constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
-  /// For a step that must have at least `inputs` inputs and at most `most_inputs`, left-out ones counted, and `outputs`
-  /// outputs. Computing in place and placing inputs is refused unless the step asks for it in `may`.
+  /// For a step that must have at least `inputs` inputs and at most `most_inputs`, left-out ones counted, and
+  /// `outputs` outputs. Computing in place and placing inputs is refused unless the step asks for it in
+  /// `may`.
   enum class May : uint8_t { kNeither, kComputeInPlace, kPlaceInputs };
   StepReader(const Plan& plan, const Step& step, size_t inputs, size_t most_inputs, size_t outputs = 1,
              May may = May::kNeither);
@@ -88,13 +89,15 @@ class StepReader {
   /// The only node of network `i` of the step, which is a model. What leaves the step is what the node gives.
   const Node& network_node(size_t i) const;
   const PlanNetwork& network(size_t i) const;
-  /// Throws Error (kInvalidModel) unless network `i` of the step takes so many inputs and gives so many outputs.
+  /// Throws Error (kInvalidModel) unless network `i` of the step takes so many inputs and gives so many
+  /// outputs.
   void check_network(size_t i, size_t inputs, size_t outputs) const;
 
   template <typename... Args>
   static void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
     if (!condition) [[unlikely]]
-      fail(ErrorCode::kInvalidModel, "the plan is wrong: {}", fmt::format(format, std::forward<Args>(args)...));
+      fail(ErrorCode::kInvalidModel, "the plan is wrong: {}",
+           fmt::format(format, std::forward<Args>(args)...));
   }
 
  private:

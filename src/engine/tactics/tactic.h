@@ -138,7 +138,8 @@ class Candidate {
   std::vector<Operand> inputs, outputs;
   std::vector<View> views;
   Step step;
-  /// Nodes that the step carries along as they are: made when the candidate is chosen, while the region's graph is there.
+  /// Nodes that the step carries along as they are: made when the candidate is chosen, while the region's
+  /// graph is there.
   std::vector<std::function<std::shared_ptr<const Model>()>> networks;
   /// For the choice without measurements: seconds that it may take on one core of a common CPU.
   double estimate = 0;

@@ -42,7 +42,8 @@ std::vector<const TacticDef*> tactics_for(const Region& region) {
 const KernelFactory* find_kernel(std::string_view tactic) {
   const TacticDef* t = find_tactic(tactic);
   // One without kernels has no steps either.
-  const bool has_kernels = t != nullptr && (t->factory.create != nullptr || t->factory.create_tensor != nullptr);
+  const bool has_kernels =
+      t != nullptr && (t->factory.create != nullptr || t->factory.create_tensor != nullptr);
   return has_kernels ? &t->factory : nullptr;
 }
 

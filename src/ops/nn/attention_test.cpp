@@ -200,7 +200,7 @@ TEST(AttentionErrors, NameTheBrokenRule) {
                   {{flat, flat, flat}, {}, "inputs of 3 dimensions need the attribute 'q_num_heads'"},
                   {{flat, flat, flat},
                    {{"q_num_heads", int64_t{3}}, {"kv_num_heads", int64_t{2}}},
-                   "3 heads do not divide"}});
+                   "3 heads do not divide the hidden size 8"}});
   expect_error(
       [&] {
         run_op("Attention", 23, {t.q, t.k, t.v, random_tensor({2, 3}, 1)});
@@ -210,7 +210,7 @@ TEST(AttentionErrors, NameTheBrokenRule) {
       [&] {
         run_op("Attention", 23, {random_tensor({1, 3, 3, 4}, 1), t.k, t.v});
       },
-      "2 heads of keys do not divide 3 heads of queries");
+      "Q has 3 heads, which the 2 of K do not divide");
   expect_error(
       [&] {
         run_op("Attention", 23, {t.q, t.k, t.v}, {{"qk_matmul_output_mode", int64_t{4}}});

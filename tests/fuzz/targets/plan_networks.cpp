@@ -50,6 +50,22 @@ std::vector<std::string> windows() {
   };
 }
 
+/// Between QuantizeLinear and DequantizeLinear. Those with large products, so that the model of cost takes them.
+std::vector<std::string> integers() {
+  const std::string q = "float s = {0.25}, uint8 z = {100}, float t = {64}, float u = {0.125}";
+  std::string big;
+  for (int i = 0; i < 32 * 32 * 9; ++i) big += fmt::format("{}{}", i == 0 ? "" : ",", i * 7 % 255 - 127);
+  const std::string conv = "int8[32,32,3,3] w = {" + big + "}", product = "int8[288,32] w = {" + big + "}";
+  return {
+      network("(float[1,32,8,8] x) => (uint8[1,32,8,8] y)", {conv, q},
+              "a = QuantizeLinear (x, s, z) b = DequantizeLinear (a, s, z) v = DequantizeLinear (w, u) "
+              "c = Conv <pads = [1, 1, 1, 1]> (b, v) r = Relu (c) y = QuantizeLinear (r, t, z)"),
+      network("(float[16,288] x, float[16,32] o) => (uint8[16,32] y)", {product, q},
+              "a = QuantizeLinear (x, s, z) b = DequantizeLinear (a, s, z) v = DequantizeLinear (w, u) "
+              "c = MatMul (b, v) d = Add (c, o) y = QuantizeLinear (d, t, z)"),
+  };
+}
+
 std::vector<std::string> products() {
   return {
       network("(float[2,3,4] a, float[2,4,5] b) => (float[2,3,5] y)", {weight("c", {5})},
@@ -133,7 +149,7 @@ std::vector<std::string> bodies_and_rest() {
 
 std::vector<std::string> plan_networks() {
   std::vector<std::string> all;
-  for (auto&& some : {windows(), products(), rows_and_moves(), bodies_and_rest()}) all.insert(all.end(), some.begin(), some.end());
+  for (auto&& some : {windows(), integers(), products(), rows_and_moves(), bodies_and_rest()}) all.insert(all.end(), some.begin(), some.end());
   return all;
 }
 
