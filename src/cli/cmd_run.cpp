@@ -44,7 +44,7 @@ int run(CommandContext& context) {
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
   context.announce();
   log::verbose("Loaded extension modules: []");
-  return run_and_compare(options) ? 0 : 1;
+  return static_cast<int>(run_and_compare(options));
 }
 
 }  // namespace

@@ -60,44 +60,96 @@ Tensor statistical_sum(const Tensor& y, const Tensor& drift, const Tensor& magni
   return out;
 }
 
+/// Operators that form nothing but sums of products of their inputs, and quotients of those by a count.
+constexpr std::string_view kSumsOfProducts[] = {"AveragePool", "Conv",       "ConvTranspose",     "CumSum",
+                                                "Einsum",      "MatMul",     "GlobalAveragePool", "Mean",
+                                                "ReduceL1",    "ReduceMean", "ReduceSum",         "ReduceSumSquare",
+                                                "Sum"};
+
+/// Whether the operator adds up nothing but whole numbers.
+bool adds_whole_numbers(EvalContext& c) {
+  if (std::ranges::find(kSumsOfProducts, c.op().name) == std::end(kSumsOfProducts)) return false;
+  for (const Tensor& t : c.inputs()) {
+    if (!t.defined() || t.dtype() != DType::kFloat64) continue;
+    for (const double x : t.span<double>())
+      if (x != std::trunc(x)) return false;  // infinities are whole, NaN is not
+  }
+  return true;
+}
+
+/// Sums of whole numbers that the type has are exact in every order. What is left where y is none of them is the
+/// division of a mean.
+Tensor whole_sum(const Tensor& y, const Tensor& bound, const Tensor& magnitude, double terms, double ulps, double u) {
+  const double most = 1 / u / terms;
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  const double *py = y.data<double>(), *pb = bound.data<double>(), *pm = magnitude.data<double>();
+  auto* po = out.mutable_data<double>();
+  for (int64_t i = 0; i < y.numel(); ++i)
+    po[i] = std::abs(pm[i]) >= most ? pb[i] : py[i] == std::trunc(py[i]) ? 0 : (ulps + 2) * u * std::abs(py[i]);
+  return out;
+}
+
+/// What the bounds of an accumulating operator are made of, for all its outputs.
+struct Accumulation {
+  Accumulation(EvalContext& c, std::span<const Tensor> y, bool drifts) : drift(y.begin(), y.end()) {
+    const Numerics& numerics = c.op().numerics;
+    if (numerics.kind != Numerics::Kind::kAccumulating) return;
+    magnitude = magnitudes(c);
+    whole = adds_whole_numbers(c);
+    terms = static_cast<double>(numerics.terms(c));
+    if (numerics.drift != nullptr && drifts) drift = computed(c, c.inputs(), numerics.drift);
+  }
+  std::vector<Tensor> magnitude, drift;
+  double terms = 0;
+  bool whole = false;  ///< all numbers are
+};
+
+Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor& y, double u, BoundModel model) {
+  const Numerics& numerics = c.op().numerics;
+  const bool expected = model == BoundModel::kStatistical;
+  switch (numerics.kind) {
+    case Numerics::Kind::kExact:
+      return {};
+    case Numerics::Kind::kElementwise:
+      return expected && numerics.ulps <= 1 ? rounding_of(y, u) : scaled_magnitude(y, numerics.ulps * u);
+    case Numerics::Kind::kAccumulating: {
+      const Tensor bound = expected
+                               ? statistical_sum(y, sums.drift[i], sums.magnitude[i], sums.terms, numerics.ulps, u)
+                               : scaled_magnitude(sums.magnitude[i], (sums.terms + numerics.ulps) * u);
+      if (!sums.whole || sums.terms < 1) return bound;
+      return whole_sum(y, bound, sums.magnitude[i], sums.terms, numerics.ulps, u);
+    }
+    case Numerics::Kind::kCustom:
+      return expected && numerics.expected != nullptr ? numerics.expected(c, u, i, y) : numerics.bound(c, u, i, y);
+  }
+  return {};
+}
+
+bool is_rounded(const Tensor& y, double u) { return y.defined() && y.dtype() == DType::kFloat64 && u != 0; }
+
 }  // namespace
 
 std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std::span<const double> u,
                                  BoundModel model) {
-  const Numerics& numerics = c.op().numerics;
   std::vector<Tensor> bounds(y.size());
-  if (numerics.kind == Numerics::Kind::kExact) return bounds;
-  std::vector<Tensor> magnitude, drift(y.begin(), y.end());
-  double terms = 0;
-  if (numerics.kind == Numerics::Kind::kAccumulating) {
-    magnitude = magnitudes(c);
-    terms = static_cast<double>(numerics.terms(c));
-    if (numerics.drift != nullptr && model == BoundModel::kStatistical)
-      drift = computed(c, c.inputs(), numerics.drift);
-  }
-  for (size_t i = 0; i < y.size(); ++i) {
-    if (!y[i].defined() || y[i].dtype() != DType::kFloat64 || u[i] == 0) continue;
-    switch (numerics.kind) {
-      case Numerics::Kind::kExact:
-        break;
-      case Numerics::Kind::kElementwise:
-        bounds[i] = model == BoundModel::kStatistical && numerics.ulps <= 1
-                        ? rounding_of(y[i], u[i])
-                        : scaled_magnitude(y[i], numerics.ulps * u[i]);
-        break;
-      case Numerics::Kind::kAccumulating:
-        bounds[i] = model == BoundModel::kWorstCase
-                        ? scaled_magnitude(magnitude[i], (terms + numerics.ulps) * u[i])
-                        : statistical_sum(y[i], drift[i], magnitude[i], terms, numerics.ulps, u[i]);
-        break;
-      case Numerics::Kind::kCustom:
-        bounds[i] = model == BoundModel::kStatistical && numerics.expected != nullptr
-                        ? numerics.expected(c, u[i], i, y[i])
-                        : numerics.bound(c, u[i], i, y[i]);
-        break;
-    }
-  }
+  if (c.op().numerics.kind == Numerics::Kind::kExact) return bounds;
+  const Accumulation sums(c, y, model == BoundModel::kStatistical);
+  for (size_t i = 0; i < y.size(); ++i)
+    if (is_rounded(y[i], u[i])) bounds[i] = bound_of(c, sums, i, y[i], u[i], model);
   return bounds;
+}
+
+std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, std::span<const double> u) {
+  std::vector<NodeError> errors(y.size());
+  if (c.op().numerics.kind == Numerics::Kind::kExact) return errors;
+  const Accumulation sums(c, y, true);
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (!is_rounded(y[i], u[i])) continue;
+    errors[i].operations = 1 + sums.terms;
+    errors[i].worst = bound_of(c, sums, i, y[i], u[i], BoundModel::kWorstCase);
+    errors[i].expected = bound_of(c, sums, i, y[i], u[i], BoundModel::kStatistical);
+  }
+  return errors;
 }
 
 }  // namespace assay

@@ -25,4 +25,12 @@ inline constexpr double kExplainedFactor = 8;
 std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std::span<const double> u,
                                  BoundModel model = BoundModel::kWorstCase);
 
+/// Both bounds of one output; undefined where it is free of rounding.
+struct NodeError {
+  Tensor worst, expected;
+  double operations = 1;  ///< roundings on the way to one element: each may underflow, too
+};
+/// error_bounds() in both models, at the price of one.
+std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, std::span<const double> u);
+
 }  // namespace assay

@@ -12,10 +12,11 @@
 #include "base/resident_memory.h"
 #include "compare/accuracy.h"
 #include "compare/validate.h"
-#include "run/arbiter.h"
+#include "arbiter/arbiter.h"
+#include "run/check_results.h"
 #include "run/stored_outputs.h"
 #include "run/subprocess.h"
-#include "run/value_tensors.h"
+#include "tensor/value_tensors.h"
 
 namespace assay {
 namespace {
@@ -81,7 +82,7 @@ class Comparator {
   explicit Comparator(const RunOptions& options)
       : options_(options), loader_(options.model), store_(kResultMemory) {}
 
-  bool run() {
+  RunOutcome run() {
     if (!options_.save_outputs.empty())
       log::verbose("Will save runner results to: {}", options_.save_outputs);
     run_inference();
@@ -92,13 +93,14 @@ class Comparator {
     load_outputs();
     const bool matched = judge_outputs();
     const bool valid = validate();
-    if (!options_.arbitrate) return matched && valid;
-    const bool right = report_verdict();
+    if (!options_.arbitrate) return matched && valid ? RunOutcome::kPassed : RunOutcome::kFailed;
+    const RunOutcome verdict = report_verdict();
+    const bool right = verdict != RunOutcome::kFailed;
     if (!matched && right && !options_.comparison_chosen)
       log::warning(
           "Outputs differ by more than the built-in tolerances, but by no more than rounding explains: they "
           "pass. Give tolerances (--atol, --rtol) to have them decide.");
-    return (matched || !options_.comparison_chosen) && valid && right;
+    return (matched || !options_.comparison_chosen) && valid ? verdict : RunOutcome::kFailed;
   }
 
  private:
@@ -109,13 +111,16 @@ class Comparator {
   bool judge_outputs();
   /// False when an output holds a NaN or an infinity and that was asked for.
   bool validate() const;
-  /// Judges every result, saved ones included, against the float64 reference. False when one is wrong.
-  bool report_verdict();
+  /// Judges every result, saved ones included, against the float64 reference.
+  RunOutcome report_verdict();
+  /// Runs those that seem wrong by what the network gives again, with every layer marked.
+  void trace(Arbitration& judged, int64_t iteration);
 
   const RunOptions& options_;
   ModelLoader loader_;
   TensorStore store_;
   RunResults results_;
+  size_t from_file_ = 0;  ///< runners from here on were loaded
   std::vector<RunnerOutputs> outputs_;
   std::map<std::string, std::string> notes_;  ///< of runners, for the summaries
   std::optional<LoaderCache> cache_;
@@ -153,6 +158,7 @@ void Comparator::run_inference() {
 }
 
 void Comparator::load_outputs() {
+  from_file_ = results_.runners.size();
   for (const std::string& path : options_.load_outputs) {
     RunResults loaded = load_file("inference results", path, load_run_results);
     for (auto& runner : loaded.runners) results_.runners.push_back(std::move(runner));
@@ -173,28 +179,84 @@ bool Comparator::validate() const {
   return !options_.validate || validate_outputs(outputs_, {.check_inf = true, .check_nan = true});
 }
 
-bool Comparator::report_verdict() {
+void Comparator::trace(Arbitration& judged, int64_t iteration) {
+  if (!options_.trace || options_.model.mark_all || options_.model.is_plan) return;
+  std::vector<RunnerChoice> choices;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < from_file_; ++i) {
+    const std::string& name = results_.runners[i].first;
+    const bool seems_wrong = std::any_of(judged.outputs.begin(), judged.outputs.end(), [&](const ArbiterVerdict& o) {
+      return o.runner == name && o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear);
+    });
+    // One that a command line opens in a way of its own may save what it builds.
+    if (!seems_wrong || i >= options_.runners.size() || options_.runners[i].open) continue;
+    choices.push_back(options_.runners[i]);
+    names.push_back(name);
+  }
+  if (choices.empty()) return;
+  ModelLoaderOptions marked = options_.model;
+  marked.mark_all = true;
+  marked.outputs.reset();
+  marked.exclude_outputs.reset();
+  marked.save = {};
+  log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)", python_list_repr(names));
+  try {
+    ModelLoader loader(marked);
+    std::vector<Runner> runners = make_runners(choices, options_.session);
+    std::vector<std::vector<IterationResult>> results;
+    for (size_t i = 0; i < runners.size(); ++i) {
+      Recorder recorder(names[i], store_);
+      execute_runner(runners[i], loader, *cache_, 0, recorder);
+      results.push_back(std::move(recorder.iterations));
+    }
+    const std::shared_ptr<const Model> model = loader.load_for(reference_backend).model;
+    cache_->set_inputs(tensor_infos(model->graph->inputs));
+    std::vector<ArbiterCase> cases;
+    for (size_t i = 0; i < results.size(); ++i)
+      cases.push_back({names[i], &results[i].at(static_cast<size_t>(iteration)).outputs});
+    apply_trace(judged, arbitrate(model, cache_->feed(iteration), cases, options_.arbiter));
+  } catch (const Error& e) {
+    log::warning("It could not be traced: {}", e.what());
+  }
+}
+
+RunOutcome Comparator::report_verdict() {
   const std::shared_ptr<const Model> model = loader_.load_for(reference_backend).model;
   cache_->set_inputs(tensor_infos(model->graph->inputs));
   size_t iterations = 0;
   for (const auto& [name, list] : results_.runners) iterations = std::max(iterations, list.size());
-  bool success = true;
+  for (size_t i = from_file_; !options_.partial && i < results_.runners.size(); ++i)
+    check_results(results_.runners[i].first, results_.runners[i].second, *model, loader_.own_outputs(),
+                  static_cast<size_t>(cache_->size()));
+  std::vector<Arbitration> judged;
   for (size_t i = 0; i < std::min(iterations, static_cast<size_t>(cache_->size())); ++i) {
     if (iterations > 1) log::info("Iteration: {}", i);
     std::vector<ArbiterCase> cases;
     for (const auto& [name, list] : results_.runners)
       if (i < list.size()) cases.push_back({name, &list[i].outputs});
-    const Arbitration arbitration =
-        arbitrate(model, cache_->feed(static_cast<int64_t>(i)), cases, options_.arbiter);
-    report(arbitration, options_.arbiter);
-    success &= arbitration.all_right();
+    judged.push_back(arbitrate(model, cache_->feed(static_cast<int64_t>(i)), cases, options_.arbiter));
+    trace(judged.back(), static_cast<int64_t>(i));
+    if (judged.back().traced != nullptr) {
+      log::info("With every layer marked:");
+      report(*judged.back().traced, options_.arbiter);
+      log::info("Without:");
+    }
+    report(judged.back(), options_.arbiter);
   }
-  return success;
+  if (!options_.save_verdict.empty()) save_verdict(judged, options_.save_verdict);
+  const auto any = [&](Verdict v) {
+    return std::any_of(judged.begin(), judged.end(), [&](const Arbitration& a) { return a.any(v); });
+  };
+  if (any(Verdict::kWrong)) return RunOutcome::kFailed;
+  const bool nothing =
+      std::all_of(judged.begin(), judged.end(), [](const Arbitration& a) { return a.outputs.empty(); });
+  if (nothing) log::warning("Nothing was judged: the results hold no value of the model");
+  return nothing || any(Verdict::kUnclear) || any(Verdict::kNotJudged) ? RunOutcome::kUnclear : RunOutcome::kPassed;
 }
 
 }  // namespace
 
-bool run_and_compare(const RunOptions& options) {
+RunOutcome run_and_compare(const RunOptions& options) {
   if (options.model.path.empty() && !options.runners.empty())
     log::critical(
         ErrorCode::kInvalidArgument,

@@ -8,7 +8,7 @@
 
 #include "compare/outputs.h"
 #include "compare/postprocess.h"
-#include "run/arbiter.h"
+#include "arbiter/arbiter.h"
 #include "run/data_loader.h"
 #include "run/model_loader.h"
 #include "run/runner.h"
@@ -36,13 +36,22 @@ struct RunOptions {
 
   bool arbitrate = false;  ///< tell who is right, against the float64 reference
   ArbiterOptions arbiter;
+  std::string save_verdict;  ///< JSON; empty: not saved
+  bool trace = true;         ///< run again with every layer marked where an output seems wrong
+  bool partial = false;      ///< saved results may lack outputs and iterations, and hold others
   /// The user chose how outputs are compared. If not, and with `arbitrate`, the verdict alone decides: the
   /// built-in tolerances know nothing of the network.
   bool comparison_chosen = false;
 };
 
-/// Does it and logs it. False when outputs differ, are invalid or are wrong. Throws Error for what ends the
-/// run.
-bool run_and_compare(const RunOptions& options);
+/// How a run ends; the number is the exit code.
+enum class RunOutcome : uint8_t {
+  kPassed = 0,
+  kFailed = 1,   ///< outputs differ, are invalid or are wrong
+  kUnclear = 3,  ///< nothing is wrong, but something could not be decided or was not judged
+};
+
+/// Does it and logs it. Throws Error for what ends the run.
+RunOutcome run_and_compare(const RunOptions& options);
 
 }  // namespace assay

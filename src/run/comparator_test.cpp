@@ -23,7 +23,7 @@ class ComparatorTest : public FakeBackendTest {
       log::Capture& capture;
       ~Keep() { out = without_times(capture.out()), err = without_times(capture.err()); }
     } keep{out, err, capture};
-    return run_and_compare(options);
+    return run_and_compare(options) == RunOutcome::kPassed;
   }
   bool logged(const std::string& text) const { return (out + err).find(text) != std::string::npos; }
 

@@ -2,7 +2,7 @@
 #include "compare/simple.h"
 #include "ops/infer.h"
 #include "ops/value_type.h"
-#include "run/arbiter.h"
+#include "arbiter/arbiter.h"
 #include "run/comparator.h"
 #include "run/results.h"
 #include "run/run_test_util.h"
@@ -20,7 +20,7 @@ class SequenceOutputs : public FakeBackendTest {
   }
   bool run() {
     log::Capture capture;
-    const bool passed = run_and_compare(options);
+    const bool passed = run_and_compare(options) == RunOutcome::kPassed;
     text = without_times(capture.out() + capture.err());
     return passed;
   }
@@ -131,16 +131,26 @@ TEST(SequenceVerdict, JudgesEachElement) {
             "y.length:wrong y[0]:right y[1]:right ");
 }
 
-TEST(SequenceVerdict, SaysWhyAnElementIsNotTraced) {
-  const StoredTensorList outputs = {{"y.length", Tensor::scalar(int64_t{2})},
-                                    {"y[0]", Tensor::vector<float>({9})}};
+TEST(SequenceVerdict, WhatIsTakenFromASequenceIsJudgedOnIt) {
+  const auto model = splitting_model();
+  Graph& g = *model->graph;
+  Value* first = g.add_value("first");
+  g.add_node("SequenceAt", {g.outputs[0], g.add_constant("zero", Tensor::scalar(int64_t{0}))}, {first}, {}, "at");
+  g.outputs.push_back(first);
+  infer_shapes(*model);
+  const auto one = [](float v) { return StoredTensor(Tensor::vector<float>({v})); };
+  const StoredTensorList outputs = {{"third", Tensor::vector<float>({1.0F / 3, 2.0F / 3})},
+                                    {"y.length", Tensor::scalar(int64_t{2})},
+                                    {"y[0]", one(9)},
+                                    {"y[1]", one(2.0F / 3)},
+                                    {"first", one(9)}};
   const std::vector<Tensor> feed = {Tensor::vector<float>({1, 2})};
   const ArbiterCase given{"runner", &outputs};
-  const Arbitration result = arbitrate(splitting_model(), feed, {&given, 1});
-  ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].output, "y[0]");
-  EXPECT_EQ(result.findings[0].origin, NodeFinding::Origin::kUnknown);
-  EXPECT_EQ(result.findings[0].missing, "it does not give a tensor");
+  for (const ArbiterVerdict& v : arbitrate(model, feed, {&given, 1}).outputs) {
+    EXPECT_EQ(v.verdict == Verdict::kWrong, v.output == "y[0]") << v.output;
+    if (v.output == "y[0]") EXPECT_EQ(v.basis, Basis::kNode);
+    if (v.output == "first") EXPECT_EQ(v.verdict, Verdict::kInherited);
+  }
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 #include "reference/interpreter.h"
-#include "run/arbiter.h"
+#include "arbiter/arbiter.h"
 
 namespace assay {
 namespace {
@@ -155,7 +155,7 @@ std::string find_difference(const std::shared_ptr<Model>& with_calls, const std:
     const Arbitration arbitration = arbitrate(original, inputs, {&suspect, 1});
     report(arbitration, {});
     for (const ArbiterVerdict& o : arbitration.outputs)
-      if (o.verdict == Verdict::kWrong)
+      if (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear || o.verdict == Verdict::kNotJudged)
         return fmt::format(
             "output '{}' differs from the original's by {:.5g} where rounding explains {:.5g}{}", o.output,
             o.worst_error, o.worst_explained, o.problem.empty() ? "" : " (" + o.problem + ")");

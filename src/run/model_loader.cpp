@@ -6,6 +6,7 @@
 #include "ops/infer.h"
 #include "passes/convert_to_float16.h"
 #include "passes/mark_outputs.h"
+#include "passes/pass_list.h"
 
 namespace assay {
 void infer_known_shapes(Model& model, bool report) {
@@ -29,13 +30,24 @@ std::shared_ptr<Model> ModelLoader::read(bool report) const {
   if (options_.infer_shapes) infer_known_shapes(*model, report);
   // Outputs that are named keep their type through the conversion; all of them are the tensors that it made, so that
   // what goes wrong is traced through every one.
-  if (!options_.mark_all) change_outputs(*model);
+  if (options_.mark_all) note_outputs(*model);
+  // What happens in local functions is to be seen, too.
+  if (options_.mark_all && !model->functions.empty()) pass_inline_functions.run(*model);
+  if (!options_.mark_all) {
+    change_outputs(*model);
+    note_outputs(*model);
+  }
   if (options_.convert_to_fp16) {
     if (report) log::info("Converting float tensors to float16");
     convert_to_float16(*model);
   }
   if (options_.mark_all) change_outputs(*model);
   return model;
+}
+
+void ModelLoader::note_outputs(const Model& model) const {
+  own_outputs_.clear();
+  for (const Value* v : model.graph->outputs) own_outputs_.push_back(v->name());
 }
 
 void ModelLoader::change_outputs(Model& model) const {
@@ -73,6 +85,7 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
     const std::shared_ptr<Model> model = read(model_ == nullptr);
     if (const std::string unknown = find_unknown_opset(*model); !unknown.empty())
       log::warning("In {}, {}.", options_.path, unknown);
+    if (!model->functions.empty()) pass_inline_functions.run(*model);
     with_context([&] { return "in " + options_.path; }, [&] { infer_shapes(*model); });
     inferred_ = model;
   }

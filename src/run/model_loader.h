@@ -45,14 +45,18 @@ class ModelLoader {
   ModelSource load_for(const Backend& backend);
   /// The model with all changes, for a question about it: nothing is logged and nothing saved.
   std::shared_ptr<Model> load_quietly() const { return read(/*report=*/false); }
+  /// Names of the outputs that the file's model has, or that were asked for by name, as of the last load.
+  const std::vector<std::string>& own_outputs() const { return own_outputs_; }
 
  private:
   /// The file's model with all changes; `report` says so in the log.
   std::shared_ptr<Model> read(bool report) const;
   void change_outputs(Model& model) const;
+  void note_outputs(const Model& model) const;
 
   ModelLoaderOptions options_;
   std::shared_ptr<const Model> model_, inferred_;
+  mutable std::vector<std::string> own_outputs_;
 };
 
 }  // namespace assay

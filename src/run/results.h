@@ -6,8 +6,8 @@
 // replaced (as saving does) but not changed in place.
 //
 // NumPy has no bfloat16, no float8 and no packed types: np.save writes an array of ml_dtypes as raw bytes
-// whose type nobody can tell again ('<V2'). Saving such a tensor is refused, as it is upstream, and so is
-// reading one.
+// whose type nobody can tell again ('<V2'). Such tensors are saved as a class of their own, NarrowArray, with
+// the name of their type, their shape, and their bytes as an ndarray of uint8; upstream refuses it.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-#include "run/tensor_store.h"
+#include "tensor/tensor_store.h"
 
 namespace assay {
 
@@ -52,8 +52,7 @@ RunResults load_run_results(const std::string& path);
 InputData load_inputs(const std::string& path);
 ResultsOrInputs load_results_or_inputs(const std::string& path);
 
-/// The file appears whole or not at all. Throws Error (kIo), or kUnsupported naming the tensor whose type
-/// NumPy lacks.
+/// The file appears whole or not at all. Throws Error (kIo).
 void save_run_results(const RunResults& results, const std::string& path);
 void save_inputs(const InputData& inputs, const std::string& path);
 void save_inputs(const std::vector<TensorList>& inputs, const std::string& path);

@@ -112,4 +112,57 @@ StoredTensor decode_ndarray(const JsonNode& object, const JsonDocument& document
   return first_array(latin1_bytes(array->text));
 }
 
+namespace {
+
+/// A tensor of another type in the bytes of one.
+class Reinterpreted final : public StoredTensorSource {
+ public:
+  Reinterpreted(StoredTensor bytes, DType dtype, Shape shape)
+      : bytes_(std::move(bytes)), dtype_(dtype), shape_(std::move(shape)) {}
+  Tensor load() const override {
+    Tensor raw = bytes_.load();
+    if (!is_aligned_for(dtype_, raw.data())) raw.mutable_data();  // copies what is a view of the file
+    const auto bytes = std::make_shared<const Tensor>(std::move(raw));
+    return Tensor::view(dtype_, shape_, bytes->data(), bytes);
+  }
+  void release() const override { bytes_.release(); }
+
+ private:
+  StoredTensor bytes_;
+  DType dtype_;
+  Shape shape_;
+};
+
+Shape read_shape(const JsonNode* node) {
+  require(node != nullptr && node->is_list(), ErrorCode::kInvalidArgument, "the NarrowArray has no list 'shape'");
+  Shape shape;
+  for (const JsonNode& extent : node->children) {
+    const std::string text(extent.text);
+    require(extent.kind == JsonNode::Kind::kNumber && !text.empty() && text.size() < 19 &&
+                text.find_first_not_of("0123456789") == std::string::npos,
+            ErrorCode::kInvalidArgument, "an extent of the NarrowArray is no whole number");
+    shape.push_back(std::stoll(text));
+  }
+  return shape;
+}
+
+}  // namespace
+
+StoredTensor decode_narrow_array(const JsonNode& object, const JsonDocument& document, const std::string& place) {
+  const JsonNode *type = object.member("type"), *bytes = object.member("bytes");
+  require(type != nullptr && type->is_string() && bytes != nullptr && bytes->class_name() == "ndarray",
+          ErrorCode::kInvalidArgument, "the NarrowArray lacks type or bytes");
+  const std::optional<DType> dtype = dtype_from_name(type->text);
+  require(dtype && !npy_can_hold(*dtype) && !is_container(*dtype) && *dtype != DType::kUndefined,
+          ErrorCode::kInvalidArgument, "the NarrowArray's type '{}' is not one that NumPy lacks", type->text);
+  const Shape shape = read_shape(object.member("shape"));
+  StoredTensor raw = decode_ndarray(*bytes, document, place);
+  // Whether the shape's elements can be counted is checked first.
+  const StoredTensor described(*dtype, shape, std::make_shared<Reinterpreted>(raw, *dtype, shape));
+  require(raw.dtype() == DType::kUInt8 && raw.nbytes() == described.nbytes(), ErrorCode::kInvalidArgument,
+          "the NarrowArray of shape {} has {} bytes of {}, not {} of uint8", shape.str(), raw.nbytes(),
+          dtype_name(raw.dtype()), described.nbytes());
+  return described;
+}
+
 }  // namespace assay::internal

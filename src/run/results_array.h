@@ -2,7 +2,7 @@
 #pragma once
 
 #include "run/results_json.h"
-#include "run/tensor_store.h"
+#include "tensor/tensor_store.h"
 
 namespace assay::internal {
 
@@ -10,5 +10,8 @@ namespace assay::internal {
 /// wrote: an .npz archive, or the raw bytes as latin-1 text. `place` names it in errors that loading throws
 /// later. Throws Error when it is none of these, when its type has no counterpart, or when it is cut off.
 StoredTensor decode_ndarray(const JsonNode& object, const JsonDocument& document, const std::string& place);
+
+/// The tensor of a NarrowArray object: its type's name, its shape, and its bytes as an ndarray of uint8. Same errors.
+StoredTensor decode_narrow_array(const JsonNode& object, const JsonDocument& document, const std::string& place);
 
 }  // namespace assay::internal

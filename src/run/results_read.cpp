@@ -134,6 +134,7 @@ class Decoder {
       return tensor(*values, place);
     }
     if (name == "ndarray") return internal::decode_ndarray(node, document_, place);
+    if (name == "NarrowArray") return internal::decode_narrow_array(node, document_, place);
     if (!name.empty()) unknown_class(name);
     fail(ErrorCode::kInvalidArgument, "the value is a Python {}, not an array", python_class(node));
   }

@@ -323,16 +323,38 @@ TEST_F(Results, LyingHeadersAllocateNothing) {
             std::string::npos);
 }
 
-TEST_F(Results, TypesThatNumPyLacksAreRefusedByName) {
-  const Tensor t = convert(Tensor::vector<float>({1, 2}), DType::kBFloat16);
-  const std::string expected =
-      "the tensor 'y' has type bfloat16, which NumPy lacks and so the file format. Cast it to float32 in the "
-      "model.";
-  RunResults r;
-  r.runners.push_back({"a", {{{{"y", t}}, 1.5, "a"}}});
-  EXPECT_EQ(error_of([&] { save_run_results(r, path_); }), expected);
-  EXPECT_EQ(error_of([&] { save_inputs(std::vector<TensorList>{{{"y", t}}}, path_); }), expected);
-  EXPECT_FALSE(std::filesystem::exists(path_));
+TEST_F(Results, TypesThatNumPyLacksComeBack) {
+  for (const DType type : {DType::kBFloat16, DType::kFloat8E4M3FN, DType::kInt4, DType::kFloat4E2M1}) {
+    const Tensor t = convert(Tensor::from<float>({3, 1}, {1, 2, -0.5F}), type);
+    RunResults r;
+    r.runners.push_back({"a", {{{{"y", t}}, 1.5, "a"}}});
+    save_run_results(r, path_);
+    const RunResults read = load_run_results(path_);
+    const StoredTensor& y = read.runners[0].second[0].outputs[0].tensor;
+    EXPECT_EQ(y.dtype(), type);
+    EXPECT_EQ(y.shape(), t.shape());
+    EXPECT_TRUE(y.load().identical(t)) << dtype_name(type);
+    save_inputs(std::vector<TensorList>{{{"y", t}}}, path_);
+    EXPECT_TRUE(load_inputs(path_)[0][0].tensor.load().identical(t));
+  }
+}
+
+TEST_F(Results, NarrowArraysThatLieAreRefused) {
+  const auto error = [&](const std::string& type, const std::string& shape, const std::string& bytes) {
+    return error_of([&] {
+      input_of(R"({"type": )" + type + R"(, "shape": )" + shape + R"(, "bytes": )" + bytes +
+               R"(, "polygraphy_class": "NarrowArray"})");
+    });
+  };
+  const std::string four = ndarray(base64_encode(npy(Tensor::vector<uint8_t>({1, 2, 3, 4}))));
+  EXPECT_EQ(error("\"bfloat16\"", "[2]", four), "");
+  EXPECT_NE(error("\"bfloat16\"", "[3]", four).find("has 4 bytes of uint8, not 6"), std::string::npos);
+  EXPECT_NE(error("\"float32\"", "[1]", four).find("not one that NumPy lacks"), std::string::npos);
+  EXPECT_NE(error("\"nothing\"", "[1]", four).find("not one that NumPy lacks"), std::string::npos);
+  EXPECT_NE(error("\"bfloat16\"", "[-2]", four).find("no whole number"), std::string::npos);
+  EXPECT_NE(error("\"bfloat16\"", "[4294967296, 4294967296, 4]", four).find("elements"), std::string::npos);
+  EXPECT_NE(error("\"bfloat16\"", "2", four).find("no list 'shape'"), std::string::npos);
+  EXPECT_NE(error("\"bfloat16\"", "[2]", "5").find("lacks type or bytes"), std::string::npos);
 }
 
 TEST_F(Results, AnUnfinishedInputsFileLeavesNothing) {

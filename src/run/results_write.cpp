@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <memory>
 
 #include "assay/error.h"
 #include "base/atomic_file.h"
@@ -9,17 +9,7 @@
 namespace assay {
 namespace {
 
-/// Fails before a tensor is fetched that no file can hold.
-void check_type(const std::string& name, DType dtype) {
-  if (npy_can_hold(dtype)) return;
-  Error e(ErrorCode::kUnsupported,
-          fmt::format("the tensor '{}' has type {}, which NumPy lacks and so the file format", name,
-                      dtype_name(dtype)));
-  e.set_remedy("Cast it to float32 in the model.");
-  throw e;
-}
-
-void write_array(JsonWriter& json, const Tensor& t) {
+void write_ndarray(JsonWriter& json, const Tensor& t) {
   json.begin_object();
   json.key("array").begin_base64();
   write_npy(t, [&](const void* data, size_t bytes) { json.base64_chunk(data, bytes); });
@@ -28,11 +18,25 @@ void write_array(JsonWriter& json, const Tensor& t) {
   json.end_object();
 }
 
+/// What NumPy has no type for goes as its bytes, under a class of its own that other readers refuse.
+void write_array(JsonWriter& json, const Tensor& t) {
+  if (npy_can_hold(t.dtype())) return write_ndarray(json, t);
+  json.begin_object();
+  json.key("type").value(dtype_name(t.dtype()));
+  json.key("shape").begin_array();
+  for (size_t d = 0; d < t.shape().size(); ++d) json.value(t.shape()[d]);
+  json.end_array();
+  json.key("bytes");
+  const auto owner = std::make_shared<const Tensor>(t);
+  write_ndarray(json, Tensor::view(DType::kUInt8, Shape{static_cast<int64_t>(t.nbytes())}, t.data(), owner));
+  json.key("polygraphy_class").value("NarrowArray");
+  json.end_object();
+}
+
 void write_iteration(JsonWriter& json, const IterationResult& result) {
   json.begin_object();
   json.key("outputs").begin_object();
   for (const auto& [name, tensor] : result.outputs) {
-    check_type(name, tensor.dtype());
     json.key(name).begin_object();
     json.key("values");
     write_array(json, tensor.load());
@@ -75,7 +79,6 @@ struct InputsWriter::Impl {
   void add(const List& iteration, Load load) {
     json.begin_object();
     for (const auto& entry : iteration) {
-      check_type(entry.name, entry.tensor.dtype());
       json.key(entry.name);
       write_array(json, load(entry.tensor));
     }

@@ -10,7 +10,7 @@
 #include "ops/schema.h"
 #include "reference/error_bound.h"
 #include "reference/interpreter.h"
-#include "run/arbiter_judge.h"
+#include "arbiter/judge.h"
 #include "run/conformance.h"
 #include "tensor/convert.h"
 

@@ -7,7 +7,7 @@
 //    bound of the operator (reference/error_bound.h) around the float64 result, for arithmetic of the unit
 //    roundoff of the output's own type (of stash_type or softmax_precision, if coarser), in any order, and
 //    one rounding to that type more. The float64 result is granted the same bound at its own roundoff.
-//  * where a node has subgraphs, noisy evaluations take the place of that bound (run/arbiter_judge.h).
+//  * where a node has subgraphs, noisy evaluations take the place of that bound (arbiter/judge.h).
 // So no tolerance is chosen here: the operators' files say how far rounding goes.
 #pragma once
 

@@ -11,7 +11,7 @@
 
 #include "../common/models.h"
 #include "backends/backend_list.h"
-#include "run/arbiter.h"
+#include "arbiter/arbiter.h"
 
 namespace assay {
 namespace {

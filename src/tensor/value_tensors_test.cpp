@@ -1,4 +1,4 @@
-#include "run/value_tensors.h"
+#include "tensor/value_tensors.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run/tensor_store.h"
+#include "tensor/tensor_store.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,0 +1,79 @@
+#include "arbiter/arbiter.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "arbiter/suspect_run.h"
+#include "backends/onnxrt_nodes.h"
+#include "reference/interpreter.h"
+
+namespace assay {
+namespace {
+
+/// More noisy evaluations are made where a ratio beyond this one comes from few: the largest of a million normal numbers
+/// varies, and so does a spread that few lanes show.
+constexpr double kNearlyWrong = 0.7;
+
+Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
+                           std::span<const ArbiterCase> cases, int samples, uint64_t seed) {
+  Arbitration result;
+  std::vector<std::unique_ptr<SuspectRun>> runs;
+  std::vector<Suspect*> suspects;
+  for (const ArbiterCase& c : cases)
+    suspects.push_back(runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs)).get());
+  const auto& values = model->graph->values();
+  const auto anyone_has = [&](const auto& v) {
+    return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
+  };
+  if (std::none_of(values.begin(), values.end(), anyone_has)) return result;
+  Interpreter interpreter(model, {.noisy_lanes = samples, .seed = seed, .foreign = onnxrt_nodes(model)});
+  interpreter.follow(feed, suspects);
+  result.samples = samples;
+  result.lanes_lost = interpreter.lanes_lost();
+  return result;
+}
+
+/// Whether more noise could change a verdict.
+bool is_close(const ArbiterVerdict& v) {
+  if (v.basis == Basis::kNode && v.worst_ratio <= 1) return false;
+  return v.verdict == Verdict::kUnclear || (v.verdict == Verdict::kWrong && !v.certain && v.basis != Basis::kNode) ||
+         (v.basis != Basis::kNode && v.verdict == Verdict::kRounding && v.worst_ratio > kNearlyWrong);
+}
+
+}  // namespace
+
+bool Arbitration::any(Verdict verdict) const {
+  return std::any_of(outputs.begin(), outputs.end(), [&](const ArbiterVerdict& o) { return o.verdict == verdict; });
+}
+
+bool Arbitration::all_right() const { return !any(Verdict::kWrong); }
+
+std::string_view verdict_name(Verdict v) {
+  switch (v) {
+    case Verdict::kAgrees:
+      return "agrees";
+    case Verdict::kRounding:
+      return "rounding only";
+    case Verdict::kOpen:
+      return "left open by ONNX";
+    case Verdict::kInherited:
+      return "inherited";
+    case Verdict::kUnclear:
+      return "unclear";
+    case Verdict::kNotJudged:
+      return "not judged";
+    case Verdict::kWrong:
+      return "WRONG";
+  }
+  return "";
+}
+
+Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
+                      std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
+  Arbitration first = arbitrate_once(model, feed, cases, options.samples, options.seed);
+  const bool close = std::any_of(first.outputs.begin(), first.outputs.end(), is_close);
+  if (!close || options.samples >= options.most_samples) return first;
+  return arbitrate_once(model, feed, cases, options.most_samples, options.seed + 1);
+}
+
+}  // namespace assay

@@ -1,0 +1,256 @@
+#include "arbiter/excuses.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arbiter/float_range.h"
+#include "graph/read.h"
+#include "ops/check.h"
+#include "ops/eval_util.h"
+#include "reference/evaluate.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+/// A node to be evaluated again and again on changed inputs.
+class Trial {
+ public:
+  explicit Trial(const SuspectNode& suspect) : suspect_(suspect), op_(bind_op(suspect.node, suspect.model)) {
+    if (!op_ || has_subgraph(suspect.node)) return;
+    for (const Value* v : suspect.node.inputs()) {
+      if (v == nullptr) {
+        inputs_.emplace_back();
+        continue;
+      }
+      const Tensor own = suspect.own(*v);
+      if (!own.defined() || own.is_container()) return;
+      inputs_.push_back(op_.op->types == EvalTypes::kFloat64 && is_float(own.dtype()) ? to_float64(own) : own);
+    }
+    const auto& outputs = suspect.node.outputs();
+    output_ = static_cast<size_t>(std::find(outputs.begin(), outputs.end(), &suspect.output) - outputs.begin());
+    usable_ = true;
+  }
+
+  bool usable() const { return usable_; }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+  const OpDef& op() const { return *op_.op; }
+  /// Undefined when it cannot be evaluated on these.
+  Tensor evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&) = nullptr) const {
+    try {
+      EvalContext c(suspect_.node, *op_.op, *op_.version, std::move(inputs));
+      c.ideal = true;
+      (eval != nullptr ? eval : op_.version->eval)(c);
+      return c.outputs().at(output_);
+    } catch (const Error&) {
+      return {};
+    }
+  }
+  /// With f applied to every floating input.
+  template <typename F>
+  Tensor with_floats(F f, void (*eval)(EvalContext&) = nullptr) const {
+    std::vector<Tensor> changed = inputs_;
+    for (Tensor& t : changed)
+      if (t.defined() && t.dtype() == DType::kFloat64) t = map_elements<double>(t, f);
+    return evaluate(std::move(changed), eval);
+  }
+  double terms() const {
+    EvalContext c(suspect_.node, *op_.op, *op_.version, inputs_);
+    return static_cast<double>(op_.op->numerics.terms(c));
+  }
+
+ private:
+  const SuspectNode& suspect_;
+  BoundOp op_;
+  std::vector<Tensor> inputs_;
+  size_t output_ = 0;
+  bool usable_ = false;
+};
+
+/// Numbers below the smallest normal one may be taken as zero.
+Tensor flushed_inputs(const Trial& trial, DType dtype) {
+  const double normal = float_range(dtype).normal;
+  bool any = false;
+  for (const Tensor& t : trial.inputs()) {
+    if (!t.defined() || t.dtype() != DType::kFloat64) continue;
+    for (const double x : t.span<double>()) any = any || (x != 0 && std::abs(x) < normal);
+  }
+  if (!any) return {};
+  return trial.with_floats([normal](double x) { return std::abs(x) < normal ? 0.0 : x; });
+}
+
+/// Where the addends of a sum hardly differ, each is rounded in the same direction for as long as the sum stays within
+/// one binade: nothing cancels. They count as alike when their deviation is below some units in the last place of the
+/// sum; in between the share of the worst case falls with its square.
+constexpr double kAlike = 8;
+
+void widen_for_bias(const Trial& trial, double u, const Standard& standard, Explained& explained) {
+  const Numerics& numerics = trial.op().numerics;
+  if (numerics.kind != Numerics::Kind::kAccumulating || !explained.possible.defined()) return;
+  const auto eval = numerics.magnitude;
+  const Tensor sum = trial.with_floats([](double x) { return std::abs(x); }, eval);
+  const Tensor squares = trial.with_floats([](double x) { return x * x; }, eval);
+  const Tensor ones = trial.with_floats([](double) { return 1.0; }, eval);
+  const Shape& shape = standard.lanes[0].shape();
+  for (const Tensor& t : {sum, squares, ones})
+    if (!t.defined() || t.dtype() != DType::kFloat64 || t.shape() != shape) return;
+  const double unit = kAlike * u * trial.terms();
+  auto* most = explained.most.mutable_data<double>();
+  const double *m = sum.data<double>(), *s = squares.data<double>(), *c = ones.data<double>(),
+               *possible = explained.possible.data<double>();
+  for (int64_t i = 0; i < sum.numel(); ++i) {
+    const double variation = std::max(s[i] * c[i] / (m[i] * m[i]) - 1, 0.0);  // squared
+    if (!std::isfinite(variation)) continue;
+    const double share = std::min(1.0, unit * unit / std::max(variation, 1e-300));
+    most[i] = std::max(most[i], share * possible[i]);
+  }
+}
+
+/// The input that scales what is rounded to whole numbers.
+int scale_input(const Node& n) {
+  if (n.op_type == "QuantizeLinear") return 1;
+  if (n.op_type == "QLinearConv" || n.op_type == "QLinearMatMul" || n.op_type == "QLinearAdd" || n.op_type == "QLinearMul" ||
+      n.op_type == "QGemm")
+    return 6;
+  if (n.op_type == "QLinearLeakyRelu" || n.op_type == "QLinearSigmoid" || n.op_type == "QLinearAveragePool" ||
+      n.op_type == "QLinearGlobalAveragePool")
+    return 3;
+  return -1;
+}
+
+/// A few roundings of float32 on the way to the value that is rounded to a step.
+constexpr double kScaleUlps = 8;
+
+/// A quotient next to the middle between two steps may go to either.
+bool between_steps(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+  const int input = scale_input(suspect.node);
+  if (input < 0 || !is_integer(stored.dtype()) || static_cast<size_t>(input) >= trial.inputs().size()) return false;
+  Tensor ends[2];
+  for (int side = 0; side < 2; ++side) {
+    std::vector<Tensor> changed = trial.inputs();
+    const double factor = 1 + (side == 0 ? kScaleUlps : -kScaleUlps) * unit_roundoff(DType::kFloat32);
+    if (changed[static_cast<size_t>(input)].dtype() != DType::kFloat64) return false;
+    changed[static_cast<size_t>(input)] =
+        map_elements<double>(changed[static_cast<size_t>(input)], [factor](double x) { return x * factor; });
+    ends[side] = trial.evaluate(std::move(changed));
+    if (!ends[side].defined() || ends[side].shape() != stored.shape()) return false;
+    ends[side] = convert(ends[side], DType::kFloat64);
+  }
+  const Tensor own = convert(stored.load(), DType::kFloat64);
+  const double *a = ends[0].data<double>(), *b = ends[1].data<double>(), *r = own.data<double>();
+  int64_t beyond = 0;
+  for (int64_t i = own.numel(); i-- > 0;) {
+    if (r[i] >= std::min(a[i], b[i]) && r[i] <= std::max(a[i], b[i])) continue;
+    ++beyond;
+    out.worst_at = i;
+  }
+  out.beyond = beyond;
+  if (beyond > 0) return false;
+  out.verdict = Verdict::kRounding;
+  out.note = "values half-way between two steps went to the other one";
+  return true;
+}
+
+/// A backend's scale and zero point are judged on their own; the values follow from them.
+bool follows_own_scale(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+  const Node& n = suspect.node;
+  if (n.op_type != "DynamicQuantizeLinear" || n.outputs().size() != 3) return false;
+  const bool is_zero_point = n.output(2) == &suspect.output;
+  const auto value = [&](size_t i) { return n.output(i) == nullptr ? Tensor() : suspect.own(*n.output(i)); };
+  const Tensor scale = value(1), zero = value(2);
+  if (!scale.defined() || scale.numel() != 1 || (!is_zero_point && (!zero.defined() || zero.numel() != 1))) return false;
+  const double s = to_float64(scale).data<double>()[0], slack = kScaleUlps * unit_roundoff(DType::kFloat32);
+  const Tensor own = convert(stored.load(), DType::kFloat64);
+  double lowest = 0;
+  for (const double x : trial.inputs()[0].span<double>()) lowest = std::min(lowest, x);
+  const auto step = [](double x) { return std::clamp(std::nearbyint(x), 0.0, 255.0); };
+  const double offset = is_zero_point ? 0 : convert(zero, DType::kFloat64).data<double>()[0];
+  const double *r = own.data<double>(), *x = trial.inputs()[0].data<double>();
+  int64_t beyond = 0;
+  for (int64_t i = own.numel(); i-- > 0;) {
+    const double q = (is_zero_point ? -lowest : x[i]) / s, room = slack * (std::abs(q) + 1);
+    if (r[i] >= step(std::nearbyint(q - room) + offset) && r[i] <= step(std::nearbyint(q + room) + offset)) continue;
+    ++beyond;
+    out.worst_at = i;
+  }
+  out.beyond = beyond;
+  if (beyond > 0) return false;
+  out.verdict = Verdict::kRounding;
+  out.note = "values half-way between two steps went to the other one";
+  return true;
+}
+
+/// Elements that ONNX says nothing about.
+bool is_out_of_range(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+  if (suspect.node.op_type != "Cast" || !(is_integer(stored.dtype()) || stored.dtype() == DType::kBool)) return false;
+  const Tensor& from = trial.inputs()[0];
+  if (!is_float(from.dtype()) || from.shape() != stored.shape()) return false;
+  const Tensor x = to_float64(from), own = convert(stored.load(), DType::kFloat64),
+               y = convert(trial.evaluate(trial.inputs()), DType::kFloat64);
+  const int bits = static_cast<int>(bit_width(stored.dtype()));
+  const bool is_signed = is_signed_integer(stored.dtype());
+  const double low = is_signed ? -std::ldexp(1, bits - 1) : 0, high = std::ldexp(1, is_signed ? bits - 1 : bits);
+  int64_t open = 0, beyond = 0;
+  for (int64_t i = own.numel(); i-- > 0;) {
+    if (own.data<double>()[i] == y.data<double>()[i]) continue;
+    const double value = std::trunc(x.data<double>()[i]);
+    if (std::isnan(value) || value < low || value >= high) {
+      ++open;
+      continue;
+    }
+    ++beyond;
+    out.worst_at = i;
+  }
+  if (open == 0 || beyond > 0) return false;
+  out.verdict = Verdict::kOpen;
+  out.note = fmt::format("{} element(s) are casts of numbers that {} cannot hold", open, dtype_name(stored.dtype()));
+  out.beyond = 0;
+  return true;
+}
+
+}  // namespace
+
+bool is_random(const Node& node, const Model& model) {
+  const BoundOp op = bind_op(node, model);
+  return op && op.op->random && node.op_type != "Dropout";
+}
+
+void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard, ArbiterVerdict& out) {
+  if (is_random(suspect.node, suspect.model)) {
+    out.verdict = Verdict::kOpen;
+    out.note = "which numbers a random operator draws is the backend's choice";
+    return;
+  }
+  if (standard.basis != Basis::kNode || stored.shape() != standard.lanes[0].shape()) return;
+  const Trial trial(suspect);
+  if (!trial.usable()) return;
+  if (!is_float(stored.dtype())) {
+    if (stored.dtype() == standard.lanes[0].dtype())
+      between_steps(suspect, trial, stored, out) || follows_own_scale(suspect, trial, stored, out) ||
+          is_out_of_range(suspect, trial, stored, out);
+    return;
+  }
+  if (standard.error == nullptr || !out.problem.empty()) return;
+  const Tensor& exact = standard.lanes[0];
+  const Tensor wide = to_float64(stored.load());
+  Explained explained = explained_for(wide, standard, stored.dtype());
+  std::string note;
+  if (const Tensor flushed = flushed_inputs(trial, stored.dtype()); flushed.defined() && flushed.shape() == exact.shape()) {
+    for (Tensor* t : {&explained.most, &explained.possible}) {
+      const Tensor room = map_broadcast<double>(flushed, exact, [](double a, double b) { return std::abs(a - b); });
+      *t = map_broadcast<double>(*t, room, [](double e, double r) { return std::isfinite(r) ? e + r : HUGE_VAL; });
+    }
+    note = "numbers too small for normal ones were taken as zero";
+  }
+  if (deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1) {
+    widen_for_bias(trial, unit_roundoff(stored.dtype()), standard, explained);
+    note = "the addends are so alike that their roundings do not cancel";
+  }
+  const Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
+  if (d.ratio > 1) return;
+  out.verdict = d.rounded ? Verdict::kAgrees : Verdict::kRounding;
+  out.note = note;
+  set_worst(d, wide, exact, explained, out);
+}
+
+}  // namespace assay

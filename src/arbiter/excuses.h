@@ -1,0 +1,27 @@
+// What else may have moved a result, beside the rounding that bounds describe: looked for only where something seems
+// wrong.
+#pragma once
+
+#include <functional>
+
+#include "arbiter/judge.h"
+
+namespace assay {
+
+/// The node that computed a result, and what the runner gave it.
+struct SuspectNode {
+  const Node& node;
+  const Model& model;
+  const Value& output;
+  std::function<Tensor(const Value&)> own;  ///< undefined when a value is not known
+};
+
+/// Whether ONNX leaves to every backend which numbers the node draws.
+bool is_random(const Node& node, const Model& model);
+
+/// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, addends so alike that
+/// their roundings do not cancel, a quantised value half-way between two, and what ONNX leaves open. Changes `out` when
+/// that explains it, and says so in its note.
+void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard, ArbiterVerdict& out);
+
+}  // namespace assay

@@ -1,0 +1,168 @@
+#include "arbiter/explained.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "arbiter/float_range.h"
+#include "ops/eval_util.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+/// Elements whose spreads are pooled at least: trailing dimensions are taken until they hold so many.
+constexpr int64_t kPoolElements = 64;
+/// An element whose spread is so many times (squared) the usual one among its neighbours has jumped: it says nothing of
+/// them.
+constexpr double kJump = 1e4;
+/// Results below the normal numbers may be flushed to zero at every step through a network.
+constexpr double kFlushes = 1024;
+
+int64_t pool_size(const Shape& shape) {
+  int64_t n = 1;
+  for (size_t i = shape.size(); i-- > 0 && n < kPoolElements;) n *= shape[i];
+  return std::max<int64_t>(n, 1);
+}
+
+/// The square of a lane's distance from the exact value. Equal specials are not a distance; a special beside a
+/// number is an infinite one.
+double squared_distance(double lane, double exact) {
+  if (std::isfinite(lane) && std::isfinite(exact)) return (lane - exact) * (lane - exact);
+  return lane == exact || (std::isnan(lane) && std::isnan(exact)) ? 0 : HUGE_VAL;
+}
+
+double median(std::vector<double>& x) {
+  if (x.empty()) return 0;
+  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+  std::nth_element(x.begin(), middle, x.end());
+  return *middle;
+}
+
+/// Mean squares of the elements that are finite and have not jumped.
+struct Pool {
+  double spread = 0, value = 0;
+};
+
+Pool measure_pool(std::span<const double> squares, std::span<const double> y) {
+  std::vector<double> moving;
+  for (const double s : squares)
+    if (s > 0 && std::isfinite(s)) moving.push_back(s);
+  const double most = kJump * median(moving);
+  Pool pool;
+  for (size_t i = 0; i < squares.size(); ++i) {
+    if (squares[i] <= most) pool.spread += squares[i];
+    if (std::isfinite(y[i])) pool.value += y[i] * y[i];
+  }
+  pool.spread /= static_cast<double>(squares.size());
+  pool.value /= static_cast<double>(squares.size());
+  return pool;
+}
+
+/// Writes each element's mean square of the distances to `squares`; pool p holds elements [p * size, ...).
+std::vector<Pool> measure_pools(std::span<const Tensor> lanes, int64_t size, double* squares) {
+  const double* y = lanes[0].data<double>();
+  const int64_t count = lanes[0].numel();
+  const auto samples = static_cast<double>(std::max<size_t>(lanes.size() - 1, 1));
+  std::vector<Pool> pools(static_cast<size_t>((count + size - 1) / size));
+  parallel_for(static_cast<int64_t>(pools.size()), std::max<int64_t>(1, kElementGrain / size),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t p = first; p < last; ++p) {
+                   const int64_t begin = p * size, end = std::min(count, begin + size);
+                   for (int64_t i = begin; i < end; ++i) {
+                     squares[i] = 0;
+                     for (const Tensor& lane : lanes.subspan(1))
+                       squares[i] += squared_distance(lane.data<double>()[i], y[i]) / samples;
+                   }
+                   const auto n = static_cast<size_t>(end - begin);
+                   pools[static_cast<size_t>(p)] = measure_pool({squares + begin, n}, {y + begin, n});
+                 }
+               });
+  return pools;
+}
+
+/// Medians over the pools, of mean squares: the spread, and the spread relative to the value.
+struct TypicalSpread {
+  double absolute, relative;
+  explicit TypicalSpread(const std::vector<Pool>& pools) {
+    std::vector<double> spreads, ratios;
+    for (const Pool& p : pools) {
+      spreads.push_back(p.spread);
+      if (p.value > 0 && std::isfinite(p.spread / p.value)) ratios.push_back(p.spread / p.value);
+    }
+    absolute = median(spreads);
+    relative = median(ratios);
+  }
+  /// At the size of a pool's values.
+  double at(const Pool& p) const { return std::min(absolute, relative * p.value); }
+};
+
+/// Spread of each element. Few lanes estimate the spread of elements whose errors have one source badly, pooled or
+/// not; then the tensor's helps.
+Tensor spread(std::span<const Tensor> lanes) {
+  Tensor out = Tensor::allocate(DType::kFloat64, lanes[0].shape());
+  auto* e = out.mutable_data<double>();
+  const int64_t size = pool_size(out.shape()), count = out.numel();
+  const std::vector<Pool> pools = measure_pools(lanes, size, e);
+  const TypicalSpread typical(pools);
+  parallel_for(count, kElementGrain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const Pool& pool = pools[static_cast<size_t>(i / size)];
+      e[i] = std::sqrt(std::max({e[i], pool.spread, typical.at(pool)}));
+    }
+  });
+  return out;
+}
+
+bool differ(std::span<const Tensor> lanes) {
+  return std::any_of(lanes.begin(), lanes.end(), [&](const Tensor& t) { return !t.shares_storage(lanes[0]); });
+}
+
+}  // namespace
+
+Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double factor) {
+  const FloatRange range = float_range(dtype);
+  const double u = unit_roundoff(dtype), floor = dtype == DType::kFloat16 ? range.smallest : kFlushes * range.normal;
+  const Tensor sigma = spread(lanes);
+  return {.most = map_broadcast<double>(
+              sigma, lanes[0],
+              [=](double s, double y) { return std::isfinite(y) ? factor * s + u * std::abs(y) + floor : s; }),
+          .possible = {}};
+}
+
+Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype) {
+  const Tensor& y = lanes[0];
+  const FloatRange range = float_range(dtype);
+  // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16 they
+  // are kept by all that compute in float32.
+  const bool keeps = dtype == DType::kFloat16;
+  Explained out;
+  if (!error.worst.defined()) {
+    out.most = map_elements<double>(y, [=](double x) { return std::abs(x) < range.normal && !keeps ? std::abs(x) : 0; });
+    out.possible = out.most;
+  } else {
+    const double floor = keeps ? range.smallest : range.normal * error.operations;
+    out.possible = map_elements<double>(error.worst, [=](double w) { return w + floor; });
+    out.most = map_broadcast<double>(error.expected, out.possible, [=](double e, double w) {
+      return std::min(kOwnFactor * e + floor, w);
+    });
+  }
+  if (!differ(lanes)) return out;
+  const Tensor inputs = spread(lanes);
+  for (Tensor* t : {&out.most, &out.possible})
+    *t = map_broadcast<double>(*t, inputs, [](double e, double s) { return e + kInputFactor * s; });
+  return out;
+}
+
+Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype) {
+  const double u = unit_roundoff(dtype), wider = unit_roundoff(DType::kFloat32) / u;
+  if (wider >= 1 || !error.expected.defined()) return {};
+  const double floor = float_range(dtype).smallest;
+  Tensor out = map_broadcast<double>(lanes[0], error.expected, [=](double y, double e) {
+    return u * std::abs(y) * (1 + u) + kOwnFactor * wider * e + floor;
+  });
+  if (!differ(lanes)) return out;
+  return map_broadcast<double>(out, spread(lanes), [](double e, double s) { return e + kInputFactor * s; });
+}
+
+}  // namespace assay

@@ -1,0 +1,17 @@
+// The smallest and the largest numbers of floating types.
+#pragma once
+
+#include "assay/tensor.h"
+
+namespace assay {
+
+struct FloatRange {
+  double smallest;  ///< positive subnormal number, or normal one where there are none
+  double largest;   ///< finite
+  double normal;    ///< smallest normal number
+};
+
+/// Of float32 when the type is no floating one.
+FloatRange float_range(DType t);
+
+}  // namespace assay

@@ -1,0 +1,169 @@
+#include "arbiter/pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+/// Errors that are so much alike have one cause.
+constexpr double kAlike = 0.02;
+/// Tensors beyond this are looked at in part.
+constexpr int64_t kMostElements = int64_t{1} << 22;
+
+/// The elements that are wrong, by their row-major positions.
+struct WrongElements {
+  std::vector<double> y, r;
+  std::vector<int64_t> at;
+  Shape shape;
+  double explained = 0;
+
+  int64_t count() const { return static_cast<int64_t>(at.size()); }
+  int64_t index(int64_t position, size_t axis) const {
+    for (size_t d = shape.size(); d-- > axis + 1;) position /= shape[d];
+    return position % shape[axis];
+  }
+  bool is_close(double a, double b) const { return std::abs(a - b) <= 2 * explained + 1e-6 * std::abs(b); }
+};
+
+std::string specials(const WrongElements& w) {
+  int64_t nans = 0, infinities = 0;
+  for (const int64_t i : w.at) {
+    nans += std::isnan(w.r[static_cast<size_t>(i)]);
+    infinities += std::isinf(w.r[static_cast<size_t>(i)]);
+  }
+  if (nans + infinities == 0) return {};
+  return fmt::format("{} NaN, {} infinite", nans, infinities);
+}
+
+std::string one_factor(const WrongElements& w) {
+  const auto whole = static_cast<int64_t>(w.y.size());
+  if (w.count() < 4 || w.count() * 4 < whole) return {};
+  std::vector<double> factors, offsets;
+  for (const int64_t i : w.at) {
+    const auto p = static_cast<size_t>(i);
+    if (w.y[p] != 0) factors.push_back(w.r[p] / w.y[p]);
+    offsets.push_back(w.r[p] - w.y[p]);
+  }
+  const auto middle = [](std::vector<double>& v) {
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+  };
+  const auto fits = [&](auto expected) {
+    return std::all_of(w.at.begin(), w.at.end(), [&](int64_t i) {
+      const auto p = static_cast<size_t>(i);
+      return std::abs(w.r[p] - expected(w.y[p])) <= std::max(kAlike * std::abs(w.r[p] - w.y[p]), w.explained);
+    });
+  };
+  if (!factors.empty()) {
+    const double f = middle(factors);
+    if (fits([f](double y) { return f * y; })) return fmt::format("every one is {:.7g} times the exact value", f);
+  }
+  const double d = middle(offsets);
+  if (fits([d](double y) { return y + d; })) return fmt::format("every one is off by {:.6g}", d);
+  return {};
+}
+
+/// The result moved by one along an axis.
+std::string shifted(const WrongElements& w) {
+  const auto whole = static_cast<int64_t>(w.y.size());
+  int64_t inner = 1;
+  for (size_t d = w.shape.size(); d-- > 0; inner *= w.shape[d + 0]) {
+    const int64_t extent = w.shape[d];
+    if (extent < 3) continue;
+    for (const int64_t step : {-1, 1}) {
+      int64_t seen = 0, same = 0;
+      for (int64_t i = 0; i < whole; ++i) {
+        const int64_t k = i / inner % extent + step;
+        if (k < 0 || k >= extent) continue;
+        ++seen;
+        same += w.is_close(w.r[static_cast<size_t>(i)], w.y[static_cast<size_t>(i + step * inner)]);
+      }
+      if (seen > 0 && same == seen) return fmt::format("the exact values, shifted by one along axis {}", d);
+    }
+  }
+  return {};
+}
+
+std::string reordered(const WrongElements& w) {
+  std::vector<double> a = w.y, b = w.r;
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  const bool same = std::equal(a.begin(), a.end(), b.begin(), [&](double x, double y) { return w.is_close(x, y); });
+  return same && a.front() != a.back() ? "the exact values in another order" : "";
+}
+
+/// Bits of the significand that no value uses.
+std::string narrowed(const WrongElements& w, DType dtype) {
+  if (dtype != DType::kFloat32 || w.count() < 8) return {};
+  const auto all_in = [&](DType narrow) {
+    const Tensor t = Tensor::vector(w.r);
+    return convert(convert(t, narrow), DType::kFloat64).identical(t);
+  };
+  for (const DType narrow : {DType::kBFloat16, DType::kFloat16})
+    if (all_in(narrow)) return fmt::format("every value is one that {} has", dtype_name(narrow));
+  return {};
+}
+
+std::string place(const WrongElements& w) {
+  const auto whole = static_cast<int64_t>(w.y.size());
+  if (w.count() == whole) return "every element";
+  if (w.count() == 1) return "a single element";
+  for (size_t d = 0; d < w.shape.size(); ++d) {
+    if (w.shape[d] < 2) continue;
+    const auto [first, last] = std::minmax_element(
+        w.at.begin(), w.at.end(), [&](int64_t a, int64_t b) { return w.index(a, d) < w.index(b, d); });
+    const int64_t low = w.index(*first, d), high = w.index(*last, d), extent = w.shape[d];
+    const std::string axis = fmt::format("axis {}", d);
+    if (low == high && high == extent - 1) return fmt::format("only the last index of {} ({} of {})", axis, high, extent);
+    if (low == high) return fmt::format("only index {} of {} (of {})", low, axis, extent);
+    if (low > 0 && high == extent - 1 && extent - low <= 16 && extent >= 2 * (extent - low))
+      return fmt::format("only the last {} of {} along {}: the tail of a vector width?", extent - low, extent, axis);
+  }
+  int64_t stride = 0;
+  for (size_t i = 1; i < w.at.size(); ++i) stride = std::gcd(stride, w.at[i] - w.at[i - 1]);
+  if (stride > 1 && w.count() >= 3) return fmt::format("every {}th element, from {} on", stride, w.at[0]);
+  return {};
+}
+
+}  // namespace
+
+std::string describe_pattern(const StoredTensor& result, const Tensor& exact, const ArbiterVerdict& verdict) {
+  if (!is_float(result.dtype()) || exact.dtype() != DType::kFloat64 || result.shape() != exact.shape() ||
+      exact.numel() > kMostElements || exact.numel() == 0)
+    return {};
+  const Tensor wide = convert(result.load(), DType::kFloat64);
+  WrongElements w;
+  w.y.assign(exact.data<double>(), exact.data<double>() + exact.numel());
+  w.r.assign(wide.data<double>(), wide.data<double>() + exact.numel());
+  w.shape = exact.shape();
+  w.explained = std::isfinite(verdict.worst_explained) ? verdict.worst_explained : 0;
+  for (int64_t i = 0; i < exact.numel(); ++i) {
+    const auto p = static_cast<size_t>(i);
+    if (!(std::abs(w.r[p] - w.y[p]) <= w.explained) && !(w.r[p] == w.y[p]) && !(std::isnan(w.r[p]) && std::isnan(w.y[p])))
+      w.at.push_back(i);
+  }
+  if (w.at.empty()) return {};
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  };
+  add(place(w));
+  const std::string odd = specials(w);
+  add(odd);
+  if (!odd.empty()) return text;
+  std::string how = one_factor(w);
+  if (how.empty() && w.count() > 1) how = shifted(w);
+  if (how.empty() && w.count() > 1) how = reordered(w);
+  add(how);
+  add(narrowed(w, result.dtype()));
+  return text;
+}
+
+}  // namespace assay

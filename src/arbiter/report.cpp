@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "arbiter/arbiter.h"
+#include "arbiter/causes.h"
+#include "base/log.h"
+#include "reference/error_bound.h"
+
+namespace assay {
+namespace {
+
+/// With more outputs than this, only conspicuous ones are shown.
+constexpr size_t kShowAll = 16;
+/// Makers described, and nodes listed per runner, unless at -v.
+constexpr size_t kDescribed = 3, kListed = 8;
+
+std::string position(int64_t at, const Shape& shape) {
+  Shape index = shape;
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = at % shape[d];
+    at /= shape[d];
+  }
+  return index.str();
+}
+
+/// How many times what is explained, in words where a number says little.
+std::string times(double ratio) {
+  if (std::isnan(ratio)) return "not comparable with";
+  if (std::isinf(ratio)) return "where nothing is explained";
+  if (ratio >= 1e6) return "more than a million times";
+  return fmt::format("{:.3g}x", ratio);
+}
+
+std::string overflow_text(const ArbiterVerdict& o) {
+  if (o.overflows == 0) return {};
+  return fmt::format(" | {} element(s) are infinite because {} cannot hold the exact value", o.overflows,
+                     dtype_name(o.dtype));
+}
+
+std::string describe(const ArbiterVerdict& o) {
+  const std::string note = o.note.empty() ? "" : " | " + o.note;
+  const std::string_view name = verdict_name(o.verdict);
+  if (!o.problem.empty())
+    return fmt::format("{} | {}{}{}", name, o.problem,
+                       o.worst_at >= 0 ? " first at " + position(o.worst_at, o.shape) : "", note);
+  if (o.verdict == Verdict::kNotJudged || o.verdict == Verdict::kOpen) return fmt::format("{}{}", name, note);
+  if (o.verdict == Verdict::kAgrees)
+    return fmt::format("agrees | Every element is the exact value, rounded (max error={:.5g}){}{}", o.own_error,
+                       overflow_text(o), note);
+  std::string text = fmt::format("{} | Max error={:.5g} (exact value {:.5g})", name, o.max_error, o.exact);
+  if (o.worst_at >= 0)
+    text += fmt::format(
+        " | Worst at {}: error={:.5g}, rounding explains {:.5g} ({}), exact={:.9g}, result={:.9g}{}",
+        position(o.worst_at, o.shape), o.worst_error, o.worst_explained, times(o.worst_ratio), o.worst_exact,
+        o.worst_result, o.basis == Basis::kNode && !o.node.empty() ? " (on its own inputs)" : "");
+  if (o.verdict == Verdict::kWrong && !o.pattern.empty()) text += " | " + o.pattern;
+  return text + overflow_text(o) + note;
+}
+
+void report_outputs(const Arbitration& a) {
+  std::map<std::string, int> per_output;
+  for (const ArbiterVerdict& o : a.outputs) per_output[o.output] = 0;
+  const bool all = per_output.size() <= kShowAll;
+  std::string current;
+  for (const ArbiterVerdict& o : a.outputs) {
+    // Among many, the makers have been described.
+    const bool bad = o.verdict == Verdict::kUnclear || o.verdict == Verdict::kNotJudged ||
+                     (o.verdict == Verdict::kWrong && (all || o.basis != Basis::kNode));
+    const bool odd = o.overflows > 0 || o.verdict == Verdict::kOpen;
+    const auto severity = bad   ? log::Severity::kError
+                          : odd ? log::Severity::kWarning
+                          : all ? log::Severity::kInfo
+                                : log::Severity::kVerbose;
+    if (o.output != current && (all || severity != log::Severity::kVerbose || log::enabled(severity))) {
+      log::info("Output: '{}' (shape={})", o.output, o.shape.str());
+      current = o.output;
+    }
+    const log::Indent indent;
+    log::message(severity, "{} | {}", o.runner, describe(o));
+  }
+}
+
+using Group = std::vector<const ArbiterVerdict*>;
+
+/// The node labels, each once.
+std::string list_nodes(const Group& list) {
+  std::vector<std::string> nodes;
+  for (const ArbiterVerdict* o : list)
+    if (std::find(nodes.begin(), nodes.end(), o->node) == nodes.end()) nodes.push_back(o->node);
+  const size_t shown = log::enabled(log::Severity::kVerbose) ? nodes.size() : std::min(nodes.size(), kListed);
+  std::string text = fmt::format("{} node(s): ", nodes.size());
+  for (size_t i = 0; i < shown; ++i) text += (i ? ", " : "") + nodes[i];
+  if (nodes.size() > shown) text += fmt::format(", and {} more", nodes.size() - shown);
+  return text;
+}
+
+void describe_maker(const ArbiterVerdict& o, const char* title) {
+  log::error("{} | {} | Node {} | Output: '{}' (shape={}, {}) | made here{}", title, o.runner, o.node, o.output,
+             o.shape.str(), dtype_name(o.dtype),
+             o.certain ? ", certainly: no order of its operations explains it"
+                       : ", very likely: far beyond the rounding to expect");
+  const log::Indent indent;
+  if (!o.problem.empty())
+    log::error("On this runner's own inputs, {}{}", o.problem,
+               o.worst_at >= 0 ? fmt::format("; at {}: exact={:.9g}, result={:.9g}", position(o.worst_at, o.shape),
+                                             o.worst_exact, o.worst_result)
+                               : "");
+  else
+    log::error("Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}; off by {:.5g}, rounding explains "
+               "{:.5g} ({})",
+               position(o.worst_at, o.shape), o.worst_exact, o.worst_result, o.worst_error, o.worst_explained,
+               times(o.worst_ratio));
+  if (o.beyond > 0)
+    log::error("Wrong: {} of {} elements{}", o.beyond, o.elements, o.pattern.empty() ? "" : " (" + o.pattern + ")");
+  if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
+  log::error("To cut it out: assay surgeon extract MODEL --outputs '{}:auto' --inputs ... -o node.onnx", o.output);
+}
+
+void report_makers(const Arbitration& a) {
+  std::vector<std::string> runners;
+  for (const ArbiterVerdict& o : a.outputs)
+    if (std::find(runners.begin(), runners.end(), o.runner) == runners.end()) runners.push_back(o.runner);
+  for (const std::string& runner : runners) {
+    Group made, between, inherited;
+    for (const ArbiterVerdict& o : a.outputs) {
+      if (o.runner != runner) continue;
+      if (o.verdict == Verdict::kWrong) (o.basis == Basis::kNode ? made : between).push_back(&o);
+      if (o.verdict == Verdict::kInherited) inherited.push_back(&o);
+    }
+    const size_t described = log::enabled(log::Severity::kVerbose) ? made.size() : std::min(made.size(), kDescribed);
+    for (size_t i = 0; i < described; ++i) describe_maker(*made[i], i == 0 ? "First Divergence" : "Another Maker");
+    const log::Indent indent;
+    if (!made.empty()) log::error("Error made by {}", list_nodes(made));
+    if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));
+    if (!between.empty())
+      log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs mark all) to see where it begins", runner,
+                 between[0]->output,
+                 between[0]->basis == Basis::kRegion ? ", between the values that are known" : "");
+  }
+}
+
+}  // namespace
+
+void report(const Arbitration& a, const ArbiterOptions& options) {
+  log::start("Float64 Verdict | Reference in float64, {} noisy evaluation(s), explained range {} x spread",
+             a.samples > 0 ? a.samples : options.samples, kExplainedFactor);
+  const log::Indent indent;
+  report_makers(a);
+  report_outputs(a);
+  if (a.lanes_lost > 0)
+    log::warning("Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): they "
+                 "were left out",
+                 a.lanes_lost);
+  std::vector<std::pair<std::string, std::array<int, 7>>> counts;
+  for (const ArbiterVerdict& o : a.outputs) {
+    auto it = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == o.runner; });
+    if (it == counts.end()) it = counts.insert(counts.end(), {o.runner, {}});
+    ++it->second[static_cast<size_t>(o.verdict)];
+  }
+  for (const auto& [runner, c] : counts) {
+    const auto of = [&](Verdict v) { return c[static_cast<size_t>(v)]; };
+    std::string text = fmt::format("{} | {} output(s) agree, {} differ by rounding only, {} wrong", runner,
+                                   of(Verdict::kAgrees), of(Verdict::kRounding), of(Verdict::kWrong));
+    for (const Verdict v : {Verdict::kInherited, Verdict::kOpen, Verdict::kUnclear, Verdict::kNotJudged})
+      if (of(v) > 0) text += fmt::format(", {} {}", of(v), verdict_name(v));
+    if (of(Verdict::kWrong) > 0)
+      log::error("FAILED | {}", text);
+    else if (of(Verdict::kUnclear) + of(Verdict::kNotJudged) > 0)
+      log::warning("UNCLEAR | {}", text);
+    else
+      log::finish("PASSED | {}", text);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,182 @@
+#include "arbiter/suspect_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arbiter/excuses.h"
+#include "arbiter/pattern.h"
+#include "graph/order.h"
+#include "reference/evaluate.h"
+#include "tensor/convert.h"
+#include "tensor/value_tensors.h"
+
+namespace assay {
+namespace {
+
+DType declared_dtype(const Value& v) { return v.type.is_tensor() ? v.type.dtype : DType::kUndefined; }
+
+bool is_bad(Verdict v) { return v == Verdict::kWrong || v == Verdict::kUnclear; }
+
+/// The largest distance, and the exact value there.
+void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict& out) {
+  if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return;
+  const Tensor wide = convert(result, DType::kFloat64);
+  const double *r = wide.data<double>(), *y = exact.data<double>();
+  for (int64_t i = 0; i < exact.numel(); ++i) {
+    const bool same = r[i] == y[i] || (std::isnan(r[i]) && std::isnan(y[i]));
+    const double error = same ? 0 : std::abs(r[i] - y[i]);
+    if (!(error <= out.max_error)) out.max_error = std::isnan(error) ? HUGE_VAL : error, out.exact = y[i];
+  }
+}
+
+}  // namespace
+
+SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
+                       std::vector<ArbiterVerdict>& verdicts)
+    : model_(model), feed_(feed), runner_(results.runner), verdicts_(verdicts) {
+  for (const NamedStoredTensor& t : *results.outputs) results_.emplace(t.name, &t.tensor);
+}
+
+bool SuspectRun::has(const Value& v) const {
+  return results_.contains(v.name()) || results_.contains(length_name(v.name())) ||
+         results_.contains(keys_name(v.name()));
+}
+
+Tensor SuspectRun::part(const std::string& name, DType container) const {
+  if (const auto it = results_.find(name); it != results_.end()) return it->second->load();
+  if (const auto it = results_.find(length_name(name)); it != results_.end()) {
+    const Tensor length = it->second->load();
+    if (length.dtype() != DType::kInt64 || length.numel() != 1) return {};
+    std::vector<Tensor> elements;
+    for (int64_t i = 0; i < length.data<int64_t>()[0]; ++i) {
+      elements.push_back(part(name + "[" + std::to_string(i) + "]", DType::kSequence));
+      if (!elements.back().defined()) return {};
+    }
+    if (container != DType::kOptional) return Tensor::sequence(std::move(elements));
+    return Tensor::optional(elements.empty() ? Tensor() : elements[0]);
+  }
+  if (!results_.contains(keys_name(name))) return {};
+  const Tensor keys = part(keys_name(name), DType::kSequence), values = part(name + ".values", DType::kSequence);
+  return keys.defined() && values.defined() ? Tensor::map(keys, values) : Tensor();
+}
+
+/// What is constant and what was fed, too.
+Tensor SuspectRun::seen(const Value& v) const {
+  if (v.is_constant()) return v.tensor().aligned();
+  const auto& inputs = model_.graph->inputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] == &v) return feed_[i];
+  return part(v.name(), v.type.kind == Type::Kind::kOptional ? DType::kOptional : DType::kSequence);
+}
+
+SuspectRun::Upstream SuspectRun::upstream(const Value& v) const {
+  Upstream found;
+  std::unordered_set<const Value*> visited;
+  std::vector<const Value*> ahead{&v};
+  while (!ahead.empty()) {
+    const Value* next = ahead.back();
+    ahead.pop_back();
+    if (next->producer() == nullptr || !visited.insert(next).second) continue;
+    if (next != &v && has(*next)) {
+      found.known = true;
+      found.spoiled = found.spoiled || spoiled_.contains(next);
+      found.unjudged = found.unjudged || unjudged_.contains(next);
+      continue;
+    }
+    if (next != &v && found.open == nullptr && is_random(*next->producer(), model_)) found.open = next->producer();
+    for (const Value* u : used_values(*next->producer())) ahead.push_back(u);
+  }
+  return found;
+}
+
+ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const {
+  ArbiterVerdict out;
+  out.runner = runner_;
+  out.output = name;
+  if (v.producer() == nullptr) return out;
+  out.node = v.producer()->label();
+  out.op_type = v.producer()->op_type;
+  return out;
+}
+
+void SuspectRun::judge_tensor(const Computed& computed, const std::string& name, std::span<const Tensor> lanes,
+                              const Tensor& exact, const Upstream& before) {
+  const auto it = results_.find(name);
+  if (it == results_.end()) return;
+  const StoredTensor& stored = *it->second;
+  const Value& v = computed.value;
+  ArbiterVerdict out = blank(v, name);
+  const bool whole = name == v.name();
+  const Standard standard{.lanes = lanes,
+                          .error = whole ? computed.error : nullptr,
+                          .basis = computed.own     ? Basis::kNode
+                                   : before.known ? Basis::kRegion
+                                                  : Basis::kNetwork,
+                          .declared = whole ? declared_dtype(v) : DType::kUndefined,
+                          .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
+  judge_result(stored, standard, out);
+  if (is_bad(out.verdict) && v.producer() != nullptr) {
+    const auto own = [&](const Value& input) { return seen(input); };
+    if (before.open != nullptr) {
+      out.verdict = Verdict::kOpen;
+      out.note = fmt::format("it depends on the random numbers of node {}", before.open->label());
+    } else if (whole) {
+      excuse({*v.producer(), model_, v, own}, stored, standard, out);
+    }
+  }
+  if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
+  const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
+  if (right && before.spoiled && whole) {
+    ArbiterVerdict network = out;
+    judge_result(stored, {.lanes = {&exact, 1}, .error = computed.error, .basis = Basis::kNode,
+                          .declared = standard.declared}, network);
+    if (network.verdict == Verdict::kWrong) out.verdict = Verdict::kInherited;
+  }
+  if (out.verdict == Verdict::kWrong && out.problem.empty()) out.pattern = describe_pattern(stored, lanes[0], out);
+  if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&v);
+  verdicts_.push_back(std::move(out));
+  stored.release();
+}
+
+Tensor SuspectRun::compare(const Computed& computed) {
+  const Value& v = computed.value;
+  const Upstream before = upstream(v);
+  const std::span<const Tensor> lanes = computed.lanes;
+  if (!lanes[0].is_container()) {
+    judge_tensor(computed, v.name(), lanes, computed.exact, before);
+  } else {
+    // What all lanes have is judged. An element that only some have shows in the lengths.
+    std::vector<std::string> names;
+    std::unordered_map<std::string, std::vector<Tensor>> parts;
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+      for_each_tensor(v.name(), lanes[lane], [&](const std::string& name, Tensor tensor) {
+        if (lane == 0) names.push_back(name);
+        parts[name].push_back(std::move(tensor));
+      });
+    for (const std::string& name : names)
+      if (parts[name].size() == lanes.size()) judge_tensor(computed, name, parts[name], {}, before);
+  }
+  Tensor own = seen(v);
+  const bool fits = own.defined() && own.is_container() == lanes[0].is_container() &&
+                    (own.is_container() || is_float(own.dtype()) == is_float(lanes[0].dtype()));
+  return fits ? own : Tensor();
+}
+
+Tensor SuspectRun::uncomputed(const Value& v, const std::string& reason) {
+  ArbiterVerdict out = blank(v, v.name());
+  if (const auto it = results_.find(v.name()); it != results_.end()) {
+    out.dtype = it->second->dtype();
+    out.shape = it->second->shape();
+    out.elements = it->second->numel();
+  }
+  const Upstream before = upstream(v);
+  // What an error before has made impossible is that error's.
+  out.verdict = before.spoiled || before.unjudged ? Verdict::kInherited : Verdict::kNotJudged;
+  out.basis = Basis::kNode;
+  out.note = "on this runner's own inputs the node cannot be evaluated: " + reason;
+  (out.verdict == Verdict::kInherited ? spoiled_ : unjudged_).insert(&v);
+  verdicts_.push_back(std::move(out));
+  return seen(v);
+}
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+// One runner's results on the walk along them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "arbiter/arbiter.h"
+#include "reference/interpreter.h"
+
+namespace assay {
+
+/// Judges what the runner has of each value and hands it to the walk.
+class SuspectRun final : public Suspect {
+ public:
+  /// All of them outlive it. What it judges goes to `verdicts`.
+  SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
+             std::vector<ArbiterVerdict>& verdicts);
+
+  bool has(const Value& v) const override;
+  Tensor compare(const Computed& computed) override;
+  Tensor uncomputed(const Value& v, const std::string& reason) override;
+
+ private:
+  /// What is known of the values from which one was computed.
+  struct Upstream {
+    bool known = false;    ///< some value before is among the results
+    bool spoiled = false;  ///< and wrong, or follows from one that is
+    bool unjudged = false;
+    const Node* open = nullptr;  ///< between those and the value ONNX leaves open what this node gives
+  };
+  Upstream upstream(const Value& v) const;
+
+  ArbiterVerdict blank(const Value& v, const std::string& name) const;
+  /// Judges the result of one name. `exact` is the exact network's.
+  void judge_tensor(const Computed& computed, const std::string& name, std::span<const Tensor> lanes,
+                    const Tensor& exact, const Upstream& before);
+  /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not known.
+  Tensor seen(const Value& v) const;
+  Tensor part(const std::string& name, DType container) const;
+
+  const Model& model_;
+  std::span<const Tensor> feed_;
+  std::string runner_;
+  std::vector<ArbiterVerdict>& verdicts_;
+  std::unordered_map<std::string_view, const StoredTensor*> results_;
+  std::unordered_set<const Value*> spoiled_, unjudged_;
+};
+
+}  // namespace assay

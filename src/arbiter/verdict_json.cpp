@@ -1,0 +1,90 @@
+#include <cmath>
+
+#include "arbiter/arbiter.h"
+#include "base/atomic_file.h"
+#include "base/json_writer.h"
+
+namespace assay {
+namespace {
+
+const char* basis_name(Basis b) {
+  switch (b) {
+    case Basis::kNode:
+      return "node";
+    case Basis::kRegion:
+      return "region";
+    case Basis::kNetwork:
+      return "network";
+  }
+  return "";
+}
+
+/// JSON has no word for what is not finite.
+void number(JsonWriter& json, const char* key, double x) {
+  json.key(key);
+  if (std::isfinite(x))
+    json.value(x);
+  else
+    json.value(std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+}
+
+void write(JsonWriter& json, const ArbiterVerdict& o) {
+  json.begin_object();
+  json.key("runner").value(o.runner);
+  json.key("output").value(o.output);
+  json.key("node").value(o.node);
+  json.key("op_type").value(o.op_type);
+  json.key("verdict").value(verdict_name(o.verdict));
+  json.key("basis").value(basis_name(o.basis));
+  json.key("certain").value(o.certain);
+  json.key("problem").value(o.problem);
+  json.key("note").value(o.note);
+  json.key("pattern").value(o.pattern);
+  json.key("type").value(o.dtype == DType::kUndefined ? "" : dtype_name(o.dtype));
+  json.key("shape").begin_array();
+  for (size_t d = 0; d < o.shape.size(); ++d) json.value(o.shape[d]);
+  json.end_array();
+  json.key("elements").value(o.elements);
+  json.key("unexplained_elements").value(o.beyond);
+  json.key("overflows").value(o.overflows);
+  number(json, "network_error", o.max_error);
+  number(json, "error", o.own_error);
+  number(json, "ratio", o.worst_ratio);
+  json.key("worst").begin_object();
+  json.key("at").value(o.worst_at);
+  number(json, "exact", o.worst_exact);
+  number(json, "result", o.worst_result);
+  number(json, "error", o.worst_error);
+  number(json, "explained", o.worst_explained);
+  json.end_object();
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Arbitration& a) {
+  json.begin_object();
+  json.key("noisy_evaluations").value(a.samples);
+  json.key("lost_evaluations").value(a.lanes_lost);
+  json.key("outputs").begin_array();
+  for (const ArbiterVerdict& o : a.outputs) write(json, o);
+  json.end_array();
+  if (a.traced != nullptr) {
+    json.key("traced");
+    write(json, *a.traced);
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+void save_verdict(std::span<const Arbitration> iterations, const std::string& path) {
+  AtomicFile file(path);
+  JsonWriter json(file);
+  json.begin_object();
+  json.key("iterations").begin_array();
+  for (const Arbitration& a : iterations) write(json, a);
+  json.end_array();
+  json.end_object();
+  file.commit();
+}
+
+}  // namespace assay

@@ -1,0 +1,191 @@
+// A walk along what others had: the exact network in one frame, and for each suspect a frame of what differs.
+#include <algorithm>
+#include <unordered_set>
+
+#include "graph/order.h"
+#include "reference/walk.h"
+
+namespace assay {
+namespace {
+
+using internal::Evaluation;
+using internal::Frame;
+using internal::Lanes;
+using internal::Noise;
+using internal::Walk;
+
+/// One suspect on the way. A value that is not in its frame is the exact network's, noise included.
+struct Trail {
+  Trail(Suspect& s, const Frame& exact) : suspect(s), frame(exact) {}
+  Suspect& suspect;
+  Frame frame;
+  std::unordered_map<const Value*, std::string> missing;  ///< what is not known and cannot be computed, and why
+  std::unordered_set<const Value*> taken;                 ///< values that are the suspect's own
+
+  /// Whether the suspect is known to have had all these values.
+  bool had(std::span<Value* const> values) const {
+    return std::all_of(values.begin(), values.end(),
+                       [&](const Value* v) { return v->producer() == nullptr || taken.contains(v); });
+  }
+  bool knows_all(const Node& n) const {
+    return std::all_of(n.outputs().begin(), n.outputs().end(),
+                       [&](const Value* v) { return v == nullptr || suspect.has(*v); });
+  }
+};
+
+class Following {
+ public:
+  Following(Interpreter::Impl& interpreter, const Graph& graph, std::span<Suspect* const> suspects)
+      : walk_(interpreter), graph_(graph), exact_(graph, lane_numbers(interpreter.options.noisy_lanes)) {
+    for (Suspect* s : suspects) trails_.emplace_back(*s, exact_);
+  }
+  void run(std::span<const Tensor> inputs);
+
+ private:
+  static std::vector<size_t> lane_numbers(int noisy) {
+    std::vector<size_t> lanes;
+    for (int i = 0; i <= noisy; ++i) lanes.push_back(static_cast<size_t>(i));
+    return lanes;
+  }
+  bool anyone_has(const Value& v) const {
+    return std::any_of(trails_.begin(), trails_.end(), [&](const Trail& t) { return t.suspect.has(v); });
+  }
+  /// The nodes that values which a suspect has depend on.
+  std::unordered_set<const Node*> needed_nodes() const;
+  void node(const Node& n);
+  void outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation, bool own);
+  void skip(Trail& trail, const Node& n, const std::string& reason);
+  void take(Trail& trail, const Value& v, const Tensor& own, const Tensor& computed = {});
+
+  Walk walk_;
+  const Graph& graph_;
+  Frame exact_;
+  std::vector<Trail> trails_;
+};
+
+std::unordered_set<const Node*> Following::needed_nodes() const {
+  std::unordered_set<const Node*> nodes;
+  std::unordered_set<const Value*> values;
+  for (auto n = graph_.nodes().rbegin(); n != graph_.nodes().rend(); ++n) {
+    const auto& outputs = (*n)->outputs();
+    if (std::none_of(outputs.begin(), outputs.end(), [&](const Value* v) {
+          return v != nullptr && (values.contains(v) || anyone_has(*v));
+        }))
+      continue;
+    nodes.insert(n->get());
+    for (const Value* v : used_values(**n)) values.insert(v);
+  }
+  return nodes;
+}
+
+void Following::take(Trail& trail, const Value& v, const Tensor& own, const Tensor& computed) {
+  if (!own.defined()) return;
+  trail.frame.set(&v, walk_.own_lanes(own, v, trail.frame, computed));
+  trail.taken.insert(&v);
+}
+
+void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation, bool own) {
+  for (size_t i = 0; i < n.outputs().size(); ++i) {
+    const Value* v = n.output(i);
+    if (v == nullptr || !trail.suspect.has(*v)) continue;
+    Lanes lanes = from.get(v);
+    const NodeError* error = own && !evaluation.errors.empty() ? &evaluation.errors[i] : nullptr;
+    // What is fed is the same in all lanes: noise that another suspect needs is the node's own.
+    if (error != nullptr && &from == &exact_) lanes.resize(1);
+    take(trail, *v,
+         trail.suspect.compare(
+             {.value = *v, .exact = exact_.get(v)[0], .lanes = lanes, .own = own, .error = error}),
+         lanes[0]);
+  }
+}
+
+void Following::skip(Trail& trail, const Node& n, const std::string& reason) {
+  for (const Value* v : n.outputs()) {
+    if (v == nullptr) continue;
+    const Tensor own = trail.suspect.has(*v) ? trail.suspect.uncomputed(*v, reason) : Tensor();
+    if (own.defined())
+      take(trail, *v, own);
+    else
+      trail.missing[v] = reason;
+  }
+}
+
+void Following::node(const Node& n) {
+  const std::vector<Value*> used = used_values(n);
+  std::vector<bool> apart;
+  Noise noise = Noise::kNone;
+  const auto noise_for = [&](const Trail& t) { return t.had(used) && t.knows_all(n) ? Noise::kInputs : Noise::kAdd; };
+  for (const Trail& t : trails_) {
+    apart.push_back(std::any_of(used.begin(), used.end(),
+                                [&](const Value* v) { return t.frame.has(v) || t.missing.contains(v); }));
+    if (!apart.back()) noise = std::max(noise, noise_for(t));
+  }
+  const Evaluation exact = at_node(n, [&] { return walk_.evaluate(n, exact_, noise); });
+  for (size_t i = 0; i < trails_.size(); ++i) {
+    Trail& t = trails_[i];
+    if (!apart[i]) {
+      outputs_of(t, n, exact_, exact, t.had(used));
+      continue;
+    }
+    const auto gap = std::find_if(used.begin(), used.end(), [&](const Value* v) { return t.missing.contains(v); });
+    if (gap != used.end()) {
+      skip(t, n, t.missing.at(*gap));
+      continue;
+    }
+    Evaluation own;
+    std::string reason;
+    try {
+      own = walk_.evaluate(n, t.frame, noise_for(t));
+    } catch (const Error& e) {
+      if (e.code() == ErrorCode::kInternal) throw;
+      reason = e.what();
+    }
+    if (reason.empty())
+      outputs_of(t, n, t.frame, own, t.had(used));
+    else
+      skip(t, n, reason);
+  }
+}
+
+void Following::run(std::span<const Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    exact_.set(graph_.inputs[i], Lanes(exact_.lanes().size(), walk_.incoming(inputs[i])));
+  for (const auto& v : graph_.values()) {
+    if (v->producer() != nullptr || !anyone_has(*v)) continue;
+    const Lanes lanes = walk_.lanes_of(v.get(), exact_);
+    const NodeError exact;
+    for (Trail& t : trails_)
+      if (t.suspect.has(*v)) t.suspect.compare({.value = *v, .exact = lanes[0], .lanes = lanes, .own = true, .error = &exact});
+  }
+  const std::unordered_set<const Node*> needed = needed_nodes();
+  std::unordered_map<const Value*, int> uses;
+  for (const Node* n : needed)
+    for (const Value* v : used_values(*n)) ++uses[v];
+  const auto forget = [&](const Value* v) {
+    exact_.erase(v);
+    for (Trail& t : trails_) {
+      t.frame.erase(v);
+      t.missing.erase(v);
+      t.taken.erase(v);
+    }
+  };
+  for (const auto& n : graph_.nodes()) {
+    if (!needed.contains(n.get())) continue;
+    node(*n);
+    for (const Value* v : n->outputs())
+      if (v != nullptr && uses[v] == 0) forget(v);
+    for (const Value* v : used_values(*n))
+      if (--uses[v] == 0) forget(v);
+  }
+}
+
+}  // namespace
+
+void Interpreter::follow(std::span<const Tensor> inputs, std::span<Suspect* const> suspects) {
+  const Graph& g = *impl_->model->graph;
+  require(inputs.size() == g.inputs.size(), ErrorCode::kInvalidArgument,
+          "the model takes {} inputs, but {} are given", g.inputs.size(), inputs.size());
+  Following(*impl_, g, suspects).run(inputs);
+}
+
+}  // namespace assay

@@ -1,0 +1,281 @@
+#include "reference/walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/order.h"
+#include "graph/read.h"
+#include "ops/eval_util.h"
+#include "ops/work.h"
+#include "tensor/container.h"
+
+namespace assay::internal {
+namespace {
+
+/// Steps that any node costs, however small: to find its inputs, to allocate its outputs.
+constexpr int64_t kNodeWork = 1000;
+
+/// y with random errors within the bound; none where either is not finite. In a subgraph, which may run again
+/// and again, `run` tells its runs apart; outside it is 0.
+Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run) {
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  const double *py = y.data<double>(), *pb = bound.data<double>();
+  auto* po = out.mutable_data<double>();
+  const uint64_t run_key = mix_key(key, run);
+  parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const auto at = static_cast<uint64_t>(i);
+      const double error = pb[i] * (run == 0 ? noise(key, at) : recurring_noise(run_key, key, at));
+      po[i] = std::isfinite(error) ? py[i] + error : py[i];
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+bool all_shared(const Lanes& lanes) {
+  return std::all_of(lanes.begin(), lanes.end(), [&](const Tensor& t) { return t.shares_storage(lanes[0]); });
+}
+
+namespace {
+
+/// Runs the subgraphs of one node for one lane.
+class LaneSubgraphs final : public SubgraphRunner {
+ public:
+  LaneSubgraphs(Walk& walk, const Frame& frame, size_t lane) : walk_(walk), frame_(frame), lane_(lane) {}
+  std::vector<Tensor> run(const Graph& graph, std::vector<Tensor> inputs) override {
+    return walk_.subgraph(graph, std::move(inputs), frame_, lane_);
+  }
+
+ private:
+  Walk& walk_;
+  const Frame& frame_;
+  size_t lane_;
+};
+
+DType declared_dtype(const Value* v) { return v != nullptr ? leaf_dtype(v->type) : DType::kUndefined; }
+
+/// Unit roundoff of each output as the model declares it. What is declared no type is computed in the field's
+/// default, float32.
+std::vector<double> unit_roundoffs(const Node& n) {
+  std::vector<double> u;
+  for (const Value* v : n.outputs()) {
+    const DType declared = declared_dtype(v);
+    u.push_back(unit_roundoff(declared == DType::kUndefined ? DType::kFloat32 : declared));
+  }
+  return u;
+}
+
+}  // namespace
+
+Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
+  if (v == nullptr) return Lanes(frame.lanes().size());
+  if (!v->is_constant() || frame.has(v)) return frame.get(v);
+  require(v->tensor().defined(), ErrorCode::kNotFound, "the data of initializer '{}' were not loaded",
+          v->name());
+  return Lanes(frame.lanes().size(), incoming(v->tensor().aligned()));
+}
+
+/// In the stored types. What is declared no type, and comes from no unknown operator, is float32.
+std::vector<Tensor> Walk::evaluate_foreign(const Node& n, std::vector<Tensor> inputs) {
+  for (size_t i = 0; impl_.ideal() && i < inputs.size(); ++i) {
+    if (!inputs[i].defined()) continue;
+    DType stored = declared_dtype(n.input(i));
+    if (const auto it = impl_.foreign_types.find(n.input(i)); it != impl_.foreign_types.end()) stored = it->second;
+    inputs[i] = rounded(inputs[i], is_float(stored) ? stored : DType::kFloat32);
+  }
+  std::vector<Tensor> y = impl_.options.foreign->evaluate(n, inputs);
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (!y[i].defined()) continue;
+    impl_.foreign_types[n.output(i)] = y[i].dtype();
+    if (impl_.ideal()) y[i] = widened(y[i]);
+  }
+  return y;
+}
+
+std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                        size_t lane) {
+  const auto& [op, key] = impl_.nodes.at(&n);
+  if (op.op == &kForeignOp) return evaluate_foreign(n, std::move(inputs));
+  const bool widen = op.op->types == EvalTypes::kFloat64;
+  check_values(*op.op, *op.version, inputs, impl_.ideal());
+  const DType stored = first_float(inputs);  // of a floating output that the model does not declare
+  for (Tensor& t : inputs)
+    if (widen) t = widened(t);
+  LaneSubgraphs subgraphs(*this, frame, lane);
+  EvalContext c(n, *op.op, *op.version, std::move(inputs), &subgraphs);
+  c.ideal = impl_.ideal();
+  c.seed = key;
+  if (lane != 0 && op.op->numerics.perturb != nullptr)
+    op.op->numerics.perturb(c, std::ranges::max(unit_roundoffs(n)), mix_key(mix_key(key, lane), frame.run()));
+  else
+    op.version->eval(c);
+  std::vector<Tensor> y = std::move(c.outputs());
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (!y[i].defined()) continue;
+    const DType declared = declared_dtype(n.output(i));
+    if (impl_.ideal())
+      y[i] = widened(y[i]);
+    else if (widen)
+      y[i] = rounded(y[i], is_float(declared) ? declared : stored);
+  }
+  return y;
+}
+
+std::vector<Tensor> Walk::evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame, size_t lane,
+                                         const std::vector<Lanes>& outputs) {
+  try {
+    return evaluate_lane(n, std::move(inputs), frame, lane);
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kInternal || frame.run() != 0) throw;
+  }
+  ++impl_.lanes_lost;
+  std::vector<Tensor> y;
+  for (const Lanes& lanes : outputs) y.push_back(lanes[0]);
+  return y;
+}
+
+/// Integers are exact, also those of operators that multiply floats, too.
+std::vector<NodeError> Walk::errors_of(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                       const std::vector<Lanes>& outputs) {
+  std::vector<Tensor> y;
+  for (const Lanes& lanes : outputs) y.push_back(lanes[0]);
+  bool rounds = false;
+  for (const Tensor& t : y)
+    if (t.defined()) for_each_leaf(t, [&](const Tensor& leaf) { rounds = rounds || is_float(leaf.dtype()); });
+  if (!rounds) return std::vector<NodeError>(y.size());
+  const auto& [op, key] = impl_.nodes.at(&n);
+  LaneSubgraphs subgraphs(*this, frame, frame.lanes()[0]);
+  EvalContext exact(n, *op.op, *op.version, std::move(inputs), &subgraphs);
+  exact.ideal = true;
+  return node_errors(exact, y, unit_roundoffs(n));
+}
+
+void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeError>& errors,
+                     std::vector<Lanes>& outputs) const {
+  const uint64_t key = impl_.nodes.at(&n).key;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& bound = errors[i].expected;
+    if (!bound.defined()) continue;
+    for (size_t k = 0; k < outputs[i].size(); ++k)
+      if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bound.shape())
+        outputs[i][k] = perturbed(outputs[i][k], bound, mix_key(mix_key(key, frame.lanes()[k]), i), frame.run());
+  }
+}
+
+/// Counts what the node is going to take. In a loop types leave extents open: the inputs that are there count in any
+/// case.
+void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
+  if (impl_.options.max_work == INT64_MAX) return;
+  int64_t given = kNodeWork;
+  for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
+  const int64_t work = std::max(given, work_estimate(n));
+  require(work <= work_left_, ErrorCode::kUnsupported, "it takes more than {} steps, too long to be computed here",
+          impl_.options.max_work);
+  work_left_ -= work;
+}
+
+Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
+  std::vector<Lanes> inputs;
+  // Lanes that agree on every input are evaluated once.
+  const bool perturbs = impl_.nodes.at(&n).op.op->numerics.perturb != nullptr;
+  const bool noisy = frame.lanes().back() != 0 && wanted != Noise::kNone;
+  bool alike = true;
+  for (const Value* v : n.inputs()) {
+    inputs.push_back(lanes_of(v, frame));
+    alike = alike && all_shared(inputs.back());
+  }
+  const bool bounded = !has_subgraph(n) && !perturbs;
+  const bool once = !noisy || (alike && bounded);
+  charge(n, inputs);
+  const auto inputs_of = [&](size_t k) {
+    std::vector<Tensor> list;
+    for (const Lanes& l : inputs) list.push_back(l[k]);
+    return list;
+  };
+  std::vector<Lanes> outputs(n.outputs().size());
+  for (size_t k = 0; k < frame.lanes().size(); ++k) {
+    std::vector<Tensor> y;
+    if (k == 0)
+      y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k]);
+    else if (!once)
+      y = evaluate_noisy(n, inputs_of(k), frame, frame.lanes()[k], outputs);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      outputs[i].push_back(y.empty() ? outputs[i][0] : std::move(y[i]));
+  }
+  Evaluation result;
+  if (noisy && !perturbs) {
+    result.errors = errors_of(n, inputs_of(0), frame, outputs);
+    if (wanted == Noise::kAdd) add_noise(n, frame, result.errors, outputs);
+    if (!bounded) result.errors.clear();
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (n.output(i) == nullptr) continue;
+    require(outputs[i][0].defined(), ErrorCode::kInternal, "output {} was not computed", i);
+    frame.set(n.output(i), std::move(outputs[i]));
+  }
+  return result;
+}
+
+Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, const Tensor& computed) const {
+  Lanes lanes(frame.lanes().size(), incoming(t));
+  const double u = is_float(t.dtype()) ? unit_roundoff(t.dtype()) : 0;
+  if (u <= unit_roundoff(DType::kFloat32) || v.producer() == nullptr) return lanes;
+  const Tensor bound = map_elements<double>(lanes[0], [u](double x) { return u * std::abs(x); });
+  const uint64_t key = mix_key(impl_.nodes.at(v.producer()).key, 0x0b);
+  const bool known = computed.defined() && computed.dtype() == DType::kFloat64 && computed.shape() == t.shape();
+  const Tensor wide = known ? map_broadcast<double>(lanes[0], computed,
+                                                    [](double own, double y) {
+                                                      return std::isinf(own) && std::isfinite(y) ? y : own;
+                                                    })
+                            : lanes[0];
+  for (size_t k = 0; k < lanes.size(); ++k)
+    if (frame.lanes()[k] != 0) lanes[k] = perturbed(wide, bound, mix_key(key, frame.lanes()[k]), 0);
+  return lanes;
+}
+
+void Walk::nodes(Frame& frame, const Observe& computed, KeepOutputs outputs) {
+  const Graph& g = frame.graph();
+  std::unordered_map<const Value*, int> uses;
+  std::vector<std::vector<Value*>> used;
+  for (const auto& n : g.nodes()) {
+    used.push_back(used_values(*n));
+    for (const Value* v : used.back()) ++uses[v];
+  }
+  if (outputs == KeepOutputs::kYes)
+    for (const Value* v : g.outputs) ++uses[v];
+  for (size_t i = 0; i < g.nodes().size(); ++i) {
+    const Node& n = *g.nodes()[i];
+    at_node(n, [&] { evaluate(n, frame); });
+    for (const Value* v : n.outputs()) {
+      if (v == nullptr) continue;
+      computed(*v);
+      if (uses[v] == 0) frame.erase(v);
+    }
+    for (const Value* v : used[i])
+      if (--uses[v] == 0) frame.erase(v);
+  }
+}
+
+/// What a subgraph's input gets. One that is declared as an optional takes the bare value too: the body of a
+/// Loop may give back what an optional held for the next iteration.
+Tensor Walk::argument(const Value& input, const Tensor& t) const {
+  const bool wraps = input.type.kind == Type::Kind::kOptional && t.dtype() != DType::kOptional;
+  return wraps ? Tensor::optional(incoming(t)) : incoming(t);
+}
+
+std::vector<Tensor> Walk::subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer,
+                                   size_t lane) {
+  Frame frame(g, lane, outer, ++subgraph_runs_);
+  require(inputs.size() == g.inputs.size(), ErrorCode::kInvalidModel,
+          "the subgraph takes {} inputs, but {} are given", g.inputs.size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) frame.set(g.inputs[i], {argument(*g.inputs[i], inputs[i])});
+  nodes(
+      frame, [](const Value&) {}, KeepOutputs::kYes);
+  std::vector<Tensor> outputs;
+  for (const Value* v : g.outputs) outputs.push_back(lanes_of(v, frame)[0]);
+  return outputs;
+}
+
+}  // namespace assay::internal

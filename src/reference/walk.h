@@ -1,0 +1,159 @@
+// The walk over a model: frames of values in lanes, and the evaluation of one node in them. For interpreter.cpp and
+// follow.cpp.
+#pragma once
+
+#include <unordered_map>
+
+#include "graph/at_node.h"
+#include "ops/check.h"
+#include "ops/numerics/noise.h"
+#include "reference/error_bound.h"
+#include "reference/interpreter.h"
+
+namespace assay {
+
+/// What an unknown operator rounds is not known either.
+inline constexpr double kForeignUlps = 8;
+inline constexpr OpVersion kForeignVersion = {1, "", nullptr, nullptr};
+inline constexpr OpDef kForeignOp = {.domain = {},
+                              .name = "an unknown operator",
+                              .versions = {},
+                              .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kForeignUlps},
+                              .types = EvalTypes::kAsStored};
+
+struct Interpreter::Impl {
+  std::shared_ptr<const Model> model;
+  InterpreterOptions options;
+  struct Bound {
+    BoundOp op;
+    uint64_t key;  ///< of the node's noise and random numbers
+  };
+  std::unordered_map<const Node*, Bound> nodes;
+  std::unordered_map<const Value*, DType> foreign_types;  ///< what unknown operators gave
+  int lanes_lost = 0;
+
+  bool is_foreign(const Node& n) const {
+    return options.foreign != nullptr && !bind_op(n, *model) && options.foreign->takes(n);
+  }
+
+  void bind(const Graph& g) {
+    for (const auto& n : g.nodes()) {
+      const BoundOp op = at_node(*n, [&] {
+        if (is_foreign(*n)) return BoundOp{&kForeignOp, &kForeignVersion};
+        const BoundOp found = require_op(*n, *model);
+        check_node(*n, *found.op, *found.version);
+        return found;
+      });
+      nodes.emplace(n.get(), Bound{op, mix_key(options.seed, nodes.size())});
+      for (const Attribute& a : n->attributes)
+        if (const auto* sub = a.get_if<std::shared_ptr<Graph>>()) bind(**sub);
+    }
+  }
+  bool ideal() const { return options.precision == ReferencePrecision::kFloat64; }
+};
+
+namespace internal {
+
+using Lanes = std::vector<Tensor>;
+
+/// The values of one graph while it runs, in some of the lanes: all of them in the main graph, one in a
+/// subgraph, which the node that owns it runs lane by lane. A subgraph's frame looks outward for what it
+/// captures.
+class Frame {
+ public:
+  Frame(const Graph& graph, std::vector<size_t> lanes) : graph_(graph), lanes_(std::move(lanes)) {}
+  /// Of a subgraph, in one lane. `run` is the number of this run, from 1 on.
+  Frame(const Graph& graph, size_t lane, const Frame& outer, uint64_t run)
+      : graph_(graph), lanes_({lane}), outer_(&outer), run_(run) {}
+  /// Of a suspect: what it has otherwise than the exact network, in the same lanes.
+  explicit Frame(const Frame& exact) : graph_(exact.graph_), lanes_(exact.lanes_), outer_(&exact) {}
+
+  const Graph& graph() const { return graph_; }
+  /// Numbers of the lanes that this frame carries; entry i of a value's Lanes is lane lanes()[i].
+  const std::vector<size_t>& lanes() const { return lanes_; }
+  /// 0 for the main graph.
+  uint64_t run() const { return run_; }
+
+  bool has(const Value* v) const { return values_.contains(v); }
+  Lanes get(const Value* v) const {
+    if (const auto it = values_.find(v); it != values_.end()) return it->second;
+    require(outer_ != nullptr, ErrorCode::kInternal, "the value '{}' was used before it was computed",
+            v->name());
+    const Lanes captured = outer_->get(v);
+    Lanes own;
+    for (const size_t lane : lanes_)
+      own.push_back(captured[static_cast<size_t>(
+          std::find(outer_->lanes_.begin(), outer_->lanes_.end(), lane) - outer_->lanes_.begin())]);
+    return own;
+  }
+  void set(const Value* v, Lanes lanes) { values_[v] = std::move(lanes); }
+  void erase(const Value* v) { values_.erase(v); }
+
+ private:
+  const Graph& graph_;
+  std::vector<size_t> lanes_;
+  const Frame* outer_ = nullptr;
+  uint64_t run_ = 0;
+  std::unordered_map<const Value*, Lanes> values_;
+};
+
+/// The noise with which a node is evaluated.
+enum class Noise : uint8_t {
+  kNone,    ///< none: nobody asks for the spread
+  kInputs,  ///< that of its inputs, and its own only where its errors have no bounds
+  kAdd,     ///< both
+};
+
+/// What evaluating a node showed besides its outputs, which are in the frame.
+struct Evaluation {
+  std::vector<NodeError> errors;  ///< by output; empty where there are no bounds, or nobody asked
+};
+
+/// One walk over the model.
+class Walk {
+ public:
+  using Observe = std::function<void(const Value&)>;
+
+  explicit Walk(Interpreter::Impl& interpreter) : impl_(interpreter), work_left_(interpreter.options.max_work) {}
+
+  /// Whether the values of the graph's outputs stay in the frame.
+  enum class KeepOutputs : uint8_t { kNo, kYes };
+  /// Runs all nodes of a frame and forgets values after their last use; `computed` sees each node output
+  /// before that.
+  void nodes(Frame& frame, const Observe& computed, KeepOutputs outputs);
+  Evaluation evaluate(const Node& n, Frame& frame, Noise wanted = Noise::kAdd);
+  /// A suspect's own value in the lanes of its frame. Of a type narrower than float32 the noisy lanes hold what may have
+  /// been rounded to it: a backend may pass results on before it rounds them. Where that made them infinite, they hold
+  /// what was `computed`, if it is known.
+  Lanes own_lanes(const Tensor& t, const Value& v, const Frame& frame, const Tensor& computed) const;
+  std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
+  /// The lanes of a node input: a constant in every lane, or what was computed.
+  Lanes lanes_of(const Value* v, const Frame& frame) const;
+  /// A value of stored types as the walk keeps it.
+  Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t; }
+
+ private:
+  Tensor argument(const Value& input, const Tensor& t) const;
+  std::vector<Tensor> evaluate_lane(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                    size_t lane);
+  std::vector<Tensor> evaluate_foreign(const Node& n, std::vector<Tensor> inputs);
+  /// The lane's outputs; those of lane 0 where the noise makes the node impossible.
+  std::vector<Tensor> evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame, size_t lane,
+                                     const std::vector<Lanes>& outputs);
+  std::vector<NodeError> errors_of(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                   const std::vector<Lanes>& outputs);
+  void add_noise(const Node& n, const Frame& frame, const std::vector<NodeError>& errors,
+                 std::vector<Lanes>& outputs) const;
+
+  void charge(const Node& n, const std::vector<Lanes>& inputs);
+
+  Interpreter::Impl& impl_;
+  int64_t work_left_;
+  uint64_t subgraph_runs_ = 0;
+};
+
+/// A node input or output is the same in every lane.
+bool all_shared(const Lanes& lanes);
+
+}  // namespace internal
+}  // namespace assay

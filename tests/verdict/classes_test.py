@@ -1,0 +1,145 @@
+"""Classes of false alarms and of silent passes that the verdict once had, each in a small model.
+
+usage: classes_test.py ASSAY
+"""
+import base64
+import io
+import json
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+
+def npy(shape, values, descr="<f4", code="f"):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape!r}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{code}", *values)
+    return {"array": base64.b64encode(data).decode(), "polygraphy_class": "ndarray"}
+
+
+def results(*iterations):
+    """A result file: each iteration maps names to (shape, values)."""
+    list_ = [{"outputs": {n: {"values": npy(*v), "polygraphy_class": "LazyArray"} for n, v in it.items()}, "runtime": 0.1,
+              "runner_name": "other", "polygraphy_class": "IterationResult"} for it in iterations]
+    return json.dumps({"lst": [["other", list_]], "polygraphy_class": "RunResults"})
+
+
+class Classes:
+    def __init__(self, assay, folder):
+        self.assay, self.folder = assay, Path(folder)
+
+    def run(self, model, *options, code):
+        path = self.folder / "model.onnxtxt"
+        path.write_text(HEAD + model)
+        done = subprocess.run([self.assay, "run", path, *options], capture_output=True, text=True, timeout=60)
+        text = done.stdout + done.stderr
+        assert done.returncode == code, (model, options, done.returncode, text[-3000:])
+        return text
+
+    def file(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def equal_addends(self):
+        model = "g (float[1,8,112,112] x) => (float[1,8,1,1] y) {\n  y = GlobalAveragePool (x)\n}\n"
+        self.run(model, "--engine", "--arbiter", "--val-range", "[0.1,0.1]", code=0)
+        model = "g (float[1,8,320,320] x) => (float[1,8,1,1] y) {\n  y = ReduceMean <axes = [2, 3], keepdims = 1> (x)\n}\n"
+        self.run(model, "--engine", "--arbiter", "--val-range", "[0.3,0.30001]", code=0)
+
+    def shape_by_whole_numbers(self):
+        model = """g (float[1,N] x) => (float[1,M] y) {
+  one = Constant <value_int = 1> ()
+  s = Shape (x)
+  n = Gather (s, one)
+  f = Cast <to = 1> (n)
+  z = Constant <value_float = 0.0> ()
+  st = Constant <value_float = 1.0> ()
+  r = Range (z, f, st)
+  y = Add (x, r)
+}
+"""
+        self.run(model, "--ref", "--arbiter-samples", "16", "--input-shapes", "x:[1,40]", code=0)
+
+    def garbage_behind_a_shape(self):
+        model = """g (float[40] x) => (float[M] y) {
+  c = Ceil (x)
+  s = ReduceSum <keepdims = 0> (c)
+  n = Cast <to = 7> (s)
+  z = Constant <value_int = 0> ()
+  st = Constant <value_int = 1> ()
+  r = Range (z, n, st)
+  y = Cast <to = 1> (r)
+}
+"""
+        inputs = self.file("in.json", json.dumps([{"x": npy((40,), [0.5 + i / 50 for i in range(40)])}]))
+        length = sum(1 if 0.5 + i / 50 <= 1 else 2 for i in range(40))
+        for values, code in ([float(i) for i in range(length)], 0), ([-1e6] * length, 1), ([0.0] * (length + 1), 1):
+            bad = self.file("bad.json", results({"y": ((len(values),), values)}))
+            self.run(model, "--arbiter", "--load-inputs", inputs, "--load-outputs", bad, code=code)
+
+    def overflow_of_the_model(self):
+        model = "g (float16[1] x) => (float16[1] s, float16[1] y) {\n  s = Mul (x, x)\n  y = Sqrt (s)\n}\n"
+        text = self.run(model, "--engine", "--ref", "--val-range", "[300,300]", code=0)
+        assert "cannot hold the exact value" in text, text[-2000:]
+
+    def random_operators(self):
+        text = self.run("g (float[4] x) => (float[4] y) {\n  y = RandomNormalLike (x)\n}\n", "--engine", "--ref", code=0)
+        assert "left open by ONNX" in text, text[-2000:]
+
+    def local_functions(self):
+        model = """g (float[3] x) => (float[3] y) {
+  a = local.Twice (x)
+  y = Neg (a)
+}
+<domain: "local", opset_import: ["" : 17]>
+Twice (v) => (w)
+{
+  h = Exp (v)
+  w = Add (h, h)
+}
+""".replace("local.", "local.")
+        path = self.folder / "model.onnxtxt"
+        text = '<ir_version: 8, opset_import: ["" : 17, "local" : 1]>\n' + model
+        path.write_text(text)
+        done = subprocess.run([self.assay, "run", path, "--engine", "--ref", "--onnx-outputs", "mark", "all"],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+        assert "4 output(s)" in done.stdout or "agree" in done.stdout, done.stdout[-2000:]
+
+    def results_of_something_else(self):
+        model = "g (float[2] x) => (float[2] y) {\n  h = Exp (x)\n  y = Neg (h)\n}\n"
+        inputs = self.file("in.json", json.dumps([{"x": npy((2,), [0.0, 0.0])}]))
+        right, other = {"y": ((2,), [-1.0, -1.0])}, {"z": ((2,), [-1.0, -1.0])}
+        for what, code, word in (
+                (results(right), 0, ""),
+                (results(other), 1, "which the model has not"),
+                (results({"h": ((2,), [1.0, 1.0])}), 1, "lack the output 'y'"),
+                (results(), 1, "no iteration"),
+                (results(right, right), 1, "2 iteration(s)"),
+                (results({"y": ((2,), [-1.0, -1.5])}), 1, "WRONG"),
+                (results({"y": ((1, 2), [-1.0, -1.0])}), 1, "shape"),
+                (results({"y": ((2,), [-1.0, -1.0], "<f8", "d")}), 1, "type"),
+                (results({"y": ((2,), [float("nan")] * 2)}), 1, "NaN"),
+        ):
+            text = self.run(model, "--arbiter", "--load-inputs", inputs, "--load-outputs", self.file("r.json", what), code=code)
+            assert word in text, (word, text[-2000:])
+        partial = ["--arbiter", "--partial", "--load-inputs", inputs, "--load-outputs"]
+        self.run(model, *partial, self.file("r.json", results({"h": ((2,), [1.0, 1.0])})), code=0)
+        self.run(model, *partial, self.file("r.json", results(other)), code=3)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        classes = Classes(sys.argv[1], folder)
+        for name in ("equal_addends", "shape_by_whole_numbers", "garbage_behind_a_shape", "overflow_of_the_model",
+                     "random_operators", "local_functions", "results_of_something_else"):
+            getattr(classes, name)()
+            print(name, "ok", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Tries the verdict: faults that are planted must be found and pinned on their node, healthy backends must pass.
+
+usage: harness.py ASSAY healthy [--models a,b] [--kinds a,b] [--seeds 1,2] [--suspects a,b] [--types float,float16]
+       harness.py ASSAY planted [--models a,b] [--faults a,b] [--seeds 1,2] [--types float]
+       harness.py ASSAY sample      a little of both
+"""
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import backends
+import healthy
+import models
+import planted
+import verdicts
+from onnx import TensorProto as T
+
+TYPES = {"float": T.FLOAT, "float16": T.FLOAT16, "bfloat16": T.BFLOAT16}
+
+
+def suspects(names):
+    found = {f"onnxrt-{level}": backends.Onnxruntime(level) for level in backends.LEVELS}
+    found["onnx-evaluator"] = backends.Evaluator()
+    return [found[n] for n in names]
+
+
+def sample(assay):
+    """What `make test` runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        judge = verdicts.Judge(assay, folder)
+        names = ["cnn", "attention", "lstm", "loop", "qdq", "sequences"]
+        counts, alarms = healthy.run(judge, names, ["normal", "constant", "denormal"], [1], suspects(["onnxrt-all"]))
+        missed = planted.run(judge, ["cnn", "attention", "dynamic_quant"], ["element", "channel", "nan", "weight", "attribute", "off_by_one"],
+                             [1], [T.FLOAT], per_fault=1)
+    wrong = [a for a in alarms if a[0] != "unclear"]
+    return 1 if wrong or missed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("assay")
+    parser.add_argument("what", choices=["healthy", "planted", "sample"])
+    words = lambda text: text.split(",")
+    parser.add_argument("--models", type=words, default=list(models.MODELS))
+    parser.add_argument("--kinds", type=words, default=list(models.RANGES))
+    parser.add_argument("--faults", type=words, default=list(planted.FAULTS))
+    parser.add_argument("--seeds", type=lambda t: [int(s) for s in t.split(",")], default=[1])
+    parser.add_argument("--suspects", type=words, default=["onnxrt-all"])
+    parser.add_argument("--types", type=lambda t: [TYPES[s] for s in t.split(",")], default=[T.FLOAT])
+    parser.add_argument("--marks", type=words, default=["layers", "outputs"])
+    parser.add_argument("--quiet", action="store_true")
+    args = parser.parse_args()
+    if args.what == "sample":
+        return sample(args.assay)
+    show = (lambda *a: None) if args.quiet else lambda *a: print(*a, flush=True)
+    start = time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        judge = verdicts.Judge(args.assay, folder)
+        if args.what == "healthy":
+            counts, alarms = healthy.run(judge, args.models, args.kinds, args.seeds, suspects(args.suspects),
+                                         [m == "layers" for m in args.marks], args.types, show)
+            for by in range(4):
+                print(healthy.table(counts, by), "\n")
+            wrong = [a for a in alarms if a[0] in ("WRONG", "error")]
+            print(f"{sum(sum(c.values()) for c in counts.values())} comparisons in {time.time() - start:.0f} s, "
+                  f"{len(wrong)} false alarms")
+            return 1 if wrong else 0
+        missed = planted.run(judge, args.models, args.faults, args.seeds, args.types, show)
+        print(f"{time.time() - start:.0f} s")
+        return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

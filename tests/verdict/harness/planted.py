@@ -1,0 +1,169 @@
+"""Planted faults: each must be found, pinned on its node alone, and nobody else called a maker."""
+import collections
+import zlib
+
+import numpy as np
+
+import backends
+import faults
+import models
+
+FAULTS = [*faults.STRENGTHS, *faults.EDITS, "two"]
+#: Sizes of the errors, in units of what the backend really errs at the node.
+SIZES = (4, 8, 16, 64, 1024, 1e6)
+
+
+class Trial:
+    """One model on one set of data, with what a healthy backend gives and really errs."""
+
+    def __init__(self, judge, name, dtype, kind, seed):
+        self.judge, self.name = judge, name
+        self.model = models.to_type(models.MODELS[name]().model(), dtype)
+        self.feed = models.feed(self.model, kind, seed)
+        self.suspect = backends.Onnxruntime("none")
+        self.results = self.run(self.model)
+        healthy = judge.judge(self.model, self.feed, self.results, "--onnx-outputs", "mark", "all")
+        self.alarm = [o["node"] for o in healthy.of("WRONG")]
+        self.real = {o["output"]: o["error"] for o in healthy.outputs}
+
+    def run(self, model):
+        own = backends.mark_all(self.model)
+        marked = faults.copy_of(model)
+        del marked.graph.output[:]
+        marked.graph.output.extend(own.graph.output)
+        return backends.tensors(self.suspect.run(marked, self.feed))
+
+    def targets(self):
+        """Nodes whose first output is a tensor that is not empty."""
+        return [n for n in self.model.graph.node
+                if n.output[0] in self.results and self.results[n.output[0]].size > 0]
+
+    def size_of_error(self, node, results):
+        """By how many times its real error the node's value changed: infinite where it errs nothing."""
+        largest = 0.0
+        for name in node.output:
+            if name not in self.results:
+                continue
+            a, b = np.asarray(self.results[name]), np.asarray(results[name])
+            if a.shape != b.shape or a.dtype != b.dtype:
+                return np.inf
+            if a.dtype.kind != "f" and a.dtype.name != "bfloat16":
+                if (a != b).any():
+                    return np.inf
+                continue
+            x, y = a.astype(np.float64), b.astype(np.float64)
+            if (np.isfinite(x) != np.isfinite(y)).any():
+                return np.inf
+            same = np.isfinite(x) & np.isfinite(y)
+            delta = np.abs(x - y) * same
+            half = np.spacing(np.abs(a)).astype(np.float64) / 2
+            real = np.maximum(self.real.get(name, 0) if np.isfinite(float(self.real.get(name, 0))) else 0, half)
+            ratio = np.where(delta > 0, delta / np.where(real > 0, real, 1e-300), 0)
+            largest = max(largest, float(np.nan_to_num(ratio).max(initial=0)))
+        return largest
+
+
+def plant(trial, fault, node, rng):
+    """Yields (what, faulty model, nodes that are wrong)."""
+    y = trial.results[node.output[0]]
+    floats = y.dtype in (np.float32, np.float16)
+    if fault in faults.STRENGTHS:
+        if not floats or not np.isfinite(y).all():
+            return
+        real = float(trial.real.get(node.output[0], 0))
+        real = max(real, float(np.spacing(np.abs(y).max())) / 2)
+        for size in SIZES:
+            e = faults.STRENGTHS[fault](y, size * real, rng)
+            if e is not None:
+                yield f"{fault} x{size:g}", faults.add_error(trial.model, node, e.astype(y.dtype)), [node]
+    elif fault == "two":
+        others = [n for n in trial.targets() if n.name != node.name and
+                  trial.results[n.output[0]].dtype in (np.float32, np.float16)]
+        if not floats or not others:
+            return
+        other = others[rng.integers(len(others))]
+        model = trial.model
+        for n in (node, other):
+            v = trial.results[n.output[0]]
+            top = float(np.abs(v[np.isfinite(v)]).max(initial=0)) or 1.0
+            model = faults.add_error(model, n, faults.element(v, 0.01 * top, rng).astype(v.dtype))
+        yield fault, model, [node, other]
+    else:
+        model = faults.EDITS[fault](trial.model, node, rng, y)
+        if model is not None:
+            yield fault, model, [node]
+
+
+def judge_one(trial, model, wrong):
+    """found, pinned, false makers and size, or None where the fault changes nothing or cannot be run."""
+    try:
+        results = trial.run(model)
+    except Exception:
+        return None
+    sizes = [trial.size_of_error(n, results) for n in wrong]
+    if min(sizes) == 0:
+        return None
+    verdict = trial.judge.judge(trial.model, trial.feed, results, "--onnx-outputs", "mark", "all")
+    makers = {o["output"].split(".length")[0].split("[")[0] for o in verdict.makers()}
+    expected = [set(n.output) for n in wrong]
+    found = all(makers & e for e in expected)
+    strangers = makers - set().union(*expected)
+    return found, strangers, min(sizes), verdict
+
+
+def run(judge, names, kinds_of_fault, seeds, dtypes, show=print, per_fault=2):
+    """The faults that should have been found and were not, and the false makers."""
+    tally = collections.defaultdict(collections.Counter)
+    curve = collections.defaultdict(list)
+    missed = []
+    for name in names:
+        for dtype in dtypes:
+            for seed in seeds:
+                try:
+                    trial = Trial(judge, name, dtype, "normal", seed)
+                except Exception as e:
+                    show("refused", name, str(e)[:100])
+                    continue
+                if trial.alarm:
+                    show("ALARM", name, trial.alarm)
+                for fault in kinds_of_fault:
+                    rng = np.random.default_rng([seed, zlib.crc32(f"{name} {fault}".encode())])
+                    targets = trial.targets()
+                    rng.shuffle(targets)
+                    done = 0
+                    for node in targets:
+                        if done >= per_fault:
+                            break
+                        for what, model, wrong in plant(trial, fault, node, rng):
+                            one = judge_one(trial, model, wrong)
+                            if one is None:
+                                continue
+                            done += 1
+                            found, strangers, size, verdict = one
+                            due = size > 8
+                            word = "found" if found else "missed" if due else "below"
+                            tally[fault][word] += 1
+                            tally[fault]["due"] += due
+                            tally[fault]["strangers"] += bool(strangers)
+                            if found and fault in faults.STRENGTHS:
+                                curve[node.op_type].append((size, node.name))
+                            if (due and not found) or strangers:
+                                at = [o for o in verdict.outputs if o["output"] in wrong[0].output]
+                                missed.append((name, what, wrong[0].name))
+                                show("STRANGER" if strangers else "MISSED", name, what, [n.name for n in wrong], f"size {size:.3g}",
+                                     sorted(strangers), [(o["verdict"], o["ratio"], o["note"]) for o in at][:1] or verdict.text[-200:])
+    words = ("due", "found", "missed", "below", "strangers")
+    show(f"{'':20}" + "".join(f"{w:>10}" for w in words))
+    for fault, c in tally.items():
+        show(f"{fault:20}" + "".join(f"{c[w]:10}" for w in words))
+    total = collections.Counter()
+    for c in tally.values():
+        total.update(c)
+    show(f"{'all':20}" + "".join(f"{total[w]:10}" for w in words))
+    if curve:
+        show("smallest error found, in units of the real one:")
+        smallest = {op: min(s for s, _ in list_) for op, list_ in curve.items()}
+        for op, s in sorted(smallest.items()):
+            show(f"  {op:22} {s:8.3g}")
+        show(f"  median {np.median(list(smallest.values())):.3g}")
+    return missed

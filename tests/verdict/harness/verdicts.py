@@ -1,0 +1,58 @@
+"""Asks the program for its verdict on results of another backend."""
+import base64
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+import backends
+
+
+def array(value):
+    stream = io.BytesIO()
+    np.save(stream, np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value))
+    return {"array": base64.b64encode(stream.getvalue()).decode(), "polygraphy_class": "ndarray"}
+
+
+def save_results(path, results):
+    outputs = {n: {"values": array(v), "polygraphy_class": "LazyArray"} for n, v in backends.tensors(results).items()}
+    iteration = {"outputs": outputs, "runtime": 0.0, "runner_name": "suspect", "polygraphy_class": "IterationResult"}
+    path.write_text(json.dumps({"lst": [["suspect", [iteration]]], "polygraphy_class": "RunResults"}))
+
+
+def save_feed(path, feed):
+    path.write_text(json.dumps([{n: array(v) for n, v in feed.items()}]))
+
+
+class Verdict:
+    def __init__(self, code, data, text):
+        self.code, self.text = code, text
+        self.outputs = [o for i in (data or {"iterations": []})["iterations"] for o in i["outputs"]]
+
+    def of(self, word):
+        return [o for o in self.outputs if o["verdict"] == word]
+
+    def makers(self):
+        """Nodes that made an error, on their own inputs."""
+        return [o for o in self.of("WRONG") if o["basis"] == "node"]
+
+
+class Judge:
+    def __init__(self, assay, folder):
+        self.assay, self.folder = assay, Path(folder)
+
+    def judge(self, model, feed, results, *options):
+        """The verdict on `results` as those of a run of `model` on `feed`."""
+        paths = {n: self.folder / n for n in ("model.onnx", "feed.json", "results.json", "verdict.json")}
+        onnx.save(model, paths["model.onnx"])
+        save_feed(paths["feed.json"], feed)
+        save_results(paths["results.json"], results)
+        paths["verdict.json"].unlink(missing_ok=True)
+        command = [self.assay, "run", paths["model.onnx"], "--load-inputs", paths["feed.json"], "--load-outputs",
+                   paths["results.json"], "--save-verdict", paths["verdict.json"], *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        data = json.loads(paths["verdict.json"].read_text()) if paths["verdict.json"].exists() else None
+        return Verdict(done.returncode, data, done.stdout + done.stderr)
