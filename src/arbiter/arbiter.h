@@ -47,6 +47,7 @@ struct ArbiterVerdict {
   std::string runner, output;
   std::string node;     ///< label of the node that computes it; empty for what is fed
   std::string op_type;  ///< of that node
+  std::vector<std::string> inputs;  ///< that node's, as far as they are not constant; what its bodies use included
   Verdict verdict = Verdict::kAgrees;
   Basis basis = Basis::kNetwork;
   bool certain = false;        ///< kWrong: no order of the node's additions can excuse it

@@ -39,7 +39,7 @@ Verdict verdict_of(const Deviation& d, Basis basis) {
 
 /// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in float32: the few
 /// that are not are held to that.
-constexpr double kMostOf = 0.9, kBeyondMost = 3;
+constexpr double kMostOf = 0.75, kBeyondMost = 3;
 constexpr int64_t kEnoughElements = 16;
 
 void hold_to_wider(const Tensor& result, const Standard& standard, DType dtype, Explained& explained) {

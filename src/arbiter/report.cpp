@@ -115,7 +115,9 @@ void describe_maker(const ArbiterVerdict& o, const char* title) {
   if (o.beyond > 0)
     log::error("Wrong: {} of {} elements{}", o.beyond, o.elements, o.pattern.empty() ? "" : " (" + o.pattern + ")");
   if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
-  log::error("To cut it out: assay surgeon extract MODEL --outputs '{}:auto' --inputs ... -o node.onnx", o.output);
+  std::string inputs;
+  for (const std::string& name : o.inputs) inputs += fmt::format(" '{}:auto:auto'", name);
+  log::error("To cut it out: assay surgeon extract MODEL --inputs{} --outputs '{}:auto' -o node.onnx", inputs, o.output);
 }
 
 void report_makers(const Arbitration& a) {

@@ -96,6 +96,8 @@ ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const 
   if (v.producer() == nullptr) return out;
   out.node = v.producer()->label();
   out.op_type = v.producer()->op_type;
+  for (const Value* u : used_values(*v.producer()))
+    if (!u->is_constant()) out.inputs.push_back(u->name());
   return out;
 }
 

@@ -34,6 +34,9 @@ void write(JsonWriter& json, const ArbiterVerdict& o) {
   json.key("output").value(o.output);
   json.key("node").value(o.node);
   json.key("op_type").value(o.op_type);
+  json.key("inputs").begin_array();
+  for (const std::string& name : o.inputs) json.value(name);
+  json.end_array();
   json.key("verdict").value(verdict_name(o.verdict));
   json.key("basis").value(basis_name(o.basis));
   json.key("certain").value(o.certain);

@@ -89,6 +89,21 @@ Tensor whole_sum(const Tensor& y, const Tensor& bound, const Tensor& magnitude, 
   return out;
 }
 
+/// Squares of numbers that float32 has may be too small for it. Roots of sums of `terms` squares then err by much more
+/// than the numbers' own roundings.
+bool roots_squares(EvalContext& c) {
+  const std::string_view name = c.op().name;
+  return name == "ReduceL2" || name == "LpPool" || name == "GlobalLpPool";
+}
+
+Tensor with_underflow(const Tensor& bound, const Tensor& y, double terms, double u) {
+  if (u < 0x1p-24) return bound;
+  const double lost = (terms + 1) * 0x1p-126;
+  return map_broadcast<double>(bound, y, [=](double b, double x) {
+    return b + std::min(std::sqrt(lost), lost / std::abs(x));
+  });
+}
+
 /// What the bounds of an accumulating operator are made of, for all its outputs.
 struct Accumulation {
   Accumulation(EvalContext& c, std::span<const Tensor> y, bool drifts) : drift(y.begin(), y.end()) {
@@ -96,12 +111,14 @@ struct Accumulation {
     if (numerics.kind != Numerics::Kind::kAccumulating) return;
     magnitude = magnitudes(c);
     whole = adds_whole_numbers(c);
+    roots = roots_squares(c);
     terms = static_cast<double>(numerics.terms(c));
     if (numerics.drift != nullptr && drifts) drift = computed(c, c.inputs(), numerics.drift);
   }
   std::vector<Tensor> magnitude, drift;
   double terms = 0;
   bool whole = false;  ///< all numbers are
+  bool roots = false;  ///< of sums of squares
 };
 
 Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor& y, double u, BoundModel model) {
@@ -116,6 +133,7 @@ Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor
       const Tensor bound = expected
                                ? statistical_sum(y, sums.drift[i], sums.magnitude[i], sums.terms, numerics.ulps, u)
                                : scaled_magnitude(sums.magnitude[i], (sums.terms + numerics.ulps) * u);
+      if (sums.roots) return with_underflow(bound, y, sums.terms, u);
       if (!sums.whole || sums.terms < 1) return bound;
       return whole_sum(y, bound, sums.magnitude[i], sums.terms, numerics.ulps, u);
     }

@@ -55,7 +55,7 @@ class Following {
   void node(const Node& n);
   void outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation, bool own);
   void skip(Trail& trail, const Node& n, const std::string& reason);
-  void take(Trail& trail, const Value& v, const Tensor& own, const Tensor& computed = {});
+  void take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed = {});
 
   Walk walk_;
   const Graph& graph_;
@@ -78,7 +78,7 @@ std::unordered_set<const Node*> Following::needed_nodes() const {
   return nodes;
 }
 
-void Following::take(Trail& trail, const Value& v, const Tensor& own, const Tensor& computed) {
+void Following::take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed) {
   if (!own.defined()) return;
   trail.frame.set(&v, walk_.own_lanes(own, v, trail.frame, computed));
   trail.taken.insert(&v);
@@ -92,10 +92,9 @@ void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const
     const NodeError* error = own && !evaluation.errors.empty() ? &evaluation.errors[i] : nullptr;
     // What is fed is the same in all lanes: noise that another suspect needs is the node's own.
     if (error != nullptr && &from == &exact_) lanes.resize(1);
-    take(trail, *v,
-         trail.suspect.compare(
-             {.value = *v, .exact = exact_.get(v)[0], .lanes = lanes, .own = own, .error = error}),
-         lanes[0]);
+    const Tensor had = trail.suspect.compare(
+        {.value = *v, .exact = exact_.get(v)[0], .lanes = lanes, .own = own, .error = error});
+    take(trail, *v, had, lanes);
   }
 }
 

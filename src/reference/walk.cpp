@@ -7,7 +7,9 @@
 #include "graph/read.h"
 #include "ops/eval_util.h"
 #include "ops/work.h"
+#include "reference/quantisation_scale.h"
 #include "tensor/container.h"
+#include "tensor/convert.h"
 
 namespace assay::internal {
 namespace {
@@ -15,9 +17,23 @@ namespace {
 /// Steps that any node costs, however small: to find its inputs, to allocate its outputs.
 constexpr int64_t kNodeWork = 1000;
 
-/// y with random errors within the bound; none where either is not finite. In a subgraph, which may run again
-/// and again, `run` tells its runs apart; outside it is 0.
-Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run) {
+DType declared_dtype(const Value* v) { return v != nullptr ? leaf_dtype(v->type) : DType::kUndefined; }
+
+/// Beyond this number a type is infinite.
+double overflow_threshold(DType t) {
+  switch (t) {
+    case DType::kFloat16:
+      return 65520;
+    case DType::kFloat64:
+      return HUGE_VAL;
+    default:
+      return 0x1.ffffffp127;
+  }
+}
+
+/// y with random errors within the bound, and infinite where the type cannot hold it; no error where either is not finite.
+/// In a subgraph, which may run again and again, `run` tells its runs apart; outside it is 0.
+Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run, double overflow = HUGE_VAL) {
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *py = y.data<double>(), *pb = bound.data<double>();
   auto* po = out.mutable_data<double>();
@@ -27,6 +43,7 @@ Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t ru
       const auto at = static_cast<uint64_t>(i);
       const double error = pb[i] * (run == 0 ? noise(key, at) : recurring_noise(run_key, key, at));
       po[i] = std::isfinite(error) ? py[i] + error : py[i];
+      if (std::abs(po[i]) >= overflow) po[i] = std::copysign(HUGE_VAL, po[i]);
     }
   });
   return out;
@@ -53,8 +70,6 @@ class LaneSubgraphs final : public SubgraphRunner {
   const Frame& frame_;
   size_t lane_;
 };
-
-DType declared_dtype(const Value* v) { return v != nullptr ? leaf_dtype(v->type) : DType::kUndefined; }
 
 /// Unit roundoff of each output as the model declares it. What is declared no type is computed in the field's
 /// default, float32.
@@ -160,7 +175,8 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
     if (!bound.defined()) continue;
     for (size_t k = 0; k < outputs[i].size(); ++k)
       if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bound.shape())
-        outputs[i][k] = perturbed(outputs[i][k], bound, mix_key(mix_key(key, frame.lanes()[k]), i), frame.run());
+        outputs[i][k] = perturbed(outputs[i][k], bound, mix_key(mix_key(key, frame.lanes()[k]), i), frame.run(),
+                                  overflow_threshold(declared_dtype(n.output(i))));
   }
 }
 
@@ -176,6 +192,20 @@ void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
   work_left_ -= work;
 }
 
+namespace {
+
+/// The inputs of a node that rounds to steps, with the scale a little larger or smaller by turns, so that what lies
+/// half-way goes either way.
+std::vector<Tensor> with_other_scale(const Node& n, std::vector<Tensor> inputs, size_t lane) {
+  Tensor& scale = inputs[static_cast<size_t>(quantisation_scale_input(n))];
+  if (!scale.defined() || !is_float(scale.dtype())) return inputs;
+  const double factor = 1 + (lane % 2 == 0 ? kScaleUlps : -kScaleUlps) * unit_roundoff(DType::kFloat32);
+  scale = map_elements<double>(to_float64(scale), [factor](double x) { return x * factor; });
+  return inputs;
+}
+
+}  // namespace
+
 Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
   std::vector<Lanes> inputs;
   // Lanes that agree on every input are evaluated once.
@@ -186,7 +216,8 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
     inputs.push_back(lanes_of(v, frame));
     alike = alike && all_shared(inputs.back());
   }
-  const bool bounded = !has_subgraph(n) && !perturbs;
+  const bool steps = wanted == Noise::kAdd && quantisation_scale_input(n) >= 0;
+  const bool bounded = !has_subgraph(n) && !perturbs && !steps;
   const bool once = !noisy || (alike && bounded);
   charge(n, inputs);
   const auto inputs_of = [&](size_t k) {
@@ -200,7 +231,8 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
     if (k == 0)
       y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k]);
     else if (!once)
-      y = evaluate_noisy(n, inputs_of(k), frame, frame.lanes()[k], outputs);
+      y = evaluate_noisy(n, steps ? with_other_scale(n, inputs_of(k), k) : inputs_of(k), frame, frame.lanes()[k],
+                         outputs);
     for (size_t i = 0; i < outputs.size(); ++i)
       outputs[i].push_back(y.empty() ? outputs[i][0] : std::move(y[i]));
   }
@@ -218,20 +250,21 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
   return result;
 }
 
-Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, const Tensor& computed) const {
+Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, const Lanes& computed) const {
   Lanes lanes(frame.lanes().size(), incoming(t));
   const double u = is_float(t.dtype()) ? unit_roundoff(t.dtype()) : 0;
   if (u <= unit_roundoff(DType::kFloat32) || v.producer() == nullptr) return lanes;
   const Tensor bound = map_elements<double>(lanes[0], [u](double x) { return u * std::abs(x); });
   const uint64_t key = mix_key(impl_.nodes.at(v.producer()).key, 0x0b);
-  const bool known = computed.defined() && computed.dtype() == DType::kFloat64 && computed.shape() == t.shape();
-  const Tensor wide = known ? map_broadcast<double>(lanes[0], computed,
-                                                    [](double own, double y) {
-                                                      return std::isinf(own) && std::isfinite(y) ? y : own;
-                                                    })
-                            : lanes[0];
+  const auto finite = [&](size_t lane) {
+    if (computed.empty()) return lanes[0];
+    const Tensor& y = computed[std::min(lane, computed.size() - 1)];
+    if (y.dtype() != DType::kFloat64 || y.shape() != t.shape()) return lanes[0];
+    return map_broadcast<double>(
+        lanes[0], y, [](double own, double c) { return std::isinf(own) && std::isfinite(c) ? c : own; });
+  };
   for (size_t k = 0; k < lanes.size(); ++k)
-    if (frame.lanes()[k] != 0) lanes[k] = perturbed(wide, bound, mix_key(key, frame.lanes()[k]), 0);
+    if (frame.lanes()[k] != 0) lanes[k] = perturbed(finite(k), bound, mix_key(key, frame.lanes()[k]), 0);
   return lanes;
 }
 

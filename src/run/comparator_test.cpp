@@ -171,6 +171,43 @@ TEST_F(ComparatorTest, TheVerdictDecidesToo) {
   EXPECT_TRUE(logged("fake-runner-N0-T | 1 output(s) agree, 0 differ by rounding only, 0 wrong"));
 }
 
+/// What Relu and Neg give; `spoiled` is off by 1 %.
+Tensor layers_output(const std::string& output, const Tensor& x, const std::string& spoiled) {
+  Tensor t = x;
+  for (float& v : t.mutable_span<float>()) {
+    v = std::max(v, 0.0F);
+    if (output == "y") v = -v;
+    if (output == spoiled) v = v * 1.01F - 0.01F;
+  }
+  return t;
+}
+
+TEST_F(ComparatorTest, AWrongOutputIsTracedByASecondRun) {
+  options.runners.resize(1);
+  options.arbitrate = true;
+  fake_output = [](const std::string& output, std::span<const Tensor> feed) {
+    return layers_output(output, feed[0], "y");
+  };
+  EXPECT_FALSE(run());
+  EXPECT_TRUE(logged("Tracing | Running ['fake-runner-N0-T'] again with every layer marked"));
+  EXPECT_TRUE(logged("First Divergence | fake-runner-N0-T | Node 'neg' (Neg)"));
+  options.trace = false;
+  EXPECT_FALSE(run());
+  EXPECT_FALSE(logged("Tracing | "));
+}
+
+TEST_F(ComparatorTest, AnErrorThatGoesWhenLayersAreMarkedIsInWhatIsFused) {
+  options.runners.resize(1);
+  options.arbitrate = true;
+  bool fused = true;
+  fake_on_open = [&](const ModelSource& source) { fused = source.model->graph->outputs.size() == 1; };
+  fake_output = [&](const std::string& output, std::span<const Tensor> feed) {
+    return layers_output(output, feed[0], fused ? "y" : "");
+  };
+  EXPECT_FALSE(run());
+  EXPECT_TRUE(logged("so it is in what the backend fuses or leaves out"));
+}
+
 TEST_F(ComparatorTest, TheVerdictNeedsTheModel) {
   options.runners.clear();
   options.model.path.clear();

@@ -148,8 +148,12 @@ TEST(SequenceVerdict, WhatIsTakenFromASequenceIsJudgedOnIt) {
   const ArbiterCase given{"runner", &outputs};
   for (const ArbiterVerdict& v : arbitrate(model, feed, {&given, 1}).outputs) {
     EXPECT_EQ(v.verdict == Verdict::kWrong, v.output == "y[0]") << v.output;
-    if (v.output == "y[0]") EXPECT_EQ(v.basis, Basis::kNode);
-    if (v.output == "first") EXPECT_EQ(v.verdict, Verdict::kInherited);
+    if (v.output == "y[0]") {
+      EXPECT_EQ(v.basis, Basis::kNode);
+    }
+    if (v.output == "first") {
+      EXPECT_EQ(v.verdict, Verdict::kInherited);
+    }
   }
 }
 

@@ -113,7 +113,7 @@ def through_int8(model, node, rng, y):
 
 
 def not_a_number(model, node, rng, y):
-    if y.dtype not in (np.float32, np.float16):
+    if y.dtype.name not in ("float32", "float16", "bfloat16"):
         return None
     e = np.zeros(y.shape, y.dtype)
     e.reshape(-1)[rng.integers(e.size)] = np.nan

@@ -22,9 +22,11 @@ from onnx import TensorProto as T
 TYPES = {"float": T.FLOAT, "float16": T.FLOAT16, "bfloat16": T.BFLOAT16}
 
 
-def suspects(names):
+def suspects(names, judge):
     found = {f"onnxrt-{level}": backends.Onnxruntime(level) for level in backends.LEVELS}
     found["onnx-evaluator"] = backends.Evaluator()
+    for name in ("engine", "stored"):
+        found[f"assay-{name}"] = verdicts.Assay(judge.assay, judge.folder, name)
     return [found[n] for n in names]
 
 
@@ -33,7 +35,7 @@ def sample(assay):
     with tempfile.TemporaryDirectory() as folder:
         judge = verdicts.Judge(assay, folder)
         names = ["cnn", "attention", "lstm", "loop", "qdq", "sequences"]
-        counts, alarms = healthy.run(judge, names, ["normal", "constant", "denormal"], [1], suspects(["onnxrt-all"]))
+        counts, alarms = healthy.run(judge, names, ["normal", "constant", "denormal"], [1], suspects(["onnxrt-all"], judge))
         missed = planted.run(judge, ["cnn", "attention", "dynamic_quant"], ["element", "channel", "nan", "weight", "attribute", "off_by_one"],
                              [1], [T.FLOAT], per_fault=1)
     wrong = [a for a in alarms if a[0] != "unclear"]
@@ -61,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         judge = verdicts.Judge(args.assay, folder)
         if args.what == "healthy":
-            counts, alarms = healthy.run(judge, args.models, args.kinds, args.seeds, suspects(args.suspects),
+            counts, alarms = healthy.run(judge, args.models, args.kinds, args.seeds, suspects(args.suspects, judge),
                                          [m == "layers" for m in args.marks], args.types, show)
             for by in range(4):
                 print(healthy.table(counts, by), "\n")

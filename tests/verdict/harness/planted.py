@@ -4,13 +4,25 @@ import zlib
 
 import numpy as np
 
+from onnx import TensorProto as T
+
 import backends
 import faults
 import models
+import verdicts
+
+FLOATS = ("float32", "float16", "bfloat16")
 
 FAULTS = [*faults.STRENGTHS, *faults.EDITS, "two"]
 #: Sizes of the errors, in units of what the backend really errs at the node.
 SIZES = (4, 8, 16, 64, 1024, 1e6)
+
+
+def spacing(y):
+    """Distance to the next number of the type."""
+    if y.dtype.name != "bfloat16":
+        return np.spacing(np.abs(y)).astype(np.float64)
+    return np.exp2(np.floor(np.log2(np.maximum(np.abs(y.astype(np.float64)), 2.0 ** -126))) - 7)
 
 
 class Trial:
@@ -20,7 +32,9 @@ class Trial:
         self.judge, self.name = judge, name
         self.model = models.to_type(models.MODELS[name]().model(), dtype)
         self.feed = models.feed(self.model, kind, seed)
-        self.suspect = backends.Onnxruntime("none")
+        # ONNX Runtime has no bfloat16 on processors.
+        bfloat16 = dtype == T.BFLOAT16
+        self.suspect = verdicts.Assay(judge.assay, judge.folder, "stored") if bfloat16 else backends.Onnxruntime("none")
         self.results = self.run(self.model)
         healthy = judge.judge(self.model, self.feed, self.results, "--onnx-outputs", "mark", "all")
         self.alarm = [o["node"] for o in healthy.of("WRONG")]
@@ -47,7 +61,7 @@ class Trial:
             a, b = np.asarray(self.results[name]), np.asarray(results[name])
             if a.shape != b.shape or a.dtype != b.dtype:
                 return np.inf
-            if a.dtype.kind != "f" and a.dtype.name != "bfloat16":
+            if a.dtype.name not in FLOATS:
                 if (a != b).any():
                     return np.inf
                 continue
@@ -56,7 +70,7 @@ class Trial:
                 return np.inf
             same = np.isfinite(x) & np.isfinite(y)
             delta = np.abs(x - y) * same
-            half = np.spacing(np.abs(a)).astype(np.float64) / 2
+            half = spacing(a) / 2
             real = np.maximum(self.real.get(name, 0) if np.isfinite(float(self.real.get(name, 0))) else 0, half)
             ratio = np.where(delta > 0, delta / np.where(real > 0, real, 1e-300), 0)
             largest = max(largest, float(np.nan_to_num(ratio).max(initial=0)))
@@ -66,26 +80,27 @@ class Trial:
 def plant(trial, fault, node, rng):
     """Yields (what, faulty model, nodes that are wrong)."""
     y = trial.results[node.output[0]]
-    floats = y.dtype in (np.float32, np.float16)
+    floats = y.dtype.name in FLOATS
     if fault in faults.STRENGTHS:
-        if not floats or not np.isfinite(y).all():
+        if not floats or not np.isfinite(y.astype(np.float64)).all():
             return
         real = float(trial.real.get(node.output[0], 0))
-        real = max(real, float(np.spacing(np.abs(y).max())) / 2)
+        real = max(real, float(spacing(y).max()) / 2)
         for size in SIZES:
             e = faults.STRENGTHS[fault](y, size * real, rng)
             if e is not None:
                 yield f"{fault} x{size:g}", faults.add_error(trial.model, node, e.astype(y.dtype)), [node]
     elif fault == "two":
         others = [n for n in trial.targets() if n.name != node.name and
-                  trial.results[n.output[0]].dtype in (np.float32, np.float16)]
+                  trial.results[n.output[0]].dtype.name in FLOATS]
         if not floats or not others:
             return
         other = others[rng.integers(len(others))]
         model = trial.model
         for n in (node, other):
             v = trial.results[n.output[0]]
-            top = float(np.abs(v[np.isfinite(v)]).max(initial=0)) or 1.0
+            wide = v.astype(np.float64)
+            top = float(np.abs(wide[np.isfinite(wide)]).max(initial=0)) or 1.0
             model = faults.add_error(model, n, faults.element(v, 0.01 * top, rng).astype(v.dtype))
         yield fault, model, [node, other]
     else:

@@ -5,16 +5,35 @@ import json
 import subprocess
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 
 import backends
 
+NARROW = ("bfloat16",)
+
 
 def array(value):
+    value = np.asarray(value)
+    if value.dtype.name in NARROW:
+        return {"type": value.dtype.name, "shape": list(value.shape), "bytes": array(np.frombuffer(value.tobytes(), np.uint8)),
+                "polygraphy_class": "NarrowArray"}
     stream = io.BytesIO()
     np.save(stream, np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value))
     return {"array": base64.b64encode(stream.getvalue()).decode(), "polygraphy_class": "ndarray"}
+
+
+def read_array(node):
+    if node["polygraphy_class"] == "NarrowArray":
+        return read_array(node["bytes"]).view(getattr(ml_dtypes, node["type"])).reshape(node["shape"])
+    return np.load(io.BytesIO(base64.b64decode(node["array"])))
+
+
+def load_results(path):
+    """Of the first runner's first iteration."""
+    outputs = json.loads(path.read_text())["lst"][0][1][0]["outputs"]
+    return {name: read_array(node["values"]) for name, node in outputs.items()}
 
 
 def save_results(path, results):
@@ -38,6 +57,27 @@ class Verdict:
     def makers(self):
         """Nodes that made an error, on their own inputs."""
         return [o for o in self.of("WRONG") if o["basis"] == "node"]
+
+
+class Assay:
+    """A backend of the program itself: its engine, or the reference rounding after every node."""
+
+    def __init__(self, assay, folder, name):
+        self.name, self.assay, self.folder = f"assay-{name}", assay, Path(folder)
+        self.options = {"engine": ["--engine"], "stored": ["--ref", "--ref-precision", "stored"]}[name]
+
+    def run(self, model, feed):
+        paths = {n: self.folder / n for n in ("run.onnx", "run_feed.json", "run_results.json")}
+        onnx.save(model, paths["run.onnx"])
+        save_feed(paths["run_feed.json"], feed)
+        command = [self.assay, "run", paths["run.onnx"], *self.options, "--load-inputs", paths["run_feed.json"],
+                   "--save-outputs", paths["run_results.json"], "--no-trace"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if not paths["run_results.json"].exists():
+            raise RuntimeError(done.stderr[-300:])
+        results = load_results(paths["run_results.json"])
+        paths["run_results.json"].unlink()
+        return results
 
 
 class Judge:
