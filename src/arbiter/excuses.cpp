@@ -248,19 +248,21 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     }
     return;
   }
-  if (standard.error == nullptr || !out.problem.empty()) return;
+  if (!out.problem.empty()) return;
   const Tensor& exact = standard.lanes[0];
   const Tensor wide = to_float64(stored.load());
   Explained explained = explained_for(wide, standard, stored.dtype());
   std::string note;
-  if (const Tensor flushed = flushed_inputs(trial, stored.dtype()); flushed.defined() && flushed.shape() == exact.shape()) {
+  const bool bounded = standard.error != nullptr;
+  if (const Tensor flushed = bounded ? flushed_inputs(trial, stored.dtype()) : Tensor();
+      flushed.defined() && flushed.shape() == exact.shape()) {
     for (Tensor* t : {&explained.most, &explained.possible}) {
       const Tensor room = map_broadcast<double>(flushed, exact, [](double a, double b) { return std::abs(a - b); });
       *t = map_broadcast<double>(*t, room, [](double e, double r) { return std::isfinite(r) ? e + r : HUGE_VAL; });
     }
     note = "numbers too small for normal ones were taken as zero";
   }
-  if (deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1) {
+  if (bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1) {
     widen_for_bias(trial, unit_roundoff(stored.dtype()), standard, explained);
     note = "the addends are so alike that their roundings do not cancel";
   }

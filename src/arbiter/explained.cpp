@@ -147,6 +147,9 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
       return std::min(kOwnFactor * e + floor, w);
     });
   }
+  // A bound that special inputs make no number of says nothing.
+  for (Tensor* t : {&out.most, &out.possible})
+    *t = map_broadcast<double>(*t, y, [](double e, double x) { return std::isnan(e) && std::isfinite(x) ? HUGE_VAL : e; });
   if (!differ(lanes)) return out;
   const Tensor inputs = spread(lanes);
   for (Tensor* t : {&out.most, &out.possible})

@@ -55,8 +55,9 @@ class Verdict:
         return [o for o in self.outputs if o["verdict"] == word]
 
     def makers(self):
-        """Nodes that made an error, on their own inputs."""
-        return [o for o in self.of("WRONG") if o["basis"] == "node"]
+        """With all layers known, who is wrong made the error: a node on its own inputs, or the call of a function whose inner
+        values are not known."""
+        return self.of("WRONG")
 
 
 class Assay:
