@@ -17,6 +17,7 @@
 #include "inspect/input_shapes.h"
 #include "inspect/model_stats.h"
 #include "inspect/model_text.h"
+#include "inspect/network_text.h"
 #include "passes/pass_list.h"
 #include "passes/unbounded_dds.h"
 #include "run/model_loader.h"
@@ -38,6 +39,9 @@ void add_display_options(ArgParser& parser) {
        .help = "The older spelling: none, basic (--show layers), attrs (layers attrs) or full (layers attrs "
                "weights).",
        .choices = {"none", "basic", "attrs", "full"}},
+      {.names = {"--display-as", "--convert-to"},
+       .help = "Show the model as a network of TensorRT's layers (trt), one for each node and each constant.",
+       .choices = {"trt"}},
       {.names = {"--list-unbounded-dds"},
        .help = "List the tensors whose values decide, without a bound, how large others become. Fold the "
                "constants and infer the shapes first.",
@@ -129,7 +133,8 @@ int show_engine(const ParsedArgs& args, const std::string& path) {
   // Nothing runs, so what may be slow is of no interest.
   const Runtime runtime({.threads = 1, .on_warning = [](const std::string&) {}});
   const ModelTextOptions text = read_text_options(args);
-  log::info("==== TensorRT Engine ====\n{}", engine_text(*runtime.load_engine(path), {.layers = text.layers, .attrs = text.attrs}));
+  log::info("==== TensorRT Engine ====\n{}",
+            engine_text(*runtime.load_engine(path), {.layers = text.layers, .attrs = text.attrs}));
   return 0;
 }
 
@@ -145,6 +150,8 @@ int run(CommandContext& context) {
   }
   if (shows(args, "text"))
     show_text(args, *model);
+  else if (args.has("--display-as"))
+    log::info("==== TensorRT Network ====\n{}", network_text(*model, read_text_options(args)));
   else
     log::info("==== ONNX Model ====\n{}", model_text(*model, read_text_options(args)));
   if (args.has("--list-unbounded-dds")) list_unbounded_dds(*model);
