@@ -117,6 +117,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_gemv = {
     .name = "gemv",
+    .summary = "a few rows times a constant matrix, read where it lies or in 16 bits",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -123,6 +123,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_int8_conv = {
     .name = "int8_conv",
+    .summary = "convolution of 8-bit integers between DequantizeLinear and QuantizeLinear, channels last",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -68,6 +68,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_int8_matmul = {
     .name = "int8_matmul",
+    .summary =
+        "products of 8-bit integers with a constant matrix between DequantizeLinear and QuantizeLinear",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -260,6 +260,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_lstm = {
     .name = "lstm",
+    .summary = "LSTM with packed weights, in all directions",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = dnnl_kernel<create>},

@@ -68,6 +68,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_panel_conv = {
     .name = "panel_conv",
+    .summary = "convolution as a product with panels of weights in 32 or 16 bits, channels last",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

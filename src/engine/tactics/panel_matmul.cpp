@@ -54,6 +54,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_panel_matmul = {
     .name = "panel_matmul",
+    .summary = "products with a constant matrix in panels of 32 or 16 bits",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

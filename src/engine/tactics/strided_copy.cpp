@@ -205,6 +205,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_strided_copy = {
     .name = "strided_copy",
+    .summary = "Transpose, Slice, Expand, Split: elements copied by a walk with strides",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},
