@@ -14,15 +14,18 @@ kernels::NarrowType narrow_type(DType dtype) {
 
 /// Every number of the constant has this type.
 bool holds(const UnalignedTensor& constant, DType dtype) {
-  const Tensor wide = constant.aligned();
-  constexpr int64_t kPiece = 4096;
+  constexpr size_t kPiece = 4096;
   std::vector<uint16_t> narrow(kPiece);
-  std::vector<float> again(kPiece);
-  for (int64_t i = 0; i < wide.numel(); i += kPiece) {
-    const auto count = static_cast<size_t>(std::min(kPiece, wide.numel() - i));
-    kernels::narrow_row(narrow_type(dtype), wide.data<float>() + i, narrow.data(), count);
+  std::vector<float> wide(kPiece), again(kPiece);
+  const char* from = static_cast<const char*>(constant.data());
+  for (auto left = static_cast<size_t>(constant.numel()); left > 0;) {
+    const size_t count = std::min(kPiece, left);
+    std::memcpy(wide.data(), from, count * sizeof(float));  // it may be at an odd address
+    kernels::narrow_row(narrow_type(dtype), wide.data(), narrow.data(), count);
     kernels::widen_row(narrow_type(dtype), narrow.data(), again.data(), count);
-    if (std::memcmp(again.data(), wide.data<float>() + i, count * sizeof(float)) != 0) return false;
+    if (std::memcmp(again.data(), wide.data(), count * sizeof(float)) != 0) return false;
+    from += count * sizeof(float);
+    left -= count;
   }
   return true;
 }
