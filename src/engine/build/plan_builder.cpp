@@ -160,11 +160,16 @@ void PlanBuilder::plan_bodies(Plan& plan) {
         if (v->type.has_shape())
           if (auto shape = known_shape(*v->type.dims)) shapes.push_back(std::move(*shape));
       if (shapes.size() != network.model->graph->inputs.size()) continue;
-      PlanBuilder builder(*network.model, config_);
-      const auto body = builder.build(shapes);
-      if (waits_for_shapes(*body)) continue;
-      network.plan = body;
-      reports_.insert(reports_.end(), builder.reports_.begin(), builder.reports_.end());
+      try {
+        PlanBuilder builder(*network.model, config_);
+        const auto body = builder.build(shapes);
+        if (waits_for_shapes(*body)) continue;
+        network.plan = body;
+        reports_.insert(reports_.end(), builder.reports_.begin(), builder.reports_.end());
+      } catch (const Error& e) {
+        // A branch that is wrong for these shapes may be one that is not taken: it fails when it is.
+        if (e.code() != ErrorCode::kInvalidModel) throw;
+      }
     }
   }
 }
