@@ -58,7 +58,8 @@ std::string profiles_text(const Engine& engine) {
   return text;
 }
 
-std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& ids) {
+std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& ids,
+                        const std::map<std::string, std::string>& notes) {
   std::string text;
   for (const int32_t id : ids) {
     if (id < 0) continue;
@@ -67,8 +68,9 @@ std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& id
     const std::string format = v.layout.is_blocked() ? fmt::format("Channels in blocks of {}", v.layout.block)
                                : v.layout.is_channels_last() ? "Channels last"
                                                              : "Row major linear";
-    text += fmt::format("{}{} [dtype={}, shape={}, Format: {}]", text.empty() ? "" : ",\n ", v.name,
-                        dtype_name(v.dtype), shape, format);
+    const auto note = notes.find(v.name);
+    text += fmt::format("{}{} [dtype={}, shape={}, Format: {}{}]", text.empty() ? "" : ",\n ", v.name,
+                        dtype_name(v.dtype), shape, format, note == notes.end() ? "" : note->second);
   }
   return "{" + text + "}";
 }
@@ -78,8 +80,8 @@ std::string layers_text(const engine::Plan& plan, const EngineTextOptions& optio
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const engine::Step& step = plan.steps[i];
     text += fmt::format("Layer {:<4} | {} [Op: {}]\n", i, engine::step_name(step), step.tactic);
-    text += indented(values_text(plan, step.inputs)) + "\n" +
-            indented(" -> " + values_text(plan, step.outputs)) + "\n";
+    text += indented(values_text(plan, step.inputs, options.notes)) + "\n" +
+            indented(" -> " + values_text(plan, step.outputs, options.notes)) + "\n";
     if (options.attrs) {
       text += indented("---- Attributes ----") + "\n";
       std::string attributes = "Origin = ";

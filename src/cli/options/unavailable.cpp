@@ -81,7 +81,6 @@ constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany}, {"--direct-io",
 constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};
 
 constexpr Unavailable kTensorRtModels[] = {
-    {"--combine-tensor-info", kOne},
     {"--plugins", kMany},
     {"--onnx-flags", kMany},
     {"--plugin-instancenorm", kNone},
