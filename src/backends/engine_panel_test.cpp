@@ -6,6 +6,18 @@
 namespace assay {
 namespace {
 
+/// What was chosen, allowing everything.
+struct AlgorithmNames final : AlgorithmSelector {
+  std::multiset<std::string> chosen;
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
+                                                       const std::vector<Algorithm>&) override {
+    return std::nullopt;
+  }
+  void report_algorithms(const std::vector<std::string>&, const Algorithm& algorithm) override {
+    chosen.insert(algorithm.name);
+  }
+};
+
 class EnginePanelTest : public EngineTest {
  protected:
   using Ints = std::vector<int64_t>;
@@ -23,6 +35,7 @@ class EnginePanelTest : public EngineTest {
     const bool fp16 = storage == "float16", bf16 = storage == "bfloat16";
     BuilderConfig config{.optimization_level = 0, .fp16 = fp16, .bf16 = bf16};
     config.disabled_tactics = {"dnnl_conv",
+                               "winograd_conv",
                                "dnnl_matmul",
                                "gemv",
                                "group_conv",
@@ -83,6 +96,33 @@ TEST_F(EnginePanelTest, EpiloguesOnTiles) {
   output(op("Mul", {conv({1, 8, 5, 5}, {16, 8, 3, 3}, {}), scalar(0.5F)}));
   output(op("Sigmoid", {conv({1, 8, 5, 5}, {19, 8, 3, 3}, {})}));
   expect_every_form(3);
+}
+
+TEST_F(EnginePanelTest, WinogradOfEveryKind) {
+  const Ints around = {1, 1, 1, 1};
+  output(conv({2, 16, 9, 11}, {24, 16, 3, 3}, {{"pads", around}}));
+  output(conv({1, 8, 6, 5}, {8, 8, 3, 3}, {{"pads", Ints{0, 2, 1, 0}}}, false));
+  output(op("Sigmoid", {conv({3, 40, 13, 3}, {136, 40, 3, 3}, {})}));
+  // More than one block of columns, more tiles than a block has.
+  Value* x = conv({1, 64, 40, 41}, {160, 64, 3, 3}, {{"pads", around}});
+  output(op("Relu", {op("Add", {x, input("other", {1, 160, 40, 41})})}));
+  infer_shapes(*model);
+  const std::vector<Tensor> reference = exact();
+  for (const char* m : {"2x2", "4x4"}) {
+    BuilderConfig config{.optimization_level = 0};
+    config.disabled_tactics = {"dnnl_conv", "panel_conv",
+                               "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2")};
+    for (const int threads : {1, 2, 3}) {
+      const Runtime runtime({.threads = threads});
+      AlgorithmNames names;
+      config.algorithm_selector = &names;
+      const auto engine =
+          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+      const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
+      for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], m);
+      EXPECT_EQ(names.chosen.count("winograd_conv:" + std::string(m)), 4U);
+    }
+  }
 }
 
 TEST_F(EnginePanelTest, ProductsOfEveryKind) {

@@ -19,7 +19,7 @@ TEST_F(EngineTest, AnAddedPictureIsNotReadInBlocks) {
 
 TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
   Value* x = input("x", {1, 32, 14, 14});
-  Value* y = op("Conv", {x, weight({64, 32, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  Value* y = op("Conv", {x, weight({64, 32, 5, 5})}, {{"pads", std::vector<int64_t>{2, 2, 2, 2}}});
   y = batch_norm(g, y, 64, random({64}, 0.5, 1.5), random({64}));
   output(op("Relu", {y}));
   expect_agreement({"reorder", "dnnl_conv", "reorder"});
@@ -28,7 +28,7 @@ TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
 TEST_F(EngineTest, AResidualIsAddedInsideTheConvolution) {
   Value* x = input("x", {2, 32, 8, 8});
   Value* a = op("Relu", {op("Conv", {x, weight({32, 32, 1, 1}), weight({32})})});
-  Value* b = op("Conv", {a, weight({32, 32, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  Value* b = op("Conv", {a, weight({32, 32, 5, 5})}, {{"pads", std::vector<int64_t>{2, 2, 2, 2}}});
   output(op("Relu", {op("Add", {b, a})}));
   expect_agreement({"reorder", "dnnl_conv", "dnnl_conv", "reorder"});
 }

@@ -124,7 +124,8 @@ Quantization int8_input(const StepReader& r) {
 }
 
 Int8Sums::Int8Sums(const StepReader& r, const ProductSize& size, const ProductTiles& tiles)
-    : TiledProduct(r, 4, size, tiles), requantization_(requantization_of(finish().spec())) {
+    : TiledProduct(r, size, tiles, TileFinish(r, 4, size, tiles)),
+      requantization_(requantization_of(finish().spec())) {
   r.check_elements(r.row_input(2), {size.n});
   r.optional_elements(3, {size.n});
   if (!requantization_) return;

@@ -49,6 +49,12 @@ Tensor padded_bias(const UnalignedTensor& bias, double scale, int64_t columns) {
 
 }  // namespace
 
+void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b) {
+  if (bias == nullptr) return b.skip_input();
+  b.add_constant(bias->name(), bias->tensor(), fmt::format("x {} filled up to {}", scale, columns),
+                 [source = bias->tensor(), scale, columns] { return padded_bias(source, scale, columns); });
+}
+
 void propose_panels(const Problem& p, const Value* x, const PanelSource& source, const ProductSize& size,
                     bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals) {
@@ -61,14 +67,7 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
         source.weights->name(), weights,
         fmt::format("{} in panels of {} {}", source.packing, kernels::kPanelColumns, dtype_name(dtype)),
         [weights, matrix, source] { return pack(weights, matrix, source); });
-    if (source.bias == nullptr)
-      b.skip_input();
-    else
-      b.add_constant(
-          source.bias->name(), source.bias->tensor(),
-          fmt::format("x {} in panels of {}", source.bias_scale, kernels::kPanelColumns),
-          [bias = source.bias->tensor(), scale = source.bias_scale,
-           columns = matrix.panels() * kernels::kPanelColumns] { return padded_bias(bias, scale, columns); });
+    add_padded_bias(source.bias, source.bias_scale, matrix.panels() * kernels::kPanelColumns, b);
     b.add_output(p.region().output(), layout);
     b.step.parameters.set("type", std::string(dtype_name(dtype)));
     b.step.parameters.set("rounds", int64_t{rounds});
@@ -91,7 +90,12 @@ StepReader read_panel_step(const Plan& plan, const Step& step) {
 
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, Gather gather,
                          NarrowGather narrow_gather)
-    : TiledProduct(r, 3, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads)),
+    : PanelKernel(r, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads),
+                  gather, narrow_gather) {}
+
+PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+                         Gather& gather, NarrowGather& narrow_gather)
+    : TiledProduct(r, size, tiles, TileFinish(r, 3, size, tiles)),
       rounds_(r.flag("rounds")),
       gather_(std::move(gather)),
       narrow_gather_(std::move(narrow_gather)) {

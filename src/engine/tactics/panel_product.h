@@ -28,6 +28,9 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
                     bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals);
 
+/// Appends input 2: the bias times `scale`, filled up with zeros to `columns` numbers; nothing for null.
+void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b);
+
 /// A reader of a step that propose_panels() wrote.
 StepReader read_panel_step(const Plan& plan, const Step& step);
 
@@ -41,6 +44,9 @@ class PanelKernel final : public TiledProduct {
   PanelKernel(const StepReader& r, const ProductSize& size, Gather gather, NarrowGather narrow_gather);
 
  private:
+  /// Takes both.
+  PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, Gather& gather,
+              NarrowGather& narrow_gather);
   const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                      void* scratch) const noexcept override;
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
+#include <limits>
 
 #include "base/parallel.h"
 #include "engine/runtime/arena.h"
@@ -14,9 +14,6 @@ namespace {
 
 using kernels::PointwiseOp;
 using kernels::PointwiseType;
-
-/// Bytes of sums that stay in the second-level cache.
-constexpr int64_t kSumBytes = 48 << 10;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -35,7 +32,8 @@ std::optional<PointwiseType> type_of(DType dtype) {
 
 }  // namespace
 
-ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads) {
+ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
+                           int64_t sums, int64_t sum_bytes) {
   ProductTiles t;
   constexpr int64_t kUnit = ProductTiles::kRows / 2;
   const int64_t panels = ceil_div(size.n, ProductTiles::kColumns);
@@ -46,7 +44,8 @@ ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t f
   if (size.m >= threads * kUnit && !share_columns) t.row_tiles = ceil_div(t.row_tiles, threads) * threads;
   t.rows = std::min(size.m, ceil_div(ceil_div(size.m, t.row_tiles), kUnit) * kUnit);
   t.row_tiles = ceil_div(size.m, t.rows);
-  int64_t per_block = std::clamp<int64_t>(kSumBytes / (t.rows * ProductTiles::kColumns * 4), 1, panels);
+  int64_t per_block =
+      std::clamp<int64_t>(sum_bytes / (t.rows * ProductTiles::kColumns * 4 * sums), 1, panels);
   if (t.row_tiles < threads) {
     t.groups = std::min<int64_t>(ceil_div(threads, t.row_tiles), panels);
     per_block = std::min(per_block, ceil_div(panels, t.groups));
@@ -56,7 +55,7 @@ ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t f
   t.groups = std::min(t.groups, t.column_blocks);
   t.chunks = std::min<int64_t>(threads, t.row_tiles * t.groups);
   t.left_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(t.rows * row_bytes)));
-  t.sum_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(t.rows * t.columns * 4)));
+  t.sum_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(t.rows * t.columns * 4 * sums)));
   return t;
 }
 
@@ -143,6 +142,10 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
 }
 
 TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles)
+    : TileFinish(r, inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns) {}
+
+TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& size,
+                       std::span<const int64_t> rows, int64_t columns)
     : size_(size), spec_(epilogue_spec(r, inputs, true)) {
   const PlanValue& out = r.any_output(0);
   const std::optional<PointwiseType> type = type_of(out.dtype);
@@ -154,7 +157,8 @@ TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& si
   width_ = storage_bytes(out.dtype, 1);
   if (is_plain()) return;
   add_operands(r);
-  make_program(r, tiles);
+  find_common_end();
+  make_program(r, rows, columns);
 }
 
 void TileFinish::add_operands(const StepReader& r) {
@@ -176,7 +180,28 @@ void TileFinish::add_operands(const StepReader& r) {
   }
 }
 
-void TileFinish::make_program(const StepReader& r, const ProductTiles& tiles) {
+void TileFinish::find_common_end() {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (result_type_ != PointwiseType::kFloat32 || spec_.entries.size() > 2) return;
+  kernels::FinishRows end{-kInfinity, kInfinity};
+  size_t next = 0;
+  if (spec_.entries[0].op == PointwiseOp::kAdd && operands_.size() == 1) {
+    if (types_[1].type != PointwiseType::kFloat32 || operands_[0].row_stride == 0) return;
+    ++next;
+  }
+  if (next < spec_.entries.size()) {
+    const EpilogueSpec::Entry& bound = spec_.entries[next++];
+    if (bound.op == PointwiseOp::kRelu)
+      end.low = 0;
+    else if (bound.op == PointwiseOp::kClip)
+      end = {bound.a, bound.b};
+    else
+      return;
+  }
+  if (next == spec_.entries.size()) common_end_ = end;
+}
+
+void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns) {
   const auto &scales = r.reals("operand_scales", operands_.size()),
              &zero_points = r.reals("operand_zero_points", operands_.size());
   kernels::PointwiseProgram program(static_cast<int>(types_.size()));
@@ -195,13 +220,13 @@ void TileFinish::make_program(const StepReader& r, const ProductTiles& tiles) {
     running = program.append(e.op, {running, operand, -1}, e.a, e.b);
   }
   program.add_result(running);
-  for (const int64_t rows : {tiles.rows, size_.m % tiles.rows})
-    for (const int64_t columns : {std::min(tiles.columns, size_.n), size_.n % tiles.columns})
-      if (rows > 0 && columns > 0) {
+  for (const int64_t count : rows)
+    for (const int64_t width : {std::min(columns, size_.n), size_.n % columns})
+      if (count > 0 && width > 0) {
         std::vector<kernels::PointwiseOperand> operands = types_;
-        operands[0].strides = {tiles.columns, 1};
-        loops_.push_back({rows, columns,
-                          checked_loop(program, Shape{rows, columns}, std::move(operands), {result_type_})});
+        operands[0].strides = {columns, 1};
+        loops_.push_back(
+            {count, width, checked_loop(program, Shape{count, width}, std::move(operands), {result_type_})});
       }
 }
 
@@ -211,6 +236,14 @@ void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t 
   const size_t bytes = static_cast<size_t>(columns) * width_;
   if (is_plain()) {
     for (int64_t r = 0; r < rows; ++r) std::memcpy(out + r * pitch(), values + r * stride, bytes);
+    return;
+  }
+  if (common_end_) {
+    const float* addend = nullptr;
+    if (!operands_.empty())
+      addend = static_cast<const float*>(args.inputs[operands_[0].position]) + row * size_.n + column;
+    kernels::finish_rows(*common_end_, rows, columns, values, stride, addend, size_.n,
+                         reinterpret_cast<float*>(out), size_.n);
     return;
   }
   std::array<const void*, kernels::kMaxPointwiseRegisters> operands;
@@ -231,9 +264,9 @@ void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t 
     std::memcpy(out + r * pitch(), static_cast<const char*>(spare) + static_cast<size_t>(r) * bytes, bytes);
 }
 
-TiledProduct::TiledProduct(const StepReader& r, size_t inputs, const ProductSize& size,
-                           const ProductTiles& tiles)
-    : size_(size), tiles_(tiles), finish_(r, inputs, size, tiles) {
+TiledProduct::TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+                           TileFinish finish)
+    : size_(size), tiles_(tiles), finish_(std::move(finish)) {
   r.check_scratch(tiles_.scratch_bytes());
 }
 

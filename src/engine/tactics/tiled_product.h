@@ -3,12 +3,15 @@
 // result.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/tactics/epilogue.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "kernels/conv.h"
+#include "kernels/panel/finish_rows.h"
 
 namespace assay::engine {
 
@@ -30,8 +33,13 @@ struct ProductTiles {
 
   int64_t scratch_bytes() const { return chunks * (left_bytes + 2 * sum_bytes); }
 };
-/// `row_bytes`: of a gathered row; `fitting`: rows that a tile may have as far as caches are concerned.
-ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads);
+/// Bytes of sums that stay in the second-level cache beside the gathered rows.
+inline constexpr int64_t kTileSumBytes = 48 << 10;
+/// `row_bytes`: of a gathered row; `fitting`: rows that a tile may have as far as caches are concerned;
+/// `sums`: numbers that stand for an element of the product until it is finished, of which a tile has at most
+/// `sum_bytes`.
+ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
+                           int64_t sums = 1, int64_t sum_bytes = kTileSumBytes);
 
 /// A convolution as a product: batch times positions are its rows.
 struct ConvProduct {
@@ -67,8 +75,12 @@ void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epil
 /// Carries out what write_tile_epilogue() wrote.
 class TileFinish {
  public:
-  /// Of a step whose result is size.m x size.n in memory and whose operands follow `inputs` others. Throws
-  /// Error (kInvalidModel).
+  /// Of a step whose result is size.m x size.n in memory and whose operands follow `inputs` others, for tiles
+  /// of so many rows, each of `columns` (fewer at the end) numbers that lie in rows of as many. Throws Error
+  /// (kInvalidModel).
+  TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
+             int64_t columns);
+  /// The same for the tiles of a product.
   TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles);
 
   const EpilogueSpec& spec() const { return spec_; }
@@ -94,7 +106,8 @@ class TileFinish {
     kernels::PointwiseLoop loop;
   };
   void add_operands(const StepReader& r);
-  void make_program(const StepReader& r, const ProductTiles& tiles);
+  void find_common_end();
+  void make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns);
 
   ProductSize size_;
   size_t width_ = 4;  ///< bytes of an element of the result
@@ -103,6 +116,8 @@ class TileFinish {
   std::vector<kernels::PointwiseOperand> types_;
   kernels::PointwiseType result_type_ = kernels::PointwiseType::kFloat32;
   std::vector<Loop> loops_;
+  /// Where all that happens is an addition of a whole operand and bounds, or one of both.
+  std::optional<kernels::FinishRows> common_end_;
 };
 
 /// Runs a product tile by tile.
@@ -111,7 +126,8 @@ class TiledProduct : public Kernel {
   Status run(const KernelArgs& args) noexcept final;
 
  protected:
-  TiledProduct(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles);
+  /// `finish` may be of a result that is not the product's own.
+  TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileFinish finish);
 
   /// A tile: rows of the left operand times columns of the right one.
   struct Tile {
