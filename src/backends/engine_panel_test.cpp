@@ -125,6 +125,34 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
   }
 }
 
+TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
+  output(op("Relu", {conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
+  output(conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  infer_shapes(*model);
+  for (Tensor& t : feed) {
+    t.mutable_data<float>()[2 * 81 + 4 * 9 + 4] = INFINITY;
+    t.mutable_data<float>()[7 * 81 + 8 * 9 + 1] = NAN;
+  }
+  const std::vector<Tensor> reference = exact();
+  for (const char* other : {"winograd_conv:2x2", "winograd_conv:4x4"}) {
+    const BuilderConfig config{.optimization_level = 0,
+                               .disabled_tactics = {"dnnl_conv", "panel_conv", other}};
+    const Runtime runtime({.threads = 2});
+    const auto engine = Builder(runtime).build_engine(model, config);
+    const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const Tensor wanted = convert(reference[i], DType::kFloat32);
+      for (int64_t k = 0; k < y[i].numel(); ++k) {
+        const float a = y[i].data<float>()[k], b = wanted.data<float>()[k];
+        if (std::isfinite(b))
+          ASSERT_NEAR(a, b, 1e-4) << i << " " << k;
+        else
+          ASSERT_TRUE(std::isnan(b) ? std::isnan(a) : a == b) << i << " " << k << " " << a;
+      }
+    }
+  }
+}
+
 TEST_F(EnginePanelTest, ProductsOfEveryKind) {
   Value* a = input("a", {7, 33});
   Value* stack = input("stack", {2, 3, 5, 20});

@@ -25,10 +25,11 @@ void BM_Winograd(benchmark::State& state) {
   std::vector<float> weights(static_cast<size_t>(s.points() * matrix.bytes() / 4), 0.5F),
       x(static_cast<size_t>(extent * extent * c), 1), y(x.size() + static_cast<size_t>(16 * c)),
       a(static_cast<size_t>(s.points() * block * c)), sums(a.size());
+  std::vector<uint8_t> special(static_cast<size_t>(block));
   for (auto _ : state)
     for (int64_t first = 0; first < s.tiles(); first += block) {
       const int64_t count = std::min(block, s.tiles() - first);
-      transform_winograd_inputs(s, x.data(), first, count, a.data());
+      transform_winograd_inputs(s, x.data(), first, count, a.data(), special.data());
       for (int64_t column = 0; column < c; column += 64) {
         const int64_t columns = std::min<int64_t>(64, c - column);
         for (int64_t p = 0; p < s.points(); ++p)

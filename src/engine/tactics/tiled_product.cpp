@@ -292,7 +292,7 @@ void TiledProduct::run_chunk(const KernelArgs& args, int64_t chunk) const {
     for (int64_t block = tiles_.column_blocks * group / tiles_.groups; block < end; ++block) {
       const int64_t column = block * tiles_.columns;
       compute(args, {row, rows, column, std::min(tiles_.columns, size_.n - column), tiles_.columns, left,
-                     sums, sums + tiles_.sum_bytes});
+                     scratch, sums, sums + tiles_.sum_bytes});
     }
   }
 }

@@ -134,6 +134,7 @@ class TiledProduct : public Kernel {
     int64_t row, rows, column, columns;
     int64_t stride;      ///< of `sums`
     const void* left;    ///< what gather() returned
+    void* gathered;      ///< the scratch memory that gather() was given
     void *sums, *spare;  ///< scratch, 4 bytes a number
   };
   /// Rows [first, first + count) of the left operand, in `scratch` or where they lie.

@@ -3,9 +3,12 @@
 #include "kernels/winograd/winograd.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "engine/runtime/arena.h"
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
+#include "kernels/image_rows.h"
 
 namespace assay::engine {
 namespace {
@@ -52,11 +55,48 @@ ProductSize product_of(const WinogradSize& size) {
 }
 kernels::PanelMatrix matrix_of(const WinogradSize& size) { return {size.out_channels, size.in_channels}; }
 
+/// The plain product, for tiles that need it.
+kernels::PanelMatrix plain_matrix_of(const WinogradSize& size) {
+  return {size.out_channels, 9 * size.in_channels};
+}
+
+/// Beside transformed tiles, gathered rows have room for the marks of special tiles, and for the plain rows
+/// of one tile.
+int64_t marks_at(const WinogradSize& size, int64_t tiles) {
+  return tiles * size.points() * size.in_channels * 4;
+}
+int64_t plain_rows_at(const WinogradSize& size, int64_t tiles) {
+  return static_cast<int64_t>(align_up(static_cast<size_t>(marks_at(size, tiles) + tiles)));
+}
+
 ProductTiles tiles_of(const WinogradSize& size, int threads) {
   const int64_t row_bytes = size.points() * size.in_channels * 4;
-  return product_tiles(product_of(size), row_bytes,
-                       std::clamp(kLeftBytes / row_bytes, ProductTiles::kRows, kMostTiles), threads,
-                       size.points(), kSumBytes);
+  ProductTiles t = product_tiles(product_of(size), row_bytes,
+                                 std::clamp(kLeftBytes / row_bytes, ProductTiles::kRows, kMostTiles), threads,
+                                 size.points(), kSumBytes);
+  t.left_bytes = static_cast<int64_t>(
+      align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * plain_matrix_of(size).k * 4)));
+  return t;
+}
+
+bool all_finite(const UnalignedTensor& t) {
+  const char* from = static_cast<const char*>(t.data());
+  float sum = 0;
+  for (int64_t i = 0; i < t.numel(); ++i, from += sizeof(float)) {
+    float x;
+    std::memcpy(&x, from, sizeof x);  // it may be at an odd address
+    sum += x * 0;
+  }
+  return sum == 0;
+}
+
+Tensor pack_plain(const UnalignedTensor& weights, const WinogradSize& size) {
+  const Tensor all = weights.aligned();
+  const kernels::PanelMatrix matrix = plain_matrix_of(size);
+  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{matrix.bytes()});
+  const std::vector<float> arranged = taps_first(all.data<float>(), matrix.n, size.in_channels, 9);
+  kernels::pack_panels(matrix, arranged.data(), 1, matrix.k, packed.mutable_data());
+  return packed;
 }
 
 Tensor pack(const UnalignedTensor& weights, const WinogradSize& size) {
@@ -77,6 +117,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   ConvProduct conv;
   if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
   if (std::string reason = form_refusal(conv); !reason.empty()) return reason;
+  if (!all_finite(*p.input_constant(1))) return "a weight is infinite or NaN";
   for (const int64_t m : {2, 4}) {
     const WinogradSize size = size_of(conv, m);
     const kernels::PanelMatrix matrix = matrix_of(size);
@@ -86,6 +127,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, matrix.panels() * kernels::kPanelColumns, b);
+    b.add_constant(
+        p.node().input(1)->name(), weights,
+        fmt::format("{} x 9 taps in panels of {} float32", size.in_channels, kernels::kPanelColumns),
+        [weights, size] { return pack_plain(weights, size); });
     b.add_output(p.region().output(), Layout::channels_last());
     write_conv_product(conv, b.step.parameters);
     b.step.parameters.set("m", m);
@@ -104,19 +149,24 @@ class WinogradKernel final : public TiledProduct {
   WinogradKernel(const StepReader& r, const ConvProduct& conv, const WinogradSize& size,
                  const ProductTiles& tiles)
       : TiledProduct(r, product_of(size), tiles,
-                     TileFinish(r, 3, conv.size, std::array<int64_t, 4>{1, 2, 3, 4}, tiles.columns)),
+                     TileFinish(r, 4, conv.size, std::array<int64_t, 4>{1, 2, 3, 4}, tiles.columns)),
+        window_(conv.window),
         winograd_(size),
-        matrix_(matrix_of(size)) {
+        matrix_(matrix_of(size)),
+        plain_(plain_matrix_of(size)) {
     r.product({size.points(), size.in_channels, matrix_.panels(), kernels::kPanelColumns * 4});
     r.check_elements(r.row_input(1, DType::kUInt8), {size.points(), matrix_.bytes()});
     r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});
+    r.product({plain_.k, matrix_.panels(), kernels::kPanelColumns * 4});
+    r.check_elements(r.row_input(3, DType::kUInt8), {plain_.bytes()});
   }
 
  private:
   const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                      void* scratch) const noexcept override {
     kernels::transform_winograd_inputs(winograd_, static_cast<const float*>(args.inputs[0]), first, count,
-                                       static_cast<float*>(scratch));
+                                       static_cast<float*>(scratch),
+                                       static_cast<uint8_t*>(scratch) + marks_at(winograd_, count));
     return scratch;
   }
 
@@ -133,25 +183,47 @@ class WinogradKernel final : public TiledProduct {
         args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
     // The spare memory is as large as all sums: a tile of results fits, and its rows after the epilogue.
     auto* const pixels = static_cast<float*>(tile.spare);
+    const auto* const special = static_cast<const uint8_t*>(tile.left) + marks_at(winograd_, tile.rows);
     for (int64_t t = 0; t < tile.rows; ++t) {
-      kernels::transform_winograd_outputs(m, sums + t * tile.stride, point_stride, tile.columns, bias, pixels,
-                                          tile.stride);
       const int64_t number = tile.row + t, x = number % winograd_.tile_columns() * m,
                     y = number / winograd_.tile_columns() % winograd_.tile_rows() * m,
                     image = number / winograd_.tile_columns() / winograd_.tile_rows();
-      for (int64_t i = 0; i < std::min(m, winograd_.out_height - y); ++i)
-        finish().run(args, (image * winograd_.out_height + y + i) * winograd_.out_width + x,
-                     std::min(m, winograd_.out_width - x), tile.column, tile.columns,
-                     pixels + i * m * tile.stride, tile.stride, pixels + m * m * tile.stride);
+      const int64_t width = std::min(m, winograd_.out_width - x);
+      if (special[t] == 0)
+        kernels::transform_winograd_outputs(m, sums + t * tile.stride, point_stride, tile.columns, bias,
+                                            pixels, tile.stride);
+      for (int64_t i = 0; i < std::min(m, winograd_.out_height - y); ++i) {
+        const int64_t row = (image * winograd_.out_height + y + i) * winograd_.out_width + x;
+        float* const values = pixels + i * m * tile.stride;
+        if (special[t] != 0) compute_plainly(args, tile, row, width, bias, values);
+        finish().run(args, row, width, tile.column, tile.columns, values, tile.stride,
+                     pixels + m * m * tile.stride);
+      }
     }
   }
 
+  /// `count` pixels from `row` on, as products of gathered rows.
+  void compute_plainly(const KernelArgs& args, const Tile& tile, int64_t row, int64_t count,
+                       const float* bias, float* values) const noexcept {
+    const auto* const x = static_cast<const float*>(args.inputs[0]);
+    const int64_t c = winograd_.in_channels;
+    // The rows lie in this chunk's own scratch memory, behind what was gathered.
+    auto* const rows =
+        reinterpret_cast<float*>(static_cast<char*>(tile.gathered) + plain_rows_at(winograd_, tile.rows));
+    kernels::gather_rows(window_, c, row, count, plain_.k, rows,
+                         [&](int64_t pixel, int64_t n, float* to) { std::copy_n(x + pixel * c, n * c, to); });
+    kernels::panel_product(plain_, args.inputs[3], tile.column / kernels::kPanelColumns,
+                           (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns, rows,
+                           plain_.k, count, bias, values, tile.stride);
+  }
+
+  kernels::Window window_;
   WinogradSize winograd_;
-  kernels::PanelMatrix matrix_;
+  kernels::PanelMatrix matrix_, plain_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r = read_panel_step(plan, step);
+  const StepReader r(plan, step, 4, kernels::kMaxPointwiseRegisters);
   r.input(0);
   const ConvProduct conv = read_conv_product(r);
   if (const std::string reason = form_refusal(conv); !reason.empty()) StepReader::check(false, "{}", reason);

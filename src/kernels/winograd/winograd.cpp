@@ -55,7 +55,8 @@ HWY_INLINE void transform_output(const V (&s)[6], V (&y)[4]) {
 }
 
 template <int64_t M>
-void input_tiles(const WinogradSize& size, const float* x, int64_t first, int64_t count, float* matrices) {
+void input_tiles(const WinogradSize& size, const float* x, int64_t first, int64_t count, float* matrices,
+                 uint8_t* has_special) {
   constexpr int64_t kSide = M + 2;
   const F f;
   const int64_t c = size.in_channels, point_stride = count * c;
@@ -73,6 +74,7 @@ void input_tiles(const WinogradSize& size, const float* x, int64_t first, int64_
             inside ? x + ((image * size.in_height + top + i) * size.in_width + left + j) * c : nullptr;
       }
     float* const to = matrices + t * c;
+    V special = hn::Zero(f);  // 0 times all numbers
     for (int64_t k = 0; k < c; k += kLanes) {
       V columns[kSide][kSide];
       for (int64_t j = 0; j < kSide; ++j) {
@@ -81,6 +83,7 @@ void input_tiles(const WinogradSize& size, const float* x, int64_t first, int64_
         for (int64_t i = 0; i < kSide; ++i) {
           const float* p = pixels[i * kSide + j];
           d[i] = p == nullptr ? hn::Zero(f) : hn::LoadU(f, p + k);
+          special = hn::MulAdd(d[i], hn::Zero(f), special);
         }
         transform_input(d, transformed);
         ASSAY_UNROLL
@@ -94,6 +97,7 @@ void input_tiles(const WinogradSize& size, const float* x, int64_t first, int64_
           hn::StoreU(transformed[j], f, to + (i * kSide + j) * point_stride + k);
       }
     }
+    has_special[t] = hn::AllTrue(f, hn::Eq(special, hn::Zero(f))) ? 0 : 1;
   }
 }
 
@@ -123,9 +127,10 @@ void output_tile(const float* sums, int64_t point_stride, int64_t columns, const
   }
 }
 
-void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int64_t count, float* matrices) {
-  size.m == 2 ? input_tiles<2>(size, x, first, count, matrices)
-              : input_tiles<4>(size, x, first, count, matrices);
+void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int64_t count, float* matrices,
+                    uint8_t* has_special) {
+  size.m == 2 ? input_tiles<2>(size, x, first, count, matrices, has_special)
+              : input_tiles<4>(size, x, first, count, matrices, has_special);
 }
 
 void output_tile_of(int64_t m, const float* sums, int64_t point_stride, int64_t columns, const float* bias,
@@ -174,8 +179,8 @@ void transform_winograd_weights(const WinogradSize& size, const float* weights, 
 }
 
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                               float* matrices) noexcept {
-  HWY_DYNAMIC_DISPATCH(input_tiles_of)(size, x, first, count, matrices);
+                               float* matrices, uint8_t* has_special) noexcept {
+  HWY_DYNAMIC_DISPATCH(input_tiles_of)(size, x, first, count, matrices, has_special);
 }
 
 void transform_winograd_outputs(int64_t m, const float* sums, int64_t point_stride, int64_t columns,

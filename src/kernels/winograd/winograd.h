@@ -30,9 +30,10 @@ inline constexpr int64_t kWinogradChannels = 8;
 void transform_winograd_weights(const WinogradSize& size, const float* weights, float* matrices);
 
 /// Tiles [first, first + count), counted over all images in row-major order, as points() matrices [count,
-/// in_channels].
+/// in_channels]. has_special[t]: 1 where a tile holds an infinity or NaN, which the transformation would
+/// spread over all of its results; else 0.
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                               float* matrices) noexcept;
+                               float* matrices, uint8_t* has_special) noexcept;
 
 /// The m rows of m pixels of one tile, `columns` channels each, from points() matrices of sums: the tile's
 /// row of each lies at sums + point * point_stride. Pixel (i, j) goes to y + (i * m + j) * columns. `bias`

@@ -27,8 +27,10 @@ std::vector<float> convolve(const WinogradSize& s, const std::vector<float>& x, 
   // In two pieces, as threads do.
   const int64_t half = tiles / 2;
   std::vector<float> part(a.size());
+  std::vector<uint8_t> special(static_cast<size_t>(tiles));
   for (const auto& [first, count] : {std::pair(int64_t{0}, half), std::pair(half, tiles - half)}) {
-    transform_winograd_inputs(s, x.data(), first, count, part.data());
+    transform_winograd_inputs(s, x.data(), first, count, part.data(), special.data());
+    for (int64_t k = 0; k < count; ++k) EXPECT_EQ(special[k], 0);
     for (int64_t p = 0; p < points; ++p)
       std::copy_n(part.data() + p * count * c, count * c, a.data() + (p * tiles + first) * c);
   }
@@ -91,6 +93,26 @@ TEST(Winograd, IsTheConvolution) {
                     << m << " " << height << " " << pad;
               }
       }
+}
+
+TEST(Winograd, TilesWithInfinitiesAndNanAreMarked) {
+  const WinogradSize s{.batch = 1,
+                       .in_height = 8,
+                       .in_width = 8,
+                       .in_channels = 16,
+                       .out_height = 8,
+                       .out_width = 8,
+                       .out_channels = 8,
+                       .pad_top = 1,
+                       .pad_left = 1,
+                       .m = 4};
+  std::vector<float> x(8 * 8 * 16, 1), a(static_cast<size_t>(s.points() * 4 * 16));
+  for (const float special : {INFINITY, -INFINITY, NAN}) {
+    x[(0 * 8 + 7) * 16 + 9] = special;  // only the tile at the right above sees it
+    uint8_t marked[4];
+    transform_winograd_inputs(s, x.data(), 0, 4, a.data(), marked);
+    EXPECT_EQ(std::vector<uint8_t>(marked, marked + 4), (std::vector<uint8_t>{0, 1, 0, 0}));
+  }
 }
 
 }  // namespace
