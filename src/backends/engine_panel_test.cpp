@@ -109,7 +109,7 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
   infer_shapes(*model);
   const std::vector<Tensor> reference = exact();
   for (const char* m : {"2x2", "4x4"}) {
-    BuilderConfig config{.optimization_level = 0};
+    BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
     config.disabled_tactics = {"dnnl_conv", "panel_conv",
                                "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2")};
     for (const int threads : {1, 2, 3}) {
@@ -135,8 +135,8 @@ TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   }
   const std::vector<Tensor> reference = exact();
   for (const char* other : {"winograd_conv:2x2", "winograd_conv:4x4"}) {
-    const BuilderConfig config{.optimization_level = 0,
-                               .disabled_tactics = {"dnnl_conv", "panel_conv", other}};
+    const BuilderConfig config{
+        .optimization_level = 0, .bf16 = true, .disabled_tactics = {"dnnl_conv", "panel_conv", other}};
     const Runtime runtime({.threads = 2});
     const auto engine = Builder(runtime).build_engine(model, config);
     const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-EXACTLY = ["--atol", "0", "--rtol", "0"]
+EXACTLY = ["--atol", "0", "--rtol", "0", "--infinities-compare-equal"]
 
 
 def run(assay, folder, *words):
