@@ -151,20 +151,24 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
   FoldOptions fold = options.fold;
   fold.recurse_functions = false;
   const std::vector<const PassDef*> passes = simplify_pipeline(model.opset());
-  for (int round = 0; round < kMaxRounds; ++round) {
-    infer();
+  const auto run = [&](std::span<const PassDef* const> list) {
     int64_t edits = 0;
-    for (const PassReport& r : run_passes(model, passes, {.recurse_subgraphs = true})) {
+    for (const PassReport& r : run_passes(model, list, {.recurse_subgraphs = true})) {
       edits += r.edits;
       add_report(report, r);
     }
+    return edits;
+  };
+  for (int round = 0; round < kMaxRounds; ++round) {
+    infer();
+    const int64_t edits = run(passes);
     const FoldReport folded = fold_constants(model, fold);
     report.folded_nodes += folded.folded_nodes;
     report.flattened_ifs += folded.flattened_ifs;
     report.elided_casts += folded.elided_casts;
     cleanup(*model.graph);
     for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
-    if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0) break;
+    if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0 && run(simplify_end_pipeline()) == 0) break;
   }
   for (Graph* g : all_graphs(*model.graph)) number_equal_names(*g);
   replaceable.restore();
