@@ -99,8 +99,9 @@ std::optional<Patch> match_between_views(const Node& back, const PassContext& co
     if (!shape) continue;
     Patch patch(back);
     for (const Node* n : {mul, front, add, &back}) patch.remove(*n);
-    const Patch::Ref matrix = patch.add(
-        "Reshape", {front->input(0), patch.constant(mul->input(0)->name() + "/matrix", Tensor::vector(std::vector{int64_t{-1}, (*weight)[0].value()}))});
+    const Tensor rows = Tensor::vector(std::vector{int64_t{-1}, (*weight)[0].value()});
+    const Patch::Ref matrix =
+        patch.add("Reshape", {front->input(0), patch.constant(mul->input(0)->name() + "/matrix", rows)});
     const Patch::Ref sum = patch.add("Gemm", {matrix, mul->input(1), c});
     patch.add("Reshape", {sum, patch.constant(back.output(0)->name() + "/shape", Tensor::vector(*shape))}, {}, back.output(0));
     return patch;
