@@ -57,6 +57,12 @@ TEST_F(EngineTest, GroupedPointwiseConvolutionsRunWhereTheyLie) {
   expect_agreement({"group_conv"});
 }
 
+TEST_F(EngineTest, NormalisationsAcrossChannels) {
+  Value* x = input("x", {2, 12, 5, 7});
+  output(op("LRN", {x}, {{"size", int64_t{5}}, {"alpha", 0.5F}, {"beta", 0.6F}, {"bias", 1.5F}}));
+  expect_agreement({"dnnl_lrn"});
+}
+
 // oneDNN 2.7 runs the second of two post-ops of one algorithm with the first one's numbers.
 TEST_F(EngineTest, TwoScalesAroundAnActivationKeepTheirNumbers) {
   Value* x = input("x", {6, 32});

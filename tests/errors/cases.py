@@ -75,6 +75,8 @@ MODELS = [
     ("surgeon extract any_rank.onnxtxt --model-input-shapes x:[2,3] --force-fallback-shape-inference -o out.onnx", 0, OUT, "[I] Running fallback shape inference using input metadata:\n    {x [dtype=float32, shape=(2, 3)]}"),
     ("surgeon sanitize any_rank.onnxtxt --override-input-shapes x:[2,3] --force-fallback-shape-inference -o out.onnx", 0, OUT, "[I] Running fallback shape inference using input metadata:\n    {x [dtype=float32, shape=(2, 3)]}"),
     ("surgeon sanitize dynamic.onnx --force-fallback-shape-inference --load-inputs nan.json -o out.onnx", 0, OUT, "    {y [dtype=float32, shape=(1, 2)]}"),
+    ("surgeon extract any_rank.onnxtxt --force-fallback-shape-inference -o out.onnx", 0, OUT, "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n    If this is incorrect, give its shape with --model-input-shapes, or its data with --load-inputs."),
+    ("surgeon sanitize any_rank.onnxtxt --force-fallback-shape-inference -o out.onnx", 0, OUT, "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n    If this is incorrect, give its shape with --override-input-shapes, or its data with --load-inputs."),
     ("surgeon insert two.onnx --inputs h --outputs y --op Abs -o out.onnx", 0, OUT, "[I] Original Model:\n    Name: g | ONNX Opset: 13"),
     ("surgeon insert two.onnx --inputs h --outputs h --op Abs -o out.onnx", 0, OUT, "[I] New Model:\n    Name: g | ONNX Opset: 13\n    \n    ---- 1 Graph Input(s) ----\n    {x [dtype=float32, shape=(1, 2)]}\n    \n    ---- 1 Graph Output(s) ----\n    {y [dtype=float32, shape=(1, 2)]}\n    \n    ---- 0 Initializer(s) ----\n    \n    ---- 3 Node(s) ----"),
     ("surgeon sanitize two.onnx --set-unbounded-dds-upper-bound x -o out.onnx", 1, ERR, "[!] --set-unbounded-dds-upper-bound: 'x' is not a number."),
@@ -82,6 +84,8 @@ MODELS = [
     ("check lint identity.onnx --data-loader-script f.py", 1, ERR, "[!] --data-loader-script is not available yet: this build runs no Python. Save the inputs in a file, as --save-inputs and Polygraphy do, and give it with --load-inputs."),
     ("surgeon extract identity.onnx --data-loader-func-name f -o out.onnx", 1, ERR, "[!] --data-loader-func-name is not available yet: this build runs no Python. Save the inputs in a file, as --save-inputs and Polygraphy do, and give it with --load-inputs."),
     ("surgeon sanitize identity.onnx --data-loader-script f.py -o out.onnx", 1, ERR, "[!] --data-loader-script is not available yet: this build runs no Python. Save the inputs in a file, as --save-inputs and Polygraphy do, and give it with --load-inputs."),
+    ("convert identity.onnx --data-loader-func-name f -o out.plan", 1, ERR, "[!] --data-loader-func-name is not available yet: this build runs no Python, and the command uses no data. Leave it out."),
+    ("convert identity.onnx --seed 3 -o out.plan", 0, OUT, "[W] --seed has no effect on a conversion without calibration; it is ignored."),
     ("template trt-config --data-loader-script f.py -o out.py", 1, ERR, "[!] --data-loader-script is not available yet: this build does not put it into the script. Write it into the function load_config."),
     ("run identity.onnx --trt --strict-trt", 1, ERR, "[!] --trt: TensorRT is not part of this build, and --strict-trt forbids to run another engine in its role. Leave --strict-trt out, or say --engine."),
     ("run identity.onnx --engine --strict-trt", 0, OUT, "[W] --strict-trt has no effect without --trt."),
@@ -444,7 +448,7 @@ SPECIAL_FILES = [
     ("surgeon weight-strip typed.onnx --exclude-list pipe.json -o out.onnx", 1, ERR, PIPE),
     ("surgeon sanitize typed.onnx -o /dev/null --save-external-data data.bin", 1, ERR, "[!] cannot write /dev/null with external data: it is not a regular file, so that nothing can lie beside it"),
     ("surgeon sanitize typed.onnx -o out.onnx --save-external-data out.onnx", 1, ERR, "[!] the external data path 'out.onnx' is that of the model itself"),
-    ("surgeon sanitize typed.onnx -o out.onnx --save-external-data folder.bin --external-data-size-threshold 0", 1, ERR, "[!] cannot write folder.bin: it is no regular file"),
+    ("surgeon sanitize typed.onnx -o out.onnx --save-external-data folder.bin --external-data-size-threshold 0", 1, ERR, "[!] cannot write folder.bin: it is a folder"),
 ]
 
 CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE + SPECIAL_FILES

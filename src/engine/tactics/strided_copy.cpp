@@ -1,4 +1,4 @@
-// Slice, Split, Transpose and Expand: elements moved between strided views. A part that lies in one piece is
+// Slice, Split, Transpose and Expand: elements moved between strided views. A part that lies in one piece needs
 // no step at all, only another name for that memory.
 #include "kernels/copy/strided_copy.h"
 
