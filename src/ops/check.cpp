@@ -205,7 +205,11 @@ const OpVersion* certain_version(const Node& node, const Model& scope) {
 
 void check_forms(const Graph& graph, const Model& scope, const FunctionIndex& functions) {
   for (const auto& n : graph.nodes()) {
-    const OpVersion* version = functions.called(*n) == nullptr ? certain_version(*n, scope) : nullptr;
+    if (const Function* called = functions.called(*n)) {
+      at_node(*n, [&] { check_call(*n, *called); });
+      continue;
+    }
+    const OpVersion* version = certain_version(*n, scope);
     if (version == nullptr) continue;
     at_node(*n, [&] {
       for (const NodeProblem& p : find_form_problems(*n, *find_op(n->domain, n->op_type), *version))
@@ -258,6 +262,15 @@ std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, c
 
 void check_node(const Node& node, const OpDef& op, const OpVersion& version) {
   check_all(Problems(nullptr), node, op, version);
+}
+
+void check_call(const Node& call, const Function& function) {
+  const auto check = [&](const char* what, size_t given, size_t most) {
+    require(given <= most, ErrorCode::kInvalidModel, "the function '{}' has {} {}, but the call has {}", function.name, most,
+            what, given);
+  };
+  check("inputs", call.inputs().size(), function.body->inputs.size());
+  check("outputs", call.outputs().size(), function.body->outputs.size());
 }
 
 void check_forms(const Model& model) {
