@@ -385,7 +385,7 @@ CONVERSION = [
     ("surgeon sanitize foreign_node.onnxtxt --simplify -o out.onnx", 0, OUT, "[I] Saving ONNX model to: out.onnx"),
     ("surgeon convert-opset missing_input.onnxtxt --to 19", 1, ERR, "[!] Add-14 takes 2 inputs, but 1 are given [at node (Add) producing 'y'] [in missing_input.onnxtxt]" + REPAIR),
     ("run missing_in_branch.onnxtxt --ref", 1, ERR, "[!] Add-14 takes 2 inputs, but 1 are given [at node (Add) producing 'p'] [at node (If) producing 'y'] [in $DIR/missing_in_branch.onnxtxt]"),
-    ("surgeon convert-opset list_of_lists.onnxtxt --to 13", 1, ERR, "[!] input 1 must be a vector, found shape [0, 4, 3, 2] [at node (CenterCropPad) producing 'y'] [in list_of_lists.onnxtxt]"),
+    ("surgeon convert-opset list_of_lists.onnxtxt --to 13", 1, ERR, "[!] input 1 must be a vector, found shape (0, 4, 3, 2) [at node (CenterCropPad) producing 'y'] [in list_of_lists.onnxtxt]"),
     ("surgeon convert-opset more_outputs.onnxtxt --to 19", 1, ERR, "[!] the function 'f' has 0 outputs, but the call has 1 [at node (l::f) producing 'y'] [in more_outputs.onnxtxt]" + REPAIR),
     ("run more_outputs.onnxtxt --engine", 1, ERR, "[!] the function 'f' has 0 outputs, but the call has 1 [at node (l::f) producing 'y'] [in $DIR/more_outputs.onnxtxt]"),
     ("run more_outputs.onnxtxt --ref", 1, ERR, "[!] the function 'f' has 0 outputs, but the call has 1 [at node (l::f) producing 'y'] [in $DIR/more_outputs.onnxtxt]"),
