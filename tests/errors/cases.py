@@ -100,6 +100,8 @@ MODELS = [
     ("run identity.onnx --ref --onnx-exclude-outputs nope", 1, ERR, "[!] The following outputs were not found in the model: {'nope'} [in $DIR/identity.onnx]"),
     ("run dynamic.onnx --ref --input-shapes x:[100000000000,2]", 1, ERR, "[!] a float64 tensor of shape (100000000000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how many there may be."),
     ("run dynamic.onnx --ref --input-shapes x:[100000,2] --memory-limit 1M", 1, ERR, "[!] a float64 tensor of shape (100000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how many there may be."),
+    ("run dynamic.onnx --engine --input-shapes x:[200000,2] --memory-limit 2M", 1, ERR, "[!] a float64 tensor of shape (200000, 2) takes more than the $BYTES bytes that there are. The option --memory-limit changes how many there may be."),
+    ("run dynamic.onnx --engine --input-shapes x:[20,2] --memory-limit 2M", 0, OUT, "    ---- Inference Output(s) ----\n    {y [dtype=float32, shape=(20, 2)]}"),
     ("run dynamic.onnx --ref --memory-limit 1K", 1, ERR, "[!] --memory-limit: 1K is too small; it must be at least 1048576"),
     ("run dynamic.onnx --ref --memory-limit lots", 1, ERR, "[!] Could not convert lots to a number of bytes. Please use either an integer (e.g. 16000000), scientific notation (e.g. 16e6), or a number with a valid suffix: K, M, or G (e.g. 16M)."),
 ]
