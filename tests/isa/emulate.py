@@ -18,6 +18,7 @@ import pathlib
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -32,7 +33,7 @@ PAGE_TABLES_END = 0x16000
 # No BIOS tables, no interrupt controllers beyond the oldest, nothing that costs time.
 OPTIONS = ("console=ttyS0,115200 quiet nosmp noreplace-smp mitigations=off nokaslr nolapic noapic acpi=off pci=off tsc=reliable "
            "no_timer_check lpj=200000 panic=-1 reboot=t,force random.trust_cpu=on nowatchdog audit=0 lsm= idle=halt "
-           "clearcpuid=fsrm i8042.nopnp i8042.noaux i8042.nokbd")
+           "clearcpuid=fsrm,amx_tile i8042.nopnp i8042.noaux i8042.nokbd")
 
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -274,6 +275,7 @@ def watch(process, screen, serial, limit):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the emulator goes, too
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bochs", default=os.environ.get("ASSAY_BOCHS", "bochs"), help="the emulator (or ASSAY_BOCHS)")
     parser.add_argument("--cpu", default="tigerlake", help="a model of `bochs --help cpu`")
