@@ -52,7 +52,7 @@ class Session {
   /// Receives each output once, in any order, as soon as it is final; a backend that can computes the next
   /// only after the sink returns, so that few outputs need to be alive.
   using Sink = std::function<void(size_t output, Tensor)>;
-  /// `feed` holds exactly the values of inputs(), in that order, of matching type and shape; what is no
+  /// `feed` holds exactly the values of inputs(), in that order, of matching type and shape; what is not a
   /// tensor is a container (Tensor::sequence, ...). Throws Error.
   virtual void run(std::span<const Tensor> feed, const Sink& sink) = 0;
   /// Seconds the backend itself spent in the last run(), the sink not counted.

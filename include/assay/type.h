@@ -62,7 +62,7 @@ struct Type {
   std::string denotation;
   /// The TypeProto that it was read from, if that says more (an extent's denotation, the name of an opaque
   /// type, fields of newer ONNX versions). Saving writes it again as long as nothing else has changed; it is
-  /// no part of the type's value.
+  /// not part of the type's value.
   std::shared_ptr<const std::string> source = nullptr;
 
   static Type tensor(DType dtype) { return {.kind = Kind::kTensor, .dtype = dtype}; }

@@ -19,7 +19,7 @@ TEST_F(EngineTest, AnAddedPictureIsNotReadInBlocks) {
 
 TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
   Value* x = input("x", {1, 32, 14, 14});
-  Value* y = op("Conv", {x, weight({64, 32, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  Value* y = op("Conv", {x, weight({64, 32, 5, 5})}, {{"pads", std::vector<int64_t>{2, 2, 2, 2}}});
   y = batch_norm(g, y, 64, random({64}, 0.5, 1.5), random({64}));
   output(op("Relu", {y}));
   expect_agreement({"reorder", "dnnl_conv", "reorder"});
@@ -28,7 +28,7 @@ TEST_F(EngineTest, ConvolutionNormalisationAndActivationAreOneStep) {
 TEST_F(EngineTest, AResidualIsAddedInsideTheConvolution) {
   Value* x = input("x", {2, 32, 8, 8});
   Value* a = op("Relu", {op("Conv", {x, weight({32, 32, 1, 1}), weight({32})})});
-  Value* b = op("Conv", {a, weight({32, 32, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  Value* b = op("Conv", {a, weight({32, 32, 5, 5})}, {{"pads", std::vector<int64_t>{2, 2, 2, 2}}});
   output(op("Relu", {op("Add", {b, a})}));
   expect_agreement({"reorder", "dnnl_conv", "dnnl_conv", "reorder"});
 }
@@ -55,6 +55,12 @@ TEST_F(EngineTest, GroupedPointwiseConvolutionsRunWhereTheyLie) {
   Value* y = op("Conv", {x, weight({36, 8, 1, 1}), weight({36})}, {{"group", int64_t{3}}});
   output(op("Relu", {op("Add", {y, residual})}));
   expect_agreement({"group_conv"});
+}
+
+TEST_F(EngineTest, NormalisationsAcrossChannels) {
+  Value* x = input("x", {2, 12, 5, 7});
+  output(op("LRN", {x}, {{"size", int64_t{5}}, {"alpha", 0.5F}, {"beta", 0.6F}, {"bias", 1.5F}}));
+  expect_agreement({"dnnl_lrn"});
 }
 
 // oneDNN 2.7 runs the second of two post-ops of one algorithm with the first one's numbers.

@@ -86,8 +86,8 @@ AtomicFile::AtomicFile(std::string path, const std::string& folder, const std::s
   create_folder(folder);
   create_folder(parent_of(path_));
   struct stat st{};
-  require(::stat(path_.c_str(), &st) != 0 || S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it is {}",
-          path_, kind_of_file(st.st_mode));
+  const bool is_there = ::stat(path_.c_str(), &st) == 0;  // not within require(), whose arguments come in any order
+  require(!is_there || S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it is {}", path_, kind_of_file(st.st_mode));
   clean_once(parent_of(path_));  // also_commit() may leave something there
   open_temporary(folder, destination, options);
 }

@@ -123,7 +123,7 @@ const char* kind_of_file(mode_t mode) {
   if (S_ISFIFO(mode)) return "a pipe";
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
   if (S_ISSOCK(mode)) return "a socket";
-  return S_ISREG(mode) ? "a regular file" : "no regular file";
+  return S_ISREG(mode) ? "a regular file" : "something other than a file";
 }
 
 Descriptor open_input(const std::string& path) {

@@ -70,7 +70,8 @@ class Worker {
   /// `memory`: its part of the budget.
   Worker(const std::function<std::string(size_t)>& work, const std::vector<Worker>& siblings, int64_t memory) {
     int ends[2];
-    require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, ErrorCode::kIo,
+    const bool is_made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+    require(is_made, ErrorCode::kIo,
             "cannot make a socket for a child process: {}", std::strerror(errno));
     log::flush();  // else the child would say what waits there, too
     const pid_t parent = getpid();

@@ -107,7 +107,8 @@ std::shared_ptr<const MappedFile> MappedFile::map(const Descriptor& opened, cons
   std::shared_ptr<MappedFile> file(new MappedFile);
   file->path_ = path;
   struct stat& st = file->stat_;
-  require(::fstat(opened.get(), &st) == 0, ErrorCode::kIo, "cannot read {}: {}", path, std::strerror(errno));
+  const bool is_known = ::fstat(opened.get(), &st) == 0;
+  require(is_known, ErrorCode::kIo, "cannot read {}: {}", path, std::strerror(errno));
   file->size_ = static_cast<size_t>(st.st_size);
   if (file->size_ == 0) return file;
   void* p = ::mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, opened.get(), 0);

@@ -37,6 +37,7 @@ void add_options(ArgParser& parser) {
        .metavar = "N",
        .kind = ValueKind::kInteger},
   };
+  add_unused_data_loader_options(parser);  // upstream calibrates with them, which is refused here
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
   add_onnx_save_options(parser, "--save-onnx");
@@ -58,6 +59,7 @@ int run(CommandContext& context) {
   EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
   if (target == "onnx") loading.save.path = output;
   context.announce();
+  warn_about_unused_data_options(args, "a conversion without calibration");
   ModelLoader loader(loading);
   if (target == "onnx") {
     loader.load_for(*find_backend("onnxrt"));

@@ -7,8 +7,9 @@ namespace assay::cli {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
-    &kInspectModelCommand,      &kInspectDataCommand,    &kInspectSparsityCommand,    &kInspectDiffCommand,
-    &kInspectCapabilityCommand, &kInspectTacticsCommand, &kInspectDiffTacticsCommand,
+    &kInspectModelCommand,   &kInspectDataCommand,        &kInspectSparsityCommand,
+    &kInspectDiffCommand,    &kInspectCapabilityCommand,  &kInspectBuilderCommand,
+    &kInspectTacticsCommand, &kInspectDiffTacticsCommand,
 };
 
 }  // namespace

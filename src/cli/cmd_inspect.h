@@ -10,6 +10,7 @@ extern constinit const Command kInspectDataCommand;
 extern constinit const Command kInspectSparsityCommand;
 extern constinit const Command kInspectDiffCommand;
 extern constinit const Command kInspectCapabilityCommand;
+extern constinit const Command kInspectBuilderCommand;
 extern constinit const Command kInspectTacticsCommand;
 extern constinit const Command kInspectDiffTacticsCommand;
 

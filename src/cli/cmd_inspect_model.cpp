@@ -17,9 +17,12 @@
 #include "inspect/input_shapes.h"
 #include "inspect/model_stats.h"
 #include "inspect/model_text.h"
+#include "inspect/network_text.h"
 #include "passes/pass_list.h"
 #include "passes/unbounded_dds.h"
 #include "run/model_loader.h"
+#include "run/results.h"
+#include "tensor/statistics.h"
 
 namespace assay::cli {
 namespace {
@@ -38,6 +41,9 @@ void add_display_options(ArgParser& parser) {
        .help = "The older spelling: none, basic (--show layers), attrs (layers attrs) or full (layers attrs "
                "weights).",
        .choices = {"none", "basic", "attrs", "full"}},
+      {.names = {"--display-as", "--convert-to"},
+       .help = "Show the model as a network of TensorRT's layers (trt), one for each node and each constant.",
+       .choices = {"trt"}},
       {.names = {"--list-unbounded-dds"},
        .help = "List the tensors whose values decide, without a bound, how large others become. Fold the "
                "constants and infer the shapes first.",
@@ -46,6 +52,9 @@ void add_display_options(ArgParser& parser) {
        .help = "Count parameters, multiply-accumulates and the memory of activations, by operator and, with "
                "--show layers, by layer. Shapes are inferred for it.",
        .arity = Arity::kNone},
+      {.names = {"--combine-tensor-info"},
+       .help = "Of a plan: add least, largest and mean element of the tensors that this file of results has.",
+       .metavar = "FILE"},
       {.names = {"--json"}, .help = "Write these counts to this file; implies --stats.", .metavar = "FILE"},
   };
 }
@@ -122,6 +131,20 @@ void show_text(const ParsedArgs& args, const Model& model) {
   log::print(to_text(model, {.max_elements = shows(args, "weights") ? -1 : kTextElements, .visible = true}));
 }
 
+/// Of the first iteration of the first runner.
+std::map<std::string, std::string> tensor_notes(const std::string& path) {
+  std::map<std::string, std::string> notes;
+  const RunResults results = load_run_results(path);
+  if (results.runners.empty() || results.runners[0].second.empty()) return notes;
+  for (const auto& [name, stored] : results.runners[0].second[0].outputs) {
+    const Tensor t = stored.load();
+    if (t.is_container() || t.dtype() == DType::kString || t.numel() == 0) continue;
+    const Statistics s = statistics(t);
+    notes[name] = fmt::format(", min={:.2f}, max={:.2f}, avg={:.2f}", s.min, s.max, s.mean);
+  }
+  return notes;
+}
+
 int show_engine(const ParsedArgs& args, const std::string& path) {
   for (const char* option : {"--stats", "--json", "--list-unbounded-dds", "--input-shapes"})
     if (args.has(option)) log::warning("{} is about ONNX models; of a plan it shows nothing.", option);
@@ -129,7 +152,9 @@ int show_engine(const ParsedArgs& args, const std::string& path) {
   // Nothing runs, so what may be slow is of no interest.
   const Runtime runtime({.threads = 1, .on_warning = [](const std::string&) {}});
   const ModelTextOptions text = read_text_options(args);
-  log::info("==== TensorRT Engine ====\n{}", engine_text(*runtime.load_engine(path), {.layers = text.layers, .attrs = text.attrs}));
+  EngineTextOptions options{.layers = text.layers, .attrs = text.attrs};
+  if (const auto file = args.text("--combine-tensor-info")) options.notes = tensor_notes(*file);
+  log::info("==== TensorRT Engine ====\n{}", engine_text(*runtime.load_engine(path), options));
   return 0;
 }
 
@@ -137,6 +162,8 @@ int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args, Plans::kAccepted);
   if (options.is_plan) return show_engine(args, options.path);
+  if (args.has("--combine-tensor-info"))
+    log::warning("--combine-tensor-info is about plans; of an ONNX model it shows nothing.");
   const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
   if (!options.input_shapes.empty()) {
     const TopologicalScope sorted(*model);
@@ -145,6 +172,8 @@ int run(CommandContext& context) {
   }
   if (shows(args, "text"))
     show_text(args, *model);
+  else if (args.has("--display-as"))
+    log::info("==== TensorRT Network ====\n{}", network_text(*model, read_text_options(args)));
   else
     log::info("==== ONNX Model ====\n{}", model_text(*model, read_text_options(args)));
   if (args.has("--list-unbounded-dds")) list_unbounded_dds(*model);

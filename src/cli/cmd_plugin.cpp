@@ -26,18 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Upstream takes these, too, and uses none of them.
-constexpr const char* kWithoutEffect[] = {
-    "--input-shapes", "--seed",      "--val-range",  "--int-min",     "--int-max",
-    "--float-min",    "--float-max", "--iterations", "--load-inputs", "--data-loader-backend-module"};
-
 void add_common_options(ArgParser& parser) {
   add_logging_options(parser);
   add_model_options(parser, /*is_required=*/true, "Accepted; without effect on the search.",
                     {"--input-shapes", "--inputs"}, Names::kNothing);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  name_nothing(add_data_loader_options(parser));  // none of them has an effect
+  add_unused_data_loader_options(parser);  // upstream takes them, too, and uses none of them
 }
 
 Option plugin_dir_option() {
@@ -164,8 +159,8 @@ std::shared_ptr<Model> load(const ParsedArgs& args, const std::string& path) {
 }
 
 std::string read_path(const ParsedArgs& args) {
-  for (const char* option : kWithoutEffect)
-    if (args.has(option)) log::warning("{} has no effect on plugins; it is ignored.", option);
+  if (args.has("--input-shapes")) log::warning("--input-shapes has no effect on plugins; it is ignored.");
+  warn_about_unused_data_options(args, "plugins");
   return read_model_options(args).path;
 }
 

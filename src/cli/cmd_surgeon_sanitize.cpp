@@ -38,7 +38,7 @@ namespace {
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
   add_model_options(parser, /*is_required=*/true,
-                    "New shapes for the model's inputs, as in image:['batch',3,224,224]. A tensor that is no "
+                    "New shapes for the model's inputs, as in image:['batch',3,224,224]. A tensor that is not an "
                     "input becomes one.",
                     {"--override-input-shapes", "--override-inputs"}, Names::kTensors);
   add_data_loader_options(parser);

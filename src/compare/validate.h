@@ -13,8 +13,8 @@ struct ValidateOptions {
   bool fail_fast = false;  ///< stop at the first invalid output
 };
 
-/// Logs the statistics of every output and what is wrong with it; true when nothing is. Outputs that are no
-/// numbers are valid.
+/// Logs the statistics of every output and what is wrong with it; true when nothing is. Outputs that are
+/// not numbers are valid.
 bool validate_outputs(std::span<const RunnerOutputs> results, const ValidateOptions& options);
 
 }  // namespace assay

@@ -23,7 +23,9 @@ std::string metadata(const std::vector<IoTensor>& tensors) {
   std::string text;
   for (const IoTensor& t : tensors)
     text += fmt::format("{}{} [{}]", text.empty() ? "" : ",\n ", t.name,
-                        t.type.is_tensor() ? fmt::format("dtype={}, shape={}", dtype_name(t.type.dtype), shape_text(t.type)) : "type=" + t.type.str());
+                        t.type.is_tensor()
+                            ? fmt::format("dtype={}, shape={}", dtype_name(t.type.dtype), shape_text(t.type))
+                            : "type=" + t.type.str());
   return "{" + text + "}";
 }
 
@@ -41,20 +43,23 @@ std::string profiles_text(const Engine& engine) {
     text += fmt::format("- Profile: {}\n", p);
     for (size_t i = 0; i < io.size(); ++i) {
       const IoTensor& t = io[i];
-      const OptimizationProfile::Range* range = t.is_input && !engine.profiles().empty() ? engine.profiles()[p].find(t.name) : nullptr;
+      const OptimizationProfile::Range* range =
+          t.is_input && !engine.profiles().empty() ? engine.profiles()[p].find(t.name) : nullptr;
       std::string shapes = "Shape: " + shape_text(t.type);
       if (range != nullptr)
         shapes = (range->holds_values ? "Values: " : "Shapes: ") + range_text(*range);
       else if (t.is_input && t.type.has_shape())
         shapes = fmt::format("Shapes: min={0}, opt={0}, max={0}", shape_text(t.type));
-      text += fmt::format("    Tensor: {:<{}} {}, Index: {} | {}\n", t.name, width + 8, t.is_input ? " (Input)" : "(Output)", i, shapes);
+      text += fmt::format("    Tensor: {:<{}} {}, Index: {} | {}\n", t.name, width + 8,
+                          t.is_input ? " (Input)" : "(Output)", i, shapes);
     }
     text += "\n";
   }
   return text;
 }
 
-std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& ids) {
+std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& ids,
+                        const std::map<std::string, std::string>& notes) {
   std::string text;
   for (const int32_t id : ids) {
     if (id < 0) continue;
@@ -63,7 +68,9 @@ std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& id
     const std::string format = v.layout.is_blocked() ? fmt::format("Channels in blocks of {}", v.layout.block)
                                : v.layout.is_channels_last() ? "Channels last"
                                                              : "Row major linear";
-    text += fmt::format("{}{} [dtype={}, shape={}, Format: {}]", text.empty() ? "" : ",\n ", v.name, dtype_name(v.dtype), shape, format);
+    const auto note = notes.find(v.name);
+    text += fmt::format("{}{} [dtype={}, shape={}, Format: {}{}]", text.empty() ? "" : ",\n ", v.name,
+                        dtype_name(v.dtype), shape, format, note == notes.end() ? "" : note->second);
   }
   return "{" + text + "}";
 }
@@ -73,13 +80,15 @@ std::string layers_text(const engine::Plan& plan, const EngineTextOptions& optio
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const engine::Step& step = plan.steps[i];
     text += fmt::format("Layer {:<4} | {} [Op: {}]\n", i, engine::step_name(step), step.tactic);
-    text += indented(values_text(plan, step.inputs)) + "\n" + indented(" -> " + values_text(plan, step.outputs)) + "\n";
+    text += indented(values_text(plan, step.inputs, options.notes)) + "\n" +
+            indented(" -> " + values_text(plan, step.outputs, options.notes)) + "\n";
     if (options.attrs) {
       text += indented("---- Attributes ----") + "\n";
       std::string attributes = "Origin = ";
       for (size_t k = 0; k < step.origins.size(); ++k) attributes += (k > 0 ? ", " : "") + step.origins[k];
       attributes += "\nTactic = " + engine::tactic_text(step);
-      for (const auto& [name, value] : step.parameters.entries()) attributes += "\n" + engine::parameter_text(name, value);
+      for (const auto& [name, value] : step.parameters.entries())
+        attributes += "\n" + engine::parameter_text(name, value);
       text += indented(attributes) + "\n";
     }
     text += "\n";
@@ -90,8 +99,10 @@ std::string layers_text(const engine::Plan& plan, const EngineTextOptions& optio
 }  // namespace
 
 std::string engine_text(const Engine& engine, const EngineTextOptions& options) {
-  const std::string kind = engine.is_refittable() ? "Refittable Explicit Batch Engine" : "Explicit Batch Engine";
-  std::string text = fmt::format("Name: {} | {}\n\n", engine.name().empty() ? "Unnamed Network 0" : engine.name(), kind);
+  const std::string kind =
+      engine.is_refittable() ? "Refittable Explicit Batch Engine" : "Explicit Batch Engine";
+  std::string text =
+      fmt::format("Name: {} | {}\n\n", engine.name().empty() ? "Unnamed Network 0" : engine.name(), kind);
   const std::vector<IoTensor> inputs = engine.inputs(), outputs = engine.outputs();
   text += fmt::format("---- {} Engine Input(s) ----\n{}\n\n", inputs.size(), metadata(inputs));
   text += fmt::format("---- {} Engine Output(s) ----\n{}\n\n", outputs.size(), metadata(outputs));
@@ -99,8 +110,10 @@ std::string engine_text(const Engine& engine, const EngineTextOptions& options) 
   text += profiles_text(engine);
   const auto& plans = engine.state().saved.plans;
   const engine::Plan* plan = plans.empty() ? nullptr : plans.front().plan.get();
-  text += fmt::format("---- {} Layer(s){} ----\n", plan != nullptr ? plan->steps.size() : 0, plans.size() > 1 ? " Per Profile" : "");
-  if (engine.lacks_weights()) text += "The weights have been left out: layers are chosen when a refit gives them.\n";
+  text += fmt::format("---- {} Layer(s){} ----\n", plan != nullptr ? plan->steps.size() : 0,
+                      plans.size() > 1 ? " Per Profile" : "");
+  if (engine.lacks_weights())
+    text += "The weights have been left out: layers are chosen when a refit gives them.\n";
   if (options.layers && plan != nullptr) text += layers_text(*plan, options);
   return text;
 }

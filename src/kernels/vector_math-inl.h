@@ -139,10 +139,27 @@ HWY_INLINE VF min_nan(VF a, VF b) {
   return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Min(a, b)));
 }
 
-/// The first n < Lanes elements at p; the other lanes are 0.
-HWY_INLINE VF load_first(const float* p, size_t n) { return hn::MaskedLoad(hn::FirstN(F(), n), F(), p); }
-/// Stores the first n < Lanes lanes.
-HWY_INLINE void store_first(VF v, float* p, size_t n) { hn::BlendedStore(v, hn::FirstN(F(), n), F(), p); }
+/// The first n < Lanes elements at p; the other lanes are 0. Only these elements are touched, also where an
+/// instruction set's masked access is a whole one (SSE, NEON).
+HWY_INLINE VF load_first(const float* p, size_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  alignas(64) float lanes[hn::MaxLanes(F())] = {};
+  for (size_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return hn::Load(F(), lanes);
+#else
+  return hn::MaskedLoad(hn::FirstN(F(), n), F(), p);
+#endif
+}
+/// Stores the first n < Lanes lanes, and touches nothing else.
+HWY_INLINE void store_first(VF v, float* p, size_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  alignas(64) float lanes[hn::MaxLanes(F())];
+  hn::Store(v, F(), lanes);
+  for (size_t i = 0; i < n; ++i) p[i] = lanes[i];
+#else
+  hn::BlendedStore(v, hn::FirstN(F(), n), F(), p);
+#endif
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels

@@ -115,7 +115,7 @@ const Case kCases[] = {
      "that name\n"},
     {"<ir_version: 10, opset_import: [\"\" : 21]> g (float[] x, seq(float[]) s) => (float[] y) { [n] y = Relu (x) [m] z "
      "= SequenceLength (s) }",
-     "no-shape : Field 'shape' of 'type' is required but missing: the graph input 'x' is of unknown rank\n"
+     "no-shape : Field 'shape' of 'type' is required but missing. The graph input 'x' is of unknown rank\n"
      "unused-input : Input: 's' does not affect outputs, can be removed.\n"
      "unused-node m: Does not affect outputs, can be removed.\n"},
     {"<ir_version: 10, opset_import: [\"\" : 21]> g (float[a, b] x) => (float[a, b, c] y) <float[a] h> { [n] h = Relu "

@@ -122,7 +122,29 @@ std::string schema_name(const Type& t) {
   return "";
 }
 
+/// Whether the tensors that are known break no rule; check_types() without texts, for the many nodes that are right.
+bool fit_schema(const Node& node, const Schema& s) {
+  std::vector<std::pair<std::string_view, DType>> bound;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* value = node.input(i);
+    if (value == nullptr || value->type.kind == Type::Kind::kUnknown) continue;
+    if (!value->type.is_tensor()) return false;
+    const DType given = value->type.dtype;
+    if (given == DType::kUndefined) continue;
+    const Parameter& p = *s.input(i);
+    if ((p.kinds & value_kind(given)) == 0) return false;
+    if (p.option == Parameter::Option::kVariadic && !p.homogeneous) continue;
+    const auto it = std::find_if(bound.begin(), bound.end(), [&](const auto& b) { return b.first == p.type; });
+    if (it == bound.end())
+      bound.emplace_back(p.type, given);
+    else if (it->second != given)
+      return false;
+  }
+  return true;
+}
+
 void check_types(Problems& problems, const Node& node, const OpDef& op, const OpVersion& v, const Schema& s) {
+  if (fit_schema(node, s)) return;
   std::map<std::string, std::string> bound;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* value = node.input(i);
@@ -205,7 +227,11 @@ const OpVersion* certain_version(const Node& node, const Model& scope) {
 
 void check_forms(const Graph& graph, const Model& scope, const FunctionIndex& functions) {
   for (const auto& n : graph.nodes()) {
-    const OpVersion* version = functions.called(*n) == nullptr ? certain_version(*n, scope) : nullptr;
+    if (const Function* called = functions.called(*n)) {
+      at_node(*n, [&] { check_call(*n, *called); });
+      continue;
+    }
+    const OpVersion* version = certain_version(*n, scope);
     if (version == nullptr) continue;
     at_node(*n, [&] {
       for (const NodeProblem& p : find_form_problems(*n, *find_op(n->domain, n->op_type), *version))
@@ -258,6 +284,15 @@ std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, c
 
 void check_node(const Node& node, const OpDef& op, const OpVersion& version) {
   check_all(Problems(nullptr), node, op, version);
+}
+
+void check_call(const Node& call, const Function& function) {
+  const auto check = [&](const char* what, size_t given, size_t most) {
+    require(given <= most, ErrorCode::kInvalidModel, "the function '{}' has {} {}, but the call has {}", function.name, most,
+            what, given);
+  };
+  check("inputs", call.inputs().size(), function.body->inputs.size());
+  check("outputs", call.outputs().size(), function.body->outputs.size());
 }
 
 void check_forms(const Model& model) {

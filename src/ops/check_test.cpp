@@ -47,5 +47,18 @@ TEST(CheckOpsets, LooksIntoLocalFunctions) {
   EXPECT_NE(find_unknown_opset(m).find("version 9999"), std::string::npos);
 }
 
+TEST(CheckCall, RefusesMoreThanTheFunctionHas) {
+  Function f;
+  f.name = "f";
+  f.body->inputs = {f.body->add_value("a"), f.body->add_value("b")};
+  f.body->outputs = {f.body->add_value("c")};
+  Graph g;
+  Value *x = g.add_value("x"), *y = g.add_value("y"), *z = g.add_value("z");
+  EXPECT_NO_THROW(check_call(*g.add_node("f", {x, x}, {y}), f));
+  EXPECT_NO_THROW(check_call(*g.add_node("f", {x}, {}), f)) << "parameters may be left out";
+  EXPECT_THROW(check_call(*g.add_node("f", {x, x, x}, {z}), f), Error);
+  EXPECT_THROW(check_call(*g.add_node("f", {x}, {g.add_value("v"), g.add_value("w")}), f), Error);
+}
+
 }  // namespace
 }  // namespace assay

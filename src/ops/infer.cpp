@@ -237,6 +237,7 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
           "local functions call each other deeper than {}", kMaxCallDepth);
   require(++calls_ <= kMaxCalls, ErrorCode::kInvalidModel, "more than {} calls of local functions",
           kMaxCalls);
+  check_call(n, *f);
   std::vector<Type> inputs;
   for (const Value* v : n.inputs()) inputs.push_back(v != nullptr ? v->type : Type());
   inputs.resize(f->body->inputs.size());

@@ -1,6 +1,7 @@
 #include "ops/op_list.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 namespace assay {
@@ -31,11 +32,13 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
 }
 
 int64_t newest_opset(std::string_view domain) {
-  if (domain == "ai.onnx") domain = "";
-  int64_t newest = 0;
-  for (const OpDef* op : kOps)
-    if (op->domain == domain) newest = std::max<int64_t>(newest, op->versions.back().since);
-  return newest;
+  static const auto* const kNewest = [] {
+    auto* const newest = new std::map<std::string_view, int64_t>;
+    for (const OpDef* op : kOps) (*newest)[op->domain] = std::max<int64_t>((*newest)[op->domain], op->versions.back().since);
+    return newest;
+  }();
+  const auto it = kNewest->find(domain == "ai.onnx" ? "" : domain);
+  return it != kNewest->end() ? it->second : 0;
 }
 
 const OpVersion* version_for(const OpDef& op, int64_t opset) {

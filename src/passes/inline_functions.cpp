@@ -1,7 +1,9 @@
 // Calls of the model's own functions are replaced by the functions' bodies.
+#include "graph/at_node.h"
 #include "graph/clone.h"
 #include "graph/function_index.h"
 #include "graph/node_order.h"
+#include "ops/check.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
 
@@ -48,6 +50,7 @@ void substitute(Node& n, const Node& call, const Function& f) {
 }
 
 void inline_call(Node& call, const Function& f, NodeOrder& nodes) {
+  at_node(call, [&] { check_call(call, f); });
   Graph& g = call.graph();
   const std::string prefix = call.name.empty() ? f.name : call.name;
   ValueMap map;

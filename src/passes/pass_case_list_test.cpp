@@ -181,6 +181,18 @@ constexpr PassCase kCases[] = {
      "Neg(z); y = assay.Softmax<scale=0.5, has_mask=1>(%0, m)"},
     // fuse_gemm
     {"fuse_gemm",
+     "g (float[2,2,3] x) => (float[2,2] y) <int64[3] i = {1, 4, 3}, float[3,1] w = {1, 2, 3}, float[1] b = {4}, int64[2] j = {2, 2}> "
+     "{ a = Reshape (x, i) p = MatMul (a, w) s = Add (b, p) y = Reshape (s, j) }",
+     "Reshape(x, {-1, 3}); Gemm(%0, {1, 2, 3}, {4}); y = Reshape(%1, {2, 2})"},
+    {"fuse_gemm",  // extents that the second one keeps
+     "g (float[B,2,3] x) => (float[B,2,1,2] y) <int64[3] i = {0, 2, 3}, float[3,2] w = {1, 2, 3, 4, 5, 6}, float[2] b = {4, 5}, "
+     "int64[4] j = {0, 0, 1, 2}> { a = Reshape (x, i) p = MatMul (a, w) s = Add (p, b) y = Reshape (s, j) }",
+     "Reshape(x, {-1, 3}); Gemm(%0, {1, 2, 3, 4, 5, 6}, {4, 5}); y = Reshape(%1, {-1, 2, 1, 2})"},
+    {"fuse_gemm",  // a bias for every row
+     "g (float[2,2,3] x) => (float[2,2] y) <int64[3] i = {1, 4, 3}, float[3,1] w = {1, 2, 3}, float[4,1] b = {4, 5, 6, 7}, int64[2] j = {2, 2}> "
+     "{ a = Reshape (x, i) p = MatMul (a, w) s = Add (b, p) y = Reshape (s, j) }",
+     ""},
+    {"fuse_gemm",
      "g (float[N,2] x) => (float[N,3] y) <float[2,3] w = {1, 2, 3, 4, 5, 6}, float[3] b = {1, 2, 3}> "
      "{ a = MatMul (x, w) y = Add (b, a) }",
      "y = Gemm(x, {1, 2, 3, 4, 5, 6}, {1, 2, 3})"},
@@ -264,6 +276,30 @@ constexpr PassCase kCases[] = {
     {"merge_gathers",
      "g (float[N,M,4] x) => (int64[2] y) <int64[2] i = {1, 2}> { s = Shape (x) y = Gather (s, i) }",
      "Shape(x); y = Shape<start=1, end=3>(x)"},
+    // merge_products
+    {"merge_products",
+     "g (float[B,3,2] x) => (float[B,3,1] p, float[B,3,2] q) <float[2,1] v = {1, 2}, float[2,2] w = {3, 4, 5, 6}, float[1] b = {7}, "
+     "float[2] c = {8, 9}> { s = MatMul (x, v) p = Add (s, b) t = MatMul (x, w) q = Add (c, t) }",
+     "MatMul(x, {1, 3, 4, 2, 5, 6}); Add(%0, {7, 8, 9}); p, q = Split<axis=2>(%1, {1, 2})"},
+    {"merge_products",  // zeros for the product without a bias; equal parts need no list
+     "g (float[2,2] x) => (float[2,1] p, float[2,1] q, float[2,1] r) <float[2,1] u = {1, 2}, float[2,1] v = {3, 4}, float[2,1] w = {5, 6}, "
+     "float[1,1] b = {7}> { s = MatMul (x, u) p = Add (s, b) q = MatMul (x, v) r = MatMul (x, w) }",
+     "MatMul(x, {1, 3, 5, 2, 4, 6}); Add(%0, {7, 0, 0}); p, q, r = Split<axis=1>(%1)"},
+    {"merge_products",
+     "g (float[2,2] x) => (float[2,1] p, float[2,1] q, float[2,1] r) <float[1,2] u = {1, 2}, float[1,2] v = {3, 4}, float[1,2] w = {5, 6}, "
+     "float[1] b = {7}> { p = Gemm <transB = 1> (x, u) q = Gemm <transB = 1> (x, v, b) r = Gemm <transB = 1> (x, w) }",
+     "Gemm<transB=1>(x, {1, 2, 3, 4, 5, 6}, {0, 7, 0}); p, q, r = Split<axis=1, num_outputs=3>(%0)", 18},
+    {"merge_products",  // two products and a Split are no fewer
+     "g (float[2,2] x) => (float[2,1] p, float[2,1] q) <float[2,1] v = {3, 4}, float[2,1] w = {5, 6}> { p = MatMul (x, v) q = MatMul (x, w) }", ""},
+    {"merge_products",  // a weight with another use stays
+     "g (float[2,2] x) => (float[2,1] p, float[2,1] q, float[2,1] r, float[2,1] z) <float[2,1] u = {1, 2}, float[2,1] v = {3, 4}, "
+     "float[2,1] w = {5, 6}> { p = MatMul (x, u) q = MatMul (x, v) r = MatMul (x, w) z = Neg (w) }", ""},
+    {"merge_products",  // a vector that makes more of the result, a factor
+     "g (float[2] x) => (float[3,1] p, float[1] q) <float[2,1] u = {1, 2}, float[2,1] v = {3, 4}, float[3,1] b = {7, 8, 9}, float[1] c = {1}> "
+     "{ s = MatMul (x, u) p = Add (s, b) t = MatMul (x, v) q = Mul (t, c) }", ""},
+    {"merge_products",
+     "g (float[2,2] x) => (float[2,1] p, float[2,1] q, float[2,1] r) <float[2,1] u = {1, 2}, float[2,1] v = {3, 4}, float[2,1] w = {5, 6}> "
+     "{ p = Gemm <alpha = 2.0> (x, u) q = Gemm (x, v) r = Gemm (x, w) }", ""},
     // merge_reductions
     {"merge_reductions",
      "g (float[2,3,4] x) => (float[2] y) { a = ReduceMean <axes = [2], keepdims = 0> (x) y = ReduceMean <axes = [1], keepdims = 0> (a) }",

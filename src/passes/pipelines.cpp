@@ -71,12 +71,16 @@ constexpr SimplifyStep kSimplify[] = {
     {&pass_eliminate_dead_code},
 };
 
+constexpr const PassDef* kSimplifyEnd[] = {&pass_merge_products};
+
 }  // namespace
 
 std::span<const PassDef* const> lowering_pipeline() { return kLowering; }
 std::span<const PassDef* const> canonical_pipeline() { return kCanonical; }
 std::span<const PassDef* const> specialize_pipeline() { return kSpecialize; }
 std::span<const PassDef* const> idiom_pipeline() { return kIdioms; }
+
+std::span<const PassDef* const> simplify_end_pipeline() { return kSimplifyEnd; }
 
 std::vector<const PassDef*> simplify_pipeline(int64_t opset) {
   std::vector<const PassDef*> passes;

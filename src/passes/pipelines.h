@@ -24,5 +24,7 @@ std::span<const PassDef* const> idiom_pipeline();
 /// For `surgeon sanitize --simplify`: what makes a model smaller without changing its results, in operators that
 /// its opset has. Types have been inferred; run in turn with constant folding until nothing changes.
 std::vector<const PassDef*> simplify_pipeline(int64_t opset);
+/// What follows when nothing changes any more: after it, the others would not recognise what it made into one.
+std::span<const PassDef* const> simplify_end_pipeline();
 
 }  // namespace assay

@@ -140,33 +140,60 @@ void number_equal_names(Graph& g) {
   }
 }
 
+std::unordered_set<std::string> value_names(Graph& g) {
+  std::unordered_set<std::string> names;
+  for (const Graph* each : all_graphs(g))
+    for (const auto& v : each->values()) names.insert(v->name());
+  return names;
+}
+
+/// Passes name a constant that they make after what it was made of, which takes more bytes than many of them hold.
+void shorten_new_names(Graph& g, const std::unordered_set<std::string>& old_names) {
+  std::unordered_set<std::string> taken = value_names(g);
+  int64_t count = 0;
+  for (Graph* each : all_graphs(g))
+    for (const auto& v : each->values()) {
+      if (!v->is_constant() || old_names.contains(v->name())) continue;
+      std::string name;
+      do name = fmt::format("c{}", count++);
+      while (!taken.insert(name).second);
+      v->rename(std::move(name));
+    }
+}
+
 /// One model whose functions are left alone.
 void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport& report) {
   for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
   DeclaredTypes declared(*model.graph);
   Replaceable replaceable(*model.graph, model.ir_version);
+  const std::unordered_set<std::string> names = value_names(*model.graph);
   const auto infer = [&] {
     if (options.infer) infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}, .keep_declared = false});
   };
   FoldOptions fold = options.fold;
   fold.recurse_functions = false;
   const std::vector<const PassDef*> passes = simplify_pipeline(model.opset());
-  for (int round = 0; round < kMaxRounds; ++round) {
-    infer();
+  const auto run = [&](std::span<const PassDef* const> list) {
     int64_t edits = 0;
-    for (const PassReport& r : run_passes(model, passes, {.recurse_subgraphs = true})) {
+    for (const PassReport& r : run_passes(model, list, {.recurse_subgraphs = true})) {
       edits += r.edits;
       add_report(report, r);
     }
+    return edits;
+  };
+  for (int round = 0; round < kMaxRounds; ++round) {
+    infer();
+    const int64_t edits = run(passes);
     const FoldReport folded = fold_constants(model, fold);
     report.folded_nodes += folded.folded_nodes;
     report.flattened_ifs += folded.flattened_ifs;
     report.elided_casts += folded.elided_casts;
     cleanup(*model.graph);
     for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
-    if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0) break;
+    if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0 && run(simplify_end_pipeline()) == 0) break;
   }
   for (Graph* g : all_graphs(*model.graph)) number_equal_names(*g);
+  shorten_new_names(*model.graph, names);
   replaceable.restore();
   infer();
   declared.restore();

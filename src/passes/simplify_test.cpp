@@ -45,6 +45,14 @@ TEST(Simplify, DeclaredExtentsOfIntermediateValuesCountForNothing) {
             "Shape(x); Neg(z); y = Reshape(%1, %0)");
 }
 
+TEST(Simplify, ConstantsThatPassesMakeHaveShortNames) {
+  const std::shared_ptr<Model> model = parsed("g (float[2] c0) => (float[2] y) <float two = {2}, float three = {3}> "
+                                              "{ p = Mul (c0, two) y = Mul (p, three) }");
+  simplify(*model);
+  ASSERT_EQ(summary_of(*model->graph), "y = Mul(c0, 6)");
+  EXPECT_EQ(model->graph->nodes()[0]->input(1)->name(), "c1");
+}
+
 TEST(Simplify, BodiesOfControlFlow) {
   EXPECT_EQ(simplified("g (bool c, float[2] x) => (float[2] y) { y = If (c) <"
                        "then_branch = t () => (float[2] p) { a = Identity (x) b = Relu (a) p = Relu (b) }, "

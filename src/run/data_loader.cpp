@@ -183,8 +183,8 @@ Dims DataLoader::shape_for(const TensorInfo& input, Report report) const {
     if (user == nullptr && report == Report::kYes)
       log::once(log::Severity::kWarning,
                 "Input tensor: {} | Its rank is unknown. Will generate a scalar.\n"
-                "If this is incorrect, give its shape with --input-shapes, or its data with --load-inputs.",
-                input.name);
+                "If this is incorrect, give its shape with {}, or its data with --load-inputs.",
+                input.name, options_.shapes_option);
     return user == nullptr ? Dims() : user->dims;
   }
   const Dims& model = *input.type.dims;

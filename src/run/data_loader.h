@@ -32,6 +32,7 @@ struct DataLoaderOptions {
   int64_t seed = 1;        ///< iteration i draws with seed + i
   int64_t iterations = 1;  ///< below 1: none
   std::vector<InputShape> shapes;
+  std::string shapes_option = "--input-shapes";  ///< where they come from, for messages
   /// Per input; a name may be a pattern, and "" stands for all others. The entry of the name itself counts, else
   /// the last whose pattern matches.
   std::vector<std::pair<std::string, ValueRange>> ranges;

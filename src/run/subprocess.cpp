@@ -20,7 +20,10 @@ enum class Message : uint8_t { kActive, kFirstInputs, kOutput, kIterationEnd, kD
 /// an error.
 class Pipe {
  public:
-  Pipe() { require(::pipe(ends_) == 0, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno)); }
+  Pipe() {
+    const bool is_made = ::pipe(ends_) == 0;
+    require(is_made, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
+  }
   ~Pipe() {
     close_reading_end();
     close_writing_end();

@@ -53,6 +53,9 @@ g () => (string[1024] y) <string[1] s = {"LONG"}, int64[1] count = {1024}> { y =
 KEY_HEADS = """<ir_version: 10, opset_import: ["" : 23]>
 g (float[1,2,3,4] q, float[1,4,3,4] k, float[1,4,3,4] v) => (float[1,2,3,4] y) { y = Attention(q, k, v) }
 """
+LIST_OF_LISTS = """<ir_version: 8, opset_import: ["" : 18]>
+g () => (bfloat16[a, b, c, d] y) <bfloat16[0, 4, 3, 2] x = {}, int64[0, 4, 3, 2] s = {}> { y = CenterCropPad(x, s) }
+"""
 # It stacks up a tensor for ever.
 GROWING = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[1000] x) => (float[n, 1000] y) <int64 turns = {4611686018427387904}> {
@@ -126,6 +129,8 @@ def write_texts():
     write("wrong_perm.onnxtxt", axes.replace("NODE", "Transpose <perm = [-1, 0, 1]>"))
     write("wrong_axes.onnxtxt", axes.replace("NODE", "ReduceMean <axes = [3, 0, 3]>"))
     write("left_out.onnxtxt", MISUSED.replace("NODE", 'Unique("")'))
+    write("list_of_lists.onnxtxt", LIST_OF_LISTS)
+    write("more_outputs.onnxtxt", MISUSED.replace("NODE", "l.f(c)") + FUNCTION.replace("=> (b)", "=> ()"))
     write("missing_attribute.onnxtxt", MISUSED.replace("NODE", "Cast(c)"))
     write("foreign_node.onnxtxt", MISUSED.replace("NODE", "l.f()"))
     write("too_many_key_heads.onnxtxt", KEY_HEADS)

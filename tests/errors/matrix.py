@@ -65,6 +65,7 @@ READERS = {
 }
 NO_READERS = {
     "inspect data": "it shows results of runs",
+    "inspect builder": "it is about no model",
     "inspect tactics": "it shows tactic replays",
     "inspect diff-tactics": "it shows tactic replays",
     "template model": "it makes models",
@@ -127,6 +128,7 @@ WRITERS = {
 NO_WRITERS = {
     "inspect data": "it writes nothing",
     "inspect sparsity": "it writes nothing",
+    "inspect builder": "it writes nothing",
     "inspect tactics": "it writes nothing",
     "inspect diff-tactics": "it writes nothing",
     "check conformance": "it writes nothing",

@@ -20,7 +20,7 @@ class Elf:
         with open(path, "rb") as file:
             self.bytes = file.read()
         if self.bytes[:6] != b"\x7fELF\x02\x01":
-            raise ValueError(f"{path} is no 64-bit little-endian ELF file")
+            raise ValueError(f"{path} is not a 64-bit little-endian ELF file")
         (self.type, self.machine, _, _, program_at, section_at, _, _, program_size, programs, section_size, sections,
          _) = struct.unpack_from("<HHIQQQIHHHHHH", self.bytes, 16)
         # type, flags, offset, address, physical address, size in the file, size in memory, alignment

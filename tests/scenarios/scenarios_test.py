@@ -106,6 +106,9 @@ class Scenarios(unittest.TestCase):
             out = self.passes(f"inspect model mnist.onnx {options}")
             self.assertIn("==== ONNX Model ====", out)
             self.assertEqual("conv1.weight" in out, options != "")
+        out = self.passes("inspect model mnist.onnx --display-as=trt --show layers")
+        self.assertIn("==== TensorRT Network ====", out)
+        self.assertIn("[Op: LayerType.CONVOLUTION]", out)
 
     def test_b5_conversions(self):
         shapes = SHAPES.split("--input-shapes")[0]

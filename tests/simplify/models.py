@@ -206,6 +206,40 @@ def static_transformer():
     return n.model()
 
 
+def masked_attention(opset, layer_norm):
+    """Attention with a mask and extents that are known: queries, keys and values are products of one value."""
+    n = Net(opset)
+    x, mask = n.input("x", [2, 6, 16]), n.input("mask", [2, 1, 1, 6])
+    for _ in range(2):
+        y = layer_norm(n, x)
+        q, k, v = (n.Transpose(n.Reshape(n.linear(y, 16, 16), n.constant([2, 6, 2, 8])), perm=[0, 2, 1, 3]) for _ in range(3))
+        scores = n.Add(n.Div(n.MatMul(q, n.Transpose(k, perm=[0, 1, 3, 2])), n.f(np.sqrt(8))), mask)
+        y = n.Transpose(n.MatMul(n.Softmax(scores, axis=-1), v), perm=[0, 2, 1, 3])
+        x = n.Add(x, n.linear(n.Reshape(y, n.constant([2, 6, 16])), 16, 16))
+        x = n.Add(x, n.linear(n.gelu(n.linear(layer_norm(n, x), 16, 32)), 32, 16))
+    n.output(x)
+    return n.model()
+
+
+def window_attention():
+    """Shifted windows (Swin): a product between two Reshapes, one weight for queries, keys and values."""
+    n = Net(16)
+    x = n.input("x", [1, 8, 8, 16])
+    y = n.layer_norm(x, 16)
+    for axis in (1, 2):
+        y = n.Concat(n.slice(y, axis, 2, I64_MAX), n.slice(y, axis, 0, 2), axis=axis)
+    y = n.Transpose(n.Reshape(y, n.constant([1, 2, 4, 2, 4, 16])), perm=[0, 1, 3, 2, 4, 5])
+    y = n.linear(n.Reshape(y, n.constant([4, 16, 16])), 16, 48)
+    y = n.Transpose(n.Reshape(y, n.constant([4, 16, 3, 2, 8])), perm=[2, 0, 3, 1, 4])
+    q, k, v = (n.axes_op("Squeeze", part, [0]) for part in n.multi("Split", [y, n.constant([1, 1, 1])], 3, axis=0))
+    scores = n.Add(n.MatMul(n.Mul(q, n.f(0.35)), n.Transpose(k, perm=[0, 1, 3, 2])), n.weight(1, 2, 16, 16))
+    y = n.Transpose(n.MatMul(n.Softmax(scores, axis=-1), v), perm=[0, 2, 1, 3])
+    y = n.linear(n.Reshape(y, n.constant([4, 16, 16])), 16, 16)
+    y = n.Transpose(n.Reshape(y, n.constant([1, 2, 2, 4, 4, 16])), perm=[0, 1, 3, 2, 4, 5])
+    n.output(n.Add(x, n.Reshape(y, n.constant([1, 8, 8, 16]))))
+    return n.model()
+
+
 def activations(opset):
     n = Net(opset)
     x = n.conv(n.input("x", ["batch", 3, 8, 8]), 3, 8, bias=True)
@@ -520,6 +554,10 @@ def models():
     yield "transformer_opset20_erf", transformer(20, "gelu", "layer_norm")
     yield "transformer_opset23", transformer(23, "silu", "rms_norm")
     yield "static_transformer", static_transformer()
+    yield "masked_attention", masked_attention(13, lambda n, x: n.layer_norm(x, 16))
+    yield "masked_attention_opset17", masked_attention(
+        17, lambda n, x: n.LayerNormalization(x, n.weight(16, offset=1), n.weight(16), axis=-1))
+    yield "window_attention", window_attention()
     yield "activations_opset13", activations(13)
     yield "activations_opset18", activations(18)
     yield "tf_layout", tf_layout()

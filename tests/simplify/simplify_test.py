@@ -168,12 +168,14 @@ class Runner:
 
 
 def run_ours(command, out, runner):
-    """The proof chooses small sizes for open extents; where the model takes none of them, those that it did take."""
+    """The proof chooses small sizes for open extents and small numbers; where the model takes none of them, those that it did take."""
     result = run_tool([*command, "-o", out], out)
     if "could not be compared" not in result.failure or runner.feed is None:
         return result
     shapes = [f"{name}:{list(value.shape)}".replace(" ", "") for name, value in runner.feed.items()]
-    return run_tool([*command, "--prove-input-shapes", *shapes, "-o", out], out)
+    # What an input stands for decides, too: a model may know two sampling rates only.
+    ranges = [f"{name}:[{value.min()},{value.max()}]" for name, value in runner.feed.items() if value.dtype.kind in "fiu" and value.size]
+    return run_tool([*command, "--prove-input-shapes", *shapes, *(["--val-range", *ranges] if ranges else []), "-o", out], out)
 
 
 def wrong(result, original, runner):

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "base/log.h"
+#include "cli/options/model.h"
 #include "cli/values.h"
 
 namespace assay::cli {
@@ -75,10 +76,21 @@ OptionGroup& add_data_loader_options(ArgParser& parser, const std::string& no_sc
   return group;
 }
 
+void add_unused_data_loader_options(ArgParser& parser) {
+  name_nothing(add_data_loader_options(parser, "this build runs no Python, and the command uses no data. Leave it out."));
+}
+
+void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what) {
+  for (const char* option : {"--seed", "--val-range", "--int-min", "--int-max", "--float-min", "--float-max", "--iterations",
+                             "--data-loader-backend-module", "--load-inputs"})
+    if (args.has(option)) log::warning("{} has no effect on {}; it is ignored.", option, what);
+}
+
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes) {
   DataOptions options;
   DataLoaderOptions& random = options.random;
   random.shapes = std::move(shapes);
+  if (const char* name = shapes_option(args)) random.shapes_option = name;
   random.seed = args.integer("--seed").value_or(1);
   random.iterations = args.integer("--iterations").value_or(1);
   random.integer_range = deprecated_range(integer(args, "--int-min"), integer(args, "--int-max"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/args.h"
@@ -20,6 +21,10 @@ OptionGroup& add_data_loader_options(
     ArgParser& parser,
     const std::string& no_scripts = "this build runs no Python. Save the inputs in a file, as --save-inputs and "
                                     "Polygraphy do, and give it with --load-inputs.");
+/// The same for a command that uses no data: the options are accepted, and each that is given gets a warning that it has no effect on
+/// `what`.
+void add_unused_data_loader_options(ArgParser& parser);
+void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what);
 /// Warns about options that loaded data make pointless, and about deprecated ones. Throws Error.
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes);
 

@@ -75,11 +75,16 @@ std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name
   return path;
 }
 
+const char* shapes_option(const ParsedArgs& args) {
+  for (const char* name : kShapesOptions)
+    if (args.declares(name)) return name;
+  return nullptr;
+}
+
 ModelOptions read_model_options(const ParsedArgs& args, Plans plans) {
   ModelOptions options;
-  for (const char* name : kShapesOptions)
-    if (args.declares(name))
-      if (const auto shapes = args.list(name)) options.input_shapes = parse_input_shapes(name, *shapes);
+  if (const char* name = shapes_option(args))
+    if (const auto shapes = args.list(name)) options.input_shapes = parse_input_shapes(name, *shapes);
   if (!args.text("model_file")) return options;
   options.path = read_onnx_model_path(args);
   const std::string type = type_of(args, options.path);

@@ -29,6 +29,8 @@ void add_onnx_model_option(ArgParser& parser, const std::string& name = "model_f
                            const std::string& help = "The ONNX model.");
 /// The path of that option: absolute when the file exists, with a warning when it does not.
 std::string read_onnx_model_path(const ParsedArgs& args, const std::string& name = "model_file");
+/// What the command calls the option for shapes of inputs; null when it has none.
+const char* shapes_option(const ParsedArgs& args);
 /// Warns when the file does not exist. Throws Error when it is neither an ONNX model nor a plan that is
 /// accepted, by its name or by what --model-type says.
 ModelOptions read_model_options(const ParsedArgs& args, Plans plans = Plans::kRefused);

@@ -81,7 +81,6 @@ constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany}, {"--direct-io",
 constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};
 
 constexpr Unavailable kTensorRtModels[] = {
-    {"--combine-tensor-info", kOne},
     {"--plugins", kMany},
     {"--onnx-flags", kMany},
     {"--plugin-instancenorm", kNone},
@@ -203,12 +202,7 @@ void add_unavailable_network_options(ArgParser& parser) { add_refused(parser, kN
 void add_unavailable_config_options(ArgParser& parser) { add_refused(parser, kConfigReasons); }
 
 void add_unavailable_inspect_options(ArgParser& parser) {
-  add_refused(parser, kInspectReasons)
-      .options.push_back({.names = {"--convert-to", "--display-as"},
-                          .choices = {"trt"},
-                          .refusal =
-                              "this build has no TensorRT to turn the model into one of its networks. Leave "
-                              "it out to see the ONNX model."});
+  add_refused(parser, kInspectReasons);
 }
 
 }  // namespace assay::cli

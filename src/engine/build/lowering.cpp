@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/resident_memory.h"
 #include "engine/tactics/reorder.h"
 #include "engine/tactics/tactic_list.h"
 #include "passes/origins.h"
@@ -15,6 +16,14 @@ namespace {
 /// A tensor that keeps `made` alive.
 Tensor held(const std::shared_ptr<const Tensor>& made) {
   return Tensor::view(made->dtype(), made->shape(), made->data(), made);
+}
+
+/// Weights that have been copied or packed are not read again where they come from: their pages of the
+/// model's file need not stay in memory.
+void release_source(const UnalignedTensor& source) {
+  constexpr size_t kLeast = 1 << 20;
+  if (source.nbytes() >= kLeast && is_reclaimable(source.data()))
+    drop_resident_pages(source.data(), source.nbytes());
 }
 
 }  // namespace
@@ -33,6 +42,7 @@ Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& pack
   }
   if (entries_.size() >= limit_) forget_unused();
   const auto made = std::make_shared<const Tensor>(make());
+  if (made->data() != source.data()) release_source(source);
   entries_.emplace(packing, Entry{source, made});
   return held(made);
 }
@@ -112,7 +122,10 @@ class Lowering {
     require(format.dtype == DType::kUndefined, ErrorCode::kInternal, "the constant '{}' is wanted as {}",
             v->name(), format.str());
     PlanConstant constant{.name = v->name()};
-    if (make_constants_) constant.tensor = t.aligned();
+    // Where the file has it at an odd address it is copied, once for all plans.
+    if (make_constants_)
+      constant.tensor =
+          t.if_aligned() != nullptr ? *t.if_aligned() : cache_.get(t, "aligned", [&] { return t.aligned(); });
     if (!same_memory(t.shape(), format.layout, {})) {
       constant.packing = format.layout.str();
       if (make_constants_) constant.tensor = rearranged(constant.tensor, format.layout);

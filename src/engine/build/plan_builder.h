@@ -106,6 +106,10 @@ class PlanBuilder {
 /// True for a plan with parts that are made ready when their shapes are known: in its run.
 bool waits_for_shapes(const Plan& plan);
 
+/// Channels in a block of the layout that oneDNN's convolutions for these instruction sets (a dnnl::cpu_isa)
+/// work on.
+int32_t channel_block(int instruction_set);
+
 /// The configuration for this machine: its layouts, and `threads` threads (0: the CPUs this process may use).
 /// Estimates decide.
 BuildConfig default_config(int threads);

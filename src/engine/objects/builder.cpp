@@ -113,17 +113,23 @@ void filter(AlgorithmSelector& selector, const engine::Region& region, std::vect
   options = std::move(kept);
 }
 
+engine::SavedRules rules_of(const BuilderConfig& config) {
+  engine::SavedRules rules{.precisions = {.float16 = config.fp16, .bfloat16 = config.bf16},
+                           .optimize = config.optimize,
+                           .disabled_passes = config.disabled_passes,
+                           .max_edits = config.max_edits,
+                           .disabled_tactics = config.disabled_tactics,
+                           .pinned = {},
+                           .most_scratch = config.workspace_limit};
+  for (const auto& [node, tactic] : config.pinned_tactics) rules.pinned.push_back({node, tactic});
+  return rules;
+}
+
 engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderConfig& config) {
   engine::BuildConfig c = engine::default_config(runtime.pool->size());
   c.pool = runtime.pool;
-  c.optimize = config.optimize;
-  c.precisions = {.float16 = config.fp16, .bfloat16 = config.bf16};
-  c.passes.disabled = config.disabled_passes;
-  c.passes.max_edits = config.max_edits;
+  apply(rules_of(config), c);
   c.passes.verify = config.verify_passes;
-  c.tactics.disabled = {config.disabled_tactics.begin(), config.disabled_tactics.end()};
-  c.tactics.pinned = config.pinned_tactics;
-  c.tactics.most_scratch = config.workspace_limit;
   if (config.optimization_level > 0) {
     c.timing_cache = config.timing_cache != nullptr
                          ? config.timing_cache
@@ -179,7 +185,7 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});
   for (const Value* v : g.outputs) saved.outputs.push_back({v->name(), v->type});
   saved.profiles = config.profiles;
-  saved.precisions = {.float16 = config.fp16, .bfloat16 = config.bf16};
+  saved.rules = rules_of(config);
   saved.is_refittable = config.is_refittable || config.strips_weights;
   saved.is_stripped = config.strips_weights;
 

@@ -104,6 +104,22 @@ TEST_F(Objects, APlanFromAFileGivesTheSameResults) {
   }
 }
 
+TEST_F(Objects, ABranchThatIsWrongAndNotTakenDoesNoHarm) {
+  constexpr const char* kText = R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (bool c, float[5,3] x) => (float[N,3] y) {
+      y = If (c) <
+        then_branch = t () => (float[2,3] a) { a, b, d, e = Split <axis = 0> (x) },
+        else_branch = f () => (float[5,3] a) { a = Relu (x) }>
+    })";
+  const std::shared_ptr<Model> model = parse_text(kText, "branches");
+  infer_shapes(*model);
+  const auto engine = builder.build_engine(model, untimed);
+  const auto context = engine->create_execution_context();
+  const Tensor x = Tensor::zeros(DType::kFloat32, {5, 3});
+  EXPECT_EQ(context->infer(std::vector<Tensor>{Tensor::scalar(false), x})[0].shape(), Shape({5, 3}));
+  EXPECT_NE(message_of([&] { context->infer(std::vector<Tensor>{Tensor::scalar(true), x}); }), "no error");
+}
+
 TEST_F(Objects, BodiesAreInThePlan) {
   constexpr const char* kText = R"(<ir_version: 8, opset_import: ["" : 17]>
     g (bool c, float[2,3] x) => (float[2,3] y, float[3,2,3] z) <float[3,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}, int64 n = {3}, bool yes = {1}> {

@@ -48,11 +48,22 @@ std::string plan_environment() {
                      static_cast<int>(dnnl::get_effective_cpu_isa()), ASSAY_VERSION);
 }
 
+void apply(const engine::SavedRules& rules, engine::BuildConfig& config) {
+  config.optimize = rules.optimize;
+  config.precisions = rules.precisions;
+  config.passes.disabled = rules.disabled_passes;
+  config.passes.max_edits = rules.max_edits;
+  config.tactics.disabled = {rules.disabled_tactics.begin(), rules.disabled_tactics.end()};
+  for (const engine::Preference& p : rules.pinned)
+    config.tactics.pinned.insert_or_assign(p.origin, p.candidate);
+  config.tactics.most_scratch = rules.most_scratch;
+}
+
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
                                                       const engine::SavedEngine& saved) {
   engine::BuildConfig config = engine::default_config(runtime.pool->size());
   config.pool = runtime.pool;
-  config.precisions = saved.precisions;
+  apply(saved.rules, config);
   for (const engine::Preference& p : saved.preferences)
     config.tactics.preferred.insert_or_assign(p.origin, p.candidate);
   auto plans = std::make_shared<engine::Specializer>(saved.model, std::move(config));

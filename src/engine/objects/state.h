@@ -42,6 +42,9 @@ struct Engine::State {
   }
 };
 
+/// Sets what the builder of a saved engine was allowed.
+void apply(const engine::SavedRules& rules, engine::BuildConfig& config);
+
 /// An engine of what was loaded or built.
 std::shared_ptr<Engine> make_engine(std::shared_ptr<Runtime::State> runtime, engine::SavedEngine saved);
 /// What makes plans of a saved engine for other shapes, with its plans in it.

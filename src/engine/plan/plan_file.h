@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@
 namespace assay::engine {
 
 /// Raised when older files can no longer be read, or newer ones no longer by older programs.
-inline constexpr uint32_t kPlanFileVersion = 2;
+inline constexpr uint32_t kPlanFileVersion = 3;
 inline constexpr size_t kBlobAlignment = 64;
 
 /// A plan for one set of input shapes.
@@ -33,6 +34,17 @@ struct SpecializedPlan {
 struct Preference {
   std::string origin;     ///< the node's name
   std::string candidate;  ///< "dnnl_conv:blocked8"
+};
+
+/// What the builder was allowed: plans for other shapes and for other weights are made under the same rules.
+struct SavedRules {
+  Precisions precisions;
+  bool optimize = true;
+  std::vector<std::string> disabled_passes;
+  int64_t max_edits = std::numeric_limits<int64_t>::max();
+  std::vector<std::string> disabled_tactics;
+  std::vector<Preference> pinned;
+  int64_t most_scratch = std::numeric_limits<int64_t>::max();
 };
 
 /// What a plan file holds.
@@ -52,7 +64,7 @@ struct SavedEngine {
   std::vector<Preference> preferences;
   /// The network itself, where other shapes or other weights may be asked for; else null.
   std::shared_ptr<const Model> model;
-  Precisions precisions;  ///< for plans for other shapes
+  SavedRules rules;
   bool is_refittable = false;
   /// Weights have been left out: they must be given before anything runs.
   bool is_stripped = false;

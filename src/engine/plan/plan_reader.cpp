@@ -47,12 +47,10 @@ class Reader {
       e.profiles.push_back(profile(*p));
     });
     e.is_refittable = f.is_refittable();
-    e.precisions = {.float16 = f.float16(), .bfloat16 = f.bfloat16()};
+    e.rules = rules(*f.rules());
     e.is_stripped = f.is_stripped();
     each(f.plans(), [&](const file::SpecializedPlan* p) { e.plans.push_back(specialized(*p, e)); });
-    each(f.preferences(), [&](const file::Preference* p) {
-      e.preferences.push_back({text(p->origin()), text(p->candidate())});
-    });
+    e.preferences = preferences(f.preferences());
     if (f.model() != nullptr) e.model = model(*f.model());
     check(e.model != nullptr || !(e.is_refittable || e.is_stripped),
           "it is said to be refittable, but the network is not in it");
@@ -83,6 +81,23 @@ class Reader {
     std::vector<std::string> out;
     each(v, [&](const flatbuffers::String* s) { out.push_back(s->str()); });
     return out;
+  }
+
+  static std::vector<Preference> preferences(
+      const flatbuffers::Vector<flatbuffers::Offset<file::Preference>>* v) {
+    std::vector<Preference> all;
+    each(v, [&](const file::Preference* p) { all.push_back({text(p->origin()), text(p->candidate())}); });
+    return all;
+  }
+  static SavedRules rules(const file::Rules& r) {
+    check(r.max_edits() >= 0 && r.most_scratch() >= 0, "its rules have negative limits");
+    return {.precisions = {.float16 = r.float16(), .bfloat16 = r.bfloat16()},
+            .optimize = r.optimize(),
+            .disabled_passes = texts(r.disabled_passes()),
+            .max_edits = r.max_edits(),
+            .disabled_tactics = texts(r.disabled_tactics()),
+            .pinned = preferences(r.pinned()),
+            .most_scratch = r.most_scratch()};
   }
 
   std::string_view blob(const file::Blob* b, const std::string& what) const {

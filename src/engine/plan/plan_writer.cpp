@@ -26,9 +26,8 @@ class Writer {
     const auto outputs = list<file::Interface>(e.outputs, [&](const auto& i) { return interface(i); });
     const auto profiles = list<file::Profile>(e.profiles, [&](const auto& p) { return profile(p); });
     const auto plans = list<file::SpecializedPlan>(e.plans, [&](const auto& p) { return specialized(p); });
-    const auto preferences = list<file::Preference>(e.preferences, [&](const Preference& p) {
-      return file::CreatePreference(b_, text(p.origin), text(p.candidate));
-    });
+    const auto preferences = this->preferences(e.preferences);
+    const auto rules = this->rules(e.rules);
     const auto network = e.model != nullptr ? model(*e.model, !e.is_stripped) : 0;
     file::FileBuilder out(b_);
     out.add_environment(environment);
@@ -42,8 +41,7 @@ class Writer {
     out.add_preferences(preferences);
     if (e.model != nullptr) out.add_model(network);
     out.add_is_refittable(e.is_refittable);
-    out.add_float16(e.precisions.float16);
-    out.add_bfloat16(e.precisions.bfloat16);
+    out.add_rules(rules);
     out.add_is_stripped(e.is_stripped);
     b_.Finish(out.Finish());
     return {reinterpret_cast<const char*>(b_.GetBufferPointer()), b_.GetSize()};
@@ -66,6 +64,16 @@ class Writer {
     offsets.reserve(items.size());
     for (const auto& item : items) offsets.push_back(make(item));
     return offsets.empty() ? 0 : b_.CreateVector(offsets);
+  }
+  fb::Offset<fb::Vector<fb::Offset<file::Preference>>> preferences(const std::vector<Preference>& all) {
+    return list<file::Preference>(all, [&](const Preference& p) {
+      return file::CreatePreference(b_, text(p.origin), text(p.candidate));
+    });
+  }
+  fb::Offset<file::Rules> rules(const SavedRules& r) {
+    return file::CreateRules(b_, r.precisions.float16, r.precisions.bfloat16, r.optimize,
+                             texts(r.disabled_passes), r.max_edits, texts(r.disabled_tactics),
+                             preferences(r.pinned), r.most_scratch);
   }
   static file::Blob blob(const BlobList::Place& place) { return {place.offset, place.bytes}; }
 

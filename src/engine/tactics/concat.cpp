@@ -143,6 +143,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_concat = {
     .name = "concat",
+    .summary = "inputs side by side; those that can be written in place are",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -123,6 +123,7 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 constinit const TacticDef tactic_control = {
     .name = "control",
+    .summary = "If, Loop and Scan, whose bodies have plans of their own",
     .propose = propose,
     .factory = {.create_tensor = create},
 };

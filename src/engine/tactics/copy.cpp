@@ -36,6 +36,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_copy = {
     .name = "copy",
+    .summary = "a copy of a value, where two names need memory of their own",
     .factory = {.create = create},
 };
 

@@ -231,6 +231,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_dnnl_conv = {
     .name = "dnnl_conv",
+    .summary = "oneDNN's convolutions, row-major or in blocks of channels",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

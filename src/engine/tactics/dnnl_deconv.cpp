@@ -223,6 +223,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_dnnl_deconv = {
     .name = "dnnl_deconv",
+    .summary = "oneDNN's transposed convolutions",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = dnnl_kernel<create>},

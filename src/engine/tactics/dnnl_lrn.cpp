@@ -71,6 +71,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_dnnl_lrn = {
     .name = "dnnl_lrn",
+    .summary = "oneDNN's local response normalisation",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = dnnl_kernel<create>},

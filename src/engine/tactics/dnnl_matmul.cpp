@@ -212,6 +212,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_dnnl_matmul = {
     .name = "dnnl_matmul",
+    .summary = "oneDNN's matrix products",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

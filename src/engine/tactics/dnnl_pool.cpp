@@ -165,6 +165,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_dnnl_pool = {
     .name = "dnnl_pool",
+    .summary = "oneDNN's pooling",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = dnnl_kernel<create>},

@@ -60,6 +60,7 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 constinit const TacticDef tactic_evaluate = {
     .name = "evaluate",
+    .summary = "the reference's own evaluation: serves every operator, last",
     .propose = propose,
     .factory = {.create_tensor = create},
 };

@@ -72,6 +72,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_gather = {
     .name = "gather",
+    .summary = "rows picked by indices",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -3,12 +3,9 @@
 // numbers, or where the caller allows it.
 #include "kernels/gemv/gemv.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "engine/tactics/matrix_product.h"
+#include "engine/tactics/stored_form.h"
 #include "engine/tactics/tactic_list.h"
-#include "kernels/convert/convert.h"
 
 namespace assay::engine {
 namespace {
@@ -28,43 +25,19 @@ std::string supports(const Problem& problem) {
   return row_epilogue_refusal(problem, p.epilogue);
 }
 
-/// A way to store the matrix.
-struct Storing {
-  DType dtype;
-  kernels::GemvType type;
-};
-constexpr Storing kStorings[] = {{DType::kFloat32, kernels::GemvType::kFloat32},
-                                 {DType::kFloat16, kernels::GemvType::kFloat16},
-                                 {DType::kBFloat16, kernels::GemvType::kBfloat16}};
-
-/// The matrix in a narrow type; undefined where that changes a number and `exactly` is wanted.
-Tensor stored_as(const UnalignedTensor& matrix, DType dtype, bool exactly) {
-  const Tensor wide = matrix.aligned();
-  const auto narrow =
-      dtype == DType::kFloat16 ? kernels::NarrowType::kFloat16 : kernels::NarrowType::kBfloat16;
-  Tensor stored = Tensor::allocate(dtype, wide.shape());
-  constexpr int64_t kPiece = 4096;
-  std::vector<float> again(kPiece);
-  for (int64_t i = 0; i < wide.numel(); i += kPiece) {
-    const auto count = static_cast<size_t>(std::min(kPiece, wide.numel() - i));
-    auto* to = static_cast<uint16_t*>(stored.mutable_data()) + i;
-    kernels::narrow_row(narrow, wide.data<float>() + i, to, count);
-    if (!exactly) continue;
-    kernels::widen_row(narrow, to, again.data(), count);
-    if (std::memcmp(again.data(), wide.data<float>() + i, count * sizeof(float)) != 0) return {};
-  }
-  return stored;
+kernels::GemvType stored_type(DType dtype) {
+  return dtype == DType::kFloat16    ? kernels::GemvType::kFloat16
+         : dtype == DType::kBFloat16 ? kernels::GemvType::kBfloat16
+                                     : kernels::GemvType::kFloat32;
 }
 
-void add_candidate(const Problem& problem, const MatrixProduct& p, const Storing& storing,
-                   NumericsClass numerics, Proposals& proposals) {
-  const bool narrow = storing.dtype != DType::kFloat32;
-  Candidate& b = proposals.add(narrow ? std::string(dtype_name(storing.dtype)) : "", numerics);
+void add_candidate(const Problem& problem, const MatrixProduct& p, const StoredForm& form,
+                   Proposals& proposals) {
+  Candidate& b = proposals.add(form.variant(), form.numerics);
   b.add_input(p.left);
-  if (narrow)
-    b.add_constant(
-        p.right->name(), p.right->tensor(), std::string(dtype_name(storing.dtype)),
-        [matrix = p.right->tensor(), dtype = storing.dtype] { return stored_as(matrix, dtype, false); });
+  if (form.is_narrow())
+    b.add_constant(p.right->name(), p.right->tensor(), form.variant(),
+                   [matrix = p.right->tensor(), dtype = form.dtype] { return narrowed(matrix, dtype); });
   else
     b.add_input(p.right);
   p.bias != nullptr ? b.add_input(p.bias) : b.skip_input();
@@ -81,7 +54,7 @@ void add_candidate(const Problem& problem, const MatrixProduct& p, const Storing
     b.step.scratch_bytes = (parts - 1) * p.out.shape.numel() * static_cast<int64_t>(sizeof(float));
   }
   b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.b.shape[0]),
-                                static_cast<double>(storage_bytes(storing.dtype, p.b.shape.numel())), 0.5);
+                                static_cast<double>(storage_bytes(form.dtype, p.b.shape.numel())), 0.5);
   write_row_epilogue(problem, p.epilogue, 3, b);
 }
 
@@ -89,24 +62,15 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   if (std::string reason = supports(problem); !reason.empty()) return reason;
   MatrixProduct p;
   read_product(problem, p);
-  for (const Storing& storing : kStorings) {
-    const DType dtype = storing.dtype;
-    const bool allowed = (dtype == DType::kFloat16 && problem.config().precisions.float16) ||
-                         (dtype == DType::kBFloat16 && problem.config().precisions.bfloat16);
-    if (dtype == DType::kFloat32 || stored_as(p.right->tensor(), dtype, true).defined())
-      add_candidate(problem, p, storing, NumericsClass::kReassociated, proposals);
-    else if (allowed)
-      add_candidate(problem, p, storing, NumericsClass::kLowered, proposals);
-  }
+  for (const StoredForm& form : stored_forms_of(problem, p.right->tensor()))
+    add_candidate(problem, p, form, proposals);
   return {};
 }
 
 kernels::GemvType matrix_type(const StepReader& r) {
   const DType dtype = r.any_input(1).dtype;
-  const auto* const it = std::find_if(std::begin(kStorings), std::end(kStorings),
-                                      [&](const Storing& s) { return s.dtype == dtype; });
-  StepReader::check(it != std::end(kStorings), "its matrix is {}", dtype_name(dtype));
-  return it->type;
+  StepReader::check(is_storage_type(dtype), "its matrix is {}", dtype_name(dtype));
+  return stored_type(dtype);
 }
 
 class GemvKernel final : public Kernel {
@@ -153,6 +117,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_gemv = {
     .name = "gemv",
+    .summary = "a few rows times a constant matrix, read where it lies or in 16 bits",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

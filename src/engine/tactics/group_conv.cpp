@@ -88,6 +88,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_group_conv = {
     .name = "group_conv",
+    .summary = "pointwise convolution in groups, row-major",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -16,8 +16,8 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   if (problem.region().transposed[0] != nullptr || problem.region().transposed[1] != nullptr)
     return "an operand is transposed";
   if (p.weight_scale != 1) return "alpha is not 1";
-  if (std::string reason = int8_epilogue_refusal(problem, p.epilogue); !reason.empty()) return reason;
-  const Int8Size size{p.out.shape[0], p.b.shape[1], p.b.shape[0]};
+  if (std::string reason = tile_epilogue_refusal(problem, p.epilogue); !reason.empty()) return reason;
+  const ProductSize size{p.out.shape[0], p.b.shape[1], p.b.shape[0]};
   const size_t channel_axis = is_dense(p.b) ? 1 : 0;
   Int8Operands operands;
   if (std::string reason = read_int8(problem, p.left, p.right, channel_axis, size.k, operands);
@@ -48,7 +48,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_int8_step(plan, step);
   const Quantization q = int8_input(r);
-  const Int8Size size{r.number("m", 1), r.number("n", 1), r.number("k", 1, kernels::kMaxInt8Sum)};
+  const ProductSize size{r.number("m", 1), r.number("n", 1), r.number("k", 1, kernels::kMaxInt8Sum)};
   r.product({size.m, size.n, size.k});
   r.check_elements(r.row_input(0, q.dtype), {size.m, size.k});
   return std::make_unique<Int8Kernel>(
@@ -68,6 +68,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_int8_matmul = {
     .name = "int8_matmul",
+    .summary =
+        "products of 8-bit integers with a constant matrix between DequantizeLinear and QuantizeLinear",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -47,8 +47,8 @@ std::string supports(const Problem& p) {
   const Shape* x = p.input_shape(0);
   if (x == nullptr) return "the shape is not known before the run";
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
-  if (p.input_constant(1) == nullptr || p.input_constant(2) == nullptr) return "the weights are no constant";
-  if (p.has_input(3) && p.input_constant(3) == nullptr) return "the bias is no constant";
+  if (p.input_constant(1) == nullptr || p.input_constant(2) == nullptr) return "the weights are not constant";
+  if (p.has_input(3) && p.input_constant(3) == nullptr) return "the bias is not constant";
   if (p.has_input(4)) return "the sequences have lengths of their own";
   if (p.has_input(7)) return "there are peepholes";
   const Node& n = p.node();
@@ -260,6 +260,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_lstm = {
     .name = "lstm",
+    .summary = "LSTM with packed weights, in all directions",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = dnnl_kernel<create>},

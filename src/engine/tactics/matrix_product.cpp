@@ -48,7 +48,7 @@ std::string read_gemm(const Problem& problem, MatrixProduct& p) {
   if (int_attribute(g, "transA", 0) != 0) p.a = permuted(p.a, swapped_last(2));
   if (int_attribute(g, "transB", 0) != 0) p.b = permuted(p.b, swapped_last(2));
   const double alpha = float_attribute(g, "alpha", 1), beta = float_attribute(g, "beta", 1);
-  if (alpha != 1 && !p.packed) return "alpha with a right operand that is no constant";
+  if (alpha != 1 && !p.packed) return "alpha with a right operand that is not constant";
   p.weight_scale = alpha;
   const Value* c = g.input(2);
   if (c == nullptr || beta == 0) return {};

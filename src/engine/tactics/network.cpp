@@ -49,6 +49,8 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 constinit const TacticDef tactic_network = {
     .name = "network",
+    .summary =
+        "a part of the network whose shapes are known in the run: planned there, once for each set of them",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create_tensor = create},

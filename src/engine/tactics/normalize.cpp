@@ -123,6 +123,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_normalize = {
     .name = "normalize",
+    .summary = "normalisation of rows: layer, RMS, instance",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

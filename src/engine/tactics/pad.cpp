@@ -99,6 +99,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_pad = {
     .name = "pad",
+    .summary = "padding by a number",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -395,6 +395,7 @@ Candidate make_conversion(const Value& v, const Shape& shape, Format from, Forma
 
 constinit const TacticDef tactic_pointwise = {
     .name = "pointwise",
+    .summary = "chains of elementwise operators, in one walk over memory",
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -114,6 +114,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_reduce = {
     .name = "reduce",
+    .summary = "sums, means and extremes along axes",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

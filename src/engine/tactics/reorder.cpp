@@ -101,6 +101,7 @@ ReorderStep make_reorder(const Value& v, const Shape& shape, Format from, Format
 
 constinit const TacticDef tactic_reorder = {
     .name = "reorder",
+    .summary = "from one layout to another",
     .factory = {.create = dnnl_kernel<create>},
 };
 

@@ -132,6 +132,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_resize = {
     .name = "resize",
+    .summary = "nearest and linear resizing of images",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

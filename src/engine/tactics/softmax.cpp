@@ -113,6 +113,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_softmax = {
     .name = "softmax",
+    .summary = "Softmax and LogSoftmax of rows",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

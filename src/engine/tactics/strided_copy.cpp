@@ -1,4 +1,4 @@
-// Slice, Split, Transpose and Expand: elements moved between strided views. A part that lies in one piece is
+// Slice, Split, Transpose and Expand: elements moved between strided views. A part that lies in one piece needs
 // no step at all, only another name for that memory.
 #include "kernels/copy/strided_copy.h"
 
@@ -205,6 +205,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef tactic_strided_copy = {
     .name = "strided_copy",
+    .summary = "Transpose, Slice, Expand, Split: elements copied by a walk with strides",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -163,6 +163,7 @@ class Proposals {
 /// One line of tactics.def.
 struct TacticDef {
   std::string_view name;
+  std::string_view summary;  ///< what it runs and how, for lists
   /// Raised when a kernel's speed or results change: timings of other versions do not count.
   int version = 1;
   /// Operators of the default domain that it serves as a region's main node; idioms are written `assay.Silu`.

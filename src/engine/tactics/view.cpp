@@ -42,6 +42,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 constinit const TacticDef tactic_view = {
     .name = "view",
+    .summary = "another shape, type or name for the same memory",
     .operators = kOperators,
     .propose = propose,
 };

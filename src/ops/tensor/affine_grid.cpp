@@ -11,6 +11,7 @@ namespace assay {
 namespace {
 
 void infer(InferContext& c) {
+  check_list(c, 1);
   const Dims *theta = c.input_dims(0), *size = c.input_extents(1);
   const int64_t length = size ? static_cast<int64_t>(size->size()) : known_length(c, 1);
   c.check(theta == nullptr || theta->size() == 3, "theta must have rank 3, it has rank {}",

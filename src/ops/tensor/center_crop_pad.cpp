@@ -11,10 +11,11 @@ namespace {
 void infer(InferContext& c) {
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
+  check_list(c, 1);
   const Dims* wanted = c.input_extents(1);
   const std::vector<size_t> axes = axes_or_all(c, in->size());
-  c.check(wanted == nullptr || wanted->size() == axes.size(), "shape has {} entries for {} axes",
-          wanted ? wanted->size() : 0, axes.size());
+  const int64_t length = known_length(c, 1);
+  c.check(length < 0 || length == static_cast<int64_t>(axes.size()), "shape has {} entries for {} axes", length, axes.size());
   Dims out = *in;
   for (size_t i = 0; i < axes.size(); ++i) out[axes[i]] = wanted ? (*wanted)[i] : Dim();
   c.set_output(0, c.input_dtype(0), std::move(out));

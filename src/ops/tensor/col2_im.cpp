@@ -19,6 +19,8 @@ int64_t spatial_rank(const InferContext& c) {
 }
 
 void infer(InferContext& c) {
+  check_list(c, 1);
+  check_list(c, 2);
   const Dims *in = c.input_dims(0), *image = c.input_extents(1), *block = c.input_extents(2);
   c.check(in == nullptr || in->size() == 3, "the input must have rank 3, it has rank {}",
           in ? in->size() : 0);

@@ -22,6 +22,7 @@ void propagate(InferContext& c, const Tensor& value, const Dim& length) {
 }
 
 void infer(InferContext& c) {
+  check_list(c, 0);
   const Tensor value = value_of(c);
   if (const Dims* extents = c.input_extents(0)) {
     c.set_output(0, value.dtype(), *extents);

@@ -21,6 +21,7 @@ void propagate(InferContext& c, const Dims& out) {
 }
 
 void infer(InferContext& c) {
+  check_list(c, 1);
   const Dims* in = c.input_dims(0);
   const Dims* wanted = c.input_extents(1);
   const int64_t length = known_length(c, 1);

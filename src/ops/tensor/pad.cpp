@@ -58,6 +58,8 @@ Dim padded(const Dim& in, int64_t begin, int64_t end) {
 }
 
 void infer(InferContext& c) {
+  if (c.since() >= 11) check_list(c, 1);
+  if (c.since() >= 18) check_list(c, 3);
   mode_of(c);
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));

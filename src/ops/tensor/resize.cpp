@@ -20,6 +20,7 @@ bool is_stretched(const OpContext& c) {
 }
 
 void infer(InferContext& c) {
+  if (c.since() >= 11) check_list(c, kSizesInput);
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   const std::vector<size_t> axes = axes_or_all(c, in->size());

@@ -111,6 +111,8 @@ void infer_symbolic_ends(const InferContext& c, Dims& out) {
 }
 
 void infer(InferContext& c) {
+  if (c.since() >= 10)
+    for (size_t i = 1; i <= 4; ++i) check_list(c, i);
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   const std::optional<Numbers> n = known_numbers(c);

@@ -69,6 +69,7 @@ void propagate(InferContext& c, const std::vector<int64_t>& lengths) {
 }
 
 void infer(InferContext& c) {
+  if (c.since() >= 13) check_list(c, 1);
   const Dims* in = c.input_dims(0);
   if (in == nullptr) {
     for (size_t i = 0; i < c.output_count(); ++i) c.set_output(i, c.input_dtype(0));

@@ -17,6 +17,7 @@ void propagate(InferContext& c) {
 }
 
 void infer(InferContext& c) {
+  if (c.since() >= 13) check_list(c, 1, /*or_scalar=*/true);
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   Dims out;

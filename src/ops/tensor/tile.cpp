@@ -12,6 +12,7 @@ namespace assay {
 namespace {
 
 void infer(InferContext& c) {
+  check_list(c, 1);
   const Dims* in = c.input_dims(0);
   const Dims* repeats = c.input_extents(1);
   if (in == nullptr) {

@@ -14,6 +14,7 @@ std::vector<bool> new_dimensions(const std::vector<int64_t>& axes, size_t rank) 
 }
 
 void infer(InferContext& c) {
+  if (c.since() >= 13) check_list(c, 1, /*or_scalar=*/true);
   const Dims* in = c.input_dims(0);
   if (in == nullptr) return c.set_output(0, c.input_dtype(0));
   const auto axes = c.since() < 13 ? c.attr_ints("axes") : known_integers(c, 1);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -199,6 +201,19 @@ std::string changed(const Target& target, const Corpus& corpus, Random& r) {
   return input;
 }
 
+/// Of processor time, which a busy machine does not stretch.
+double seconds_used() {
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+int64_t most_megabytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss >> 10;
+}
+
 void fuzz(const Target& target, const Options& options) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
@@ -211,9 +226,9 @@ void fuzz(const Target& target, const Options& options) {
   bool has_feedback = true;
   const auto run = [&](const std::string& input) {
     if (has_feedback) start_feedback();
-    const double before_run = seconds();
+    const double before_run = seconds_used();
     accepted += feed(target, input).empty() ? 1 : 0;
-    slowest = std::max(slowest, seconds() - before_run);
+    slowest = std::max(slowest, seconds_used() - before_run);
     ++runs;
     return has_feedback && found_new();
   };
@@ -226,9 +241,10 @@ void fuzz(const Target& target, const Options& options) {
     const std::string input = changed(target, corpus, random);
     if (run(input)) corpus.add(input);
   }
-  fmt::print("{}: {} executions in {:.1f} s, {} accepted, slowest {:.2f} s, {} inputs kept besides {}, {} places "
-             "reached\n",
-             target.name, runs, seconds(), accepted, slowest, corpus.inputs().size() - kept, kept, places_reached() - before);
+  fmt::print("{}: {} executions in {:.1f} s ({:.1f} s of processor time), {} accepted, slowest {:.2f} s, {} MB at most, {} inputs "
+             "kept besides {}, {} places reached\n",
+             target.name, runs, seconds(), seconds_used(), accepted, slowest, most_megabytes(), corpus.inputs().size() - kept, kept,
+             places_reached() - before);
   std::fflush(stdout);
 }
 

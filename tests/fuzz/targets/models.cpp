@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kMostWork = int64_t{1} << 22;
 
 /// What fuzzing and people found in text form: nodes that lack inputs in every place, head counts that do not divide,
-/// loops without end, axes and outputs that there are not, flags of another type.
+/// loops without end, axes and outputs that there are not, flags of another
+/// type, lists of lists.
 constexpr const char* kFound[] = {
     R"(<ir_version: 8, opset_import: ["" : 20]> g () => (float[2] y) { y = Unique("") })",
     R"(<ir_version: 8, opset_import: ["" : 17]> g () => (float[2] y) { y = Neg() })",
@@ -33,6 +34,9 @@ constexpr const char* kFound[] = {
     R"(<ir_version: 8, opset_import: ["" : 7]> g () => (o, p) <bool b = {1}, float[1] f = {1}> { o, p = Shape(b, b, f) })",
     R"(<ir_version: 8, opset_import: ["" : 22]> g () => (o, v) <bfloat16 b = {0}> { o = HardSigmoid(b) v, m = Dropout(o, o, o) })",
     R"(<ir_version: 8, opset_import: ["" : 13]> g (float[1, 2, 3] x) => (float[1, 2, 3] y) { y = Transpose <perm = [-1, 0, 7]> (x) })",
+    R"(<ir_version: 8, opset_import: ["" : 18]> g () => (o) <bfloat16[0, 4, 3, 2] x = {}, int64[0, 4, 3, 2] s = {}> { o = CenterCropPad(x, s) })",
+    R"(<ir_version: 8, opset_import: ["" : 13, "l" : 1]> g () => (o) <float c = {1}> { o = l.f(c, c) }
+<opset_import: ["" : 13], domain: "l"> f (a) => () { b = Neg(a) })",
 };
 
 }  // namespace

@@ -1,0 +1,168 @@
+// Convolutions and matrix products by panels of weights in 32 or 16 bits.
+#include "assay/builder.h"
+#include "assay/runtime.h"
+#include "backends/engine_fixture.h"
+
+namespace assay {
+namespace {
+
+/// What was chosen, allowing everything.
+struct AlgorithmNames final : AlgorithmSelector {
+  std::multiset<std::string> chosen;
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
+                                                       const std::vector<Algorithm>&) override {
+    return std::nullopt;
+  }
+  void report_algorithms(const std::vector<std::string>&, const Algorithm& algorithm) override {
+    chosen.insert(algorithm.name);
+  }
+};
+
+class EnginePanelTest : public EngineTest {
+ protected:
+  using Ints = std::vector<int64_t>;
+
+  Value* conv(const Shape& in, const Shape& w, AttributeList attributes, bool with_bias = true) {
+    std::vector<Value*> inputs = {input("x" + std::to_string(feed.size()), in), weight(w)};
+    if (with_bias) inputs.push_back(weight({w[0]}));
+    return op("Conv", inputs, std::move(attributes));
+  }
+
+  /// Every convolution and product runs by panels stored as `storage`, `count` of them, before and after the
+  /// plan was saved, and lies within the rounding of that type.
+  void expect_panels(const std::string& storage, size_t count) {
+    infer_shapes(*model);
+    const bool fp16 = storage == "float16", bf16 = storage == "bfloat16";
+    BuilderConfig config{.optimization_level = 0, .fp16 = fp16, .bf16 = bf16};
+    config.disabled_tactics = {"dnnl_conv",
+                               "winograd_conv",
+                               "dnnl_matmul",
+                               "gemv",
+                               "group_conv",
+                               "panel_conv:bfloat16_products",
+                               "panel_matmul:bfloat16_products"};
+    for (const char* other : {"float32", "float16", "bfloat16"})
+      if (storage != other)
+        for (const char* tactic : {"panel_conv", "panel_matmul"})
+          config.disabled_tactics.push_back(fmt::format("{}:{}", tactic, other));
+    const Runtime runtime({.threads = 2});
+    const auto engine = runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+    const std::vector<Tensor> reference = exact();
+    const double unit = fp16 ? 0x1p-11 : bf16 ? 0x1p-8 : 2e-6;
+    const auto context = engine->create_execution_context();
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const std::vector<Tensor> y = context->infer(feed);
+      for (size_t i = 0; i < y.size(); ++i) {
+        ASSERT_EQ(y[i].shape(), reference[i].shape());
+        const Tensor exactly = convert(reference[i], DType::kFloat64);
+        double top = 1e-3;
+        for (const double v : exactly.span<double>()) top = std::max(top, std::abs(v));
+        for (int64_t k = 0; k < y[i].numel(); ++k)
+          ASSERT_NEAR(y[i].data<float>()[k], exactly.data<double>()[k], 4 * unit * top)
+              << storage << " output " << i;
+      }
+    }
+    engine::BuildConfig built = engine::default_config(2);
+    built.tactics.disabled = {config.disabled_tactics.begin(), config.disabled_tactics.end()};
+    built.precisions = {.float16 = fp16, .bfloat16 = bf16};
+    std::vector<Shape> shapes;
+    for (const Tensor& t : feed) shapes.push_back(t.shape());
+    std::multiset<std::string> got;
+    const auto made = engine::PlanBuilder(*model, built).build(shapes);
+    for (const engine::Step& s : made->steps) got.insert(engine::tactic_text(s));
+    EXPECT_EQ(got.count("panel_conv:" + storage) + got.count("panel_matmul:" + storage), count);
+    EXPECT_EQ(got.count("evaluate"), 0U);
+  }
+  void expect_every_form(size_t count) {
+    for (const char* storage : {"float32", "float16", "bfloat16"}) expect_panels(storage, count);
+  }
+};
+
+TEST_F(EnginePanelTest, WindowsOfEveryKind) {
+  output(conv({2, 3, 9, 11}, {20, 3, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 1}}}));
+  output(conv({1, 16, 6, 5}, {33, 16, 1, 1}, {}, false));
+  output(conv({1, 5, 7, 8}, {4, 5, 2, 3}, {{"dilations", Ints{2, 2}}, {"pads", Ints{0, 2, 3, 1}}}));
+  output(conv({2, 7, 13}, {18, 7, 5}, {{"pads", Ints{4, 0}}}));
+  output(conv({1, 4, 3, 4, 5}, {6, 4, 2, 2, 3}, {{"pads", Ints{1, 0, 1, 0, 1, 1}}}));
+  // The left operand is deeper than a block, and there is more than one tile of rows and columns.
+  output(conv({1, 40, 17, 18}, {300, 40, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  expect_every_form(6);
+}
+
+TEST_F(EnginePanelTest, EpiloguesOnTiles) {
+  Value* x = conv({2, 24, 6, 7}, {40, 24, 1, 1}, {});
+  Value* other = input("other", {2, 40, 6, 7});
+  output(op("Relu", {op("Add", {x, other})}));
+  output(op("Mul", {conv({1, 8, 5, 5}, {16, 8, 3, 3}, {}), scalar(0.5F)}));
+  output(op("Sigmoid", {conv({1, 8, 5, 5}, {19, 8, 3, 3}, {})}));
+  expect_every_form(3);
+}
+
+TEST_F(EnginePanelTest, WinogradOfEveryKind) {
+  const Ints around = {1, 1, 1, 1};
+  output(conv({2, 16, 9, 11}, {24, 16, 3, 3}, {{"pads", around}}));
+  output(conv({1, 8, 6, 5}, {8, 8, 3, 3}, {{"pads", Ints{0, 2, 1, 0}}}, false));
+  output(op("Sigmoid", {conv({3, 40, 13, 3}, {136, 40, 3, 3}, {})}));
+  // More than one block of columns, more tiles than a block has.
+  Value* x = conv({1, 64, 40, 41}, {160, 64, 3, 3}, {{"pads", around}});
+  output(op("Relu", {op("Add", {x, input("other", {1, 160, 40, 41})})}));
+  infer_shapes(*model);
+  const std::vector<Tensor> reference = exact();
+  for (const char* m : {"2x2", "4x4"}) {
+    BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
+    config.disabled_tactics = {"dnnl_conv", "panel_conv",
+                               "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2")};
+    for (const int threads : {1, 2, 3}) {
+      const Runtime runtime({.threads = threads});
+      AlgorithmNames names;
+      config.algorithm_selector = &names;
+      const auto engine =
+          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+      const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
+      for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], m);
+      EXPECT_EQ(names.chosen.count("winograd_conv:" + std::string(m)), 4U);
+    }
+  }
+}
+
+TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
+  output(op("Relu", {conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
+  output(conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  infer_shapes(*model);
+  for (Tensor& t : feed) {
+    t.mutable_data<float>()[2 * 81 + 4 * 9 + 4] = INFINITY;
+    t.mutable_data<float>()[7 * 81 + 8 * 9 + 1] = NAN;
+  }
+  const std::vector<Tensor> reference = exact();
+  for (const char* other : {"winograd_conv:2x2", "winograd_conv:4x4"}) {
+    const BuilderConfig config{
+        .optimization_level = 0, .bf16 = true, .disabled_tactics = {"dnnl_conv", "panel_conv", other}};
+    const Runtime runtime({.threads = 2});
+    const auto engine = Builder(runtime).build_engine(model, config);
+    const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const Tensor wanted = convert(reference[i], DType::kFloat32);
+      for (int64_t k = 0; k < y[i].numel(); ++k) {
+        const float a = y[i].data<float>()[k], b = wanted.data<float>()[k];
+        if (std::isfinite(b))
+          ASSERT_NEAR(a, b, 1e-4) << i << " " << k;
+        else
+          ASSERT_TRUE(std::isnan(b) ? std::isnan(a) : a == b) << i << " " << k << " " << a;
+      }
+    }
+  }
+}
+
+TEST_F(EnginePanelTest, ProductsOfEveryKind) {
+  Value* a = input("a", {7, 33});
+  Value* stack = input("stack", {2, 3, 5, 20});
+  Value* many = input("many", {200, 300});
+  output(op("Gemm", {a, weight({18, 33}), weight({18})}, {{"transB", int64_t{1}}, {"beta", 0.5F}}));
+  output(op("Add", {op("MatMul", {stack, weight({20, 9})}), weight({9})}));
+  output(op("Relu", {op("MatMul", {many, weight({300, 170})})}));
+  output(op("MatMul", {a, weight({33, 1})}));
+  expect_every_form(4);
+}
+
+}  // namespace
+}  // namespace assay

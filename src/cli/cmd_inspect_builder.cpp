@@ -1,0 +1,64 @@
+// assay inspect builder: what the engine's builder has to choose from.
+#include <algorithm>
+
+#include "base/log.h"
+#include "cli/cmd_inspect.h"
+#include "cli/options/logging.h"
+#include "engine/tactics/tactic_list.h"
+#include "inspect/table_text.h"
+#include "passes/pass_list.h"
+#include "passes/pipelines.h"
+
+namespace assay::cli {
+namespace {
+
+using engine::TacticDef;
+
+constexpr size_t kNameColumn = 32;
+
+std::string line(std::string_view name, std::string_view summary) {
+  return fmt::format("    {} {}\n", padded(name, kNameColumn), summary);
+}
+
+std::string passes_text() {
+  const auto section = [](std::string_view title, std::span<const PassDef* const> passes) {
+    std::string text = fmt::format("  {}\n", title);
+    for (const PassDef* p : passes) text += line(p->name, p->summary);
+    return text;
+  };
+  return section("once for each network, and never left out", lowering_pipeline()) +
+         section("once for each network", canonical_pipeline()) +
+         section("for each set of input shapes", specialize_pipeline()) + section("then", idiom_pipeline());
+}
+
+std::string tactics_text() {
+  std::string text;
+  for (const TacticDef* t : engine::all_tactics()) {
+    text += line(t->name, t->summary);
+    std::string operators;
+    for (const std::string_view op : t->operators)
+      operators += fmt::format("{}{}", operators.empty() ? "" : " ", op);
+    if (!operators.empty()) text += line("", operators);
+  }
+  return text;
+}
+
+int run(CommandContext&) {
+  log::info("==== Passes (--disable-passes, --max-edits) ====\n{}", passes_text());
+  log::info("==== Tactics (--disable-tactics, --pin-tactics) ====\n{}", tactics_text());
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command kInspectBuilderCommand = {
+    .name = "builder",
+    .summary = "List the passes and tactics of the engine's builder.",
+    .description =
+        "Lists the passes of the engine's builder in the order in which they run, and its tactics with the "
+        "operators that they serve, in the order in which they are asked.",
+    .add_options = add_logging_options,
+    .run = run,
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,92 @@
+// What the builder was not allowed is not allowed to plans that are made later, for other shapes, either.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "assay/builder.h"
+#include "engine/objects/state.h"
+#include "ops/infer.h"
+
+namespace assay {
+namespace {
+
+class SavedRulesTest : public testing::Test {
+ protected:
+  /// y = Relu(x * w + b) + 0, with an open number of rows.
+  SavedRulesTest() {
+    model->opsets = {{"", 18}};
+    Graph& g = *model->graph;
+    Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim::symbol("rows"), Dim(64)}));
+    Tensor weights = Tensor::zeros(DType::kFloat32, Shape{64, 32});
+    for (float& v : weights.mutable_span<float>()) v = 0.3F;
+    Value* product = g.add_value("product");
+    g.add_node("MatMul", {x, g.add_constant("w", weights)}, {product}, {}, "product");
+    Value* y = g.add_value("y");
+    g.add_node("Relu", {product}, {y}, {}, "relu");
+    g.outputs = {y};
+    infer_shapes(*model);
+  }
+
+  /// Steps of the plan for 5 rows, which a profile for 40 rows leaves to the runtime, by tactic; after
+  /// saving.
+  std::multiset<std::string> later_steps(BuilderConfig config) {
+    OptimizationProfile profile;
+    profile.set_shape("x", {1, 64}, {40, 64}, {64, 64});
+    config.optimization_level = 0;
+    config.profiles = {profile};
+    const std::string bytes = Builder(runtime).build_serialized_network(model, config);
+    engine::SavedEngine saved = engine::parse_engine(bytes, nullptr, "the plan", plan_environment());
+    saved.preferences.clear();  // which alone would lead to the same steps
+    const std::vector<Tensor> inputs = {Tensor::zeros(DType::kFloat32, Shape{5, 64})};
+    const auto ready = make_specializer(*runtime.state(), saved)->plan_for(inputs);
+    std::multiset<std::string> names;
+    for (const engine::Step& s : ready->plan->steps) names.insert(engine::tactic_text(s));
+    return names;
+  }
+
+  std::shared_ptr<Model> model = std::make_shared<Model>();
+  Runtime runtime{{.threads = 1}};
+  using Names = std::multiset<std::string>;
+};
+
+TEST_F(SavedRulesTest, DisabledTactics) {
+  EXPECT_EQ(later_steps({}), (Names{"dnnl_matmul"}));
+  EXPECT_EQ(later_steps({.disabled_tactics = {"dnnl_matmul"}}), (Names{"panel_matmul:float32"}));
+}
+
+TEST_F(SavedRulesTest, PinnedTactics) {
+  EXPECT_EQ(later_steps({.pinned_tactics = {{"product", "panel_matmul:float32"}}}),
+            (Names{"panel_matmul:float32"}));
+}
+
+TEST_F(SavedRulesTest, Precisions) {
+  EXPECT_EQ(later_steps({.bf16 = true, .disabled_tactics = {"dnnl_matmul", "panel_matmul:float32"}}),
+            (Names{"panel_matmul:bfloat16"}));
+}
+
+TEST_F(SavedRulesTest, ScratchMemory) {
+  // Tiles with an epilogue take some.
+  EXPECT_THROW(later_steps({.workspace_limit = 0, .disabled_tactics = {"dnnl_matmul", "gemv", "evaluate"}}),
+               Error);
+  EXPECT_EQ(later_steps({.workspace_limit = 0, .disabled_tactics = {"dnnl_matmul", "gemv"}})
+                .count("panel_matmul:float32"),
+            0U);
+}
+
+TEST_F(SavedRulesTest, Passes) {
+  // Two transpositions that one pass takes away.
+  Graph& g = *model->graph;
+  Value* once = g.add_value("once");
+  Value* twice = g.add_value("twice");
+  g.add_node("Transpose", {g.outputs[0]}, {once}, {}, "once");
+  g.add_node("Transpose", {once}, {twice}, {}, "twice");
+  g.outputs = {twice};
+  infer_shapes(*model);
+  EXPECT_EQ(later_steps({}), (Names{"dnnl_matmul"}));
+  const Names unmerged = {"dnnl_matmul", "strided_copy:row", "strided_copy:row"};
+  EXPECT_EQ(later_steps({.optimize = false}), unmerged);
+  EXPECT_EQ(later_steps({.max_edits = 0}), unmerged);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,142 @@
+#include "engine/tactics/panel_product.h"
+
+#include <algorithm>
+
+namespace assay::engine {
+namespace {
+
+/// Bytes of gathered rows that stay in the caches.
+constexpr int64_t kLeftBytes = 512 << 10;
+constexpr int64_t kLeastRows = 60, kMostRows = 192;
+static_assert(kernels::kPanelColumns == ProductTiles::kColumns && kernels::kPanelRows == ProductTiles::kRows);
+
+kernels::PanelType panel_type(DType dtype) {
+  return dtype == DType::kFloat16    ? kernels::PanelType::kFloat16
+         : dtype == DType::kBFloat16 ? kernels::PanelType::kBfloat16
+                                     : kernels::PanelType::kFloat32;
+}
+
+/// Of rows in bfloat16: pairs are multiplied.
+int64_t narrow_length(int64_t k) { return k + k % 2; }
+
+ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
+  const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
+  return product_tiles(size, gathered || rounds ? row_bytes : 0,
+                       std::clamp(kLeftBytes / row_bytes, kLeastRows, kMostRows), threads);
+}
+
+Tensor pack(const UnalignedTensor& weights, const kernels::PanelMatrix& matrix, const PanelSource& source) {
+  const Tensor all = weights.aligned();
+  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{matrix.bytes()});
+  const float* numbers = all.data<float>();
+  std::vector<float> arranged;
+  if (source.arrange) {
+    arranged = source.arrange(numbers);
+    numbers = arranged.data();
+  }
+  kernels::pack_panels(matrix, numbers, source.row_stride, source.column_stride, packed.mutable_data());
+  return packed;
+}
+
+Tensor padded_bias(const UnalignedTensor& bias, double scale, int64_t columns) {
+  const Tensor all = bias.aligned();
+  Tensor padded = Tensor::allocate(DType::kFloat32, Shape{columns});
+  std::fill_n(padded.mutable_data<float>(), columns, 0.0F);
+  for (int64_t i = 0; i < all.numel(); ++i)
+    padded.mutable_data<float>()[i] = static_cast<float>(all.data<float>()[i] * scale);
+  return padded;
+}
+
+}  // namespace
+
+void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b) {
+  if (bias == nullptr) return b.skip_input();
+  b.add_constant(bias->name(), bias->tensor(), fmt::format("x {} filled up to {}", scale, columns),
+                 [source = bias->tensor(), scale, columns] { return padded_bias(source, scale, columns); });
+}
+
+void propose_panels(const Problem& p, const Value* x, const PanelSource& source, const ProductSize& size,
+                    bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
+                    double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals) {
+  const UnalignedTensor& weights = source.weights->tensor();
+  const auto add = [&](std::string variant, NumericsClass numerics, DType dtype, bool rounds) {
+    const kernels::PanelMatrix matrix{size.n, size.k, panel_type(dtype)};
+    Candidate& b = proposals.add(std::move(variant), numerics);
+    b.add_input(x, layout);
+    b.add_constant(
+        source.weights->name(), weights,
+        fmt::format("{} in panels of {} {}", source.packing, kernels::kPanelColumns, dtype_name(dtype)),
+        [weights, matrix, source] { return pack(weights, matrix, source); });
+    add_padded_bias(source.bias, source.bias_scale, matrix.panels() * kernels::kPanelColumns, b);
+    b.add_output(p.region().output(), layout);
+    b.step.parameters.set("type", std::string(dtype_name(dtype)));
+    b.step.parameters.set("rounds", int64_t{rounds});
+    b.step.scratch_bytes = panel_tiles(size, gathered, rounds, p.config().threads).scratch_bytes();
+    b.estimate = estimate_seconds(
+        2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
+        static_cast<double>(matrix.bytes()), rounds ? 2 * efficiency : efficiency);
+    finish(b);
+    write_tile_epilogue(p, epilogue, layout, b);
+  };
+  for (const StoredForm& form : stored_forms_of(p, weights))
+    add(std::string(dtype_name(form.dtype)), form.numerics, form.dtype, false);
+  if (p.config().precisions.bfloat16 && kernels::multiplies_bfloat16())
+    add("bfloat16_products", NumericsClass::kLowered, DType::kBFloat16, true);
+}
+
+StepReader read_panel_step(const Plan& plan, const Step& step) {
+  return {plan, step, 3, kernels::kMaxPointwiseRegisters};
+}
+
+PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, Gather gather,
+                         NarrowGather narrow_gather)
+    : PanelKernel(r, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads),
+                  gather, narrow_gather) {}
+
+PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+                         Gather& gather, NarrowGather& narrow_gather)
+    : TiledProduct(r, size, tiles, TileFinish(r, 3, size, tiles)),
+      rounds_(r.flag("rounds")),
+      gather_(std::move(gather)),
+      narrow_gather_(std::move(narrow_gather)) {
+  const auto dtype = dtype_from_name(r.text("type"));
+  StepReader::check(dtype && is_storage_type(*dtype), "it has panels of '{}'", r.text("type"));
+  StepReader::check(!rounds_ || (*dtype == DType::kBFloat16 && kernels::multiplies_bfloat16()),
+                    "this processor does not multiply {}", r.text("type"));
+  matrix_ = {size.n, size.k, panel_type(*dtype)};
+  r.product({size.k, matrix_.panels(), kernels::kPanelColumns * 4});
+  r.check_elements(r.row_input(1, DType::kUInt8), {matrix_.bytes()});
+  r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});
+}
+
+const void* PanelKernel::gather(const KernelArgs& args, int64_t first, int64_t count,
+                                void* scratch) const noexcept {
+  const auto* const x = static_cast<const float*>(args.inputs[0]);
+  if (rounds_)
+    narrow_gather_(x, first, count, static_cast<uint16_t*>(scratch));
+  else if (gather_)
+    gather_(x, first, count, static_cast<float*>(scratch));
+  else
+    return x + first * size().k;
+  return scratch;
+}
+
+void PanelKernel::compute(const KernelArgs& args, const Tile& tile) const noexcept {
+  const int64_t panel = tile.column / kernels::kPanelColumns,
+                count = (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns;
+  const float* const bias =
+      args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
+  const bool direct = finish().is_plain() && tile.columns % kernels::kPanelColumns == 0;
+  auto* const sums = direct ? reinterpret_cast<float*>(finish().result(args, tile.row, tile.column))
+                            : static_cast<float*>(tile.sums);
+  const int64_t stride = direct ? size().n : tile.stride;
+  if (rounds_)
+    kernels::bfloat16_product(matrix_, args.inputs[1], panel, count, static_cast<const uint16_t*>(tile.left),
+                              narrow_length(size().k), tile.rows, bias, sums, stride);
+  else
+    kernels::panel_product(matrix_, args.inputs[1], panel, count, static_cast<const float*>(tile.left),
+                           size().k, tile.rows, bias, sums, stride);
+  if (!direct) finish().run(args, tile.row, tile.rows, tile.column, tile.columns, sums, stride, tile.spare);
+}
+
+}  // namespace assay::engine

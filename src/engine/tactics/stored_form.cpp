@@ -1,0 +1,59 @@
+#include "engine/tactics/stored_form.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/convert/convert.h"
+
+namespace assay::engine {
+namespace {
+
+kernels::NarrowType narrow_type(DType dtype) {
+  return dtype == DType::kFloat16 ? kernels::NarrowType::kFloat16 : kernels::NarrowType::kBfloat16;
+}
+
+/// Every number of the constant has this type.
+bool holds(const UnalignedTensor& constant, DType dtype) {
+  constexpr size_t kPiece = 4096;
+  std::vector<uint16_t> narrow(kPiece);
+  std::vector<float> wide(kPiece), again(kPiece);
+  const char* from = static_cast<const char*>(constant.data());
+  for (auto left = static_cast<size_t>(constant.numel()); left > 0;) {
+    const size_t count = std::min(kPiece, left);
+    std::memcpy(wide.data(), from, count * sizeof(float));  // it may be at an odd address
+    kernels::narrow_row(narrow_type(dtype), wide.data(), narrow.data(), count);
+    kernels::widen_row(narrow_type(dtype), narrow.data(), again.data(), count);
+    if (std::memcmp(again.data(), wide.data(), count * sizeof(float)) != 0) return false;
+    from += count * sizeof(float);
+    left -= count;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<StoredForm> stored_forms_of(const Problem& p, const UnalignedTensor& constant) {
+  std::vector<StoredForm> forms = {{}};
+  const Precisions& allowed = p.config().precisions;
+  for (const auto& [dtype, is_allowed] :
+       {std::pair(DType::kFloat16, allowed.float16), std::pair(DType::kBFloat16, allowed.bfloat16)})
+    if (holds(constant, dtype))
+      forms.push_back({dtype});
+    else if (is_allowed)
+      forms.push_back({dtype, NumericsClass::kLowered});
+  return forms;
+}
+
+bool is_storage_type(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
+Tensor narrowed(const UnalignedTensor& constant, DType dtype) {
+  const Tensor wide = constant.aligned();
+  Tensor narrow = Tensor::allocate(dtype, wide.shape());
+  kernels::narrow_row(narrow_type(dtype), wide.data<float>(), narrow.mutable_data(),
+                      static_cast<size_t>(wide.numel()));
+  return narrow;
+}
+
+}  // namespace assay::engine

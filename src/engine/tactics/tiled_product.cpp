@@ -1,0 +1,300 @@
+#include "engine/tactics/tiled_product.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "base/parallel.h"
+#include "engine/runtime/arena.h"
+#include "ops/nn/conv_rules.h"
+
+namespace assay::engine {
+namespace {
+
+using kernels::PointwiseOp;
+using kernels::PointwiseType;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+std::optional<PointwiseType> type_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return PointwiseType::kFloat32;
+    case DType::kUInt8:
+      return PointwiseType::kUint8;
+    case DType::kInt8:
+      return PointwiseType::kInt8;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
+                           int64_t sums, int64_t sum_bytes) {
+  ProductTiles t;
+  constexpr int64_t kUnit = ProductTiles::kRows / 2;
+  const int64_t panels = ceil_div(size.n, ProductTiles::kColumns);
+  // As many tiles as make the threads' shares equal, of rows that fill the registers; or shares of columns
+  // where the rows fit in one tile, so that every weight is read once.
+  t.row_tiles = ceil_div(size.m, fitting);
+  const bool share_columns = t.row_tiles == 1 && panels >= 2 * threads;
+  if (size.m >= threads * kUnit && !share_columns) t.row_tiles = ceil_div(t.row_tiles, threads) * threads;
+  t.rows = std::min(size.m, ceil_div(ceil_div(size.m, t.row_tiles), kUnit) * kUnit);
+  t.row_tiles = ceil_div(size.m, t.rows);
+  int64_t per_block =
+      std::clamp<int64_t>(sum_bytes / (t.rows * ProductTiles::kColumns * 4 * sums), 1, panels);
+  if (t.row_tiles < threads) {
+    t.groups = std::min<int64_t>(ceil_div(threads, t.row_tiles), panels);
+    per_block = std::min(per_block, ceil_div(panels, t.groups));
+  }
+  t.columns = per_block * ProductTiles::kColumns;
+  t.column_blocks = ceil_div(panels, per_block);
+  t.groups = std::min(t.groups, t.column_blocks);
+  t.chunks = std::min<int64_t>(threads, t.row_tiles * t.groups);
+  t.left_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(t.rows * row_bytes)));
+  t.sum_bytes = static_cast<int64_t>(align_up(static_cast<size_t>(t.rows * t.columns * 4 * sums)));
+  return t;
+}
+
+std::string read_conv_product(const Problem& p, ConvProduct& conv) {
+  if (p.region().result_transposed != nullptr) return "the result is transposed";
+  const Shape* in = p.input_shape(0);
+  if (in == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
+  if (p.input_constant(1) == nullptr) return "the weights are not constant";
+  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is not constant";
+  if (in->rank() < 3 || in->rank() > 5) return "only one to three spatial axes are supported";
+  if (p.output_shape(0)->numel() == 0) return "the result is empty";
+  const ConvPlan plan = plan_conv(p.attributes(), *in, p.input_constant(1)->shape());
+  const kernels::ConvSize& size = plan.size;
+  conv.is_depthwise =
+      size.groups > 1 && size.groups == size.in_channels && size.out_channels == size.in_channels;
+  if (size.groups > 1 && !conv.is_depthwise) return "it has groups of several channels";
+  conv.window = plan.window;
+  conv.in_channels = size.in_channels;
+  conv.size = {size.batch * conv.window.out_size(), size.out_channels,
+               size.in_channels / size.groups * conv.window.taps()};
+  return tile_epilogue_refusal(p, p.region().epilogue);
+}
+
+void write_conv_product(const ConvProduct& conv, Parameters& parameters) {
+  parameters.set("kernel", conv.window.kernel);
+  parameters.set("strides", conv.window.strides);
+  parameters.set("dilations", conv.window.dilations);
+  parameters.set("pads_begin", conv.window.begin);
+  parameters.set("pads_end", conv.window.end);
+  parameters.set("depthwise", int64_t{conv.is_depthwise});
+}
+
+ConvProduct read_conv_product(const StepReader& r) {
+  const PlanValue &in = r.any_input(0), &out = r.any_output(0);
+  StepReader::check(in.shape.rank() >= 3 && in.shape.rank() <= 5 && out.shape.rank() == in.shape.rank() &&
+                        in.shape[0] == out.shape[0] && in.shape.numel() > 0 && out.shape.numel() > 0 &&
+                        same_memory(in.shape, in.layout, Layout::channels_last()) &&
+                        same_memory(out.shape, out.layout, Layout::channels_last()),
+                    "it makes {} in {} of {} in {}", out.shape.str(), out.layout.str(), in.shape.str(),
+                    in.layout.str());
+  const size_t rank = in.shape.size() - 2;
+  ConvProduct conv{.window = {.in = {in.shape.begin() + 2, in.shape.end()},
+                              .out = {out.shape.begin() + 2, out.shape.end()},
+                              .kernel = r.window("kernel", rank, 1),
+                              .strides = r.window("strides", rank, 1),
+                              .dilations = r.window("dilations", rank, 1),
+                              .begin = r.window("pads_begin", rank, 0),
+                              .end = r.window("pads_end", rank, 0)},
+                   .in_channels = in.shape[1],
+                   .is_depthwise = r.flag("depthwise"),
+                   .size = {}};
+  int64_t k = conv.is_depthwise ? 1 : conv.in_channels;
+  for (const int64_t extent : conv.window.kernel) k = r.product({k, extent});
+  StepReader::check(!conv.is_depthwise || in.shape[1] == out.shape[1], "it has {} channels of {}",
+                    out.shape[1], in.shape[1]);
+  conv.size = {out.shape[0] * conv.window.out_size(), out.shape[1], k};
+  r.product({conv.size.m, conv.size.n, conv.size.k});
+  return conv;
+}
+
+std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueStep>& epilogue) {
+  if (!type_of(p.output_dtype(0))) return "the result is neither float32 nor of 8 bits";
+  for (const EpilogueStep& s : epilogue)
+    if (s.operand != nullptr && p.shape(s.operand) == nullptr)
+      return "the shape of an operand is not known before the run";
+  return {};
+}
+
+void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
+                         Candidate& b) {
+  EpilogueSpec spec = epilogue_spec(p, epilogue, layout, b.inputs.size());
+  std::vector<double> scales, zero_points;
+  for (size_t i = 0; i < epilogue.size(); ++i) {
+    spec.entries[i].may_accumulate = false;
+    if (epilogue[i].operand == nullptr) continue;
+    const auto q = quantization_of(epilogue[i].operand);
+    if (q) spec.entries[i].format.dtype = q->dtype;
+    scales.push_back(q ? double{q->scale} : 1);
+    zero_points.push_back(q ? q->zero_point : 0);
+  }
+  b.step.parameters.set("operand_scales", scales);
+  b.step.parameters.set("operand_zero_points", zero_points);
+  write_epilogue(epilogue, spec, b);
+}
+
+TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, const ProductTiles& tiles)
+    : TileFinish(r, inputs, size, std::array{tiles.rows, size.m % tiles.rows}, tiles.columns) {}
+
+TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& size,
+                       std::span<const int64_t> rows, int64_t columns)
+    : size_(size), spec_(epilogue_spec(r, inputs, true)) {
+  const PlanValue& out = r.any_output(0);
+  const std::optional<PointwiseType> type = type_of(out.dtype);
+  StepReader::check(type.has_value() && !out.layout.is_blocked(), "its result is {} in {}",
+                    dtype_name(out.dtype), out.layout.str());
+  StepReader::check(!is_plain() || out.dtype == DType::kFloat32, "its result is {}", dtype_name(out.dtype));
+  r.check_elements(out, {size.m, size.n});
+  result_type_ = *type;
+  width_ = storage_bytes(out.dtype, 1);
+  if (is_plain()) return;
+  add_operands(r);
+  find_common_end();
+  make_program(r, rows, columns);
+}
+
+void TileFinish::add_operands(const StepReader& r) {
+  const PlanValue& out = r.any_output(0);
+  types_.push_back({});
+  for (const EpilogueSpec::Entry& e : spec_.entries) {
+    if (e.position < 0) continue;
+    const PlanValue& v = r.any_input(static_cast<size_t>(e.position));
+    const std::optional<PointwiseType> type = type_of(v.dtype);
+    const bool whole = v.shape.numel() == size_.m * size_.n && size_.m > 1,
+               column = v.shape.numel() == size_.n;
+    StepReader::check(
+        type.has_value() && !v.layout.is_blocked() &&
+            (whole ? same_memory(v.shape, v.layout, out.layout) : column || v.shape.numel() == 1),
+        "'{}' of shape {} in {} does not fit its result", v.name, v.shape.str(), v.layout.str());
+    operands_.push_back({static_cast<size_t>(e.position), whole ? size_.n : 0,
+                         whole || (column && size_.n > 1) ? 1 : 0, storage_bytes(v.dtype, 1)});
+    types_.push_back({*type, {operands_.back().row_stride, operands_.back().column_stride}});
+  }
+}
+
+void TileFinish::find_common_end() {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (result_type_ != PointwiseType::kFloat32 || spec_.entries.size() > 2) return;
+  kernels::FinishRows end{-kInfinity, kInfinity};
+  size_t next = 0;
+  if (spec_.entries[0].op == PointwiseOp::kAdd && operands_.size() == 1) {
+    if (types_[1].type != PointwiseType::kFloat32 || operands_[0].row_stride == 0) return;
+    ++next;
+  }
+  if (next < spec_.entries.size()) {
+    const EpilogueSpec::Entry& bound = spec_.entries[next++];
+    if (bound.op == PointwiseOp::kRelu)
+      end.low = 0;
+    else if (bound.op == PointwiseOp::kClip)
+      end = {bound.a, bound.b};
+    else
+      return;
+  }
+  if (next == spec_.entries.size()) common_end_ = end;
+}
+
+void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns) {
+  const auto &scales = r.reals("operand_scales", operands_.size()),
+             &zero_points = r.reals("operand_zero_points", operands_.size());
+  kernels::PointwiseProgram program(static_cast<int>(types_.size()));
+  int running = 0;
+  size_t next = 1;
+  for (const EpilogueSpec::Entry& e : spec_.entries) {
+    int operand = -1;
+    if (e.position >= 0) {
+      operand = static_cast<int>(next);
+      if (types_[next].type != PointwiseType::kFloat32)
+        operand =
+            program.append(PointwiseOp::kDequantize, {operand, -1, -1}, static_cast<float>(scales[next - 1]),
+                           static_cast<float>(zero_points[next - 1]));
+      ++next;
+    }
+    running = program.append(e.op, {running, operand, -1}, e.a, e.b);
+  }
+  program.add_result(running);
+  for (const int64_t count : rows)
+    for (const int64_t width : {std::min(columns, size_.n), size_.n % columns})
+      if (count > 0 && width > 0) {
+        std::vector<kernels::PointwiseOperand> operands = types_;
+        operands[0].strides = {columns, 1};
+        loops_.push_back(
+            {count, width, checked_loop(program, Shape{count, width}, std::move(operands), {result_type_})});
+      }
+}
+
+void TileFinish::run(const KernelArgs& args, int64_t row, int64_t rows, int64_t column, int64_t columns,
+                     const float* values, int64_t stride, void* spare) const noexcept {
+  char* const out = result(args, row, column);
+  const size_t bytes = static_cast<size_t>(columns) * width_;
+  if (is_plain()) {
+    for (int64_t r = 0; r < rows; ++r) std::memcpy(out + r * pitch(), values + r * stride, bytes);
+    return;
+  }
+  if (common_end_) {
+    const float* addend = nullptr;
+    if (!operands_.empty())
+      addend = static_cast<const float*>(args.inputs[operands_[0].position]) + row * size_.n + column;
+    kernels::finish_rows(*common_end_, rows, columns, values, stride, addend, size_.n,
+                         reinterpret_cast<float*>(out), size_.n);
+    return;
+  }
+  std::array<const void*, kernels::kMaxPointwiseRegisters> operands;
+  operands[0] = values;
+  for (size_t i = 0; i < operands_.size(); ++i)
+    operands[i + 1] = static_cast<const char*>(args.inputs[operands_[i].position]) +
+                      (row * operands_[i].row_stride + column * operands_[i].column_stride) *
+                          static_cast<int64_t>(operands_[i].width);
+  const bool whole = columns == size_.n;
+  void* results[] = {whole ? out : spare};
+  for (const Loop& l : loops_)
+    if (l.rows == rows && l.columns == columns) {
+      l.loop.run(std::span(operands).first(operands_.size() + 1), results);
+      break;
+    }
+  if (whole) return;
+  for (int64_t r = 0; r < rows; ++r)
+    std::memcpy(out + r * pitch(), static_cast<const char*>(spare) + static_cast<size_t>(r) * bytes, bytes);
+}
+
+TiledProduct::TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
+                           TileFinish finish)
+    : size_(size), tiles_(tiles), finish_(std::move(finish)) {
+  r.check_scratch(tiles_.scratch_bytes());
+}
+
+Status TiledProduct::run(const KernelArgs& args) noexcept {
+  parallel_for(tiles_.chunks, 1, [&](int64_t first, int64_t last) {
+    for (int64_t chunk = first; chunk < last; ++chunk) run_chunk(args, chunk);
+  });
+  return Status::kOk;
+}
+
+void TiledProduct::run_chunk(const KernelArgs& args, int64_t chunk) const {
+  char* const scratch = static_cast<char*>(args.scratch) + chunk * (tiles_.left_bytes + 2 * tiles_.sum_bytes);
+  char* const sums = scratch + tiles_.left_bytes;
+  const int64_t tasks = tiles_.row_tiles * tiles_.groups;
+  int64_t gathered = -1;
+  const void* left = nullptr;
+  for (int64_t task = tasks * chunk / tiles_.chunks; task < tasks * (chunk + 1) / tiles_.chunks; ++task) {
+    const int64_t number = task / tiles_.groups, group = task % tiles_.groups;
+    const int64_t row = number * tiles_.rows, rows = std::min(tiles_.rows, size_.m - row);
+    if (gathered != number) left = gather(args, row, rows, scratch);
+    gathered = number;
+    const int64_t end = tiles_.column_blocks * (group + 1) / tiles_.groups;
+    for (int64_t block = tiles_.column_blocks * group / tiles_.groups; block < end; ++block) {
+      const int64_t column = block * tiles_.columns;
+      compute(args, {row, rows, column, std::min(tiles_.columns, size_.n - column), tiles_.columns, left,
+                     scratch, sums, sums + tiles_.sum_bytes});
+    }
+  }
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,250 @@
+// Convolution by 3x3 windows with stride 1 after Winograd, channels last: fewer multiplications for more
+// rounding. Tiles of 2x2 stay within what a plain sum is expected to err; those of 4x4 do not, so they need
+// leave. Infinities and NaN would spread over a tile, so tiles that hold some are computed as they are
+// defined.
+#include "kernels/winograd/winograd.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/runtime/arena.h"
+#include "engine/tactics/panel_product.h"
+#include "engine/tactics/tactic_list.h"
+#include "kernels/image_rows.h"
+
+namespace assay::engine {
+namespace {
+
+using kernels::WinogradSize;
+
+constexpr std::string_view kOperators[] = {"Conv"};
+
+/// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
+constexpr int64_t kLeftBytes = 320 << 10, kSumBytes = 192 << 10;
+constexpr int64_t kMostTiles = 48;
+
+bool all_are(const std::vector<int64_t>& v, int64_t x) {
+  return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
+}
+
+/// Empty when the convolution has the form for it.
+std::string form_refusal(const ConvProduct& conv) {
+  const kernels::Window& w = conv.window;
+  if (w.rank() != 2 || !all_are(w.kernel, 3)) return "its windows are not 3x3";
+  if (!all_are(w.strides, 1) || !all_are(w.dilations, 1)) return "it has strides or dilations";
+  if (conv.is_depthwise) return "every channel has a group of its own";
+  if (conv.in_channels % kernels::kWinogradChannels != 0 || conv.size.n % kernels::kWinogradChannels != 0)
+    return fmt::format("its channels are not multiples of {}", kernels::kWinogradChannels);
+  return {};
+}
+
+WinogradSize size_of(const ConvProduct& conv, int64_t m) {
+  const kernels::Window& w = conv.window;
+  return {.batch = conv.size.m / w.out_size(),
+          .in_height = w.in[0],
+          .in_width = w.in[1],
+          .in_channels = conv.in_channels,
+          .out_height = w.out[0],
+          .out_width = w.out[1],
+          .out_channels = conv.size.n,
+          .pad_top = w.begin[0],
+          .pad_left = w.begin[1],
+          .m = m};
+}
+
+ProductSize product_of(const WinogradSize& size) {
+  return {size.tiles(), size.out_channels, size.in_channels};
+}
+kernels::PanelMatrix matrix_of(const WinogradSize& size) { return {size.out_channels, size.in_channels}; }
+
+/// The plain product, for tiles that need it.
+kernels::PanelMatrix plain_matrix_of(const WinogradSize& size) {
+  return {size.out_channels, 9 * size.in_channels};
+}
+
+/// Beside transformed tiles, gathered rows have room for the marks of special tiles, and for the plain rows
+/// of one tile.
+int64_t marks_at(const WinogradSize& size, int64_t tiles) {
+  return tiles * size.points() * size.in_channels * 4;
+}
+int64_t plain_rows_at(const WinogradSize& size, int64_t tiles) {
+  return static_cast<int64_t>(align_up(static_cast<size_t>(marks_at(size, tiles) + tiles)));
+}
+
+ProductTiles tiles_of(const WinogradSize& size, int threads) {
+  const int64_t row_bytes = size.points() * size.in_channels * 4;
+  ProductTiles t = product_tiles(product_of(size), row_bytes,
+                                 std::clamp(kLeftBytes / row_bytes, ProductTiles::kRows, kMostTiles), threads,
+                                 size.points(), kSumBytes);
+  t.left_bytes = static_cast<int64_t>(
+      align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * plain_matrix_of(size).k * 4)));
+  return t;
+}
+
+bool all_finite(const UnalignedTensor& t) {
+  const char* from = static_cast<const char*>(t.data());
+  float sum = 0;
+  for (int64_t i = 0; i < t.numel(); ++i, from += sizeof(float)) {
+    float x;
+    std::memcpy(&x, from, sizeof x);  // it may be at an odd address
+    sum += x * 0;
+  }
+  return sum == 0;
+}
+
+Tensor pack_plain(const UnalignedTensor& weights, const WinogradSize& size) {
+  const Tensor all = weights.aligned();
+  const kernels::PanelMatrix matrix = plain_matrix_of(size);
+  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{matrix.bytes()});
+  const std::vector<float> arranged = taps_first(all.data<float>(), matrix.n, size.in_channels, 9);
+  kernels::pack_panels(matrix, arranged.data(), 1, matrix.k, packed.mutable_data());
+  return packed;
+}
+
+Tensor pack(const UnalignedTensor& weights, const WinogradSize& size) {
+  const Tensor all = weights.aligned();
+  const kernels::PanelMatrix matrix = matrix_of(size);
+  const int64_t numbers = size.in_channels * size.out_channels;
+  std::vector<float> transformed(static_cast<size_t>(size.points() * numbers));
+  kernels::transform_winograd_weights(size, all.data<float>(), transformed.data());
+  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{size.points() * matrix.bytes()});
+  for (int64_t p = 0; p < size.points(); ++p)
+    kernels::pack_panels(matrix, transformed.data() + p * numbers, size.out_channels, 1,
+                         static_cast<char*>(packed.mutable_data()) + p * matrix.bytes());
+  return packed;
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
+  ConvProduct conv;
+  if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
+  if (std::string reason = form_refusal(conv); !reason.empty()) return reason;
+  if (!all_finite(*p.input_constant(1))) return "a weight is infinite or NaN";
+  for (const int64_t m : {2, 4}) {
+    const WinogradSize size = size_of(conv, m);
+    const kernels::PanelMatrix matrix = matrix_of(size);
+    Candidate& b = proposals.add(fmt::format("{0}x{0}", m),
+                                 m == 2 ? NumericsClass::kReassociated : NumericsClass::kLowered);
+    b.add_input(p.node().input(0), Layout::channels_last());
+    const UnalignedTensor& weights = *p.input_constant(1);
+    b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
+                   [weights, size] { return pack(weights, size); });
+    add_padded_bias(p.node().input(2), 1, matrix.panels() * kernels::kPanelColumns, b);
+    b.add_constant(
+        p.node().input(1)->name(), weights,
+        fmt::format("{} x 9 taps in panels of {} float32", size.in_channels, kernels::kPanelColumns),
+        [weights, size] { return pack_plain(weights, size); });
+    b.add_output(p.region().output(), Layout::channels_last());
+    write_conv_product(conv, b.step.parameters);
+    b.step.parameters.set("m", m);
+    b.step.scratch_bytes = tiles_of(size, p.config().threads).scratch_bytes();
+    const ProductSize product = product_of(size);
+    b.estimate = estimate_seconds(2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
+                                      static_cast<double>(product.n) * static_cast<double>(product.k),
+                                  static_cast<double>(size.points() * matrix.bytes()), 0.5);
+    write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
+  }
+  return {};
+}
+
+class WinogradKernel final : public TiledProduct {
+ public:
+  WinogradKernel(const StepReader& r, const ConvProduct& conv, const WinogradSize& size,
+                 const ProductTiles& tiles)
+      : TiledProduct(r, product_of(size), tiles,
+                     TileFinish(r, 4, conv.size, std::array<int64_t, 4>{1, 2, 3, 4}, tiles.columns)),
+        window_(conv.window),
+        winograd_(size),
+        matrix_(matrix_of(size)),
+        plain_(plain_matrix_of(size)) {
+    r.product({size.points(), size.in_channels, matrix_.panels(), kernels::kPanelColumns * 4});
+    r.check_elements(r.row_input(1, DType::kUInt8), {size.points(), matrix_.bytes()});
+    r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});
+    r.product({plain_.k, matrix_.panels(), kernels::kPanelColumns * 4});
+    r.check_elements(r.row_input(3, DType::kUInt8), {plain_.bytes()});
+  }
+
+ private:
+  const void* gather(const KernelArgs& args, int64_t first, int64_t count,
+                     void* scratch) const noexcept override {
+    kernels::transform_winograd_inputs(winograd_, static_cast<const float*>(args.inputs[0]), first, count,
+                                       static_cast<float*>(scratch),
+                                       static_cast<uint8_t*>(scratch) + marks_at(winograd_, count));
+    return scratch;
+  }
+
+  void compute(const KernelArgs& args, const Tile& tile) const noexcept override {
+    const int64_t c = winograd_.in_channels, m = winograd_.m, point_stride = tile.rows * tile.stride;
+    auto* const sums = static_cast<float*>(tile.sums);
+    for (int64_t p = 0; p < winograd_.points(); ++p)
+      kernels::panel_product(matrix_, static_cast<const char*>(args.inputs[1]) + p * matrix_.bytes(),
+                             tile.column / kernels::kPanelColumns,
+                             (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns,
+                             static_cast<const float*>(tile.left) + p * tile.rows * c, c, tile.rows, nullptr,
+                             sums + p * point_stride, tile.stride);
+    const float* const bias =
+        args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
+    // The spare memory is as large as all sums: a tile of results fits, and its rows after the epilogue.
+    auto* const pixels = static_cast<float*>(tile.spare);
+    const auto* const special = static_cast<const uint8_t*>(tile.left) + marks_at(winograd_, tile.rows);
+    for (int64_t t = 0; t < tile.rows; ++t) {
+      const int64_t number = tile.row + t, x = number % winograd_.tile_columns() * m,
+                    y = number / winograd_.tile_columns() % winograd_.tile_rows() * m,
+                    image = number / winograd_.tile_columns() / winograd_.tile_rows();
+      const int64_t width = std::min(m, winograd_.out_width - x);
+      if (special[t] == 0)
+        kernels::transform_winograd_outputs(m, sums + t * tile.stride, point_stride, tile.columns, bias,
+                                            pixels, tile.stride);
+      for (int64_t i = 0; i < std::min(m, winograd_.out_height - y); ++i) {
+        const int64_t row = (image * winograd_.out_height + y + i) * winograd_.out_width + x;
+        float* const values = pixels + i * m * tile.stride;
+        if (special[t] != 0) compute_plainly(args, tile, row, width, bias, values);
+        finish().run(args, row, width, tile.column, tile.columns, values, tile.stride,
+                     pixels + m * m * tile.stride);
+      }
+    }
+  }
+
+  /// `count` pixels from `row` on, as products of gathered rows.
+  void compute_plainly(const KernelArgs& args, const Tile& tile, int64_t row, int64_t count,
+                       const float* bias, float* values) const noexcept {
+    const auto* const x = static_cast<const float*>(args.inputs[0]);
+    const int64_t c = winograd_.in_channels;
+    // The rows lie in this chunk's own scratch memory, behind what was gathered.
+    auto* const rows =
+        reinterpret_cast<float*>(static_cast<char*>(tile.gathered) + plain_rows_at(winograd_, tile.rows));
+    kernels::gather_rows(window_, c, row, count, plain_.k, rows,
+                         [&](int64_t pixel, int64_t n, float* to) { std::copy_n(x + pixel * c, n * c, to); });
+    kernels::panel_product(plain_, args.inputs[3], tile.column / kernels::kPanelColumns,
+                           (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns, rows,
+                           plain_.k, count, bias, values, tile.stride);
+  }
+
+  kernels::Window window_;
+  WinogradSize winograd_;
+  kernels::PanelMatrix matrix_, plain_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  const StepReader r(plan, step, 4, kernels::kMaxPointwiseRegisters);
+  r.input(0);
+  const ConvProduct conv = read_conv_product(r);
+  if (const std::string reason = form_refusal(conv); !reason.empty()) StepReader::check(false, "{}", reason);
+  const int64_t m = r.number("m", 2, 4);
+  StepReader::check(m != 3, "it has tiles of 3x3");
+  const WinogradSize size = size_of(conv, m);
+  return std::make_unique<WinogradKernel>(r, conv, size, tiles_of(size, r.plan().threads));
+}
+
+}  // namespace
+
+constinit const TacticDef tactic_winograd_conv = {
+    .name = "winograd_conv",
+    .summary = "3x3 convolution with stride 1 after Winograd, channels last",
+    .operators = kOperators,
+    .takes_regions = true,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,103 @@
+// Convolution as a product: the rows of its left operand, one for each position of the window, gathered from
+// images with channels last.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/conv.h"
+
+namespace assay::kernels {
+
+/// Walks the positions of a window of up to three axes over all images in row-major order.
+class Positions {
+ public:
+  Positions(const Window& w, int64_t first) : w_(w), image_(first / w.out_size()) {
+    int64_t rest = first % w.out_size();
+    for (size_t a = w.rank(); a-- > 0; rest /= w.out[a]) at_[a] = rest % w.out[a];
+  }
+  void next() {
+    for (size_t a = w_.rank(); a-- > 0;) {
+      if (++at_[a] < w_.out[a]) return;
+      at_[a] = 0;
+    }
+    ++image_;
+  }
+  int64_t image() const { return image_; }
+  /// Where tap 0 lies along an axis, in elements of the image.
+  int64_t start(size_t axis) const { return at_[axis] * w_.strides[axis] - w_.begin[axis]; }
+
+  static constexpr size_t kMaxAxes = 3;
+
+ private:
+  const Window& w_;
+  int64_t image_;
+  std::array<int64_t, kMaxAxes> at_{};
+};
+
+/// Calls visit(tap, element) for every row of taps along the last axis at the position: the number of its
+/// first tap, and the element of the image (without channels) that this tap would read, or -1 where the row
+/// lies outside along another axis.
+template <typename Visit>
+void for_tap_rows(const Window& w, const Positions& p, Visit visit) {
+  const size_t last = w.rank() - 1;
+  std::array<int64_t, Positions::kMaxAxes> tap{};
+  for (int64_t number = 0, rows = w.taps() / w.kernel[last]; rows > 0; --rows, number += w.kernel[last]) {
+    int64_t element = p.image();
+    bool inside = true;
+    for (size_t a = 0; a < last; ++a) {
+      const int64_t at = p.start(a) + tap[a] * w.dilations[a];
+      inside = inside && at >= 0 && at < w.in[a];
+      element = element * w.in[a] + at;
+    }
+    visit(number, inside ? element * w.in[last] : -1);
+    for (size_t a = last; a-- > 0;) {
+      if (++tap[a] < w.kernel[a]) break;
+      tap[a] = 0;
+    }
+  }
+}
+
+/// Taps [first, second) of a row of taps along the last axis that lie inside.
+inline std::pair<int64_t, int64_t> inside_taps(const Window& w, int64_t start) {
+  const size_t last = w.rank() - 1;
+  const int64_t step = w.dilations[last];
+  const int64_t first = start >= 0 ? 0 : (-start + step - 1) / step;
+  const int64_t end = start >= w.in[last] ? 0 : (w.in[last] - start + step - 1) / step;
+  return {std::min(first, w.kernel[last]),
+          std::clamp<int64_t>(end, std::min(first, w.kernel[last]), w.kernel[last])};
+}
+
+/// Writes the rows of the positions [first, first + count): taps in row-major order, `channels` numbers each,
+/// 0 outside the image and from there to `length`, the distance of rows. copy(pixel, n, to) writes the
+/// channels of n pixels that follow each other.
+template <typename T, typename Copy>
+void gather_rows(const Window& w, int64_t channels, int64_t first, int64_t count, int64_t length, T* rows,
+                 Copy copy) {
+  const size_t last = w.rank() - 1;
+  const int64_t depth = w.taps() * channels;
+  Positions position(w, first);
+  for (int64_t r = 0; r < count; ++r, rows += length, position.next()) {
+    const int64_t start = position.start(last);
+    const auto [begin, end] = inside_taps(w, start);
+    for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
+      T* const to = rows + tap * channels;
+      if (element < 0 || begin >= end) {
+        std::fill_n(to, w.kernel[last] * channels, T{0});
+        return;
+      }
+      std::fill_n(to, begin * channels, T{0});
+      if (w.dilations[last] == 1)
+        copy(element + start + begin, end - begin, to + begin * channels);
+      else
+        for (int64_t t = begin; t < end; ++t)
+          copy(element + start + t * w.dilations[last], 1, to + t * channels);
+      std::fill_n(to + end * channels, (w.kernel[last] - end) * channels, T{0});
+    });
+    std::fill(rows + depth, rows + length, T{0});
+  }
+}
+
+}  // namespace assay::kernels

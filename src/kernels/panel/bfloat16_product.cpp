@@ -1,0 +1,90 @@
+// Products of pairs by AVX-512 BF16, which Highway 1.0 has no target for.
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernels/panel/panel_product.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <cstring>
+
+#define ASSAY_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+
+namespace assay::kernels {
+namespace {
+
+/// Rows of the matrix that a panel is worked through at a time.
+constexpr int64_t kDepth = 512;
+
+template <int64_t R>
+ASSAY_BF16 void tile(const uint16_t* a, int64_t a_stride, int64_t depth, const char* w, const float* start,
+                     int64_t start_stride, float* sums, int64_t stride) {
+  __m512 acc[R];
+#pragma GCC unroll 12
+  for (int64_t r = 0; r < R; ++r)
+    acc[r] = start == nullptr ? _mm512_setzero_ps() : _mm512_loadu_ps(start + r * start_stride);
+  for (int64_t k = 0; k < depth; k += 2, w += 64) {
+    const auto columns = reinterpret_cast<__m512bh>(_mm512_loadu_si512(w));
+#pragma GCC unroll 12
+    for (int64_t r = 0; r < R; ++r) {
+      int32_t pair;
+      std::memcpy(&pair, a + r * a_stride + k, sizeof pair);
+      acc[r] = _mm512_dpbf16_ps(acc[r], reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair)), columns);
+    }
+  }
+#pragma GCC unroll 12
+  for (int64_t r = 0; r < R; ++r) _mm512_storeu_ps(sums + r * stride, acc[r]);
+}
+
+template <int64_t R>
+ASSAY_BF16 int64_t tiles(int64_t r, int64_t rows, const uint16_t* a, int64_t a_stride, int64_t depth,
+                         const char* w, const float* start, int64_t start_stride, float* sums,
+                         int64_t stride) {
+  for (; r + R <= rows; r += R)
+    tile<R>(a + r * a_stride, a_stride, depth, w, start == nullptr ? nullptr : start + r * start_stride,
+            start_stride, sums + r * stride, stride);
+  return r;
+}
+
+}  // namespace
+
+bool multiplies_bfloat16() noexcept {
+  static const bool supported = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+                                __builtin_cpu_supports("avx512vl");
+  return supported;
+}
+
+void bfloat16_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                      const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
+                      int64_t stride) noexcept {
+  for (int64_t k = 0; k < matrix.k; k += kDepth)
+    for (int64_t p = 0; p < count; ++p) {
+      const char* const w =
+          static_cast<const char*>(packed) + (panel + p) * matrix.panel_bytes() + k * kPanelColumns * 2;
+      float* const to = sums + p * kPanelColumns;
+      const float* const start = k > 0 ? to : bias == nullptr ? nullptr : bias + p * kPanelColumns;
+      const int64_t start_stride = k > 0 ? stride : 0, depth = std::min(kDepth, matrix.k - k);
+      int64_t r = tiles<12>(0, rows, a + k, a_stride, depth, w, start, start_stride, to, stride);
+      r = tiles<6>(r, rows, a + k, a_stride, depth, w, start, start_stride, to, stride);
+      r = tiles<2>(r, rows, a + k, a_stride, depth, w, start, start_stride, to, stride);
+      tiles<1>(r, rows, a + k, a_stride, depth, w, start, start_stride, to, stride);
+    }
+}
+
+}  // namespace assay::kernels
+
+#else
+
+namespace assay::kernels {
+
+bool multiplies_bfloat16() noexcept { return false; }
+
+void bfloat16_product(const PanelMatrix&, const void*, int64_t, int64_t, const uint16_t*, int64_t, int64_t,
+                      const float*, float*, int64_t) noexcept {
+  std::abort();
+}
+
+}  // namespace assay::kernels
+
+#endif

@@ -1,0 +1,51 @@
+// Products of float32 rows with a constant matrix that lies in panels of columns, in 32 or 16 bits. Sums are
+// float32 in every form.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::kernels {
+
+/// Columns of a panel.
+inline constexpr int64_t kPanelColumns = 16;
+/// Rows whose sums the registers hold divide this.
+inline constexpr int64_t kPanelRows = 12;
+
+/// How a matrix is stored.
+enum class PanelType : uint8_t { kFloat32, kFloat16, kBfloat16 };
+
+/// The right operand: k rows of n columns.
+struct PanelMatrix {
+  int64_t n = 0, k = 0;
+  PanelType type = PanelType::kFloat32;
+
+  int64_t panels() const { return (n + kPanelColumns - 1) / kPanelColumns; }
+  int64_t panel_bytes() const {
+    return type == PanelType::kFloat32 ? k * kPanelColumns * 4 : (k + k % 2) * kPanelColumns * 2;
+  }
+  /// Bytes that it takes packed.
+  int64_t bytes() const { return panels() * panel_bytes(); }
+};
+
+/// Packs the elements at source[row * row_stride + column * column_stride], rounded to the type of storage.
+void pack_panels(const PanelMatrix& matrix, const float* source, int64_t row_stride, int64_t column_stride,
+                 void* packed);
+
+/// sums[r, c] = bias[c] + sum over k of a[r, k] * matrix[k, c] for the columns of `count` panels from `panel`
+/// on, columns beyond n included. Rows of `a` are `a_stride` apart, rows of `sums` `stride`. `bias` may be
+/// null; it begins with that of the first column and has as many elements as there are columns.
+void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                   const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
+                   int64_t stride) noexcept;
+
+/// True where this processor multiplies pairs of bfloat16 (AVX-512 BF16).
+bool multiplies_bfloat16() noexcept;
+
+/// panel_product() with rows in bfloat16, for a matrix in bfloat16: products of pairs are summed in float32
+/// without a rounding between, subnormal numbers count as 0. `a_stride` is even, and rows hold a 0 after an
+/// odd k. Only where multiplies_bfloat16().
+void bfloat16_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
+                      const uint16_t* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
+                      int64_t stride) noexcept;
+
+}  // namespace assay::kernels

@@ -1,0 +1,126 @@
+#include "kernels/panel/panel_product.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <vector>
+
+#include "kernels/convert/convert.h"
+
+namespace assay::kernels {
+namespace {
+
+std::vector<float> numbers(std::mt19937& random, int64_t count) {
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> v(static_cast<size_t>(count));
+  for (float& x : v) x = uniform(random);
+  return v;
+}
+
+void round_to(PanelType type, std::vector<float>& v) {
+  if (type == PanelType::kFloat32) return;
+  const NarrowType narrow = type == PanelType::kFloat16 ? NarrowType::kFloat16 : NarrowType::kBfloat16;
+  std::vector<uint16_t> bits(v.size());
+  narrow_row(narrow, v.data(), bits.data(), v.size());
+  widen_row(narrow, bits.data(), v.data(), v.size());
+}
+
+struct Case {
+  std::vector<float> a, b, bias;
+  std::vector<char> packed;
+  PanelMatrix matrix;
+  int64_t rows, a_stride, stride;
+
+  Case(std::mt19937& random, int64_t r, int64_t n, int64_t k, PanelType type)
+      : matrix{n, k, type}, rows(r), a_stride(k + 3), stride(matrix.panels() * kPanelColumns + 5) {
+    a = numbers(random, rows * a_stride);
+    b = numbers(random, n * k);
+    bias = numbers(random, matrix.panels() * kPanelColumns);
+    packed.resize(static_cast<size_t>(matrix.bytes()));
+    pack_panels(matrix, b.data(), 1, k, packed.data());  // stored transposed
+    round_to(type, b);
+  }
+  double expected(int64_t r, int64_t c, bool with_bias) const {
+    double sum = with_bias ? bias[c] : 0;
+    for (int64_t i = 0; i < matrix.k; ++i) sum += double{a[r * a_stride + i]} * b[c * matrix.k + i];
+    return sum;
+  }
+};
+
+TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
+  std::mt19937 random(1);
+  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
+    for (const int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 30})
+      for (const int64_t n : {1, 15, 16, 17, 40})
+        for (const int64_t k : {1, 2, 9, 256, 257, 601}) {
+          const Case x(random, rows, n, k, type);
+          for (const bool with_bias : {false, true}) {
+            std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
+            panel_product(x.matrix, x.packed.data(), 0, x.matrix.panels(), x.a.data(), x.a_stride, rows,
+                          with_bias ? x.bias.data() : nullptr, sums.data(), x.stride);
+            for (int64_t r = 0; r < rows; ++r) {
+              for (int64_t c = 0; c < n; ++c)
+                ASSERT_NEAR(sums[r * x.stride + c], x.expected(r, c, with_bias),
+                            1e-6 * static_cast<double>(k + 1))
+                    << rows << " " << n << " " << k;
+              ASSERT_EQ(sums[r * x.stride + x.stride - 1], 77);
+            }
+          }
+        }
+}
+
+TEST(PanelProduct, StartsAtAPanel) {
+  std::mt19937 random(2);
+  const Case x(random, 7, 70, 33, PanelType::kBfloat16);
+  std::vector<float> sums(static_cast<size_t>(7 * 32));
+  panel_product(x.matrix, x.packed.data(), 1, 2, x.a.data(), x.a_stride, 7, x.bias.data() + 16, sums.data(),
+                32);
+  for (int64_t r = 0; r < 7; ++r)
+    for (int64_t c = 0; c < 32; ++c) ASSERT_NEAR(sums[r * 32 + c], x.expected(r, c + 16, true), 1e-4);
+}
+
+TEST(PanelProduct, InfinitiesAndNanStayInTheirRowsAndColumns) {
+  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16}) {
+    const PanelMatrix m{17, 3, type};
+    std::vector<float> b(17 * 3, 1), a(4 * 3, 1), sums(4 * 32);
+    a[3] = INFINITY;      // row 1
+    b[2 * 17 + 4] = NAN;  // column 4
+    std::vector<char> packed(static_cast<size_t>(m.bytes()));
+    pack_panels(m, b.data(), 17, 1, packed.data());
+    panel_product(m, packed.data(), 0, 2, a.data(), 3, 4, nullptr, sums.data(), 32);
+    for (int64_t r = 0; r < 4; ++r)
+      for (int64_t c = 0; c < 17; ++c) {
+        if (c == 4)
+          EXPECT_TRUE(std::isnan(sums[r * 32 + c]));
+        else
+          EXPECT_EQ(sums[r * 32 + c], r == 1 ? INFINITY : 3);
+      }
+  }
+}
+
+TEST(PanelProduct, RowsInBfloat16) {
+  if (!multiplies_bfloat16()) GTEST_SKIP() << "this processor does not multiply bfloat16 (AVX-512 BF16)";
+  std::mt19937 random(3);
+  for (const int64_t rows : {1, 2, 5, 6, 12, 13, 31})
+    for (const int64_t k : {1, 2, 9, 512, 513, 1100}) {
+      Case x(random, rows, 40, k, PanelType::kBfloat16);
+      round_to(PanelType::kBfloat16, x.a);
+      const int64_t length = k + k % 2;
+      std::vector<uint16_t> a(static_cast<size_t>(rows * length), 0);
+      for (int64_t r = 0; r < rows; ++r)
+        narrow_row(NarrowType::kBfloat16, x.a.data() + r * x.a_stride, a.data() + r * length,
+                   static_cast<size_t>(k));
+      std::vector<float> sums(static_cast<size_t>(rows * x.stride), 77);
+      bfloat16_product(x.matrix, x.packed.data(), 0, 3, a.data(), length, rows, x.bias.data(), sums.data(),
+                       x.stride);
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < 40; ++c)
+          ASSERT_NEAR(sums[r * x.stride + c], x.expected(r, c, true), 1e-6 * static_cast<double>(k + 1));
+    }
+}
+
+}  // namespace
+}  // namespace assay::kernels

@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+// Every instruction set that this processor may have, those that the kernels leave out among them.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/vector_math_test.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "kernels/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::kernels {
+namespace HWY_NAMESPACE {
+
+/// `end` is the end of memory that may be touched.
+void move_partial_vectors(float* end) {
+  const size_t lanes = hn::Lanes(F());
+  for (size_t n = 1; n < lanes; ++n) {
+    float* const p = end - n;
+    p[-1] = 77;
+    for (size_t i = 0; i < n; ++i) p[i] = static_cast<float>(i + 1);
+    const VF v = load_first(p, n);
+    alignas(64) float whole[hn::MaxLanes(F())];
+    hn::Store(v, F(), whole);
+    for (size_t i = 0; i < lanes; ++i)
+      EXPECT_EQ(whole[i], i < n ? static_cast<float>(i + 1) : 0) << hwy::TargetName(HWY_TARGET) << " " << n;
+    store_first(hn::Add(v, v), p, n);
+    for (size_t i = 0; i < n; ++i)
+      EXPECT_EQ(p[i], static_cast<float>(2 * i + 2)) << hwy::TargetName(HWY_TARGET) << " " << n;
+    EXPECT_EQ(p[-1], 77);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::kernels {
+namespace {
+
+/// A masked access of SSE and NEON is a whole one: it read and wrote what lies behind an operand.
+TEST(VectorMath, PartialVectorsTouchNothingElse) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(::mprotect(static_cast<char*>(pages) + page, page, PROT_NONE), 0);
+  auto* const end = reinterpret_cast<float*>(static_cast<char*>(pages) + page);
+  HWY_STATIC_DISPATCH(move_partial_vectors)(end);
+#if HWY_TARGETS & HWY_SSSE3
+  if (hwy::SupportedTargets() & HWY_SSSE3) N_SSSE3::move_partial_vectors(end);
+#endif
+#if HWY_TARGETS & HWY_SSE4
+  if (hwy::SupportedTargets() & HWY_SSE4) N_SSE4::move_partial_vectors(end);
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (hwy::SupportedTargets() & HWY_AVX2) N_AVX2::move_partial_vectors(end);
+#endif
+#if HWY_TARGETS & HWY_AVX3
+  if (hwy::SupportedTargets() & HWY_AVX3) N_AVX3::move_partial_vectors(end);
+#endif
+  ::munmap(pages, 2 * page);
+}
+
+}  // namespace
+}  // namespace assay::kernels
+#endif

@@ -1,0 +1,44 @@
+// Convolution by 3x3 windows with stride 1 after Winograd: an image is cut into tiles of M x M results, and
+// each tile, its window of (M + 2) x (M + 2) numbers transformed, takes part in (M + 2)^2 matrix products
+// over channels instead of 9 M^2 multiplications each.
+//
+// A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 2016; S. Winograd, Arithmetic
+// Complexity of Computations, SIAM 1980.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::kernels {
+
+/// Images with channels last, whose channels are a multiple of kWinogradChannels.
+struct WinogradSize {
+  int64_t batch = 0;
+  int64_t in_height = 0, in_width = 0, in_channels = 0;
+  int64_t out_height = 0, out_width = 0, out_channels = 0;
+  int64_t pad_top = 0, pad_left = 0;
+  int64_t m = 0;  ///< results of a tile along an axis: 2 or 4
+
+  int64_t points() const { return (m + 2) * (m + 2); }
+  int64_t tile_rows() const { return (out_height + m - 1) / m; }
+  int64_t tile_columns() const { return (out_width + m - 1) / m; }
+  int64_t tiles() const { return batch * tile_rows() * tile_columns(); }
+};
+
+inline constexpr int64_t kWinogradChannels = 8;
+
+/// Weights [outputs, inputs, 3, 3] as points() matrices [inputs, outputs], computed in double.
+void transform_winograd_weights(const WinogradSize& size, const float* weights, float* matrices);
+
+/// Tiles [first, first + count), counted over all images in row-major order, as points() matrices [count,
+/// in_channels]. has_special[t]: 1 where a tile holds an infinity or NaN, which the transformation would
+/// spread over all of its results; else 0.
+void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
+                               float* matrices, uint8_t* has_special) noexcept;
+
+/// The m rows of m pixels of one tile, `columns` channels each, from points() matrices of sums: the tile's
+/// row of each lies at sums + point * point_stride. Pixel (i, j) goes to y + (i * m + j) * columns. `bias`
+/// may be null. `columns` is a multiple of kWinogradChannels.
+void transform_winograd_outputs(int64_t m, const float* sums, int64_t point_stride, int64_t columns,
+                                const float* bias, float* y, int64_t pixel_stride) noexcept;
+
+}  // namespace assay::kernels
