@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/clone.h"
+#include "ops/eval_util.h"
 #include "ops/infer.h"
 #include "ops/schema.h"
 #include "reference/error_bound.h"
@@ -13,6 +14,7 @@
 #include "arbiter/judge.h"
 #include "run/conformance.h"
 #include "tensor/convert.h"
+#include "tensor/narrow_float.h"
 
 namespace assay::fuzz {
 namespace {
@@ -101,6 +103,15 @@ std::string first_difference(const Tensor& actual, const Tensor& stored) {
                      text_of(stored, first), count, actual.numel());
 }
 
+/// Largest |result - exact| over a given bound; storing costs half a unit in the last place more. Float64
+/// tensors of one shape.
+double ratio_to_bound(const Tensor& result, const Tensor& exact, const Tensor& bound, DType declared) {
+  const double u = unit_roundoff(declared), floor = float_range(declared).smallest;
+  const Tensor storing = map_elements<double>(exact, [=](double y) { return u * std::abs(y) + floor; });
+  const Tensor most = map_broadcast<double>(storing, bound, [](double a, double b) { return a + b; });
+  return deviation(result, exact, {.most = most, .possible = {}}, declared).ratio;
+}
+
 /// A float tensor that is not the stored result.
 Comparison compare_floats(const Case& c, const Tensor& actual, const Tensor& stored, size_t i) {
   const std::string d = first_difference(actual, stored), text = fmt::format("output {}: {}", i, d);
@@ -108,7 +119,8 @@ Comparison compare_floats(const Case& c, const Tensor& actual, const Tensor& sto
   if (has_subgraph(node_of(c))) {
     const LaneResults lanes = evaluate(c, {.noisy_lanes = 3});
     StoredTensor result(actual);
-    const ArbiterVerdict v = judge_result("", "", result, lanes[i], stored.dtype());
+    ArbiterVerdict v;
+    judge_result(result, {.lanes = lanes[i], .declared = stored.dtype()}, v);
     return {v.verdict == Verdict::kWrong ? Outcome::kDifferent : Outcome::kRounding, text, {}, 0, 0};
   }
   Results y;
