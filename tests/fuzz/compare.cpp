@@ -11,10 +11,10 @@
 #include "ops/schema.h"
 #include "reference/error_bound.h"
 #include "reference/interpreter.h"
+#include "arbiter/float_range.h"
 #include "arbiter/judge.h"
 #include "run/conformance.h"
 #include "tensor/convert.h"
-#include "tensor/narrow_float.h"
 
 namespace assay::fuzz {
 namespace {
