@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs programs on an emulated CPU that this machine is not: AVX-512 with or without VNNI and BF16, AMX, or no AVX at all.
+"""Runs programs on an emulated CPU that this machine is not: AVX-512 with or without VNNI and BF16, or no AVX at all.
 
     emulate.py --cpu tigerlake --program build/kernels_tests --run 'kernels_tests --gtest_filter=Convert*'
 
 Bochs emulates the CPU, a Linux kernel runs on it, and a busybox shell runs the commands. No BIOS, boot loader or disk is
-needed: loader.s is the machine's ROM. Packages: bochs bochs-term busybox-static cpio binutils dpkg, and the kernel,
-which is fetched by apt-get (linux-image-cloud-amd64, not installed). `--bochs` names another Bochs: Debian 12's (2.7)
-has no BF16 and no AMX, 3.0 has both (model sapphire_rapids). An emulated instruction costs some fifty of the host's.
+needed: loader.s is the machine's ROM. Packages: busybox-static cpio lz4 binutils dpkg, and the kernel, which is fetched
+by apt-get (linux-image-cloud-amd64, not installed). Bochs: 3.0 or later (`--bochs PATH`); Linux refuses the AVX-512
+registers of 2.7's tigerlake, and BF16 (sapphire_rapids) came with 3.0. CONTRIBUTING.md says how it is configured.
 
 Exit status: 0 when every command ended with 0; 77 where something is missing; 1 otherwise.
 """
@@ -27,11 +27,10 @@ import time
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
-LOW = 0x8000            # boot parameters and command line
 BOOT_PARAMS, COMMAND_LINE = 0x8000, 0xA000
-PAGE_TABLES_END = 0x16000
-# No BIOS tables, no interrupt controllers beyond the oldest, nothing that costs time.
-OPTIONS = ("console=ttyS0,115200 quiet nosmp noreplace-smp mitigations=off nokaslr nolapic noapic acpi=off pci=off tsc=reliable "
+# No BIOS tables, no interrupt controllers beyond the oldest, nothing that costs time. Linux 6.1 trusts `fsrm` where `erms` is
+# not enabled, and then its memmove overwrites all memory; without XFD it enables only one half of AMX's state, which faults.
+OPTIONS = ("console=ttyS0,115200 loglevel=1 nosmp noreplace-smp mitigations=off nokaslr nolapic noapic acpi=off pci=off tsc=reliable "
            "no_timer_check lpj=200000 panic=-1 reboot=t,force random.trust_cpu=on nowatchdog audit=0 lsm= idle=halt "
            "clearcpuid=fsrm,amx_tile i8042.nopnp i8042.noaux i8042.nokbd")
 
@@ -178,11 +177,11 @@ def write_disk(folder, header, entry, parts, archive, memory, options):
     """The disk and the ROM that reads it."""
     end = max(address + len(data) for address, data in parts)
     initrd_at = (end + 0x4000000) & ~0xFFFFF  # beyond the kernel's zeroed part
-    low = boot_parameters(header, memory, initrd_at, len(archive)).ljust(COMMAND_LINE - LOW, b"\0") + options.encode() + b"\0"
+    low = boot_parameters(header, memory, initrd_at, len(archive)).ljust(COMMAND_LINE - BOOT_PARAMS, b"\0") + options.encode() + b"\0"
     table, sector = [], 0
     disk = folder / "disk.img"
     with open(disk, "wb") as out:
-        for address, data in [(LOW, low), *parts, (initrd_at, archive)]:
+        for address, data in [(BOOT_PARAMS, low), *parts, (initrd_at, archive)]:
             sectors = (len(data) + 511) // 512
             out.write(data.ljust(sectors * 512, b"\0"))
             table.append((sector, sectors, address))

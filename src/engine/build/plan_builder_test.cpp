@@ -46,8 +46,8 @@ TEST(PlanBuilder, APlanWithoutDataIsThePlan) {
 TEST(PlanBuilder, BlocksAreAsWideAsVectors) {
   for (const int isa : {dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx, dnnl_cpu_isa_avx2, dnnl_cpu_isa_avx2_vnni})
     EXPECT_EQ(channel_block(isa), 8) << isa;
-  for (const int isa : {dnnl_cpu_isa_avx512_core, dnnl_cpu_isa_avx512_core_vnni, dnnl_cpu_isa_avx512_core_bf16,
-                        dnnl_cpu_isa_avx512_core_amx})
+  for (const int isa : {dnnl_cpu_isa_avx512_core, dnnl_cpu_isa_avx512_core_vnni,
+                        dnnl_cpu_isa_avx512_core_bf16, dnnl_cpu_isa_avx512_core_amx})
     EXPECT_EQ(channel_block(isa), 16) << isa;
 }
 
