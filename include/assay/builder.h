@@ -75,8 +75,9 @@ struct BuilderConfig {
   bool strips_weights = false;
   /// float32 numbers may be rounded to float16 or bfloat16 where they are stored, if that is faster;
   /// arithmetic stays float32. With bf16 on a processor that multiplies bfloat16 (AVX-512 BF16), both factors
-  /// of products may be rounded, and sums stay float32. Needed for neither what the network itself declares
-  /// to be of these types, nor for weights that lose nothing.
+  /// of products may be rounded, and sums stay float32. Either one also allows algorithms that round more
+  /// than float32 is expected to (Winograd's with tiles of 4x4). Needed for neither what the network itself
+  /// declares to be of these types, nor for weights that lose nothing.
   bool fp16 = false, bf16 = false;
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;

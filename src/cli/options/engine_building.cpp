@@ -68,10 +68,12 @@ void add_config_options(ArgParser& parser) {
                              .metavar = "NAME:SHAPE"});
   const Option options[] = {
       {.names = {"--fp16"},
-       .help = "Weights and other float32 numbers may be stored in float16 where that is faster; arithmetic "
-               "stays float32.",
+       .help = "Weights and other float32 numbers may be stored in float16 where that is faster, and faster "
+               "algorithms may round more; arithmetic stays float32.",
        .arity = Arity::kNone},
-      {.names = {"--bf16"}, .help = "The same with bfloat16.", .arity = Arity::kNone},
+      {.names = {"--bf16"},
+       .help = "The same with bfloat16, to which factors of products may be rounded, too.",
+       .arity = Arity::kNone},
       {.names = {"--refittable"},
        .help = "Other weights can be given to the engine later.",
        .arity = Arity::kNone},

@@ -1,6 +1,5 @@
 // MatMul and Gemm of 8-bit integers with a constant matrix, from DequantizeLinear to QuantizeLinear.
 #include "engine/tactics/int8_product.h"
-#include "engine/tactics/matrix_product.h"
 #include "engine/tactics/tactic_list.h"
 
 namespace assay::engine {
@@ -10,13 +9,8 @@ constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
 
 std::string propose(const Problem& problem, Proposals& proposals) {
   MatrixProduct p;
-  if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
-  if (!p.packed) return "the right operand is not a constant matrix";
-  if (!is_dense(p.a) || !is_dense(p.out) || p.rearranged) return "an operand or the result is rearranged";
-  if (problem.region().transposed[0] != nullptr || problem.region().transposed[1] != nullptr)
-    return "an operand is transposed";
-  if (p.weight_scale != 1) return "alpha is not 1";
-  if (std::string reason = tile_epilogue_refusal(problem, p.epilogue); !reason.empty()) return reason;
+  if (std::string reason = read_matrix_product(problem, p); !reason.empty()) return reason;
+  if (problem.region().transposed[1] != nullptr) return "an operand is transposed";
   const ProductSize size{p.out.shape[0], p.b.shape[1], p.b.shape[0]};
   const size_t channel_axis = is_dense(p.b) ? 1 : 0;
   Int8Operands operands;

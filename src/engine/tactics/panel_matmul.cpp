@@ -1,5 +1,4 @@
 // MatMul and Gemm with a constant matrix in panels of 32 or 16 bits.
-#include "engine/tactics/matrix_product.h"
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
 #include "kernels/convert/convert.h"
@@ -11,12 +10,7 @@ constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
 
 std::string propose(const Problem& problem, Proposals& proposals) {
   MatrixProduct p;
-  if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
-  if (!p.packed) return "the right operand is not a constant matrix";
-  if (!is_dense(p.a) || !is_dense(p.out) || p.rearranged) return "an operand or the result is rearranged";
-  if (problem.region().transposed[0] != nullptr) return "the left operand is transposed";
-  if (p.weight_scale != 1) return "alpha is not 1";
-  if (std::string reason = tile_epilogue_refusal(problem, p.epilogue); !reason.empty()) return reason;
+  if (std::string reason = read_matrix_product(problem, p); !reason.empty()) return reason;
   const ProductSize size{p.out.shape[0], p.b.shape[1], p.b.shape[0]};
   const PanelSource source{.weights = p.right,
                            .row_stride = p.b.strides[0],

@@ -59,6 +59,15 @@ ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t f
   return t;
 }
 
+std::string read_matrix_product(const Problem& problem, MatrixProduct& p) {
+  if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
+  if (!p.packed) return "the right operand is not a constant matrix";
+  if (!is_dense(p.a) || !is_dense(p.out) || p.rearranged) return "an operand or the result is rearranged";
+  if (problem.region().transposed[0] != nullptr) return "the left operand is transposed";
+  if (p.weight_scale != 1) return "alpha is not 1";
+  return tile_epilogue_refusal(problem, p.epilogue);
+}
+
 std::string read_conv_product(const Problem& p, ConvProduct& conv) {
   if (p.region().result_transposed != nullptr) return "the result is transposed";
   const Shape* in = p.input_shape(0);
@@ -72,6 +81,8 @@ std::string read_conv_product(const Problem& p, ConvProduct& conv) {
   conv.is_depthwise =
       size.groups > 1 && size.groups == size.in_channels && size.out_channels == size.in_channels;
   if (size.groups > 1 && !conv.is_depthwise) return "it has groups of several channels";
+  if (p.has_input(2) && p.input_constant(2)->numel() != size.out_channels)
+    return "the bias is not one number per channel";
   conv.window = plan.window;
   conv.in_channels = size.in_channels;
   conv.size = {size.batch * conv.window.out_size(), size.out_channels,

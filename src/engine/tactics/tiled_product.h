@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/tactics/epilogue.h"
+#include "engine/tactics/matrix_product.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "kernels/conv.h"
@@ -40,6 +40,9 @@ inline constexpr int64_t kTileSumBytes = 48 << 10;
 /// `sum_bytes`.
 ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
                            int64_t sums = 1, int64_t sum_bytes = kTileSumBytes);
+
+/// A product of dense rows with a constant matrix. Returns why a region is not one, or nothing.
+std::string read_matrix_product(const Problem& problem, MatrixProduct& p);
 
 /// A convolution as a product: batch times positions are its rows.
 struct ConvProduct {
