@@ -4,6 +4,8 @@
 # make        builds
 BUILD := build
 JOBS := $(shell nproc)
+# Some tests wait for the disk.
+TEST_JOBS := $(shell expr $(JOBS) + 1)
 
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
@@ -25,7 +27,7 @@ demo: setup-demo $(BUILD)/build.ninja
 
 test: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE long
+	@ASSAY_ONNXRUNTIME=$(CURDIR)/.venv tools/run_tests.py --test-dir $(BUILD) --output-on-failure -j $(TEST_JOBS) -LE long
 
 test-long: setup-test $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)

@@ -260,6 +260,11 @@ class Graph {
   Graph* parent_ = nullptr;
 };
 
+/// "ai.onnx" is another name for the standard domain "".
+inline std::string_view canonical_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+
 struct OpsetImport {
   std::string domain;  ///< "" for ai.onnx
   int64_t version = 0;

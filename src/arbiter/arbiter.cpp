@@ -10,8 +10,8 @@
 namespace assay {
 namespace {
 
-/// More noisy evaluations are made where a ratio beyond this one comes from few: the largest of a million normal numbers
-/// varies, and so does a spread that few lanes show.
+/// More noisy evaluations are made where a ratio beyond this one comes from few: the largest of a million
+/// normal numbers varies, and so does a spread that few lanes show.
 constexpr double kNearlyWrong = 0.7;
 
 Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
@@ -20,7 +20,8 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   std::vector<std::unique_ptr<SuspectRun>> runs;
   std::vector<Suspect*> suspects;
   for (const ArbiterCase& c : cases)
-    suspects.push_back(runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs)).get());
+    suspects.push_back(
+        runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs)).get());
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
@@ -36,14 +37,16 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
 /// Whether more noise could change a verdict.
 bool is_close(const ArbiterVerdict& v) {
   if (v.basis == Basis::kNode && v.worst_ratio <= 1) return false;
-  return v.verdict == Verdict::kUnclear || (v.verdict == Verdict::kWrong && !v.certain && v.basis != Basis::kNode) ||
+  return v.verdict == Verdict::kUnclear ||
+         (v.verdict == Verdict::kWrong && !v.certain && v.basis != Basis::kNode) ||
          (v.basis != Basis::kNode && v.verdict == Verdict::kRounding && v.worst_ratio > kNearlyWrong);
 }
 
 }  // namespace
 
 bool Arbitration::any(Verdict verdict) const {
-  return std::any_of(outputs.begin(), outputs.end(), [&](const ArbiterVerdict& o) { return o.verdict == verdict; });
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](const ArbiterVerdict& o) { return o.verdict == verdict; });
 }
 
 bool Arbitration::all_right() const { return !any(Verdict::kWrong); }

@@ -1,9 +1,9 @@
 // Who is right: each backend's results against the float64 reference, with the error that rounding explains.
 //
-// docs/numerics.md describes the model. In short: where a node's inputs are among a runner's results, the node is
-// judged on them, by the bounds of its own arithmetic; who is wrong and where it begins follows from that alone.
-// Elsewhere noisy evaluations of the network, from the nearest values that are known, give for every element the
-// spread that the arithmetic of the declared types explains.
+// docs/numerics.md describes the model. In short: where a node's inputs are among a runner's results, the
+// node is judged on them, by the bounds of its own arithmetic; who is wrong and where it begins follows from
+// that alone. Elsewhere noisy evaluations of the network, from the nearest values that are known, give for
+// every element the spread that the arithmetic of the declared types explains.
 #pragma once
 
 #include <cstdint>
@@ -47,16 +47,17 @@ struct ArbiterVerdict {
   std::string runner, output;
   std::string node;     ///< label of the node that computes it; empty for what is fed
   std::string op_type;  ///< of that node
-  std::vector<std::string> inputs;  ///< that node's, as far as they are not constant; what its bodies use included
+  std::vector<std::string>
+      inputs;  ///< that node's, as far as they are not constant; what its bodies use included
   Verdict verdict = Verdict::kAgrees;
   Basis basis = Basis::kNetwork;
-  bool certain = false;        ///< kWrong: no order of the node's additions can excuse it
-  std::string problem;         ///< a difference that no error measures: shape, type, integers; empty otherwise
-  std::string note;            ///< what else excuses or explains it
-  double max_error = 0;        ///< largest |result - exact|, exact in the network without anybody's errors
-  double exact = 0;            ///< the exact value there
-  double own_error = 0;        ///< the same on the basis of the verdict
-  double worst_ratio = 0;      ///< largest |result - exact| / explained, on the basis of the verdict, as the rest
+  bool certain = false;    ///< kWrong: no order of the node's additions can excuse it
+  std::string problem;     ///< a difference that no error measures: shape, type, integers; empty otherwise
+  std::string note;        ///< what else excuses or explains it
+  double max_error = 0;    ///< largest |result - exact|, exact in the network without anybody's errors
+  double exact = 0;        ///< the exact value there
+  double own_error = 0;    ///< the same on the basis of the verdict
+  double worst_ratio = 0;  ///< largest |result - exact| / explained, on the basis of the verdict, as the rest
   double worst_error = 0, worst_explained = 0, worst_exact = 0, worst_result = 0;
   int64_t worst_at = -1;  ///< where
   int64_t beyond = 0;     ///< elements that are not explained
@@ -71,7 +72,8 @@ struct Arbitration {
   std::vector<ArbiterVerdict> outputs;  ///< by output in topological order, then by runner
   int samples = 0;                      ///< noisy evaluations that were made
   int lanes_lost = 0;                   ///< of nodes that the noise led astray
-  /// The same for a second run that gave out every layer, of the runners that seemed wrong; null when there was none.
+  /// The same for a second run that gave out every layer, of the runners that seemed wrong; null when there
+  /// was none.
   std::shared_ptr<const Arbitration> traced;
 
   /// Nothing is wrong; something may be unclear, or not judged.
@@ -90,13 +92,13 @@ struct ArbiterCase {
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options = {});
 
-/// What a second run with every layer marked says of the first one's results: where no node makes an error and the outputs
-/// are as far from the exact ones, the network has amplified rounding, and nobody is wrong; where they are right, the
-/// error is in what the backend does only when no layer is asked for.
+/// What a second run with every layer marked says of the first one's results: where no node makes an error
+/// and the outputs are as far from the exact ones, the network has amplified rounding, and nobody is wrong;
+/// where they are right, the error is in what the backend does only when no layer is asked for.
 void apply_trace(Arbitration& result, Arbitration traced);
 
-/// Logs an arbitration: first who made an error and what is known of it, then a line per output and runner (the
-/// inconspicuous ones only when there are few outputs or at -v), and a summary.
+/// Logs an arbitration: first who made an error and what is known of it, then a line per output and runner
+/// (the inconspicuous ones only when there are few outputs or at -v), and a summary.
 void report(const Arbitration& result, const ArbiterOptions& options);
 
 /// The arbitrations of a run's iterations as JSON. The file appears whole or not at all; throws Error (kIo).

@@ -8,7 +8,7 @@
 #include "reference/reference_test_util.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::arbiter_test {
 namespace {
 
 /// Every value of the model as a backend computes it that rounds after each node. `fault` may change a value.
@@ -20,7 +20,8 @@ StoredTensorList results_of(const Model& model, const std::vector<Tensor>& feed,
   StoredTensorList list;
   for (const auto& n : model.graph->nodes()) {
     std::vector<Tensor> inputs;
-    for (const Value* v : n->inputs()) inputs.push_back(v->is_constant() ? v->tensor().aligned() : values.at(v));
+    for (const Value* v : n->inputs())
+      inputs.push_back(v->is_constant() ? v->tensor().aligned() : values.at(v));
     const std::vector<Tensor> outputs = evaluate_node(*n, require_op(*n, model), std::move(inputs));
     for (size_t i = 0; i < outputs.size(); ++i) {
       Tensor t = outputs[i];
@@ -312,9 +313,11 @@ TEST(Arbiter, RandomNumbersAreLeftOpen) {
   TestModel m;
   Value* drawn = m.node("RandomNormalLike", "drawn", {m.input("x", {8})});
   const auto model = m.with_outputs({drawn, m.node("Neg", "neg", {drawn})});
-  const Arbitration both = judge(model, {random_floats({8}, 1)}, {{"drawn", random_floats({8}, 2)}, {"neg", random_floats({8}, 3)}});
+  const Arbitration both = judge(model, {random_floats({8}, 1)},
+                                 {{"drawn", random_floats({8}, 2)}, {"neg", random_floats({8}, 3)}});
   EXPECT_EQ(both.outputs[0].verdict, Verdict::kOpen);
-  EXPECT_EQ(both.outputs[1].verdict, Verdict::kWrong) << "what follows from the numbers that were drawn is not open";
+  EXPECT_EQ(both.outputs[1].verdict, Verdict::kWrong)
+      << "what follows from the numbers that were drawn is not open";
   const Arbitration end = judge(model, {random_floats({8}, 1)}, {{"neg", random_floats({8}, 3)}});
   EXPECT_EQ(end.outputs[0].verdict, Verdict::kOpen);
 }
@@ -322,9 +325,11 @@ TEST(Arbiter, RandomNumbersAreLeftOpen) {
 TEST(Arbiter, AJumpIsJudgedElementByElement) {
   TestModel m;
   Value* h = m.node("Mul", "h", {m.input("x", {1000}), m.constant("k", Tensor::scalar(1 / 3.0F))});
-  const auto model = m.with_outputs({m.node("Cast", "y", {h}, {{"to", int64_t{static_cast<int64_t>(DType::kInt32)}}})});
+  const auto model =
+      m.with_outputs({m.node("Cast", "y", {h}, {{"to", int64_t{static_cast<int64_t>(DType::kInt32)}}})});
   std::vector<float> x;
-  for (int i = 0; i < 1000; ++i) x.push_back(static_cast<float>(3 * (i % 200)));  // a third of it is next to a whole number
+  for (int i = 0; i < 1000; ++i)
+    x.push_back(static_cast<float>(3 * (i % 200)));  // a third of it is next to a whole number
   const std::vector<Tensor> feed{Tensor::vector<float>(x)};
   StoredTensorList results = results_of(*model, feed);
   std::erase_if(results, [](const NamedStoredTensor& t) { return t.name != "y"; });
@@ -340,13 +345,15 @@ TEST(Arbiter, AJumpIsJudgedElementByElement) {
 
 TEST(Arbiter, SumsOfWholeNumbersAreExact) {
   TestModel m;
-  const auto model = m.with_outputs({m.node("ReduceSum", "y", {m.input("x", {1000})}, {{"keepdims", int64_t{0}}})});
+  const auto model =
+      m.with_outputs({m.node("ReduceSum", "y", {m.input("x", {1000})}, {{"keepdims", int64_t{0}}})});
   std::vector<float> x;
   for (int i = 0; i < 1000; ++i) x.push_back(static_cast<float>(i % 37 - 9));
   const std::vector<Tensor> feed{Tensor::vector<float>(x)};
   const float sum = std::accumulate(x.begin(), x.end(), 0.0F);
   EXPECT_EQ(judge(model, feed, {{"y", Tensor::scalar(sum)}}).outputs[0].verdict, Verdict::kAgrees);
-  EXPECT_EQ(judge(model, feed, {{"y", Tensor::scalar(std::nextafter(sum, 1e9F))}}).outputs[0].verdict, Verdict::kWrong);
+  EXPECT_EQ(judge(model, feed, {{"y", Tensor::scalar(std::nextafter(sum, 1e9F))}}).outputs[0].verdict,
+            Verdict::kWrong);
 }
 
 TEST(Arbiter, ANodeOfWhatIsFedHasNobodyToInheritFrom) {
@@ -495,8 +502,8 @@ TEST(Arbiter, NoiseOfOneSourceInEveryElementIsNotUnderestimated) {
     for (int64_t r = 0; r < 1000; ++r) {
       float sum_in_float = 0;
       for (int64_t k = 0; k < 16; ++k)
-        sum_in_float +=
-            feed[0].data<float>()[r * 16 + k] * model->graph->find_value("w")->tensor().aligned().data<float>()[k];
+        sum_in_float += feed[0].data<float>()[r * 16 + k] *
+                        model->graph->find_value("w")->tensor().aligned().data<float>()[k];
       std::fill_n(y.mutable_data<float>() + r * 64, 64, sum_in_float);
     }
     EXPECT_LT(judge(model, feed, {{"y", y}}).outputs[0].worst_ratio, 0.7) << seed;
@@ -515,7 +522,8 @@ TEST(ArbiterReport, SaysWhoMadeIt) {
   EXPECT_NE(text.find("First Divergence | runner | Node 'b' (MatMul) | Output: 'b'"), std::string::npos)
       << text;
   EXPECT_NE(text.find("made here, certainly"), std::string::npos) << text;
-  EXPECT_LT(text.find("First Divergence"), text.find("Output: 'b' (shape=(4, 3))\n")) << "the maker comes first";
+  EXPECT_LT(text.find("First Divergence"), text.find("Output: 'b' (shape=(4, 3))\n"))
+      << "the maker comes first";
   EXPECT_NE(text.find("Error made by 1 node(s): 'b' (MatMul)"), std::string::npos) << text;
   EXPECT_NE(text.find("Error inherited by 1 node(s): 'c' (Sigmoid)"), std::string::npos);
   EXPECT_NE(text.find("    FAILED | runner | "), std::string::npos) << text;
@@ -523,4 +531,4 @@ TEST(ArbiterReport, SaysWhoMadeIt) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::arbiter_test

@@ -6,13 +6,15 @@
 namespace assay {
 namespace {
 
-/// An operator (empty: any), a part of the pattern or problem, and what they point to. The first that fits is said.
+/// An operator (empty: any), a part of the pattern or problem, and what they point to. The first that fits is
+/// said.
 struct Cause {
   std::string_view op_type, pattern, text;
 };
 
 constexpr Cause kCauses[] = {
-    {"", "shape is", "another rule for the output's shape: padding, ceil_mode, keepdims or a dropped dimension"},
+    {"", "shape is",
+     "another rule for the output's shape: padding, ceil_mode, keepdims or a dropped dimension"},
     {"", "type is", "a type that the backend does not have and replaced"},
     {"", "one that bfloat16 has", "it is computed in bfloat16 (a fast-math mode?)"},
     {"", "one that float16 has", "it is computed in float16"},

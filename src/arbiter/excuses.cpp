@@ -26,10 +26,12 @@ class Trial {
       }
       const Tensor own = suspect.own(*v);
       if (!own.defined() || own.is_container()) return;
-      inputs_.push_back(op_.op->types == EvalTypes::kFloat64 && is_float(own.dtype()) ? to_float64(own) : own);
+      inputs_.push_back(op_.op->types == EvalTypes::kFloat64 && is_float(own.dtype()) ? to_float64(own)
+                                                                                      : own);
     }
     const auto& outputs = suspect.node.outputs();
-    output_ = static_cast<size_t>(std::find(outputs.begin(), outputs.end(), &suspect.output) - outputs.begin());
+    output_ =
+        static_cast<size_t>(std::find(outputs.begin(), outputs.end(), &suspect.output) - outputs.begin());
     usable_ = true;
   }
 
@@ -80,9 +82,9 @@ Tensor flushed_inputs(const Trial& trial, DType dtype) {
   return trial.with_floats([normal](double x) { return std::abs(x) < normal ? 0.0 : x; });
 }
 
-/// Where the addends of a sum hardly differ, each is rounded in the same direction for as long as the sum stays within
-/// one binade: nothing cancels. They count as alike when their deviation is below some units in the last place of the
-/// sum; in between the share of the worst case falls with its square.
+/// Where the addends of a sum hardly differ, each is rounded in the same direction for as long as the sum
+/// stays within one binade: nothing cancels. They count as alike when their deviation is below some units in
+/// the last place of the sum; in between the share of the worst case falls with its square.
 constexpr double kAlike = 8;
 
 void widen_for_bias(const Trial& trial, double u, const Standard& standard, Explained& explained) {
@@ -126,28 +128,32 @@ bool are_between(const StoredTensor& stored, Low low, High high, ArbiterVerdict&
 }
 
 /// A quotient next to the middle between two steps may go to either.
-bool between_steps(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+bool between_steps(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                   ArbiterVerdict& out) {
   const int input = quantisation_scale_input(suspect.node);
-  if (input < 0 || !is_integer(stored.dtype()) || static_cast<size_t>(input) >= trial.inputs().size()) return false;
+  if (input < 0 || !is_integer(stored.dtype()) || static_cast<size_t>(input) >= trial.inputs().size())
+    return false;
   const Tensor& scale = trial.inputs()[static_cast<size_t>(input)];
   if (!scale.defined() || !is_float(scale.dtype())) return false;
   Tensor ends[2];
   for (int side = 0; side < 2; ++side) {
     std::vector<Tensor> changed = trial.inputs();
     const double factor = 1 + (side == 0 ? kScaleUlps : -kScaleUlps) * unit_roundoff(scale.dtype());
-    changed[static_cast<size_t>(input)] =
-        convert(map_elements<double>(to_float64(scale), [factor](double x) { return x * factor; }), scale.dtype());
+    changed[static_cast<size_t>(input)] = convert(
+        map_elements<double>(to_float64(scale), [factor](double x) { return x * factor; }), scale.dtype());
     ends[side] = trial.evaluate(std::move(changed));
     if (!ends[side].defined() || ends[side].shape() != stored.shape()) return false;
     ends[side] = convert(ends[side], DType::kFloat64);
   }
   const double *a = ends[0].data<double>(), *b = ends[1].data<double>();
   return are_between(
-      stored, [=](int64_t i) { return std::min(a[i], b[i]); }, [=](int64_t i) { return std::max(a[i], b[i]); }, out);
+      stored, [=](int64_t i) { return std::min(a[i], b[i]); },
+      [=](int64_t i) { return std::max(a[i], b[i]); }, out);
 }
 
 /// A backend's scale and zero point are judged on their own; the values follow from them.
-bool follows_own_scale(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+bool follows_own_scale(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                       ArbiterVerdict& out) {
   const Node& n = suspect.node;
   if (n.op_type != "DynamicQuantizeLinear" || n.outputs().size() != 3) return false;
   const bool is_zero_point = n.output(2) == &suspect.output;
@@ -157,7 +163,8 @@ bool follows_own_scale(const SuspectNode& suspect, const Trial& trial, const Sto
   };
   const double scale = value(1), zero = is_zero_point ? 0 : value(2);
   const Tensor wide = to_float64(trial.inputs()[0]);
-  if (std::isnan(scale) || std::isnan(zero) || (!is_zero_point && wide.shape() != stored.shape())) return false;
+  if (std::isnan(scale) || std::isnan(zero) || (!is_zero_point && wide.shape() != stored.shape()))
+    return false;
   double lowest = 0;
   for (const double x : wide.span<double>()) lowest = std::min(lowest, x);
   const double* x = wide.data<double>();
@@ -171,15 +178,18 @@ bool follows_own_scale(const SuspectNode& suspect, const Trial& trial, const Sto
 }
 
 /// Elements that ONNX says nothing about.
-bool is_out_of_range(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
-  if (suspect.node.op_type != "Cast" || !(is_integer(stored.dtype()) || stored.dtype() == DType::kBool)) return false;
+bool is_out_of_range(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                     ArbiterVerdict& out) {
+  if (suspect.node.op_type != "Cast" || !(is_integer(stored.dtype()) || stored.dtype() == DType::kBool))
+    return false;
   const Tensor& from = trial.inputs()[0];
   if (!is_float(from.dtype()) || from.shape() != stored.shape()) return false;
   const Tensor x = to_float64(from), own = convert(stored.load(), DType::kFloat64),
                y = convert(trial.evaluate(trial.inputs()), DType::kFloat64);
   const int bits = static_cast<int>(bit_width(stored.dtype()));
   const bool is_signed = is_signed_integer(stored.dtype());
-  const double low = is_signed ? -std::ldexp(1, bits - 1) : 0, high = std::ldexp(1, is_signed ? bits - 1 : bits);
+  const double low = is_signed ? -std::ldexp(1, bits - 1) : 0,
+               high = std::ldexp(1, is_signed ? bits - 1 : bits);
   int64_t open = 0, beyond = 0;
   for (int64_t i = own.numel(); i-- > 0;) {
     if (own.data<double>()[i] == y.data<double>()[i]) continue;
@@ -193,7 +203,8 @@ bool is_out_of_range(const SuspectNode& suspect, const Trial& trial, const Store
   }
   if (open == 0 || beyond > 0) return false;
   out.verdict = Verdict::kOpen;
-  out.note = fmt::format("{} element(s) are casts of numbers that {} cannot hold", open, dtype_name(stored.dtype()));
+  out.note =
+      fmt::format("{} element(s) are casts of numbers that {} cannot hold", open, dtype_name(stored.dtype()));
   out.beyond = 0;
   return true;
 }
@@ -202,16 +213,19 @@ bool has_special(const Tensor& t, bool only_nan) {
   if (!t.defined() || t.is_container() || !is_float(t.dtype())) return false;
   const Tensor wide = to_float64(t);
   const auto x = wide.span<double>();
-  return std::any_of(x.begin(), x.end(), [=](double v) { return std::isnan(v) || (!only_nan && std::isinf(v)); });
+  return std::any_of(x.begin(), x.end(),
+                     [=](double v) { return std::isnan(v) || (!only_nan && std::isinf(v)); });
 }
 
-constexpr const char* kSpecialNote = "its inputs hold NaN or infinities, and ONNX does not say what becomes of them";
+constexpr const char* kSpecialNote =
+    "its inputs hold NaN or infinities, and ONNX does not say what becomes of them";
 
-/// Which of several NaN is the largest, whether a product with zero is left out: where the inputs are special and the
-/// exact value or the result is, too, anything goes.
+/// Which of several NaN is the largest, whether a product with zero is left out: where the inputs are special
+/// and the exact value or the result is, too, anything goes.
 bool has_special_inputs(const Trial& trial, const Tensor& result, const Tensor& exact, Explained& explained) {
   const auto& inputs = trial.inputs();
-  if (std::none_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return has_special(t, false); })) return false;
+  if (std::none_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return has_special(t, false); }))
+    return false;
   explained.most = explained.most.reshaped(exact.shape());
   auto* most = explained.most.mutable_data<double>();
   const double *r = result.data<double>(), *y = exact.data<double>();
@@ -227,7 +241,8 @@ bool is_random(const Node& node, const Model& model) {
   return op && op.op->random && node.op_type != "Dropout";
 }
 
-void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard, ArbiterVerdict& out) {
+void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard,
+            ArbiterVerdict& out) {
   if (is_random(suspect.node, suspect.model)) {
     out.verdict = Verdict::kOpen;
     out.note = "which numbers a random operator draws is the backend's choice";
@@ -257,8 +272,10 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   if (const Tensor flushed = bounded ? flushed_inputs(trial, stored.dtype()) : Tensor();
       flushed.defined() && flushed.shape() == exact.shape()) {
     for (Tensor* t : {&explained.most, &explained.possible}) {
-      const Tensor room = map_broadcast<double>(flushed, exact, [](double a, double b) { return std::abs(a - b); });
-      *t = map_broadcast<double>(*t, room, [](double e, double r) { return std::isfinite(r) ? e + r : HUGE_VAL; });
+      const Tensor room =
+          map_broadcast<double>(flushed, exact, [](double a, double b) { return std::abs(a - b); });
+      *t = map_broadcast<double>(*t, room,
+                                 [](double e, double r) { return std::isfinite(r) ? e + r : HUGE_VAL; });
     }
     note = "numbers too small for normal ones were taken as zero";
   }

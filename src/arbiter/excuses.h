@@ -1,5 +1,5 @@
-// What else may have moved a result, beside the rounding that bounds describe: looked for only where something seems
-// wrong.
+// What else may have moved a result, beside the rounding that bounds describe: looked for only where
+// something seems wrong.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,10 @@ struct SuspectNode {
 /// Whether ONNX leaves to every backend which numbers the node draws.
 bool is_random(const Node& node, const Model& model);
 
-/// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, addends so alike that
-/// their roundings do not cancel, a quantised value half-way between two, and what ONNX leaves open. Changes `out` when
-/// that explains it, and says so in its note.
-void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard, ArbiterVerdict& out);
+/// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, addends so
+/// alike that their roundings do not cancel, a quantised value half-way between two, and what ONNX leaves
+/// open. Changes `out` when that explains it, and says so in its note.
+void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standard& standard,
+            ArbiterVerdict& out);
 
 }  // namespace assay

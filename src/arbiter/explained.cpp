@@ -13,8 +13,8 @@ namespace {
 
 /// Elements whose spreads are pooled at least: trailing dimensions are taken until they hold so many.
 constexpr int64_t kPoolElements = 64;
-/// An element whose spread is so many times (squared) the usual one among its neighbours has jumped: it says nothing of
-/// them.
+/// An element whose spread is so many times (squared) the usual one among its neighbours has jumped: it says
+/// nothing of them.
 constexpr double kJump = 1e4;
 /// Results below the normal numbers may be flushed to zero at every step through a network.
 constexpr double kFlushes = 1024;
@@ -25,8 +25,8 @@ int64_t pool_size(const Shape& shape) {
   return std::max<int64_t>(n, 1);
 }
 
-/// The square of a lane's distance from the exact value. Equal specials are not a distance; a special beside a
-/// number is an infinite one.
+/// The square of a lane's distance from the exact value. Equal specials are not a distance; a special beside
+/// a number is an infinite one.
 double squared_distance(double lane, double exact) {
   if (std::isfinite(lane) && std::isfinite(exact)) return (lane - exact) * (lane - exact);
   return lane == exact || (std::isnan(lane) && std::isnan(exact)) ? 0 : HUGE_VAL;
@@ -97,8 +97,8 @@ struct TypicalSpread {
   double at(const Pool& p) const { return std::min(absolute, relative * p.value); }
 };
 
-/// Spread of each element. Few lanes estimate the spread of elements whose errors have one source badly, pooled or
-/// not; then the tensor's helps.
+/// Spread of each element. Few lanes estimate the spread of elements whose errors have one source badly,
+/// pooled or not; then the tensor's helps.
 Tensor spread(std::span<const Tensor> lanes) {
   Tensor out = Tensor::allocate(DType::kFloat64, lanes[0].shape());
   auto* e = out.mutable_data<double>();
@@ -115,41 +115,45 @@ Tensor spread(std::span<const Tensor> lanes) {
 }
 
 bool differ(std::span<const Tensor> lanes) {
-  return std::any_of(lanes.begin(), lanes.end(), [&](const Tensor& t) { return !t.shares_storage(lanes[0]); });
+  return std::any_of(lanes.begin(), lanes.end(),
+                     [&](const Tensor& t) { return !t.shares_storage(lanes[0]); });
 }
 
 }  // namespace
 
 Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double factor) {
   const FloatRange range = float_range(dtype);
-  const double u = unit_roundoff(dtype), floor = dtype == DType::kFloat16 ? range.smallest : kFlushes * range.normal;
+  const double u = unit_roundoff(dtype),
+               floor = dtype == DType::kFloat16 ? range.smallest : kFlushes * range.normal;
   const Tensor sigma = spread(lanes);
-  return {.most = map_broadcast<double>(
-              sigma, lanes[0],
-              [=](double s, double y) { return std::isfinite(y) ? factor * s + u * std::abs(y) + floor : s; }),
+  return {.most = map_broadcast<double>(sigma, lanes[0],
+                                        [=](double s, double y) {
+                                          return std::isfinite(y) ? factor * s + u * std::abs(y) + floor : s;
+                                        }),
           .possible = {}};
 }
 
 Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype) {
   const Tensor& y = lanes[0];
   const FloatRange range = float_range(dtype);
-  // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16 they
-  // are kept by all that compute in float32.
+  // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16
+  // they are kept by all that compute in float32.
   const bool keeps = dtype == DType::kFloat16;
   Explained out;
   if (!error.worst.defined()) {
-    out.most = map_elements<double>(y, [=](double x) { return std::abs(x) < range.normal && !keeps ? std::abs(x) : 0; });
+    out.most = map_elements<double>(
+        y, [=](double x) { return std::abs(x) < range.normal && !keeps ? std::abs(x) : 0; });
     out.possible = out.most;
   } else {
     const double floor = keeps ? range.smallest : range.normal * error.operations;
     out.possible = map_elements<double>(error.worst, [=](double w) { return w + floor; });
-    out.most = map_broadcast<double>(error.expected, out.possible, [=](double e, double w) {
-      return std::min(kOwnFactor * e + floor, w);
-    });
+    out.most = map_broadcast<double>(error.expected, out.possible,
+                                     [=](double e, double w) { return std::min(kOwnFactor * e + floor, w); });
   }
   // A bound that special inputs make no number of says nothing.
   for (Tensor* t : {&out.most, &out.possible})
-    *t = map_broadcast<double>(*t, y, [](double e, double x) { return std::isnan(e) && std::isfinite(x) ? HUGE_VAL : e; });
+    *t = map_broadcast<double>(
+        *t, y, [](double e, double x) { return std::isnan(e) && std::isfinite(x) ? HUGE_VAL : e; });
   if (!differ(lanes)) return out;
   const Tensor inputs = spread(lanes);
   for (Tensor* t : {&out.most, &out.possible})

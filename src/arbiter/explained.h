@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// An error is wrong beyond so many sizes of what is to be expected of a node's own arithmetic. The size is the
-/// half-width of a uniform distribution, so this is about nine standard deviations.
+/// An error is wrong beyond so many sizes of what is to be expected of a node's own arithmetic. The size is
+/// the half-width of a uniform distribution, so this is about nine standard deviations.
 inline constexpr double kOwnFactor = 5;
 /// What may have been rounded on the way to a node counts up to so many spreads.
 inline constexpr double kInputFactor = 4;
@@ -19,15 +19,16 @@ struct Explained {
   Tensor possible;  ///< beyond this no order of additions explains them; undefined where that is not known
 };
 
-/// From noisy evaluations: `factor` times the largest of the element's own spread, that of its neighbours, and the
-/// tensor's typical one; and storing in `dtype`.
+/// From noisy evaluations: `factor` times the largest of the element's own spread, that of its neighbours,
+/// and the tensor's typical one; and storing in `dtype`.
 Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double factor);
 
-/// What is explained when the node is computed in float32 and only its result rounded to a narrower type: that
-/// rounding, the errors of float32, and the spread of its inputs. Undefined for float32 and wider.
+/// What is explained when the node is computed in float32 and only its result rounded to a narrower type:
+/// that rounding, the errors of float32, and the spread of its inputs. Undefined for float32 and wider.
 Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype);
 
-/// From the bounds of a node's arithmetic, and the spread of its inputs in the lanes, if there is more than one.
+/// From the bounds of a node's arithmetic, and the spread of its inputs in the lanes, if there is more than
+/// one.
 Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype);
 
 }  // namespace assay

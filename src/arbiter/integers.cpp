@@ -48,7 +48,8 @@ void judge_integers(const Tensor& result, std::span<const Tensor> lanes, Arbiter
     const std::vector<bool> differs = differing(lane, lanes[0]);
     const Tensor at = wide(lane);
     for (size_t i = 0; i < reach.size(); ++i)
-      if (differs[i]) reach[i] = std::max(reach[i], numbers ? std::abs(value_at(at, i) - value_at(exact, i)) : 0);
+      if (differs[i])
+        reach[i] = std::max(reach[i], numbers ? std::abs(value_at(at, i) - value_at(exact, i)) : 0);
   }
   const auto undecided = std::count_if(reach.begin(), reach.end(), [](double r) { return r >= 0; });
   std::vector<double> steps;
@@ -66,7 +67,8 @@ void judge_integers(const Tensor& result, std::span<const Tensor> lanes, Arbiter
     if (!shown && !plausible && first < 0) first = static_cast<int64_t>(i);
     out.own_error = std::max(out.own_error, error);
   }
-  const bool explained = beyond == 0 && static_cast<double>(missed) <= kExplainedFactor * static_cast<double>(undecided);
+  const bool explained =
+      beyond == 0 && static_cast<double>(missed) <= kExplainedFactor * static_cast<double>(undecided);
   out.verdict = explained ? Verdict::kRounding : Verdict::kWrong;
   out.certain = !explained && undecided == 0;
   out.beyond = explained ? 0 : std::max(beyond, missed);

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// An element may differ where the noisy evaluations disagree about it, by no more than they do. Where they decide
-/// about many elements, a few others may have been missed: those may differ by the usual step.
+/// An element may differ where the noisy evaluations disagree about it, by no more than they do. Where they
+/// decide about many elements, a few others may have been missed: those may differ by the usual step.
 void judge_integers(const Tensor& result, std::span<const Tensor> lanes, ArbiterVerdict& out);
 
 }  // namespace assay

@@ -37,8 +37,8 @@ Verdict verdict_of(const Deviation& d, Basis basis) {
   return basis != Basis::kNode && d.ratio <= kUnclearFactor ? Verdict::kUnclear : Verdict::kWrong;
 }
 
-/// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in float32: the few
-/// that are not are held to that.
+/// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in
+/// float32: the few that are not are held to that.
 constexpr double kMostOf = 0.75, kBeyondMost = 3;
 constexpr int64_t kEnoughElements = 16;
 
@@ -78,7 +78,8 @@ Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& 
   const FloatRange range = float_range(declared);
   const double *r = result.data<double>(), *y = exact.data<double>(), *e = explained.most.data<double>();
   const double* p = explained.possible.defined() ? explained.possible.data<double>() : nullptr;
-  const bool has_other = also_right != nullptr && also_right->shape() == exact.shape() && is_float(also_right->dtype());
+  const bool has_other =
+      also_right != nullptr && also_right->shape() == exact.shape() && is_float(also_right->dtype());
   const double* other = has_other ? also_right->data<double>() : nullptr;
   const auto is_other = [&](int64_t i) {
     if (other == nullptr) return false;
@@ -148,13 +149,15 @@ void judge_result(const StoredTensor& result, const Standard& standard, ArbiterV
   if (expected == DType::kUndefined ? !is_float(result.dtype()) : result.dtype() != expected) {
     wrong(fmt::format("its type is {}, not {}", dtype_name(result.dtype()),
                       expected == DType::kUndefined ? "a floating one" : dtype_name(expected)));
-  } else if (result.shape().size() != exact.shape().size() || (comparable && result.shape() != exact.shape())) {
+  } else if (result.shape().size() != exact.shape().size() ||
+             (comparable && result.shape() != exact.shape())) {
     wrong(fmt::format("its shape is {}, not {}", result.shape().str(), exact.shape().str()));
   } else if (!comparable || result.shape() != exact.shape()) {
     out.verdict = Verdict::kUnclear;
-    out.problem = fmt::format("rounding decides its shape, which is {} in exact arithmetic and {} here; its values "
-                              "cannot be judged",
-                              exact.shape().str(), result.shape().str());
+    out.problem = fmt::format(
+        "rounding decides its shape, which is {} in exact arithmetic and {} here; its values "
+        "cannot be judged",
+        exact.shape().str(), result.shape().str());
   } else if (is_float(exact.dtype())) {
     judge_floats(result.load(), standard, out);
   } else {

@@ -16,16 +16,17 @@ struct Standard {
   const NodeError* error = nullptr;  ///< as in Computed
   Basis basis = Basis::kNetwork;
   DType declared = DType::kUndefined;  ///< the type that the model gives it, kUndefined when it gives none
-  /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to it.
+  /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
+  /// it.
   const Tensor* exact = nullptr;
 };
 
-/// Up to so many times what noisy evaluations explain a result is unclear, not wrong: their model of errors is not that
-/// of any backend. Not on a node's own inputs, where bounds are known.
+/// Up to so many times what noisy evaluations explain a result is unclear, not wrong: their model of errors
+/// is not that of any backend. Not on a node's own inputs, where bounds are known.
 inline constexpr double kUnclearFactor = 4;
 
-/// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner, output, node,
-/// max_error and exact.
+/// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner,
+/// output, node, max_error and exact.
 void judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out);
 
 /// What is explained of a result in `dtype`, given as float64.
@@ -34,13 +35,14 @@ Explained explained_for(const Tensor& result, const Standard& standard, DType dt
 /// For each element whether it is explained, and the worst one. For excuses, which change what is explained.
 struct Deviation {
   double max_error = 0;
-  double ratio = 0;  ///< largest error over what is explained
-  int64_t at = -1;   ///< there
-  bool rounded = true;  ///< every error within u |y| (1 + u)
+  double ratio = 0;         ///< largest error over what is explained
+  int64_t at = -1;          ///< there
+  bool rounded = true;      ///< every error within u |y| (1 + u)
   bool impossible = false;  ///< an error is beyond what is possible
   int64_t beyond = 0, overflows = 0;
 };
-/// Where the result is the correctly rounded value of `also_right`, if there is one of its shape, nothing deviates.
+/// Where the result is the correctly rounded value of `also_right`, if there is one of its shape, nothing
+/// deviates.
 Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& explained, DType declared,
                     const Tensor* also_right = nullptr);
 

@@ -13,7 +13,7 @@ namespace assay {
 namespace {
 
 /// Errors that are so much alike have one cause.
-constexpr double kAlike = 0.02;
+constexpr double kFitted = 0.02;
 /// Tensors beyond this are looked at in part.
 constexpr int64_t kMostElements = int64_t{1} << 22;
 
@@ -58,12 +58,14 @@ std::string one_factor(const WrongElements& w) {
   const auto fits = [&](auto expected) {
     return std::all_of(w.at.begin(), w.at.end(), [&](int64_t i) {
       const auto p = static_cast<size_t>(i);
-      return std::abs(w.r[p] - expected(w.y[p])) <= std::max(kAlike * std::abs(w.r[p] - w.y[p]), w.explained);
+      return std::abs(w.r[p] - expected(w.y[p])) <=
+             std::max(kFitted * std::abs(w.r[p] - w.y[p]), w.explained);
     });
   };
   if (!factors.empty()) {
     const double f = middle(factors);
-    if (fits([f](double y) { return f * y; })) return fmt::format("every one is {:.7g} times the exact value", f);
+    if (fits([f](double y) { return f * y; }))
+      return fmt::format("every one is {:.7g} times the exact value", f);
   }
   const double d = middle(offsets);
   if (fits([d](double y) { return y + d; })) return fmt::format("every one is off by {:.6g}", d);
@@ -95,7 +97,8 @@ std::string reordered(const WrongElements& w) {
   std::vector<double> a = w.y, b = w.r;
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
-  const bool same = std::equal(a.begin(), a.end(), b.begin(), [&](double x, double y) { return w.is_close(x, y); });
+  const bool same =
+      std::equal(a.begin(), a.end(), b.begin(), [&](double x, double y) { return w.is_close(x, y); });
   return same && a.front() != a.back() ? "the exact values in another order" : "";
 }
 
@@ -121,10 +124,12 @@ std::string place(const WrongElements& w) {
         w.at.begin(), w.at.end(), [&](int64_t a, int64_t b) { return w.index(a, d) < w.index(b, d); });
     const int64_t low = w.index(*first, d), high = w.index(*last, d), extent = w.shape[d];
     const std::string axis = fmt::format("axis {}", d);
-    if (low == high && high == extent - 1) return fmt::format("only the last index of {} ({} of {})", axis, high, extent);
+    if (low == high && high == extent - 1)
+      return fmt::format("only the last index of {} ({} of {})", axis, high, extent);
     if (low == high) return fmt::format("only index {} of {} (of {})", low, axis, extent);
     if (low > 0 && high == extent - 1 && extent - low <= 16 && extent >= 2 * (extent - low))
-      return fmt::format("only the last {} of {} along {}: the tail of a vector width?", extent - low, extent, axis);
+      return fmt::format("only the last {} of {} along {}: the tail of a vector width?", extent - low, extent,
+                         axis);
   }
   int64_t stride = 0;
   for (size_t i = 1; i < w.at.size(); ++i) stride = std::gcd(stride, w.at[i] - w.at[i - 1]);
@@ -146,7 +151,8 @@ std::string describe_pattern(const StoredTensor& result, const Tensor& exact, co
   w.explained = std::isfinite(verdict.worst_explained) ? verdict.worst_explained : 0;
   for (int64_t i = 0; i < exact.numel(); ++i) {
     const auto p = static_cast<size_t>(i);
-    if (!(std::abs(w.r[p] - w.y[p]) <= w.explained) && !(w.r[p] == w.y[p]) && !(std::isnan(w.r[p]) && std::isnan(w.y[p])))
+    if (!(std::abs(w.r[p] - w.y[p]) <= w.explained) && !(w.r[p] == w.y[p]) &&
+        !(std::isnan(w.r[p]) && std::isnan(w.y[p])))
       w.at.push_back(i);
   }
   if (w.at.empty()) return {};

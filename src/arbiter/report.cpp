@@ -47,8 +47,8 @@ std::string describe(const ArbiterVerdict& o) {
                        o.worst_at >= 0 ? " first at " + position(o.worst_at, o.shape) : "", note);
   if (o.verdict == Verdict::kNotJudged || o.verdict == Verdict::kOpen) return fmt::format("{}{}", name, note);
   if (o.verdict == Verdict::kAgrees)
-    return fmt::format("agrees | Every element is the exact value, rounded (max error={:.5g}){}{}", o.own_error,
-                       overflow_text(o), note);
+    return fmt::format("agrees | Every element is the exact value, rounded (max error={:.5g}){}{}",
+                       o.own_error, overflow_text(o), note);
   std::string text = fmt::format("{} | Max error={:.5g} (exact value {:.5g})", name, o.max_error, o.exact);
   if (o.worst_at >= 0)
     text += fmt::format(
@@ -97,27 +97,31 @@ std::string list_nodes(const Group& list) {
 }
 
 void describe_maker(const ArbiterVerdict& o, const char* title) {
-  log::error("{} | {} | Node {} | Output: '{}' (shape={}, {}) | made here{}", title, o.runner, o.node, o.output,
-             o.shape.str(), dtype_name(o.dtype),
+  log::error("{} | {} | Node {} | Output: '{}' (shape={}, {}) | made here{}", title, o.runner, o.node,
+             o.output, o.shape.str(), dtype_name(o.dtype),
              o.certain ? ", certainly: no order of its operations explains it"
                        : ", very likely: far beyond the rounding to expect");
   const log::Indent indent;
   if (!o.problem.empty())
     log::error("On this runner's own inputs, {}{}", o.problem,
-               o.worst_at >= 0 ? fmt::format("; at {}: exact={:.9g}, result={:.9g}", position(o.worst_at, o.shape),
-                                             o.worst_exact, o.worst_result)
+               o.worst_at >= 0 ? fmt::format("; at {}: exact={:.9g}, result={:.9g}",
+                                             position(o.worst_at, o.shape), o.worst_exact, o.worst_result)
                                : "");
   else
-    log::error("Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}; off by {:.5g}, rounding explains "
-               "{:.5g} ({})",
-               position(o.worst_at, o.shape), o.worst_exact, o.worst_result, o.worst_error, o.worst_explained,
-               times(o.worst_ratio));
+    log::error(
+        "Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}; off by {:.5g}, rounding "
+        "explains "
+        "{:.5g} ({})",
+        position(o.worst_at, o.shape), o.worst_exact, o.worst_result, o.worst_error, o.worst_explained,
+        times(o.worst_ratio));
   if (o.beyond > 0)
-    log::error("Wrong: {} of {} elements{}", o.beyond, o.elements, o.pattern.empty() ? "" : " (" + o.pattern + ")");
+    log::error("Wrong: {} of {} elements{}", o.beyond, o.elements,
+               o.pattern.empty() ? "" : " (" + o.pattern + ")");
   if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
   std::string inputs;
   for (const std::string& name : o.inputs) inputs += fmt::format(" '{}:auto:auto'", name);
-  log::error("To cut it out: assay surgeon extract MODEL --inputs{} --outputs '{}:auto' -o node.onnx", inputs, o.output);
+  log::error("To cut it out: assay surgeon extract MODEL --inputs{} --outputs '{}:auto' -o node.onnx", inputs,
+             o.output);
 }
 
 void report_makers(const Arbitration& a) {
@@ -131,14 +135,16 @@ void report_makers(const Arbitration& a) {
       if (o.verdict == Verdict::kWrong) (o.basis == Basis::kNode ? made : between).push_back(&o);
       if (o.verdict == Verdict::kInherited) inherited.push_back(&o);
     }
-    const size_t described = log::enabled(log::Severity::kVerbose) ? made.size() : std::min(made.size(), kDescribed);
-    for (size_t i = 0; i < described; ++i) describe_maker(*made[i], i == 0 ? "First Divergence" : "Another Maker");
+    const size_t described =
+        log::enabled(log::Severity::kVerbose) ? made.size() : std::min(made.size(), kDescribed);
+    for (size_t i = 0; i < described; ++i)
+      describe_maker(*made[i], i == 0 ? "First Divergence" : "Another Maker");
     const log::Indent indent;
     if (!made.empty()) log::error("Error made by {}", list_nodes(made));
     if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));
     if (!between.empty())
-      log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs mark all) to see where it begins", runner,
-                 between[0]->output,
+      log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs mark all) to see where it begins",
+                 runner, between[0]->output,
                  between[0]->basis == Basis::kRegion ? ", between the values that are known" : "");
   }
 }
@@ -152,9 +158,11 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
   report_makers(a);
   report_outputs(a);
   if (a.lanes_lost > 0)
-    log::warning("Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): they "
-                 "were left out",
-                 a.lanes_lost);
+    log::warning(
+        "Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): "
+        "they "
+        "were left out",
+        a.lanes_lost);
   std::vector<std::pair<std::string, std::array<int, 7>>> counts;
   for (const ArbiterVerdict& o : a.outputs) {
     auto it = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == o.runner; });

@@ -56,7 +56,8 @@ Tensor SuspectRun::part(const std::string& name, DType container) const {
     return Tensor::optional(elements.empty() ? Tensor() : elements[0]);
   }
   if (!results_.contains(keys_name(name))) return {};
-  const Tensor keys = part(keys_name(name), DType::kSequence), values = part(name + ".values", DType::kSequence);
+  const Tensor keys = part(keys_name(name), DType::kSequence),
+               values = part(name + ".values", DType::kSequence);
   return keys.defined() && values.defined() ? Tensor::map(keys, values) : Tensor();
 }
 
@@ -83,7 +84,8 @@ SuspectRun::Upstream SuspectRun::upstream(const Value& v) const {
       found.unjudged = found.unjudged || unjudged_.contains(next);
       continue;
     }
-    if (next != &v && found.open == nullptr && is_random(*next->producer(), model_)) found.open = next->producer();
+    if (next != &v && found.open == nullptr && is_random(*next->producer(), model_))
+      found.open = next->producer();
     for (const Value* u : used_values(*next->producer())) ahead.push_back(u);
   }
   return found;
@@ -101,8 +103,8 @@ ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const 
   return out;
 }
 
-void SuspectRun::judge_tensor(const Computed& computed, const std::string& name, std::span<const Tensor> lanes,
-                              const Tensor& exact, const Upstream& before) {
+void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
+                              std::span<const Tensor> lanes, const Tensor& exact, const Upstream& before) {
   const auto it = results_.find(name);
   if (it == results_.end()) return;
   const StoredTensor& stored = *it->second;
@@ -111,7 +113,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   const bool whole = name == v.name();
   const Standard standard{.lanes = lanes,
                           .error = whole ? computed.error : nullptr,
-                          .basis = computed.own     ? Basis::kNode
+                          .basis = computed.own   ? Basis::kNode
                                    : before.known ? Basis::kRegion
                                                   : Basis::kNetwork,
                           .declared = whole ? declared_dtype(v) : DType::kUndefined,
@@ -130,11 +132,14 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
   if (right && before.spoiled && whole) {
     ArbiterVerdict network = out;
-    judge_result(stored, {.lanes = {&exact, 1}, .error = computed.error, .basis = Basis::kNode,
-                          .declared = standard.declared}, network);
+    judge_result(
+        stored,
+        {.lanes = {&exact, 1}, .error = computed.error, .basis = Basis::kNode, .declared = standard.declared},
+        network);
     if (network.verdict == Verdict::kWrong) out.verdict = Verdict::kInherited;
   }
-  if (out.verdict == Verdict::kWrong && out.problem.empty()) out.pattern = describe_pattern(stored, lanes[0], out);
+  if (out.verdict == Verdict::kWrong && out.problem.empty())
+    out.pattern = describe_pattern(stored, lanes[0], out);
   if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&v);
   verdicts_.push_back(std::move(out));
   stored.release();

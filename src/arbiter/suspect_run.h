@@ -37,7 +37,8 @@ class SuspectRun final : public Suspect {
   /// Judges the result of one name. `exact` is the exact network's.
   void judge_tensor(const Computed& computed, const std::string& name, std::span<const Tensor> lanes,
                     const Tensor& exact, const Upstream& before);
-  /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not known.
+  /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
+  /// known.
   Tensor seen(const Value& v) const;
   Tensor part(const std::string& name, DType container) const;
 

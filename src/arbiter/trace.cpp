@@ -18,15 +18,17 @@ void apply_trace(Arbitration& result, Arbitration traced) {
   };
   for (ArbiterVerdict& o : result.outputs) {
     if (o.verdict != Verdict::kWrong && o.verdict != Verdict::kUnclear) continue;
-    const auto same = std::find_if(traced.outputs.begin(), traced.outputs.end(), [&](const ArbiterVerdict& t) {
-      return t.runner == o.runner && t.output == o.output;
-    });
+    const auto same =
+        std::find_if(traced.outputs.begin(), traced.outputs.end(),
+                     [&](const ArbiterVerdict& t) { return t.runner == o.runner && t.output == o.output; });
     if (same == traced.outputs.end() || runner_has_maker(o.runner) || o.basis == Basis::kNode) continue;
     if (o.problem.empty() && same->max_error * kSameSize >= o.max_error) {
       o.verdict = Verdict::kRounding;
       o.note = "traced: no node makes an error, the network amplifies rounding to this";
     } else {
-      o.note = "traced: with every layer marked no node makes an error, so it is in what the backend fuses or leaves out";
+      o.note =
+          "traced: with every layer marked no node makes an error, so it is in what the backend fuses or "
+          "leaves out";
     }
   }
   result.traced = std::make_shared<const Arbitration>(std::move(traced));

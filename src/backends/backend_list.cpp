@@ -4,7 +4,7 @@ namespace assay {
 namespace {
 
 constexpr const Backend* kBackends[] = {
-#define ASSAY_BACKEND(name) &name##_backend,
+#define ASSAY_BACKEND(name) &backend_##name::def,
 #include "backends/backends.def"
 #undef ASSAY_BACKEND
 };

@@ -8,7 +8,10 @@
 
 namespace assay {
 
-#define ASSAY_BACKEND(name) extern const Backend name##_backend;
+#define ASSAY_BACKEND(name)   \
+  namespace backend_##name {  \
+    extern const Backend def; \
+  }
 #include "backends/backends.def"
 #undef ASSAY_BACKEND
 

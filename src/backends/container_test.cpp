@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::container_test {
 namespace {
 
 const Tensor kA = Tensor::vector<float>({1, -2}), kB = Tensor::vector<float>({-3});
@@ -115,4 +115,4 @@ TEST_P(ContainerBackends, RefuseASequenceForATensor) {
 INSTANTIATE_TEST_SUITE_P(Backends, ContainerBackends, testing::Values("reference", "engine"));
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::container_test

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "engine/build/executable.h"
 
-namespace assay {
+namespace assay::backend_engine {
 namespace {
 
 /// So many blocks of memory for outputs are kept to be given out again.
@@ -163,7 +163,7 @@ std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o
     log::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
     SessionOptions plain = options;
     plain.reference_precision = ReferencePrecision::kStored;
-    return reference_backend.open(source, plain);
+    return backend_reference::def.open(source, plain);
   }
 }
 
@@ -173,7 +173,7 @@ constexpr BackendVariant kVariants[] = {{.name = "unoptimized",
 
 }  // namespace
 
-constinit const Backend engine_backend = {
+constinit const Backend def = {
     .name = "engine",
     .option = "--engine",
     .runner_prefix = "engine-runner",
@@ -185,4 +185,4 @@ constinit const Backend engine_backend = {
     .variants = kVariants,
 };
 
-}  // namespace assay
+}  // namespace assay::backend_engine

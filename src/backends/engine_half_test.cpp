@@ -3,7 +3,7 @@
 #include "assay/runtime.h"
 #include "backends/engine_fixture.h"
 
-namespace assay {
+namespace assay::engine_half_test {
 namespace {
 
 class EngineHalfTest : public EngineTest {
@@ -109,4 +109,4 @@ TEST_F(EngineHalfTest, OthersAreRoundedWhereThatIsAllowed) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::engine_half_test

@@ -4,7 +4,7 @@
 #include "assay/runtime.h"
 #include "backends/engine_fixture.h"
 
-namespace assay {
+namespace assay::engine_int8_test {
 namespace {
 
 class EngineInt8Test : public EngineTest {
@@ -174,4 +174,4 @@ TEST_F(EngineInt8Test, WeightsThatAPassHasChangedAreNotTaken) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::engine_int8_test

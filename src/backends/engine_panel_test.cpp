@@ -3,7 +3,7 @@
 #include "assay/runtime.h"
 #include "backends/engine_fixture.h"
 
-namespace assay {
+namespace assay::engine_panel_test {
 namespace {
 
 /// What was chosen, allowing everything.
@@ -165,4 +165,4 @@ TEST_F(EnginePanelTest, ProductsOfEveryKind) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::engine_panel_test

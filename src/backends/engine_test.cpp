@@ -1,7 +1,7 @@
 // Every tactic against the float64 reference, on small graphs built for it.
 #include "backends/engine_fixture.h"
 
-namespace assay {
+namespace assay::engine_test {
 namespace {
 
 Value* batch_norm(Graph& g, Value* x, int64_t channels, const Tensor& positive, const Tensor& any) {
@@ -225,4 +225,4 @@ TEST_F(EngineTest, AnIndexOutOfRangeNamesTheNodeAndTheNextRunWorks) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::engine_test

@@ -16,7 +16,7 @@
 #include "base/visible_text.h"
 #include "graph/export.h"
 
-namespace assay {
+namespace assay::backend_onnxrt {
 namespace {
 
 /// Initializers above this stay where they are; ONNX Runtime reads them in place.
@@ -402,7 +402,7 @@ std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o
 
 }  // namespace
 
-constinit const Backend onnxrt_backend = {
+constinit const Backend def = {
     .name = "onnxrt",
     .option = "--onnxrt",
     .runner_prefix = "onnxrt-runner",
@@ -414,4 +414,4 @@ constinit const Backend onnxrt_backend = {
     .reads_files = true,
 };
 
-}  // namespace assay
+}  // namespace assay::backend_onnxrt

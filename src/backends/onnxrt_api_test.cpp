@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace assay {
+namespace assay::onnxrt_api_test {
 namespace {
 
 /// Where Debian's libonnxruntime-dev puts it, unless ASSAY_ONNXRUNTIME_HEADER names another.
@@ -79,4 +79,4 @@ TEST(OnnxrtApi, EveryElementTypeComesBack) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::onnxrt_api_test

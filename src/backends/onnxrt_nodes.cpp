@@ -29,7 +29,7 @@ class OnnxrtNodes final : public ForeignNodes {
     if (is_standard && !is_experimental(node, *model_)) return false;
     if (has_subgraph(node) || model_->opset(node.domain) == 0) return false;
     // The library is not loaded before it is needed.
-    if (!is_usable_) is_usable_ = onnxrt_backend.probe({}).empty();
+    if (!is_usable_) is_usable_ = backend_onnxrt::def.probe({}).empty();
     if (!*is_usable_) return false;
     log::once(log::Severity::kWarning,
               "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is said of them, only "
@@ -46,7 +46,8 @@ class OnnxrtNodes final : public ForeignNodes {
       if (t.defined()) feed.push_back(t);
     }
     std::unique_ptr<Session>& session = sessions_[key];
-    if (session == nullptr) session = onnxrt_backend.open({.model = alone(node, inputs), .path = {}}, {});
+    if (session == nullptr)
+      session = backend_onnxrt::def.open({.model = alone(node, inputs), .path = {}}, {});
     std::vector<Tensor> outputs(node.outputs().size());
     std::vector<size_t> slots;
     for (size_t i = 0; i < outputs.size(); ++i)

@@ -8,7 +8,7 @@
 #include "backends/session_info.h"
 #include "base/parallel.h"
 
-namespace assay {
+namespace assay::backend_reference {
 namespace {
 
 class ReferenceSession final : public Session {
@@ -62,7 +62,7 @@ constexpr BackendVariant kVariants[] = {
 
 }  // namespace
 
-constinit const Backend reference_backend = {
+constinit const Backend def = {
     .name = "reference",
     .option = "--ref",
     .runner_prefix = "ref-runner",
@@ -74,4 +74,4 @@ constinit const Backend reference_backend = {
     .variants = kVariants,
 };
 
-}  // namespace assay
+}  // namespace assay::backend_reference

@@ -16,7 +16,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::atomic_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -237,4 +237,4 @@ TEST_F(AtomicFileTest, HasTwoNamesForAWhile) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::atomic_file_test

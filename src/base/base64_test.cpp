@@ -6,7 +6,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::base64_test {
 namespace {
 
 std::string error_of(std::string_view text) {
@@ -88,4 +88,4 @@ TEST(Base64, IsStrict) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::base64_test

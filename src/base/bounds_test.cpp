@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::bounds_test {
 namespace {
 
 constexpr uint64_t kMost = UINT64_MAX;
@@ -34,4 +34,4 @@ TEST(Bounds, DeflateHasALimit) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::bounds_test

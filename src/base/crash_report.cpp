@@ -31,30 +31,30 @@ std::atomic<const CrashNote*> newest{nullptr};
 Texts texts;
 pid_t reporting_process = 0;
 
-void say(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
-    if (n <= 0) return;
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-}
-
 void on_crash(int number) {
   if (newest.load() != nullptr && ::getpid() == reporting_process) {
-    say("[!] ");
-    say(texts.doing);
-    say(" crashed");
+    say_at_once("[!] ");
+    say_at_once(texts.doing);
+    say_at_once(" crashed");
     for (const SignalName& s : kSignals)
-      if (s.number == number) say(" ("), say(s.text), say(")");
-    say(". ");
-    say(texts.remedy);
-    say("\n");
+      if (s.number == number) say_at_once(" ("), say_at_once(s.text), say_at_once(")");
+    say_at_once(". ");
+    say_at_once(texts.remedy);
+    say_at_once("\n");
   }
   // The handler is gone by SA_RESETHAND, so the signal ends the process.
   ::raise(number);
 }
 
 }  // namespace
+
+void say_at_once(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+}
 
 void report_crashes() {
   reporting_process = ::getpid();

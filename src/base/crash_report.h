@@ -2,8 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace assay {
+
+/// Writes to stderr, unbuffered; a handler of signals may call it.
+void say_at_once(std::string_view text);
 
 /// From now on, what the newest CrashNote says goes to stderr when this process dies by SIGSEGV, SIGBUS,
 /// SIGFPE, SIGILL or SIGABRT, which then ends it as before. Processes forked from this one stay silent: who

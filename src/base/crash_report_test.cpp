@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace assay {
+namespace assay::crash_report_test {
 namespace {
 
 void crash_with_notes() {
@@ -40,4 +40,4 @@ TEST(CrashReport, WithoutANoteNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::crash_report_test

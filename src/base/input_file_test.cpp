@@ -12,7 +12,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::input_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ TEST_F(InputFile, LinksMayNotLeaveTheFolder) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::input_file_test

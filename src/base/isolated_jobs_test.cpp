@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/memory_limit.h"
 
-namespace assay {
+namespace assay::isolated_jobs_test {
 namespace {
 
 std::map<size_t, IsolatedJobResult> run(size_t jobs, const IsolatedJobOptions& options,
@@ -136,4 +136,4 @@ TEST(IsolatedJobs, NoJobs) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::isolated_jobs_test

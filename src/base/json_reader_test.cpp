@@ -7,7 +7,7 @@
 #include "assay/error.h"
 #include "base/json_writer.h"
 
-namespace assay {
+namespace assay::json_reader_test {
 namespace {
 
 /// Every event in one line.
@@ -212,4 +212,4 @@ TEST(JsonReader, TellsOfProgressInLongStrings) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::json_reader_test

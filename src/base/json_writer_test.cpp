@@ -6,7 +6,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::json_writer_test {
 namespace {
 
 template <typename Body>
@@ -97,4 +97,4 @@ TEST(JsonWriter, RefusesWhatIsNoDocument) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::json_writer_test

@@ -146,13 +146,11 @@ std::string colored(Severity severity, std::string_view lines) {
 }
 
 std::string_view source_path(std::string_view file) {
-  constexpr std::string_view kThisFile = __FILE__;
-  constexpr std::string_view kRoot =
-      kThisFile.substr(0, kThisFile.size() - std::string_view("base/log_format.cpp").size());
-  if (file.substr(0, kRoot.size()) == kRoot) return file.substr(kRoot.size());
-  const auto differs = std::mismatch(file.begin(), file.end(), kRoot.begin(), kRoot.end()).first;
-  const size_t slash = file.substr(0, static_cast<size_t>(differs - file.begin())).rfind('/');
-  return slash == std::string_view::npos ? file : file.substr(slash + 1);
+  // Compilers name a file as the command line does, whole or from the build's folder.
+  constexpr std::string_view kFolder = "src/";
+  const size_t at = file.rfind(kFolder);
+  const bool is_below = at != std::string_view::npos && (at == 0 || file[at - 1] == '/');
+  return is_below ? file.substr(at + kFolder.size()) : file;
 }
 
 Severity threshold_for(const Config& config, std::string_view file) {

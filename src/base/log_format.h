@@ -33,8 +33,7 @@ Severity threshold_for(const Config& config, std::string_view file);
 /// Whether some source file lies at or below the path, ours or, as far as ours say the same, Polygraphy's.
 bool is_source_path(std::string_view path);
 
-/// The file's path relative to src/; a file from elsewhere without the part of the path that it shares with
-/// src/.
+/// The file's path relative to src/; a file from elsewhere as it is.
 std::string_view source_path(std::string_view file);
 
 }  // namespace assay::log

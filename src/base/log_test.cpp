@@ -10,7 +10,7 @@
 
 #include "base/log_format.h"
 
-namespace assay {
+namespace assay::log_test {
 namespace {
 
 using log::Capture;
@@ -265,4 +265,4 @@ TEST_F(LogFile, SaysWhyItCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::log_test

@@ -13,6 +13,7 @@
 #endif
 
 #include "assay/error.h"
+#include "base/crash_report.h"
 #include "base/input_file.h"
 #include "base/temporary_file.h"
 
@@ -50,23 +51,15 @@ using Mapping = MappedFile::Mapping;
 std::atomic<Mapping*> g_mappings{nullptr};
 std::atomic<int> g_unused_mappings{0};
 
-void say(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
-    if (n <= 0) return;
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-}
-
 /// Pages of a mapped file that are no longer there.
 extern "C" void end_for_a_shortened_file(int signal, siginfo_t* info, void*) {
   const auto* at = static_cast<const char*>(info->si_addr);
   for (const Mapping* m = g_mappings.load(); m != nullptr; m = m->next) {
     const char* begin = m->begin.load();
     if (begin == nullptr || at < begin || at >= m->end) continue;
-    say("[!] cannot read ");
-    say(m->path);
-    say(": it became shorter, or its disk failed, while it was read\n");
+    say_at_once("[!] cannot read ");
+    say_at_once(m->path);
+    say_at_once(": it became shorter, or its disk failed, while it was read\n");
     remove_live_temporaries();
     ::_exit(1);
   }

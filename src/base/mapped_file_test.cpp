@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace assay {
+namespace assay::mapped_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,4 +53,4 @@ TEST_F(MappedFiles, KnowsWhenAnotherFileHasTakenItsName) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mapped_file_test

@@ -11,7 +11,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::memory_limit_test {
 namespace {
 
 class MemoryLimit : public testing::Test {
@@ -108,4 +108,4 @@ TEST_F(MemoryLimit, ACeilingHoldsAsLongAsItLives) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::memory_limit_test

@@ -6,7 +6,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::name_pattern_test {
 namespace {
 
 TEST(NamePattern, IsANameAGlobOrARegularExpression) {
@@ -56,4 +56,4 @@ TEST(NamePattern, SuggestsNames) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::name_pattern_test

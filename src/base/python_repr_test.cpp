@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <random>
 
-namespace assay {
+namespace assay::python_repr_test {
 namespace {
 
 TEST(PythonRepr, Floats) {
@@ -81,4 +81,4 @@ TEST(PythonRepr, RoundedDecimalsAreExact) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::python_repr_test

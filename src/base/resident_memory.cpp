@@ -19,7 +19,7 @@ namespace {
 /// Resident pages of files above this are given back.
 constexpr size_t kPages = size_t{24} << 20;
 /// How often they are counted.
-constexpr auto kPause = std::chrono::milliseconds(2);
+constexpr auto kBetweenCounts = std::chrono::milliseconds(2);
 
 struct Ranges {
   std::mutex mutex;
@@ -112,7 +112,7 @@ struct ResidentMemoryLimit::Watcher {
 
   void watch(std::FILE* statm, size_t base) {
     std::unique_lock lock(mutex);
-    while (!stopping.wait_for(lock, kPause, [this] { return stop; }))
+    while (!stopping.wait_for(lock, kBetweenCounts, [this] { return stop; }))
       if (resident_file_bytes(statm) > base + kPages) drop_ranges();
     std::fclose(statm);
   }

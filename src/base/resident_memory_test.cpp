@@ -10,7 +10,7 @@
 
 #include "base/nameless_file.h"
 
-namespace assay {
+namespace assay::resident_memory_test {
 namespace {
 
 /// A shared mapping of a temporary file.
@@ -79,4 +79,4 @@ TEST(ResidentMemory, ALimitActsWhileForeignCodeWorks) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::resident_memory_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::sha1_test {
 namespace {
 
 std::string digest(std::string_view bytes) {
@@ -54,4 +54,4 @@ TEST(Sha1, InstructionsOrNotTheStateIsTheSame) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::sha1_test

@@ -14,7 +14,7 @@
 
 #include "base/descriptor.h"
 
-namespace assay {
+namespace assay::temporary_name_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ TEST_F(TemporaryNames, ThoseOfAnotherMachineOrBeforeItsStartGoAfterADay) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::temporary_name_test

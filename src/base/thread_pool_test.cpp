@@ -12,7 +12,7 @@
 #include "base/cpus.h"
 #include "base/parallel.h"
 
-namespace assay {
+namespace assay::thread_pool_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -176,4 +176,4 @@ TEST(Cpus, QuotaOfAControlGroup) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::thread_pool_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace assay {
+namespace assay::utf8_test {
 namespace {
 
 std::vector<char32_t> points(std::string_view text) {
@@ -51,4 +51,4 @@ TEST(Utf8, CharactersAreCountedAndNotCut) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::utf8_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::visible_text_test {
 namespace {
 
 TEST(VisibleText, ShowsWhatActsOnATerminal) {
@@ -23,4 +23,4 @@ TEST(VisibleText, KeepsLinesOnRequest) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::visible_text_test

@@ -9,7 +9,7 @@
 
 #include "assay/error.h"
 
-namespace assay::bench {
+namespace assay::bench::measure_test {
 namespace {
 
 /// Notes who ran; each run takes a millisecond.
@@ -124,4 +124,4 @@ TEST(Measure, ProgressIsToldNowAndThen) {
 }
 
 }  // namespace
-}  // namespace assay::bench
+}  // namespace assay::bench::measure_test

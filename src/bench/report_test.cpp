@@ -8,7 +8,7 @@
 #include "bench/exports.h"
 #include "bench/progress.h"
 
-namespace assay::bench {
+namespace assay::bench::report_test {
 namespace {
 
 /// Runs of 2 ms each, 1 ms apart, of which 1 ms is computing.
@@ -101,4 +101,4 @@ TEST(Backends, LevelsAreOfTheEngineAlone) {
 }
 
 }  // namespace
-}  // namespace assay::bench
+}  // namespace assay::bench::report_test

@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 
-namespace assay::bench {
+namespace assay::bench::shapes_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -130,4 +130,4 @@ TEST(Cases, TheRunComesFirstThenTheProfileThenTheModel) {
 }
 
 }  // namespace
-}  // namespace assay::bench
+}  // namespace assay::bench::shapes_test

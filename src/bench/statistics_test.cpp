@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay::bench {
+namespace assay::bench::statistics_test {
 namespace {
 
 TEST(Statistics, MedianIsTheMiddleOrTheMeanOfTwo) {
@@ -48,4 +48,4 @@ TEST(Statistics, NothingIsZeroThroughout) {
 }
 
 }  // namespace
-}  // namespace assay::bench
+}  // namespace assay::bench::statistics_test

@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 
-namespace assay::cli {
+namespace assay::cli::args_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -197,4 +197,4 @@ TEST(Args, NearestName) {
 }
 
 }  // namespace
-}  // namespace assay::cli
+}  // namespace assay::cli::args_test

@@ -5,7 +5,7 @@
 #include "assay/error.h"
 #include "base/log.h"
 
-namespace assay::cli {
+namespace assay::cli::bench_options_test {
 namespace {
 
 bench::Options read(const std::vector<std::string>& words, bool as_trtexec) {
@@ -93,4 +93,4 @@ TEST(BenchOptions, ThreadsOfAssayAreANumber) {
 }
 
 }  // namespace
-}  // namespace assay::cli
+}  // namespace assay::cli::bench_options_test

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/options/logging.h"
 
-namespace assay::cli {
+namespace assay::cli::command_bench {
 namespace {
 
 int run(CommandContext& context) {
@@ -21,8 +21,8 @@ void add_options(ArgParser& parser) {
 
 }  // namespace
 
-extern constinit const Command kBenchCommand;
-constinit const Command kBenchCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "bench",
     .summary = "Measure how fast a model runs.",
     .description =
@@ -36,4 +36,4 @@ constinit const Command kBenchCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_bench

@@ -3,18 +3,24 @@
 #include "cli/options/logging.h"
 
 namespace assay::cli {
+namespace command_check_conformance {
+extern const Command def;
+}
+namespace command_check_lint {
+extern const Command def;
+}
+}  // namespace assay::cli
 
-extern const Command kCheckConformanceCommand;
-extern const Command kCheckLintCommand;
+namespace assay::cli::command_check {
 
 namespace {
 
-constexpr const Command* kSubcommands[] = {&kCheckLintCommand, &kCheckConformanceCommand};
+constexpr const Command* kSubcommands[] = {&command_check_lint::def, &command_check_conformance::def};
 
 }  // namespace
 
-extern constinit const Command kCheckCommand;
-constinit const Command kCheckCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "check",
     .summary = "Check that things are as they must be.",
     .description = "Checks that things are as they must be.",
@@ -22,4 +28,4 @@ constinit const Command kCheckCommand = {
     .subcommands = kSubcommands,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_check

@@ -11,7 +11,7 @@
 #include "cli/values.h"
 #include "run/conformance_report.h"
 
-namespace assay::cli {
+namespace assay::cli::command_check_conformance {
 namespace {
 
 /// What runs without --on.
@@ -108,8 +108,8 @@ int run_conformance(CommandContext& context) {
 
 }  // namespace
 
-extern constinit const Command kCheckConformanceCommand;
-constinit const Command kCheckConformanceCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "conformance",
     .summary = "Run test cases in the format of ONNX's backend tests.",
     .description =
@@ -122,4 +122,4 @@ constinit const Command kCheckConformanceCommand = {
     .run = run_conformance,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_check_conformance

@@ -9,7 +9,7 @@
 #include "lint/lint.h"
 #include "run/loader_cache.h"
 
-namespace assay::cli {
+namespace assay::cli::command_check_lint {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -88,8 +88,8 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-extern constinit const Command kCheckLintCommand;
-constinit const Command kCheckLintCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "lint",
     .summary = "Find everything that is wrong with a model.",
     .description =
@@ -103,4 +103,4 @@ constinit const Command kCheckLintCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_check_lint

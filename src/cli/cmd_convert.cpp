@@ -15,7 +15,7 @@
 #include "graph/clone.h"
 #include "run/model_loader.h"
 
-namespace assay::cli {
+namespace assay::cli::command_convert {
 namespace {
 
 namespace fs = std::filesystem;
@@ -83,15 +83,16 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-extern constinit const Command kConvertCommand;
-constinit const Command kConvertCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "convert",
     .summary = "Convert a model to an engine's plan or to another ONNX model.",
     .description =
-        "Builds the engine for a model and saves its plan, which runs without the model and is loaded in milliseconds; or saves the model "
+        "Builds the engine for a model and saves its plan, which runs without the model and is loaded in "
+        "milliseconds; or saves the model "
         "as ONNX with the changes that the options ask for.",
     .add_options = add_options,
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_convert

@@ -4,7 +4,7 @@
 #include "cli/options/logging.h"
 #include "run/merge_inputs.h"
 
-namespace assay::cli {
+namespace assay::cli::command_data {
 namespace {
 
 void add_to_input_options(ArgParser& parser) {
@@ -43,8 +43,8 @@ constexpr const Command* kSubcommands[] = {&kToInputCommand};
 
 }  // namespace
 
-extern constinit const Command kDataCommand;
-constinit const Command kDataCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "data",
     .summary = "Work on saved inputs and results.",
     .description = "Works on saved inputs and results.",
@@ -52,4 +52,4 @@ constinit const Command kDataCommand = {
     .subcommands = kSubcommands,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_data

@@ -3,19 +3,19 @@
 
 #include "cli/options/logging.h"
 
-namespace assay::cli {
+namespace assay::cli::command_inspect {
 namespace {
 
 constexpr const Command* kSubcommands[] = {
-    &kInspectModelCommand,   &kInspectDataCommand,        &kInspectSparsityCommand,
-    &kInspectDiffCommand,    &kInspectCapabilityCommand,  &kInspectBuilderCommand,
-    &kInspectTacticsCommand, &kInspectDiffTacticsCommand,
+    &command_inspect_model::def,   &command_inspect_data::def,         &command_inspect_sparsity::def,
+    &command_inspect_diff::def,    &command_inspect_capability::def,   &command_inspect_builder::def,
+    &command_inspect_tactics::def, &command_inspect_diff_tactics::def,
 };
 
 }  // namespace
 
-extern constinit const Command kInspectCommand;
-constinit const Command kInspectCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "inspect",
     .summary = "Show what models and saved data hold.",
     .description = "Shows what models and saved data hold, without running anything.",
@@ -23,4 +23,4 @@ constinit const Command kInspectCommand = {
     .subcommands = kSubcommands,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_inspect

@@ -5,13 +5,29 @@
 
 namespace assay::cli {
 
-extern constinit const Command kInspectModelCommand;
-extern constinit const Command kInspectDataCommand;
-extern constinit const Command kInspectSparsityCommand;
-extern constinit const Command kInspectDiffCommand;
-extern constinit const Command kInspectCapabilityCommand;
-extern constinit const Command kInspectBuilderCommand;
-extern constinit const Command kInspectTacticsCommand;
-extern constinit const Command kInspectDiffTacticsCommand;
+namespace command_inspect_model {
+extern const Command def;
+}
+namespace command_inspect_data {
+extern const Command def;
+}
+namespace command_inspect_sparsity {
+extern const Command def;
+}
+namespace command_inspect_diff {
+extern const Command def;
+}
+namespace command_inspect_capability {
+extern const Command def;
+}
+namespace command_inspect_builder {
+extern const Command def;
+}
+namespace command_inspect_tactics {
+extern const Command def;
+}
+namespace command_inspect_diff_tactics {
+extern const Command def;
+}
 
 }  // namespace assay::cli

@@ -9,7 +9,7 @@
 #include "passes/pass_list.h"
 #include "passes/pipelines.h"
 
-namespace assay::cli {
+namespace assay::cli::command_inspect_builder {
 namespace {
 
 using engine::TacticDef;
@@ -51,7 +51,7 @@ int run(CommandContext&) {
 
 }  // namespace
 
-constinit const Command kInspectBuilderCommand = {
+constinit const Command def = {
     .name = "builder",
     .summary = "List the passes and tactics of the engine's builder.",
     .description =
@@ -61,4 +61,4 @@ constinit const Command kInspectBuilderCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_inspect_builder

@@ -20,7 +20,7 @@
 #include "ops/infer.h"
 #include "surgeon/contradiction.h"
 
-namespace assay::cli {
+namespace assay::cli::command_inspect_capability {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,7 +181,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kInspectCapabilityCommand = {
+constinit const Command def = {
     .name = "capability",
     .summary = "Show which nodes of a model the engine can run, and how.",
     .description =
@@ -192,4 +192,4 @@ constinit const Command kInspectCapabilityCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_inspect_capability

@@ -11,7 +11,7 @@
 #include "inspect/text_block.h"
 #include "run/results.h"
 
-namespace assay::cli {
+namespace assay::cli::command_inspect_data {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -93,7 +93,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kInspectDataCommand = {
+constinit const Command def = {
     .name = "data",
     .summary = "Show saved inputs and outputs.",
     .description =
@@ -103,4 +103,4 @@ constinit const Command kInspectDataCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_inspect_data

@@ -8,18 +8,19 @@
 #include "inspect/model_diff.h"
 #include "run/failure.h"
 
-namespace assay::cli {
+namespace assay::cli::command_inspect_diff {
 namespace {
 
-constexpr Difference::Kind kIgnorable[] = {Difference::Kind::kMetadata, Difference::Kind::kOpset,
-                                           Difference::Kind::kAttribute, Difference::Kind::kInitializer};
+constexpr ModelDifference::Kind kIgnorable[] = {
+    ModelDifference::Kind::kMetadata, ModelDifference::Kind::kOpset, ModelDifference::Kind::kAttribute,
+    ModelDifference::Kind::kInitializer};
 /// As diff(1) has it; 0 is for equal models, 1 for different ones.
 constexpr int kTrouble = 2;
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
   std::vector<std::string> ignorable;
-  for (const Difference::Kind kind : kIgnorable) ignorable.emplace_back(name_of(kind));
+  for (const ModelDifference::Kind kind : kIgnorable) ignorable.emplace_back(name_of(kind));
   parser.add_group("Models").options = {
       {.names = {"model_a"}, .help = "The ONNX model to compare with."},
       {.names = {"model_b"}, .help = "The ONNX model to compare."},
@@ -42,7 +43,7 @@ void add_options(ArgParser& parser) {
 DiffOptions read_diff_options(const ParsedArgs& args) {
   DiffOptions options;
   for (const std::string& name : args.list("--ignore").value_or(std::vector<std::string>()))
-    for (const Difference::Kind kind : kIgnorable)
+    for (const ModelDifference::Kind kind : kIgnorable)
       if (name_of(kind) == name) options.ignore.push_back(kind);
   return options;
 }
@@ -78,7 +79,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kInspectDiffCommand = {
+constinit const Command def = {
     .name = "diff",
     .summary = "Show what differs between two models.",
     .description =
@@ -91,4 +92,4 @@ constinit const Command kInspectDiffCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_inspect_diff

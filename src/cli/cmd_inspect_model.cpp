@@ -24,7 +24,7 @@
 #include "run/results.h"
 #include "tensor/statistics.h"
 
-namespace assay::cli {
+namespace assay::cli::command_inspect_model {
 namespace {
 
 void add_display_options(ArgParser& parser) {
@@ -106,7 +106,7 @@ void list_unbounded_dds(Model& model) {
 }
 
 void show_stats(const ParsedArgs& args, Model& model) {
-  pass_inline_functions.run(model);
+  pass_inline_functions::def.run(model);
   const TopologicalScope sorted(model);
   infer_known_shapes(model);
   const ModelStats stats = model_stats(model);
@@ -183,7 +183,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kInspectModelCommand = {
+constinit const Command def = {
     .name = "model",
     .summary = "Show the inputs, outputs, nodes and weights of a model, or the layers of an engine's plan.",
     .description =
@@ -194,4 +194,4 @@ constinit const Command kInspectModelCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_inspect_model

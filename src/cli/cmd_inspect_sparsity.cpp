@@ -5,7 +5,7 @@
 #include "cli/options/onnx_model.h"
 #include "passes/sparsity.h"
 
-namespace assay::cli {
+namespace assay::cli::command_inspect_sparsity {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -25,7 +25,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kInspectSparsityCommand = {
+constinit const Command def = {
     .name = "sparsity",
     .summary = "Show which weights have the 2:4 sparsity pattern.",
     .description =
@@ -35,4 +35,4 @@ constinit const Command kInspectSparsityCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_inspect_sparsity

@@ -78,15 +78,18 @@ int run_diff_tactics(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kInspectTacticsCommand = {
+namespace command_inspect_tactics {
+constinit const Command def = {
     .name = "tactics",
     .summary = "Show a tactic replay file of Polygraphy.",
     .description = "Shows a tactic replay file of Polygraphy: which algorithm TensorRT took for each layer.",
     .add_options = add_tactics_options,
     .run = run_tactics,
 };
+}  // namespace command_inspect_tactics
 
-constinit const Command kInspectDiffTacticsCommand = {
+namespace command_inspect_diff_tactics {
+constinit const Command def = {
     .name = "diff-tactics",
     .summary = "Find the algorithms that only the tactic replays of bad engines have.",
     .description =
@@ -96,5 +99,6 @@ constinit const Command kInspectDiffTacticsCommand = {
     .add_options = add_diff_tactics_options,
     .run = run_diff_tactics,
 };
+}  // namespace command_inspect_diff_tactics
 
 }  // namespace assay::cli

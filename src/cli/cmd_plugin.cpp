@@ -21,7 +21,7 @@
 #include "plugin/pattern_file.h"
 #include "plugin/replace.h"
 
-namespace assay::cli {
+namespace assay::cli::command_plugin {
 namespace {
 
 namespace fs = std::filesystem;
@@ -305,8 +305,8 @@ constexpr const Command* kSubcommands[] = {&kMatchCommand, &kListCommand, &kRepl
 
 }  // namespace
 
-extern constinit const Command kPluginCommand;
-constinit const Command kPluginCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "plugin",
     .summary = "Replace subgraphs of a model by plugins.",
     .description = "Finds the subgraphs of a model that plugins stand for, and replaces them.",
@@ -314,4 +314,4 @@ constinit const Command kPluginCommand = {
     .subcommands = kSubcommands,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_plugin

@@ -10,7 +10,7 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 
-namespace assay::cli {
+namespace assay::cli::command_run {
 namespace {
 
 constexpr const char* kSavePath = "--save-onnx";
@@ -49,8 +49,8 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-extern constinit const Command kRunCommand;
-constinit const Command kRunCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "run",
     .summary = "Run a model on several backends and compare what they give.",
     .description =
@@ -61,4 +61,4 @@ constinit const Command kRunCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_run

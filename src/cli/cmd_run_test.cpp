@@ -14,7 +14,7 @@
 #include "compare/indices.h"
 #include "compare/simple.h"
 
-namespace assay::cli {
+namespace assay::cli::cmd_run_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -353,4 +353,4 @@ TEST(CommandOptions, WhoLoadsInputsSaysWhyNoScriptDoes) {
 }
 
 }  // namespace
-}  // namespace assay::cli
+}  // namespace assay::cli::cmd_run_test

@@ -5,12 +5,26 @@
 
 namespace assay::cli {
 
-extern constinit const Command kSurgeonExtractCommand;
-extern constinit const Command kSurgeonSanitizeCommand;
-extern constinit const Command kSurgeonInsertCommand;
-extern constinit const Command kSurgeonConvertOpsetCommand;
-extern constinit const Command kSurgeonPruneCommand;
-extern constinit const Command kSurgeonWeightStripCommand;
-extern constinit const Command kSurgeonWeightReconstructCommand;
+namespace command_surgeon_extract {
+extern const Command def;
+}
+namespace command_surgeon_sanitize {
+extern const Command def;
+}
+namespace command_surgeon_insert {
+extern const Command def;
+}
+namespace command_surgeon_convert_opset {
+extern const Command def;
+}
+namespace command_surgeon_prune {
+extern const Command def;
+}
+namespace command_surgeon_weight_strip {
+extern const Command def;
+}
+namespace command_surgeon_weight_reconstruct {
+extern const Command def;
+}
 
 }  // namespace assay::cli

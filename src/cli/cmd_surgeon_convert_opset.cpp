@@ -12,7 +12,7 @@
 #include "graph/import.h"
 #include "run/model_saver.h"
 
-namespace assay::cli {
+namespace assay::cli::command_surgeon_convert_opset {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -79,7 +79,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kSurgeonConvertOpsetCommand = {
+constinit const Command def = {
     .name = "convert-opset",
     .summary = "Convert a model to another opset.",
     .description =
@@ -95,4 +95,4 @@ constinit const Command kSurgeonConvertOpsetCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_surgeon_convert_opset

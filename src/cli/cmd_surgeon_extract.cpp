@@ -19,7 +19,7 @@
 #include "surgeon/extract.h"
 #include "surgeon/input_shapes.h"
 
-namespace assay::cli {
+namespace assay::cli::command_surgeon_extract {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -231,7 +231,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kSurgeonExtractCommand = {
+constinit const Command def = {
     .name = "extract",
     .summary = "Extract a part of a model.",
     .description =
@@ -242,4 +242,4 @@ constinit const Command kSurgeonExtractCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_surgeon_extract

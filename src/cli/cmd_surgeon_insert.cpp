@@ -8,7 +8,7 @@
 #include "cli/values.h"
 #include "surgeon/insert.h"
 
-namespace assay::cli {
+namespace assay::cli::command_surgeon_insert {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -111,7 +111,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kSurgeonInsertCommand = {
+constinit const Command def = {
     .name = "insert",
     .summary = "Insert a node.",
     .description =
@@ -120,4 +120,4 @@ constinit const Command kSurgeonInsertCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_surgeon_insert

@@ -7,7 +7,7 @@
 #include "cli/options/onnx_model.h"
 #include "surgeon/prune.h"
 
-namespace assay::cli {
+namespace assay::cli::command_surgeon_prune {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -31,7 +31,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kSurgeonPruneCommand = {
+constinit const Command def = {
     .name = "prune",
     .summary = "Force the 2:4 sparsity pattern on weights.",
     .description =
@@ -42,4 +42,4 @@ constinit const Command kSurgeonPruneCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_surgeon_prune

@@ -32,7 +32,7 @@
 #include "surgeon/input_shapes.h"
 #include "surgeon/upper_bound.h"
 
-namespace assay::cli {
+namespace assay::cli::command_surgeon_sanitize {
 namespace {
 
 void add_options(ArgParser& parser) {
@@ -351,7 +351,7 @@ int run(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kSurgeonSanitizeCommand = {
+constinit const Command def = {
     .name = "sanitize",
     .summary = "Clean up, fold constants, simplify, and prove that nothing changed.",
     .description =
@@ -362,4 +362,4 @@ constinit const Command kSurgeonSanitizeCommand = {
     .run = run,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_surgeon_sanitize

@@ -89,7 +89,8 @@ int run_reconstruct(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kSurgeonWeightStripCommand = {
+namespace command_surgeon_weight_strip {
+constinit const Command def = {
     .name = "weight-strip",
     .summary = "Take the weights out of a model.",
     .description =
@@ -99,8 +100,10 @@ constinit const Command kSurgeonWeightStripCommand = {
     .add_options = add_strip_options,
     .run = run_strip,
 };
+}  // namespace command_surgeon_weight_strip
 
-constinit const Command kSurgeonWeightReconstructCommand = {
+namespace command_surgeon_weight_reconstruct {
+constinit const Command def = {
     .name = "weight-reconstruct",
     .summary = "Give a stripped model random weights.",
     .description =
@@ -109,5 +112,6 @@ constinit const Command kSurgeonWeightReconstructCommand = {
     .add_options = add_reconstruct_options,
     .run = run_reconstruct,
 };
+}  // namespace command_surgeon_weight_reconstruct
 
 }  // namespace assay::cli

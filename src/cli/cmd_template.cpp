@@ -13,7 +13,7 @@
 #include "run/python_parse.h"
 #include "templates/templates.h"
 
-namespace assay::cli {
+namespace assay::cli::command_template {
 namespace {
 
 void add_model_options(ArgParser& parser) {
@@ -99,13 +99,13 @@ constexpr Command kModelCommand = {
     .add_options = add_model_options,
     .run = run_model,
 };
-constexpr const Command* kSubcommands[] = {&kModelCommand, &kTemplateTrtNetworkCommand, &kTemplateTrtConfigCommand,
-                                           &kTemplateOnnxGsCommand};
+constexpr const Command* kSubcommands[] = {&kModelCommand, &command_template_trt_network::def,
+                                           &command_template_trt_config::def, &command_template_onnx_gs::def};
 
 }  // namespace
 
-extern constinit const Command kTemplateCommand;
-constinit const Command kTemplateCommand = {
+extern constinit const Command def;
+constinit const Command def = {
     .name = "template",
     .summary = "Generate things to start from.",
     .description = "Generates things to start from.",
@@ -113,4 +113,4 @@ constinit const Command kTemplateCommand = {
     .subcommands = kSubcommands,
 };
 
-}  // namespace assay::cli
+}  // namespace assay::cli::command_template

@@ -182,13 +182,13 @@ constexpr std::pair<const char*, const char*> kIntegers[] = {
     {"--builder-optimization-level", "builder_optimization_level"},
     {"--max-aux-streams", "max_aux_streams"},
 };
-constexpr const char* kShapeOptions[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
+constexpr const char* kProfileOptions[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
 
 std::vector<std::string> config_option_names() {
   std::vector<std::string> names = {"--precision-constraints", "--load-timing-cache"};
   for (const auto& [option, argument] : kFlags) names.emplace_back(option);
   for (const auto& [option, argument] : kIntegers) names.emplace_back(option);
-  names.insert(names.end(), std::begin(kShapeOptions), std::end(kShapeOptions));
+  names.insert(names.end(), std::begin(kProfileOptions), std::end(kProfileOptions));
   return names;
 }
 
@@ -199,7 +199,7 @@ void add_trt_config_options(ArgParser& parser) {
                     "Shapes of the optimisation profile, as in image:[1,3,224,224].", {"--input-shapes", "--inputs"},
                     Names::kNothing);
   OptionGroup& group = parser.add_group("TensorRT Builder Configuration");
-  for (const char* option : kShapeOptions)
+  for (const char* option : kProfileOptions)
     group.options.push_back({.names = {option},
                              .help = "Shapes of a profile; each further use begins another profile.",
                              .arity = Arity::kAtLeastOne,
@@ -252,20 +252,20 @@ std::string names_text(const Shapes& shapes) {
 
 /// Profile n has the n-th use of each option; what is not given is that of the option before, beginning with
 /// --input-shapes.
-std::vector<std::vector<std::vector<std::string>>> read_profiles(const ParsedArgs& args) {
+std::vector<std::vector<std::vector<std::string>>> read_script_profiles(const ParsedArgs& args) {
   Shapes shared;
   for (const InputShape& s :
        parse_input_shapes("--input-shapes", args.list("--input-shapes").value_or(std::vector<std::string>())))
     set_shape(shared, s.name, python_dims(s));
   size_t count = shared.empty() ? 0 : 1;
-  for (const char* option : kShapeOptions) count = std::max(count, args.all(option).size());
+  for (const char* option : kProfileOptions) count = std::max(count, args.all(option).size());
   std::vector<std::vector<std::vector<std::string>>> profiles;
   for (size_t i = 0; i < count; ++i) {
     Shapes current = shared, of_option[3];
     for (size_t k = 0; k < 3; ++k) {
-      const auto uses = args.all(kShapeOptions[k]);
+      const auto uses = args.all(kProfileOptions[k]);
       if (i < uses.size())
-        for (const InputShape& s : parse_input_shapes(kShapeOptions[k], uses[i]))
+        for (const InputShape& s : parse_input_shapes(kProfileOptions[k], uses[i]))
           set_shape(current, s.name, python_dims(s));
       of_option[k] = current;
     }
@@ -298,7 +298,7 @@ int run_trt_config(CommandContext& context) {
     write_script(args, trt_config_cpp(model, command));
     return 0;
   }
-  ScriptConfig config{.profiles = read_profiles(args)};
+  ScriptConfig config{.profiles = read_script_profiles(args)};
   for (const auto& [option, argument] : kFlags)
     if (args.has(option)) config.arguments.emplace_back(argument, "True");
   for (const auto& [option, argument] : kIntegers)
@@ -314,7 +314,8 @@ int run_trt_config(CommandContext& context) {
 
 }  // namespace
 
-constinit const Command kTemplateTrtNetworkCommand = {
+namespace command_template_trt_network {
+constinit const Command def = {
     .name = "trt-network",
     .summary = "Write a script that makes a network.",
     .description =
@@ -323,7 +324,9 @@ constinit const Command kTemplateTrtNetworkCommand = {
     .add_options = add_trt_network_options,
     .run = run_trt_network,
 };
-constinit const Command kTemplateTrtConfigCommand = {
+}  // namespace command_template_trt_network
+namespace command_template_trt_config {
+constinit const Command def = {
     .name = "trt-config",
     .summary = "Write a script that sets up a builder.",
     .description =
@@ -333,7 +336,9 @@ constinit const Command kTemplateTrtConfigCommand = {
     .add_options = add_trt_config_options,
     .run = run_trt_config,
 };
-constinit const Command kTemplateOnnxGsCommand = {
+}  // namespace command_template_trt_config
+namespace command_template_onnx_gs {
+constinit const Command def = {
     .name = "onnx-gs",
     .summary = "Write a script that edits a model.",
     .description =
@@ -342,5 +347,6 @@ constinit const Command kTemplateOnnxGsCommand = {
     .add_options = add_onnx_gs_options,
     .run = run_onnx_gs,
 };
+}  // namespace command_template_onnx_gs
 
 }  // namespace assay::cli

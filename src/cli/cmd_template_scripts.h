@@ -5,8 +5,14 @@
 
 namespace assay::cli {
 
-extern constinit const Command kTemplateTrtNetworkCommand;
-extern constinit const Command kTemplateTrtConfigCommand;
-extern constinit const Command kTemplateOnnxGsCommand;
+namespace command_template_trt_network {
+extern const Command def;
+}
+namespace command_template_trt_config {
+extern const Command def;
+}
+namespace command_template_onnx_gs {
+extern const Command def;
+}
 
 }  // namespace assay::cli

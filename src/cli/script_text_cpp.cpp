@@ -27,7 +27,7 @@ std::string list(const std::vector<std::string>& names) {
 }
 
 /// A comment ends with the line, and a line that ends in a backslash goes on.
-std::string comment(const std::string& text) {
+std::string cpp_comment(const std::string& text) {
   std::string line;
   for (const char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
   return line.ends_with('\\') ? line + " " : line;
@@ -45,7 +45,7 @@ std::string head(const char* what, const std::string& command, const std::vector
       "#include <string>\n"
       "#include <vector>\n"
       "\n",
-      what, comment(command));
+      what, cpp_comment(command));
   for (const std::string& header : headers) text += fmt::format("#include \"{}\"\n", header);
   return text + "\n";
 }

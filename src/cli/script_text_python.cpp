@@ -8,14 +8,14 @@ namespace assay::cli {
 namespace {
 
 /// One line, whatever a name holds.
-std::string comment(const std::string& text) {
+std::string python_comment(const std::string& text) {
   std::string line;
   for (const char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
   return line;
 }
 
 std::string head(const char* what, const std::string& command) {
-  return fmt::format("#!/usr/bin/env python3\n# {}\n# Made by: {}\n", what, comment(command));
+  return fmt::format("#!/usr/bin/env python3\n# {}\n# Made by: {}\n", what, python_comment(command));
 }
 
 /// Imports from polygraphy.backend.onnx, and assignments, each of which wraps the one before.

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 
-namespace assay::cli {
+namespace assay::cli::values_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -111,4 +111,4 @@ TEST(Values, Minimum) {
 }
 
 }  // namespace
-}  // namespace assay::cli
+}  // namespace assay::cli::values_test

@@ -7,7 +7,7 @@
 #include "compare/compare_test_util.h"
 #include "compare/simple.h"
 
-namespace assay {
+namespace assay::accuracy_test {
 namespace {
 
 const Tensor& ramp() {
@@ -333,4 +333,4 @@ TEST(CompareAccuracy, SummariesSayWhatRunnersReallyWere) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::accuracy_test

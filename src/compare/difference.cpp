@@ -12,8 +12,6 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kGrain = 32;  // blocks
-
 /// Reads a tensor block by block as another type.
 template <typename T>
 class Reader {
@@ -141,7 +139,7 @@ void scan_mismatches(const Difference& difference, double atol, double rtol, Fou
       const auto a_limit = static_cast<std::conditional_t<kIsInteger<A>, double, A>>(atol);
       const auto r_limit = static_cast<std::conditional_t<kIsInteger<R>, double, R>>(rtol);
       std::atomic<bool> stop = false;
-      parallel_for(absolute.block_count(), kGrain, [&](int64_t begin, int64_t end) {
+      parallel_for(absolute.block_count(), Numbers::kGrain, [&](int64_t begin, int64_t end) {
         Numbers::Scratch room_a, room_r;
         for (int64_t b = begin; b < end && !stop; ++b) {
           const A* a = static_cast<const A*>(absolute.block(b, room_a));
@@ -206,7 +204,7 @@ Statistics Difference::relative_statistics(const Statistics& of_a, std::optional
 Tensor materialize(const Numbers& numbers) {
   Tensor result = Tensor::allocate(numbers.kind(), numbers.shape());
   auto* out = static_cast<std::byte*>(result.mutable_data());
-  parallel_for(numbers.block_count(), kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(numbers.block_count(), Numbers::kGrain, [&](int64_t begin, int64_t end) {
     Numbers::Scratch scratch;
     for (int64_t b = begin; b < end; ++b) {
       const void* block = numbers.block(b, scratch);

@@ -6,7 +6,7 @@
 
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::difference_test {
 namespace {
 
 template <typename T>
@@ -142,4 +142,4 @@ TEST(Difference, RefusesWhatCannotBeSubtracted) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::difference_test

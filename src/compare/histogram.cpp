@@ -15,7 +15,6 @@ namespace assay {
 namespace {
 
 constexpr int kBins = Histogram::kBins;
-constexpr int64_t kGrain = 32;  // blocks
 
 /// numpy.linspace(low, high, kBins + 1) in the arithmetic of T.
 template <typename T>
@@ -61,7 +60,7 @@ Counts count_all(const Numbers& numbers, const std::vector<double>& edges) {
   Counts counts{};
   std::mutex mutex;
   visit_kind(numbers.kind(), [&]<typename T>() {
-    parallel_for(numbers.block_count(), kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(numbers.block_count(), Numbers::kGrain, [&](int64_t begin, int64_t end) {
       Counts mine{};
       for_each_block<T>(numbers, begin, end, [&](const T* p, int64_t n, int64_t) {
         count_from_edges(p, n, edges, mine);

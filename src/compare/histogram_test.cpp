@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::histogram_test {
 namespace {
 
 std::string own_text(const Tensor& t) {
@@ -122,4 +122,4 @@ TEST(Histogram, CommonRangeIsThatOfPythonsMinAndMax) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::histogram_test

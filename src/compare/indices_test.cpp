@@ -8,7 +8,7 @@
 #include "compare/indices.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::indices_test {
 namespace {
 
 struct Outcome {
@@ -122,4 +122,4 @@ TEST(Indices, OddInputs) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::indices_test

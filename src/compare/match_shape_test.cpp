@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-namespace assay {
+namespace assay::match_shape_test {
 namespace {
 
 Tensor counted(Shape shape) {
@@ -100,4 +100,4 @@ TEST(Transpose, RefusesWhatIsNoPermutation) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::match_shape_test

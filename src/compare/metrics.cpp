@@ -16,7 +16,6 @@ namespace assay {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kGrain = 32;  // blocks
 
 /// Sums over all elements of a and b.
 struct Products {
@@ -56,7 +55,7 @@ Products products(const Tensor& a, const Tensor& b) {
   std::mutex mutex;
   visit_kind(numbers_a.kind(), [&]<typename A>() {
     visit_kind(numbers_b.kind(), [&]<typename B>() {
-      parallel_for(numbers_a.block_count(), kGrain, [&](int64_t begin, int64_t end) {
+      parallel_for(numbers_a.block_count(), Numbers::kGrain, [&](int64_t begin, int64_t end) {
         Numbers::Scratch room;
         Products mine;
         for_each_block<A>(numbers_a, begin, end, [&](const A* p, int64_t n, int64_t first) {

@@ -8,7 +8,7 @@
 #include "compare/metrics.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::metrics_test {
 namespace {
 
 const Tensor& a() {
@@ -219,4 +219,4 @@ TEST(Metrics, ManyBlocks) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::metrics_test

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::postprocess_test {
 namespace {
 
 using Indices = std::vector<int64_t>;
@@ -90,4 +90,4 @@ TEST(ApplyTopK, ErrorsNameTheOutput) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::postprocess_test

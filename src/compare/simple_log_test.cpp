@@ -8,7 +8,7 @@
 #include "compare/simple.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::simple_log_test {
 namespace {
 
 /// The log of comparing the outputs "y" of runners A and B.
@@ -505,4 +505,4 @@ TEST(Simple, Scalars) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::simple_log_test

@@ -8,7 +8,7 @@
 #include "compare/simple.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::simple_test {
 namespace {
 
 struct Outcome {
@@ -229,4 +229,4 @@ TEST(Simple, PicturesAreDrawnBetweenTheLines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::simple_test

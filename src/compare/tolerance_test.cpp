@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::tolerance_test {
 namespace {
 
 TEST(Tolerance, RemembersHowItWasWritten) {
@@ -39,4 +39,4 @@ TEST(PerOutput, NamesMayBePatterns) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::tolerance_test

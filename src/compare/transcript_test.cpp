@@ -10,7 +10,7 @@
 #include "compare/simple.h"
 #include "compare/validate.h"
 
-namespace assay {
+namespace assay::transcript_test {
 namespace {
 
 /// The log of comparing two runners.
@@ -250,4 +250,4 @@ TEST(Transcript, RunValidateInf) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::transcript_test

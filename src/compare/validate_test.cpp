@@ -7,7 +7,7 @@
 #include "compare/compare_test_util.h"
 #include "compare/validate.h"
 
-namespace assay {
+namespace assay::validate_test {
 namespace {
 
 std::vector<RunnerOutputs> results() {
@@ -131,4 +131,4 @@ TEST(Validate, WhatIsNoNumberIsValid) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::validate_test

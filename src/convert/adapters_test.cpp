@@ -1,7 +1,7 @@
 // Each adapter, both ways: equal outputs in float64, bit for bit.
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::adapters_test {
 namespace {
 
 const Tensor kImage = mixed({1, 2, 3, 4});
@@ -373,4 +373,4 @@ TEST(Adapters, Quantization) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::adapters_test

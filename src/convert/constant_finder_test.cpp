@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::constant_finder_test {
 namespace {
 
 class ConstantFinderTest : public testing::Test {
@@ -56,4 +56,4 @@ TEST_F(ConstantFinderTest, ReadsConstantNodes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::constant_finder_test

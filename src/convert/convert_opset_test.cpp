@@ -4,7 +4,7 @@
 
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::convert_opset_test {
 namespace {
 
 /// x -> Squeeze -> Unsqueeze -> y in opset 13, with the axes as initializers.
@@ -316,4 +316,4 @@ TEST(ConvertOpset, LabelEncoders) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::convert_opset_test

@@ -1,7 +1,7 @@
 // Each expansion computes what the operator computes.
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::expansions_test {
 namespace {
 
 /// The formulas differ in the last places: float attributes for irrational constants, other orders of
@@ -62,4 +62,4 @@ TEST(Expansions, WhatThereIsNoneOfIsNamed) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::expansions_test

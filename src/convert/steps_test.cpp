@@ -8,7 +8,7 @@
 #include "assay/error.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::steps_test {
 namespace {
 
 /// Every step of every operator is classified, and nothing else is.
@@ -55,4 +55,4 @@ TEST(Expansions, AreOlderThanTheirOperators) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::steps_test

@@ -12,9 +12,7 @@
 namespace assay {
 
 /// "" and "ai.onnx" are one domain.
-inline std::string plain_domain(std::string_view domain) {
-  return domain == "ai.onnx" ? std::string() : std::string(domain);
-}
+inline std::string plain_domain(std::string_view domain) { return std::string(canonical_domain(domain)); }
 
 /// Calls visit(graph) for the graphs that are attributes of the node, not for those in them.
 template <typename Visit>

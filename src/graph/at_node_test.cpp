@@ -5,7 +5,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace assay {
+namespace assay::at_node_test {
 namespace {
 
 template <typename Body>
@@ -47,4 +47,4 @@ TEST(AtNode, GivesBackWhatTheBodyReturns) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::at_node_test

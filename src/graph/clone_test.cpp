@@ -4,7 +4,7 @@
 
 #include "graph/export.h"
 
-namespace assay {
+namespace assay::clone_test {
 namespace {
 
 /// y = If(c, x + w, x), with a subgraph that captures x and the constant w.
@@ -53,4 +53,4 @@ TEST(Clone, AModelIsCopiedWholeAndApart) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::clone_test

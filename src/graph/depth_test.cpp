@@ -9,7 +9,7 @@
 #include "graph/order.h"
 #include "onnx/messages.h"
 
-namespace assay {
+namespace assay::depth_test {
 namespace {
 
 constexpr int kHostile = 10000;
@@ -127,4 +127,4 @@ TEST(Depth, ADeepModelCanBeTakenDown) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::depth_test

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <functional>
 
-namespace assay {
+namespace assay::edit_test {
 namespace {
 
 class EditTest : public testing::Test {
@@ -330,4 +330,4 @@ TEST(SharedConstant, WhatOnlyASubgraphGivesOutStays) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::edit_test

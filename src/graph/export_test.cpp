@@ -18,7 +18,7 @@
 #include "onnx/writer.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::export_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -426,4 +426,4 @@ TEST_F(Export, WhatTheFileSaysOfConstantsStaysTrue) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::export_test

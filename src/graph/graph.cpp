@@ -364,20 +364,16 @@ void Graph::reorder_nodes(std::span<Node* const> order) {
   }
 }
 
-namespace {
-std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
-}  // namespace
-
 int64_t Model::opset(std::string_view d) const {
   for (const OpsetImport& o : opsets)
-    if (canonical(o.domain) == canonical(d)) return o.version;
+    if (canonical_domain(o.domain) == canonical_domain(d)) return o.version;
   return 0;
 }
 
 const Function* Model::find_function(std::string_view d, std::string_view n,
                                      std::string_view overload) const {
   for (const Function& f : functions)
-    if (f.name == n && f.overload == overload && canonical(f.domain) == canonical(d)) return &f;
+    if (f.name == n && f.overload == overload && canonical_domain(f.domain) == canonical_domain(d)) return &f;
   return nullptr;
 }
 

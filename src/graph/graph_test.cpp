@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace assay {
+namespace assay::graph_test {
 namespace {
 
 TEST(Graph, UniqueNamesAreFreeAndFoundFast) {
@@ -25,4 +25,4 @@ TEST(Graph, UniqueNamesAreFreeAndFoundFast) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::graph_test

@@ -232,8 +232,7 @@ void Importer::function(const onnx::FunctionMessage& m, Function& f) {
 void Importer::nodes(const std::vector<onnx::NodeMessage>& list, Graph& g) {
   std::vector<Node*> made;
   for (const onnx::NodeMessage& m : list) {
-    Node* n = g.add_node(str(m.op_type), {}, {}, {}, str(m.name),
-                         m.domain == "ai.onnx" ? std::string() : str(m.domain));
+    Node* n = g.add_node(str(m.op_type), {}, {}, {}, str(m.name), str(canonical_domain(m.domain)));
     n->overload = m.overload;
     n->doc_string = m.doc_string;
     n->metadata = to_metadata(m.metadata);

@@ -9,7 +9,7 @@
 #include "onnx/tensor_data.h"
 #include "onnx/writer.h"
 
-namespace assay {
+namespace assay::initializer_data_test {
 namespace {
 
 using onnx::MessageWriter;
@@ -205,4 +205,4 @@ TEST(Weightless, OneThatWasMadeHere) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::initializer_data_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace assay {
+namespace assay::input_replacer_test {
 namespace {
 
 TEST(InputReplacer, ReplacesInNodesWithManyInputs) {
@@ -27,4 +27,4 @@ TEST(InputReplacer, ReplacesInNodesWithManyInputs) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::input_replacer_test

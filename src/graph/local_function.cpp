@@ -13,8 +13,6 @@
 namespace assay {
 namespace {
 
-std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
-
 /// Calls `visit` for every node, those of subgraphs included.
 template <typename Visit>
 void for_each_node(const Graph& g, const Visit& visit) {
@@ -28,11 +26,11 @@ std::vector<std::vector<size_t>> call_lists(const std::vector<Function>& functio
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Key, size_t> numbers;
   for (size_t i = 0; i < functions.size(); ++i)
-    numbers.emplace(Key{canonical(functions[i].domain), functions[i].name, functions[i].overload}, i);
+    numbers.emplace(Key{canonical_domain(functions[i].domain), functions[i].name, functions[i].overload}, i);
   std::vector<std::vector<size_t>> calls(functions.size());
   for (size_t i = 0; i < functions.size(); ++i)
     for_each_node(*functions[i].body, [&](const Node& n) {
-      const auto it = numbers.find(Key{canonical(n.domain), n.op_type, n.overload});
+      const auto it = numbers.find(Key{canonical_domain(n.domain), n.op_type, n.overload});
       if (it != numbers.end()) calls[i].push_back(it->second);
     });
   return calls;
@@ -87,9 +85,10 @@ void check_attributes(const Function& f, const AttributeList& given) {
 
 void import_domains(const Graph& g, std::vector<OpsetImport>& opsets) {
   std::set<std::string, std::less<>> imported;
-  for (const OpsetImport& o : opsets) imported.emplace(canonical(o.domain));
+  for (const OpsetImport& o : opsets) imported.emplace(canonical_domain(o.domain));
   for_each_node(g, [&](const Node& n) {
-    if (imported.emplace(canonical(n.domain)).second) opsets.push_back({std::string(canonical(n.domain)), 1});
+    if (imported.emplace(canonical_domain(n.domain)).second)
+      opsets.push_back({std::string(canonical_domain(n.domain)), 1});
   });
 }
 
@@ -125,7 +124,9 @@ std::vector<Value*> call_function(Graph& graph, const Function& function, const 
 }
 
 Function& add_function(Model& model, std::string name, std::string domain) {
-  const auto key = [](const Function& f) { return fmt::format("{}\n{}\n{}", canonical(f.domain), f.name, f.overload); };
+  const auto key = [](const Function& f) {
+    return fmt::format("{}\n{}\n{}", canonical_domain(f.domain), f.name, f.overload);
+  };
   if (model.seen_functions_ > model.functions.size()) {  // some went since
     model.seen_functions_ = 0;
     model.seen_names_.clear();

@@ -4,7 +4,7 @@
 #include "graph/export.h"
 #include "graph/import.h"
 
-namespace assay {
+namespace assay::local_function_test {
 namespace {
 
 class LocalFunctionTest : public testing::Test {
@@ -183,4 +183,4 @@ TEST_F(LocalFunctionTest, AConstantOfManyNodesIsNoBurden) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::local_function_test

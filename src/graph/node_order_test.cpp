@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace assay {
+namespace assay::node_order_test {
 namespace {
 
 std::string text(const Graph& g) {
@@ -59,4 +59,4 @@ TEST(NodeOrder, RemovesFirstLastAndWhatWasInserted) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::node_order_test

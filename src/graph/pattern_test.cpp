@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::pattern_test {
 namespace {
 
 class PatternTest : public testing::Test {
@@ -225,4 +225,4 @@ TEST_F(PatternTest, AnEmptyPatternIsRefused) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::pattern_test

@@ -5,7 +5,7 @@
 #include "graph/export.h"
 #include "graph/import.h"
 
-namespace assay {
+namespace assay::to_text_test {
 namespace {
 
 constexpr std::string_view kModel = R"(<
@@ -85,4 +85,4 @@ TEST(ToText, KeepsWhatTheSyntaxHasNoPlaceFor) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::to_text_test

@@ -4,7 +4,7 @@
 
 #include "graph/function_index.h"
 
-namespace assay {
+namespace assay::uses_test {
 namespace {
 
 TEST(ReplaceInputs, LeavesOutputsAlone) {
@@ -53,4 +53,4 @@ TEST(FunctionIndex, TellsDomainsAndOverloadsApart) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::uses_test

@@ -7,7 +7,7 @@
 #include "inspect/range_extractor.h"
 #include "inspect/tactic_use.h"
 
-namespace assay {
+namespace assay::capability_test {
 namespace {
 
 Type row() { return Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(2)}); }
@@ -229,4 +229,4 @@ TEST(Capability, looks_into_bodies) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::capability_test

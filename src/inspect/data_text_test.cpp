@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::data_text_test {
 namespace {
 
 TEST(DataTextTest, StatisticsOnOneLine) {
@@ -38,4 +38,4 @@ TEST(DataTextTest, WhatHasNoNumbers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::data_text_test

@@ -4,7 +4,7 @@
 
 #include "inspect/inspect_test_util.h"
 
-namespace assay {
+namespace assay::input_shapes_test {
 namespace {
 
 TestModel two_inputs() {
@@ -41,4 +41,4 @@ TEST(InputShapesTest, WhatCannotBeIsAnError) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::input_shapes_test

@@ -16,8 +16,8 @@
 namespace assay {
 namespace {
 
-using Kind = Difference::Kind;
-using Change = Difference::Change;
+using Kind = ModelDifference::Kind;
+using Change = ModelDifference::Change;
 
 int64_t node_count(const Graph& g) {
   auto count = static_cast<int64_t>(g.nodes().size());
@@ -143,12 +143,12 @@ void ModelComparison::opsets(const std::vector<OpsetImport>& a, const std::vecto
   const auto version = [](const std::vector<OpsetImport>& list, const std::string& domain) -> int64_t {
     int64_t found = 0;
     for (const OpsetImport& o : list)
-      if ((o.domain == "ai.onnx" ? "" : o.domain) == domain) found = o.version;
+      if (canonical_domain(o.domain) == domain) found = o.version;
     return found;
   };
   std::set<std::string> domains;
   for (const auto* list : {&a, &b})
-    for (const OpsetImport& o : *list) domains.insert(o.domain == "ai.onnx" ? "" : o.domain);
+    for (const OpsetImport& o : *list) domains.emplace(canonical_domain(o.domain));
   for (const std::string& domain : domains) {
     const int64_t before = version(a, domain), after = version(b, domain);
     const std::string what =

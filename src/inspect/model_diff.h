@@ -11,7 +11,7 @@
 
 namespace assay {
 
-struct Difference {
+struct ModelDifference {
   enum class Kind : uint8_t {
     kMetadata,     ///< versions, producer, names and doc strings of model and graph, metadata_props
     kOpset,        ///< an imported domain
@@ -34,16 +34,16 @@ struct Difference {
   std::optional<double> max_difference;
 };
 
-std::string_view name_of(Difference::Kind kind);      ///< metadata, opset, ...
-std::string_view name_of(Difference::Change change);  ///< removed, added, changed
+std::string_view name_of(ModelDifference::Kind kind);      ///< metadata, opset, ...
+std::string_view name_of(ModelDifference::Change change);  ///< removed, added, changed
 
 struct DiffOptions {
   /// Kinds that are left out.
-  std::vector<Difference::Kind> ignore;
+  std::vector<ModelDifference::Kind> ignore;
 };
 
 struct ModelDiff {
-  std::vector<Difference> differences;
+  std::vector<ModelDifference> differences;
   int64_t nodes_a = 0, nodes_b = 0;  ///< subgraphs included
   int64_t matched = 0;               ///< nodes that both have
   int64_t renamed_nodes = 0;         ///< of these, under another name

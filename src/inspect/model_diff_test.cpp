@@ -6,7 +6,7 @@
 
 #include "inspect/inspect_test_util.h"
 
-namespace assay {
+namespace assay::model_diff_test {
 namespace {
 
 /// `blocks` times MatMul, Add, Relu with weights of their own; names start with `prefix`.
@@ -31,7 +31,7 @@ TestModel chain(int blocks, const std::string& prefix = "", int without = -1, in
 
 std::vector<std::string> lines(const ModelDiff& diff) {
   std::vector<std::string> list;
-  for (const Difference& d : diff.differences)
+  for (const ModelDifference& d : diff.differences)
     list.push_back(fmt::format("{} {}: {} -> {}", name_of(d.change), d.what, d.before, d.after));
   return list;
 }
@@ -88,7 +88,7 @@ TEST(ModelDiffTest, AttributesOperatorsAndNumbering) {
                                       "changed attribute 'axis' of node 'softmax' (Softmax): 1 -> -1",
                                       "added attribute 'extra' of node 'softmax' (Softmax):  -> text"}));
   softmax.remove_attribute("axis");
-  EXPECT_EQ(lines(diff(a, b, {.ignore = {Difference::Kind::kAttribute}})).size(), 1U);
+  EXPECT_EQ(lines(diff(a, b, {.ignore = {ModelDifference::Kind::kAttribute}})).size(), 1U);
 }
 
 TEST(ModelDiffTest, InterfaceOpsetsAndMetadata) {
@@ -195,4 +195,4 @@ TEST(ModelDiffTest, TextAndJson) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::model_diff_test

@@ -16,9 +16,9 @@ constexpr std::array<std::string_view, 9> kKinds = {
 constexpr std::array<std::string_view, 3> kChanges = {"removed", "added", "changed"};
 constexpr std::array<char, 3> kMarks = {'-', '+', '~'};
 
-std::string line(const Difference& d) {
+std::string line(const ModelDifference& d) {
   std::string text = fmt::format("{} {}", kMarks[static_cast<size_t>(d.change)], d.what);
-  if (d.before != d.after && d.change == Difference::Change::kChanged)
+  if (d.before != d.after && d.change == ModelDifference::Change::kChanged)
     text += fmt::format(": {} -> {}", d.before, d.after);
   else if (!d.before.empty() || !d.after.empty())
     text += ": " + (d.before.empty() ? d.after : d.before);
@@ -28,15 +28,15 @@ std::string line(const Difference& d) {
 
 }  // namespace
 
-std::string_view name_of(Difference::Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
-std::string_view name_of(Difference::Change change) { return kChanges[static_cast<size_t>(change)]; }
+std::string_view name_of(ModelDifference::Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
+std::string_view name_of(ModelDifference::Change change) { return kChanges[static_cast<size_t>(change)]; }
 
 std::string diff_text(const ModelDiff& diff) {
   std::string text =
       fmt::format("Nodes: {} -> {} | In both: {} | Renamed: {} node(s), {} value(s)\n\n", diff.nodes_a,
                   diff.nodes_b, diff.matched, diff.renamed_nodes, diff.renamed_values);
   text += fmt::format("---- {} Difference(s) ----\n", diff.differences.size());
-  for (const Difference& d : diff.differences) text += line(d) + "\n";
+  for (const ModelDifference& d : diff.differences) text += line(d) + "\n";
   return std::string(stripped(text));
 }
 
@@ -53,7 +53,7 @@ std::string diff_json(const ModelDiff& diff) {
       .value(diff.matched);
   json.key("renamed_nodes").value(diff.renamed_nodes).key("renamed_values").value(diff.renamed_values);
   json.key("differences").begin_array();
-  for (const Difference& d : diff.differences) {
+  for (const ModelDifference& d : diff.differences) {
     json.begin_object();
     json.key("kind").value(name_of(d.kind)).key("change").value(name_of(d.change)).key("what").value(d.what);
     if (!d.before.empty()) json.key("before").value(d.before);

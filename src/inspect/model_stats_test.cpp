@@ -7,7 +7,7 @@
 #include "inspect/inspect_test_util.h"
 #include "ops/infer.h"
 
-namespace assay {
+namespace assay::model_stats_test {
 namespace {
 
 ModelStats stats_of(const TestModel& m) {
@@ -193,4 +193,4 @@ TEST(ModelStatsTest, LongFormulasStandBelowTheTables) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::model_stats_test

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "inspect/inspect_test_util.h"
 
-namespace assay {
+namespace assay::model_text_test {
 namespace {
 
 constexpr ModelTextOptions kAll = {.layers = true, .attrs = true, .weights = true};
@@ -157,4 +157,4 @@ TEST(ModelTextTest, BodiesInBodiesAreIndentedFurther) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::model_text_test

@@ -4,7 +4,7 @@
 
 #include "inspect/inspect_test_util.h"
 
-namespace assay {
+namespace assay::network_text_test {
 namespace {
 
 TEST(NetworkTextTest, LayersOfOneNodeEach) {
@@ -52,4 +52,4 @@ Layer 3    | own [Op: LayerType.PLUGIN_V3]
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::network_text_test

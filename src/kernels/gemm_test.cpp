@@ -9,7 +9,7 @@
 
 #include "kernels/gemm_tile.h"
 
-namespace assay::kernels {
+namespace assay::kernels::gemm_test {
 namespace {
 
 std::vector<double> random_values(size_t count, unsigned seed) {
@@ -88,4 +88,4 @@ TEST(Gemm, IntegersWrap) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::gemm_test

@@ -4,7 +4,7 @@
 #include "lint/lint_test_util.h"
 #include "onnx/writer.h"
 
-namespace assay::lint {
+namespace assay::lint::lint_test {
 namespace {
 
 using onnx::MessageWriter;
@@ -303,4 +303,4 @@ TEST_F(LintTest, NoRuleIsWithoutATest) {
 }
 
 }  // namespace
-}  // namespace assay::lint
+}  // namespace assay::lint::lint_test

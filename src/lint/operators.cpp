@@ -13,8 +13,6 @@
 namespace assay::lint {
 namespace {
 
-std::string_view domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : domain; }
-
 /// A domain whose operators the ONNX standard lists, so that there are no others.
 bool is_standard(std::string_view domain) { return domain.empty() || domain == "ai.onnx" || domain == "ai.onnx.ml"; }
 
@@ -82,7 +80,7 @@ class OperatorCheck {
 /// The imported version of a domain; 0 when it is not imported.
 int64_t opset_of(std::string_view domain, const std::vector<OpsetImport>& opsets) {
   for (const OpsetImport& o : opsets)
-    if (o.domain == domain || (domain.empty() && o.domain == "ai.onnx")) return o.version;
+    if (canonical_domain(o.domain) == canonical_domain(domain)) return o.version;
   return 0;
 }
 

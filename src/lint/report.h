@@ -12,6 +12,9 @@
 
 namespace assay::lint {
 
+/// As messages show it.
+inline std::string_view domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : domain; }
+
 /// One finding.
 struct Entry {
   const Rule* rule;

@@ -4,7 +4,7 @@
 
 #include "lint/lint_test_util.h"
 
-namespace assay::lint {
+namespace assay::lint::single_nodes_test {
 namespace {
 
 /// A backend that refuses one operator.
@@ -194,4 +194,4 @@ TEST_F(LintRunTest, NodesWithoutWeightsFail) {
 }
 
 }  // namespace
-}  // namespace assay::lint
+}  // namespace assay::lint::single_nodes_test

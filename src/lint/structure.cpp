@@ -28,8 +28,6 @@ constexpr int kTensorKind = 1;
 /// Up to this IR version every initializer is a graph input, too.
 constexpr int64_t kListingIrVersion = 3;
 
-std::string_view domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : domain; }
-
 /// The first element type in it that is unknown; 0 when all are known.
 int64_t unknown_type(const TypeMessage& t) {
   if (t.elem_type != 0 && !is_known_dtype(t.elem_type)) return t.elem_type;

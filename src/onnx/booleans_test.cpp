@@ -3,7 +3,7 @@
 #include "onnx/tensor_data.h"
 #include "onnx/writer.h"
 
-namespace assay::onnx {
+namespace assay::onnx::booleans_test {
 namespace {
 
 // A bool that is neither 0 nor 1 is undefined behaviour to read, and text has no word for it (found by fuzzing).
@@ -21,4 +21,4 @@ TEST(Booleans, EveryByteButZeroIsTrue) {
 }
 
 }  // namespace
-}  // namespace assay::onnx
+}  // namespace assay::onnx::booleans_test

@@ -10,16 +10,16 @@ namespace assay::onnx {
 namespace {
 
 /// SequenceProto.DataType of the fields that hold elements, by their order in ContainerMessage.
-constexpr int64_t kTensor = 1, kSparseTensor = 2, kSequence = 3, kMap = 4, kOptional = 5;
+constexpr int64_t kTensors = 1, kSparseTensors = 2, kSequences = 3, kMaps = 4, kOptionals = 5;
 
 /// Checks that a sequence or optional holds nothing but what elem_type says.
 void check_elements(const ContainerMessage& m) {
-  const std::pair<int64_t, size_t> counts[] = {{kTensor, m.tensors.size()},
-                                               {kSparseTensor, m.sparse_tensors.size()},
-                                               {kSequence, m.sequences.size()},
-                                               {kMap, m.maps.size()},
-                                               {kOptional, m.optionals.size()}};
-  require(m.elem_type >= 0 && m.elem_type <= kOptional, ErrorCode::kInvalidModel,
+  const std::pair<int64_t, size_t> counts[] = {{kTensors, m.tensors.size()},
+                                               {kSparseTensors, m.sparse_tensors.size()},
+                                               {kSequences, m.sequences.size()},
+                                               {kMaps, m.maps.size()},
+                                               {kOptionals, m.optionals.size()}};
+  require(m.elem_type >= 0 && m.elem_type <= kOptionals, ErrorCode::kInvalidModel,
           "its elements are of the unknown kind {}", m.elem_type);
   for (const auto& [type, count] : counts)
     require(count == 0 || type == m.elem_type, ErrorCode::kInvalidModel,

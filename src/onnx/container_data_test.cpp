@@ -8,7 +8,7 @@
 
 #include "onnx/writer.h"
 
-namespace assay::onnx {
+namespace assay::onnx::container_data_test {
 namespace {
 
 MessageWriter tensor_message(float value) {
@@ -173,4 +173,4 @@ TEST(ContainerData, ErrorsNameTheFile) {
 }
 
 }  // namespace
-}  // namespace assay::onnx
+}  // namespace assay::onnx::container_data_test

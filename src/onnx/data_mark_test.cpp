@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay::onnx {
+namespace assay::onnx::data_mark_test {
 namespace {
 
 TEST(DataMark, TellsTheChecksumOfTheWholeFile) {
@@ -30,4 +30,4 @@ TEST(DataMark, IsAbsentFromOtherFiles) {
 }
 
 }  // namespace
-}  // namespace assay::onnx
+}  // namespace assay::onnx::data_mark_test

@@ -5,7 +5,7 @@
 #include "onnx/messages.h"
 #include "onnx/writer.h"
 
-namespace assay::onnx {
+namespace assay::onnx::reader_test {
 namespace {
 
 TEST(Reader, EmptyMessagesKeepTheMemoryLimit) {
@@ -26,4 +26,4 @@ TEST(Reader, EmptyMessagesKeepTheMemoryLimit) {
 }
 
 }  // namespace
-}  // namespace assay::onnx
+}  // namespace assay::onnx::reader_test

@@ -9,7 +9,7 @@
 #include "assay/error.h"
 #include "onnx/writer.h"
 
-namespace assay::onnx {
+namespace assay::onnx::tensor_data_test {
 namespace {
 
 std::string error_of(const MessageWriter& message) {
@@ -67,4 +67,4 @@ TEST(TensorData, ExternalDataStayWithinTheirFile) {
 }
 
 }  // namespace
-}  // namespace assay::onnx
+}  // namespace assay::onnx::tensor_data_test

@@ -4,7 +4,7 @@
 
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::check_test {
 namespace {
 
 Model importing(std::vector<OpsetImport> opsets) {
@@ -61,4 +61,4 @@ TEST(CheckCall, RefusesMoreThanTheFunctionHas) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::check_test

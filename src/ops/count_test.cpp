@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace assay {
+namespace assay::count_test {
 namespace {
 
 const Count kBatch = Count::symbol("batch");
@@ -61,4 +61,4 @@ TEST(CountTest, ElementsOfDims) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::count_test

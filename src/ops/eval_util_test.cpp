@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-namespace assay {
+namespace assay::eval_util_test {
 namespace {
 
 Tensor counting(const Shape& shape) {
@@ -68,4 +68,4 @@ TEST(MapBroadcast, RefusesShapesThatDoNotMatch) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::eval_util_test

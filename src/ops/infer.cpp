@@ -202,7 +202,7 @@ void Inference::problem(const Node& n, const Error& e) {
 /// Evaluates a small integer node whose inputs are all known, so that the arithmetic of shapes is exact. A
 /// Constant counts like an initializer: any type and size, for nothing is computed.
 void Inference::fold(const Node& n, const OpDef& op, const OpVersion& v) {
-  const bool is_constant = &op == &op_onnx_Constant;
+  const bool is_constant = &op == &op_onnx_Constant::def;
   if (v.eval == nullptr || op.random || n.outputs().size() != 1 || (n.inputs().empty() && !is_constant))
     return;
   std::vector<Tensor> inputs;
@@ -266,7 +266,7 @@ void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
   if (op == nullptr) return;
   int64_t opset = 0;
   for (const OpsetImport& o : opsets)
-    if ((o.domain == "ai.onnx" ? "" : o.domain) == n.domain) opset = o.version;
+    if (canonical_domain(o.domain) == n.domain) opset = o.version;
   const OpVersion* version = version_for(*op, opset);
   if (version == nullptr || version->infer == nullptr) return;
   check_node(n, *op, *version);

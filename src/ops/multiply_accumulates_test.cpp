@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::multiply_accumulates_test {
 namespace {
 
 /// The cost of a node as text, given the extents of its inputs and of its output.
@@ -40,4 +40,4 @@ TEST(MultiplyAccumulatesTest, SymbolsAndUnknowns) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::multiply_accumulates_test

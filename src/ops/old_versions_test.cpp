@@ -5,7 +5,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::old_versions_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -13,7 +13,7 @@ using Ints = std::vector<int64_t>;
 
 Tensor floats(const Shape& shape, const Floats& values) { return Tensor::from<float>(shape, values); }
 
-Floats values(const Tensor& t) {
+Floats floats(const Tensor& t) {
   const Tensor f = convert(t, DType::kFloat32);
   return {f.data<float>(), f.data<float>() + f.numel()};
 }
@@ -35,11 +35,11 @@ TEST(OldVersions, BroadcastMeetsTheFirstInputFromAnAxisOn) {
   rows.emplace_back("axis", int64_t{0});
   columns.emplace_back("axis", int64_t{1});
   const Floats by_row = {0, 1, 2, 103, 104, 105}, by_column = {0, 101, 202, 3, 104, 205};
-  EXPECT_EQ(values(run_op("Add", 6, {a, floats({2}, {0, 100})}, rows)[0]), by_row);
-  EXPECT_EQ(values(run_op("Add", 6, {a, floats({2, 1}, {0, 100})}, rows)[0]), by_row);
-  EXPECT_EQ(values(run_op("Add", 6, {a, floats({3}, {0, 100, 200})}, columns)[0]), by_column);
-  EXPECT_EQ(values(run_op("Add", 1, {a, floats({3}, {0, 100, 200})}, on)[0]), by_column);
-  EXPECT_EQ(values(run_op("Add", 1, {a, floats({}, {1})}, on)[0]), (Floats{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(floats(run_op("Add", 6, {a, floats({2}, {0, 100})}, rows)[0]), by_row);
+  EXPECT_EQ(floats(run_op("Add", 6, {a, floats({2, 1}, {0, 100})}, rows)[0]), by_row);
+  EXPECT_EQ(floats(run_op("Add", 6, {a, floats({3}, {0, 100, 200})}, columns)[0]), by_column);
+  EXPECT_EQ(floats(run_op("Add", 1, {a, floats({3}, {0, 100, 200})}, on)[0]), by_column);
+  EXPECT_EQ(floats(run_op("Add", 1, {a, floats({}, {1})}, on)[0]), (Floats{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(OldVersions, BroadcastMustBeAskedForAndFit) {
@@ -68,28 +68,28 @@ TEST(OldVersions, ComparisonsAndLogicBroadcastTheSameWay) {
 
 TEST(OldVersions, PReluHasASlopeForEachChannel) {
   const Tensor x = floats({1, 2, 2}, {-1, 1, -1, -2});
-  EXPECT_EQ(values(run_op("PRelu", 6, {x, floats({2}, {10, 100})})[0]), (Floats{-10, 1, -100, -200}));
-  EXPECT_EQ(values(run_op("PRelu", 6, {x, floats({1}, {10})})[0]), (Floats{-10, 1, -10, -20}));
+  EXPECT_EQ(floats(run_op("PRelu", 6, {x, floats({2}, {10, 100})})[0]), (Floats{-10, 1, -100, -200}));
+  EXPECT_EQ(floats(run_op("PRelu", 6, {x, floats({1}, {10})})[0]), (Floats{-10, 1, -10, -20}));
   EXPECT_NE(failure("PRelu", 6, {x, floats({3}, {1, 2, 3})}, {}).find("no number for each channel"),
             std::string::npos);
 }
 
 TEST(OldVersions, GemmRepeatsItsBiasOnlyWhenAsked) {
   const Tensor a = floats({1, 1}, {2}), b = floats({1, 2}, {3, 4}), c = floats({2}, {10, 20});
-  EXPECT_EQ(values(run_op("Gemm", 6, {a, b, c}, {{"broadcast", int64_t{1}}})[0]), (Floats{16, 28}));
+  EXPECT_EQ(floats(run_op("Gemm", 6, {a, b, c}, {{"broadcast", int64_t{1}}})[0]), (Floats{16, 28}));
   EXPECT_NE(failure("Gemm", 6, {a, b, c}, {}).find("does not ask for it"), std::string::npos);
 }
 
 TEST(OldVersions, IsTestDecidesBetweenInferenceAndTraining) {
   const Tensor x = floats({1, 1, 2}, {1, 3}), one = floats({1}, {1}), zero = floats({1}, {0});
   const AttributeList test = {{"is_test", int64_t{1}}, {"epsilon", 0.0F}};
-  EXPECT_EQ(values(run_op("BatchNormalization", 6, {x, one, zero, zero, one}, test)[0]), (Floats{1, 3}));
+  EXPECT_EQ(floats(run_op("BatchNormalization", 6, {x, one, zero, zero, one}, test)[0]), (Floats{1, 3}));
   const AttributeList training = {{"epsilon", 0.0F}};
-  EXPECT_EQ(values(run_op("BatchNormalization", 6, {x, one, zero, zero, one}, training, 5)[0]),
+  EXPECT_EQ(floats(run_op("BatchNormalization", 6, {x, one, zero, zero, one}, training, 5)[0]),
             (Floats{-1, 1}));
-  EXPECT_EQ(values(run_op("Dropout", 6, {x}, {{"is_test", int64_t{1}}})[0]), (Floats{1, 3}));
+  EXPECT_EQ(floats(run_op("Dropout", 6, {x}, {{"is_test", int64_t{1}}})[0]), (Floats{1, 3}));
   const Tensor many = floats({1000}, Floats(1000, 1));
-  const Floats dropped = values(run_op("Dropout", 6, {many}, {{"ratio", 0.25F}})[0]);
+  const Floats dropped = floats(run_op("Dropout", 6, {many}, {{"ratio", 0.25F}})[0]);
   const auto zeros = std::count(dropped.begin(), dropped.end(), 0.0F);
   EXPECT_GT(zeros, 200);
   EXPECT_LT(zeros, 300);
@@ -100,25 +100,25 @@ TEST(OldVersions, AttributesWithOtherNamesAndKinds) {
   const Tensor x = floats({2}, {-1, 2});
   EXPECT_EQ(run_op("Cast", 1, {x}, {{"to", std::string("INT32")}})[0].dtype(), DType::kInt32);
   EXPECT_NE(failure("Cast", 1, {x}, {{"to", std::string("COLOUR")}}).find("'COLOUR'"), std::string::npos);
-  EXPECT_EQ(values(run_op("Clip", 1, {x}, {{"max", 1.0F}})[0]), (Floats{-1, 1}));
+  EXPECT_EQ(floats(run_op("Clip", 1, {x}, {{"max", 1.0F}})[0]), (Floats{-1, 1}));
   const Tensor image = floats({1, 1, 1, 2}, {1, 2});
   EXPECT_EQ(run_op("Concat", 1, {image, image})[0].shape(), (Shape{1, 2, 1, 2}));
-  EXPECT_EQ(values(run_op("Pad", 1, {x}, {{"paddings", Ints{1, 0}}})[0]), (Floats{0, -1, 2}));
+  EXPECT_EQ(floats(run_op("Pad", 1, {x}, {{"paddings", Ints{1, 0}}})[0]), (Floats{0, -1, 2}));
   EXPECT_EQ(run_op("Reshape", 1, {image}, {{"shape", Ints{0, -1}}})[0].shape(), (Shape{1, 2}));
-  EXPECT_EQ(values(run_op("Upsample", 1, {image}, {{"height_scale", 1.0F}, {"width_scale", 2.0F}})[0]),
+  EXPECT_EQ(floats(run_op("Upsample", 1, {image}, {{"height_scale", 1.0F}, {"width_scale", 2.0F}})[0]),
             (Floats{1, 1, 2, 2}));
-  EXPECT_FLOAT_EQ(values(run_op("GlobalLpPool", 1, {floats({1, 1, 2}, {3, 4})}, {{"p", 2.0F}})[0])[0], 5);
+  EXPECT_FLOAT_EQ(floats(run_op("GlobalLpPool", 1, {floats({1, 1, 2}, {3, 4})}, {{"p", 2.0F}})[0])[0], 5);
 }
 
 TEST(OldVersions, InputsInPlaceOfAttributes) {
   const Tensor x = floats({3}, {1, 2, 3});
-  EXPECT_EQ(values(run_op("Tile", 1, {x, floats({1}, {2}), floats({1}, {0})})[0]),
+  EXPECT_EQ(floats(run_op("Tile", 1, {x, floats({1}, {2}), floats({1}, {0})})[0]),
             (Floats{1, 2, 3, 1, 2, 3}));
   EXPECT_NE(failure("Tile", 1, {x, floats({1}, {1.5}), floats({1}, {0})}, {}).find("not a whole number"),
             std::string::npos);
   const std::vector<Tensor> pieces = run_op("Split", 1, {x, floats({2}, {1, 2})}, {}, 2);
-  EXPECT_EQ(values(pieces[0]), Floats{1});
-  EXPECT_EQ(values(pieces[1]), (Floats{2, 3}));
+  EXPECT_EQ(floats(pieces[0]), Floats{1});
+  EXPECT_EQ(floats(pieces[1]), (Floats{2, 3}));
 }
 
 TEST(OldVersions, InferenceOfReshapeWithAnAttribute) {
@@ -130,4 +130,4 @@ TEST(OldVersions, InferenceOfReshapeWithAnAttribute) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::old_versions_test

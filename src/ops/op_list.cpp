@@ -8,7 +8,7 @@ namespace assay {
 namespace {
 
 constexpr const OpDef* kOps[] = {
-#define ASSAY_OP(domain, name) &op_##domain##_##name,
+#define ASSAY_OP(domain, name) &op_##domain##_##name::def,
 #include "ops/ops.def"
 #undef ASSAY_OP
 };
@@ -24,7 +24,7 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
     for (const OpDef* op : kOps) index->emplace(op->name, op);
     return index;
   }();
-  if (domain == "ai.onnx") domain = "";
+  domain = canonical_domain(domain);
   const auto [first, last] = kIndex->equal_range(name);
   for (auto it = first; it != last; ++it)
     if (it->second->domain == domain) return it->second;
@@ -37,7 +37,7 @@ int64_t newest_opset(std::string_view domain) {
     for (const OpDef* op : kOps) (*newest)[op->domain] = std::max<int64_t>((*newest)[op->domain], op->versions.back().since);
     return newest;
   }();
-  const auto it = kNewest->find(domain == "ai.onnx" ? "" : domain);
+  const auto it = kNewest->find(canonical_domain(domain));
   return it != kNewest->end() ? it->second : 0;
 }
 

@@ -8,7 +8,10 @@
 
 namespace assay {
 
-#define ASSAY_OP(domain, name) extern const OpDef op_##domain##_##name;
+#define ASSAY_OP(domain, name)     \
+  namespace op_##domain##_##name { \
+    extern const OpDef def;        \
+  }
 #include "ops/ops.def"
 #undef ASSAY_OP
 

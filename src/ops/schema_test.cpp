@@ -7,7 +7,7 @@
 
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::schema_test {
 namespace {
 
 TEST(Schema, ReadsEveryPart) {
@@ -77,4 +77,4 @@ TEST(Schema, NamesTheLineItCannotRead) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::schema_test

@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::value_type_test {
 namespace {
 
 const Type kFloats = Type::tensor(DType::kFloat32, Dims{Dim(2), Dim::symbol("n")});
@@ -40,4 +40,4 @@ TEST(ValueType, TakesPartsOut) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::value_type_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::work_test {
 namespace {
 
 Type floats(const Shape& shape) { return Type::tensor(DType::kFloat32, shape); }
@@ -36,4 +36,4 @@ TEST(Work, NeverOverflowsAndTakesWhatIsNotKnownForNothing) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::work_test

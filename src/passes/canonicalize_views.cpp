@@ -5,7 +5,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_canonicalize_views {
 namespace {
 
 bool is_view(const Node& n) {
@@ -52,10 +52,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_canonicalize_views = {
+constinit const PassDef def = {
     .name = "canonicalize_views",
     .summary = "Flatten, Squeeze, Unsqueeze and chains of them become one Reshape",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_canonicalize_views

@@ -5,7 +5,7 @@
 #include "assay/edit.h"
 #include "assay/fold.h"
 
-namespace assay {
+namespace assay::cast_elision_test {
 namespace {
 
 class CastElisionTest : public testing::Test {
@@ -141,4 +141,4 @@ TEST_F(CastElisionTest, OperatorsThatHaveNoIntegersYetStayFloat) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::cast_elision_test

@@ -4,7 +4,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_constant_shapes {
 namespace {
 
 std::optional<std::vector<int64_t>> expand_target(const Dims* in, const Dims& out) {
@@ -36,10 +36,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_constant_shapes = {
+constinit const PassDef def = {
     .name = "constant_shapes",
     .summary = "computed shapes of Reshape and Expand become constants where the extents say what they are",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_constant_shapes

@@ -6,7 +6,7 @@
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 
-namespace assay {
+namespace assay::pass_constants_to_initializers {
 namespace {
 
 bool run(Model& model) {
@@ -30,10 +30,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_constants_to_initializers = {
+constinit const PassDef def = {
     .name = "constants_to_initializers",
     .summary = "Constant nodes become initializers",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_constants_to_initializers

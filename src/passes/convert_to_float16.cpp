@@ -47,15 +47,6 @@ bool scatters_with_reduction(const Node& node) {
   return how != nullptr && *how != "none";
 }
 
-/// The data of a constant, or of what a Constant node gives.
-const UnalignedTensor* data_of(const Value* v) {
-  if (v == nullptr) return nullptr;
-  const Node* producer = v->producer();
-  if (producer == nullptr || !is_op(*producer, "Constant")) return constant_of(v);
-  const Attribute* value = producer->find_attribute("value");
-  return value != nullptr ? value->get_if<UnalignedTensor>() : nullptr;
-}
-
 /// Float16 has no variance of large sums, and few digits of those below its normal numbers; everything is divided by
 /// their roots.
 bool has_variance_beyond_half(const Node& node) {

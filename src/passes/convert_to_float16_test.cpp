@@ -10,7 +10,7 @@
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::convert_to_float16_test {
 namespace {
 
 constexpr DType kF32 = DType::kFloat32;
@@ -218,4 +218,4 @@ TEST_F(ConvertToFloat16, SequencesAsOutputsAreRefused) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::convert_to_float16_test

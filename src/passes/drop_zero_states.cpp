@@ -6,7 +6,7 @@
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::pass_drop_zero_states {
 namespace {
 
 bool is_all_zero(const UnalignedTensor& t) {
@@ -59,10 +59,10 @@ std::optional<Patch> match(const Node& n, const PassContext&) {
 
 }  // namespace
 
-constinit const PassDef pass_drop_zero_states = {
+constinit const PassDef def = {
     .name = "drop_zero_states",
     .summary = "initial states of recurrent layers that are zero are left out",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_drop_zero_states

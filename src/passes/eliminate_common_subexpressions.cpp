@@ -10,7 +10,7 @@
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 
-namespace assay {
+namespace assay::pass_eliminate_common_subexpressions {
 namespace {
 
 /// Constants of at most so many bytes are compared by their contents.
@@ -114,10 +114,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_eliminate_common_subexpressions = {
+constinit const PassDef def = {
     .name = "eliminate_common_subexpressions",
     .summary = "nodes that compute the same from the same inputs are merged",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_eliminate_common_subexpressions

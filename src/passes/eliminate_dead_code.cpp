@@ -5,7 +5,7 @@
 #include "graph/order.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_eliminate_dead_code {
 namespace {
 
 bool run(Model& model) {
@@ -28,10 +28,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_eliminate_dead_code = {
+constinit const PassDef def = {
     .name = "eliminate_dead_code",
     .summary = "nodes that no output depends on are removed",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_eliminate_dead_code

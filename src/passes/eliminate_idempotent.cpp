@@ -3,7 +3,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_eliminate_idempotent {
 namespace {
 
 bool is_idempotent(const Node& n) {
@@ -65,10 +65,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_eliminate_idempotent = {
+constinit const PassDef def = {
     .name = "eliminate_idempotent",
     .summary = "what the node before has done already is not done again: Relu of Relu, Clip of Clip",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_eliminate_idempotent

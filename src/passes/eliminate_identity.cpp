@@ -9,7 +9,7 @@
 #include "passes/reductions.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::pass_eliminate_identity {
 namespace {
 
 bool is_inactive_dropout(const Node& n, const PassContext& context) {
@@ -105,10 +105,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_eliminate_identity = {
+constinit const PassDef def = {
     .name = "eliminate_identity",
     .summary = "nodes that give back what they get are removed",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_eliminate_identity

@@ -7,7 +7,7 @@
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::pass_eliminate_neutral {
 namespace {
 
 /// More elements than a neutral operand has: weights are not read for this.
@@ -67,10 +67,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_eliminate_neutral = {
+constinit const PassDef def = {
     .name = "eliminate_neutral",
     .summary = "arithmetic with a neutral element is removed, and Where with a uniform condition",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_eliminate_neutral

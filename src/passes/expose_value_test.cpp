@@ -7,7 +7,7 @@
 #include "passes/mark_outputs.h"
 #include "reference/interpreter.h"
 
-namespace assay {
+namespace assay::expose_value_test {
 namespace {
 
 const Type kScalar = Type::tensor(DType::kFloat32, Shape());
@@ -113,4 +113,4 @@ TEST(ExposeValue, RefusesAFunctionsBody) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::expose_value_test

@@ -5,7 +5,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_fold_batch_norm {
 namespace {
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -50,10 +50,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fold_batch_norm = {
+constinit const PassDef def = {
     .name = "fold_batch_norm",
     .summary = "batch normalisation goes into the weights of the convolution or Gemm before it",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fold_batch_norm

@@ -3,7 +3,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_fold_channel_affine {
 namespace {
 
 struct Affine {
@@ -72,10 +72,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fold_channel_affine = {
+constinit const PassDef def = {
     .name = "fold_channel_affine",
     .summary = "a constant per channel added to or multiplied with a convolution goes into its weights",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fold_channel_affine

@@ -8,7 +8,7 @@
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 
-namespace assay {
+namespace assay::pass_fold_constants {
 namespace {
 
 /// A result larger than this stays a node unless its inputs are about as large.
@@ -83,10 +83,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_fold_constants = {
+constinit const PassDef def = {
     .name = "fold_constants",
     .summary = "what does not depend on the inputs is computed at build time",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fold_constants

@@ -12,7 +12,7 @@
 #include "passes/origins.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_fold_extents {
 namespace {
 
 /// The extents as text; empty when one is unknown.
@@ -147,10 +147,10 @@ bool run(Model& model) { return Folder(model).run(); }
 
 }  // namespace
 
-constinit const PassDef pass_fold_extents = {
+constinit const PassDef def = {
     .name = "fold_extents",
     .summary = "integers that extents decide become constants, and the same extents are asked for once",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fold_extents

@@ -2,7 +2,7 @@
 #include "graph/import.h"
 #include "passes/fold_test_util.h"
 
-namespace assay {
+namespace assay::fold_functions_test {
 namespace {
 
 class FoldFunctionTest : public FoldTest {
@@ -94,4 +94,4 @@ TEST_F(FoldFunctionTest, CallsThatDrawRandomNumbersAreNotFolded) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_functions_test

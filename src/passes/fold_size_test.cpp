@@ -1,6 +1,6 @@
 #include "passes/fold_test_util.h"
 
-namespace assay {
+namespace assay::fold_size_test {
 namespace {
 
 struct SizeCase {
@@ -63,4 +63,4 @@ TEST_F(FoldTest, WhatReplacesAnInitializerMayBeAsLarge) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_size_test

@@ -1,6 +1,6 @@
 #include "passes/fold_test_util.h"
 
-namespace assay {
+namespace assay::fold_subgraphs_test {
 namespace {
 
 class FoldIfTest : public FoldTest {
@@ -235,4 +235,4 @@ TEST_F(FoldTest, ALoopInsideABranchUsesConstantsOfAllGraphsAround) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_subgraphs_test

@@ -6,7 +6,7 @@
 #include "passes/pass_list.h"
 #include "passes/region.h"
 
-namespace assay {
+namespace assay::pass_fuse_gelu {
 namespace {
 
 /// The nodes of a pattern found so far, and the value x it is about.
@@ -113,10 +113,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_gelu = {
+constinit const PassDef def = {
     .name = "fuse_gelu",
     .summary = "the Gelu formulas over Erf and over Tanh become one activation",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_gelu

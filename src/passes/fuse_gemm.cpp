@@ -6,7 +6,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_fuse_gemm {
 namespace {
 
 bool has_gemm(DType t, int64_t opset) {
@@ -118,10 +118,12 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_gemm = {
+constinit const PassDef def = {
     .name = "fuse_gemm",
-    .summary = "MatMul and Add of matrices, or between Reshapes, become a Gemm, which takes in transpositions of its matrices",
+    .summary =
+        "MatMul and Add of matrices, or between Reshapes, become a Gemm, which takes in transpositions of "
+        "its matrices",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_gemm

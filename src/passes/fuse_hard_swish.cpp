@@ -6,7 +6,7 @@
 #include "passes/pointwise_form.h"
 #include "passes/region.h"
 
-namespace assay {
+namespace assay::pass_fuse_hard_swish {
 namespace {
 
 /// Of slope and offset: as closely as float32 or eight digits say them.
@@ -77,10 +77,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_hard_swish = {
+constinit const PassDef def = {
     .name = "fuse_hard_swish",
     .summary = "x * Clip(x + 3, 0, 6) / 6 and its forms become one activation",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_hard_swish

@@ -7,7 +7,7 @@
 #include "passes/pass_list.h"
 #include "passes/region.h"
 
-namespace assay {
+namespace assay::pass_fuse_layer_norm {
 namespace {
 
 /// The number of last axes that a ReduceMean with keepdims takes the mean over; 0 when it is something else.
@@ -152,10 +152,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_layer_norm = {
+constinit const PassDef def = {
     .name = "fuse_layer_norm",
     .summary = "the formula of layer normalisation becomes one operation",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_layer_norm

@@ -3,7 +3,7 @@
 #include "passes/pass_list.h"
 #include "passes/region.h"
 
-namespace assay {
+namespace assay::pass_fuse_mish {
 namespace {
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -23,10 +23,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_mish = {
+constinit const PassDef def = {
     .name = "fuse_mish",
     .summary = "x * Tanh(Softplus(x)) becomes one activation",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_mish

@@ -6,7 +6,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_fuse_pad {
 namespace {
 
 /// The number that a Pad node pads with.
@@ -90,10 +90,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_pad = {
+constinit const PassDef def = {
     .name = "fuse_pad",
     .summary = "padding before a convolution or a pool becomes its own padding",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_pad

@@ -4,7 +4,7 @@
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 
-namespace assay {
+namespace assay::pass_fuse_rms_norm {
 namespace {
 
 struct Found {
@@ -86,10 +86,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_rms_norm = {
+constinit const PassDef def = {
     .name = "fuse_rms_norm",
     .summary = "the formula of root-mean-square normalisation becomes RMSNormalization",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_rms_norm

@@ -3,7 +3,7 @@
 #include "passes/pass_list.h"
 #include "passes/region.h"
 
-namespace assay {
+namespace assay::pass_fuse_silu {
 namespace {
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -21,10 +21,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_silu = {
+constinit const PassDef def = {
     .name = "fuse_silu",
     .summary = "x * Sigmoid(x) becomes one activation",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_silu

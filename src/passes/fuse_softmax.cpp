@@ -4,7 +4,7 @@
 #include "passes/pointwise_form.h"
 #include "passes/region.h"
 
-namespace assay {
+namespace assay::pass_fuse_softmax {
 namespace {
 
 /// The factor of y = x * factor; nothing when the node is not such a product.
@@ -66,10 +66,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_fuse_softmax = {
+constinit const PassDef def = {
     .name = "fuse_softmax",
     .summary = "softmax takes in the scale of its argument and an added mask",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_fuse_softmax

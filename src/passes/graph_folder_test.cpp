@@ -5,7 +5,7 @@
 #include "graph/import.h"
 #include "passes/fold_test_util.h"
 
-namespace assay {
+namespace assay::graph_folder_test {
 namespace {
 
 TEST_F(FoldTest, EveryFormOfConstantNodeIsLowered) {
@@ -206,4 +206,4 @@ TEST_F(FoldTest, ManyNodesTakeLinearTime) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::graph_folder_test

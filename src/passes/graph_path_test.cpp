@@ -5,7 +5,7 @@
 #include "assay/error.h"
 #include "passes/selector.h"
 
-namespace assay {
+namespace assay::graph_path_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -101,4 +101,4 @@ TEST(GraphPaths, SayWhereNoneIs) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::graph_path_test

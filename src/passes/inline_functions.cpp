@@ -7,7 +7,7 @@
 #include "passes/origins.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_inline_functions {
 namespace {
 
 /// How deep functions may call each other, and how many calls a model may come to.
@@ -108,10 +108,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_inline_functions = {
+constinit const PassDef def = {
     .name = "inline_functions",
     .summary = "calls of the model's own functions are replaced by their bodies",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_inline_functions

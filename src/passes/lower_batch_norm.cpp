@@ -5,7 +5,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_lower_batch_norm {
 namespace {
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
@@ -46,10 +46,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_lower_batch_norm = {
+constinit const PassDef def = {
     .name = "lower_batch_norm",
     .summary = "batch normalisation on its own becomes a multiplication and an addition",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_lower_batch_norm

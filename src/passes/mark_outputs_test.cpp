@@ -6,7 +6,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::mark_outputs_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -98,4 +98,4 @@ TEST_F(MarkOutputs, UnknownNamesAreAllNamed) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mark_outputs_test

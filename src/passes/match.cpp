@@ -65,4 +65,11 @@ Value* other_input(const Node& n, const Value* v) {
   return n.input(1) == v ? n.input(0) : nullptr;
 }
 
+const UnalignedTensor* data_of(const Value* v) {
+  if (const UnalignedTensor* t = constant_of(v)) return t;
+  const Node* n = producer_of(v, "Constant");
+  const Attribute* value = n == nullptr ? nullptr : n->find_attribute("value");
+  return value == nullptr ? nullptr : value->get_if<UnalignedTensor>();
+}
+
 }  // namespace assay

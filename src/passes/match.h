@@ -35,4 +35,7 @@ std::vector<const Node*> in_order(const std::vector<const Node*>& nodes);
 /// The input of a two-input node that is not `v`; null when the node is not of that form.
 Value* other_input(const Node& n, const Value* v);
 
+/// The data of a constant, be it an initializer or a Constant node's; else null.
+const UnalignedTensor* data_of(const Value* v);
+
 }  // namespace assay

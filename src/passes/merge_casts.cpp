@@ -2,7 +2,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_casts {
 namespace {
 
 /// Bits of integers that a type holds exactly, and the bits of its exponent; 0 for types that are left out.
@@ -56,10 +56,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_casts = {
+constinit const PassDef def = {
     .name = "merge_casts",
     .summary = "a Cast of a Cast that lost nothing becomes one",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_casts

@@ -3,7 +3,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_concats {
 namespace {
 
 /// Along which axis, from the front when the rank is known; nothing for another operator.
@@ -52,10 +52,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_concats = {
+constinit const PassDef def = {
     .name = "merge_concats",
     .summary = "a Concat of Concats along the same axis becomes one",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_concats

@@ -9,7 +9,7 @@
 #include "passes/patch.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_equal_constants {
 namespace {
 
 /// Constants of one type and shape. Only where there are several are their bytes looked at.
@@ -70,10 +70,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_equal_constants = {
+constinit const PassDef def = {
     .name = "merge_equal_constants",
     .summary = "of initializers with equal contents the first is used",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_equal_constants

@@ -6,7 +6,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_gathers {
 namespace {
 
 /// The axis of a Gather, from the front.
@@ -118,10 +118,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_gathers = {
+constinit const PassDef def = {
     .name = "merge_gathers",
     .summary = "Gathers of one value become one, and what they take out of a Shape its own start and end",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_gathers

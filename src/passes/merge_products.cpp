@@ -7,7 +7,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_products {
 namespace {
 
 /// Merged weights are in memory until the model is saved; larger ones stay where they are mapped.
@@ -158,10 +158,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_products = {
+constinit const PassDef def = {
     .name = "merge_products",
     .summary = "products of one value with several weights become one, which a Split takes apart",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_products

@@ -7,7 +7,7 @@
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
 
-namespace assay {
+namespace assay::pass_merge_reductions {
 namespace {
 
 /// f(f(x) over some axes) over others is f(x) over all; all groups are of one size, so means are among them.
@@ -83,10 +83,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_reductions = {
+constinit const PassDef def = {
     .name = "merge_reductions",
     .summary = "a reduction of a reduction becomes one, with Squeeze and Unsqueeze of the reduced axes in it",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_reductions

@@ -5,7 +5,7 @@
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::pass_merge_scalings {
 namespace {
 
 /// x * constant or x + constant; the constant in float64, inverted or negated where the node divides or subtracts.
@@ -59,10 +59,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_scalings = {
+constinit const PassDef def = {
     .name = "merge_scalings",
     .summary = "two products with constants become one, and two sums",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_scalings

@@ -6,7 +6,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_slices {
 namespace {
 
 constexpr int64_t kToTheEnd = std::numeric_limits<int32_t>::max();
@@ -99,10 +99,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_slices = {
+constinit const PassDef def = {
     .name = "merge_slices",
     .summary = "a Slice of a Slice becomes one",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_slices

@@ -3,7 +3,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_transposes {
 namespace {
 
 std::optional<Patch> match(const Node& n, const PassContext&) {
@@ -22,10 +22,10 @@ std::optional<Patch> match(const Node& n, const PassContext&) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_transposes = {
+constinit const PassDef def = {
     .name = "merge_transposes",
     .summary = "a transposition of a transposition becomes one",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_transposes

@@ -6,7 +6,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_merge_views {
 namespace {
 
 /// True when the extents other than 1 keep their order.
@@ -69,10 +69,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_merge_views = {
+constinit const PassDef def = {
     .name = "merge_views",
     .summary = "chains of Reshape, Flatten, Squeeze and Unsqueeze become one Reshape",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_merge_views

@@ -19,7 +19,7 @@
 #include "templates/weights.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::misaligned_weights_test {
 namespace {
 
 /// A place for most of the patterns that passes look for. The inputs behind x become constants.
@@ -169,4 +169,4 @@ TEST(MisalignedWeights, ChangesThatAreNoPasses) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::misaligned_weights_test

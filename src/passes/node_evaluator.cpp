@@ -169,7 +169,7 @@ std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
     if (v != nullptr) g.outputs.push_back(map[v] = g.add_value(g.unique_name(v->name())));
   clone_node(n, g, map);
   add_functions(g, *model);
-  if (!model->functions.empty()) pass_inline_functions.run(*model);
+  if (!model->functions.empty()) pass_inline_functions::def.run(*model);
   infer_shapes(*model);
   return model;
 }

@@ -4,7 +4,7 @@ namespace assay {
 namespace {
 
 constexpr const PassDef* kPasses[] = {
-#define ASSAY_PASS(name) &pass_##name,
+#define ASSAY_PASS(name) &pass_##name::def,
 #include "passes/passes.def"
 #undef ASSAY_PASS
 };

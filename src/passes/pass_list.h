@@ -8,7 +8,10 @@
 
 namespace assay {
 
-#define ASSAY_PASS(name) extern const PassDef pass_##name;
+#define ASSAY_PASS(name)      \
+  namespace pass_##name {     \
+    extern const PassDef def; \
+  }
 #include "passes/passes.def"
 #undef ASSAY_PASS
 

@@ -6,7 +6,7 @@
 #include "passes/origins.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_manager_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -39,7 +39,7 @@ TEST_F(PassManagerTest, RemovesChainsOfIdentity) {
   Value* v = x;
   for (int i = 0; i < 100; ++i) v = node("Identity", {v}, "i" + std::to_string(i));
   g.outputs = {node("Relu", {v}, "y")};
-  EXPECT_EQ(run(pass_eliminate_identity), 100);
+  EXPECT_EQ(run(pass_eliminate_identity::def), 100);
   EXPECT_EQ(names(), Names{"y_node"});
   EXPECT_EQ(g.nodes()[0]->input(0), x);
   EXPECT_EQ(g.values().size(), 2U);
@@ -48,7 +48,7 @@ TEST_F(PassManagerTest, RemovesChainsOfIdentity) {
 TEST_F(PassManagerTest, ReplacesEveryUseOfANodeThatUsesAValueOften) {
   Value* same = node("Identity", {x}, "same");
   g.outputs = {node("Sum", {same, x, same, same}, "y"), node("Neg", {same}, "z")};
-  EXPECT_EQ(run(pass_eliminate_identity), 1);
+  EXPECT_EQ(run(pass_eliminate_identity::def), 1);
   EXPECT_EQ(g.nodes()[0]->inputs(), (std::vector<Value*>{x, x, x, x}));
   EXPECT_EQ(x->consumers().size(), 5U);
 }
@@ -58,7 +58,7 @@ TEST_F(PassManagerTest, OutputsKeepTheirNames) {
   g.outputs = {node("Identity", {node("Identity", {r}, "s")}, "y")};
   Value* other = node("Neg", {r}, "other");
   g.outputs.push_back(other);
-  EXPECT_EQ(run(pass_eliminate_identity), 2);
+  EXPECT_EQ(run(pass_eliminate_identity::def), 2);
   EXPECT_EQ(g.outputs[0]->name(), "y");
   EXPECT_EQ(g.outputs[0]->producer()->op_type, "Relu");
   EXPECT_EQ(other->producer()->input(0), g.outputs[0]);
@@ -120,7 +120,7 @@ TEST_F(PassManagerTest, EqualNodesAreMergedAndNamed) {
   std::vector<Value*> branches;
   for (int i = 0; i < 4; ++i) branches.push_back(node("Neg", {node("Relu", {x}, "r" + std::to_string(i))}, "n" + std::to_string(i)));
   g.outputs = {node("Sum", branches, "y")};
-  EXPECT_EQ(run(pass_eliminate_common_subexpressions), 1);
+  EXPECT_EQ(run(pass_eliminate_common_subexpressions::def), 1);
   EXPECT_EQ(names(), (Names{"r0_node", "n0_node", "y_node"}));
   EXPECT_EQ(origins_of(*g.nodes()[0]), (Names{"r0_node", "r1_node", "r2_node", "r3_node"}));
   EXPECT_EQ(g.nodes()[2]->inputs(), std::vector<Value*>(4, branches[0]));
@@ -143,4 +143,4 @@ TEST_F(PassManagerTest, VerifyNamesTheNodeThatComesTooEarly) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::pass_manager_test

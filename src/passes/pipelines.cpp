@@ -5,32 +5,33 @@
 namespace assay {
 namespace {
 
-constexpr const PassDef* kLowering[] = {&pass_inline_functions, &pass_raise_opset};
+constexpr const PassDef* kLowering[] = {&pass_inline_functions::def, &pass_raise_opset::def};
 
 constexpr const PassDef* kCanonical[] = {
-    &pass_constants_to_initializers,
-    &pass_widen_halves,
-    &pass_fold_constants,
-    &pass_eliminate_identity,
-    &pass_fold_batch_norm,
-    &pass_fold_channel_affine,
-    &pass_lower_batch_norm,
-    &pass_fuse_pad,
-    &pass_merge_transposes,
-    &pass_eliminate_common_subexpressions,
-    &pass_eliminate_dead_code,
+    &pass_constants_to_initializers::def,
+    &pass_widen_halves::def,
+    &pass_fold_constants::def,
+    &pass_eliminate_identity::def,
+    &pass_fold_batch_norm::def,
+    &pass_fold_channel_affine::def,
+    &pass_lower_batch_norm::def,
+    &pass_fuse_pad::def,
+    &pass_merge_transposes::def,
+    &pass_eliminate_common_subexpressions::def,
+    &pass_eliminate_dead_code::def,
 };
 
 constexpr const PassDef* kSpecialize[] = {
-    &pass_fold_constants,      &pass_eliminate_identity, &pass_lower_batch_norm,
-    &pass_split_variadic,      &pass_merge_transposes,   &pass_canonicalize_views,
-    &pass_eliminate_identity,  &pass_fold_constants,     &pass_eliminate_common_subexpressions,
-    &pass_eliminate_dead_code,
+    &pass_fold_constants::def,      &pass_eliminate_identity::def, &pass_lower_batch_norm::def,
+    &pass_split_variadic::def,      &pass_merge_transposes::def,   &pass_canonicalize_views::def,
+    &pass_eliminate_identity::def,  &pass_fold_constants::def,     &pass_eliminate_common_subexpressions::def,
+    &pass_eliminate_dead_code::def,
 };
 
 constexpr const PassDef* kIdioms[] = {
-    &pass_fuse_silu,       &pass_fuse_hard_swish, &pass_fuse_mish,           &pass_fuse_gelu,
-    &pass_fuse_layer_norm, &pass_fuse_softmax,    &pass_eliminate_dead_code,
+    &pass_fuse_silu::def,           &pass_fuse_hard_swish::def, &pass_fuse_mish::def,
+    &pass_fuse_gelu::def,           &pass_fuse_layer_norm::def, &pass_fuse_softmax::def,
+    &pass_eliminate_dead_code::def,
 };
 
 /// A pass of the simplifier, and the opset that has the operator which it makes.
@@ -40,38 +41,38 @@ struct SimplifyStep {
 };
 
 constexpr SimplifyStep kSimplify[] = {
-    {&pass_eliminate_identity},
-    {&pass_fold_extents},
-    {&pass_constant_shapes},
-    {&pass_eliminate_neutral},
-    {&pass_eliminate_idempotent},
-    {&pass_merge_equal_constants},
-    {&pass_eliminate_common_subexpressions},
-    {&pass_merge_transposes},
-    {&pass_sink_transposes},
-    {&pass_fold_batch_norm},
-    {&pass_fold_channel_affine},
-    {&pass_fuse_pad},
-    {&pass_merge_views},
-    {&pass_merge_slices},
-    {&pass_merge_gathers},
-    {&pass_merge_concats},
-    {&pass_merge_reductions},
-    {&pass_merge_casts},
-    {&pass_merge_scalings},
-    {&pass_fuse_hard_swish, 14},
-    {&pass_fuse_layer_norm, 17},
-    {&pass_fuse_mish, 18},
-    {&pass_fuse_gelu, 20},
-    {&pass_fuse_silu, 24},
-    {&pass_regions_to_operators},
-    {&pass_fuse_rms_norm, 23},
-    {&pass_fuse_gemm, 7},
-    {&pass_drop_zero_states},
-    {&pass_eliminate_dead_code},
+    {&pass_eliminate_identity::def},
+    {&pass_fold_extents::def},
+    {&pass_constant_shapes::def},
+    {&pass_eliminate_neutral::def},
+    {&pass_eliminate_idempotent::def},
+    {&pass_merge_equal_constants::def},
+    {&pass_eliminate_common_subexpressions::def},
+    {&pass_merge_transposes::def},
+    {&pass_sink_transposes::def},
+    {&pass_fold_batch_norm::def},
+    {&pass_fold_channel_affine::def},
+    {&pass_fuse_pad::def},
+    {&pass_merge_views::def},
+    {&pass_merge_slices::def},
+    {&pass_merge_gathers::def},
+    {&pass_merge_concats::def},
+    {&pass_merge_reductions::def},
+    {&pass_merge_casts::def},
+    {&pass_merge_scalings::def},
+    {&pass_fuse_hard_swish::def, 14},
+    {&pass_fuse_layer_norm::def, 17},
+    {&pass_fuse_mish::def, 18},
+    {&pass_fuse_gelu::def, 20},
+    {&pass_fuse_silu::def, 24},
+    {&pass_regions_to_operators::def},
+    {&pass_fuse_rms_norm::def, 23},
+    {&pass_fuse_gemm::def, 7},
+    {&pass_drop_zero_states::def},
+    {&pass_eliminate_dead_code::def},
 };
 
-constexpr const PassDef* kSimplifyEnd[] = {&pass_merge_products};
+constexpr const PassDef* kSimplifyEnd[] = {&pass_merge_products::def};
 
 }  // namespace
 

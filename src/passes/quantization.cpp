@@ -38,14 +38,6 @@ Tensor QuantizedConstant::dequantized() const {
 
 namespace {
 
-/// The data of a constant, be it an initializer or a Constant node's.
-const UnalignedTensor* data_of(const Value* v) {
-  if (const UnalignedTensor* t = constant_of(v)) return t;
-  const Node* n = producer_of(v, "Constant");
-  const Attribute* value = n == nullptr ? nullptr : n->find_attribute("value");
-  return value == nullptr ? nullptr : value->get_if<UnalignedTensor>();
-}
-
 std::optional<QuantizedConstant> quantized_constant(const Node& n) {
   if (!is_op(n, "DequantizeLinear") || int_attribute(n, "block_size", 0) != 0) return std::nullopt;
   const UnalignedTensor *x = data_of(n.input(0)), *scale = data_of(n.input(1)), *zero = data_of(n.input(2));

@@ -4,7 +4,7 @@
 #include "passes/origins.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_raise_opset {
 namespace {
 
 constexpr int64_t kOpset = 7;
@@ -25,10 +25,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_raise_opset = {
+constinit const PassDef def = {
     .name = "raise_opset",
     .summary = "a model below opset 7 is converted to opset 7",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_raise_opset

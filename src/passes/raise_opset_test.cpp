@@ -8,7 +8,7 @@
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::raise_opset_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -57,7 +57,7 @@ std::vector<Tensor> evaluate(const std::shared_ptr<Model>& model, const std::vec
 
 void expect_same_meaning(const OneNode& before) {
   const std::shared_ptr<Model> after = clone_model(*before.model);
-  EXPECT_TRUE(pass_raise_opset.run(*after));
+  EXPECT_TRUE(pass_raise_opset::def.run(*after));
   EXPECT_EQ(after->opset(""), 7);
   infer_shapes(*after);
   const std::vector<Tensor> a = evaluate(before.model, before.feed), b = evaluate(after, before.feed);
@@ -121,7 +121,7 @@ TEST(RaiseOpset, Recurrence) {
 TEST(RaiseOpset, WhatHasNoEquivalentIsRefusedByName) {
   const OneNode dropout("Dropout", 6, {counted({3})});
   try {
-    pass_raise_opset.run(*dropout.model);
+    pass_raise_opset::def.run(*dropout.model);
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
@@ -135,9 +135,9 @@ TEST(RaiseOpset, WhatHasNoEquivalentIsRefusedByName) {
 
 TEST(RaiseOpset, NewerModelsStay) {
   const OneNode relu("Relu", 7, {counted({3})});
-  EXPECT_FALSE(pass_raise_opset.run(*relu.model));
+  EXPECT_FALSE(pass_raise_opset::def.run(*relu.model));
   EXPECT_EQ(relu.model->opset(""), 7);
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::raise_opset_test

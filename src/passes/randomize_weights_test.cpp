@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace assay {
+namespace assay::randomize_weights_test {
 namespace {
 
 class RandomizeWeights : public testing::Test {
@@ -67,4 +67,4 @@ TEST_F(RandomizeWeights, SameSeedSameWeights) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::randomize_weights_test

@@ -6,7 +6,7 @@
 #include "passes/pass_list.h"
 #include "passes/region.h"
 
-namespace assay {
+namespace assay::pass_regions_to_operators {
 namespace {
 
 /// Turns the region into a node of the operator, with its first `inputs` inputs.
@@ -63,10 +63,10 @@ bool run(Model& model) {
 
 }  // namespace
 
-constinit const PassDef pass_regions_to_operators = {
+constinit const PassDef def = {
     .name = "regions_to_operators",
     .summary = "formulas that ONNX has an operator for become that operator",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_regions_to_operators

@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::selector_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -108,4 +108,4 @@ TEST(Selector, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::selector_test

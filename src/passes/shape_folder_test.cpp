@@ -1,6 +1,6 @@
 #include "passes/fold_test_util.h"
 
-namespace assay {
+namespace assay::shape_folder_test {
 namespace {
 
 struct PickCase {
@@ -101,4 +101,4 @@ TEST_F(FoldTest, ShapesStayOnRequest) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::shape_folder_test

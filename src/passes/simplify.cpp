@@ -225,7 +225,7 @@ SimplifyReport simplify(Model& model, const SimplifyOptions& options) {
     scope.graph.swap(f.body);
     for (const auto& v : scope.graph->values())
       if (!v->is_constant()) v->type = {};
-    pass_constants_to_initializers.run(scope);
+    pass_constants_to_initializers::def.run(scope);
     simplify_graph(scope, options, report);
     constants_to_nodes(*scope.graph);
     scope.graph.swap(f.body);

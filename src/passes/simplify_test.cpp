@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "passes/pass_cases.h"
 
-namespace assay {
+namespace assay::simplify_test {
 namespace {
 
 std::shared_ptr<Model> parsed(const std::string& text, int64_t opset = 17, int64_t ir = 8) {
@@ -103,4 +103,4 @@ TEST(Simplify, ReportsWhatItDid) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::simplify_test

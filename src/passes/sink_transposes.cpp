@@ -7,7 +7,7 @@
 #include "passes/pass_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::pass_sink_transposes {
 namespace {
 
 using Axes = std::vector<int64_t>;
@@ -153,10 +153,10 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 }  // namespace
 
-constinit const PassDef pass_sink_transposes = {
+constinit const PassDef def = {
     .name = "sink_transposes",
     .summary = "transpositions with element-wise operators between them become one or none",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_sink_transposes

@@ -5,7 +5,7 @@
 #include "graph/import.h"
 #include "onnx/writer.h"
 
-namespace assay {
+namespace assay::source_notes_test {
 namespace {
 
 const Metadata kNote = {{"stack", "line"}};  // 9 bytes
@@ -72,4 +72,4 @@ TEST(SourceNotes, GoFromEntriesOfInitializers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::source_notes_test

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 
-namespace assay {
+namespace assay::sparsity_test {
 namespace {
 
 /// Two of four neighbours along the axis are zero.
@@ -90,4 +90,4 @@ TEST_F(SparsityTest, EveryGroupOfFourNeedsTwoZeros) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::sparsity_test

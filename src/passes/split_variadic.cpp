@@ -2,7 +2,7 @@
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
-namespace assay {
+namespace assay::pass_split_variadic {
 namespace {
 
 std::optional<Patch> match(const Node& n, const PassContext&) {
@@ -35,10 +35,10 @@ std::optional<Patch> match(const Node& n, const PassContext&) {
 
 }  // namespace
 
-constinit const PassDef pass_split_variadic = {
+constinit const PassDef def = {
     .name = "split_variadic",
     .summary = "Sum, Max, Min and Mean of many become chains of two at a time",
     .match = match,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_split_variadic

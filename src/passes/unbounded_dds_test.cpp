@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::unbounded_dds_test {
 namespace {
 
 class UnboundedDdsTest : public testing::Test {
@@ -47,4 +47,4 @@ TEST_F(UnboundedDdsTest, WhatIsKnownOrBoundedDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::unbounded_dds_test

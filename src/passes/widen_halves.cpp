@@ -13,7 +13,7 @@
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 
-namespace assay {
+namespace assay::pass_widen_halves {
 namespace {
 
 constexpr auto kFloat = static_cast<int64_t>(DType::kFloat32);
@@ -136,10 +136,10 @@ bool run(Model& model) { return Widening(model).run(); }
 
 }  // namespace
 
-constinit const PassDef pass_widen_halves = {
+constinit const PassDef def = {
     .name = "widen_halves",
     .summary = "operators on float16 and bfloat16 compute in float32",
     .run = run,
 };
 
-}  // namespace assay
+}  // namespace assay::pass_widen_halves

@@ -9,7 +9,7 @@
 #include "passes/pass_manager.h"
 #include "passes/pipelines.h"
 
-namespace assay {
+namespace assay::wrong_axes_test {
 namespace {
 
 constexpr const char* kAxes[] = {"[3, 0, 1]", "[7, 0, 1]", "[-1, 0, 1]", "[-4, 0, 1]", "[0]", "[0, 1, 2, 3]", "[0, 0, 0]",
@@ -58,4 +58,4 @@ TEST(WrongAxes, AreNotIndices) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::wrong_axes_test

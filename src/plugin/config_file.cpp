@@ -35,7 +35,7 @@ PluginMatches plugin(const std::string& file, const YamlNode& document) {
   const YamlFields fields(file, document, "a plugin");
   PluginMatches out{.name = fields.text(fields.at("name"), "name"), .op = fields.text(fields.at("op"), "op")};
   if (const YamlNode* domain = fields.find("domain")) out.domain = fields.text(*domain, "domain");
-  if (out.domain == "ai.onnx") out.domain.clear();
+  out.domain = canonical_domain(out.domain);
   for (const YamlNode& n : fields.list(fields.at("instances"), "instances"))
     out.instances.push_back(instance(file, n));
   return out;

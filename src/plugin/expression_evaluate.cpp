@@ -20,11 +20,6 @@ using List = ExpressionValue::List;
 /// A constant with more elements is not a setting.
 constexpr int64_t kMaxElements = 1024;
 
-template <typename... Args>
-[[noreturn]] void invalid(fmt::format_string<Args...> format, Args&&... args) {
-  throw_error(ErrorCode::kInvalidArgument, format, fmt::make_format_args(args...));
-}
-
 std::optional<double> number_of(const ExpressionValue& v) {
   if (const auto* i = v.get_if<int64_t>()) return static_cast<double>(*i);
   if (const auto* d = v.get_if<double>()) return *d;
@@ -33,11 +28,12 @@ std::optional<double> number_of(const ExpressionValue& v) {
 
 double number(const ExpressionValue& v, std::string_view user) {
   if (const auto d = number_of(v)) return *d;
-  invalid("{} takes numbers, not {}", user, v.kind());
+  fail(ErrorCode::kInvalidArgument, "{} takes numbers, not {}", user, v.kind());
 }
 
 int64_t to_integer(double d, std::string_view user) {
-  if (!(d >= -0x1p63 && d < 0x1p63)) invalid("the result of {} does not fit in 64 bits", user);
+  if (!(d >= -0x1p63 && d < 0x1p63))
+    fail(ErrorCode::kInvalidArgument, "the result of {} does not fit in 64 bits", user);
   return static_cast<int64_t>(d);
 }
 
@@ -54,7 +50,7 @@ int64_t integer_result(std::string_view sign, int64_t a, int64_t b) {
     overflows = __builtin_mul_overflow(a, b, &r);
   } else {
     // As in Python: the quotient is rounded down and the remainder has the divisor's sign.
-    if (b == 0) invalid("{} divides by zero", sign);
+    if (b == 0) fail(ErrorCode::kInvalidArgument, "{} divides by zero", sign);
     if (b == -1) {
       overflows = sign == "//" && __builtin_sub_overflow(int64_t{0}, a, &r);
     } else {
@@ -62,7 +58,7 @@ int64_t integer_result(std::string_view sign, int64_t a, int64_t b) {
       r = sign == "//" ? a / b - (down ? 1 : 0) : a % b + (down ? b : 0);
     }
   }
-  if (overflows) invalid("{} {} {} does not fit in 64 bits", a, sign, b);
+  if (overflows) fail(ErrorCode::kInvalidArgument, "{} {} {} does not fit in 64 bits", a, sign, b);
   return r;
 }
 
@@ -77,7 +73,7 @@ ExpressionValue arithmetic(std::string_view sign, const ExpressionValue& a, cons
   if (sign == "+") return x + y;
   if (sign == "-") return x - y;
   if (sign == "*") return x * y;
-  if (y == 0) invalid("{} divides by zero", sign);
+  if (y == 0) fail(ErrorCode::kInvalidArgument, "{} divides by zero", sign);
   if (sign == "/") return x / y;
   const double quotient = std::floor(x / y);
   return sign == "//" ? quotient : x - quotient * y;
@@ -85,7 +81,7 @@ ExpressionValue arithmetic(std::string_view sign, const ExpressionValue& a, cons
 
 bool equal(const ExpressionValue& a, const ExpressionValue& b) {
   if (a.get_if<std::monostate>() != nullptr || b.get_if<std::monostate>() != nullptr)
-    invalid("an extent that is not known is compared");
+    fail(ErrorCode::kInvalidArgument, "an extent that is not known is compared");
   const auto *i = a.get_if<int64_t>(), *k = b.get_if<int64_t>();
   if (i != nullptr && k != nullptr) return *i == *k;
   const auto x = number_of(a), y = number_of(b);
@@ -114,13 +110,13 @@ bool compare(std::string_view sign, const ExpressionValue& a, const ExpressionVa
   if (sign == "<=") return less(sign, a, b) || equal(a, b);
   if (sign == ">=") return less(sign, b, a) || equal(a, b);
   const auto* list = b.get_if<List>();
-  if (list == nullptr) invalid("'in' looks in a list, not in {}", b.kind());
+  if (list == nullptr) fail(ErrorCode::kInvalidArgument, "'in' looks in a list, not in {}", b.kind());
   return std::any_of(list->begin(), list->end(), [&](const ExpressionValue& v) { return equal(a, v); });
 }
 
 bool truth(const ExpressionValue& v, std::string_view user) {
   if (const bool* b = v.get_if<bool>()) return *b;
-  invalid("'{}' takes true and false, not {}", user, v.kind());
+  fail(ErrorCode::kInvalidArgument, "'{}' takes true and false, not {}", user, v.kind());
 }
 
 ExpressionValue binary(const Term& t, const ExpressionScope& scope) {
@@ -148,10 +144,12 @@ ExpressionValue element(const Term& t, const ExpressionScope& scope) {
   const auto* list = whole.get_if<List>();
   const auto* index = at.get_if<int64_t>();
   if (list == nullptr || index == nullptr)
-    invalid("an index needs a list and an integer, not {} and {}", whole.kind(), at.kind());
+    fail(ErrorCode::kInvalidArgument, "an index needs a list and an integer, not {} and {}", whole.kind(),
+         at.kind());
   const auto size = static_cast<int64_t>(list->size());
   const int64_t place = *index < 0 ? *index + size : *index;
-  if (place < 0 || place >= size) invalid("the index {} is beyond a list of {}", *index, size);
+  if (place < 0 || place >= size)
+    fail(ErrorCode::kInvalidArgument, "the index {} is beyond a list of {}", *index, size);
   return (*list)[static_cast<size_t>(place)];
 }
 
@@ -160,7 +158,8 @@ ExpressionValue element(const Term& t, const ExpressionScope& scope) {
 List integer_elements(const Tensor& t) {
   List list;
   for (const int64_t v : t.to_int64()) {
-    if (t.dtype() == DType::kUInt64 && v < 0) invalid("{} is beyond 63 bits", static_cast<uint64_t>(v));
+    if (t.dtype() == DType::kUInt64 && v < 0)
+      fail(ErrorCode::kInvalidArgument, "{} is beyond 63 bits", static_cast<uint64_t>(v));
     list.emplace_back(t.dtype() == DType::kBool ? ExpressionValue(v != 0) : ExpressionValue(v));
   }
   return list;
@@ -169,8 +168,9 @@ List integer_elements(const Tensor& t) {
 /// The elements as a list; that of a tensor without dimensions alone.
 ExpressionValue tensor_value(const UnalignedTensor& stored, std::string_view name) {
   if (stored.numel() > kMaxElements)
-    invalid("'{}' has {} elements; values of up to {} can be used", name, stored.numel(), kMaxElements);
-  if (is_complex(stored.dtype())) invalid("'{}' is complex", name);
+    fail(ErrorCode::kInvalidArgument, "'{}' has {} elements; values of up to {} can be used", name,
+         stored.numel(), kMaxElements);
+  if (is_complex(stored.dtype())) fail(ErrorCode::kInvalidArgument, "'{}' is complex", name);
   const Tensor t = stored.aligned();
   List list;
   if (t.dtype() == DType::kString) {
@@ -201,7 +201,8 @@ ExpressionValue attribute_value(const Attribute::Data& data, std::string_view na
   if (const auto* list = std::get_if<std::vector<int64_t>>(&data)) return list_of<int64_t, int64_t>(*list);
   if (const auto* list = std::get_if<std::vector<std::string>>(&data))
     return list_of<std::string, std::string>(*list);
-  invalid("the attribute '{}' is neither a number nor text nor a list of such", name);
+  fail(ErrorCode::kInvalidArgument, "the attribute '{}' is neither a number nor text nor a list of such",
+       name);
 }
 
 /// The node's attribute, else what the schema says of one that is left out; null when there is neither.
@@ -209,7 +210,8 @@ const Attribute::Data* find_attribute(const Term& t, const ExpressionScope& scop
   const Node& n = *scope.node(t.name);
   if (const Attribute* a = n.find_attribute(t.member)) {
     if (!a->ref_attr_name.empty())
-      invalid("the attribute '{}' of {} is set by the calls of the function that it is in", t.member, n.label());
+      fail(ErrorCode::kInvalidArgument,
+           "the attribute '{}' of {} is set by the calls of the function that it is in", t.member, n.label());
     return &a->data;
   }
   const OpDef* op = find_op(n.domain, n.op_type);
@@ -220,18 +222,19 @@ const Attribute::Data* find_attribute(const Term& t, const ExpressionScope& scop
 
 const Value& tensor_of(const Term& t, const ExpressionScope& scope) {
   const Value* v = scope.tensor(t.name);
-  if (v == nullptr) invalid("the tensor '{}' is left out here", t.name);
+  if (v == nullptr) fail(ErrorCode::kInvalidArgument, "the tensor '{}' is left out here", t.name);
   return *v;
 }
 
 const Type& tensor_type(const Value& v) {
-  if (!v.type.is_tensor()) invalid("the type of '{}' is not known to be a tensor", v.name());
+  if (!v.type.is_tensor())
+    fail(ErrorCode::kInvalidArgument, "the type of '{}' is not known to be a tensor", v.name());
   return v.type;
 }
 
 const Dims& dims_of(const Value& v) {
   const Type& type = tensor_type(v);
-  if (!type.has_shape()) invalid("the shape of '{}' is not known", v.name());
+  if (!type.has_shape()) fail(ErrorCode::kInvalidArgument, "the shape of '{}' is not known", v.name());
   return *type.dims;
 }
 
@@ -250,7 +253,8 @@ ExpressionValue shape_value(const Value& v) {
 
 ExpressionValue dtype_value(const Value& v) {
   const DType dtype = tensor_type(v).dtype;
-  if (dtype == DType::kUndefined) invalid("the element type of '{}' is not known", v.name());
+  if (dtype == DType::kUndefined)
+    fail(ErrorCode::kInvalidArgument, "the element type of '{}' is not known", v.name());
   return std::string(dtype_name(dtype));
 }
 
@@ -259,7 +263,8 @@ ExpressionValue constant_value(const Value& v) {
   const Node* producer = v.producer();
   const Attribute* a =
       producer != nullptr && producer->op_type == "Constant" ? producer->find_attribute("value") : nullptr;
-  if (a == nullptr || a->get_if<UnalignedTensor>() == nullptr) invalid("the tensor '{}' has no known value", v.name());
+  if (a == nullptr || a->get_if<UnalignedTensor>() == nullptr)
+    fail(ErrorCode::kInvalidArgument, "the tensor '{}' has no known value", v.name());
   return tensor_value(*a->get_if<UnalignedTensor>(), v.name());
 }
 
@@ -287,7 +292,7 @@ ExpressionValue fold(std::string_view name, const List& list) {
     for (const ExpressionValue& v : list) total = arithmetic(name == "sum" ? "+" : "*", total, v);
     return total;
   }
-  if (list.empty()) invalid("{} of an empty list", name);
+  if (list.empty()) fail(ErrorCode::kInvalidArgument, "{} of an empty list", name);
   ExpressionValue best = list[0];
   for (const ExpressionValue& v : list)
     if (name == "min" ? less("min", v, best) : less("max", best, v)) best = v;
@@ -303,7 +308,7 @@ ExpressionValue one_number(std::string_view name, const ExpressionValue& v) {
     return *i < 0 ? integer_result("-", 0, *i) : *i;
   }
   const double d = number(v, name);
-  if (d < 0) invalid("sqrt of {}", d);
+  if (d < 0) fail(ErrorCode::kInvalidArgument, "sqrt of {}", d);
   return std::sqrt(d);
 }
 
@@ -315,12 +320,13 @@ ExpressionValue call(const Term& t, const ExpressionScope& scope) {
   List values;
   for (const Term& operand : t.operands) values.push_back(evaluate_term(operand, scope));
   if (name == "int" || name == "float" || name == "abs" || name == "sqrt") {
-    if (values.size() != 1) invalid("{} takes one number, not {} values", name, values.size());
+    if (values.size() != 1)
+      fail(ErrorCode::kInvalidArgument, "{} takes one number, not {} values", name, values.size());
     return one_number(name, values[0]);
   }
   // One list, or the values themselves.
   if (values.size() == 1 && values[0].get_if<List>() != nullptr) return fold(name, *values[0].get_if<List>());
-  if (name == "len") invalid("len takes one list");
+  if (name == "len") fail(ErrorCode::kInvalidArgument, "len takes one list");
   return fold(name, values);
 }
 
@@ -344,8 +350,8 @@ ExpressionValue evaluate_term(const Term& t, const ExpressionScope& scope) {
     case Term::Kind::kAttribute: {
       const Attribute::Data* data = find_attribute(t, scope);
       if (data == nullptr)
-        invalid("{} has no attribute '{}', and its operator no default for it", scope.node(t.name)->label(),
-                t.member);
+        fail(ErrorCode::kInvalidArgument, "{} has no attribute '{}', and its operator no default for it",
+             scope.node(t.name)->label(), t.member);
       return attribute_value(*data, t.member);
     }
     case Term::Kind::kTensor:

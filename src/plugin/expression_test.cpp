@@ -7,7 +7,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::expression_test {
 namespace {
 
 std::string text_of(const ExpressionValue& v) {
@@ -177,4 +177,4 @@ TEST_F(ExpressionTest, says_what_cannot_be_read) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::expression_test

@@ -7,7 +7,7 @@
 #include "plugin/config_file.h"
 #include "plugin/plugin_test_util.h"
 
-namespace assay {
+namespace assay::match_test {
 namespace {
 
 PluginMatches match(const std::string& pattern, const Model& model, PluginClaims& claims,
@@ -286,4 +286,4 @@ TEST(PluginConfig, says_what_is_wrong) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::match_test

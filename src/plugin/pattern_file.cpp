@@ -36,7 +36,7 @@ class PatternReader {
     if (const YamlNode* n = fields.find("name")) pattern_.name = fields.text(*n, "name");
     pattern_.op = fields.text(fields.at("op"), "op");
     if (const YamlNode* n = fields.find("domain")) pattern_.domain = fields.text(*n, "domain");
-    if (pattern_.domain == "ai.onnx") pattern_.domain.clear();
+    pattern_.domain = canonical_domain(pattern_.domain);
     pattern_.inputs = new_tensors(fields, fields.at("inputs"), "inputs");
     if (pattern_.inputs.empty()) fields.error(fields.at("inputs"), "a pattern needs an input to begin at");
     if (const YamlNode* n = fields.find("constants"))

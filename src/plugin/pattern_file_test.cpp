@@ -5,7 +5,7 @@
 #include "assay/error.h"
 #include "plugin/plugin_test_util.h"
 
-namespace assay {
+namespace assay::pattern_file_test {
 namespace {
 
 TEST(PatternFile, reads_what_it_says) {
@@ -107,4 +107,4 @@ TEST(PatternFile, inputs_that_are_left_out_connect_nothing) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::pattern_file_test

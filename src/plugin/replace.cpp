@@ -16,15 +16,10 @@
 namespace assay {
 namespace {
 
-template <typename... Args>
-[[noreturn]] void invalid(fmt::format_string<Args...> format, Args&&... args) {
-  throw_error(ErrorCode::kInvalidArgument, format, fmt::make_format_args(args...));
-}
-
 float narrowed(double d) {
   const auto f = static_cast<float>(d);
   if (std::isinf(f) && std::isfinite(d))
-    invalid("the number {} is beyond float32, which ONNX attributes have", d);
+    fail(ErrorCode::kInvalidArgument, "the number {} is beyond float32, which ONNX attributes have", d);
   return f;
 }
 
@@ -53,8 +48,9 @@ Attribute::Data list_data(const YamlNode::List& list) {
     } else if (const auto* d = n.get_if<double>()) {
       numbers.push_back(narrowed(*d));
     } else {
-      invalid("a list holds {} beside other things; ONNX has lists of integers, of numbers and of text",
-              n.kind());
+      fail(ErrorCode::kInvalidArgument,
+           "a list holds {} beside other things; ONNX has lists of integers, of numbers and of text",
+           n.kind());
     }
   }
   if (integers.size() == list.size()) return integers;
@@ -67,7 +63,8 @@ Attribute::Data attribute_data(const YamlNode& value) {
   if (const auto* d = value.get_if<double>()) return narrowed(*d);
   if (const auto* s = value.get_if<std::string>()) return *s;
   if (const auto* list = value.get_if<YamlNode::List>()) return list_data(*list);
-  invalid("it is {}; an attribute is a number, text, or a list of such", value.kind());
+  fail(ErrorCode::kInvalidArgument, "it is {}; an attribute is a number, text, or a list of such",
+       value.kind());
 }
 
 AttributeList attribute_list(const YamlNode::Map& map) {
@@ -99,19 +96,21 @@ std::vector<Value*> find_values(const GraphPlace& place, const std::vector<std::
 }
 
 void check_outputs(const GraphPlace& place, const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) {
-  if (outputs.empty()) invalid("an instance needs an output");
+  if (outputs.empty()) fail(ErrorCode::kInvalidArgument, "an instance needs an output");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value* v = outputs[i];
     if (std::find(inputs.begin(), inputs.end(), v) != inputs.end())
-      invalid("the tensor '{}' is to be an input and an output", v->name());
+      fail(ErrorCode::kInvalidArgument, "the tensor '{}' is to be an input and an output", v->name());
     if (std::find(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(i), v) !=
         outputs.begin() + static_cast<std::ptrdiff_t>(i))
-      invalid("the tensor '{}' is to be an output twice", v->name());
+      fail(ErrorCode::kInvalidArgument, "the tensor '{}' is to be an output twice", v->name());
     if (&v->graph() != place.graph)
-      invalid("the tensor '{}' is to be an output, but it is outside of {}, which can only use it", v->name(),
-              graph_name(place));
+      fail(ErrorCode::kInvalidArgument,
+           "the tensor '{}' is to be an output, but it is outside of {}, which can only use it", v->name(),
+           graph_name(place));
     if (v->producer() == nullptr)
-      invalid("the tensor '{}' is to be an output, but no node computes it", v->name());
+      fail(ErrorCode::kInvalidArgument, "the tensor '{}' is to be an output, but no node computes it",
+           v->name());
   }
 }
 
@@ -224,7 +223,7 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
   if (std::string reason = find_overlap(region); !reason.empty()) return reason;
   for (const Value* v : outputs)
     if (std::find(region.nodes.begin(), region.nodes.end(), v->producer()) == region.nodes.end())
-      invalid("the output '{}' does not depend on the inputs", v->name());
+      fail(ErrorCode::kInvalidArgument, "the output '{}' does not depend on the inputs", v->name());
   for (const Value* v : region.other_inputs)
     log::warning("The outputs of {} depend on '{}' too, which is not among its inputs.", plugin.name,
                  v->name());

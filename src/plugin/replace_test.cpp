@@ -7,7 +7,7 @@
 #include "passes/origins.h"
 #include "plugin/plugin_test_util.h"
 
-namespace assay {
+namespace assay::replace_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -222,4 +222,4 @@ TEST(ReplaceByPlugin, refuses_what_a_subgraph_does_not_have) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::replace_test

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-constexpr int kMaxDepth = 100;
+constexpr int kMaxNesting = 100;
 /// Values with all that aliases repeat; a long text counts for several.
 constexpr size_t kMaxNodes = 1000000;
 constexpr size_t kTextOfNode = 64;
@@ -154,7 +154,7 @@ class YamlReader {
   }
 
   YamlNode node(const Event& e, int depth) {
-    if (depth > kMaxDepth) error(e.line(), fmt::format("values nest deeper than {}", kMaxDepth));
+    if (depth > kMaxNesting) error(e.line(), fmt::format("values nest deeper than {}", kMaxNesting));
     if (e.type() == YAML_ALIAS_EVENT) return alias(e);
     const size_t before = nodes_;
     spend(e, 1);

@@ -6,7 +6,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::yaml_test {
 namespace {
 
 std::string error_of(const std::string& text) {
@@ -142,4 +142,4 @@ TEST(Yaml, text_that_aliases_repeat_counts) {
 TEST(Yaml, two_signs_are_text) { EXPECT_EQ(*parse_yaml("+-5", "f")[0].get_if<std::string>(), "+-5"); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::yaml_test

@@ -6,7 +6,7 @@
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::container_test {
 namespace {
 
 Type floats(Dims dims, DType dtype = DType::kFloat32) { return Type::tensor(dtype, std::move(dims)); }
@@ -196,4 +196,4 @@ TEST(InterpreterDepth, RefusesWhatNestsDeeper) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::container_test

@@ -61,10 +61,9 @@ Tensor statistical_sum(const Tensor& y, const Tensor& drift, const Tensor& magni
 }
 
 /// Operators that form nothing but sums of products of their inputs, and quotients of those by a count.
-constexpr std::string_view kSumsOfProducts[] = {"AveragePool", "Conv",       "ConvTranspose",     "CumSum",
-                                                "Einsum",      "MatMul",     "GlobalAveragePool", "Mean",
-                                                "ReduceL1",    "ReduceMean", "ReduceSum",         "ReduceSumSquare",
-                                                "Sum"};
+constexpr std::string_view kSumsOfProducts[] = {
+    "AveragePool", "Conv",     "ConvTranspose", "CumSum",    "Einsum",          "MatMul", "GlobalAveragePool",
+    "Mean",        "ReduceL1", "ReduceMean",    "ReduceSum", "ReduceSumSquare", "Sum"};
 
 /// Whether the operator adds up nothing but whole numbers.
 bool adds_whole_numbers(EvalContext& c) {
@@ -77,20 +76,23 @@ bool adds_whole_numbers(EvalContext& c) {
   return true;
 }
 
-/// Sums of whole numbers that the type has are exact in every order. What is left where y is none of them is the
-/// division of a mean.
-Tensor whole_sum(const Tensor& y, const Tensor& bound, const Tensor& magnitude, double terms, double ulps, double u) {
+/// Sums of whole numbers that the type has are exact in every order. What is left where y is none of them is
+/// the division of a mean.
+Tensor whole_sum(const Tensor& y, const Tensor& bound, const Tensor& magnitude, double terms, double ulps,
+                 double u) {
   const double most = 1 / u / terms;
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *py = y.data<double>(), *pb = bound.data<double>(), *pm = magnitude.data<double>();
   auto* po = out.mutable_data<double>();
   for (int64_t i = 0; i < y.numel(); ++i)
-    po[i] = std::abs(pm[i]) >= most ? pb[i] : py[i] == std::trunc(py[i]) ? 0 : (ulps + 2) * u * std::abs(py[i]);
+    po[i] = std::abs(pm[i]) >= most      ? pb[i]
+            : py[i] == std::trunc(py[i]) ? 0
+                                         : (ulps + 2) * u * std::abs(py[i]);
   return out;
 }
 
-/// Squares of numbers that float32 has may be too small for it. Roots of sums of `terms` squares then err by much more
-/// than the numbers' own roundings.
+/// Squares of numbers that float32 has may be too small for it. Roots of sums of `terms` squares then err by
+/// much more than the numbers' own roundings.
 bool roots_squares(EvalContext& c) {
   const std::string_view name = c.op().name;
   return name == "ReduceL2" || name == "LpPool" || name == "GlobalLpPool";
@@ -99,9 +101,8 @@ bool roots_squares(EvalContext& c) {
 Tensor with_underflow(const Tensor& bound, const Tensor& y, double terms, double u) {
   if (u < 0x1p-24) return bound;
   const double lost = (terms + 1) * 0x1p-126;
-  return map_broadcast<double>(bound, y, [=](double b, double x) {
-    return b + std::min(std::sqrt(lost), lost / std::abs(x));
-  });
+  return map_broadcast<double>(
+      bound, y, [=](double b, double x) { return b + std::min(std::sqrt(lost), lost / std::abs(x)); });
 }
 
 /// What the bounds of an accumulating operator are made of, for all its outputs.
@@ -121,7 +122,8 @@ struct Accumulation {
   bool roots = false;  ///< of sums of squares
 };
 
-Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor& y, double u, BoundModel model) {
+Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor& y, double u,
+                BoundModel model) {
   const Numerics& numerics = c.op().numerics;
   const bool expected = model == BoundModel::kStatistical;
   switch (numerics.kind) {
@@ -130,15 +132,16 @@ Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor
     case Numerics::Kind::kElementwise:
       return expected && numerics.ulps <= 1 ? rounding_of(y, u) : scaled_magnitude(y, numerics.ulps * u);
     case Numerics::Kind::kAccumulating: {
-      const Tensor bound = expected
-                               ? statistical_sum(y, sums.drift[i], sums.magnitude[i], sums.terms, numerics.ulps, u)
-                               : scaled_magnitude(sums.magnitude[i], (sums.terms + numerics.ulps) * u);
+      const Tensor bound =
+          expected ? statistical_sum(y, sums.drift[i], sums.magnitude[i], sums.terms, numerics.ulps, u)
+                   : scaled_magnitude(sums.magnitude[i], (sums.terms + numerics.ulps) * u);
       if (sums.roots) return with_underflow(bound, y, sums.terms, u);
       if (!sums.whole || sums.terms < 1) return bound;
       return whole_sum(y, bound, sums.magnitude[i], sums.terms, numerics.ulps, u);
     }
     case Numerics::Kind::kCustom:
-      return expected && numerics.expected != nullptr ? numerics.expected(c, u, i, y) : numerics.bound(c, u, i, y);
+      return expected && numerics.expected != nullptr ? numerics.expected(c, u, i, y)
+                                                      : numerics.bound(c, u, i, y);
   }
   return {};
 }

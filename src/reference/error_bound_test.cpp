@@ -10,7 +10,7 @@
 #include "ops/op_test_util.h"
 #include "reference/reference_test_util.h"
 
-namespace assay {
+namespace assay::error_bound_test {
 namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;
@@ -298,4 +298,4 @@ TEST_P(Rows, OfLayerNormalizationStayWithin) {
 INSTANTIATE_TEST_SUITE_P(Lengths, Rows, testing::Values(1, 4, 64, 1000, 4096));
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::error_bound_test

@@ -19,8 +19,9 @@ struct Trail {
   Trail(Suspect& s, const Frame& exact) : suspect(s), frame(exact) {}
   Suspect& suspect;
   Frame frame;
-  std::unordered_map<const Value*, std::string> missing;  ///< what is not known and cannot be computed, and why
-  std::unordered_set<const Value*> taken;                 ///< values that are the suspect's own
+  std::unordered_map<const Value*, std::string>
+      missing;                             ///< what is not known and cannot be computed, and why
+  std::unordered_set<const Value*> taken;  ///< values that are the suspect's own
 
   /// Whether the suspect is known to have had all these values.
   bool had(std::span<Value* const> values) const {
@@ -68,9 +69,8 @@ std::unordered_set<const Node*> Following::needed_nodes() const {
   std::unordered_set<const Value*> values;
   for (auto n = graph_.nodes().rbegin(); n != graph_.nodes().rend(); ++n) {
     const auto& outputs = (*n)->outputs();
-    if (std::none_of(outputs.begin(), outputs.end(), [&](const Value* v) {
-          return v != nullptr && (values.contains(v) || anyone_has(*v));
-        }))
+    if (std::none_of(outputs.begin(), outputs.end(),
+                     [&](const Value* v) { return v != nullptr && (values.contains(v) || anyone_has(*v)); }))
       continue;
     nodes.insert(n->get());
     for (const Value* v : used_values(**n)) values.insert(v);
@@ -84,7 +84,8 @@ void Following::take(Trail& trail, const Value& v, const Tensor& own, const Lane
   trail.taken.insert(&v);
 }
 
-void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation, bool own) {
+void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation,
+                           bool own) {
   for (size_t i = 0; i < n.outputs().size(); ++i) {
     const Value* v = n.output(i);
     if (v == nullptr || !trail.suspect.has(*v)) continue;
@@ -113,7 +114,9 @@ void Following::node(const Node& n) {
   const std::vector<Value*> used = used_values(n);
   std::vector<bool> apart;
   Noise noise = Noise::kNone;
-  const auto noise_for = [&](const Trail& t) { return t.had(used) && t.knows_all(n) ? Noise::kInputs : Noise::kAdd; };
+  const auto noise_for = [&](const Trail& t) {
+    return t.had(used) && t.knows_all(n) ? Noise::kInputs : Noise::kAdd;
+  };
   for (const Trail& t : trails_) {
     apart.push_back(std::any_of(used.begin(), used.end(),
                                 [&](const Value* v) { return t.frame.has(v) || t.missing.contains(v); }));
@@ -126,7 +129,8 @@ void Following::node(const Node& n) {
       outputs_of(t, n, exact_, exact, t.had(used));
       continue;
     }
-    const auto gap = std::find_if(used.begin(), used.end(), [&](const Value* v) { return t.missing.contains(v); });
+    const auto gap =
+        std::find_if(used.begin(), used.end(), [&](const Value* v) { return t.missing.contains(v); });
     if (gap != used.end()) {
       skip(t, n, t.missing.at(*gap));
       continue;
@@ -154,7 +158,8 @@ void Following::run(std::span<const Tensor> inputs) {
     const Lanes lanes = walk_.lanes_of(v.get(), exact_);
     const NodeError exact;
     for (Trail& t : trails_)
-      if (t.suspect.has(*v)) t.suspect.compare({.value = *v, .exact = lanes[0], .lanes = lanes, .own = true, .error = &exact});
+      if (t.suspect.has(*v))
+        t.suspect.compare({.value = *v, .exact = lanes[0], .lanes = lanes, .own = true, .error = &exact});
   }
   const std::unordered_set<const Node*> needed = needed_nodes();
   std::unordered_map<const Value*, int> uses;

@@ -30,30 +30,32 @@ struct InterpreterOptions {
   std::shared_ptr<ForeignNodes> foreign;
 };
 
-/// A value as a suspect's walk has it: what its node gives for the inputs that the suspect is known to have had.
+/// A value as a suspect's walk has it: what its node gives for the inputs that the suspect is known to have
+/// had.
 struct Computed {
   const Value& value;
-  const Tensor& exact;            ///< in the exact network, which knows no suspect
-  std::span<const Tensor> lanes;  ///< from the suspect's values, where they are known: the exact result, then noisy ones
+  const Tensor& exact;  ///< in the exact network, which knows no suspect
+  std::span<const Tensor>
+      lanes;  ///< from the suspect's values, where they are known: the exact result, then noisy ones
   /// Each of the node's inputs is fed, constant or the suspect's own: what differs, the node did.
   bool own = false;
-  /// With `own`, what the node's arithmetic may err; the lanes then show only what its inputs may have been before they
-  /// were rounded to a narrow type. Null: it has no bounds, and the lanes hold its errors, too.
+  /// With `own`, what the node's arithmetic may err; the lanes then show only what its inputs may have been
+  /// before they were rounded to a narrow type. Null: it has no bounds, and the lanes hold its errors, too.
   const NodeError* error = nullptr;
 };
 
-/// Somebody whose run of the model is looked into. Where it is known what it had, the walk goes on with that, so that
-/// every value is judged by what it was made of.
+/// Somebody whose run of the model is looked into. Where it is known what it had, the walk goes on with that,
+/// so that every value is judged by what it was made of.
 class Suspect {
  public:
   virtual ~Suspect() = default;
   /// Whether its own of this value is known.
   virtual bool has(const Value& v) const = 0;
-  /// Its own of a value that is known; called once each, in topological order. Undefined: it is of no use, and the walk
-  /// goes on with what was computed.
+  /// Its own of a value that is known; called once each, in topological order. Undefined: it is of no use,
+  /// and the walk goes on with what was computed.
   virtual Tensor compare(const Computed& computed) = 0;
-  /// The same where the reference computes nothing: its node cannot be evaluated on the suspect's inputs, or comes after
-  /// such a node.
+  /// The same where the reference computes nothing: its node cannot be evaluated on the suspect's inputs, or
+  /// comes after such a node.
   virtual Tensor uncomputed(const Value& v, const std::string& reason) = 0;
 };
 
@@ -74,10 +76,11 @@ class Interpreter {
   /// first. Throws Error naming the node.
   void run(std::span<const Tensor> inputs, const Observer& observer,
            std::span<const Value* const> wanted = {});
-  /// Walks once for all suspects, as far as the values that they have need it. Noise is made only for what is not judged
-  /// on its own inputs. Throws Error when the model itself cannot be evaluated.
+  /// Walks once for all suspects, as far as the values that they have need it. Noise is made only for what is
+  /// not judged on its own inputs. Throws Error when the model itself cannot be evaluated.
   void follow(std::span<const Tensor> inputs, std::span<Suspect* const> suspects);
-  /// Noisy evaluations of nodes that the noise led astray (an index out of range, say), and that were left out.
+  /// Noisy evaluations of nodes that the noise led astray (an index out of range, say), and that were left
+  /// out.
   int lanes_lost() const;
 
   struct Impl;

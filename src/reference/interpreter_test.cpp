@@ -8,7 +8,7 @@
 #include "reference/reference_test_util.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::interpreter_test {
 namespace {
 
 const InterpreterOptions kNoisy{.noisy_lanes = 3};
@@ -269,4 +269,4 @@ TEST(InterpreterErrors, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::interpreter_test

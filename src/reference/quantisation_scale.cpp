@@ -13,16 +13,19 @@ struct Scale {
 };
 
 constexpr Scale kScales[] = {
-    {"QuantizeLinear", 1},        {"QLinearConv", 6},      {"QLinearMatMul", 6},     {"QLinearAdd", 6},
-    {"QLinearMul", 6},            {"QGemm", 6},            {"QLinearLeakyRelu", 3},  {"QLinearSigmoid", 3},
-    {"QLinearAveragePool", 3},    {"QLinearGlobalAveragePool", 3},
+    {"QuantizeLinear", 1},     {"QLinearConv", 6},
+    {"QLinearMatMul", 6},      {"QLinearAdd", 6},
+    {"QLinearMul", 6},         {"QGemm", 6},
+    {"QLinearLeakyRelu", 3},   {"QLinearSigmoid", 3},
+    {"QLinearAveragePool", 3}, {"QLinearGlobalAveragePool", 3},
 };
 
 }  // namespace
 
 int quantisation_scale_input(const Node& n) {
   const auto* found = std::ranges::find(kScales, n.op_type, &Scale::op_type);
-  return found == std::end(kScales) || static_cast<size_t>(found->input) >= n.inputs().size() ? -1 : found->input;
+  return found == std::end(kScales) || static_cast<size_t>(found->input) >= n.inputs().size() ? -1
+                                                                                              : found->input;
 }
 
 }  // namespace assay

@@ -4,7 +4,7 @@
 
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::type_match_test {
 namespace {
 
 TEST(TypeMatch, ExpressionsHaveValues) {
@@ -44,4 +44,4 @@ TEST(TypeMatch, Containers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::type_match_test

@@ -31,9 +31,10 @@ double overflow_threshold(DType t) {
   }
 }
 
-/// y with random errors within the bound, and infinite where the type cannot hold it; no error where either is not finite.
-/// In a subgraph, which may run again and again, `run` tells its runs apart; outside it is 0.
-Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run, double overflow = HUGE_VAL) {
+/// y with random errors within the bound, and infinite where the type cannot hold it; no error where either
+/// is not finite. In a subgraph, which may run again and again, `run` tells its runs apart; outside it is 0.
+Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run,
+                 double overflow = HUGE_VAL) {
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *py = y.data<double>(), *pb = bound.data<double>();
   auto* po = out.mutable_data<double>();
@@ -97,7 +98,8 @@ std::vector<Tensor> Walk::evaluate_foreign(const Node& n, std::vector<Tensor> in
   for (size_t i = 0; impl_.ideal() && i < inputs.size(); ++i) {
     if (!inputs[i].defined()) continue;
     DType stored = declared_dtype(n.input(i));
-    if (const auto it = impl_.foreign_types.find(n.input(i)); it != impl_.foreign_types.end()) stored = it->second;
+    if (const auto it = impl_.foreign_types.find(n.input(i)); it != impl_.foreign_types.end())
+      stored = it->second;
     inputs[i] = rounded(inputs[i], is_float(stored) ? stored : DType::kFloat32);
   }
   std::vector<Tensor> y = impl_.options.foreign->evaluate(n, inputs);
@@ -138,8 +140,8 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
   return y;
 }
 
-std::vector<Tensor> Walk::evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame, size_t lane,
-                                         const std::vector<Lanes>& outputs) {
+std::vector<Tensor> Walk::evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                         size_t lane, const std::vector<Lanes>& outputs) {
   try {
     return evaluate_lane(n, std::move(inputs), frame, lane);
   } catch (const Error& e) {
@@ -175,27 +177,27 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
     if (!bound.defined()) continue;
     for (size_t k = 0; k < outputs[i].size(); ++k)
       if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bound.shape())
-        outputs[i][k] = perturbed(outputs[i][k], bound, mix_key(mix_key(key, frame.lanes()[k]), i), frame.run(),
-                                  overflow_threshold(declared_dtype(n.output(i))));
+        outputs[i][k] = perturbed(outputs[i][k], bound, mix_key(mix_key(key, frame.lanes()[k]), i),
+                                  frame.run(), overflow_threshold(declared_dtype(n.output(i))));
   }
 }
 
-/// Counts what the node is going to take. In a loop types leave extents open: the inputs that are there count in any
-/// case.
+/// Counts what the node is going to take. In a loop types leave extents open: the inputs that are there count
+/// in any case.
 void Walk::charge(const Node& n, const std::vector<Lanes>& inputs) {
   if (impl_.options.max_work == INT64_MAX) return;
   int64_t given = kNodeWork;
   for (const Lanes& l : inputs) given += l[0].defined() ? l[0].numel() : 0;
   const int64_t work = std::max(given, work_estimate(n));
-  require(work <= work_left_, ErrorCode::kUnsupported, "it takes more than {} steps, too long to be computed here",
-          impl_.options.max_work);
+  require(work <= work_left_, ErrorCode::kUnsupported,
+          "it takes more than {} steps, too long to be computed here", impl_.options.max_work);
   work_left_ -= work;
 }
 
 namespace {
 
-/// The inputs of a node that rounds to steps, with the scale a little larger or smaller by turns, so that what lies
-/// half-way goes either way.
+/// The inputs of a node that rounds to steps, with the scale a little larger or smaller by turns, so that
+/// what lies half-way goes either way.
 std::vector<Tensor> with_other_scale(const Node& n, std::vector<Tensor> inputs, size_t lane) {
   Tensor& scale = inputs[static_cast<size_t>(quantisation_scale_input(n))];
   if (!scale.defined() || !is_float(scale.dtype())) return inputs;
@@ -231,8 +233,8 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
     if (k == 0)
       y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k]);
     else if (!once)
-      y = evaluate_noisy(n, steps ? with_other_scale(n, inputs_of(k), k) : inputs_of(k), frame, frame.lanes()[k],
-                         outputs);
+      y = evaluate_noisy(n, steps ? with_other_scale(n, inputs_of(k), k) : inputs_of(k), frame,
+                         frame.lanes()[k], outputs);
     for (size_t i = 0; i < outputs.size(); ++i)
       outputs[i].push_back(y.empty() ? outputs[i][0] : std::move(y[i]));
   }

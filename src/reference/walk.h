@@ -1,5 +1,5 @@
-// The walk over a model: frames of values in lanes, and the evaluation of one node in them. For interpreter.cpp and
-// follow.cpp.
+// The walk over a model: frames of values in lanes, and the evaluation of one node in them. For
+// interpreter.cpp and follow.cpp.
 #pragma once
 
 #include <unordered_map>
@@ -16,10 +16,10 @@ namespace assay {
 inline constexpr double kForeignUlps = 8;
 inline constexpr OpVersion kForeignVersion = {1, "", nullptr, nullptr};
 inline constexpr OpDef kForeignOp = {.domain = {},
-                              .name = "an unknown operator",
-                              .versions = {},
-                              .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kForeignUlps},
-                              .types = EvalTypes::kAsStored};
+                                     .name = "an unknown operator",
+                                     .versions = {},
+                                     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kForeignUlps},
+                                     .types = EvalTypes::kAsStored};
 
 struct Interpreter::Impl {
   std::shared_ptr<const Model> model;
@@ -114,7 +114,8 @@ class Walk {
  public:
   using Observe = std::function<void(const Value&)>;
 
-  explicit Walk(Interpreter::Impl& interpreter) : impl_(interpreter), work_left_(interpreter.options.max_work) {}
+  explicit Walk(Interpreter::Impl& interpreter)
+      : impl_(interpreter), work_left_(interpreter.options.max_work) {}
 
   /// Whether the values of the graph's outputs stay in the frame.
   enum class KeepOutputs : uint8_t { kNo, kYes };
@@ -122,9 +123,9 @@ class Walk {
   /// before that.
   void nodes(Frame& frame, const Observe& computed, KeepOutputs outputs);
   Evaluation evaluate(const Node& n, Frame& frame, Noise wanted = Noise::kAdd);
-  /// A suspect's own value in the lanes of its frame. Of a type narrower than float32 the noisy lanes hold what may have
-  /// been rounded to it: a backend may pass results on before it rounds them. Where that made them infinite, they hold
-  /// what the lane `computed`, if it is known.
+  /// A suspect's own value in the lanes of its frame. Of a type narrower than float32 the noisy lanes hold
+  /// what may have been rounded to it: a backend may pass results on before it rounds them. Where that made
+  /// them infinite, they hold what the lane `computed`, if it is known.
   Lanes own_lanes(const Tensor& t, const Value& v, const Frame& frame, const Lanes& computed) const;
   std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
   /// The lanes of a node input: a constant in every lane, or what was computed.
@@ -138,8 +139,8 @@ class Walk {
                                     size_t lane);
   std::vector<Tensor> evaluate_foreign(const Node& n, std::vector<Tensor> inputs);
   /// The lane's outputs; those of lane 0 where the noise makes the node impossible.
-  std::vector<Tensor> evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame, size_t lane,
-                                     const std::vector<Lanes>& outputs);
+  std::vector<Tensor> evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
+                                     size_t lane, const std::vector<Lanes>& outputs);
   std::vector<NodeError> errors_of(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                    const std::vector<Lanes>& outputs);
   void add_noise(const Node& n, const Frame& frame, const std::vector<NodeError>& errors,

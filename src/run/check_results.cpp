@@ -28,18 +28,20 @@ const Value* value_of(const std::string& name, const Graph& g) {
 
 std::string some(const std::vector<std::string>& names) {
   constexpr size_t kShown = 4;
-  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kShown)));
+  const std::vector<std::string> first(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kShown)));
   return fmt::format("'{}'{}", fmt::join(first, "', '"),
                      names.size() > kShown ? fmt::format(" and {} more", names.size() - kShown) : "");
 }
 
 }  // namespace
 
-void check_results(const std::string& runner, const std::vector<IterationResult>& iterations, const Model& model,
-                   std::span<const std::string> outputs, size_t inputs) {
+void check_results(const std::string& runner, const std::vector<IterationResult>& iterations,
+                   const Model& model, std::span<const std::string> outputs, size_t inputs) {
   if (iterations.empty()) refuse(runner, "hold no iteration");
   if (iterations.size() != inputs)
-    refuse(runner, fmt::format("hold {} iteration(s), but there are inputs for {}", iterations.size(), inputs));
+    refuse(runner,
+           fmt::format("hold {} iteration(s), but there are inputs for {}", iterations.size(), inputs));
   for (size_t i = 0; i < iterations.size(); ++i) {
     std::set<const Value*> found;
     std::vector<std::string> strange, missing;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "arbiter/arbiter.h"
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/log.h"
@@ -12,7 +13,6 @@
 #include "base/resident_memory.h"
 #include "compare/accuracy.h"
 #include "compare/validate.h"
-#include "arbiter/arbiter.h"
 #include "run/check_results.h"
 #include "run/stored_outputs.h"
 #include "run/subprocess.h"
@@ -26,9 +26,10 @@ namespace {
 constexpr size_t kResultMemory = size_t{16} << 20;
 
 /// Keeps what a runner gives as the results of its iterations.
-class Recorder final : public InferenceObserver {
+class OutputRecorder final : public InferenceObserver {
  public:
-  Recorder(const std::string& runner_name, TensorStore& store) : runner_name_(runner_name), store_(store) {}
+  OutputRecorder(const std::string& runner_name, TensorStore& store)
+      : runner_name_(runner_name), store_(store) {}
 
   void on_active(const std::vector<TensorInfo>& outputs) override {
     for (const TensorInfo& o : outputs) blank_.push_back({{o.name, StoredTensor()}});
@@ -148,7 +149,7 @@ void Comparator::run_inference() {
   std::vector<std::string> names;
   for (Runner& runner : runners) {
     log::start("{:35} | Activating and starting inference", runner.name());
-    Recorder recorder(runner.name(), store_);
+    OutputRecorder recorder(runner.name(), store_);
     execute(runner, loader_, *cache_, options_.warm_up, recorder);
     results_.runners.emplace_back(runner.name(), std::move(recorder.iterations));
     names.push_back(runner.name());
@@ -185,9 +186,11 @@ void Comparator::trace(Arbitration& judged, int64_t iteration) {
   std::vector<std::string> names;
   for (size_t i = 0; i < from_file_; ++i) {
     const std::string& name = results_.runners[i].first;
-    const bool seems_wrong = std::any_of(judged.outputs.begin(), judged.outputs.end(), [&](const ArbiterVerdict& o) {
-      return o.runner == name && o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear);
-    });
+    const bool seems_wrong =
+        std::any_of(judged.outputs.begin(), judged.outputs.end(), [&](const ArbiterVerdict& o) {
+          return o.runner == name && o.basis != Basis::kNode &&
+                 (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear);
+        });
     // One that a command line opens in a way of its own may save what it builds.
     if (!seems_wrong || i >= options_.runners.size() || options_.runners[i].open) continue;
     choices.push_back(options_.runners[i]);
@@ -199,17 +202,18 @@ void Comparator::trace(Arbitration& judged, int64_t iteration) {
   marked.outputs.reset();
   marked.exclude_outputs.reset();
   marked.save = {};
-  log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)", python_list_repr(names));
+  log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)",
+            python_list_repr(names));
   try {
     ModelLoader loader(marked);
     std::vector<Runner> runners = make_runners(choices, options_.session);
     std::vector<std::vector<IterationResult>> results;
     for (size_t i = 0; i < runners.size(); ++i) {
-      Recorder recorder(names[i], store_);
+      OutputRecorder recorder(names[i], store_);
       execute_runner(runners[i], loader, *cache_, 0, recorder);
       results.push_back(std::move(recorder.iterations));
     }
-    const std::shared_ptr<const Model> model = loader.load_for(reference_backend).model;
+    const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
     cache_->set_inputs(tensor_infos(model->graph->inputs));
     std::vector<ArbiterCase> cases;
     for (size_t i = 0; i < results.size(); ++i)
@@ -221,7 +225,7 @@ void Comparator::trace(Arbitration& judged, int64_t iteration) {
 }
 
 RunOutcome Comparator::report_verdict() {
-  const std::shared_ptr<const Model> model = loader_.load_for(reference_backend).model;
+  const std::shared_ptr<const Model> model = loader_.load_for(backend_reference::def).model;
   cache_->set_inputs(tensor_infos(model->graph->inputs));
   size_t iterations = 0;
   for (const auto& [name, list] : results_.runners) iterations = std::max(iterations, list.size());
@@ -248,10 +252,13 @@ RunOutcome Comparator::report_verdict() {
     return std::any_of(judged.begin(), judged.end(), [&](const Arbitration& a) { return a.any(v); });
   };
   if (any(Verdict::kWrong)) return RunOutcome::kFailed;
+  // Without inputs there is nothing to judge, and the data loader has said so.
   const bool nothing =
+      cache_->size() > 0 &&
       std::all_of(judged.begin(), judged.end(), [](const Arbitration& a) { return a.outputs.empty(); });
   if (nothing) log::warning("Nothing was judged: the results hold no value of the model");
-  return nothing || any(Verdict::kUnclear) || any(Verdict::kNotJudged) ? RunOutcome::kUnclear : RunOutcome::kPassed;
+  return nothing || any(Verdict::kUnclear) || any(Verdict::kNotJudged) ? RunOutcome::kUnclear
+                                                                       : RunOutcome::kPassed;
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "arbiter/arbiter.h"
 #include "compare/outputs.h"
 #include "compare/postprocess.h"
-#include "arbiter/arbiter.h"
 #include "run/data_loader.h"
 #include "run/model_loader.h"
 #include "run/runner.h"

@@ -6,7 +6,7 @@
 #include "compare/simple.h"
 #include "run/run_test_util.h"
 
-namespace assay {
+namespace assay::comparator_test {
 namespace {
 
 class ComparatorTest : public FakeBackendTest {
@@ -300,4 +300,4 @@ TEST_F(ComparatorTest, StringsTravelFromAChildToo) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::comparator_test

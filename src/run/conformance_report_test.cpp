@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::conformance_report_test {
 namespace {
 
 using Verdict = ConformanceResult::Verdict;
@@ -82,4 +82,4 @@ TEST(ConformanceExpectations, EveryLineNeedsAReason) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conformance_report_test

@@ -11,7 +11,7 @@
 #include "backends/backend_list.h"
 #include "run/run_test_util.h"
 
-namespace assay {
+namespace assay::conformance_suite_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ TEST_F(ConformanceSuite, ACrashFailsItsCaseOnly) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conformance_suite_test

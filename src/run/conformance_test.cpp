@@ -4,7 +4,7 @@
 
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::conformance_test {
 namespace {
 
 TEST(ConformanceDifference, IgnoresWhatFillsTheLastByteOfPackedIntegers) {
@@ -17,4 +17,4 @@ TEST(ConformanceDifference, IgnoresWhatFillsTheLastByteOfPackedIntegers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conformance_test

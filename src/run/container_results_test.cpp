@@ -1,13 +1,13 @@
 // A run whose outputs are sequences: stored, compared, saved and judged tensor by tensor.
+#include "arbiter/arbiter.h"
 #include "compare/simple.h"
 #include "ops/infer.h"
 #include "ops/value_type.h"
-#include "arbiter/arbiter.h"
 #include "run/comparator.h"
 #include "run/results.h"
 #include "run/run_test_util.h"
 
-namespace assay {
+namespace assay::container_results_test {
 namespace {
 
 class SequenceOutputs : public FakeBackendTest {
@@ -135,7 +135,8 @@ TEST(SequenceVerdict, WhatIsTakenFromASequenceIsJudgedOnIt) {
   const auto model = splitting_model();
   Graph& g = *model->graph;
   Value* first = g.add_value("first");
-  g.add_node("SequenceAt", {g.outputs[0], g.add_constant("zero", Tensor::scalar(int64_t{0}))}, {first}, {}, "at");
+  g.add_node("SequenceAt", {g.outputs[0], g.add_constant("zero", Tensor::scalar(int64_t{0}))}, {first}, {},
+             "at");
   g.outputs.push_back(first);
   infer_shapes(*model);
   const auto one = [](float v) { return StoredTensor(Tensor::vector<float>({v})); };
@@ -158,4 +159,4 @@ TEST(SequenceVerdict, WhatIsTakenFromASequenceIsJudgedOnIt) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::container_results_test

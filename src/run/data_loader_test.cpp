@@ -8,7 +8,7 @@
 #include "run/run_test_util.h"
 
 // The expected numbers and lines were made with Polygraphy 0.49 and NumPy.
-namespace assay {
+namespace assay::data_loader_test {
 namespace {
 
 using Report = DataLoader::Report;
@@ -197,4 +197,4 @@ TEST(DataLoader, AnInputOfUnknownRankTakesTheUsersShape) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::data_loader_test

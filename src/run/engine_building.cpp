@@ -161,7 +161,7 @@ void save_timing_cache(const std::string& path, const std::string& environment, 
 constexpr std::string_view kBetween = " + ";
 
 /// Keeps what was chosen, for a replay file.
-class Recorder final : public AlgorithmSelector {
+class TacticRecorder final : public AlgorithmSelector {
  public:
   std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&, const std::vector<Algorithm>&) override { return std::nullopt; }
   void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override { replay.emplace_back(layer_of(nodes), tactic_algorithm(chosen)); }
@@ -188,7 +188,7 @@ class Replayer final : public AlgorithmSelector {
     }
   }
   std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
-    const auto it = wanted_.find(Recorder::layer_of(nodes));
+    const auto it = wanted_.find(TacticRecorder::layer_of(nodes));
     if (it == wanted_.end()) {
       // Nodes that the replay has in another layer run in that one.
       if (std::any_of(nodes.begin(), nodes.end(), [&](const std::string& n) { return nodes_.contains(n); })) return std::vector<size_t>();
@@ -198,7 +198,9 @@ class Replayer final : public AlgorithmSelector {
       if (tactic_algorithm(algorithms[i]).is_same_tactic(it->second)) return std::vector<size_t>{i};
     fail(ErrorCode::kInvalidArgument, "{}: the tactic that it has for layer '{}' ({}) is not among those that could run it", path_, it->first, it->second.str());
   }
-  void report_algorithms(const std::vector<std::string>& nodes, const Algorithm&) override { met_ += wanted_.contains(Recorder::layer_of(nodes)) ? 1 : 0; }
+  void report_algorithms(const std::vector<std::string>& nodes, const Algorithm&) override {
+    met_ += wanted_.contains(TacticRecorder::layer_of(nodes)) ? 1 : 0;
+  }
 
   /// Throws Error for a replay of another network.
   void check() const {
@@ -276,7 +278,7 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
     }
   }
   config.timing_cache = cache;
-  Recorder recorder;
+  TacticRecorder recorder;
   std::optional<Replayer> replayer;
   if (!options.save_tactics.empty()) config.algorithm_selector = &recorder;
   if (!options.load_tactics.empty()) config.algorithm_selector = &replayer.emplace(load_tactic_replay(options.load_tactics), options.load_tactics);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "arbiter/arbiter.h"
 #include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/log.h"
@@ -14,7 +15,6 @@
 #include "passes/pass_list.h"
 #include "reference/evaluate.h"
 #include "reference/interpreter.h"
-#include "arbiter/arbiter.h"
 
 namespace assay {
 namespace {
@@ -110,7 +110,7 @@ std::string shapes_text(const TensorList& feed) {
 std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
   if (model->functions.empty()) return model;
   std::shared_ptr<Model> inlined = clone_model(*model);
-  pass_inline_functions.run(*inlined);
+  pass_inline_functions::def.run(*inlined);
   return inlined;
 }
 

@@ -5,7 +5,7 @@
 #include "graph/clone.h"
 #include "graph/import.h"
 
-namespace assay {
+namespace assay::equivalence_test {
 namespace {
 
 std::string difference(const char* text, EquivalenceOptions options) {
@@ -37,4 +37,4 @@ TEST(Equivalence, LoadedInputsReplaceGeneratedOnes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::equivalence_test

@@ -2,7 +2,7 @@
 
 #include "run/run_test_util.h"
 
-namespace assay {
+namespace assay::loader_cache_test {
 namespace {
 
 TensorInfo info(const char* name, DType type, Dims dims) {
@@ -151,4 +151,4 @@ TEST(LoaderCache, OnlyTensorsCanBeFed) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::loader_cache_test

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "run/run_test_util.h"
 
-namespace assay {
+namespace assay::merge_inputs_test {
 namespace {
 
 StoredTensorList feed(std::initializer_list<std::pair<const char*, float>> values) {
@@ -78,4 +78,4 @@ TEST(MergeInputs, names_the_file_that_holds_neither) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::merge_inputs_test

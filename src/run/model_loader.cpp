@@ -30,10 +30,12 @@ std::shared_ptr<Model> ModelLoader::read(bool report) const {
   if (options_.infer_shapes) infer_known_shapes(*model, report);
   // Outputs that are named keep their type through the conversion; all of them are the tensors that it made, so that
   // what goes wrong is traced through every one.
-  if (options_.mark_all) note_outputs(*model);
-  // What happens in local functions is to be seen, too.
-  if (options_.mark_all && !model->functions.empty()) pass_inline_functions.run(*model);
-  if (!options_.mark_all) {
+  if (options_.mark_all) {
+    note_outputs(*model);
+    // What happens in local functions is to be seen, too.
+    if (!model->functions.empty())
+      with_context([&] { return "in " + options_.path; }, [&] { pass_inline_functions::def.run(*model); });
+  } else {
     change_outputs(*model);
     note_outputs(*model);
   }
@@ -85,8 +87,11 @@ ModelSource ModelLoader::load_for(const Backend& backend) {
     const std::shared_ptr<Model> model = read(model_ == nullptr);
     if (const std::string unknown = find_unknown_opset(*model); !unknown.empty())
       log::warning("In {}, {}.", options_.path, unknown);
-    if (!model->functions.empty()) pass_inline_functions.run(*model);
-    with_context([&] { return "in " + options_.path; }, [&] { infer_shapes(*model); });
+    with_context([&] { return "in " + options_.path; },
+                 [&] {
+                   if (!model->functions.empty()) pass_inline_functions::def.run(*model);
+                   infer_shapes(*model);
+                 });
     inferred_ = model;
   }
   return {.model = inferred_, .path = path};

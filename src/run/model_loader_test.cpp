@@ -2,7 +2,7 @@
 
 #include "run/run_test_util.h"
 
-namespace assay {
+namespace assay::model_loader_test {
 namespace {
 
 const Backend kReader = {.name = "reader", .reads_files = true};
@@ -116,4 +116,4 @@ TEST_F(ModelLoaderTest, AMissingFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::model_loader_test

@@ -6,7 +6,7 @@
 
 #include "run/python_parse.h"
 
-namespace assay {
+namespace assay::python_value_test {
 namespace {
 
 TEST(PythonParse, Integers) {
@@ -72,4 +72,4 @@ TEST(PythonValue, NumbersAndTuples) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::python_value_test

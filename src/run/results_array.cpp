@@ -134,7 +134,8 @@ class Reinterpreted final : public StoredTensorSource {
 };
 
 Shape read_shape(const JsonNode* node) {
-  require(node != nullptr && node->is_list(), ErrorCode::kInvalidArgument, "the NarrowArray has no list 'shape'");
+  require(node != nullptr && node->is_list(), ErrorCode::kInvalidArgument,
+          "the NarrowArray has no list 'shape'");
   Shape shape;
   for (const JsonNode& extent : node->children) {
     const std::string text(extent.text);
@@ -148,7 +149,8 @@ Shape read_shape(const JsonNode* node) {
 
 }  // namespace
 
-StoredTensor decode_narrow_array(const JsonNode& object, const JsonDocument& document, const std::string& place) {
+StoredTensor decode_narrow_array(const JsonNode& object, const JsonDocument& document,
+                                 const std::string& place) {
   const JsonNode *type = object.member("type"), *bytes = object.member("bytes");
   require(type != nullptr && type->is_string() && bytes != nullptr && bytes->class_name() == "ndarray",
           ErrorCode::kInvalidArgument, "the NarrowArray lacks type or bytes");

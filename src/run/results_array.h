@@ -11,7 +11,9 @@ namespace assay::internal {
 /// later. Throws Error when it is none of these, when its type has no counterpart, or when it is cut off.
 StoredTensor decode_ndarray(const JsonNode& object, const JsonDocument& document, const std::string& place);
 
-/// The tensor of a NarrowArray object: its type's name, its shape, and its bytes as an ndarray of uint8. Same errors.
-StoredTensor decode_narrow_array(const JsonNode& object, const JsonDocument& document, const std::string& place);
+/// The tensor of a NarrowArray object: its type's name, its shape, and its bytes as an ndarray of uint8. Same
+/// errors.
+StoredTensor decode_narrow_array(const JsonNode& object, const JsonDocument& document,
+                                 const std::string& place);
 
 }  // namespace assay::internal

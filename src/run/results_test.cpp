@@ -13,7 +13,7 @@
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 
-namespace assay {
+namespace assay::results_test {
 namespace {
 
 /// float32 [1, 2], as in the description of the format.
@@ -363,4 +363,4 @@ TEST_F(Results, AnUnfinishedInputsFileLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::results_test

@@ -7,7 +7,7 @@
 
 #include "run/run_test_util.h"
 
-namespace assay {
+namespace assay::tactic_replay_test {
 namespace {
 
 constexpr const char* kTensor =
@@ -108,4 +108,4 @@ TEST(TacticReplay, finds_what_only_the_bad_ones_have) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::tactic_replay_test

@@ -6,7 +6,7 @@
 #include "graph/clone.h"
 #include "surgeon/input_shapes.h"
 
-namespace assay {
+namespace assay::contradiction_test {
 namespace {
 
 /// x (float32 [1, 2]) -> Relu -> h -> MatMul with w (float32 [2, 3]) -> y
@@ -72,4 +72,4 @@ TEST(Contradiction, ANodeWhoseResultBecomesAnInputGoes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::contradiction_test

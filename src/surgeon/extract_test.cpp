@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::extract_test {
 namespace {
 
 Type floats(const Shape& shape) { return Type::tensor(DType::kFloat32, shape); }
@@ -152,4 +152,4 @@ TEST(Extract, AParameterWithoutDefaultIsRefused) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::extract_test

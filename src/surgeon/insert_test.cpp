@@ -4,7 +4,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::insert_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -120,4 +120,4 @@ TEST(Insert, AnOperatorTakesOnlyItsTypes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::insert_test

@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 /// Elements between two looks at the resident memory.
-constexpr int64_t kPiece = int64_t{1} << 21;
+constexpr int64_t kReadAtOnce = int64_t{1} << 21;
 
 /// Four rows of `inner` elements each: of every column the two elements of least magnitude become zero. Bits
 /// without the sign order like magnitudes, NaN last.
@@ -40,7 +40,7 @@ void prune_blocks(const UnalignedTensor& from, ScratchTensor& to, int64_t blocks
   const auto* in = static_cast<const char*>(from.data());
   const bool drops = is_reclaimable(in);
   const auto block_bytes = static_cast<size_t>(4 * inner) * sizeof(Bits);
-  const int64_t piece = std::max<int64_t>(1, kPiece / (4 * inner));
+  const int64_t piece = std::max<int64_t>(1, kReadAtOnce / (4 * inner));
   for (int64_t start = 0; start < blocks; start += piece) {
     const int64_t count = std::min(piece, blocks - start);
     const size_t offset = static_cast<size_t>(start) * block_bytes;

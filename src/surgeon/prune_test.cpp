@@ -8,7 +8,7 @@
 #include "assay/error.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::prune_test {
 namespace {
 
 std::vector<float> pruned(const std::vector<float>& values, Shape shape, size_t axis,
@@ -108,4 +108,4 @@ TEST(Prune, ChangesNothingButTheTargets) {
 TEST(Prune, NoGroupsOfFour) { EXPECT_THROW(pruned_2_4(Tensor::vector<float>({1, 2, 3}), 0), Error); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::prune_test

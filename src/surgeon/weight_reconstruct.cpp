@@ -19,7 +19,7 @@ namespace assay {
 namespace {
 
 /// Elements made at a time: a multiple of eight, so that packed types end on a byte.
-constexpr int64_t kPiece = int64_t{1} << 20;
+constexpr int64_t kDrawnAtOnce = int64_t{1} << 20;
 /// Of floats whose use says nothing.
 constexpr double kPlainDeviation = 0.05;
 
@@ -37,8 +37,8 @@ Tensor random_tensor(uint64_t seed, const Value& v) {
   const int64_t count = shape.numel();
   const Init init = init_of(v, shape);
   ScratchTensor out(dtype, shape);
-  for (int64_t first = 0; first < count; first += kPiece) {
-    const int64_t size = std::min(kPiece, count - first);
+  for (int64_t first = 0; first < count; first += kDrawnAtOnce) {
+    const int64_t size = std::min(kDrawnAtOnce, count - first);
     Tensor piece = Tensor::allocate(DType::kFloat32, Shape({size}));
     fill_random_weights(seed, v.name(), init, first, piece.mutable_span<float>());
     const Tensor converted = convert(piece, dtype);

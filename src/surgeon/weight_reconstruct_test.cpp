@@ -10,7 +10,7 @@
 #include "surgeon/weight_strip.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::weight_reconstruct_test {
 namespace {
 
 /// x times a weight of this type and shape, stripped.
@@ -113,4 +113,4 @@ TEST(WeightReconstruct, StringsAreRefused) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::weight_reconstruct_test

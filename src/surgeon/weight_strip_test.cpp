@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "graph/initializer_data.h"
 
-namespace assay {
+namespace assay::weight_strip_test {
 namespace {
 
 class WeightStrip : public ::testing::Test {
@@ -118,4 +118,4 @@ TEST_F(WeightStrip, NothingToStripLeavesTheModelUnmarked) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::weight_strip_test

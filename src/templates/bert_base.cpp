@@ -9,7 +9,7 @@
 #include "templates/layers.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_bert_base {
 namespace {
 
 constexpr int64_t kWidth = 768;
@@ -106,9 +106,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_bert_base = {
-    .name = "bert-base",
-    .summary = "text encoder: 12 layers, 128 tokens (Devlin et al., 2019)",
-    .build = build};
+constinit const ModelTemplate def = {.name = "bert-base",
+                                     .summary = "text encoder: 12 layers, 128 tokens (Devlin et al., 2019)",
+                                     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_bert_base

@@ -5,7 +5,7 @@
 #include "templates/conv_net.h"
 #include "templates/layers.h"
 
-namespace assay {
+namespace assay::builder_test {
 namespace {
 
 TEST(Scope, NamesModulesAsTheExporterAndTheStateDictDo) {
@@ -102,4 +102,4 @@ TEST(ConvNet, SplittingKeepsTheStatisticsOfTheChannels) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::builder_test

@@ -5,7 +5,7 @@
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_efficientnet_b0 {
 namespace {
 
 struct Stage {
@@ -98,9 +98,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_efficientnet_b0 = {
+constinit const ModelTemplate def = {
     .name = "efficientnet-b0",
     .summary = "image classifier: SiLU, squeeze-and-excitation (Tan and Le, 2019)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_efficientnet_b0

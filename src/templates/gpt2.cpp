@@ -2,7 +2,7 @@
 #include "templates/gpt2_layers.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_gpt2 {
 namespace {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
@@ -11,9 +11,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_gpt2 = {
+constinit const ModelTemplate def = {
     .name = "gpt2",
     .summary = "language model: a prompt of 64 tokens, gives the key-value cache (Radford et al., 2019)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_gpt2

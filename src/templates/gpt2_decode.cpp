@@ -2,7 +2,7 @@
 #include "templates/gpt2_layers.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_gpt2_decode {
 namespace {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
@@ -11,9 +11,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_gpt2_decode = {
+constinit const ModelTemplate def = {
     .name = "gpt2-decode",
     .summary = "language model: one token after a key-value cache of 64 (Radford et al., 2019)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_gpt2_decode

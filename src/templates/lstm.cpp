@@ -8,7 +8,7 @@
 #include "templates/layers.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_lstm {
 namespace {
 
 constexpr int64_t kFrames = 64;
@@ -56,9 +56,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_lstm = {
+constinit const ModelTemplate def = {
     .name = "lstm",
     .summary = "acoustic model: 2 bidirectional LSTM layers of 512, 64 frames (after Graves et al., 2013)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_lstm

@@ -3,7 +3,7 @@
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_mlp {
 namespace {
 
 constexpr int64_t kPixels = 784;
@@ -28,9 +28,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_mlp = {
+constinit const ModelTemplate def = {
     .name = "mlp",
     .summary = "digit classifier: 784-1024-1024-1024-10, ReLU (Srivastava et al., 2014)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_mlp

@@ -3,7 +3,7 @@
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_mobilenet_v2 {
 namespace {
 
 struct Stage {
@@ -57,9 +57,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_mobilenet_v2 = {
+constinit const ModelTemplate def = {
     .name = "mobilenet-v2",
     .summary = "image classifier: depthwise convolutions, ReLU6 (Sandler et al., 2018)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_mobilenet_v2

@@ -7,7 +7,7 @@
 
 #include "templates/weights.h"
 
-namespace assay {
+namespace assay::moments_test {
 namespace {
 
 ChannelMoments one(float mean, float variance) { return {{mean}, {variance}}; }
@@ -145,4 +145,4 @@ TEST(Moments, AreEmptyWithoutWeights) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::moments_test

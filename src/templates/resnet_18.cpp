@@ -2,7 +2,7 @@
 #include "templates/resnet.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_resnet_18 {
 namespace {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
@@ -11,9 +11,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_resnet_18 = {
-    .name = "resnet-18",
-    .summary = "image classifier: 3x3 residual blocks (He et al., 2016)",
-    .build = build};
+constinit const ModelTemplate def = {.name = "resnet-18",
+                                     .summary = "image classifier: 3x3 residual blocks (He et al., 2016)",
+                                     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_resnet_18

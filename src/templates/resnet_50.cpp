@@ -2,7 +2,7 @@
 #include "templates/resnet.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_resnet_50 {
 namespace {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
@@ -11,9 +11,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_resnet_50 = {
+constinit const ModelTemplate def = {
     .name = "resnet-50",
     .summary = "image classifier: bottleneck residual blocks, version 1.5 (He et al., 2016)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_resnet_50

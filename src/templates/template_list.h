@@ -5,7 +5,10 @@
 
 namespace assay {
 
-#define ASSAY_TEMPLATE(name) extern const ModelTemplate template_##name;
+#define ASSAY_TEMPLATE(name)        \
+  namespace template_##name {       \
+    extern const ModelTemplate def; \
+  }
 #include "templates/templates.def"
 #undef ASSAY_TEMPLATE
 

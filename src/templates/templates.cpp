@@ -13,7 +13,7 @@ namespace assay {
 namespace {
 
 constexpr const ModelTemplate* kTemplates[] = {
-#define ASSAY_TEMPLATE(name) &template_##name,
+#define ASSAY_TEMPLATE(name) &template_##name::def,
 #include "templates/templates.def"
 #undef ASSAY_TEMPLATE
 };

@@ -13,7 +13,7 @@
 #include "ops/infer.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::templates_test {
 namespace {
 
 std::shared_ptr<Model> structure(const ModelTemplate& t, int64_t opset, std::optional<int64_t> batch) {
@@ -248,4 +248,4 @@ TEST(Templates, NamesAndSummariesAreGood) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::templates_test

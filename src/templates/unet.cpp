@@ -6,7 +6,7 @@
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_unet {
 namespace {
 
 constexpr int64_t kWidth = 64;
@@ -48,9 +48,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_unet = {
+constinit const ModelTemplate def = {
     .name = "unet",
     .summary = "segmentation: transposed convolutions, skip connections (Ronneberger et al., 2015)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_unet

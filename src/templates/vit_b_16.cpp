@@ -4,7 +4,7 @@
 #include "templates/layers.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_vit_b_16 {
 namespace {
 
 constexpr int64_t kWidth = 768;
@@ -83,9 +83,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_vit_b_16 = {
+constinit const ModelTemplate def = {
     .name = "vit-b-16",
     .summary = "image classifier: vision transformer (Dosovitskiy et al., 2021)",
     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_vit_b_16

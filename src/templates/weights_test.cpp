@@ -7,7 +7,7 @@
 
 #include "base/thread_pool.h"
 
-namespace assay {
+namespace assay::weights_test {
 namespace {
 
 struct Summary {
@@ -131,4 +131,4 @@ TEST(Weights, PartsAreTheSameNumbers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::weights_test

@@ -6,7 +6,7 @@
 #include "templates/layers.h"
 #include "templates/template_list.h"
 
-namespace assay {
+namespace assay::template_yolov8n {
 namespace {
 
 constexpr int64_t kExtent = 640;
@@ -151,9 +151,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate template_yolov8n = {
-    .name = "yolov8n",
-    .summary = "object detector, 640x640, boxes decoded (Ultralytics, 2023)",
-    .build = build};
+constinit const ModelTemplate def = {.name = "yolov8n",
+                                     .summary = "object detector, 640x640, boxes decoded (Ultralytics, 2023)",
+                                     .build = build};
 
-}  // namespace assay
+}  // namespace assay::template_yolov8n

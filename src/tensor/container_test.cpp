@@ -7,7 +7,7 @@
 #include "tensor/convert.h"
 #include "tensor/print.h"
 
-namespace assay {
+namespace assay::container_test {
 namespace {
 
 const Tensor kA = Tensor::vector<float>({1, 2}), kB = Tensor::vector<float>({3});
@@ -126,4 +126,4 @@ TEST(Container, IsPrinted) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::container_test

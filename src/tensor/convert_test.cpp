@@ -10,7 +10,7 @@
 #include "tensor/narrow_float.h"
 #include "tensor/packed_bits.h"
 
-namespace assay {
+namespace assay::convert_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -297,4 +297,4 @@ TEST(Convert, SameTypeSharesStorage) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::convert_test

@@ -5,7 +5,7 @@
 #include "base/memory_limit.h"
 #include "tensor/room.h"
 
-namespace assay {
+namespace assay::memory_test {
 namespace {
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
@@ -82,4 +82,4 @@ TEST_F(TensorMemory, ExtentsBesideAZeroCount) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::memory_test

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;
+constexpr int64_t kWordGrain = 1 << 15;
 constexpr size_t kPiece = 1 << 18;
 
 /// Bytes that are swapped together: the parts of a complex number each for itself.
@@ -24,7 +24,7 @@ size_t swap_unit(const NpyHeader& h) {
 template <typename Word, typename Swap>
 void swap_words(void* data, size_t bytes, Swap swap) {
   auto* p = static_cast<char*>(data);
-  parallel_for(static_cast<int64_t>(bytes / sizeof(Word)), kGrain, [&](int64_t first, int64_t last) {
+  parallel_for(static_cast<int64_t>(bytes / sizeof(Word)), kWordGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       Word w;
       std::memcpy(&w, p + i * static_cast<int64_t>(sizeof w), sizeof w);

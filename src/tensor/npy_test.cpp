@@ -7,7 +7,7 @@
 
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::npy_test {
 namespace {
 
 using namespace std::string_literals;
@@ -208,4 +208,4 @@ TEST(Npy, RefusesTypesWithoutCounterpart) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::npy_test

@@ -12,7 +12,7 @@
 #include "tensor/npy.h"
 #include "tensor/zip_format.h"
 
-namespace assay {
+namespace assay::npz_test {
 namespace {
 
 class Npz : public testing::Test {
@@ -207,4 +207,4 @@ TEST_F(Npz, RefusesOtherMethodsAndEncryption) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::npz_test

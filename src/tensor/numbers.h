@@ -16,6 +16,7 @@ class Numbers {
  public:
   /// Elements per block.
   static constexpr int64_t kBlock = 2048;
+  static constexpr int64_t kGrain = 32;  ///< blocks: the least that is worth a thread
 
   /// Room for one block of any kind, with the tensor that a conversion may need.
   struct Scratch {

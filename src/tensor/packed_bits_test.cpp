@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace assay {
+namespace assay::packed_bits_test {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -33,4 +33,4 @@ TEST(PackedBits, StartsAtAnyElement) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::packed_bits_test

@@ -24,9 +24,9 @@ size_t digits_after_first(const Decimal& d) { return d.digits.size() - 1; }
 
 /// Reads the numbers of a floating tensor: their values, exactly, and their shortest digits. Of a complex
 /// tensor, one part.
-class Numbers {
+class PrintedNumbers {
  public:
-  Numbers(const Tensor& t, int part = 0) : tensor_(t), part_(part) {
+  PrintedNumbers(const Tensor& t, int part = 0) : tensor_(t), part_(part) {
     if (bit_width(t.dtype()) < 32) wide_ = convert(t, DType::kFloat32);
   }
 
@@ -123,7 +123,7 @@ constexpr int kMaxPrecision = 1100;
 
 class FloatFormat {
  public:
-  FloatFormat(Numbers numbers, const PrintOptions& options, bool plus_sign)
+  FloatFormat(PrintedNumbers numbers, const PrintOptions& options, bool plus_sign)
       : numbers_(std::move(numbers)),
         precision_(std::clamp(options.precision, 0, kMaxPrecision)),
         plus_(plus_sign) {
@@ -230,7 +230,7 @@ class FloatFormat {
     return p;
   }
 
-  Numbers numbers_;
+  PrintedNumbers numbers_;
   int precision_;
   bool plus_;
   bool scientific_ = false;
@@ -238,14 +238,15 @@ class FloatFormat {
 };
 
 std::vector<std::string> float_texts(const Tensor& t, const PrintOptions& options) {
-  const FloatFormat format(Numbers(t), options, false);
+  const FloatFormat format(PrintedNumbers(t), options, false);
   std::vector<std::string> out;
   for (int64_t i = 0; i < t.numel(); ++i) out.push_back(format.text(i));
   return out;
 }
 
 std::vector<std::string> complex_texts(const Tensor& t, const PrintOptions& options) {
-  const FloatFormat real(Numbers(t, 0), options, false), imaginary(Numbers(t, 1), options, true);
+  const FloatFormat real(PrintedNumbers(t, 0), options, false),
+      imaginary(PrintedNumbers(t, 1), options, true);
   std::vector<std::string> out;
   for (int64_t i = 0; i < t.numel(); ++i) {
     std::string text = imaginary.text(i);
@@ -295,7 +296,7 @@ std::vector<std::string> foreign_texts(const Tensor& t) {
 std::string complex_scalar_text(const Tensor& t) {
   // As Python: no parentheses around a number without real part, no point in whole parts.
   const auto part = [&](int k) {
-    std::string s = Numbers(t, k).scalar_text();
+    std::string s = PrintedNumbers(t, k).scalar_text();
     if (s.ends_with(".0")) s.resize(s.size() - 2);
     return s;
   };
@@ -323,7 +324,7 @@ std::string scalar_text(const Tensor& t) {
   if (t.dtype() == DType::kString) return t.data<std::string>()[0];
   if (is_foreign_to_numpy(t.dtype())) return foreign_texts(t)[0];
   if (is_complex(t.dtype())) return complex_scalar_text(t);
-  if (is_float(t.dtype())) return Numbers(t).scalar_text();
+  if (is_float(t.dtype())) return PrintedNumbers(t).scalar_text();
   return convert(t, DType::kString).data<std::string>()[0];
 }
 

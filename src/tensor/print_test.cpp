@@ -8,7 +8,7 @@
 #include "tensor/convert.h"
 #include "tensor/random.h"
 
-namespace assay {
+namespace assay::print_test {
 namespace {
 
 // The expected texts are NumPy's.
@@ -123,4 +123,4 @@ TEST(Print, ScalarsAndEmptyArrays) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::print_test

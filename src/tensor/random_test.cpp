@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace assay {
+namespace assay::random_test {
 namespace {
 
 // The numbers below were drawn by NumPy's RandomState.
@@ -127,4 +127,4 @@ TEST(RandomState, RefusesRangesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::random_test

@@ -8,7 +8,7 @@
 #include "assay/error.h"
 #include "base/resident_memory.h"
 
-namespace assay {
+namespace assay::scratch_tensor_test {
 namespace {
 
 /// Counts up, written in pieces of 1000 elements.
@@ -54,4 +54,4 @@ TEST(ScratchTensor, AbsurdShape) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::scratch_tensor_test

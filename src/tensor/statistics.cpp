@@ -13,7 +13,6 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kGrain = 32;  // blocks
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Sums over some elements without NaN.
@@ -129,7 +128,7 @@ template <typename T>
 Pass<T> run_pass(const Numbers& numbers, const internal::Brackets<T>& brackets) {
   Pass<T> total{.brackets = brackets};
   std::mutex mutex;
-  parallel_for(numbers.block_count(), kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(numbers.block_count(), Numbers::kGrain, [&](int64_t begin, int64_t end) {
     Pass<T> mine{.brackets = brackets};
     for_each_block<T>(numbers, begin, end, mine);
     const std::lock_guard lock(mutex);

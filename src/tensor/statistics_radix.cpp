@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kDigitBits = 11;          // of one histogram
 constexpr int64_t kFewElements = 2048;  // are looked at one by one
-constexpr int64_t kGrain = 32;          // blocks
 
 /// Unsigned integers that are ordered as the numbers are. -0 and 0 have the same key; NaN must not occur.
 template <typename T>
@@ -104,7 +103,7 @@ class Selection {
   std::vector<int64_t> count_digits(int shift, int bits) const {
     std::vector<int64_t> counts((row_sizes_.size() + 1) << bits);
     std::mutex mutex;
-    parallel_for(numbers_.block_count(), kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(numbers_.block_count(), Numbers::kGrain, [&](int64_t begin, int64_t end) {
       std::vector<int64_t> mine(counts.size());
       for_each_block<T>(numbers_, begin, end, [&](const T* p, int64_t n, int64_t) {
         for (int64_t i = 0; i < n; ++i) {
@@ -152,7 +151,7 @@ class Selection {
   std::vector<std::vector<Key>> gather_candidates() const {
     std::vector<std::vector<Key>> keys(row_sizes_.size());
     std::mutex mutex;
-    parallel_for(numbers_.block_count(), kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(numbers_.block_count(), Numbers::kGrain, [&](int64_t begin, int64_t end) {
       std::vector<std::vector<Key>> mine(row_sizes_.size());
       for_each_block<T>(numbers_, begin, end, [&](const T* p, int64_t n, int64_t) {
         for (int64_t i = 0; i < n; ++i) {

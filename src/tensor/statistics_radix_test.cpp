@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-namespace assay::internal {
+namespace assay::internal::statistics_radix_test {
 namespace {
 
 template <typename T>
@@ -72,4 +72,4 @@ TEST(SelectByRadix, ZerosHaveNoSign) {
 }
 
 }  // namespace
-}  // namespace assay::internal
+}  // namespace assay::internal::statistics_radix_test

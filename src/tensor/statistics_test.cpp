@@ -10,7 +10,7 @@
 
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::statistics_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -282,4 +282,4 @@ TEST(Statistics, RefusesWhatHasNoOrder) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::statistics_test

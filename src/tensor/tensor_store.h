@@ -84,7 +84,8 @@ class TensorStore {
   TensorStore& operator=(const TensorStore&) = delete;
 
   /// Takes a tensor over. Pass an rvalue: the memory of a tensor that is spilled is free when its last copy
-  /// goes. One that lies in a mapped file already (ReclaimableRange) stays there. Throws Error (kIo) that names the folder when the file cannot be made or the disk is full.
+  /// goes. One that lies in a mapped file already (ReclaimableRange) stays there. Throws Error (kIo) that
+  /// names the folder when the file cannot be made or the disk is full.
   StoredTensor put(Tensor tensor);
 
   /// Bytes of live tensors on either side.

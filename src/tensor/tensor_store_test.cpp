@@ -16,7 +16,7 @@
 #include "base/nameless_file.h"
 #include "base/resident_memory.h"
 
-namespace assay {
+namespace assay::tensor_store_test {
 namespace {
 
 Tensor filled(int64_t n, float value) {
@@ -216,4 +216,4 @@ TEST(TensorStore, AFullDiskIsAnError) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::tensor_store_test

@@ -7,7 +7,7 @@
 
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::unaligned_tensor_test {
 namespace {
 
 /// Three doubles that begin `offset` bytes behind an address of a multiple of 64.
@@ -76,4 +76,4 @@ TEST(Tensor, RefusesAViewThatIsMisaligned) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::unaligned_tensor_test

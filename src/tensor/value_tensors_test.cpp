@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::value_tensors_test {
 namespace {
 
 const Tensor kA = Tensor::vector<float>({1, 2}), kB = Tensor::vector<float>({3});
@@ -30,4 +30,4 @@ TEST(ValueTensors, ContainersAreTakenApartByName) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::value_tensors_test

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "compare/simple.h"
 
-namespace assay {
+namespace assay::error_pictures_test {
 namespace {
 
 class ErrorPicturesTest : public testing::Test {
@@ -57,4 +57,4 @@ TEST_F(ErrorPicturesTest, EachKindCanBeLeftOut) {
 TEST_F(ErrorPicturesTest, AnUnwritablePlaceIsAnError) { EXPECT_THROW(compare("/dev/null/x", ""), Error); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::error_pictures_test

@@ -6,7 +6,7 @@
 
 #include "compare/difference.h"
 
-namespace assay {
+namespace assay::error_plot_test {
 namespace {
 
 Image plot(const Tensor& a, const Tensor& b) {
@@ -41,4 +41,4 @@ TEST(ErrorPlot, OddInputs) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::error_plot_test

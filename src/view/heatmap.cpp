@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostHeight = 1080, kMostWidth = 1920;  // elements drawn on a figure
 constexpr int64_t kMostRows = 14, kMostColumns = 7, kMostFigures = 4;
-constexpr double kGridWidth = 1100, kGridHeight = 800, kTop = 40, kMargin = 16, kTitleSize = 9,
+constexpr double kGridWidth = 1100, kGridHeight = 800, kGridTop = 40, kMargin = 16, kTitleSize = 9,
                  kBarWidth = 18, kGap = 6;
 
 constexpr double kNothing = -INFINITY;  ///< where the last of several rows has no elements
@@ -179,7 +179,7 @@ void HeatmapFigures::draw_separately(Svg& svg, const Geometry& g, int64_t first,
   const int64_t elements = layout_.height * layout_.width;
   for (int64_t i = first; i < last; ++i) {
     const double x = kMargin + g.cell_width * static_cast<double>((i - first) % layout_.columns);
-    const double y = kTop + g.cell_height * static_cast<double>((i - first) / layout_.columns);
+    const double y = kGridTop + g.cell_height * static_cast<double>((i - first) / layout_.columns);
     const Plane plane = read_plane(numbers_, i * elements, elements, reduction);
     const std::string position = position_text(i);
     svg.text(x, y + kTitleSize, kTitleSize, Svg::Anchor::kStart, position);
@@ -200,7 +200,7 @@ void HeatmapFigures::draw_mosaic(Svg& svg, const Geometry& g, int64_t first, int
     const auto y = static_cast<int>(plane / layout_.columns * height + inside / width);
     mosaic.fill(x * g.dots_x, y * g.dots_y, g.dots_x, g.dots_y, scale.color(value));
   });
-  svg.image(kMargin, kTop, g.cell_width * static_cast<double>(layout_.columns),
+  svg.image(kMargin, kGridTop, g.cell_width * static_cast<double>(layout_.columns),
             g.cell_height * static_cast<double>(layout_.rows), mosaic, title);
 }
 
@@ -209,14 +209,14 @@ HeatmapFigure HeatmapFigures::draw(int64_t index) const {
                 last = std::min(first + layout_.per_figure(), layout_.planes);
   const std::string title = fmt::format("{}: {} to {}", name_, position_text(first), position_text(last - 1));
   const Geometry g(layout_, Reduction(layout_.height, layout_.width));
-  Svg svg(g.grid_width + 2 * kMargin + kBarWidth + 90, kTop + g.grid_height + kMargin);
+  Svg svg(g.grid_width + 2 * kMargin + kBarWidth + 90, kGridTop + g.grid_height + kMargin);
   svg.text(kMargin, 24, 14, Svg::Anchor::kStart, title);
   if (g.separate) {
     draw_separately(svg, g, first, last);
   } else {
     draw_mosaic(svg, g, first, last, title);
   }
-  draw_color_bar(svg, kMargin + g.grid_width + 10, kTop, g.grid_height * 0.9, {low_, high_, log_scale_});
+  draw_color_bar(svg, kMargin + g.grid_width + 10, kGridTop, g.grid_height * 0.9, {low_, high_, log_scale_});
   return {title, svg.finish()};
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace assay {
+namespace assay::heatmap_test {
 namespace {
 
 size_t count_of(const std::string& text, const std::string& part) {
@@ -94,4 +94,4 @@ TEST(Heatmap, HugePlanesBecomePicturesOfBoundedSize) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::heatmap_test

@@ -6,7 +6,7 @@
 #include "assay/error.h"
 #include "view/font.h"
 
-namespace assay {
+namespace assay::image_test {
 namespace {
 
 uint32_t big_endian(std::string_view bytes) {
@@ -104,4 +104,4 @@ TEST(ColorMap, Plasma) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::image_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::svg_test {
 namespace {
 
 TEST(XmlText, EscapesWhatXmlReserves) { EXPECT_EQ(xml_text("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;"); }
@@ -57,4 +57,4 @@ TEST(Svg, IsOneSelfContainedFile) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::svg_test

@@ -5,14 +5,14 @@
 
 #include <fmt/ranges.h>
 
+#include "arbiter/float_range.h"
+#include "arbiter/judge.h"
 #include "graph/clone.h"
 #include "ops/eval_util.h"
 #include "ops/infer.h"
 #include "ops/schema.h"
 #include "reference/error_bound.h"
 #include "reference/interpreter.h"
-#include "arbiter/float_range.h"
-#include "arbiter/judge.h"
 #include "run/conformance.h"
 #include "tensor/convert.h"
 

@@ -12,7 +12,7 @@ MANIFESTS = [
     ("OpDef", r"op_([a-z]+)_(\w+)", "src/ops/ops.def", r"ASSAY_OP\((\w+), (\w+)\)"),
     ("PassDef", r"pass_(\w+)", "src/passes/passes.def", r"ASSAY_PASS\((\w+)\)"),
     ("TacticDef", r"tactic_(\w+)", "src/engine/tactics/tactics.def", r"ASSAY_TACTIC\((\w+)\)"),
-    ("Backend", r"(\w+)_backend", "src/backends/backends.def", r"ASSAY_BACKEND\((\w+)\)"),
+    ("Backend", r"backend_(\w+)", "src/backends/backends.def", r"ASSAY_BACKEND\((\w+)\)"),
     ("Adapter", r"adapter_(\w+)", "src/convert/adapters.def", r"ASSAY_ADAPTER\((\w+)\)"),
     ("Expansion", r"expansion_([a-z]+)_(\w+)", "src/convert/expansions.def", r"ASSAY_EXPANSION\((\w+), (\w+)\)"),
     ("ModelTemplate", r"template_(\w+)", "src/templates/templates.def", r"ASSAY_TEMPLATE\((\w+)\)"),
@@ -20,11 +20,14 @@ MANIFESTS = [
 
 
 def definitions(root, kind):
-    """(file, name) of every constant of the type that other files may use."""
+    """(file, name) of every constant of the type that other files may use. `def` has the name of its namespace."""
     pattern = re.compile(rf"^constinit const {kind} (\w+)", re.MULTILINE)
+    namespace = re.compile(r"^namespace (?:\w+::)*(\w+) \{", re.MULTILINE)
     for file in sorted((root / "src").rglob("*.cpp")):
-        for match in pattern.finditer(file.read_text()):
-            yield file.relative_to(root), match.group(1)
+        text = file.read_text()
+        for match in pattern.finditer(text):
+            name = match.group(1)
+            yield file.relative_to(root), namespace.findall(text, 0, match.start())[-1] if name == "def" else name
 
 
 def unlisted(root):
@@ -45,13 +48,11 @@ def unlisted(root):
     text = "\n".join(f.read_text() for f in (root / "src/cli").glob("*.cpp"))
     listed = set(re.findall(r"^ASSAY_COMMAND\((\w+)\)", (root / "src/cli/commands.def").read_text(), re.MULTILINE))
     for array in re.findall(r"kSubcommands\[\] = \{(.*?)\}", text, re.DOTALL):
-        listed |= set(re.findall(r"&(\w+)", array))
-    pattern = re.compile(r"^const(?:init const|expr) Command (\w+)", re.MULTILINE)
-    for file in sorted((root / "src/cli").glob("*.cpp")):
-        for name in pattern.findall(file.read_text()):
-            count += 1
-            if name not in listed:
-                problems.append(f"{file.relative_to(root)}: {name} is neither in commands.def nor among any kSubcommands")
+        listed |= set(re.findall(r"&command_(\w+)::def", array))
+    for file, name in definitions(root, "Command"):
+        count += 1
+        if name.removeprefix("command_") not in listed:
+            problems.append(f"{file}: {name} is neither in commands.def nor among any kSubcommands")
     return problems, count
 
 

@@ -10,8 +10,8 @@
 #include <cmath>
 
 #include "../common/models.h"
-#include "backends/backend_list.h"
 #include "arbiter/arbiter.h"
+#include "backends/backend_list.h"
 
 namespace assay {
 namespace {

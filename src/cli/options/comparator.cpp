@@ -75,7 +75,8 @@ void add_comparator_options(ArgParser& parser) {
                "are given.",
        .arity = Arity::kNone},
       {.names = {"--arbiter-samples"},
-       .help = "Noisy evaluations that measure what rounding explains; default: 3, and 15 where those leave it open.",
+       .help = "Noisy evaluations that measure what rounding explains; default: 3, and 15 where those leave "
+               "it open.",
        .metavar = "NUM",
        .kind = ValueKind::kInteger},
       {.names = {"--save-verdict"}, .help = "Save the verdict on every output as JSON.", .metavar = "FILE"},
@@ -83,7 +84,8 @@ void add_comparator_options(ArgParser& parser) {
        .help = "Do not run again with every layer marked where an output seems wrong.",
        .arity = Arity::kNone},
       {.names = {"--partial"},
-       .help = "Judge results of --load-outputs that lack outputs or iterations of this run, or hold others, instead of "
+       .help = "Judge results of --load-outputs that lack outputs or iterations of this run, or hold others, "
+               "instead of "
                "refusing them.",
        .arity = Arity::kNone},
   };
@@ -107,7 +109,8 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
   options.arbiter.samples = static_cast<int>(
       require_at_least("--arbiter-samples", args.integer("--arbiter-samples").value_or(3), 1));
   options.arbitrate = args.has("--arbiter") || args.has("--arbiter-samples");
-  options.arbiter.most_samples = args.has("--arbiter-samples") ? options.arbiter.samples : options.arbiter.most_samples;
+  options.arbiter.most_samples =
+      args.has("--arbiter-samples") ? options.arbiter.samples : options.arbiter.most_samples;
   options.save_verdict = args.text("--save-verdict").value_or("");
   options.arbitrate = options.arbitrate || !options.save_verdict.empty();
   options.trace = !args.has("--no-trace");

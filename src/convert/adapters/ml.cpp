@@ -16,7 +16,7 @@ using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
 
 template <typename T>
-const T* list(Rewrite& r, const std::string& name) {
+const T* find_list(Rewrite& r, const std::string& name) {
   const Attribute* a = r.node().find_attribute(name);
   return a != nullptr ? a->get_if<T>() : nullptr;
 }
@@ -36,7 +36,7 @@ std::vector<size_t> kept_entries(const std::vector<T>& keys, bool first) {
 
 template <typename T>
 void pick(Rewrite& r, const std::string& name, const std::vector<size_t>& places) {
-  const auto* all = list<std::vector<T>>(r, name);
+  const auto* all = find_list<std::vector<T>>(r, name);
   if (all == nullptr) return;
   std::vector<T> some;
   for (const size_t i : places)
@@ -53,7 +53,7 @@ void pick_values(Rewrite& r, const std::vector<size_t>& places) {
 /// Leaves one entry for each key; of equal keys version 2 takes the first, later ones the last.
 template <typename T>
 void drop_repeated(Rewrite& r, const std::string& name, bool first) {
-  const auto* keys = list<std::vector<T>>(r, name);
+  const auto* keys = find_list<std::vector<T>>(r, name);
   if (keys == nullptr) return;
   std::vector<T> own = *keys;
   std::vector<size_t> places = kept_entries(own, first);
@@ -65,7 +65,7 @@ void drop_repeated(Rewrite& r, const std::string& name, bool first) {
 
 /// Places in one list were the numbers; of a repeated word the last counted.
 void table_from_classes(Rewrite& r) {
-  const auto* classes = list<Strings>(r, "classes_strings");
+  const auto* classes = find_list<Strings>(r, "classes_strings");
   if (classes == nullptr) no_equivalent("a node without the attribute 'classes_strings'");
   const Strings words = *classes;
   Ints places(words.size());
@@ -89,13 +89,13 @@ bool counts_up(const Ints* numbers) {
 }
 
 void classes_from_table(Rewrite& r) {
-  const auto* words = list<Strings>(r, "keys_strings");
+  const auto* words = find_list<Strings>(r, "keys_strings");
   if (words != nullptr) drop_repeated<std::string>(r, "keys_strings", true);
-  const bool by_word = words != nullptr && counts_up(list<Ints>(r, "values_int64s"));
+  const bool by_word = words != nullptr && counts_up(find_list<Ints>(r, "values_int64s"));
   const bool by_place =
-      list<Strings>(r, "values_strings") != nullptr && counts_up(list<Ints>(r, "keys_int64s"));
+      find_list<Strings>(r, "values_strings") != nullptr && counts_up(find_list<Ints>(r, "keys_int64s"));
   if (!by_word && !by_place) no_equivalent("a table other than words and their places");
-  const Strings classes = *list<Strings>(r, by_word ? "keys_strings" : "values_strings");
+  const Strings classes = *find_list<Strings>(r, by_word ? "keys_strings" : "values_strings");
   for (const char* name : {"keys_strings", "values_strings", "keys_int64s", "values_int64s", "default_float"})
     r.node().remove_attribute(name);
   r.node().set_attribute("classes_strings", classes);
@@ -109,7 +109,7 @@ void last_of_equal_keys(Rewrite& r) {
 
 /// A tensor attribute as the list that older versions have for its type.
 void tensor_to_list(Rewrite& r, const std::string& prefix) {
-  const auto* held = list<UnalignedTensor>(r, prefix + "_tensor");
+  const auto* held = find_list<UnalignedTensor>(r, prefix + "_tensor");
   if (held == nullptr) return;
   const Tensor t = held->aligned();
   r.node().remove_attribute(prefix + "_tensor");
@@ -127,7 +127,7 @@ void tensor_to_list(Rewrite& r, const std::string& prefix) {
 void first_of_equal_keys(Rewrite& r) {
   tensor_to_list(r, "keys");
   tensor_to_list(r, "values");
-  if (const auto* held = list<UnalignedTensor>(r, "default_tensor")) {
+  if (const auto* held = find_list<UnalignedTensor>(r, "default_tensor")) {
     const Tensor t = held->aligned();
     if (t.numel() != 1) no_equivalent("the attribute 'default_tensor' of shape {}", t.shape().str());
     r.node().remove_attribute("default_tensor");
@@ -135,7 +135,7 @@ void first_of_equal_keys(Rewrite& r) {
     if (t.dtype() == DType::kInt64) r.node().set_attribute("default_int64", *t.data<int64_t>());
     if (t.dtype() == DType::kFloat32) r.node().set_attribute("default_float", *t.data<float>());
   }
-  if (const auto* keys = list<Floats>(r, "keys_floats"))
+  if (const auto* keys = find_list<Floats>(r, "keys_floats"))
     for (const float k : *keys)
       if (std::isnan(k)) no_equivalent("the key NaN");
   drop_repeated<std::string>(r, "keys_strings", false);

@@ -1,7 +1,7 @@
 // TreeEnsemble and the operators before it: the same scores.
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::trees_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -161,4 +161,4 @@ TEST(Trees, Classifiers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::trees_test

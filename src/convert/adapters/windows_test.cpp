@@ -1,7 +1,7 @@
 // Windows of pools and transposed convolutions: what newer texts say holds for older versions.
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::windows_test {
 namespace {
 
 /// What version 22 says of windows that would start behind the input holds for all versions with ceil_mode.
@@ -49,4 +49,4 @@ TEST(WindowAdapters, OddPaddingOfConvTranspose) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::windows_test

@@ -1,7 +1,7 @@
 // Attention before opset 23, and its younger inputs before 24 and 25.
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::attention_test {
 namespace {
 
 constexpr double kClose = 1e-6;  // the constant scale is a float
@@ -139,4 +139,4 @@ TEST(AttentionExpansion, RotaryEmbedding) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::attention_test

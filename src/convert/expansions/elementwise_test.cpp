@@ -3,7 +3,7 @@
 
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::elementwise_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -116,4 +116,4 @@ TEST(ElementwiseExpansion, BitsOfIntegers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementwise_test

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::formulas_test {
 namespace {
 
 constexpr double kClose = 1e-12, kFloatConstants = 1e-6;
@@ -173,4 +173,4 @@ TEST(FormulaExpansion, ConvIntegerIsExactInTheTypeThatItGets) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::formulas_test

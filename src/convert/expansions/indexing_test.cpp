@@ -1,7 +1,7 @@
 // Choosing and placing elements: exact, whatever the elements are.
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::indexing_test {
 namespace {
 
 Tensor flags(const Shape& shape) {
@@ -94,4 +94,4 @@ TEST(IndexingExpansion, OneHot) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::indexing_test

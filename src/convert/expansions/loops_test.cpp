@@ -1,7 +1,7 @@
 // Operators as loops and scans: every length, none included.
 #include "convert/convert_test_util.h"
 
-namespace assay {
+namespace assay::loops_test {
 namespace {
 
 std::vector<std::string> operators(const Model& model) {
@@ -141,4 +141,4 @@ TEST(LoopExpansion, TensorScatter) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::loops_test

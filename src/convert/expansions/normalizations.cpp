@@ -8,15 +8,15 @@
 namespace assay {
 namespace {
 
-AttributeList to_type(DType t) { return {{"to", static_cast<int64_t>(t)}}; }
+AttributeList cast_to(DType t) { return {{"to", static_cast<int64_t>(t)}}; }
 
 /// The input in the type that the statistics are computed in.
 Value* stashed(Rewrite& r, DType stash) {
-  return r.dtype(0) == stash ? r.input(0) : r.add("Cast", {r.input(0)}, to_type(stash));
+  return r.dtype(0) == stash ? r.input(0) : r.add("Cast", {r.input(0)}, cast_to(stash));
 }
 
 Value* unstashed(Rewrite& r, Value* v, DType stash) {
-  return r.dtype(0) == stash ? v : r.add("Cast", {v}, to_type(r.dtype(0)));
+  return r.dtype(0) == stash ? v : r.add("Cast", {v}, cast_to(r.dtype(0)));
 }
 
 /// The axes from `axis` on: counted from the end, so that a negative axis needs no rank.
@@ -59,7 +59,7 @@ void expand_rms_normalization(Rewrite& r) {
   Value* moved = r.add("Add", {square, r.number(r.get_float("epsilon", 1e-5), stash, "epsilon")});
   Value* y = unstashed(r, r.add("Div", {x, r.add("Sqrt", {moved})}), stash);
   const DType scale = r.dtype(1);
-  if (scale != r.dtype(0)) y = r.add("Cast", {y}, to_type(scale));
+  if (scale != r.dtype(0)) y = r.add("Cast", {y}, cast_to(scale));
   r.replace({r.add("Mul", {y, r.input(1)})});
 }
 

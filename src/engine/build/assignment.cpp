@@ -8,9 +8,9 @@
 namespace assay::engine {
 namespace {
 
-using Costs = std::vector<double>;
+using Row = std::vector<double>;
 
-size_t least(const Costs& costs) {
+size_t least(const Row& costs) {
   return static_cast<size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
 }
 
@@ -18,11 +18,11 @@ size_t least(const Costs& costs) {
 /// order.
 class Reduction {
  public:
-  explicit Reduction(std::vector<Costs> costs) : costs_(std::move(costs)), neighbours_(costs_.size()) {}
+  explicit Reduction(std::vector<Row> costs) : costs_(std::move(costs)), neighbours_(costs_.size()) {}
 
-  void connect(size_t a, size_t b, const Costs& costs) {
-    Costs& ab = neighbours_[a][b];
-    Costs& ba = neighbours_[b][a];
+  void connect(size_t a, size_t b, const Row& costs) {
+    Row& ab = neighbours_[a][b];
+    Row& ba = neighbours_[b][a];
     const size_t rows = costs_[a].size(), columns = costs_[b].size();
     if (ab.empty()) {
       ab.resize(rows * columns);
@@ -44,7 +44,7 @@ class Reduction {
     std::vector<size_t> choice(costs_.size());
     for (auto it = removed_.rbegin(); it != removed_.rend(); ++it) {
       const size_t n = it->node;
-      Costs total = costs_[n];
+      Row total = costs_[n];
       for (const auto& [other, between] : it->neighbours) {
         const size_t columns = costs_[other].size();
         for (size_t i = 0; i < total.size(); ++i) total[i] += between[i * columns + choice[other]];
@@ -57,7 +57,7 @@ class Reduction {
  private:
   struct Removed {
     size_t node;
-    std::map<size_t, Costs> neighbours;
+    std::map<size_t, Row> neighbours;
   };
   static constexpr size_t kMany = 3;
 
@@ -83,10 +83,10 @@ class Reduction {
   bool gone(size_t n) const { return n < is_gone_.size() && is_gone_[n]; }
 
   /// Takes a decision out; it is settled once its neighbours are.
-  std::map<size_t, Costs> remove(size_t n) {
+  std::map<size_t, Row> remove(size_t n) {
     is_gone_.resize(costs_.size(), false);
     is_gone_[n] = true;
-    std::map<size_t, Costs> around = std::move(neighbours_[n]);
+    std::map<size_t, Row> around = std::move(neighbours_[n]);
     neighbours_[n].clear();
     for (const auto& entry : around) {
       neighbours_[entry.first].erase(n);
@@ -102,7 +102,7 @@ class Reduction {
     const auto& [other, between] = *around.begin();
     const size_t columns = costs_[other].size();
     for (size_t k = 0; k < columns; ++k) {
-      Costs total = costs_[n];
+      Row total = costs_[n];
       for (size_t i = 0; i < total.size(); ++i) total[i] += between[i * columns + k];
       costs_[other][k] += total[least(total)];
     }
@@ -114,10 +114,10 @@ class Reduction {
     const auto& [a, to_a] = *around.begin();
     const auto& [b, to_b] = *around.rbegin();
     const size_t rows = costs_[a].size(), columns = costs_[b].size();
-    Costs between(rows * columns);
+    Row between(rows * columns);
     for (size_t j = 0; j < rows; ++j)
       for (size_t k = 0; k < columns; ++k) {
-        Costs total = costs_[n];
+        Row total = costs_[n];
         for (size_t i = 0; i < total.size(); ++i) total[i] += to_a[i * rows + j] + to_b[i * columns + k];
         between[j * columns + k] = total[least(total)];
       }
@@ -128,7 +128,7 @@ class Reduction {
 
   /// With many neighbours: the alternative that is best when each of them does its best.
   void settle(size_t n) {
-    Costs total = costs_[n];
+    Row total = costs_[n];
     for (const auto& [other, between] : neighbours_[n]) {
       const size_t columns = costs_[other].size();
       for (size_t i = 0; i < total.size(); ++i) {
@@ -150,8 +150,8 @@ class Reduction {
     removed_.back().neighbours.clear();
   }
 
-  std::vector<Costs> costs_;
-  std::vector<std::map<size_t, Costs>> neighbours_;
+  std::vector<Row> costs_;
+  std::vector<std::map<size_t, Row>> neighbours_;
   std::vector<bool> is_gone_;
   std::vector<size_t> waiting_[kMany + 1];
   size_t heads_[kMany + 1] = {};

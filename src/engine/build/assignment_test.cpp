@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace assay::engine {
+namespace assay::engine::assignment_test {
 namespace {
 
 /// The least cost of all choices.
@@ -120,4 +120,4 @@ TEST_F(AssignmentTest, AStarOfManyNeighboursTakesLinearTime) {
 }
 
 }  // namespace
-}  // namespace assay::engine
+}  // namespace assay::engine::assignment_test

@@ -7,7 +7,7 @@
 #include "graph/import.h"
 #include "ops/infer.h"
 
-namespace assay::engine {
+namespace assay::engine::clusters_test {
 namespace {
 
 std::shared_ptr<Model> parse(const std::string& graph) {
@@ -73,4 +73,4 @@ TEST(Clusters, EveryNodeIsInOnePartitionOnce) {
 }
 
 }  // namespace
-}  // namespace assay::engine
+}  // namespace assay::engine::clusters_test

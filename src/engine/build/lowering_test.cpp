@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay::engine {
+namespace assay::engine::lowering_test {
 namespace {
 
 /// A tensor whose storage goes when nobody has it any more.
@@ -64,4 +64,4 @@ TEST(ConstantCache, ForgetsWhatNobodyHas) {
 }
 
 }  // namespace
-}  // namespace assay::engine
+}  // namespace assay::engine::lowering_test

@@ -8,7 +8,7 @@
 
 #include "engine/runtime/arena.h"
 
-namespace assay::engine {
+namespace assay::engine::memory_planner_test {
 namespace {
 
 bool lives_overlap(const Buffer& a, const Buffer& b) { return a.first <= b.last && b.first <= a.last; }
@@ -256,4 +256,4 @@ TEST(PlaceValues, ScratchLiesApartFromLiveValues) {
 }
 
 }  // namespace
-}  // namespace assay::engine
+}  // namespace assay::engine::memory_planner_test

@@ -151,7 +151,7 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
 
 void PlanBuilder::plan_bodies(Plan& plan) {
   for (const Step& step : plan.steps) {
-    if (step.tactic != tactic_control.name) continue;
+    if (step.tactic != tactic_control::def.name) continue;
     // The first of its networks is the node itself.
     for (size_t i = 1; i < step.networks.size(); ++i) {
       PlanNetwork& network = plan.networks[static_cast<size_t>(step.networks[i])];
@@ -176,7 +176,7 @@ void PlanBuilder::plan_bodies(Plan& plan) {
 
 bool waits_for_shapes(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](const Step& s) { return s.tactic == tactic_network.name; });
+                     [](const Step& s) { return s.tactic == tactic_network::def.name; });
 }
 
 void PlanBuilder::report(std::span<const Choice> choices) {

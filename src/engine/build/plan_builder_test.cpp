@@ -6,7 +6,7 @@
 
 #include "templates/templates.h"
 
-namespace assay::engine {
+namespace assay::engine::plan_builder_test {
 namespace {
 
 std::shared_ptr<const Plan> plan_of(const Model& model, bool has_data) {
@@ -52,4 +52,4 @@ TEST(PlanBuilder, BlocksAreAsWideAsVectors) {
 }
 
 }  // namespace
-}  // namespace assay::engine
+}  // namespace assay::engine::plan_builder_test

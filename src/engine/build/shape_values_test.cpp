@@ -5,7 +5,7 @@
 #include "assay/edit.h"
 #include "ops/infer.h"
 
-namespace assay::engine {
+namespace assay::engine::shape_values_test {
 namespace {
 
 class ShapeValuesTest : public testing::Test {
@@ -60,4 +60,4 @@ TEST_F(ShapeValuesTest, WhatIsComputedFromALargeTensorCannotBeKnownBefore) {
 }
 
 }  // namespace
-}  // namespace assay::engine
+}  // namespace assay::engine::shape_values_test

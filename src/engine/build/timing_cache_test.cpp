@@ -7,7 +7,7 @@
 
 #include "assay/error.h"
 
-namespace assay {
+namespace assay::timing_cache_test {
 namespace {
 
 TEST(TimingCache, ReadsWhatItWrites) {
@@ -111,4 +111,4 @@ TEST(TimingCache, FilesAppearWhole) {
 TEST(TimingCache, TheEnvironmentSaysTheThreads) { EXPECT_NE(timing_environment(1), timing_environment(2)); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::timing_cache_test

@@ -9,7 +9,7 @@
 #include "graph/import.h"
 #include "ops/infer.h"
 
-namespace assay {
+namespace assay::forged_plan_test {
 namespace {
 
 using engine::Plan;
@@ -218,4 +218,4 @@ TEST_F(ForgedPlans, ListsThatAreMisaligned) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::forged_plan_test

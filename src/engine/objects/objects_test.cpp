@@ -13,7 +13,7 @@
 #include "ops/infer.h"
 #include "templates/templates.h"
 
-namespace assay {
+namespace assay::objects_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -376,6 +376,26 @@ TEST_F(Objects, ContextsRunAtOnceInManyThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(Objects, ContextsOfConvolutionsAndProductsRunAtOnce) {
+  for (const char* name : {"mobilenet-v2", "lstm"}) {
+    const auto engine = builder.build_engine(network(name), untimed);
+    const std::vector<Tensor> inputs = ramp(*engine);
+    const std::vector<Tensor> alone = engine->create_execution_context()->infer(inputs);
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong = 0;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        const auto context = engine->create_execution_context();
+        for (int round = 0; round < 3; ++round) {
+          const std::vector<Tensor> outputs = context->infer(inputs);
+          for (size_t i = 0; i < outputs.size(); ++i) wrong += outputs[i].identical(alone[i]) ? 0 : 1;
+        }
+      });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(wrong, 0) << name;
+  }
+}
+
 TEST_F(Objects, OneContextInTwoThreadsIsRefused) {
   const auto engine = builder.build_engine(network("mobilenet-v2"), untimed);
   const auto context = engine->create_execution_context();
@@ -477,4 +497,4 @@ TEST_F(Objects, DamagedPlansAreRefused) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::objects_test

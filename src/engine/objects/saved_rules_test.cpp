@@ -7,7 +7,7 @@
 #include "engine/objects/state.h"
 #include "ops/infer.h"
 
-namespace assay {
+namespace assay::saved_rules_test {
 namespace {
 
 class SavedRulesTest : public testing::Test {
@@ -89,4 +89,4 @@ TEST_F(SavedRulesTest, Passes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::saved_rules_test

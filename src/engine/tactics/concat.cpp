@@ -7,7 +7,7 @@
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_concat {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Concat"};
@@ -141,7 +141,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_concat = {
+constinit const TacticDef def = {
     .name = "concat",
     .summary = "inputs side by side; those that can be written in place are",
     .operators = kOperators,
@@ -149,4 +149,4 @@ constinit const TacticDef tactic_concat = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_concat

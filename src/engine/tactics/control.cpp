@@ -8,7 +8,7 @@
 #include "graph/read.h"
 #include "reference/fragment.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_control {
 namespace {
 
 constexpr double kEstimate = 1e-5;
@@ -121,11 +121,11 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 }  // namespace
 
-constinit const TacticDef tactic_control = {
+constinit const TacticDef def = {
     .name = "control",
     .summary = "If, Loop and Scan, whose bodies have plans of their own",
     .propose = propose,
     .factory = {.create_tensor = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_control

@@ -6,7 +6,7 @@
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_copy {
 namespace {
 
 class CopyKernel final : public Kernel {
@@ -34,10 +34,10 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_copy = {
+constinit const TacticDef def = {
     .name = "copy",
     .summary = "a copy of a value, where two names need memory of their own",
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_copy

@@ -6,7 +6,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/conv_rules.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_dnnl_conv {
 namespace {
 
 using dnnl::memory;
@@ -229,7 +229,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_dnnl_conv = {
+constinit const TacticDef def = {
     .name = "dnnl_conv",
     .summary = "oneDNN's convolutions, row-major or in blocks of channels",
     .operators = kOperators,
@@ -238,4 +238,4 @@ constinit const TacticDef tactic_dnnl_conv = {
     .factory = {.create = dnnl_kernel<create>},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_dnnl_conv

@@ -8,7 +8,7 @@
 #include "ops/nn/conv_rules.h"
 #include "ops/nn/window.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_dnnl_deconv {
 namespace {
 
 using dnnl::memory;
@@ -221,7 +221,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_dnnl_deconv = {
+constinit const TacticDef def = {
     .name = "dnnl_deconv",
     .summary = "oneDNN's transposed convolutions",
     .operators = kOperators,
@@ -229,4 +229,4 @@ constinit const TacticDef tactic_dnnl_deconv = {
     .factory = {.create = dnnl_kernel<create>},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_dnnl_deconv

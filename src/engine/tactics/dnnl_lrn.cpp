@@ -2,7 +2,7 @@
 #include "engine/tactics/dnnl_util.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_dnnl_lrn {
 namespace {
 
 using Lrn = dnnl::lrn_forward;
@@ -69,7 +69,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_dnnl_lrn = {
+constinit const TacticDef def = {
     .name = "dnnl_lrn",
     .summary = "oneDNN's local response normalisation",
     .operators = kOperators,
@@ -77,4 +77,4 @@ constinit const TacticDef tactic_dnnl_lrn = {
     .factory = {.create = dnnl_kernel<create>},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_dnnl_lrn

@@ -6,7 +6,7 @@
 #include "engine/tactics/matrix_product.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_dnnl_matmul {
 namespace {
 
 using dnnl::memory;
@@ -210,7 +210,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_dnnl_matmul = {
+constinit const TacticDef def = {
     .name = "dnnl_matmul",
     .summary = "oneDNN's matrix products",
     .operators = kOperators,
@@ -219,4 +219,4 @@ constinit const TacticDef tactic_dnnl_matmul = {
     .factory = {.create = dnnl_kernel<create>},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_dnnl_matmul

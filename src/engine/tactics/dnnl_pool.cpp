@@ -5,7 +5,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/window.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_dnnl_pool {
 namespace {
 
 using Pool = dnnl::pooling_v2_forward;
@@ -163,7 +163,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_dnnl_pool = {
+constinit const TacticDef def = {
     .name = "dnnl_pool",
     .summary = "oneDNN's pooling",
     .operators = kOperators,
@@ -171,4 +171,4 @@ constinit const TacticDef tactic_dnnl_pool = {
     .factory = {.create = dnnl_kernel<create>},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_dnnl_pool

@@ -7,7 +7,7 @@
 #include "passes/region.h"
 #include "reference/fragment.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_evaluate {
 namespace {
 
 /// Whatever else there is, is faster.
@@ -58,11 +58,11 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 }  // namespace
 
-constinit const TacticDef tactic_evaluate = {
+constinit const TacticDef def = {
     .name = "evaluate",
     .summary = "the reference's own evaluation: serves every operator, last",
     .propose = propose,
     .factory = {.create_tensor = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_evaluate

@@ -4,7 +4,7 @@
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_gather {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Gather"};
@@ -70,7 +70,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_gather = {
+constinit const TacticDef def = {
     .name = "gather",
     .summary = "rows picked by indices",
     .operators = kOperators,
@@ -78,4 +78,4 @@ constinit const TacticDef tactic_gather = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_gather

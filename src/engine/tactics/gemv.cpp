@@ -7,7 +7,7 @@
 #include "engine/tactics/stored_form.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_gemv {
 namespace {
 
 constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
@@ -115,7 +115,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_gemv = {
+constinit const TacticDef def = {
     .name = "gemv",
     .summary = "a few rows times a constant matrix, read where it lies or in 16 bits",
     .operators = kOperators,
@@ -124,4 +124,4 @@ constinit const TacticDef tactic_gemv = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_gemv

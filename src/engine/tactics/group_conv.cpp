@@ -5,7 +5,7 @@
 #include "kernels/grouped_gemm/grouped_gemm.h"
 #include "ops/nn/conv_rules.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_group_conv {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Conv"};
@@ -86,7 +86,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_group_conv = {
+constinit const TacticDef def = {
     .name = "group_conv",
     .summary = "pointwise convolution in groups, row-major",
     .operators = kOperators,
@@ -95,4 +95,4 @@ constinit const TacticDef tactic_group_conv = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_group_conv

@@ -7,7 +7,7 @@
 #include "engine/tactics/int8_product.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_int8_conv {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Conv"};
@@ -121,7 +121,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_int8_conv = {
+constinit const TacticDef def = {
     .name = "int8_conv",
     .summary = "convolution of 8-bit integers between DequantizeLinear and QuantizeLinear, channels last",
     .operators = kOperators,
@@ -130,4 +130,4 @@ constinit const TacticDef tactic_int8_conv = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_int8_conv

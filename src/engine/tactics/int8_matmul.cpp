@@ -2,7 +2,7 @@
 #include "engine/tactics/int8_product.h"
 #include "engine/tactics/tactic_list.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_int8_matmul {
 namespace {
 
 constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
@@ -60,7 +60,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_int8_matmul = {
+constinit const TacticDef def = {
     .name = "int8_matmul",
     .summary =
         "products of 8-bit integers with a constant matrix between DequantizeLinear and QuantizeLinear",
@@ -70,4 +70,4 @@ constinit const TacticDef tactic_int8_matmul = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_int8_matmul

@@ -9,7 +9,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "passes/match.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_lstm {
 namespace {
 
 using dnnl::memory;
@@ -258,7 +258,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_lstm = {
+constinit const TacticDef def = {
     .name = "lstm",
     .summary = "LSTM with packed weights, in all directions",
     .operators = kOperators,
@@ -266,4 +266,4 @@ constinit const TacticDef tactic_lstm = {
     .factory = {.create = dnnl_kernel<create>},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_lstm

@@ -4,7 +4,7 @@
 #include "passes/region.h"
 #include "reference/fragment.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_network {
 namespace {
 
 constexpr std::string_view kOperators[] = {"assay.Network"};
@@ -47,7 +47,7 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 }  // namespace
 
-constinit const TacticDef tactic_network = {
+constinit const TacticDef def = {
     .name = "network",
     .summary =
         "a part of the network whose shapes are known in the run: planned there, once for each set of them",
@@ -56,4 +56,4 @@ constinit const TacticDef tactic_network = {
     .factory = {.create_tensor = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_network

@@ -6,7 +6,7 @@
 #include "passes/match.h"
 #include "passes/region.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_normalize {
 namespace {
 
 using kernels::Normalization;
@@ -121,7 +121,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_normalize = {
+constinit const TacticDef def = {
     .name = "normalize",
     .summary = "normalisation of rows: layer, RMS, instance",
     .operators = kOperators,
@@ -129,4 +129,4 @@ constinit const TacticDef tactic_normalize = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_normalize

@@ -7,7 +7,7 @@
 #include "kernels/copy/strided_copy.h"
 #include "passes/match.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_pad {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Pad"};
@@ -97,7 +97,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_pad = {
+constinit const TacticDef def = {
     .name = "pad",
     .summary = "padding by a number",
     .operators = kOperators,
@@ -105,4 +105,4 @@ constinit const TacticDef tactic_pad = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_pad

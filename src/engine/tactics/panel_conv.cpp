@@ -4,7 +4,7 @@
 #include "kernels/convert/convert.h"
 #include "kernels/image_rows.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_panel_conv {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Conv"};
@@ -66,7 +66,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_panel_conv = {
+constinit const TacticDef def = {
     .name = "panel_conv",
     .summary = "convolution as a product with panels of weights in 32 or 16 bits, channels last",
     .operators = kOperators,
@@ -75,4 +75,4 @@ constinit const TacticDef tactic_panel_conv = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_panel_conv

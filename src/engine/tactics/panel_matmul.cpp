@@ -3,7 +3,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "kernels/convert/convert.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_panel_matmul {
 namespace {
 
 constexpr std::string_view kOperators[] = {"MatMul", "Gemm"};
@@ -46,7 +46,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_panel_matmul = {
+constinit const TacticDef def = {
     .name = "panel_matmul",
     .summary = "products with a constant matrix in panels of 32 or 16 bits",
     .operators = kOperators,
@@ -55,4 +55,4 @@ constinit const TacticDef tactic_panel_matmul = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_panel_matmul

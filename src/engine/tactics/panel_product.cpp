@@ -6,8 +6,8 @@ namespace assay::engine {
 namespace {
 
 /// Bytes of gathered rows that stay in the caches.
-constexpr int64_t kLeftBytes = 512 << 10;
-constexpr int64_t kLeastRows = 60, kMostRows = 192;
+constexpr int64_t kPanelLeftBytes = 512 << 10;
+constexpr int64_t kLeastPanelRows = 60, kMostPanelRows = 192;
 static_assert(kernels::kPanelColumns == ProductTiles::kColumns && kernels::kPanelRows == ProductTiles::kRows);
 
 kernels::PanelType panel_type(DType dtype) {
@@ -22,7 +22,7 @@ int64_t narrow_length(int64_t k) { return k + k % 2; }
 ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
   const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
   return product_tiles(size, gathered || rounds ? row_bytes : 0,
-                       std::clamp(kLeftBytes / row_bytes, kLeastRows, kMostRows), threads);
+                       std::clamp(kPanelLeftBytes / row_bytes, kLeastPanelRows, kMostPanelRows), threads);
 }
 
 Tensor pack(const UnalignedTensor& weights, const kernels::PanelMatrix& matrix, const PanelSource& source) {

@@ -12,7 +12,7 @@
 #include "passes/pointwise_form.h"
 #include "passes/quantization.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_pointwise {
 namespace {
 
 using kernels::PointwiseOp;
@@ -372,7 +372,21 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
+constinit const TacticDef def = {
+    .name = "pointwise",
+    .summary = "chains of elementwise operators, in one walk over memory",
+    .operators = kOperators,
+    .takes_regions = true,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine::tactic_pointwise
+
+namespace assay::engine {
+
 Candidate make_conversion(const Value& v, const Shape& shape, Format from, Format to) {
+  using namespace tactic_pointwise;
   Candidate b;
   b.add_input(&v, from);
   b.add_output(&v, to);
@@ -392,14 +406,5 @@ Candidate make_conversion(const Value& v, const Shape& shape, Format from, Forma
   write_program(program, domain, domain.strides(), b.step.parameters);
   return b;
 }
-
-constinit const TacticDef tactic_pointwise = {
-    .name = "pointwise",
-    .summary = "chains of elementwise operators, in one walk over memory",
-    .operators = kOperators,
-    .takes_regions = true,
-    .propose = propose,
-    .factory = {.create = create},
-};
 
 }  // namespace assay::engine

@@ -7,7 +7,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "passes/match.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_reduce {
 namespace {
 
 using kernels::Reduction;
@@ -112,7 +112,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_reduce = {
+constinit const TacticDef def = {
     .name = "reduce",
     .summary = "sums, means and extremes along axes",
     .operators = kOperators,
@@ -120,4 +120,4 @@ constinit const TacticDef tactic_reduce = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_reduce

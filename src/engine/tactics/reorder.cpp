@@ -4,7 +4,7 @@
 #include "engine/tactics/pointwise.h"
 #include "kernels/copy/strided_copy.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_reorder {
 namespace {
 
 /// Strides of a row-major walk through memory in a layout without blocks.
@@ -64,6 +64,16 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
+constinit const TacticDef def = {
+    .name = "reorder",
+    .summary = "from one layout to another",
+    .factory = {.create = dnnl_kernel<create>},
+};
+
+}  // namespace assay::engine::tactic_reorder
+
+namespace assay::engine {
+
 std::vector<Format> reorder_path(const Value& v, const Shape& shape, Format from, Format to) {
   std::vector<Format> path;
   const auto go = [&](Layout layout, DType dtype) {
@@ -92,17 +102,11 @@ std::vector<Format> reorder_path(const Value& v, const Shape& shape, Format from
 }
 
 ReorderStep make_reorder(const Value& v, const Shape& shape, Format from, Format to) {
-  if (from.dtype != to.dtype) return {&tactic_pointwise, make_conversion(v, shape, from, to)};
+  if (from.dtype != to.dtype) return {&tactic_pointwise::def, make_conversion(v, shape, from, to)};
   Candidate c;
   c.add_input(&v, from);
   c.add_output(&v, to);
-  return {&tactic_reorder, std::move(c)};
+  return {&tactic_reorder::def, std::move(c)};
 }
-
-constinit const TacticDef tactic_reorder = {
-    .name = "reorder",
-    .summary = "from one layout to another",
-    .factory = {.create = dnnl_kernel<create>},
-};
 
 }  // namespace assay::engine

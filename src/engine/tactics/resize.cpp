@@ -6,7 +6,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "ops/tensor/resize_plan.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_resize {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Resize", "Upsample"};
@@ -130,7 +130,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_resize = {
+constinit const TacticDef def = {
     .name = "resize",
     .summary = "nearest and linear resizing of images",
     .operators = kOperators,
@@ -138,4 +138,4 @@ constinit const TacticDef tactic_resize = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_resize

@@ -6,7 +6,7 @@
 #include "passes/match.h"
 #include "passes/region.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_softmax {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Softmax", "LogSoftmax", "assay.Softmax"};
@@ -111,7 +111,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_softmax = {
+constinit const TacticDef def = {
     .name = "softmax",
     .summary = "Softmax and LogSoftmax of rows",
     .operators = kOperators,
@@ -119,4 +119,4 @@ constinit const TacticDef tactic_softmax = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_softmax

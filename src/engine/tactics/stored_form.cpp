@@ -14,12 +14,12 @@ kernels::NarrowType narrow_type(DType dtype) {
 
 /// Every number of the constant has this type.
 bool holds(const UnalignedTensor& constant, DType dtype) {
-  constexpr size_t kPiece = 4096;
-  std::vector<uint16_t> narrow(kPiece);
-  std::vector<float> wide(kPiece), again(kPiece);
+  const size_t piece = std::min<size_t>(4096, static_cast<size_t>(constant.numel()));
+  std::vector<uint16_t> narrow(piece);
+  std::vector<float> wide(piece), again(piece);
   const char* from = static_cast<const char*>(constant.data());
   for (auto left = static_cast<size_t>(constant.numel()); left > 0;) {
-    const size_t count = std::min(kPiece, left);
+    const size_t count = std::min(piece, left);
     std::memcpy(wide.data(), from, count * sizeof(float));  // it may be at an odd address
     kernels::narrow_row(narrow_type(dtype), wide.data(), narrow.data(), count);
     kernels::widen_row(narrow_type(dtype), narrow.data(), again.data(), count);

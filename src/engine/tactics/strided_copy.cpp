@@ -9,7 +9,7 @@
 #include "ops/eval_util.h"
 #include "passes/match.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_strided_copy {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Slice", "Split", "Transpose", "Expand"};
@@ -203,7 +203,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_strided_copy = {
+constinit const TacticDef def = {
     .name = "strided_copy",
     .summary = "Transpose, Slice, Expand, Split: elements copied by a walk with strides",
     .operators = kOperators,
@@ -211,4 +211,4 @@ constinit const TacticDef tactic_strided_copy = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_strided_copy

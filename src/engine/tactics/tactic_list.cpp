@@ -9,7 +9,7 @@ namespace assay::engine {
 namespace {
 
 constexpr const TacticDef* kTactics[] = {
-#define ASSAY_TACTIC(name) &tactic_##name,
+#define ASSAY_TACTIC(name) &tactic_##name::def,
 #include "engine/tactics/tactics.def"
 #undef ASSAY_TACTIC
 };
@@ -34,8 +34,8 @@ std::vector<const TacticDef*> tactics_for(const Region& region) {
         std::find(t->operators.begin(), t->operators.end(), key) != t->operators.end())
       list.push_back(t);
   list.push_back(region.kind == RegionKind::kNode && !is_region(node) && has_subgraph(node)
-                     ? &tactic_control
-                     : &tactic_evaluate);
+                     ? &tactic_control::def
+                     : &tactic_evaluate::def);
   return list;
 }
 

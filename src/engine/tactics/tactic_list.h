@@ -9,7 +9,10 @@
 
 namespace assay::engine {
 
-#define ASSAY_TACTIC(name) extern const TacticDef tactic_##name;
+#define ASSAY_TACTIC(name)      \
+  namespace tactic_##name {     \
+    extern const TacticDef def; \
+  }
 #include "engine/tactics/tactics.def"
 #undef ASSAY_TACTIC
 

@@ -4,7 +4,7 @@
 #include "passes/match.h"
 #include "passes/quantization.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_view {
 namespace {
 
 constexpr std::string_view kOperators[] = {"Reshape",   "Flatten",  "Squeeze",
@@ -40,11 +40,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
 
 }  // namespace
 
-constinit const TacticDef tactic_view = {
+constinit const TacticDef def = {
     .name = "view",
     .summary = "another shape, type or name for the same memory",
     .operators = kOperators,
     .propose = propose,
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_view

@@ -12,7 +12,7 @@
 #include "engine/tactics/tactic_list.h"
 #include "kernels/image_rows.h"
 
-namespace assay::engine {
+namespace assay::engine::tactic_winograd_conv {
 namespace {
 
 using kernels::WinogradSize;
@@ -238,7 +238,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 }  // namespace
 
-constinit const TacticDef tactic_winograd_conv = {
+constinit const TacticDef def = {
     .name = "winograd_conv",
     .summary = "3x3 convolution with stride 1 after Winograd, channels last",
     .operators = kOperators,
@@ -247,4 +247,4 @@ constinit const TacticDef tactic_winograd_conv = {
     .factory = {.create = create},
 };
 
-}  // namespace assay::engine
+}  // namespace assay::engine::tactic_winograd_conv

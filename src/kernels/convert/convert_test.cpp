@@ -8,7 +8,7 @@
 
 #include "tensor/half.h"
 
-namespace assay::kernels {
+namespace assay::kernels::convert_test {
 namespace {
 
 TEST(Convert, EveryNarrowNumberIsWidenedExactly) {
@@ -84,4 +84,4 @@ TEST(Convert, WritesNothingBeyondTheRow) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::convert_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::gather_test {
 namespace {
 
 TEST(Gather, PicksRowsOfEveryBlock) {
@@ -28,4 +28,4 @@ TEST(Gather, RefusesIndicesOutOfRange) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::gather_test

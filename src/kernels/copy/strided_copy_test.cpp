@@ -7,7 +7,7 @@
 
 #include "assay/error.h"
 
-namespace assay::kernels {
+namespace assay::kernels::strided_copy_test {
 namespace {
 
 template <typename T>
@@ -75,4 +75,4 @@ TEST(StridedCopy, EmptyDomainsMoveNothing) {
 TEST(StridedCopy, RefusesOddElementSizes) { EXPECT_THROW(StridedCopy({2}, {1}, {1}, 3), Error); }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::strided_copy_test

@@ -8,7 +8,7 @@
 
 #include "kernels/convert/convert.h"
 
-namespace assay::kernels {
+namespace assay::kernels::gemv_test {
 namespace {
 
 TEST(Gemv, MatchesFloat64Products) {
@@ -74,4 +74,4 @@ TEST(Gemv, NarrowMatricesAreWidenedExactly) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::gemv_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::grouped_gemm_test {
 namespace {
 
 void expect_float64_products(const GroupedGemm& p, bool with_bias) {
@@ -46,4 +46,4 @@ TEST(GroupedGemm, MatchesFloat64Products) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::grouped_gemm_test

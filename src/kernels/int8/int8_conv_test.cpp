@@ -7,7 +7,7 @@
 
 #include "kernels/int8/int8_product.h"
 
-namespace assay::kernels {
+namespace assay::kernels::int8_conv_test {
 namespace {
 
 struct Case {
@@ -89,4 +89,4 @@ TEST(Int8Conv, RowsHoldWhatTheWindowSees) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::int8_conv_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::int8_product_test {
 namespace {
 
 std::vector<int16_t> numbers(std::mt19937& random, int64_t count, int low, int high) {
@@ -101,4 +101,4 @@ TEST(Int8Product, RequantizesAsTheOperatorsOneByOne) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::int8_product_test

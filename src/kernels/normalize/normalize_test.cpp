@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::normalize_test {
 namespace {
 
 std::vector<float> random_values(size_t n, uint32_t seed, float offset) {
@@ -67,4 +67,4 @@ TEST(Normalize, ALargeMeanDoesNotSpoilTheVariance) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::normalize_test

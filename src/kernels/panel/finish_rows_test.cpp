@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::finish_rows_test {
 namespace {
 
 TEST(FinishRows, AddsAndBoundsAndKeepsNan) {
@@ -35,4 +35,4 @@ TEST(FinishRows, AddsAndBoundsAndKeepsNan) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::finish_rows_test

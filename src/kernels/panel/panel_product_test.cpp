@@ -10,7 +10,7 @@
 
 #include "kernels/convert/convert.h"
 
-namespace assay::kernels {
+namespace assay::kernels::panel_product_test {
 namespace {
 
 std::vector<float> numbers(std::mt19937& random, int64_t count) {
@@ -123,4 +123,4 @@ TEST(PanelProduct, RowsInBfloat16) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::panel_product_test

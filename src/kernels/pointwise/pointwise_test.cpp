@@ -8,7 +8,7 @@
 
 #include "kernels/pointwise/interpret.h"
 
-namespace assay::kernels {
+namespace assay::kernels::pointwise_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -244,4 +244,4 @@ TEST(PointwiseLoop, MayWriteOverItsOperand) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::pointwise_test

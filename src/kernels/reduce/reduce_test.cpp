@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::reduce_test {
 namespace {
 
 constexpr Reduction kAll[] = {Reduction::kSum,       Reduction::kMean, Reduction::kMax, Reduction::kMin,
@@ -74,4 +74,4 @@ TEST(Reduce, MaxAndMinKeepNan) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::reduce_test

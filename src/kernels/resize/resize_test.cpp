@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace assay::kernels {
+namespace assay::kernels::resize_test {
 namespace {
 
 ResizeAxis random_axis(std::mt19937& random, int64_t in, int64_t out, int64_t taps) {
@@ -43,4 +43,4 @@ TEST(Resize, MatchesAPlainLoop) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::resize_test

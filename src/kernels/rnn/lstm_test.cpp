@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::lstm_test {
 namespace {
 
 struct Layer {
@@ -92,4 +92,4 @@ TEST(Lstm, MatchesTheRecurrence) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::lstm_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::softmax_test {
 namespace {
 
 std::vector<float> random_values(int64_t n) {
@@ -80,4 +80,4 @@ TEST(Softmax, InfinitiesAndNanFollowTheFormula) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::softmax_test

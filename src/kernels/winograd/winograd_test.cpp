@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace assay::kernels {
+namespace assay::kernels::winograd_test {
 namespace {
 
 std::vector<float> numbers(std::mt19937& random, int64_t count) {
@@ -116,4 +116,4 @@ TEST(Winograd, TilesWithInfinitiesAndNanAreMarked) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::winograd_test

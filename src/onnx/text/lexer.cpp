@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kShownBefore = 60, kShownAfter = 60;
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c); }
 
 /// A token as messages show it.

@@ -5,7 +5,7 @@
 #include "assay/error.h"
 #include "onnx/messages.h"
 
-namespace assay::onnx {
+namespace assay::onnx::reader_test {
 namespace {
 
 /// A model around one node list.
@@ -236,4 +236,4 @@ TEST(TextReader, TellsTextFromBinary) {
 }
 
 }  // namespace
-}  // namespace assay::onnx
+}  // namespace assay::onnx::reader_test

@@ -16,7 +16,6 @@ constexpr std::array<std::string_view, 15> kAttributeTypes = {
 constexpr std::array<std::string_view, 5> kTypeWords = {"seq", "map", "optional", "sparse_tensor", "opaque"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string quoted(std::string_view text, bool one_line) {
   std::string out = "\"";

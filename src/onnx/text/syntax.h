@@ -21,6 +21,7 @@ inline constexpr std::string_view kQuantizationAnnotation = "quantization";  ///
 /// decimal numbers.
 inline constexpr std::string_view kDataAnnotation = "data";
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Letters, digits and `_`, not beginning with a digit.
 bool is_text_identifier(std::string_view word);
 /// The name as it is, or in quotes where a reader would take it for something else: no identifier, or the

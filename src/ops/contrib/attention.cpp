@@ -4,7 +4,7 @@
 #include "ops/contrib/self_attention.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_Attention {
 namespace {
 
 enum Input { kInput, kWeights, kBias, kMask, kPast, kScoreBias, kPastLength };
@@ -47,11 +47,11 @@ type M: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_Attention = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "Attention",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_Attention

@@ -5,7 +5,7 @@
 
 #include "ops/contrib/contrib_test_util.h"
 
-namespace assay {
+namespace assay::attention_test {
 namespace {
 
 constexpr int64_t kHeads = 2;
@@ -243,4 +243,4 @@ TEST(AttentionInference, KeepsSymbols) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::attention_test

@@ -4,7 +4,7 @@
 #include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_BiasAdd {
 namespace {
 
 void infer(InferContext& c) {
@@ -34,11 +34,11 @@ type T: float16 float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_BiasAdd = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "BiasAdd",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_BiasAdd

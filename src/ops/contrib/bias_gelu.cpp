@@ -4,7 +4,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_BiasGelu {
 namespace {
 
 void infer(InferContext& c) {
@@ -29,11 +29,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_ms_BiasGelu = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "BiasGelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_BiasGelu

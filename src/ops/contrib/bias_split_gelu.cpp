@@ -5,7 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_ms_BiasSplitGelu {
 namespace {
 
 void infer(InferContext& c) {
@@ -41,11 +41,11 @@ type T: float16 float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_BiasSplitGelu = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "BiasSplitGelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_BiasSplitGelu

@@ -4,7 +4,7 @@
 #include "ops/eval_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_CDist {
 namespace {
 
 bool is_squared(const OpContext& c) {
@@ -82,11 +82,11 @@ type T: float double)",
 
 }  // namespace
 
-constinit const OpDef op_ms_CDist = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "CDist",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_CDist

@@ -3,7 +3,7 @@
 #include "ops/contrib/mha.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_DecoderMaskedMultiHeadAttention {
 namespace {
 
 constexpr MhaInputs kInputs = {.heads = {.query = 0, .key = 1, .value = 2, .bias = 10},
@@ -59,11 +59,11 @@ type M: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_DecoderMaskedMultiHeadAttention = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "DecoderMaskedMultiHeadAttention",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_DecoderMaskedMultiHeadAttention

@@ -3,11 +3,11 @@
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_DequantizeLinear {
 namespace {
 
-void infer(InferContext& c) { infer_as(c, op_onnx_DequantizeLinear, 13); }
-void eval(EvalContext& c) { eval_as(c, op_onnx_DequantizeLinear, 13); }
+void infer(InferContext& c) { infer_as(c, op_onnx_DequantizeLinear::def, 13); }
+void eval(EvalContext& c) { eval_as(c, op_onnx_DequantizeLinear::def, 13); }
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -24,7 +24,7 @@ type T2: float16 float)",
 }  // namespace
 
 /// int32 may round on its way to float.
-constinit const OpDef op_ms_DequantizeLinear = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "DequantizeLinear",
     .versions = kVersions,
@@ -32,4 +32,4 @@ constinit const OpDef op_ms_DequantizeLinear = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_DequantizeLinear

@@ -10,21 +10,21 @@
 #include "ops/quant/quantize.h"
 #include "ops/rnn/lstm_cell.h"
 
-namespace assay {
+namespace assay::op_ms_DynamicQuantizeLSTM {
 namespace {
 
 enum Input { kX, kW, kR, kWScale = 8, kWZero, kRScale, kRZero };
 constexpr int64_t kOpset = 14;  // of the LSTM that the rest is
 
 const OpVersion& lstm_version() {
-  const auto versions = op_onnx_LSTM.versions;
+  const auto versions = op_onnx_LSTM::def.versions;
   return *std::find_if(versions.begin(), versions.end(), [](const OpVersion& v) { return v.since == kOpset; });
 }
 
 /// The node as an LSTM sees it.
 class AsLstm final : public ForwardingContext {
  public:
-  explicit AsLstm(InferContext& c) : ForwardingContext(c, op_onnx_LSTM, lstm_version()) {
+  explicit AsLstm(InferContext& c) : ForwardingContext(c, op_onnx_LSTM::def, lstm_version()) {
     for (size_t i : {size_t{kW}, size_t{kR}}) {
       Type& t = weights_[i - kW] = c.input_type(i);
       if (t.dims && t.dims->size() == 3) std::swap((*t.dims)[1], (*t.dims)[2]);
@@ -73,7 +73,7 @@ EvalContext as_lstm(const EvalContext& c) {
   std::vector<Tensor> inputs(c.inputs().begin(), c.inputs().begin() + kWScale);
   inputs[kW] = weights(c, kW, kWScale, kWZero, "W");
   inputs[kR] = weights(c, kR, kRScale, kRZero, "R");
-  return EvalContext(c.node(), op_onnx_LSTM, lstm_version(), std::move(inputs));
+  return EvalContext(c.node(), op_onnx_LSTM::def, lstm_version(), std::move(inputs));
 }
 
 double with_error(double value, const double&, double) { return value; }
@@ -165,11 +165,11 @@ type T2: int8 uint8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_DynamicQuantizeLSTM = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "DynamicQuantizeLSTM",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_DynamicQuantizeLSTM

@@ -12,7 +12,7 @@
 #include "ops/quant/integer_operands.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ms_DynamicQuantizeMatMul {
 namespace {
 
 enum Input { kA, kB, kBScale, kBZero, kBias };
@@ -40,7 +40,8 @@ Traced quantized(EvalContext& c, Steps& steps, double scale, const Tensor& level
 }
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
-  const std::vector<Tensor> dynamic = evaluate_as(c, op_onnx_DynamicQuantizeLinear, 11, {c.input(kA)}, 3);
+  const std::vector<Tensor> dynamic =
+      evaluate_as(c, op_onnx_DynamicQuantizeLinear::def, 11, {c.input(kA)}, 3);
   const double scale = to_float64(dynamic[1]).item<double>(), zero = to_float64(dynamic[2]).item<double>();
   const Tensor levels = map_elements<double>(to_float64(dynamic[0]), [=](double x) { return x - zero; });
   const Traced a = quantized(c, steps, scale, levels);
@@ -63,11 +64,11 @@ type T2: int8 uint8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_DynamicQuantizeMatMul = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "DynamicQuantizeMatMul",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_DynamicQuantizeMatMul

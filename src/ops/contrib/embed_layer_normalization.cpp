@@ -4,7 +4,7 @@
 #include "ops/contrib/layer_norm.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_EmbedLayerNormalization {
 namespace {
 
 enum Input { kWords, kSegments, kWordTable, kPositionTable, kSegmentTable, kGamma, kBeta, kMask, kPositions };
@@ -48,11 +48,11 @@ type T: float float16)",
 
 }  // namespace
 
-constinit const OpDef op_ms_EmbedLayerNormalization = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "EmbedLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_EmbedLayerNormalization

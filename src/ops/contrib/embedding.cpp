@@ -22,14 +22,12 @@ Tensor rows_of(const Tensor& table, const std::vector<int64_t>& ids, const Shape
   return y;
 }
 
-bool given(const OpContext& c, size_t i) { return i < c.input_count() && c.has_input(i); }
-
 }  // namespace
 
 Traced embed(const EvalContext& c, Steps& steps, const EmbeddingIds& ids, const EmbeddingTables& tables) {
   const Shape& in = c.shape(ids.words);
   c.check(in.size() == 2, "input_ids has shape {} where (batch, sequence) is needed", in.str());
-  c.check(given(c, ids.segments) == tables.segments.defined(),
+  c.check(c.has_input(ids.segments) == tables.segments.defined(),
           "segment_ids and segment_embedding must be given together");
   c.check(tables.words.rank() == 2, "the word table has shape {} where (words, hidden) is needed",
           tables.words.shape().str());
@@ -40,7 +38,7 @@ Traced embed(const EvalContext& c, Steps& steps, const EmbeddingIds& ids, const 
   const Shape out = {in[0], in[1], tables.words.dim(1)};
   std::vector<int64_t> positions(static_cast<size_t>(in[1]));
   for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i);
-  if (given(c, ids.positions)) {
+  if (c.has_input(ids.positions)) {
     const Shape& shape = c.shape(ids.positions);
     c.check(shape == in || shape == (Shape{1, in[1]}), "position_ids has shape {} for input_ids of shape {}",
             shape.str(), in.str());
@@ -58,7 +56,7 @@ Traced embed(const EvalContext& c, Steps& steps, const EmbeddingIds& ids, const 
 Tensor mask_lengths(const EvalContext& c, size_t mask) {
   const Shape& in = c.shape(0);
   Tensor lengths = Tensor::zeros(DType::kInt32, {in[0]});
-  if (!given(c, mask)) return lengths;
+  if (!c.has_input(mask)) return lengths;
   c.check(c.shape(mask) == in, "the mask has shape {}, input_ids {}", c.shape(mask).str(), in.str());
   int32_t* to = lengths.mutable_data<int32_t>();
   const int32_t* from = c.input(mask).data<int32_t>();

@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_ms_ExpandDims {
 namespace {
 
 void infer(InferContext& c) {
@@ -36,11 +36,11 @@ type T: @all)",
 
 }  // namespace
 
-constinit const OpDef op_ms_ExpandDims = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "ExpandDims",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_ExpandDims

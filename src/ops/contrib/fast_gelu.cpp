@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_FastGelu {
 namespace {
 
 void infer(InferContext& c) {
@@ -33,11 +33,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_ms_FastGelu = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "FastGelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_FastGelu

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-struct Activation {
+struct FusedActivation {
   std::string_view name;
   ActivationParameters defaults;
   double (*f)(double x, const double* p);
@@ -28,8 +28,8 @@ double own_exponential(double, double y, const double* p) {
   return y < 0 ? (kLibraryUlps + 2) * (std::fabs(y) + std::fabs(p[0])) : 0;
 }
 
-const std::vector<Activation>& activations() {
-  static const auto* const kAll = new std::vector<Activation>{
+const std::vector<FusedActivation>& activations() {
+  static const auto* const kAll = new std::vector<FusedActivation>{
       {"Relu", {}, [](double x, const double*) { return x < 0 ? 0 : x; }, one, none},
       {"Sigmoid",
        {},
@@ -82,8 +82,8 @@ const std::vector<Activation>& activations() {
   return *kAll;
 }
 
-const Activation& find_activation(const std::string& name) {
-  for (const Activation& a : activations())
+const FusedActivation& find_activation(const std::string& name) {
+  for (const FusedActivation& a : activations())
     if (a.name == name) return a;
   fail(ErrorCode::kInvalidModel, "the activation '{}' is unknown", name);
 }
@@ -97,7 +97,7 @@ void check_activation(const std::string& name) {
 Traced activate(Steps& steps, const Traced& x, const std::string& name,
                 const ActivationParameters& parameters) {
   if (name.empty()) return x;
-  const Activation& a = find_activation(name);
+  const FusedActivation& a = find_activation(name);
   ActivationParameters p = a.defaults;
   require(parameters.size() <= kMostParameters, ErrorCode::kInvalidModel,
           "the activation '{}' has {} parameters", name, parameters.size());

@@ -7,7 +7,7 @@
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_FusedConv {
 namespace {
 
 std::string activation(const OpContext& c) {
@@ -25,8 +25,8 @@ Tensor convolution(const EvalContext& c, bool magnitudes) {
   std::vector<Tensor> inputs(c.inputs().begin(), c.inputs().begin() + std::min<size_t>(3, c.inputs().size()));
   for (Tensor& t : inputs)
     if (magnitudes && t.defined()) t = map_elements<double>(t, [](double x) { return std::fabs(x); });
-  EvalContext inner(c.node(), op_onnx_Conv, c.version(), std::move(inputs));
-  version_for(op_onnx_Conv, 11)->eval(inner);
+  EvalContext inner(c.node(), op_onnx_Conv::def, c.version(), std::move(inputs));
+  version_for(op_onnx_Conv::def, 11)->eval(inner);
   return inner.outputs()[0];
 }
 
@@ -64,11 +64,11 @@ type T: @float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_FusedConv = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "FusedConv",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_FusedConv

@@ -2,7 +2,7 @@
 #include "ops/contrib/fused_activation.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_FusedGemm {
 namespace {
 
 std::string activation(const OpContext& c) {
@@ -11,7 +11,7 @@ std::string activation(const OpContext& c) {
 
 void infer(InferContext& c) {
   check_activation(activation(c));
-  version_for(op_onnx_Gemm, 13)->infer(c);
+  version_for(op_onnx_Gemm::def, 13)->infer(c);
 }
 
 /// alpha, beta and gamma as far as they are given, in this order.
@@ -26,11 +26,11 @@ ActivationParameters parameters(const OpContext& c) {
 
 /// What Gemm makes of the inputs or, for `magnitudes`, of their magnitudes.
 Tensor gemm(const EvalContext& c, bool magnitudes) {
-  EvalContext inner(c.node(), op_onnx_Gemm, c.version(), c.inputs());
+  EvalContext inner(c.node(), op_onnx_Gemm::def, c.version(), c.inputs());
   if (magnitudes)
-    op_onnx_Gemm.numerics.magnitude(inner);
+    op_onnx_Gemm::def.numerics.magnitude(inner);
   else
-    version_for(op_onnx_Gemm, 13)->eval(inner);
+    version_for(op_onnx_Gemm::def, 13)->eval(inner);
   return inner.outputs()[0];
 }
 
@@ -64,11 +64,11 @@ type T: @float uint32 uint64 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_ms_FusedGemm = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "FusedGemm",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_FusedGemm

@@ -3,7 +3,7 @@
 #include "ops/contrib/fused_operands.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_FusedMatMul {
 namespace {
 
 constexpr OpVersion kVersions[] = {
@@ -22,11 +22,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_ms_FusedMatMul = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "FusedMatMul",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = fused_product_terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_FusedMatMul

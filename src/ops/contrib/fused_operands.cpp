@@ -28,9 +28,9 @@ std::vector<size_t> order(const OpContext& c, size_t operand, size_t rank) {
 }
 
 /// Sees the operands turned around.
-class TurnedContext final : public ForwardingContext {
+class TransposedContext final : public ForwardingContext {
  public:
-  explicit TurnedContext(InferContext& c) : ForwardingContext(c) {
+  explicit TransposedContext(InferContext& c) : ForwardingContext(c) {
     for (size_t i = 0; i < 2; ++i) {
       types_[i] = c.input_type(i);
       if (!types_[i].has_shape()) continue;
@@ -55,7 +55,7 @@ Tensor operand(const EvalContext& c, size_t i) {
 }  // namespace
 
 void infer_fused_product(InferContext& c) {
-  const TurnedContext turned(c);
+  const TransposedContext turned(c);
   std::optional<Dims> dims = infer_product_dims(turned, 0, 1);
   if (dims)
     c.set_output(0, c.input_dtype(0), std::move(*dims));

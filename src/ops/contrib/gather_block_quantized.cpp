@@ -13,7 +13,7 @@
 #include "ops/tensor/elements.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ms_GatherBlockQuantized {
 namespace {
 
 enum Input { kData, kIndices, kScales, kZeros };
@@ -193,7 +193,7 @@ type Tind: int32 int64)",
 }  // namespace
 
 /// The product; with the scale in a narrower type, its rounding too.
-constinit const OpDef op_ms_GatherBlockQuantized = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "GatherBlockQuantized",
     .versions = kVersions,
@@ -201,4 +201,4 @@ constinit const OpDef op_ms_GatherBlockQuantized = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_GatherBlockQuantized

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_Gelu {
 namespace {
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
@@ -16,11 +16,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_ms_Gelu = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "Gelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_Gelu

@@ -3,10 +3,10 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_GridSample {
 namespace {
 
-const OpVersion& standard() { return *version_for(op_onnx_GridSample, 16); }
+const OpVersion& standard() { return *version_for(op_onnx_GridSample::def, 16); }
 
 /// The schema allows any type; what a sum of weighted integers is, it does not say.
 void infer(InferContext& c) {
@@ -23,7 +23,7 @@ void eval(EvalContext& c) {
 }
 
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
-  return op_onnx_GridSample.numerics.bound(c, u, i, y);
+  return op_onnx_GridSample::def.numerics.bound(c, u, i, y);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -41,11 +41,11 @@ type T2: @float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_GridSample = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "GridSample",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_GridSample

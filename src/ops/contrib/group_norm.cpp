@@ -3,7 +3,7 @@
 #include "ops/contrib/group_normalizer.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_GroupNorm {
 namespace {
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
@@ -27,11 +27,11 @@ type M: float16 float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_GroupNorm = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "GroupNorm",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_GroupNorm

@@ -13,7 +13,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_ms_GroupQueryAttention {
 namespace {
 
 enum Input {
@@ -35,8 +35,6 @@ enum Input {
   kKeyNorm
 };
 
-bool given(const OpContext& c, size_t i) { return i < c.input_count() && c.has_input(i); }
-
 struct HeadCounts {
   int64_t query, key;
   explicit HeadCounts(const OpContext& c) : query(c.attr_int("num_heads")), key(c.attr_int("kv_num_heads")) {
@@ -47,9 +45,9 @@ struct HeadCounts {
 
 /// What is not evaluated.
 void check_supported(const OpContext& c) {
-  c.check(given(c, kPastKey) == given(c, kPastValue), "past_key and past_value must be given together");
-  c.check(given(c, kKey) == given(c, kValue), "key and value must be given together");
-  c.check(!given(c, kKeyScale) && !given(c, kValueScale) && c.attr_string("k_quant_type") == "NONE" &&
+  c.check(c.has_input(kPastKey) == c.has_input(kPastValue), "past_key and past_value must be given together");
+  c.check(c.has_input(kKey) == c.has_input(kValue), "key and value must be given together");
+  c.check(!c.has_input(kKeyScale) && !c.has_input(kValueScale) && c.attr_string("k_quant_type") == "NONE" &&
               c.attr_string("v_quant_type") == "NONE",
           "a quantised cache cannot be evaluated");
   c.check(c.attr_int("sliding_window_cache") == 0, "a cache that slides cannot be evaluated");
@@ -58,13 +56,13 @@ void check_supported(const OpContext& c) {
 void infer(InferContext& c) {
   check_supported(c);
   const HeadCounts heads(c);
-  const Dims *q = c.input_dims(kQuery), *past = given(c, kPastKey) ? c.input_dims(kPastKey) : nullptr;
+  const Dims *q = c.input_dims(kQuery), *past = c.has_input(kPastKey) ? c.input_dims(kPastKey) : nullptr;
   const DType dtype = c.input_dtype(kQuery);
   c.check(q == nullptr || q->size() == 3, "the query has {} dimensions where 3 are needed",
           q ? q->size() : 0);
   c.check(past == nullptr || past->size() == 4, "past_key has {} dimensions where 4 are needed",
           past ? past->size() : 0);
-  const int64_t packed = given(c, kKey) ? heads.query : heads.query + 2 * heads.key;
+  const int64_t packed = c.has_input(kKey) ? heads.query : heads.query + 2 * heads.key;
   const Dim size = q ? dim_floor_div((*q)[2], Dim(packed)) : Dim();
   c.check(q == nullptr || !(*q)[2].is_known() || (*q)[2].value() % packed == 0,
           "{} heads do not divide the hidden size {}", packed, q ? (*q)[2].str() : "?");
@@ -72,7 +70,7 @@ void infer(InferContext& c) {
   c.set_output(0, dtype, {batch, sequence, dim_mul(Dim(heads.query), size)});
   const Tensor* total = c.input_value(kTotal);
   Dim rows;
-  if (total != nullptr && total->numel() == 1 && (!given(c, kPastKey) || (past && (*past)[2].is_known())))
+  if (total != nullptr && total->numel() == 1 && (!c.has_input(kPastKey) || (past && (*past)[2].is_known())))
     rows = Dim(std::max(total->to_int64()[0], past ? (*past)[2].value() : 0));
   for (size_t i = 1; i < 3; ++i) c.set_output(i, dtype, {batch, Dim(heads.key), rows, size});
   c.set_output(3, dtype, {batch, Dim(heads.query), sequence, Dim()});
@@ -87,7 +85,7 @@ Operands read_operands(const EvalContext& c, Steps& steps, const HeadCounts& hea
   const Traced query = steps.given(c.input(kQuery));
   c.check(c.shape(kQuery).size() == 3, "the query has shape {} where 3 dimensions are needed",
           c.shape(kQuery).str());
-  if (given(c, kKey)) {
+  if (c.has_input(kKey)) {
     Operands out{split_heads(query, heads.query), split_heads(steps.given(c.input(kKey)), heads.key),
                  split_heads(steps.given(c.input(kValue)), heads.key)};
     const Shape &q = out.query.value.shape(), keys = {q[0], heads.key, q[2], q[3]};
@@ -105,7 +103,7 @@ Operands read_operands(const EvalContext& c, Steps& steps, const HeadCounts& hea
 
 /// Every head divided by its root mean square, times the weights in input `i`, if they are given.
 Traced normalized(const EvalContext& c, Steps& steps, const Traced& x, size_t i) {
-  if (!given(c, i)) return x;
+  if (!c.has_input(i)) return x;
   const int64_t size = x.value.shape().back();
   c.check(c.shape(i) == Shape{size} && size > 0, "input {} has shape {} where ({},) is needed", i,
           c.shape(i).str(), size);
@@ -136,7 +134,7 @@ Traced present(const EvalContext& c, Steps& steps, size_t past, const Traced& ad
   const Shape& s = added.value.shape();
   int64_t rows = c.input(kTotal).to_int64()[0];
   Traced old;
-  if (given(c, past)) {
+  if (c.has_input(past)) {
     const Shape& p = c.shape(past);
     c.check(p.size() == 4 && p[0] == s[0] && p[1] == s[1] && p[3] == s[3],
             "a past of shape {} does not go with the new part of shape {}", p.str(), s.str());
@@ -172,7 +170,7 @@ Traced leading_rows(const Traced& cache, int64_t rows) {
 /// One position for every (batch, query).
 std::vector<int64_t> rotary_positions(const EvalContext& c, const std::vector<int64_t>& before,
                                       int64_t queries) {
-  if (given(c, kPositions)) {
+  if (c.has_input(kPositions)) {
     c.check(c.shape(kPositions) == (Shape{static_cast<int64_t>(before.size()), queries}),
             "position_ids has shape {} where ({}, {}) is needed", c.shape(kPositions).str(), before.size(),
             queries);
@@ -189,7 +187,7 @@ std::vector<int64_t> rotary_positions(const EvalContext& c, const std::vector<in
 
 /// One more score for each head: that of input head_sink, or 0 for a smooth softmax.
 std::vector<double> sinks(const EvalContext& c, int64_t heads) {
-  if (given(c, kSink)) {
+  if (c.has_input(kSink)) {
     c.check(c.shape(kSink) == Shape{heads}, "head_sink has shape {} for {} heads", c.shape(kSink).str(),
             heads);
     const auto values = c.input(kSink).span<double>();
@@ -224,7 +222,7 @@ void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
   in.query = normalized(c, steps, in.query, kQueryNorm);
   in.key = normalized(c, steps, in.key, kKeyNorm);
   if (c.attr_int("do_rotary", 0) != 0) {
-    c.check(given(c, kCosines) && given(c, kSines), "rotary positions need cos_cache and sin_cache");
+    c.check(c.has_input(kCosines) && c.has_input(kSines), "rotary positions need cos_cache and sin_cache");
     const RotaryTables tables{c.input(kCosines), c.input(kSines), c.attr_int("rotary_interleaved", 0) != 0};
     const std::vector<int64_t> positions = rotary_positions(c, before, q[2]);
     in.query = rotate(steps, in.query, tables, positions);
@@ -305,11 +303,11 @@ type M: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_GroupQueryAttention = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "GroupQueryAttention",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_GroupQueryAttention

@@ -7,7 +7,7 @@
 #include "ops/nn/matrix_product.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_Inverse {
 namespace {
 
 void infer(InferContext& c) {
@@ -79,11 +79,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_ms_Inverse = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "Inverse",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_Inverse

@@ -9,7 +9,7 @@
 #include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_MatMulBnb4 {
 namespace {
 
 enum Input { kA, kB, kAbsMax };
@@ -121,11 +121,11 @@ type T2: uint8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_MatMulBnb4 = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "MatMulBnb4",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_MatMulBnb4

@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ms_MatMulInteger16 {
 namespace {
 
 void infer(InferContext& c) {
@@ -34,11 +34,11 @@ type T3: int32 uint32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_MatMulInteger16 = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "MatMulInteger16",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_MatMulInteger16

@@ -6,7 +6,7 @@
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
 
-namespace assay {
+namespace assay::op_ms_MatMulIntegerToFloat {
 namespace {
 
 enum Input { kA, kB, kAScale, kBScale, kAZero, kBZero, kBias };
@@ -42,11 +42,11 @@ type T3: float float16)",
 
 }  // namespace
 
-constinit const OpDef op_ms_MatMulIntegerToFloat = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "MatMulIntegerToFloat",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_MatMulIntegerToFloat

@@ -13,7 +13,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_MatMulNBits {
 namespace {
 
 enum Input { kA, kB, kScales, kZeros, kGroups, kBias };
@@ -172,11 +172,11 @@ type T4: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_MatMulNBits = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "MatMulNBits",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_MatMulNBits

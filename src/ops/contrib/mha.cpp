@@ -7,19 +7,18 @@
 namespace assay {
 namespace {
 
-bool given(const OpContext& c, size_t i) { return i < c.input_count() && c.has_input(i); }
-
 /// The rows of a shared buffer that are in use.
 std::optional<int64_t> used_rows(const EvalContext& c, const MhaInputs& in, bool shares_buffer) {
-  if (!shares_buffer || !given(c, in.past_key)) return {};
-  c.check(given(c, in.past_length) && c.input(in.past_length).numel() == 1,
+  if (!shares_buffer || !c.has_input(in.past_key)) return {};
+  c.check(c.has_input(in.past_length) && c.input(in.past_length).numel() == 1,
           "a shared buffer needs one past_sequence_length");
   return c.input(in.past_length).to_int64()[0];
 }
 
 void check_inputs(const OpContext& c, const MhaInputs& in) {
-  c.check(given(c, in.past_key) == given(c, in.past_value), "past_key and past_value must be given together");
-  c.check(!given(c, in.cache_indirection), "cache_indirection, of a beam search, cannot be evaluated");
+  c.check(c.has_input(in.past_key) == c.has_input(in.past_value),
+          "past_key and past_value must be given together");
+  c.check(!c.has_input(in.cache_indirection), "cache_indirection, of a beam search, cannot be evaluated");
 }
 
 }  // namespace
@@ -30,11 +29,11 @@ void infer_mha(InferContext& c, const MhaInputs& in, bool shares_buffer) {
   const Dim heads(attention_heads(c));
   const DType dtype = c.input_dtype(in.heads.query);
   c.set_output(0, dtype, {e.batch, e.queries, dim_mul(heads, e.value_size)});
-  const Dims* past = given(c, in.past_key) ? c.input_dims(in.past_key) : nullptr;
+  const Dims* past = c.has_input(in.past_key) ? c.input_dims(in.past_key) : nullptr;
   c.check(past == nullptr || past->size() == 4, "past_key has {} dimensions where 4 are needed",
           past ? past->size() : 0);
   Dim total = e.keys, present = e.keys;
-  if (given(c, in.past_key)) {
+  if (c.has_input(in.past_key)) {
     total = past && !shares_buffer ? dim_add((*past)[2], e.keys) : Dim();
     present = shares_buffer ? past ? (*past)[2] : Dim() : total;
   }
@@ -48,7 +47,7 @@ void multi_head_attention(const EvalContext& c, Steps& steps, const MhaInputs& i
   check_inputs(c, in);
   const HeadOperands operands = read_heads(c, steps, in.heads);
   const std::optional<int64_t> used = used_rows(c, in, shares_buffer);
-  const auto past = [&](size_t i) { return given(c, i) ? c.input(i) : Tensor(); };
+  const auto past = [&](size_t i) { return c.has_input(i) ? c.input(i) : Tensor(); };
   const Cache keys = extend_cache(steps, past(in.past_key), used, operands.key),
               values = extend_cache(steps, past(in.past_value), used, operands.value);
   const Shape& q = operands.query.value.shape();

@@ -6,7 +6,7 @@
 #include "ops/quant/integer_operands.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ms_MulInteger {
 namespace {
 
 void infer(InferContext& c) {
@@ -35,11 +35,11 @@ type T1: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_MulInteger = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "MulInteger",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_MulInteger

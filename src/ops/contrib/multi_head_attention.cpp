@@ -2,7 +2,7 @@
 #include "ops/contrib/mha.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_MultiHeadAttention {
 namespace {
 
 constexpr MhaInputs kInputs = {.heads = {.query = 0, .key = 1, .value = 2, .bias = 3},
@@ -49,11 +49,11 @@ type M: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_MultiHeadAttention = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "MultiHeadAttention",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_MultiHeadAttention

@@ -7,7 +7,7 @@
 #include "ops/op_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ms_MurmurHash3 {
 namespace {
 
 DType output_type(const OpContext& c) { return c.attr_int("positive") != 0 ? DType::kUInt32 : DType::kInt32; }
@@ -66,11 +66,11 @@ type T2: uint32 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_MurmurHash3 = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "MurmurHash3",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_MurmurHash3

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_NGramRepeatBlock {
 namespace {
 
 int64_t ngram_size(const OpContext& c) {
@@ -56,10 +56,10 @@ type T: float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_NGramRepeatBlock = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "NGramRepeatBlock",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_NGramRepeatBlock

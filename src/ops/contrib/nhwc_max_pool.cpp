@@ -4,13 +4,13 @@
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_NhwcMaxPool {
 namespace {
 
 void infer(InferContext& c) { infer_channels_last(c, infer_pool); }
 
 void eval(EvalContext& c) {
-  eval_channels_last(c, [](EvalContext& turned) { eval_as(turned, op_onnx_MaxPool, 12); });
+  eval_channels_last(c, [](EvalContext& turned) { eval_as(turned, op_onnx_MaxPool::def, 12); });
 }
 
 constexpr OpVersion kVersions[] = {
@@ -29,10 +29,10 @@ type T: int8 uint8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_NhwcMaxPool = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "NhwcMaxPool",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_NhwcMaxPool

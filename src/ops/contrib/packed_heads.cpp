@@ -7,8 +7,6 @@
 namespace assay {
 namespace {
 
-bool given(const OpContext& c, size_t i) { return i < c.input_count() && c.has_input(i); }
-
 /// Part `i` of [batch, sequence, heads, parts, size] as [batch, heads, sequence, size].
 Traced unpacked_heads(const Traced& x, int64_t i) {
   const Shape& s = x.value.shape();
@@ -22,7 +20,7 @@ Traced unpacked_heads(const Traced& x, int64_t i) {
 
 /// Elements [first, first + size) of the bias, added along the last dimension of [B, S, size].
 Traced biased(const EvalContext& c, Steps& steps, const Traced& x, size_t bias, int64_t first) {
-  if (!given(c, bias)) return x;
+  if (!c.has_input(bias)) return x;
   const int64_t size = x.value.shape().back();
   c.check(c.shape(bias).size() == 1 && c.shape(bias)[0] >= first + size,
           "the bias has shape {} where {} elements are needed", c.shape(bias).str(), first + size);
@@ -31,13 +29,13 @@ Traced biased(const EvalContext& c, Steps& steps, const Traced& x, size_t bias, 
 
 HeadOperands read_all_in_query(const EvalContext& c, Steps& steps, const HeadInputs& in, int64_t heads) {
   const Shape& q = c.shape(in.query);
-  c.check(!given(c, in.value), "a value is given without a key");
+  c.check(!c.has_input(in.value), "a value is given without a key");
   Traced x = steps.given(c.input(in.query));
   if (q.size() == 5) {
     c.check(q[2] == heads && q[3] == 3, "a query of shape {} is not (batch, sequence, {}, 3, size)", q.str(),
             heads);
     HeadOperands out{unpacked_heads(x, 0), unpacked_heads(x, 1), unpacked_heads(x, 2)};
-    if (!given(c, in.bias)) return out;
+    if (!c.has_input(in.bias)) return out;
     int64_t first = 0;
     for (Traced* part : {&out.query, &out.key, &out.value}) {
       *part = split_heads(biased(c, steps, join_heads(*part), in.bias, first), heads);
@@ -64,18 +62,18 @@ int64_t attention_heads(const OpContext& c) {
 
 HeadOperands read_heads(const EvalContext& c, Steps& steps, const HeadInputs& in) {
   const int64_t heads = attention_heads(c);
-  if (!given(c, in.key)) return read_all_in_query(c, steps, in, heads);
+  if (!c.has_input(in.key)) return read_all_in_query(c, steps, in, heads);
   const Shape &q = c.shape(in.query), &k = c.shape(in.key);
   c.check(q.size() == 3, "a query with a key has shape {} where 3 dimensions are needed", q.str());
   const Traced query = split_heads(biased(c, steps, steps.given(c.input(in.query)), in.bias, 0), heads);
   const Traced key = steps.given(c.input(in.key));
   if (k.size() == 5) {
-    c.check(k[2] == heads && k[3] == 2 && !given(c, in.value) && !given(c, in.bias),
+    c.check(k[2] == heads && k[3] == 2 && !c.has_input(in.value) && !c.has_input(in.bias),
             "a key of shape {} with its values has (batch, sequence, {}, 2, size), no value and no bias",
             k.str(), heads);
     return {query, unpacked_heads(key, 0), unpacked_heads(key, 1)};
   }
-  c.check(given(c, in.value) && c.shape(in.value).size() == k.size(), "key and value must be of one form");
+  c.check(c.has_input(in.value) && c.shape(in.value).size() == k.size(), "key and value must be of one form");
   const Traced value = steps.given(c.input(in.value));
   if (k.size() == 4) {
     c.check(k[1] == heads, "a key of shape {} has not {} heads", k.str(), heads);
@@ -88,8 +86,8 @@ HeadOperands read_heads(const EvalContext& c, Steps& steps, const HeadInputs& in
 HeadExtents infer_heads(const InferContext& c, const HeadInputs& in) {
   const int64_t heads = attention_heads(c);
   HeadExtents out;
-  const Dims *q = c.input_dims(in.query), *k = given(c, in.key) ? c.input_dims(in.key) : nullptr,
-             *v = given(c, in.value) ? c.input_dims(in.value) : nullptr;
+  const Dims *q = c.input_dims(in.query), *k = c.has_input(in.key) ? c.input_dims(in.key) : nullptr,
+             *v = c.has_input(in.value) ? c.input_dims(in.value) : nullptr;
   if (q == nullptr) return out;
   c.check(q->size() == 3 || q->size() == 5, "the query has {} dimensions where 3 or 5 are needed", q->size());
   const auto divided = [&](const Dim& hidden, int64_t by) {
@@ -99,7 +97,7 @@ HeadExtents infer_heads(const InferContext& c, const HeadInputs& in) {
   };
   out.batch = (*q)[0];
   out.queries = (*q)[1];
-  if (!given(c, in.key)) {
+  if (!c.has_input(in.key)) {
     out.keys = out.queries;
     out.size = out.value_size = q->size() == 5 ? (*q)[4] : divided((*q)[2], 3 * heads);
     return out;

@@ -2,11 +2,11 @@
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_Pad {
 namespace {
 
-void infer(InferContext& c) { infer_as(c, op_onnx_Pad, 13); }
-void eval(EvalContext& c) { eval_as(c, op_onnx_Pad, 13); }
+void infer(InferContext& c) { infer_as(c, op_onnx_Pad::def, 13); }
+void eval(EvalContext& c) { eval_as(c, op_onnx_Pad::def, 13); }
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -21,11 +21,11 @@ type T: @float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_Pad = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "Pad",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_Pad

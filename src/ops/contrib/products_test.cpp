@@ -3,7 +3,7 @@
 
 #include "ops/contrib/contrib_test_util.h"
 
-namespace assay {
+namespace assay::products_test {
 namespace {
 
 AttributeList layout(int64_t n, int64_t k, int64_t bits, int64_t block) {
@@ -157,4 +157,4 @@ TEST(FusedActivation, IsAppliedToTheSum) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::products_test

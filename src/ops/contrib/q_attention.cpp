@@ -5,7 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
 
-namespace assay {
+namespace assay::op_ms_QAttention {
 namespace {
 
 enum Input { kInput, kWeights, kBias, kInputScale, kWeightScale, kMask, kInputZero, kWeightZero, kPast };
@@ -51,11 +51,11 @@ type T4: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QAttention = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QAttention",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QAttention

@@ -9,7 +9,7 @@
 #include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QEmbedLayerNormalization {
 namespace {
 
 /// The operands follow each other: levels from 2 on, scales from 8 on, zero points from 13 on.
@@ -83,11 +83,11 @@ type T: float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QEmbedLayerNormalization = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QEmbedLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QEmbedLayerNormalization

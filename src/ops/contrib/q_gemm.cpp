@@ -14,7 +14,7 @@
 #include "ops/quant/integer_operands.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ms_QGemm {
 namespace {
 
 enum Input { kA, kAScale, kAZero, kB, kBScale, kBZero, kC, kYScale, kYZero };
@@ -122,7 +122,7 @@ type TY: float uint8 int8)",
 }  // namespace
 
 /// A float result: the sum becomes a float, the factor takes three roundings, and the product with it one.
-constinit const OpDef op_ms_QGemm = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QGemm",
     .versions = kVersions,
@@ -130,4 +130,4 @@ constinit const OpDef op_ms_QGemm = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QGemm

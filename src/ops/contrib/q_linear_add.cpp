@@ -3,7 +3,7 @@
 #include "ops/contrib/quantized.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearAdd {
 namespace {
 
 double add(double a, double b) { return a + b; }
@@ -27,7 +27,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearAdd = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearAdd",
     .versions = kVersions,
@@ -35,4 +35,4 @@ constinit const OpDef op_ms_QLinearAdd = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearAdd

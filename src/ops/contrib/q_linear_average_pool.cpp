@@ -5,7 +5,7 @@
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearAveragePool {
 namespace {
 
 void infer(InferContext& c) {
@@ -65,7 +65,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearAveragePool = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearAveragePool",
     .versions = kVersions,
@@ -73,4 +73,4 @@ constinit const OpDef op_ms_QLinearAveragePool = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearAveragePool

@@ -10,7 +10,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearConcat {
 namespace {
 
 constexpr size_t kFirst = 2;
@@ -94,7 +94,7 @@ type TV: uint8 int8 float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearConcat = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearConcat",
     .versions = kVersions,
@@ -102,4 +102,4 @@ constinit const OpDef op_ms_QLinearConcat = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearConcat

@@ -3,7 +3,7 @@
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearConv {
 namespace {
 
 constexpr size_t kX = 0, kW = 3, kYZero = 7, kBias = 8;
@@ -21,7 +21,7 @@ void infer(InferContext& c) {
 }
 
 void eval(EvalContext& c) {
-  const auto standard = version_for(op_onnx_QLinearConv, 10)->eval;
+  const auto standard = version_for(op_onnx_QLinearConv::def, 10)->eval;
   if (has_channels_last(c))
     eval_channels_last(c, standard);
   else
@@ -56,11 +56,11 @@ type T4: int32)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearConv = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearConv",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearConv

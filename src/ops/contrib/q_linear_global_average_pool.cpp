@@ -4,7 +4,7 @@
 #include "ops/nn/global_pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearGlobalAveragePool {
 namespace {
 
 void infer(InferContext& c) {
@@ -50,7 +50,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearGlobalAveragePool = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearGlobalAveragePool",
     .versions = kVersions,
@@ -58,4 +58,4 @@ constinit const OpDef op_ms_QLinearGlobalAveragePool = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearGlobalAveragePool

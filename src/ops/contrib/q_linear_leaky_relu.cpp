@@ -5,7 +5,7 @@
 #include "ops/contrib/q_linear_unary.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearLeakyRelu {
 namespace {
 
 void compute(EvalContext& c, double u, uint64_t key) {
@@ -30,7 +30,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearLeakyRelu = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearLeakyRelu",
     .versions = kVersions,
@@ -38,4 +38,4 @@ constinit const OpDef op_ms_QLinearLeakyRelu = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearLeakyRelu

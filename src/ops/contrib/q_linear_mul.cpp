@@ -3,7 +3,7 @@
 #include "ops/contrib/quantized.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearMul {
 namespace {
 
 double multiply(double a, double b) { return a * b; }
@@ -16,7 +16,7 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearMul = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearMul",
     .versions = kVersions,
@@ -24,4 +24,4 @@ constinit const OpDef op_ms_QLinearMul = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearMul

@@ -4,7 +4,7 @@
 #include "ops/reduce/reduce_common.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearReduceMean {
 namespace {
 
 /// The dimensions that the attribute names; all when it names none.
@@ -50,7 +50,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearReduceMean = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearReduceMean",
     .versions = kVersions,
@@ -58,4 +58,4 @@ constinit const OpDef op_ms_QLinearReduceMean = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearReduceMean

@@ -4,7 +4,7 @@
 #include "ops/contrib/q_linear_unary.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearSigmoid {
 namespace {
 
 void compute(EvalContext& c, double u, uint64_t key) {
@@ -26,7 +26,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearSigmoid = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearSigmoid",
     .versions = kVersions,
@@ -34,4 +34,4 @@ constinit const OpDef op_ms_QLinearSigmoid = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearSigmoid

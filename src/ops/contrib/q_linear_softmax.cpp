@@ -7,7 +7,7 @@
 #include "ops/nn/softmax_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearSoftmax {
 namespace {
 
 constexpr int64_t kAlongAxis = 13;
@@ -53,7 +53,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearSoftmax = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearSoftmax",
     .versions = kVersions,
@@ -61,4 +61,4 @@ constinit const OpDef op_ms_QLinearSoftmax = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearSoftmax

@@ -7,7 +7,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QLinearWhere {
 namespace {
 
 constexpr QuantizedInput kX = {1, 2, 3}, kY = {4, 5, 6}, kZ = {1, 7, 8};
@@ -61,7 +61,7 @@ type T: uint8 int8)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QLinearWhere = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QLinearWhere",
     .versions = kVersions,
@@ -69,4 +69,4 @@ constinit const OpDef op_ms_QLinearWhere = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QLinearWhere

@@ -3,11 +3,11 @@
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QuantizeLinear {
 namespace {
 
-void infer(InferContext& c) { infer_as(c, op_onnx_QuantizeLinear, 13); }
-void eval(EvalContext& c) { eval_as(c, op_onnx_QuantizeLinear, 13); }
+void infer(InferContext& c) { infer_as(c, op_onnx_QuantizeLinear::def, 13); }
+void eval(EvalContext& c) { eval_as(c, op_onnx_QuantizeLinear::def, 13); }
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -23,11 +23,11 @@ type T2: int8 uint8 int16 uint16 int4 uint4)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QuantizeLinear = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QuantizeLinear",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QuantizeLinear

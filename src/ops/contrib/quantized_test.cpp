@@ -3,7 +3,7 @@
 
 #include "ops/contrib/contrib_test_util.h"
 
-namespace assay {
+namespace assay::quantized_test {
 namespace {
 
 Tensor add(const Tensor& a, const Tensor& b, double scale, int zero) {
@@ -161,4 +161,4 @@ TEST(QuantizedOperators, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::quantized_test

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_QuickGelu {
 namespace {
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
@@ -21,11 +21,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_ms_QuickGelu = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "QuickGelu",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_QuickGelu

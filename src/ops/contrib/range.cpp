@@ -5,7 +5,7 @@
 #include "ops/op_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ms_Range {
 namespace {
 
 bool has_delta(const OpContext& c) { return c.input_count() > 2 && c.has_input(2); }
@@ -16,7 +16,7 @@ Tensor one(DType type) { return convert(Tensor::scalar<int64_t>(1), type); }
 class UnitDelta final : public ForwardingContext {
  public:
   UnitDelta(InferContext& c, DType type)
-      : ForwardingContext(c, op_onnx_Range, *version_for(op_onnx_Range, 11)),
+      : ForwardingContext(c, op_onnx_Range::def, *version_for(op_onnx_Range::def, 11)),
         delta_(one(type)),
         type_(Type::tensor(type, Shape{})),
         extents_{Dim(1)} {}
@@ -37,7 +37,7 @@ class UnitDelta final : public ForwardingContext {
 };
 
 void infer(InferContext& c) {
-  if (has_delta(c)) return infer_as(c, op_onnx_Range, 11);
+  if (has_delta(c)) return infer_as(c, op_onnx_Range::def, 11);
   if (c.input_dtype(0) == DType::kUndefined) return c.set_output(0, DType::kUndefined, {Dim()});
   UnitDelta with_delta(c, c.input_dtype(0));
   with_delta.version().infer(with_delta);
@@ -47,12 +47,12 @@ std::vector<Tensor> inputs(const EvalContext& c) {
   return {c.input(0), c.input(1), has_delta(c) ? c.input(2) : one(c.input(0).dtype())};
 }
 
-void eval(EvalContext& c) { c.set_output(0, evaluate_as(c, op_onnx_Range, 11, inputs(c))[0]); }
+void eval(EvalContext& c) { c.set_output(0, evaluate_as(c, op_onnx_Range::def, 11, inputs(c))[0]); }
 
 /// That of the standard, and for a kernel that adds delta again and again the roundings of all sums before.
 Tensor bound(EvalContext& c, double u, size_t i, const Tensor& y) {
-  EvalContext as(c.node(), op_onnx_Range, *version_for(op_onnx_Range, 11), inputs(c));
-  Tensor out = op_onnx_Range.numerics.bound(as, u, i, y);
+  EvalContext as(c.node(), op_onnx_Range::def, *version_for(op_onnx_Range::def, 11), inputs(c));
+  Tensor out = op_onnx_Range::def.numerics.bound(as, u, i, y);
   double* to = out.mutable_data<double>();
   double sums = 0;
   for (int64_t k = 0; k < y.numel(); ++k) {
@@ -74,11 +74,11 @@ type T: float double int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_ms_Range = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "Range",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_Range

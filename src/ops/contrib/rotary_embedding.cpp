@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_RotaryEmbedding {
 namespace {
 
 void infer(InferContext& c) {
@@ -72,11 +72,11 @@ type M: int64)",
 
 }  // namespace
 
-constinit const OpDef op_ms_RotaryEmbedding = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "RotaryEmbedding",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_RotaryEmbedding

@@ -11,8 +11,6 @@
 namespace assay {
 namespace {
 
-bool given(const OpContext& c, size_t i) { return i < c.input_count() && c.has_input(i); }
-
 int64_t read_heads(const OpContext& c) {
   const int64_t heads = c.attr_int("num_heads");
   c.check(heads > 0, "attribute 'num_heads' is {}; it must be positive", heads);
@@ -32,7 +30,7 @@ Tensor half(const Tensor& past, int64_t i) {
 
 std::optional<int64_t> buffer_length(const EvalContext& c, const SelfAttentionInputs& in) {
   if (c.attr_int("past_present_share_buffer", 0) == 0) return {};
-  c.check(given(c, in.past_length) && c.input(in.past_length).numel() == 1,
+  c.check(c.has_input(in.past_length) && c.input(in.past_length).numel() == 1,
           "a shared buffer needs one past_sequence_length");
   return c.input(in.past_length).to_int64()[0];
 }
@@ -80,7 +78,7 @@ void self_attention(const EvalContext& c, Steps& steps, const Traced& projected,
   const Traced query = part(0, sizes.query), key = part(sizes.query, sizes.query),
                value = part(2 * sizes.query, sizes.value);
   Tensor past_key, past_value;
-  if (given(c, in.past)) {
+  if (c.has_input(in.past)) {
     const Tensor& past = c.input(in.past);
     c.check(past.rank() == 5 && past.dim(0) == 2 && sizes.query == sizes.value,
             "a past of shape {} does not go with hidden sizes of {} and {}", past.shape().str(), sizes.query,
@@ -88,7 +86,7 @@ void self_attention(const EvalContext& c, Steps& steps, const Traced& projected,
     past_key = half(past, 0);
     past_value = half(past, 1);
   }
-  const std::optional<int64_t> length = given(c, in.past) ? buffer_length(c, in) : std::nullopt;
+  const std::optional<int64_t> length = c.has_input(in.past) ? buffer_length(c, in) : std::nullopt;
   const Cache keys = extend_cache(steps, past_key, length, key),
               values = extend_cache(steps, past_value, length, value);
   const Shape& q = query.value.shape();
@@ -113,7 +111,7 @@ void infer_self_attention(InferContext& c, const SelfAttentionInputs& in, DType 
   const int64_t heads = read_heads(c);
   check_attributes(c);
   const Dims *x = c.input_dims(0), *w = c.input_dims(1),
-             *past = given(c, in.past) ? c.input_dims(in.past) : nullptr;
+             *past = c.has_input(in.past) ? c.input_dims(in.past) : nullptr;
   c.check(x == nullptr || x->size() == 3, "the input has {} dimensions where 3 are needed",
           x ? x->size() : 0);
   c.check(w == nullptr || w->size() == 2, "the weights have {} dimensions where 2 are needed",
@@ -131,7 +129,7 @@ void infer_self_attention(InferContext& c, const SelfAttentionInputs& in, DType 
   }
   const Dim batch = x ? (*x)[0] : Dim(), sequence = x ? (*x)[1] : Dim();
   c.set_output(0, dtype, {batch, sequence, hidden});
-  Dim total = given(c, in.past) ? past ? dim_add((*past)[3], sequence) : Dim() : sequence;
+  Dim total = c.has_input(in.past) ? past ? dim_add((*past)[3], sequence) : Dim() : sequence;
   if (c.attr_int("past_present_share_buffer", 0) != 0 && past) total = (*past)[3];
   c.set_output(1, dtype, {Dim(2), batch, Dim(heads), total, size});
 }

@@ -3,7 +3,7 @@
 
 #include "ops/contrib/contrib_test_util.h"
 
-namespace assay {
+namespace assay::shapes_test {
 namespace {
 
 TEST(EmbedLayerNormalization, AddsTheTablesAndCountsTheMask) {
@@ -110,4 +110,4 @@ TEST(MurmurHash3, HasThePublishedValues) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::shapes_test

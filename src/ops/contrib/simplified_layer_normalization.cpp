@@ -6,7 +6,7 @@
 #include "ops/numerics/steps.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_SimplifiedLayerNormalization {
 namespace {
 
 void infer(InferContext& c) {
@@ -61,11 +61,11 @@ type V: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SimplifiedLayerNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SimplifiedLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SimplifiedLayerNormalization

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_SkipGroupNorm {
 namespace {
 
 void infer(InferContext& c) {
@@ -59,11 +59,11 @@ type M: float16 float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_SkipGroupNorm = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "SkipGroupNorm",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_SkipGroupNorm

@@ -3,7 +3,7 @@
 #include "ops/contrib/layer_norm.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_SkipLayerNormalization {
 namespace {
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
@@ -31,11 +31,11 @@ type U: float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_SkipLayerNormalization = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "SkipLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_SkipLayerNormalization

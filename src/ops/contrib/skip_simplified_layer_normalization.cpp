@@ -4,7 +4,7 @@
 #include "ops/contrib/layer_norm.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_SkipSimplifiedLayerNormalization {
 namespace {
 
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
@@ -32,11 +32,11 @@ type U: float)",
 
 }  // namespace
 
-constinit const OpDef op_ms_SkipSimplifiedLayerNormalization = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "SkipSimplifiedLayerNormalization",
     .versions = kVersions,
     .numerics = FusedOp<compute>::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_SkipSimplifiedLayerNormalization

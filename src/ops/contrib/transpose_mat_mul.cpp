@@ -2,7 +2,7 @@
 #include "ops/contrib/fused_operands.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_TransposeMatMul {
 namespace {
 
 constexpr OpVersion kVersions[] = {
@@ -19,11 +19,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_ms_TransposeMatMul = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "TransposeMatMul",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = fused_product_terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_TransposeMatMul

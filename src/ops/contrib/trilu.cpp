@@ -2,11 +2,11 @@
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_Trilu {
 namespace {
 
-void infer(InferContext& c) { infer_as(c, op_onnx_Trilu, 14); }
-void eval(EvalContext& c) { eval_as(c, op_onnx_Trilu, 14); }
+void infer(InferContext& c) { infer_as(c, op_onnx_Trilu::def, 14); }
+void eval(EvalContext& c) { eval_as(c, op_onnx_Trilu::def, 14); }
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -20,11 +20,11 @@ type T: @numeric_ir4 bool)",
 
 }  // namespace
 
-constinit const OpDef op_ms_Trilu = {
+constinit const OpDef def = {
     .domain = "com.microsoft",
     .name = "Trilu",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ms_Trilu

@@ -6,7 +6,7 @@
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ms_Unique {
 namespace {
 
 void infer(InferContext& c) {
@@ -21,7 +21,7 @@ void infer(InferContext& c) {
 void eval(EvalContext& c) {
   c.check(c.shape(0).size() == 1, "the input has shape {} where 1 dimension is needed", c.shape(0).str());
   // In ascending order: elements, first places, which one, counts.
-  const std::vector<Tensor> sorted = evaluate_as(c, op_onnx_Unique, 11, {c.input(0)}, 4);
+  const std::vector<Tensor> sorted = evaluate_as(c, op_onnx_Unique::def, 11, {c.input(0)}, 4);
   const std::vector<int64_t> first = sorted[1].to_int64(), counts = sorted[3].to_int64();
   std::vector<int64_t> order(first.size()), place(first.size()), which = sorted[2].to_int64(), out_counts;
   std::iota(order.begin(), order.end(), int64_t{0});
@@ -33,7 +33,7 @@ void eval(EvalContext& c) {
     out_counts.push_back(counts[static_cast<size_t>(order[i])]);
   }
   for (int64_t& i : which) i = place[static_cast<size_t>(i)];
-  c.set_output(0, evaluate_as(c, op_onnx_Gather, 11, {sorted[0], Tensor::vector(order)})[0]);
+  c.set_output(0, evaluate_as(c, op_onnx_Gather::def, 11, {sorted[0], Tensor::vector(order)})[0]);
   c.set_output(1, Tensor::vector(which));
   c.set_output(2, Tensor::vector(out_counts));
 }
@@ -50,6 +50,6 @@ type T: @all)",
 
 }  // namespace
 
-constinit const OpDef op_ms_Unique = {.domain = "com.microsoft", .name = "Unique", .versions = kVersions};
+constinit const OpDef def = {.domain = "com.microsoft", .name = "Unique", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ms_Unique

@@ -4,7 +4,7 @@
 #include "ops/infer.h"
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::branch_test {
 namespace {
 
 Type floats(Dims dims) { return Type::tensor(DType::kFloat32, std::move(dims)); }
@@ -212,4 +212,4 @@ TEST(Check, KnowsContainerTypes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::branch_test

@@ -6,7 +6,7 @@
 #include "ops/control/stack.h"
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::control_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -204,4 +204,4 @@ TEST(SequenceMap, RefusesWhatDoesNotMatch) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::control_test

@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::op_onnx_If {
 namespace {
 
 /// A branch that breaks a rule may be one that never runs, so it is an error only when it is sure to run, or
@@ -109,11 +109,11 @@ type B: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_If = {
+constinit const OpDef def = {
     .domain = "",
     .name = "If",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_If

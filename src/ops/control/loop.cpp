@@ -6,7 +6,7 @@
 #include "ops/op_list.h"
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::op_onnx_Loop {
 namespace {
 
 /// The inputs before the carried values: M and cond, of which the subgraph gets the iteration's number and
@@ -165,11 +165,11 @@ type B: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Loop = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Loop",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Loop

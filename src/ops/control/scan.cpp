@@ -10,7 +10,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::op_onnx_Scan {
 namespace {
 
 bool is_batched(const OpContext& c) { return c.since() < 9; }
@@ -329,11 +329,11 @@ type V: @all_ir13)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Scan = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Scan",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Scan

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 
-namespace assay {
+namespace assay::op_onnx_SequenceMap {
 namespace {
 
 void infer(InferContext& c) {
@@ -50,11 +50,11 @@ type V: @all seq(tensor(@all)))",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SequenceMap = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SequenceMap",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SequenceMap

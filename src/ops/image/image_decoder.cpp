@@ -6,7 +6,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_ImageDecoder {
 namespace {
 
 enum class PixelFormat : uint8_t { kRgb, kBgr, kGrayscale };
@@ -65,6 +65,6 @@ type T2: uint8)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ImageDecoder = {.domain = "", .name = "ImageDecoder", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "ImageDecoder", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ImageDecoder

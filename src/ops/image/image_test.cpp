@@ -9,7 +9,7 @@
 #include "ops/image/picture.h"
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::image_test {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -282,4 +282,4 @@ TEST(ImageDecoder, InfersTheChannels) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::image_test

@@ -4,7 +4,7 @@
 #include "ops/legacy_broadcast.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_And {
 namespace {
 
 void eval(EvalContext& c) {
@@ -32,6 +32,6 @@ type T1: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_And = {.domain = "", .name = "And", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "And", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_And

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_BitShift {
 namespace {
 
 bool shifts_left(const OpContext& c) {
@@ -61,6 +61,6 @@ type T: uint8 uint16 uint32 uint64 int8 int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_BitShift = {.domain = "", .name = "BitShift", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "BitShift", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_BitShift

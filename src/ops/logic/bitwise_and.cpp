@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_BitwiseAnd {
 namespace {
 
 void eval(EvalContext& c) {
@@ -23,6 +23,6 @@ type T: uint8 uint16 uint32 uint64 int8 int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_BitwiseAnd = {.domain = "", .name = "BitwiseAnd", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "BitwiseAnd", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_BitwiseAnd

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_BitwiseNot {
 namespace {
 
 void eval(EvalContext& c) {
@@ -21,6 +21,6 @@ type T: uint8 uint16 uint32 uint64 int8 int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_BitwiseNot = {.domain = "", .name = "BitwiseNot", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "BitwiseNot", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_BitwiseNot

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_BitwiseXor {
 namespace {
 
 void eval(EvalContext& c) {
@@ -18,6 +18,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_BitwiseXor = {.domain = "", .name = "BitwiseXor", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "BitwiseXor", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_BitwiseXor

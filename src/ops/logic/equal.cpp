@@ -5,7 +5,7 @@
 #include "ops/math/extent_math.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Equal {
 namespace {
 
 void infer(InferContext& c) {
@@ -72,6 +72,6 @@ type T1: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Equal = {.domain = "", .name = "Equal", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Equal", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Equal

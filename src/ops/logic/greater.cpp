@@ -4,7 +4,7 @@
 #include "ops/legacy_broadcast.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Greater {
 namespace {
 
 void eval(EvalContext& c) {
@@ -48,6 +48,6 @@ type T1: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Greater = {.domain = "", .name = "Greater", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Greater", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Greater

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_GreaterOrEqual {
 namespace {
 
 void eval(EvalContext& c) {
@@ -19,7 +19,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_GreaterOrEqual = {
-    .domain = "", .name = "GreaterOrEqual", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "GreaterOrEqual", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GreaterOrEqual

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_IsInf {
 namespace {
 
 void eval(EvalContext& c) {
@@ -37,6 +37,6 @@ type T2: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_IsInf = {.domain = "", .name = "IsInf", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "IsInf", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_IsInf

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_IsNaN {
 namespace {
 
 void eval(EvalContext& c) {
@@ -35,6 +35,6 @@ type T2: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_IsNaN = {.domain = "", .name = "IsNaN", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "IsNaN", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_IsNaN

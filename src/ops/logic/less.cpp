@@ -4,7 +4,7 @@
 #include "ops/legacy_broadcast.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Less {
 namespace {
 
 void eval(EvalContext& c) {
@@ -22,6 +22,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Less = {.domain = "", .name = "Less", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Less", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Less

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_LessOrEqual {
 namespace {
 
 void eval(EvalContext& c) {
@@ -19,6 +19,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_LessOrEqual = {.domain = "", .name = "LessOrEqual", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "LessOrEqual", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LessOrEqual

@@ -6,14 +6,14 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::logic_test {
 namespace {
 
 using Bools = std::vector<bool>;
 
 Tensor bools(const Bools& v) { return Tensor::vector(v); }
 
-Bools values(const Tensor& t) {
+Bools bools(const Tensor& t) {
   const auto s = t.span<bool>();
   return {s.begin(), s.end()};
 }
@@ -26,30 +26,30 @@ std::vector<T> numbers(const Tensor& t) {
 
 TEST(Logic, FollowsTheTruthTables) {
   const Tensor a = bools({false, false, true, true}), b = bools({false, true, false, true});
-  EXPECT_EQ(values(run_op("And", 7, {a, b})[0]), (Bools{false, false, false, true}));
-  EXPECT_EQ(values(run_op("Or", 7, {a, b})[0]), (Bools{false, true, true, true}));
-  EXPECT_EQ(values(run_op("Xor", 7, {a, b})[0]), (Bools{false, true, true, false}));
-  EXPECT_EQ(values(run_op("Not", 7, {a})[0]), (Bools{true, true, false, false}));
+  EXPECT_EQ(bools(run_op("And", 7, {a, b})[0]), (Bools{false, false, false, true}));
+  EXPECT_EQ(bools(run_op("Or", 7, {a, b})[0]), (Bools{false, true, true, true}));
+  EXPECT_EQ(bools(run_op("Xor", 7, {a, b})[0]), (Bools{false, true, true, false}));
+  EXPECT_EQ(bools(run_op("Not", 7, {a})[0]), (Bools{true, true, false, false}));
 }
 
 TEST(Compare, IsFalseForNaNAndExactForLargeIntegers) {
   const double nan = std::nan("");
   const Tensor a = Tensor::vector<double>({1, 2, 3, nan}), b = Tensor::scalar<double>(2);
-  EXPECT_EQ(values(run_op("Less", 9, {a, b})[0]), (Bools{true, false, false, false}));
-  EXPECT_EQ(values(run_op("LessOrEqual", 12, {a, b})[0]), (Bools{true, true, false, false}));
-  EXPECT_EQ(values(run_op("Greater", 9, {a, b})[0]), (Bools{false, false, true, false}));
-  EXPECT_EQ(values(run_op("GreaterOrEqual", 16, {a, b})[0]), (Bools{false, true, true, false}));
-  EXPECT_EQ(values(run_op("Equal", 11, {a, a})[0]), (Bools{true, true, true, false}));
+  EXPECT_EQ(bools(run_op("Less", 9, {a, b})[0]), (Bools{true, false, false, false}));
+  EXPECT_EQ(bools(run_op("LessOrEqual", 12, {a, b})[0]), (Bools{true, true, false, false}));
+  EXPECT_EQ(bools(run_op("Greater", 9, {a, b})[0]), (Bools{false, false, true, false}));
+  EXPECT_EQ(bools(run_op("GreaterOrEqual", 16, {a, b})[0]), (Bools{false, true, true, false}));
+  EXPECT_EQ(bools(run_op("Equal", 11, {a, a})[0]), (Bools{true, true, true, false}));
   const Tensor x = Tensor::vector<int64_t>({INT64_MAX}), z = Tensor::vector<int64_t>({INT64_MAX - 1});
-  EXPECT_EQ(values(run_op("Greater", 9, {x, z})[0]), Bools{true});
+  EXPECT_EQ(bools(run_op("Greater", 9, {x, z})[0]), Bools{true});
   const Tensor u = Tensor::vector<uint8_t>({200}), v = Tensor::vector<uint8_t>({100});
-  EXPECT_EQ(values(run_op("Less", 9, {u, v})[0]), Bools{false}) << "unsigned";
+  EXPECT_EQ(bools(run_op("Less", 9, {u, v})[0]), Bools{false}) << "unsigned";
 }
 
 TEST(Compare, ComparesStringsAndBools) {
   const Tensor a = Tensor::vector<std::string>({"a", "b"}), b = Tensor::scalar<std::string>("b");
-  EXPECT_EQ(values(run_op("Equal", 19, {a, b})[0]), (Bools{false, true}));
-  EXPECT_EQ(values(run_op("Equal", 7, {bools({true, false}), bools({true, true})})[0]), (Bools{true, false}));
+  EXPECT_EQ(bools(run_op("Equal", 19, {a, b})[0]), (Bools{false, true}));
+  EXPECT_EQ(bools(run_op("Equal", 7, {bools({true, false}), bools({true, true})})[0]), (Bools{true, false}));
 }
 
 TEST(Where, SelectsElementsOfEveryWidth) {
@@ -73,11 +73,11 @@ TEST(Where, SelectsElementsOfEveryWidth) {
 TEST(FloatClasses, FindNaNAndInfinitiesOfEitherSign) {
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor x = Tensor::vector<double>({1, std::nan(""), inf, -inf});
-  EXPECT_EQ(values(run_op("IsNaN", 20, {x})[0]), (Bools{false, true, false, false}));
-  EXPECT_EQ(values(run_op("IsInf", 10, {x})[0]), (Bools{false, false, true, true}));
-  EXPECT_EQ(values(run_op("IsInf", 20, {x}, {{"detect_negative", int64_t{0}}})[0]),
+  EXPECT_EQ(bools(run_op("IsNaN", 20, {x})[0]), (Bools{false, true, false, false}));
+  EXPECT_EQ(bools(run_op("IsInf", 10, {x})[0]), (Bools{false, false, true, true}));
+  EXPECT_EQ(bools(run_op("IsInf", 20, {x}, {{"detect_negative", int64_t{0}}})[0]),
             (Bools{false, false, true, false}));
-  EXPECT_EQ(values(run_op("IsInf", 20, {x}, {{"detect_positive", int64_t{0}}})[0]),
+  EXPECT_EQ(bools(run_op("IsInf", 20, {x}, {{"detect_positive", int64_t{0}}})[0]),
             (Bools{false, false, false, true}));
 }
 
@@ -103,4 +103,4 @@ TEST(BitShift, KeepsTheSignAndEmptiesWhatIsShiftedOut) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::logic_test

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Not {
 namespace {
 
 void eval(EvalContext& c) {
@@ -20,6 +20,6 @@ type T: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Not = {.domain = "", .name = "Not", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Not", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Not

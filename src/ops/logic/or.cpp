@@ -4,7 +4,7 @@
 #include "ops/legacy_broadcast.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Or {
 namespace {
 
 void eval(EvalContext& c) {
@@ -18,6 +18,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Or = {.domain = "", .name = "Or", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Or", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Or

@@ -5,7 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_Where {
 namespace {
 
 /// The elements of x or y, where the condition is known or does not matter.
@@ -83,6 +83,6 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Where = {.domain = "", .name = "Where", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Where", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Where

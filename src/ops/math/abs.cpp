@@ -6,7 +6,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Abs {
 namespace {
 
 void eval(EvalContext& c) {
@@ -41,6 +41,6 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Abs = {.domain = "", .name = "Abs", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Abs", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Abs

@@ -6,7 +6,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Add {
 namespace {
 
 void infer(InferContext& c) {
@@ -60,11 +60,11 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Add = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Add",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Add

@@ -6,7 +6,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Atan {
 namespace {
 
 void eval(EvalContext& c) {
@@ -20,11 +20,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Atan = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Atan",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Atan

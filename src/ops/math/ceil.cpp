@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Ceil {
 namespace {
 
 void eval(EvalContext& c) {
@@ -28,6 +28,6 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Ceil = {.domain = "", .name = "Ceil", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Ceil", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Ceil

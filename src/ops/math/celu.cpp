@@ -6,7 +6,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Celu {
 namespace {
 
 void eval(EvalContext& c) {
@@ -42,11 +42,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Celu = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Celu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Celu

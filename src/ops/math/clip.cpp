@@ -5,7 +5,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Clip {
 namespace {
 
 template <typename T>
@@ -76,6 +76,6 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Clip = {.domain = "", .name = "Clip", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Clip", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Clip

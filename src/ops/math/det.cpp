@@ -7,7 +7,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Det {
 namespace {
 
 void infer(InferContext& c) {
@@ -102,11 +102,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Det = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Det",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Det

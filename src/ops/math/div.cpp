@@ -6,7 +6,7 @@
 #include "ops/math/int_div.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Div {
 namespace {
 
 void infer(InferContext& c) {
@@ -32,11 +32,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Div = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Div",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Div

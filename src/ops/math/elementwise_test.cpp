@@ -6,7 +6,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::elementwise_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -161,4 +161,4 @@ TEST(Gelu, RefusesAnUnknownApproximation) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementwise_test

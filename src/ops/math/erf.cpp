@@ -7,7 +7,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Erf {
 namespace {
 
 void eval(EvalContext& c) {
@@ -38,11 +38,11 @@ type T: @numeric)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Erf = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Erf",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Erf

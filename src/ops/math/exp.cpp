@@ -6,7 +6,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Exp {
 namespace {
 
 void eval(EvalContext& c) {
@@ -26,11 +26,11 @@ type T: @float)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Exp = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Exp",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Exp

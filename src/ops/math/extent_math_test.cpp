@@ -5,7 +5,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::extent_math_test {
 namespace {
 
 Dim sym(const char* name) { return Dim::symbol(name); }
@@ -146,4 +146,4 @@ TEST(Propagate, RangeKnowsItsLength) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::extent_math_test

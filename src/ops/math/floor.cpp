@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Floor {
 namespace {
 
 void eval(EvalContext& c) {
@@ -20,6 +20,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Floor = {.domain = "", .name = "Floor", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Floor", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Floor

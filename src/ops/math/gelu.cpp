@@ -8,7 +8,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Gelu {
 namespace {
 
 constexpr double kTanhScale = 0.79788456080286535588;  // sqrt(2 / pi)
@@ -65,11 +65,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Gelu = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Gelu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Gelu

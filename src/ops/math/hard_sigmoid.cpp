@@ -7,7 +7,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_HardSigmoid {
 namespace {
 
 void eval(EvalContext& c) {
@@ -52,11 +52,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_HardSigmoid = {
+constinit const OpDef def = {
     .domain = "",
     .name = "HardSigmoid",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_HardSigmoid

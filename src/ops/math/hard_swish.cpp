@@ -7,7 +7,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_HardSwish {
 namespace {
 
 void eval(EvalContext& c) {
@@ -30,11 +30,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_HardSwish = {
+constinit const OpDef def = {
     .domain = "",
     .name = "HardSwish",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_HardSwish

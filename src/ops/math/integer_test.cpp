@@ -6,7 +6,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::integer_test {
 namespace {
 
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
@@ -132,4 +132,4 @@ TEST(Range, RefusesWhatHasNoSensibleLength) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::integer_test

@@ -4,7 +4,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_LeakyRelu {
 namespace {
 
 void eval(EvalContext& c) {
@@ -36,11 +36,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_LeakyRelu = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LeakyRelu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 2},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LeakyRelu

@@ -6,7 +6,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Max {
 namespace {
 
 void infer(InferContext& c) {
@@ -50,6 +50,6 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Max = {.domain = "", .name = "Max", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Max", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Max

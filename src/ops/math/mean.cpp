@@ -5,7 +5,7 @@
 #include "ops/legacy_broadcast.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Mean {
 namespace {
 
 void eval(EvalContext& c) {
@@ -40,11 +40,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Mean = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Mean",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 2, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Mean

@@ -8,7 +8,7 @@
 #include "ops/math/int_div.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Mod {
 namespace {
 
 bool truncates(const OpContext& c) {
@@ -85,11 +85,11 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Mod = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Mod",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Mod

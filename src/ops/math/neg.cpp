@@ -4,7 +4,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Neg {
 namespace {
 
 void eval(EvalContext& c) {
@@ -29,6 +29,6 @@ type T: @float_ir4 int32 int8 int16 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Neg = {.domain = "", .name = "Neg", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Neg", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Neg

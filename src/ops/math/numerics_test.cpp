@@ -8,7 +8,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::numerics_test {
 namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;
@@ -143,4 +143,4 @@ TEST(DetBound, CoversEliminationWithoutExchanges) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::numerics_test

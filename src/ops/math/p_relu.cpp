@@ -5,7 +5,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_PRelu {
 namespace {
 
 void infer(InferContext& c) {
@@ -89,11 +89,11 @@ type T: @float_ir4 uint32 uint64 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_PRelu = {
+constinit const OpDef def = {
     .domain = "",
     .name = "PRelu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_PRelu

@@ -11,7 +11,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Pow {
 namespace {
 
 /// base^exponent by squaring, modulo 2^bits.
@@ -111,11 +111,11 @@ type T1: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Pow = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Pow",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Pow

@@ -9,7 +9,7 @@
 #include "ops/op_list.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_Range {
 namespace {
 
 /// Longest range that is computed: more is a mistake, and would not fit in memory.
@@ -111,11 +111,11 @@ type T: @float_ir4 int16 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Range = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Range",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Range

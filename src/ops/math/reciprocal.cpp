@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Reciprocal {
 namespace {
 
 void eval(EvalContext& c) {
@@ -18,11 +18,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Reciprocal = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Reciprocal",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 2},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Reciprocal

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Relu {
 namespace {
 
 void eval(EvalContext& c) {
@@ -21,6 +21,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Relu = {.domain = "", .name = "Relu", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Relu", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Relu

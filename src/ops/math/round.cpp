@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Round {
 namespace {
 
 void eval(EvalContext& c) {
@@ -19,6 +19,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Round = {.domain = "", .name = "Round", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Round", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Round

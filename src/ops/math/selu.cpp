@@ -6,7 +6,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Selu {
 namespace {
 
 void eval(EvalContext& c) {
@@ -51,11 +51,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Selu = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Selu",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Selu

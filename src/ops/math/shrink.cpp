@@ -8,7 +8,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Shrink {
 namespace {
 
 template <typename T>
@@ -48,11 +48,11 @@ type T: @numeric)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Shrink = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Shrink",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Shrink

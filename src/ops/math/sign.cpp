@@ -4,7 +4,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Sign {
 namespace {
 
 void eval(EvalContext& c) {
@@ -26,6 +26,6 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Sign = {.domain = "", .name = "Sign", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Sign", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Sign

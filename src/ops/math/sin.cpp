@@ -6,7 +6,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Sin {
 namespace {
 
 void eval(EvalContext& c) {
@@ -26,11 +26,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Sin = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Sin",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Sin

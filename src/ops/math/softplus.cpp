@@ -7,7 +7,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Softplus {
 namespace {
 
 void eval(EvalContext& c) {
@@ -28,11 +28,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Softplus = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Softplus",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Softplus

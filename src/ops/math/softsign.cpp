@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Softsign {
 namespace {
 
 void eval(EvalContext& c) {
@@ -19,11 +19,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Softsign = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Softsign",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = 3},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Softsign

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Sqrt {
 namespace {
 
 void eval(EvalContext& c) {
@@ -20,11 +20,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Sqrt = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Sqrt",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Sqrt

@@ -6,7 +6,7 @@
 #include "ops/math/wrapping.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Sub {
 namespace {
 
 void infer(InferContext& c) {
@@ -30,11 +30,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Sub = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Sub",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Sub

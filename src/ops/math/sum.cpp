@@ -4,7 +4,7 @@
 #include "ops/legacy_broadcast.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Sum {
 namespace {
 
 void eval(EvalContext& c) {
@@ -38,11 +38,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Sum = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Sum",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Sum

@@ -5,7 +5,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_SwiGLU {
 namespace {
 
 void infer(InferContext& c) {
@@ -50,11 +50,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SwiGLU = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SwiGLU",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SwiGLU

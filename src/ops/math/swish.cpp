@@ -5,7 +5,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Swish {
 namespace {
 
 void eval(EvalContext& c) {
@@ -24,11 +24,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Swish = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Swish",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Swish

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_ThresholdedRelu {
 namespace {
 
 void eval(EvalContext& c) {
@@ -18,7 +18,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ThresholdedRelu = {
-    .domain = "", .name = "ThresholdedRelu", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "ThresholdedRelu", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ThresholdedRelu

@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_ml_ArrayFeatureExtractor {
 namespace {
 
 void infer(InferContext& c) {
@@ -54,11 +54,11 @@ type T: float double int64 int32 string)",
 
 }  // namespace
 
-constinit const OpDef op_ml_ArrayFeatureExtractor = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "ArrayFeatureExtractor",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_ArrayFeatureExtractor

@@ -3,7 +3,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_Binarizer {
 namespace {
 
 void eval(EvalContext& c) {
@@ -26,6 +26,6 @@ type T: float double int64 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ml_Binarizer = {.domain = "ai.onnx.ml", .name = "Binarizer", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.ml", .name = "Binarizer", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ml_Binarizer

@@ -9,7 +9,7 @@
 #include "ops/tensor/elements.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ml_CastMap {
 namespace {
 
 DType read_target(const OpContext& c) {
@@ -97,6 +97,6 @@ type T2: string float int64)",
 
 }  // namespace
 
-constinit const OpDef op_ml_CastMap = {.domain = "ai.onnx.ml", .name = "CastMap", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.ml", .name = "CastMap", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ml_CastMap

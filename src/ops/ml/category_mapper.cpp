@@ -5,7 +5,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_CategoryMapper {
 namespace {
 
 void infer(InferContext& c) {
@@ -62,7 +62,6 @@ type T2: string int64)",
 
 }  // namespace
 
-constinit const OpDef op_ml_CategoryMapper = {
-    .domain = "ai.onnx.ml", .name = "CategoryMapper", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.ml", .name = "CategoryMapper", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ml_CategoryMapper

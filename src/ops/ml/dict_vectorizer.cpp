@@ -7,7 +7,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_ml_DictVectorizer {
 namespace {
 
 int64_t vocabulary_size(const OpContext& c) {
@@ -65,7 +65,6 @@ type T2: int64 float double string)",
 
 }  // namespace
 
-constinit const OpDef op_ml_DictVectorizer = {
-    .domain = "ai.onnx.ml", .name = "DictVectorizer", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.ml", .name = "DictVectorizer", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ml_DictVectorizer

@@ -8,7 +8,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_ml_FeatureVectorizer {
 namespace {
 
 /// The width of each input in the output, or nothing where the node does not say.
@@ -72,11 +72,11 @@ type T1: int32 int64 float double)",
 
 }  // namespace
 
-constinit const OpDef op_ml_FeatureVectorizer = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "FeatureVectorizer",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_FeatureVectorizer

@@ -3,7 +3,7 @@
 
 #include "ops/ml/ml_test_util.h"
 
-namespace assay {
+namespace assay::forest_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -203,4 +203,4 @@ TEST(TreeEnsemble, InfersTheInputsTypeAndTheTargets) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::forest_test

@@ -6,7 +6,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_Imputer {
 namespace {
 
 template <typename T>
@@ -64,6 +64,6 @@ type T: float double int64 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ml_Imputer = {.domain = "ai.onnx.ml", .name = "Imputer", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.ml", .name = "Imputer", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ml_Imputer

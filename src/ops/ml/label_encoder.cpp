@@ -11,7 +11,7 @@
 #include "ops/tensor/elements.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_ml_LabelEncoder {
 namespace {
 
 Tensor floats(const std::vector<double>& v) { return Tensor::vector(std::vector<float>(v.begin(), v.end())); }
@@ -182,11 +182,11 @@ type T2: string int64 float int32 int16 double)",
 
 }  // namespace
 
-constinit const OpDef op_ml_LabelEncoder = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "LabelEncoder",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_LabelEncoder

@@ -8,7 +8,7 @@
 #include "ops/ml/score_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_LinearClassifier {
 namespace {
 
 /// A classifier's attributes.
@@ -88,11 +88,11 @@ type T2: string int64)",
 
 }  // namespace
 
-constinit const OpDef op_ml_LinearClassifier = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "LinearClassifier",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_LinearClassifier

@@ -4,7 +4,7 @@
 #include "ops/ml/score_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_LinearRegressor {
 namespace {
 
 void infer(InferContext& c) {
@@ -43,11 +43,11 @@ type T: float double int64 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ml_LinearRegressor = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "LinearRegressor",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_LinearRegressor

@@ -3,7 +3,7 @@
 
 #include "ops/ml/ml_test_util.h"
 
-namespace assay {
+namespace assay::ml_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -223,4 +223,4 @@ TEST(ZipMap, InfersASequenceOfMaps) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::ml_test

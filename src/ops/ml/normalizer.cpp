@@ -8,7 +8,7 @@
 #include "ops/ml/score_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_Normalizer {
 namespace {
 
 enum class Norm : uint8_t { kMax, kL1, kL2 };
@@ -66,11 +66,11 @@ type T: float double int64 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ml_Normalizer = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "Normalizer",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_Normalizer

@@ -8,7 +8,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_ml_OneHotEncoder {
 namespace {
 
 int64_t category_count(const OpContext& c) {
@@ -89,7 +89,6 @@ type T: string int64 int32 float double)",
 
 }  // namespace
 
-constinit const OpDef op_ml_OneHotEncoder = {
-    .domain = "ai.onnx.ml", .name = "OneHotEncoder", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.ml", .name = "OneHotEncoder", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ml_OneHotEncoder

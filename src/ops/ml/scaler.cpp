@@ -5,7 +5,7 @@
 #include "ops/ml/features.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_Scaler {
 namespace {
 
 void infer(InferContext& c) {
@@ -56,11 +56,11 @@ type T: float double int64 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ml_Scaler = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "Scaler",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_Scaler

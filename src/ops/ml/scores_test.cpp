@@ -4,7 +4,7 @@
 #include "ops/ml/ml_test_util.h"
 #include "ops/ml/post_transform.h"
 
-namespace assay {
+namespace assay::scores_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -248,4 +248,4 @@ TEST(SVMRegressor, BoundHoldsInFloat32AndIsNotLoose) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::scores_test

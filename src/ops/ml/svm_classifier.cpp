@@ -10,7 +10,7 @@
 #include "ops/ml/svm.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_SVMClassifier {
 namespace {
 
 /// A classifier's attributes.
@@ -236,11 +236,11 @@ type T2: string int64)",
 
 }  // namespace
 
-constinit const OpDef op_ml_SVMClassifier = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "SVMClassifier",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_SVMClassifier

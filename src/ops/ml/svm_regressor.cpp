@@ -6,7 +6,7 @@
 #include "ops/ml/svm.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_SVMRegressor {
 namespace {
 
 void infer(InferContext& c) {
@@ -88,11 +88,11 @@ type T: float double int64 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ml_SVMRegressor = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "SVMRegressor",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_SVMRegressor

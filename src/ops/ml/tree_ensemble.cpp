@@ -5,7 +5,7 @@
 #include "ops/ml/score_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_TreeEnsemble {
 namespace {
 
 int64_t target_count(const OpContext& c) {
@@ -71,11 +71,11 @@ type T: @float)",
 
 }  // namespace
 
-constinit const OpDef op_ml_TreeEnsemble = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "TreeEnsemble",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_TreeEnsemble

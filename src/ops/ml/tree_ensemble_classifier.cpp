@@ -10,7 +10,7 @@
 #include "ops/ml/score_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_TreeEnsembleClassifier {
 namespace {
 
 /// A classifier's attributes.
@@ -140,11 +140,11 @@ type T2: string int64)",
 
 }  // namespace
 
-constinit const OpDef op_ml_TreeEnsembleClassifier = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "TreeEnsembleClassifier",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_TreeEnsembleClassifier

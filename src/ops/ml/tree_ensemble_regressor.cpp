@@ -5,7 +5,7 @@
 #include "ops/ml/score_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_ml_TreeEnsembleRegressor {
 namespace {
 
 int64_t target_count(const OpContext& c) {
@@ -106,11 +106,11 @@ type T: float double int64 int32)",
 
 }  // namespace
 
-constinit const OpDef op_ml_TreeEnsembleRegressor = {
+constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "TreeEnsembleRegressor",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_ml_TreeEnsembleRegressor

@@ -8,7 +8,7 @@
 #include "ops/sequence/elements_of.h"
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::op_ml_ZipMap {
 namespace {
 
 constexpr const char *kInts = "classlabels_int64s", *kStrings = "classlabels_strings";
@@ -67,6 +67,6 @@ type T: seq(map(string, float)) seq(map(int64, float)))",
 
 }  // namespace
 
-constinit const OpDef op_ml_ZipMap = {.domain = "ai.onnx.ml", .name = "ZipMap", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.ml", .name = "ZipMap", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_ml_ZipMap

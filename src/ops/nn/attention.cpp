@@ -4,7 +4,7 @@
 #include "ops/nn/heads.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Attention {
 namespace {
 
 /// What the fourth output shows.
@@ -117,11 +117,11 @@ type U: @numeric_ir4 bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Attention = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Attention",
     .versions = kVersions,
     .numerics = Fused::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Attention

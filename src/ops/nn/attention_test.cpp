@@ -3,7 +3,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::attention_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -246,4 +246,4 @@ TEST(RotaryEmbedding, KeepsLengthsAndComposes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::attention_test

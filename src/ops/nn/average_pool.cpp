@@ -3,7 +3,7 @@
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_AveragePool {
 namespace {
 
 void eval(EvalContext& c) {
@@ -84,11 +84,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_AveragePool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "AveragePool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_AveragePool

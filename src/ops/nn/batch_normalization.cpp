@@ -9,7 +9,7 @@
 #include "ops/nn/normalize.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_BatchNormalization {
 namespace {
 
 /// Before opset 9 each feature can be normalised instead of each channel.
@@ -273,7 +273,7 @@ type T2: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_BatchNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "BatchNormalization",
     .versions = kVersions,
@@ -283,4 +283,4 @@ constinit const OpDef op_onnx_BatchNormalization = {
                  .drift = drift},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_BatchNormalization

@@ -8,7 +8,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_CausalConvWithState {
 namespace {
 
 enum Input { kData, kWeight, kBias, kPast };
@@ -126,11 +126,11 @@ type T: float float16 bfloat16)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_CausalConvWithState = {
+constinit const OpDef def = {
     .domain = "",
     .name = "CausalConvWithState",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_CausalConvWithState

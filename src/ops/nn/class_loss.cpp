@@ -7,14 +7,14 @@
 namespace assay {
 namespace {
 
-enum class Reduction : uint8_t { kNone, kSum, kMean };
+enum class LossReduction : uint8_t { kNone, kSum, kMean };
 
-Reduction read_reduction(const OpContext& c) {
+LossReduction read_reduction(const OpContext& c) {
   const std::string& name = c.attr_string("reduction");
-  if (name == "none") return Reduction::kNone;
-  if (name == "sum") return Reduction::kSum;
+  if (name == "none") return LossReduction::kNone;
+  if (name == "sum") return LossReduction::kSum;
   c.check(name == "mean", "reduction '{}' is none of none, sum, mean", name);
-  return Reduction::kMean;
+  return LossReduction::kMean;
 }
 
 /// One sample: which log-probability counts, and with what weight (0: ignored).
@@ -60,13 +60,13 @@ void infer_class_loss(InferContext& c) {
   c.check(in == nullptr || target == nullptr || target->size() + 1 == in->size(),
           "targets of {} dimensions do not go with scores of {}", target ? target->size() : 0,
           in ? in->size() : 0);
-  if (read_reduction(c) != Reduction::kNone) return c.set_output(0, c.input_dtype(0), Dims());
+  if (read_reduction(c) != LossReduction::kNone) return c.set_output(0, c.input_dtype(0), Dims());
   if (target != nullptr) return c.set_output(0, c.input_dtype(0), *target);
   c.set_output(0, c.input_dtype(0));
 }
 
 Tensor class_loss(const EvalContext& c, const Tensor& log_probabilities) {
-  const Reduction reduction = read_reduction(c);
+  const LossReduction reduction = read_reduction(c);
   const double* p = log_probabilities.data<double>();
   Tensor each = Tensor::allocate(DType::kFloat64, c.shape(1));
   double* out = each.mutable_data<double>();
@@ -76,14 +76,14 @@ Tensor class_loss(const EvalContext& c, const Tensor& log_probabilities) {
     sum += *out++;
     weights += pick.weight;
   }
-  if (reduction == Reduction::kNone) return each;
-  return Tensor::scalar<double>(reduction == Reduction::kSum ? sum : sum / weights);
+  if (reduction == LossReduction::kNone) return each;
+  return Tensor::scalar<double>(reduction == LossReduction::kSum ? sum : sum / weights);
 }
 
 Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, const Tensor& errors,
                          double u, LossErrors kind) {
   const bool independent = kind == LossErrors::kIndependent;
-  const Reduction reduction = read_reduction(c);
+  const LossReduction reduction = read_reduction(c);
   const double *p = log_probabilities.data<double>(), *e = errors.data<double>();
   Tensor each = Tensor::allocate(DType::kFloat64, c.shape(1));
   double* out = each.mutable_data<double>();
@@ -96,12 +96,12 @@ Tensor class_loss_errors(const EvalContext& c, const Tensor& log_probabilities, 
     magnitude += pick.weight == 0 ? 0.0 : loss;
     weights += std::fabs(pick.weight);
   }
-  if (reduction == Reduction::kNone) return each;
+  if (reduction == LossReduction::kNone) return each;
   const auto terms = static_cast<double>(each.numel());
   const double count = (independent ? expected_additions(terms) : terms) + 2;
   const double total = (independent ? std::sqrt(sum) : sum) + count * u * magnitude;
-  return Tensor::scalar<double>(reduction == Reduction::kSum ? total
-                                                             : (total + count * u * magnitude) / weights);
+  return Tensor::scalar<double>(reduction == LossReduction::kSum ? total
+                                                                 : (total + count * u * magnitude) / weights);
 }
 
 }  // namespace assay

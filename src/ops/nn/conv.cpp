@@ -5,7 +5,7 @@
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Conv {
 namespace {
 
 void infer(InferContext& c) {
@@ -56,11 +56,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Conv = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Conv",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Conv

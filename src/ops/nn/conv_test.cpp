@@ -1,6 +1,6 @@
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::conv_test {
 namespace {
 
 /// One convolution: `out` holds the extents that the specification's formula gives.
@@ -180,4 +180,4 @@ TEST(ConvErrors, BiasOfTheWrongLength) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conv_test

@@ -6,7 +6,7 @@
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_ConvTranspose {
 namespace {
 
 using AutoPad = WindowAttributes::AutoPad;
@@ -146,11 +146,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ConvTranspose = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ConvTranspose",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ConvTranspose

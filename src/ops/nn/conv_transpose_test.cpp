@@ -1,6 +1,6 @@
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::conv_transpose_test {
 namespace {
 
 double inner_product(const Tensor& a, const Tensor& b) {
@@ -93,4 +93,4 @@ TEST(ConvTransposeErrors, NameTheBrokenRule) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conv_transpose_test

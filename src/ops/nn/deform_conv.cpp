@@ -8,7 +8,7 @@
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_DeformConv {
 namespace {
 
 enum Input { kX, kW, kOffset, kBias, kMask };
@@ -191,11 +191,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_DeformConv = {
+constinit const OpDef def = {
     .domain = "",
     .name = "DeformConv",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_DeformConv

@@ -2,7 +2,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::detection_test {
 namespace {
 
 Tensor count(int64_t n) { return Tensor::vector<int64_t>({n}); }
@@ -131,4 +131,4 @@ TEST(CausalConvWithState, ContinuesFromItsState) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::detection_test

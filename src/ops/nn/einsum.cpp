@@ -9,7 +9,7 @@
 #include "ops/nn/einsum_equation.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Einsum {
 namespace {
 
 void infer(InferContext& c) {
@@ -206,11 +206,11 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Einsum = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Einsum",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Einsum

@@ -2,7 +2,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::einsum_test {
 namespace {
 
 struct EinsumCase {
@@ -119,4 +119,4 @@ TEST(EinsumErrors, NameTheBrokenRule) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::einsum_test

@@ -10,7 +10,7 @@
 #include "ops/tensor/strided_copy.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_preview_FlexAttention {
 namespace {
 
 constexpr const char* kNames[] = {"Q", "K", "V"};
@@ -146,11 +146,11 @@ type T1: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_preview_FlexAttention = {
+constinit const OpDef def = {
     .domain = "ai.onnx.preview",
     .name = "FlexAttention",
     .versions = kVersions,
     .numerics = Fused::kNumerics,
 };
 
-}  // namespace assay
+}  // namespace assay::op_preview_FlexAttention

@@ -5,7 +5,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::flex_attention_test {
 namespace {
 
 constexpr std::string_view kDomain = "ai.onnx.preview";
@@ -157,4 +157,4 @@ TEST(FlexAttention, BoundHoldsInFloat32AndIsNotLoose) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::flex_attention_test

@@ -8,7 +8,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Gemm {
 namespace {
 
 void infer(InferContext& c) {
@@ -215,11 +215,11 @@ type T: @float_ir4 uint32 uint64 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Gemm = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Gemm",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Gemm

@@ -1,6 +1,6 @@
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::gemm_test {
 namespace {
 
 /// A' = [[1, 2, 3], [4, 5, 6]], B' = [[1, 0], [0, 1], [1, 1]]; the product is [[4, 5], [10, 11]].
@@ -56,4 +56,4 @@ TEST(GemmOp, InfersAndRefuses) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::gemm_test

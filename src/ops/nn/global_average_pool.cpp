@@ -2,7 +2,7 @@
 #include "ops/nn/global_pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_GlobalAveragePool {
 namespace {
 
 void eval(EvalContext& c) {
@@ -22,11 +22,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_GlobalAveragePool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GlobalAveragePool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GlobalAveragePool

@@ -3,7 +3,7 @@
 #include "ops/nn/lp_norm.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_GlobalLpPool {
 namespace {
 
 void eval(EvalContext& c) {
@@ -41,11 +41,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_GlobalLpPool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GlobalLpPool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 4, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GlobalLpPool

@@ -4,7 +4,7 @@
 #include "ops/nn/global_pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_GlobalMaxPool {
 namespace {
 
 void eval(EvalContext& c) {
@@ -23,10 +23,10 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_GlobalMaxPool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GlobalMaxPool",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GlobalMaxPool

@@ -5,7 +5,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_GroupNormalization {
 namespace {
 
 int64_t read_groups(const OpContext& c, const Dim& channels) {
@@ -69,7 +69,7 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_GroupNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GroupNormalization",
     .versions = kVersions,
@@ -79,4 +79,4 @@ constinit const OpDef op_onnx_GroupNormalization = {
                  .drift = drift},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GroupNormalization

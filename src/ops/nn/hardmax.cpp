@@ -4,7 +4,7 @@
 #include "ops/nn/softmax_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Hardmax {
 namespace {
 
 void eval(EvalContext& c) {
@@ -39,10 +39,10 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Hardmax = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Hardmax",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Hardmax

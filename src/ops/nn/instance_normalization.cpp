@@ -4,7 +4,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_InstanceNormalization {
 namespace {
 
 void infer(InferContext& c) {
@@ -66,7 +66,7 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_InstanceNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "InstanceNormalization",
     .versions = kVersions,
@@ -76,4 +76,4 @@ constinit const OpDef op_onnx_InstanceNormalization = {
                  .drift = drift},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_InstanceNormalization

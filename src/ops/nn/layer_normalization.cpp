@@ -7,7 +7,7 @@
 #include "ops/nn/normalize.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_LayerNormalization {
 namespace {
 
 void infer(InferContext& c) {
@@ -86,7 +86,7 @@ type U: float bfloat16)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_LayerNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LayerNormalization",
     .versions = kVersions,
@@ -96,4 +96,4 @@ constinit const OpDef op_onnx_LayerNormalization = {
                  .drift = drift},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LayerNormalization

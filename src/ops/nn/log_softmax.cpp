@@ -2,7 +2,7 @@
 #include "ops/nn/softmax_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_LogSoftmax {
 namespace {
 
 void eval(EvalContext& c) { c.set_output(0, log_softmax(c.input(0), softmax_slices(c))); }
@@ -23,11 +23,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_LogSoftmax = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LogSoftmax",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LogSoftmax

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_LpNormalization {
 namespace {
 
 int64_t read_p(const OpContext& c) {
@@ -67,11 +67,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_LpNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LpNormalization",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LpNormalization

@@ -3,7 +3,7 @@
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_LpPool {
 namespace {
 
 void eval(EvalContext& c) {
@@ -76,11 +76,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_LpPool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LpPool",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 4, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LpPool

@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_LRN {
 namespace {
 
 void check_size(const OpContext& c, size_t rank) {
@@ -102,11 +102,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_LRN = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LRN",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LRN

@@ -3,7 +3,7 @@
 #include "ops/nn/matrix_product.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_MatMul {
 namespace {
 
 void infer(InferContext& c) {
@@ -41,11 +41,11 @@ type T: @float_ir4 uint32 uint64 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_MatMul = {
+constinit const OpDef def = {
     .domain = "",
     .name = "MatMul",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_MatMul

@@ -7,7 +7,7 @@
 #include "ops/nn/pool.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_MaxPool {
 namespace {
 
 void infer(InferContext& c) {
@@ -128,10 +128,10 @@ type I: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_MaxPool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "MaxPool",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_MaxPool

@@ -6,7 +6,7 @@
 #include "ops/eval_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_MaxRoiPool {
 namespace {
 
 std::vector<int64_t> read_grid(const OpContext& c) {
@@ -99,10 +99,10 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_MaxRoiPool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "MaxRoiPool",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_MaxRoiPool

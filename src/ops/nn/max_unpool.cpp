@@ -5,7 +5,7 @@
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_MaxUnpool {
 namespace {
 
 /// stride * (in - 1) + kernel - pads.
@@ -105,10 +105,10 @@ type T2: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_MaxUnpool = {
+constinit const OpDef def = {
     .domain = "",
     .name = "MaxUnpool",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_MaxUnpool

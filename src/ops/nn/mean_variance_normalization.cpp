@@ -7,7 +7,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_onnx_MeanVarianceNormalization {
 namespace {
 
 /// What the specification adds to the deviation.
@@ -92,7 +92,7 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_MeanVarianceNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "MeanVarianceNormalization",
     .versions = kVersions,
@@ -102,4 +102,4 @@ constinit const OpDef op_onnx_MeanVarianceNormalization = {
                  .drift = drift},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_MeanVarianceNormalization

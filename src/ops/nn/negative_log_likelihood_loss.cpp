@@ -3,7 +3,7 @@
 #include "ops/nn/class_loss.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_NegativeLogLikelihoodLoss {
 namespace {
 
 void eval(EvalContext& c) { c.set_output(0, class_loss(c, c.input(0))); }
@@ -43,11 +43,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_NegativeLogLikelihoodLoss = {
+constinit const OpDef def = {
     .domain = "",
     .name = "NegativeLogLikelihoodLoss",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_NegativeLogLikelihoodLoss

@@ -5,7 +5,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_NonMaxSuppression {
 namespace {
 
 enum Input { kBoxes, kScores, kMostBoxes, kIouThreshold, kScoreThreshold };
@@ -114,10 +114,10 @@ attr center_point_box: int = 0)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_NonMaxSuppression = {
+constinit const OpDef def = {
     .domain = "",
     .name = "NonMaxSuppression",
     .versions = kVersions,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_NonMaxSuppression

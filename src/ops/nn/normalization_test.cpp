@@ -2,7 +2,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::normalization_test {
 namespace {
 
 /// Mean 0 and deviation 1 along each row of [rows, count].
@@ -171,4 +171,4 @@ TEST(NormalizationErrors, NameTheBrokenRule) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::normalization_test

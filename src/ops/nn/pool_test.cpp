@@ -3,7 +3,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::pool_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -179,4 +179,4 @@ TEST(MaxUnpool, UndoesMaxPool) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::pool_test

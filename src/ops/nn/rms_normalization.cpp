@@ -5,7 +5,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_RMSNormalization {
 namespace {
 
 void infer(InferContext& c) {
@@ -63,11 +63,11 @@ type V: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_RMSNormalization = {
+constinit const OpDef def = {
     .domain = "",
     .name = "RMSNormalization",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_RMSNormalization

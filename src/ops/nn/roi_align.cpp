@@ -8,7 +8,7 @@
 #include "ops/nn/window.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_RoiAlign {
 namespace {
 
 /// Points along one axis of a cell beyond which a region is refused.
@@ -206,11 +206,11 @@ type T2: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_RoiAlign = {
+constinit const OpDef def = {
     .domain = "",
     .name = "RoiAlign",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_RoiAlign

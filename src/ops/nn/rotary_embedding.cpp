@@ -6,7 +6,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_RotaryEmbedding {
 namespace {
 
 void infer(InferContext& c) {
@@ -119,11 +119,11 @@ type M: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_RotaryEmbedding = {
+constinit const OpDef def = {
     .domain = "",
     .name = "RotaryEmbedding",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_RotaryEmbedding

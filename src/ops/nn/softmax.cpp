@@ -5,7 +5,7 @@
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Softmax {
 namespace {
 
 void eval(EvalContext& c) {
@@ -55,11 +55,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_Softmax = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Softmax",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Softmax

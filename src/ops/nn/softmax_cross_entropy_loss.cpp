@@ -6,7 +6,7 @@
 #include "ops/nn/softmax_rows.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_SoftmaxCrossEntropyLoss {
 namespace {
 
 void infer(InferContext& c) {
@@ -69,11 +69,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SoftmaxCrossEntropyLoss = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SoftmaxCrossEntropyLoss",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SoftmaxCrossEntropyLoss

@@ -2,7 +2,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::softmax_test {
 namespace {
 
 TEST(Softmax, StaysFiniteFarFromZero) {
@@ -117,4 +117,4 @@ TEST(ClassLoss, RefusesWhatIsNoClass) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::softmax_test

@@ -6,7 +6,7 @@
 
 #include "ops/contrib/contrib_test_util.h"
 
-namespace assay {
+namespace assay::steps_test {
 namespace {
 
 constexpr double kU = 0x1p-24;
@@ -140,4 +140,4 @@ TEST(Steps, GiveZerosToARowWithoutKeys) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::steps_test

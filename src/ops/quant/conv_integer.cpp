@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
 
-namespace assay {
+namespace assay::op_onnx_ConvInteger {
 namespace {
 
 void infer(InferContext& c) { infer_conv(c, DType::kInt32, 0, 1); }
@@ -39,11 +39,11 @@ type T3: int32)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ConvInteger = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ConvInteger",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ConvInteger

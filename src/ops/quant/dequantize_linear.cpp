@@ -6,7 +6,7 @@
 #include "ops/quant/quantize.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_DequantizeLinear {
 namespace {
 
 /// The type of y: the attribute, else that of the scale.
@@ -128,7 +128,7 @@ type T3: float float16 bfloat16)",
 }  // namespace
 
 /// int32 may round on its way to float.
-constinit const OpDef op_onnx_DequantizeLinear = {
+constinit const OpDef def = {
     .domain = "",
     .name = "DequantizeLinear",
     .versions = kVersions,
@@ -136,4 +136,4 @@ constinit const OpDef op_onnx_DequantizeLinear = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_DequantizeLinear

@@ -9,7 +9,7 @@
 #include "ops/quant/quantize.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_DynamicQuantizeLinear {
 namespace {
 
 constexpr float kHighest = 255;
@@ -56,7 +56,7 @@ type T2: uint8)",
 }  // namespace
 
 /// The scale is a difference of numbers of opposite sign, divided.
-constinit const OpDef op_onnx_DynamicQuantizeLinear = {
+constinit const OpDef def = {
     .domain = "",
     .name = "DynamicQuantizeLinear",
     .versions = kVersions,
@@ -64,4 +64,4 @@ constinit const OpDef op_onnx_DynamicQuantizeLinear = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_DynamicQuantizeLinear

@@ -10,7 +10,7 @@ Tensor subtract(const Tensor& a, const Tensor& b) {
   return map_broadcast<double>(a, b, [](double x, double z) { return x - z; });
 }
 
-bool given(const EvalContext& c, size_t i) { return i < c.inputs().size() && c.input(i).defined(); }
+bool is_defined(const EvalContext& c, size_t i) { return i < c.inputs().size() && c.input(i).defined(); }
 
 }  // namespace
 
@@ -27,17 +27,17 @@ Tensor matrix_parameter(const EvalContext& c, size_t i, size_t z, bool by_column
 
 Tensor matrix_levels(const EvalContext& c, size_t i, size_t z, bool by_column) {
   Tensor levels = to_float64(c.input(i));
-  return given(c, z) ? subtract(levels, matrix_parameter(c, i, z, by_column)) : levels;
+  return is_defined(c, z) ? subtract(levels, matrix_parameter(c, i, z, by_column)) : levels;
 }
 
 Tensor data_levels(const EvalContext& c, size_t i, size_t z) {
   Tensor levels = to_float64(c.input(i));
-  return given(c, z) ? subtract(levels, Tensor::scalar(scalar_parameter(c, z))) : levels;
+  return is_defined(c, z) ? subtract(levels, Tensor::scalar(scalar_parameter(c, z))) : levels;
 }
 
 Tensor weight_levels(const EvalContext& c, size_t i, size_t z) {
   Tensor levels = to_float64(c.input(i));
-  if (!given(c, z)) return levels;
+  if (!is_defined(c, z)) return levels;
   const Tensor zero = to_float64(c.input(z));
   if (zero.numel() == 1) return subtract(levels, zero.reshaped({}));
   c.check(zero.shape() == Shape{levels.dim(0)}, "input {} has shape {} for {} output channels", z,

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/quant/integer_operands.h"
 
-namespace assay {
+namespace assay::op_onnx_MatMulInteger {
 namespace {
 
 void infer(InferContext& c) {
@@ -33,11 +33,11 @@ type T3: int32)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_MatMulInteger = {
+constinit const OpDef def = {
     .domain = "",
     .name = "MatMulInteger",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_MatMulInteger

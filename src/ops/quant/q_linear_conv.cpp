@@ -8,7 +8,7 @@
 #include "ops/quant/quantize.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_QLinearConv {
 namespace {
 
 enum Input { kX, kXScale, kXZero, kW, kWScale, kWZero, kYScale, kYZero, kBias };
@@ -72,11 +72,11 @@ type T4: int32)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_QLinearConv = {
+constinit const OpDef def = {
     .domain = "",
     .name = "QLinearConv",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_QLinearConv

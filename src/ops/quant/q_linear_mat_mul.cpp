@@ -8,7 +8,7 @@
 #include "ops/quant/quantize.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_QLinearMatMul {
 namespace {
 
 void infer(InferContext& c) {
@@ -68,11 +68,11 @@ type T3: int8 uint8 float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_QLinearMatMul = {
+constinit const OpDef def = {
     .domain = "",
     .name = "QLinearMatMul",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_QLinearMatMul

@@ -10,7 +10,7 @@
 #include "tensor/convert.h"
 #include "tensor/half.h"
 
-namespace assay {
+namespace assay::op_onnx_QuantizeLinear {
 namespace {
 
 /// The type of y: that of the zero point, else the attribute, else uint8.
@@ -184,11 +184,11 @@ type T3: int8 uint8 int16 uint16 float8e4m3fn float8e4m3fnuz float8e5m2 float8e5
 
 }  // namespace
 
-constinit const OpDef op_onnx_QuantizeLinear = {
+constinit const OpDef def = {
     .domain = "",
     .name = "QuantizeLinear",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_QuantizeLinear

@@ -4,7 +4,7 @@
 #include "ops/nn/test_tensors.h"
 #include "tensor/half.h"
 
-namespace assay {
+namespace assay::quantize_test {
 namespace {
 
 Tensor floats(const std::vector<float>& v) { return Tensor::vector<float>(v); }
@@ -156,4 +156,4 @@ TEST(QuantErrors, NameTheBrokenRule) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::quantize_test

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/arg_reduce.h"
 
-namespace assay {
+namespace assay::op_onnx_ArgMax {
 namespace {
 
 void eval(EvalContext& c) {
@@ -39,6 +39,6 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ArgMax = {.domain = "", .name = "ArgMax", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "ArgMax", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ArgMax

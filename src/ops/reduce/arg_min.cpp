@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/arg_reduce.h"
 
-namespace assay {
+namespace assay::op_onnx_ArgMin {
 namespace {
 
 void eval(EvalContext& c) {
@@ -19,6 +19,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ArgMin = {.domain = "", .name = "ArgMin", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "ArgMin", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ArgMin

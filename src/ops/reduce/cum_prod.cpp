@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/cumulate.h"
 
-namespace assay {
+namespace assay::op_onnx_CumProd {
 namespace {
 
 void eval(EvalContext& c) {
@@ -27,11 +27,11 @@ type T2: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_CumProd = {
+constinit const OpDef def = {
     .domain = "",
     .name = "CumProd",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = cumulated_count},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_CumProd

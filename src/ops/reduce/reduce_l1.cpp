@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceL1 {
 namespace {
 
 void eval(EvalContext& c) {
@@ -43,11 +43,11 @@ type T: @float_ir4 uint32 uint64 int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceL1 = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReduceL1",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = reduced_count},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceL1

@@ -7,7 +7,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceL2 {
 namespace {
 
 /// The integer part of the square root.
@@ -45,11 +45,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceL2 = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReduceL2",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 2, .terms = reduced_count},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceL2

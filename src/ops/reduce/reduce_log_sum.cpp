@@ -7,7 +7,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceLogSum {
 namespace {
 
 template <typename T>
@@ -66,11 +66,11 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceLogSum = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReduceLogSum",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceLogSum

@@ -8,7 +8,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceLogSumExp {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -71,11 +71,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceLogSumExp = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReduceLogSumExp",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceLogSumExp

@@ -6,7 +6,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceMax {
 namespace {
 
 /// What loses to every value.
@@ -63,6 +63,6 @@ type T: @float_ir4 uint32 uint64 int32 int64 uint8 int8 bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceMax = {.domain = "", .name = "ReduceMax", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "ReduceMax", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceMax

@@ -5,7 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceMean {
 namespace {
 
 template <typename T>
@@ -33,11 +33,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceMean = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReduceMean",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 2, .terms = reduced_count},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceMean

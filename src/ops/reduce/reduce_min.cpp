@@ -6,7 +6,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceMin {
 namespace {
 
 /// What loses to every value.
@@ -34,6 +34,6 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceMin = {.domain = "", .name = "ReduceMin", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "ReduceMin", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceMin

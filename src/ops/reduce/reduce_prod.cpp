@@ -5,7 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceProd {
 namespace {
 
 void infer(InferContext& c) {
@@ -31,11 +31,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceProd = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReduceProd",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = reduced_count},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceProd

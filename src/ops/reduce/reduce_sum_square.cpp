@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "ops/reduce/reduce_common.h"
 
-namespace assay {
+namespace assay::op_onnx_ReduceSumSquare {
 namespace {
 
 void eval(EvalContext& c) {
@@ -25,11 +25,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReduceSumSquare = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReduceSumSquare",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 1, .terms = reduced_count},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReduceSumSquare

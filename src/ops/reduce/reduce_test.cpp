@@ -8,7 +8,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::reduce_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -200,4 +200,4 @@ TEST(ReduceInfer, CarriesTheProductOfExtents) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::reduce_test

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/rnn/recurrent.h"
 
-namespace assay {
+namespace assay::op_onnx_GRU {
 namespace {
 
 void infer(InferContext& c) { infer_recurrent(c, 3, 1); }
@@ -196,11 +196,11 @@ type T1: int32)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_GRU = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GRU",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GRU

@@ -10,7 +10,7 @@
 #include "ops/rnn/arithmetic.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_LinearAttention {
 namespace {
 
 enum Input { kQuery, kKey, kValue, kPast, kDecay, kBeta };
@@ -247,11 +247,11 @@ type S: float16 bfloat16 float)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_LinearAttention = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LinearAttention",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LinearAttention

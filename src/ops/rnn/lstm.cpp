@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/rnn/lstm_cell.h"
 
-namespace assay {
+namespace assay::op_onnx_LSTM {
 namespace {
 
 void infer(InferContext& c) { infer_recurrent(c, 4, 2); }
@@ -119,11 +119,11 @@ type T1: int32)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_LSTM = {
+constinit const OpDef def = {
     .domain = "",
     .name = "LSTM",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_LSTM

@@ -2,7 +2,7 @@
 
 #include "ops/nn/test_tensors.h"
 
-namespace assay {
+namespace assay::recurrent_test {
 namespace {
 
 constexpr int64_t kSequence = 5, kBatch = 2, kInput = 3, kHidden = 4;
@@ -251,4 +251,4 @@ TEST(LinearAttention, ReadsWhatItWrote) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::recurrent_test

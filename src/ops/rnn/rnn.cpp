@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/rnn/recurrent.h"
 
-namespace assay {
+namespace assay::op_onnx_RNN {
 namespace {
 
 void infer(InferContext& c) { infer_recurrent(c, 1, 1); }
@@ -138,11 +138,11 @@ type T1: int32)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_RNN = {
+constinit const OpDef def = {
     .domain = "",
     .name = "RNN",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .perturb = perturb},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_RNN

@@ -5,7 +5,7 @@
 #include "ops/nn/test_tensors.h"
 #include "ops/rnn/arithmetic.h"
 
-namespace assay {
+namespace assay::rounding_test {
 namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;
@@ -255,4 +255,4 @@ TEST(LinearAttentionRounding, InFloatIsWithinSpreadAndBound) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::rounding_test

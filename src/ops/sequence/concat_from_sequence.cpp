@@ -6,7 +6,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_ConcatFromSequence {
 namespace {
 
 bool makes_axis(const OpContext& c) {
@@ -81,11 +81,11 @@ type T: @all)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ConcatFromSequence = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ConcatFromSequence",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ConcatFromSequence

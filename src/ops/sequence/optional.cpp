@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/value_type.h"
 
-namespace assay {
+namespace assay::op_onnx_Optional {
 namespace {
 
 bool has_element(const OpContext& c) {
@@ -36,11 +36,11 @@ type O: optional(tensor(@all_ir13)) optional(seq(tensor(@all_ir13))) optional(te
 
 }  // namespace
 
-constinit const OpDef op_onnx_Optional = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Optional",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Optional

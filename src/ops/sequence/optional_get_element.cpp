@@ -2,7 +2,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_OptionalGetElement {
 namespace {
 
 void infer(InferContext& c) {
@@ -40,11 +40,11 @@ type V: @all_ir13 seq(tensor(@all_ir13)) float6e2m3 float6e3m2 seq(tensor(float6
 
 }  // namespace
 
-constinit const OpDef op_onnx_OptionalGetElement = {
+constinit const OpDef def = {
     .domain = "",
     .name = "OptionalGetElement",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_OptionalGetElement

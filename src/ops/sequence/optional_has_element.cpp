@@ -2,7 +2,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_OptionalHasElement {
 namespace {
 
 void infer(InferContext& c) { c.set_output(0, DType::kBool, Dims()); }
@@ -35,11 +35,11 @@ type B: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_OptionalHasElement = {
+constinit const OpDef def = {
     .domain = "",
     .name = "OptionalHasElement",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_OptionalHasElement

@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 
-namespace assay {
+namespace assay::op_onnx_SequenceConstruct {
 namespace {
 
 void infer(InferContext& c) {
@@ -24,11 +24,11 @@ type S: seq(tensor(@all)))",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SequenceConstruct = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SequenceConstruct",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SequenceConstruct

@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 
-namespace assay {
+namespace assay::op_onnx_SequenceEmpty {
 namespace {
 
 DType element_dtype(const OpContext& c) {
@@ -28,11 +28,11 @@ type S: seq(tensor(@all)))",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SequenceEmpty = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SequenceEmpty",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SequenceEmpty

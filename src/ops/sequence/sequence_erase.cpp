@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 
-namespace assay {
+namespace assay::op_onnx_SequenceErase {
 namespace {
 
 void infer(InferContext& c) { c.set_output_type(0, sequence_of(sequence_element_type(c, 0))); }
@@ -29,11 +29,11 @@ type I: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SequenceErase = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SequenceErase",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SequenceErase

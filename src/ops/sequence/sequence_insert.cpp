@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 
-namespace assay {
+namespace assay::op_onnx_SequenceInsert {
 namespace {
 
 void infer(InferContext& c) {
@@ -46,11 +46,11 @@ type I: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SequenceInsert = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SequenceInsert",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SequenceInsert

@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/sequence/elements_of.h"
 
-namespace assay {
+namespace assay::op_onnx_SequenceLength {
 namespace {
 
 void infer(InferContext& c) {
@@ -25,11 +25,11 @@ type I: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SequenceLength = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SequenceLength",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SequenceLength

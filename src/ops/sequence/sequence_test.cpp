@@ -2,7 +2,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::sequence_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -14,8 +14,8 @@ Tensor sequence(std::vector<Tensor> elements) { return Tensor::sequence(std::mov
 const Tensor kA = ints({1, 2}), kB = ints({3}), kC = ints({4, 5, 6});
 const Tensor kAbc = sequence({kA, kB, kC});
 
-Type float_type(Dims dims) { return Type::tensor(DType::kFloat32, std::move(dims)); }
-Type float_sequence(Dims dims) { return sequence_of(float_type(std::move(dims))); }
+Type float_tensor_type(Dims dims) { return Type::tensor(DType::kFloat32, std::move(dims)); }
+Type float_sequence(Dims dims) { return sequence_of(float_tensor_type(std::move(dims))); }
 
 /// The elements of a sequence of integer vectors.
 std::vector<Ints> lists(const Tensor& s) {
@@ -36,12 +36,14 @@ TEST(SequenceConstruct, KeepsTheOrder) {
 
 TEST(SequenceConstruct, InfersWhatElementsHaveInCommon) {
   EXPECT_EQ(infer_op("SequenceConstruct", 11,
-                     {float_type({2, Dim::symbol("n")}), float_type({3, Dim::symbol("n")})})
+                     {float_tensor_type({2, Dim::symbol("n")}), float_tensor_type({3, Dim::symbol("n")})})
                 .str(),
             "seq(float32[?, n])");
-  EXPECT_EQ(infer_op("SequenceConstruct", 11, {float_type({2}), float_type({2, 2})}).str(), "seq(float32)");
-  EXPECT_EQ(infer_op("SequenceConstruct", 11, {float_type({2}), Type()}).str(), "seq(?)");
-  EXPECT_THROW(infer_op("SequenceConstruct", 11, {float_type({2}), Type::tensor(DType::kInt64)}), Error);
+  EXPECT_EQ(infer_op("SequenceConstruct", 11, {float_tensor_type({2}), float_tensor_type({2, 2})}).str(),
+            "seq(float32)");
+  EXPECT_EQ(infer_op("SequenceConstruct", 11, {float_tensor_type({2}), Type()}).str(), "seq(?)");
+  EXPECT_THROW(infer_op("SequenceConstruct", 11, {float_tensor_type({2}), Type::tensor(DType::kInt64)}),
+               Error);
 }
 
 TEST(SequenceEmpty, HasTheTypeOfItsAttribute) {
@@ -76,13 +78,13 @@ TEST(SequenceInsert, RefusesWhatDoesNotFit) {
 }
 
 TEST(SequenceInsert, InfersTheElementTypeFromEither) {
-  EXPECT_EQ(infer_op("SequenceInsert", 11, {float_sequence({2, 3}), float_type({2, 4})}).str(),
+  EXPECT_EQ(infer_op("SequenceInsert", 11, {float_sequence({2, 3}), float_tensor_type({2, 4})}).str(),
             "seq(float32[2, ?])");
   EXPECT_EQ(infer_op("SequenceInsert", 11, {float_sequence({2}), Type()}).str(), "seq(float32)");
-  EXPECT_EQ(infer_op("SequenceInsert", 11, {Type(), float_type({2})}).str(), "seq(float32)");
+  EXPECT_EQ(infer_op("SequenceInsert", 11, {Type(), float_tensor_type({2})}).str(), "seq(float32)");
   EXPECT_EQ(infer_op("SequenceInsert", 11, {Type(), Type()}).str(), "seq(?)");
   EXPECT_THROW(infer_op("SequenceInsert", 11, {float_sequence({2}), Type::tensor(DType::kInt8)}), Error);
-  EXPECT_THROW(infer_op("SequenceInsert", 11, {float_type({2}), float_type({2})}), Error);
+  EXPECT_THROW(infer_op("SequenceInsert", 11, {float_tensor_type({2}), float_tensor_type({2})}), Error);
 }
 
 TEST(SequenceErase, DropsOneTensor) {
@@ -146,7 +148,7 @@ TEST(SplitToSequence, RefusesWhatDoesNotFit) {
 }
 
 TEST(SplitToSequence, InfersTheElement) {
-  const Type x = float_type({6, Dim::symbol("n")});
+  const Type x = float_tensor_type({6, Dim::symbol("n")});
   const auto infer = [&](std::vector<InferInput> inputs, AttributeList attributes = {}) {
     return infer_op("SplitToSequence", 11, std::move(inputs), std::move(attributes)).str();
   };
@@ -210,8 +212,8 @@ TEST(ConcatFromSequence, InfersRankAndTheOtherExtents) {
 TEST(Optional, HoldsItsInputOrNothing) {
   EXPECT_TRUE(run1("Optional", {kA}).elements()[0].identical(kA));
   EXPECT_TRUE(run1("Optional", {kAbc}).elements()[0].identical(kAbc));
-  EXPECT_EQ(run1("Optional", {}, {{"type", float_type({2})}}).numel(), 0);
-  EXPECT_EQ(infer_op("Optional", 15, {float_type({2})}).str(), "optional(float32[2])");
+  EXPECT_EQ(run1("Optional", {}, {{"type", float_tensor_type({2})}}).numel(), 0);
+  EXPECT_EQ(infer_op("Optional", 15, {float_tensor_type({2})}).str(), "optional(float32[2])");
   EXPECT_EQ(infer_op("Optional", 15, {}, {{"type", float_sequence({2})}}).str(), "optional(seq(float32[2]))");
   EXPECT_THROW(infer_op("Optional", 15, {}), Error);
   EXPECT_THROW(run1("Optional", {}), Error);
@@ -222,7 +224,7 @@ TEST(OptionalGetElement, GivesWhatIsThere) {
   EXPECT_TRUE(run1("OptionalGetElement", {kA}).identical(kA));
   EXPECT_THROW(run1("OptionalGetElement", {Tensor::optional({})}), Error);
   EXPECT_EQ(infer_op("OptionalGetElement", 18, {optional_of(float_sequence({2}))}).str(), "seq(float32[2])");
-  EXPECT_EQ(infer_op("OptionalGetElement", 18, {float_type({2})}).str(), "float32[2]");
+  EXPECT_EQ(infer_op("OptionalGetElement", 18, {float_tensor_type({2})}).str(), "float32[2]");
 }
 
 TEST(OptionalHasElement, IsFalseOnlyForNothing) {
@@ -232,7 +234,7 @@ TEST(OptionalHasElement, IsFalseOnlyForNothing) {
   EXPECT_FALSE(run1("OptionalHasElement", {Tensor::optional({})}).item<bool>());
   EXPECT_FALSE(run1("OptionalHasElement", {}).item<bool>());
   EXPECT_FALSE(run1("OptionalHasElement", {Tensor()}).item<bool>());
-  EXPECT_EQ(infer_op("OptionalHasElement", 18, {optional_of(float_type({2}))}).str(), "bool[]");
+  EXPECT_EQ(infer_op("OptionalHasElement", 18, {optional_of(float_tensor_type({2}))}).str(), "bool[]");
 }
 
 TEST(Identity, GivesAnyValueBack) {
@@ -242,4 +244,4 @@ TEST(Identity, GivesAnyValueBack) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::sequence_test

@@ -5,7 +5,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_SplitToSequence {
 namespace {
 
 /// Lengths of pieces of `length` that cover an extent.
@@ -112,11 +112,11 @@ type S: seq(tensor(@all_ir4)))",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SplitToSequence = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SplitToSequence",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SplitToSequence

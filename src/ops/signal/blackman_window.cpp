@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/signal/cosine_window.h"
 
-namespace assay {
+namespace assay::op_onnx_BlackmanWindow {
 namespace {
 
 void eval(EvalContext& c) { eval_cosine_window(c, {0.42, 0.5, 0.08}); }
@@ -20,11 +20,11 @@ type T2: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_BlackmanWindow = {
+constinit const OpDef def = {
     .domain = "",
     .name = "BlackmanWindow",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_BlackmanWindow

@@ -7,7 +7,7 @@
 #include "ops/signal/scalars.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_DFT {
 namespace {
 
 using Complex = std::complex<double>;
@@ -182,11 +182,11 @@ type T2: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_DFT = {
+constinit const OpDef def = {
     .domain = "",
     .name = "DFT",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_DFT

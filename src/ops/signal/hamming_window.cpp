@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/signal/cosine_window.h"
 
-namespace assay {
+namespace assay::op_onnx_HammingWindow {
 namespace {
 
 void eval(EvalContext& c) { eval_cosine_window(c, {25.0 / 46, 21.0 / 46, 0}); }
@@ -13,11 +13,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_HammingWindow = {
+constinit const OpDef def = {
     .domain = "",
     .name = "HammingWindow",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_HammingWindow

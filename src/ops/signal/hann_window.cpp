@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/signal/cosine_window.h"
 
-namespace assay {
+namespace assay::op_onnx_HannWindow {
 namespace {
 
 void eval(EvalContext& c) { eval_cosine_window(c, {0.5, 0.5, 0}); }
@@ -13,11 +13,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_HannWindow = {
+constinit const OpDef def = {
     .domain = "",
     .name = "HannWindow",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_HannWindow

@@ -7,7 +7,7 @@
 #include "ops/signal/scalars.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_MelWeightMatrix {
 namespace {
 
 void infer(InferContext& c) {
@@ -74,11 +74,11 @@ type T3: @numeric_ir4)",
 }  // namespace
 
 /// The weights are quotients of integers; a corner that rounding moves to the next bin is not covered.
-constinit const OpDef op_onnx_MelWeightMatrix = {
+constinit const OpDef def = {
     .domain = "",
     .name = "MelWeightMatrix",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_MelWeightMatrix

@@ -4,7 +4,7 @@
 #include "ops/nn/test_tensors.h"
 #include "ops/signal/fourier.h"
 
-namespace assay {
+namespace assay::signal_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -136,4 +136,4 @@ TEST(MelWeightMatrix, TrianglesPeakAtOneAndMeet) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::signal_test

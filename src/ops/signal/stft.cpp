@@ -6,7 +6,7 @@
 #include "ops/signal/fourier.h"
 #include "ops/signal/scalars.h"
 
-namespace assay {
+namespace assay::op_onnx_STFT {
 namespace {
 
 using Complex = std::complex<double>;
@@ -117,11 +117,11 @@ type T2: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_STFT = {
+constinit const OpDef def = {
     .domain = "",
     .name = "STFT",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_STFT

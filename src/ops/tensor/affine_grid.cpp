@@ -7,7 +7,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_AffineGrid {
 namespace {
 
 void infer(InferContext& c) {
@@ -101,11 +101,11 @@ type T2: int64)",
 }  // namespace
 
 // Two more roundings for a coordinate, one for the product.
-constinit const OpDef op_onnx_AffineGrid = {
+constinit const OpDef def = {
     .domain = "",
     .name = "AffineGrid",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 3, .terms = terms, .magnitude = magnitude},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_AffineGrid

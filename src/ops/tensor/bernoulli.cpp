@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/random_source.h"
 
-namespace assay {
+namespace assay::op_onnx_Bernoulli {
 namespace {
 
 void eval(EvalContext& c) {
@@ -37,7 +37,6 @@ type T2: @numeric_ir4 bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Bernoulli = {
-    .domain = "", .name = "Bernoulli", .versions = kVersions, .random = true};
+constinit const OpDef def = {.domain = "", .name = "Bernoulli", .versions = kVersions, .random = true};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Bernoulli

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/cast_rules.h"
 
-namespace assay {
+namespace assay::op_onnx_BitCast {
 namespace {
 
 DType target(const OpContext& c) {
@@ -46,11 +46,11 @@ type T2: @numeric_ir4 bool complex64 complex128 float8e4m3fn float8e4m3fnuz floa
 
 }  // namespace
 
-constinit const OpDef op_onnx_BitCast = {
+constinit const OpDef def = {
     .domain = "",
     .name = "BitCast",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_BitCast

@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/cast_rules.h"
 
-namespace assay {
+namespace assay::op_onnx_Cast {
 namespace {
 
 DType named_target(const OpContext& c) {
@@ -112,7 +112,7 @@ type T2: @numeric_ir4 string bool float8e4m3fn float8e4m3fnuz float8e5m2 float8e
 
 }  // namespace
 
-constinit const OpDef op_onnx_Cast = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Cast",
     .versions = kVersions,
@@ -120,4 +120,4 @@ constinit const OpDef op_onnx_Cast = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Cast

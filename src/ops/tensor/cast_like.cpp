@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/cast_rules.h"
 
-namespace assay {
+namespace assay::op_onnx_CastLike {
 namespace {
 
 void infer(InferContext& c) { infer_cast(c, c.input_dtype(1)); }
@@ -67,7 +67,7 @@ type T2: @numeric_ir4 string bool float8e4m3fn float8e4m3fnuz float8e5m2 float8e
 
 }  // namespace
 
-constinit const OpDef op_onnx_CastLike = {
+constinit const OpDef def = {
     .domain = "",
     .name = "CastLike",
     .versions = kVersions,
@@ -75,4 +75,4 @@ constinit const OpDef op_onnx_CastLike = {
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_CastLike

@@ -5,7 +5,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/constant_pad.h"
 
-namespace assay {
+namespace assay::op_onnx_CenterCropPad {
 namespace {
 
 void infer(InferContext& c) {
@@ -51,11 +51,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_CenterCropPad = {
+constinit const OpDef def = {
     .domain = "",
     .name = "CenterCropPad",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_CenterCropPad

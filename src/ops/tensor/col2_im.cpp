@@ -6,7 +6,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_Col2Im {
 namespace {
 
 /// Spatial dimensions, as far as the lengths of inputs and attributes say; -1 when none does.
@@ -139,11 +139,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Col2Im = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Col2Im",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Col2Im

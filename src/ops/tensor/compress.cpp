@@ -6,7 +6,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/grid_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_Compress {
 namespace {
 
 void infer(InferContext& c) {
@@ -61,11 +61,11 @@ type T1: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Compress = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Compress",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Compress

@@ -5,7 +5,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_Concat {
 namespace {
 
 int64_t axis_of(const OpContext& c) { return c.since() < 4 ? c.attr_int("axis", 1) : c.attr_int("axis"); }
@@ -103,11 +103,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Concat = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Concat",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Concat

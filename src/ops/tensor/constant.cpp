@@ -6,7 +6,7 @@
 #include "ops/tensor/element_index.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_Constant {
 namespace {
 
 /// Values at indices, zero elsewhere. The indices are linear positions, or one row of coordinates for each
@@ -180,11 +180,11 @@ type T: @all_ir13)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Constant = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Constant",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Constant

@@ -4,7 +4,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_ConstantOfShape {
 namespace {
 
 Tensor value_of(const OpContext& c) {
@@ -90,11 +90,11 @@ type T2: @numeric_ir4 uint4 int4 bool float8e4m3fn float8e4m3fnuz float8e5m2 flo
 
 }  // namespace
 
-constinit const OpDef op_onnx_ConstantOfShape = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ConstantOfShape",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ConstantOfShape

@@ -4,7 +4,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::constant_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -117,4 +117,4 @@ TEST(CastLike, TakesTheDeclaredTypeOfItsSecondInput) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::constant_test

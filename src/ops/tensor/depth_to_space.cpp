@@ -6,7 +6,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_DepthToSpace {
 namespace {
 
 int64_t block_size(const OpContext& c) {
@@ -77,11 +77,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_DepthToSpace = {
+constinit const OpDef def = {
     .domain = "",
     .name = "DepthToSpace",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_DepthToSpace

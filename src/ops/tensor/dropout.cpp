@@ -8,7 +8,7 @@
 #include "ops/op_list.h"
 #include "tensor/random.h"
 
-namespace assay {
+namespace assay::op_onnx_Dropout {
 namespace {
 
 /// The probability in force; 0 outside training.
@@ -137,7 +137,7 @@ type T2: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Dropout = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Dropout",
     .versions = kVersions,
@@ -145,4 +145,4 @@ constinit const OpDef op_onnx_Dropout = {
     .random = true,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Dropout

@@ -5,7 +5,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_Expand {
 namespace {
 
 /// A scalar or vector of extents that becomes a vector of known length.
@@ -56,11 +56,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Expand = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Expand",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Expand

@@ -4,7 +4,7 @@
 #include "ops/tensor/elements.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_EyeLike {
 namespace {
 
 /// The attribute dtype, else the input's type.
@@ -61,11 +61,11 @@ type T2: @numeric_ir4 bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_EyeLike = {
+constinit const OpDef def = {
     .domain = "",
     .name = "EyeLike",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_EyeLike

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_onnx_Flatten {
 namespace {
 
 /// Unlike other axes this one may equal the rank.
@@ -69,11 +69,11 @@ type T: @all_ir13)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Flatten = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Flatten",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Flatten

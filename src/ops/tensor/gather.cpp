@@ -6,7 +6,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_Gather {
 namespace {
 
 /// Entries of a vector of extents at known indices.
@@ -83,11 +83,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Gather = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Gather",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Gather

@@ -5,7 +5,7 @@
 #include "ops/tensor/element_index.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_GatherElements {
 namespace {
 
 void infer(InferContext& c) {
@@ -39,11 +39,11 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef op_onnx_GatherElements = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GatherElements",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GatherElements

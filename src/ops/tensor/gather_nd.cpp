@@ -7,7 +7,7 @@
 #include "ops/tensor/element_index.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_GatherND {
 namespace {
 
 size_t batch_dims(const OpContext& c) {
@@ -72,11 +72,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_GatherND = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GatherND",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GatherND

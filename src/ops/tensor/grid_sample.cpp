@@ -9,7 +9,7 @@
 #include "ops/tensor/grid_sampler.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_GridSample {
 namespace {
 
 void infer(InferContext& c) {
@@ -145,11 +145,11 @@ type T2: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_GridSample = {
+constinit const OpDef def = {
     .domain = "",
     .name = "GridSample",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_GridSample

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_onnx_Identity {
 namespace {
 
 void infer(InferContext& c) {
@@ -63,11 +63,11 @@ type V: @all_ir13 seq(tensor(@all)) optional(tensor(@all)) optional(seq(tensor(@
 
 }  // namespace
 
-constinit const OpDef op_onnx_Identity = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Identity",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Identity

@@ -6,7 +6,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::indexing_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -217,4 +217,4 @@ INSTANTIATE_TEST_SUITE_P(All, BadIndex, testing::ValuesIn(kBad),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::indexing_test

@@ -3,7 +3,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::list_inputs_test {
 namespace {
 
 struct ListInput {
@@ -52,4 +52,4 @@ TEST(ListInputs, OfCenterCropPadHaveAnEntryForEachAxis) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::list_inputs_test

@@ -3,7 +3,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::movement_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -298,4 +298,4 @@ INSTANTIATE_TEST_SUITE_P(All, BadMovement, testing::ValuesIn(kBad),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::movement_test

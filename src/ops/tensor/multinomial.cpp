@@ -6,7 +6,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/tensor/random_source.h"
 
-namespace assay {
+namespace assay::op_onnx_Multinomial {
 namespace {
 
 int64_t sample_size(const OpContext& c) {
@@ -73,7 +73,6 @@ type T2: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Multinomial = {
-    .domain = "", .name = "Multinomial", .versions = kVersions, .random = true};
+constinit const OpDef def = {.domain = "", .name = "Multinomial", .versions = kVersions, .random = true};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Multinomial

@@ -8,7 +8,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_NonZero {
 namespace {
 
 void infer(InferContext& c) {
@@ -76,11 +76,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_NonZero = {
+constinit const OpDef def = {
     .domain = "",
     .name = "NonZero",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_NonZero

@@ -6,7 +6,7 @@
 #include "ops/tensor/elements.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_OneHot {
 namespace {
 
 /// The depth when it is known before the model runs.
@@ -80,11 +80,11 @@ type T3: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_OneHot = {
+constinit const OpDef def = {
     .domain = "",
     .name = "OneHot",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_OneHot

@@ -11,7 +11,7 @@
 #include "ops/tensor/grid_copy.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_Pad {
 namespace {
 
 enum class Mode : uint8_t { kConstant, kReflect, kEdge, kWrap };
@@ -216,11 +216,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Pad = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Pad",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Pad

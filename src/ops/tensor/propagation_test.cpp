@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::propagation_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -326,4 +326,4 @@ TEST(Propagation, BrokenRulesThatAreKnownAreErrors) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::propagation_test

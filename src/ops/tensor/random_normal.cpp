@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/random_source.h"
 
-namespace assay {
+namespace assay::op_onnx_RandomNormal {
 namespace {
 
 void infer(InferContext& c) { c.set_output(0, random_dtype(c, DType::kFloat32), to_dims(random_shape(c))); }
@@ -31,7 +31,6 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_RandomNormal = {
-    .domain = "", .name = "RandomNormal", .versions = kVersions, .random = true};
+constinit const OpDef def = {.domain = "", .name = "RandomNormal", .versions = kVersions, .random = true};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_RandomNormal

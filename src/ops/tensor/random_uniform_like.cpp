@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/random_source.h"
 
-namespace assay {
+namespace assay::op_onnx_RandomUniformLike {
 namespace {
 
 void eval(EvalContext& c) { c.set_output(0, draw_uniform(c, c.shape(0))); }
@@ -32,7 +32,7 @@ type T2: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_RandomUniformLike = {
+constinit const OpDef def = {
     .domain = "", .name = "RandomUniformLike", .versions = kVersions, .random = true};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_RandomUniformLike

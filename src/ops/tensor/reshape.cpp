@@ -7,7 +7,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_onnx_Reshape {
 namespace {
 
 /// The one extent that the others and the size of the input decide: the -1, or the only one that is not known
@@ -191,11 +191,11 @@ type T: @all_ir13)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Reshape = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Reshape",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Reshape

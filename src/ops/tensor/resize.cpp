@@ -9,7 +9,7 @@
 #include "ops/tensor/resize_plan.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_Resize {
 namespace {
 
 size_t scales_input(const OpContext& c) { return c.since() < 11 ? 1 : 2; }
@@ -150,7 +150,12 @@ void set_roi(const EvalContext& c, ResizePlan& plan, const std::vector<size_t>& 
 
 }  // namespace
 
+}  // namespace assay::op_onnx_Resize
+
+namespace assay {
+
 ResizePlan plan_resize(const EvalContext& c) {
+  using namespace op_onnx_Resize;
   ResizePlan plan = mode_plan(c);
   for (const int64_t d : c.shape(0))
     plan.axes.push_back({.in = d, .out = d, .width = static_cast<double>(d)});
@@ -164,6 +169,9 @@ ResizePlan plan_resize(const EvalContext& c) {
   return plan;
 }
 
+}  // namespace assay
+
+namespace assay::op_onnx_Resize {
 namespace {
 
 void eval(EvalContext& c) { c.set_output(0, resize(c.input(0), plan_resize(c))); }
@@ -233,11 +241,11 @@ type T2: @float)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Resize = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Resize",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Resize

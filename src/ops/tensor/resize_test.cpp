@@ -4,7 +4,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::resize_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -216,4 +216,4 @@ TEST(Resize, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::resize_test

@@ -7,7 +7,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_ReverseSequence {
 namespace {
 
 /// 0 or 1; throws Error unless the two attributes name 0 and 1.
@@ -75,11 +75,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ReverseSequence = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ReverseSequence",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ReverseSequence

@@ -6,7 +6,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::sampling_test {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -226,4 +226,4 @@ TEST(Dropout, IsTheIdentityUnlessItTrains) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::sampling_test

@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/element_index.h"
 
-namespace assay {
+namespace assay::op_onnx_Scatter {
 namespace {
 
 void withdrawn(const OpContext& c) {
@@ -26,11 +26,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Scatter = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Scatter",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Scatter

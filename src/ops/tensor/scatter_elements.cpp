@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/element_index.h"
 
-namespace assay {
+namespace assay::op_onnx_ScatterElements {
 namespace {
 
 int64_t terms(EvalContext& c) {
@@ -37,11 +37,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ScatterElements = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ScatterElements",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ScatterElements

@@ -4,7 +4,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/element_index.h"
 
-namespace assay {
+namespace assay::op_onnx_ScatterND {
 namespace {
 
 void infer(InferContext& c) {
@@ -60,11 +60,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_ScatterND = {
+constinit const OpDef def = {
     .domain = "",
     .name = "ScatterND",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kAccumulating, .ulps = 0, .terms = terms},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_ScatterND

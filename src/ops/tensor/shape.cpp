@@ -5,7 +5,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Shape {
 namespace {
 
 struct DimensionRange {
@@ -103,11 +103,11 @@ type T1: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Shape = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Shape",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Shape

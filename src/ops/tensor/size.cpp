@@ -2,7 +2,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_onnx_Size {
 namespace {
 
 void infer(InferContext& c) {
@@ -59,11 +59,11 @@ type T1: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Size = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Size",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Size

@@ -6,7 +6,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_Slice {
 namespace {
 
 /// What is taken along one axis.
@@ -205,11 +205,11 @@ type Tind: int32 int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Slice = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Slice",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Slice

@@ -5,7 +5,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_SpaceToDepth {
 namespace {
 
 int64_t block_size(const OpContext& c) {
@@ -61,11 +61,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_SpaceToDepth = {
+constinit const OpDef def = {
     .domain = "",
     .name = "SpaceToDepth",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_SpaceToDepth

@@ -8,7 +8,7 @@
 #include "ops/tensor/strided_copy.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_Split {
 namespace {
 
 /// Lengths of equal pieces of an extent.
@@ -150,11 +150,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Split = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Split",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Split

@@ -5,7 +5,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_onnx_Squeeze {
 namespace {
 
 bool names_axes(const OpContext& c) { return c.since() < 13 ? c.has_attr("axes") : c.has_input(1); }
@@ -105,11 +105,11 @@ type T: @all_ir13)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Squeeze = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Squeeze",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Squeeze

@@ -8,7 +8,7 @@
 
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::strided_copy_test {
 namespace {
 
 /// A tensor whose neighbouring elements differ as far as the type allows.
@@ -113,4 +113,4 @@ TEST(Elements, PackedTypesUnpackAndPackAgain) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::strided_copy_test

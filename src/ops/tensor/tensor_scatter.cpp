@@ -7,7 +7,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_TensorScatter {
 namespace {
 
 bool is_circular(const OpContext& c) {
@@ -90,11 +90,11 @@ type T: @all_ir12)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_TensorScatter = {
+constinit const OpDef def = {
     .domain = "",
     .name = "TensorScatter",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_TensorScatter

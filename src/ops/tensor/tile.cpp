@@ -8,7 +8,7 @@
 #include "ops/tensor/strided_copy.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_Tile {
 namespace {
 
 void infer(InferContext& c) {
@@ -102,11 +102,11 @@ type T1: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Tile = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Tile",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Tile

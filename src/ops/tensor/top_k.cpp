@@ -8,7 +8,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_onnx_TopK {
 namespace {
 
 void infer(InferContext& c) {
@@ -131,6 +131,6 @@ type I: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_TopK = {.domain = "", .name = "TopK", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "TopK", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_TopK

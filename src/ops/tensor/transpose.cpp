@@ -6,7 +6,7 @@
 #include "ops/tensor/axes.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_Transpose {
 namespace {
 
 std::vector<size_t> permutation(const OpContext& c, size_t rank) {
@@ -77,11 +77,11 @@ type T: @all_ir13)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Transpose = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Transpose",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Transpose

@@ -7,7 +7,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_Trilu {
 namespace {
 
 void infer(InferContext& c) {
@@ -58,11 +58,11 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Trilu = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Trilu",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Trilu

@@ -12,7 +12,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/tensor/strided_copy.h"
 
-namespace assay {
+namespace assay::op_onnx_Unique {
 namespace {
 
 void infer(InferContext& c) {
@@ -154,6 +154,6 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Unique = {.domain = "", .name = "Unique", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "Unique", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Unique

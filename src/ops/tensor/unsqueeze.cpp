@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
 
-namespace assay {
+namespace assay::op_onnx_Unsqueeze {
 namespace {
 
 /// True for the dimensions of the output that are new.
@@ -82,11 +82,11 @@ type T: @all_ir13)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Unsqueeze = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Unsqueeze",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Unsqueeze

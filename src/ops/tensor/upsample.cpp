@@ -5,7 +5,7 @@
 #include "ops/tensor/resize_plan.h"
 #include "tensor/convert.h"
 
-namespace assay {
+namespace assay::op_onnx_Upsample {
 namespace {
 
 ResizePlan plan_of(const OpContext& c, const std::vector<int64_t>& in, const std::vector<double>& scales) {
@@ -47,10 +47,18 @@ void infer(InferContext& c) {
 
 }  // namespace
 
+}  // namespace assay::op_onnx_Upsample
+
+namespace assay {
+
 ResizePlan plan_upsample(const EvalContext& c) {
+  using namespace op_onnx_Upsample;
   return plan_of(c, c.shape(0).dims(), c.since() < 9 ? attribute_scales(c) : numbers(c.input(1)));
 }
 
+}  // namespace assay
+
+namespace assay::op_onnx_Upsample {
 namespace {
 
 void eval(EvalContext& c) { c.set_output(0, resize(c.input(0), plan_upsample(c))); }
@@ -87,11 +95,11 @@ type T: @all)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_Upsample = {
+constinit const OpDef def = {
     .domain = "",
     .name = "Upsample",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_Upsample

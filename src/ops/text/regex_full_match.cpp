@@ -6,7 +6,7 @@
 #include "ops/op_list.h"
 #include "ops/text/string_input.h"
 
-namespace assay {
+namespace assay::op_onnx_RegexFullMatch {
 namespace {
 
 void infer(InferContext& c) {
@@ -43,7 +43,6 @@ type T2: bool)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_RegexFullMatch = {
-    .domain = "", .name = "RegexFullMatch", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "RegexFullMatch", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_RegexFullMatch

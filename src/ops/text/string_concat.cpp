@@ -6,7 +6,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/text/string_input.h"
 
-namespace assay {
+namespace assay::op_onnx_StringConcat {
 namespace {
 
 /// Bytes of all strings together when they are repeated up to `count` elements.
@@ -43,6 +43,6 @@ type T: string)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_StringConcat = {.domain = "", .name = "StringConcat", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "StringConcat", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_StringConcat

@@ -12,7 +12,7 @@
 #include "ops/text/letter_case.h"
 #include "ops/text/string_input.h"
 
-namespace assay {
+namespace assay::op_onnx_StringNormalizer {
 namespace {
 
 void infer(InferContext& c) {
@@ -76,7 +76,6 @@ attr case_change_action: string = "NONE")",
 
 }  // namespace
 
-constinit const OpDef op_onnx_StringNormalizer = {
-    .domain = "", .name = "StringNormalizer", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "StringNormalizer", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_StringNormalizer

@@ -10,7 +10,7 @@
 #include "ops/tensor/elements.h"
 #include "ops/text/string_input.h"
 
-namespace assay {
+namespace assay::op_onnx_StringSplit {
 namespace {
 
 using Pieces = std::vector<std::string_view>;
@@ -111,6 +111,6 @@ type T3: int64)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_StringSplit = {.domain = "", .name = "StringSplit", .versions = kVersions};
+constinit const OpDef def = {.domain = "", .name = "StringSplit", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_onnx_StringSplit

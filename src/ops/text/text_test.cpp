@@ -3,7 +3,7 @@
 #include "ops/op_test_util.h"
 #include "ops/text/letter_case.h"
 
-namespace assay {
+namespace assay::text_test {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -179,4 +179,4 @@ TEST(TfIdfVectorizer, RejectsBadPools) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::text_test

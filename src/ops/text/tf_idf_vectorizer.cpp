@@ -12,7 +12,7 @@
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
 
-namespace assay {
+namespace assay::op_onnx_TfIdfVectorizer {
 namespace {
 
 /// The attributes, checked.
@@ -207,11 +207,11 @@ type T1: float)",
 
 }  // namespace
 
-constinit const OpDef op_onnx_TfIdfVectorizer = {
+constinit const OpDef def = {
     .domain = "",
     .name = "TfIdfVectorizer",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kElementwise},
 };
 
-}  // namespace assay
+}  // namespace assay::op_onnx_TfIdfVectorizer

@@ -2,7 +2,7 @@
 #include "ops/op_list.h"
 #include "ops/training/optimizer.h"
 
-namespace assay {
+namespace assay::op_training_Adagrad {
 namespace {
 
 constexpr size_t kStates = 1;
@@ -44,11 +44,11 @@ type T3: float double)",
 
 }  // namespace
 
-constinit const OpDef op_training_Adagrad = {
+constinit const OpDef def = {
     .domain = "ai.onnx.preview.training",
     .name = "Adagrad",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_training_Adagrad

@@ -3,7 +3,7 @@
 #include "ops/op_list.h"
 #include "ops/training/optimizer.h"
 
-namespace assay {
+namespace assay::op_training_Adam {
 namespace {
 
 constexpr size_t kStates = 2;
@@ -51,11 +51,11 @@ type T3: float double)",
 
 }  // namespace
 
-constinit const OpDef op_training_Adam = {
+constinit const OpDef def = {
     .domain = "ai.onnx.preview.training",
     .name = "Adam",
     .versions = kVersions,
     .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
 };
 
-}  // namespace assay
+}  // namespace assay::op_training_Adam

@@ -3,7 +3,7 @@
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
-namespace assay {
+namespace assay::op_training_Gradient {
 namespace {
 
 void infer(InferContext& c) {
@@ -28,7 +28,6 @@ type T2: @float)",
 
 }  // namespace
 
-constinit const OpDef op_training_Gradient = {
-    .domain = "ai.onnx.preview.training", .name = "Gradient", .versions = kVersions};
+constinit const OpDef def = {.domain = "ai.onnx.preview.training", .name = "Gradient", .versions = kVersions};
 
-}  // namespace assay
+}  // namespace assay::op_training_Gradient

@@ -4,7 +4,7 @@
 
 #include "ops/op_test_util.h"
 
-namespace assay {
+namespace assay::training_test {
 namespace {
 
 constexpr std::string_view kDomain = "ai.onnx.preview.training";
@@ -110,4 +110,4 @@ TEST(Gradient, IsInferredButNotEvaluated) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::training_test

@@ -3,7 +3,7 @@
 #include "assay/error.h"
 #include "fuzz/targets/target.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_base64 {
 namespace {
 
 void run(std::string_view input) {
@@ -27,6 +27,7 @@ constexpr std::string_view kWords[] = {"=", "==", "AAAA", "/+/+", "-_", "\n"};
 
 }  // namespace
 
-constinit const Target target_base64 = {.name = "base64", .run = run, .seeds = seeds, .words = kWords, .most_bytes = 512};
+constinit const Target def = {
+    .name = "base64", .run = run, .seeds = seeds, .words = kWords, .most_bytes = 512};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_base64

@@ -63,7 +63,7 @@ struct Options {
 };
 
 constexpr const Target* kTargets[] = {
-#define FUZZ_TARGET(name) &target_##name,
+#define FUZZ_TARGET(name) &target_##name::def,
 #include "fuzz/targets/targets.def"
 #undef FUZZ_TARGET
 };

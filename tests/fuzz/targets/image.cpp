@@ -6,7 +6,7 @@
 #include "fuzz/targets/target.h"
 #include "ops/image/picture.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_image {
 namespace {
 
 void run(std::string_view input) {
@@ -140,7 +140,7 @@ constexpr std::string_view kWords[] = {"P1 ", "P6 ", "BM", "II*\0", "MM\0*", "RI
 
 }  // namespace
 
-constinit const Target target_image = {
+constinit const Target def = {
     .name = "image", .run = run, .seeds = seeds, .mutate = mutate, .words = kWords, .most_bytes = 5000};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_image

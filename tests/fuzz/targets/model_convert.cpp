@@ -6,7 +6,7 @@
 #include "graph/export.h"
 #include "ops/op_list.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_model_convert {
 namespace {
 
 void run(std::string_view input) {
@@ -27,6 +27,6 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_model_convert = model_target("model_convert", run);
+constinit const Target def = model_target("model_convert", run);
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_model_convert

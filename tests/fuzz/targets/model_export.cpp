@@ -4,7 +4,7 @@
 #include "graph/import.h"
 #include "graph/to_text.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_model_export {
 namespace {
 
 void run(std::string_view input) {
@@ -21,6 +21,6 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_model_export = model_target("model_export", run);
+constinit const Target def = model_target("model_export", run);
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_model_export

@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "passes/pass_manager.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_model_fold {
 namespace {
 
 void run(std::string_view input) {
@@ -28,6 +28,6 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_model_fold = model_target("model_fold", run);
+constinit const Target def = model_target("model_fold", run);
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_model_fold

@@ -3,7 +3,7 @@
 #include "graph/clone.h"
 #include "ops/infer.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_model_infer {
 namespace {
 
 void run(std::string_view input) {
@@ -14,6 +14,6 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_model_infer = model_target("model_infer", run);
+constinit const Target def = model_target("model_infer", run);
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_model_infer

@@ -3,7 +3,7 @@
 #include "fuzz/targets/models.h"
 #include "ops/infer.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_model_plan {
 namespace {
 
 void run(std::string_view input) {
@@ -16,6 +16,6 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_model_plan = model_target("model_plan", run);
+constinit const Target def = model_target("model_plan", run);
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_model_plan

@@ -6,7 +6,7 @@
 #include "reference/interpreter.h"
 #include "run/data_loader.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_model_run {
 namespace {
 
 void run(std::string_view input) {
@@ -29,6 +29,6 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_model_run = model_target("model_run", run);
+constinit const Target def = model_target("model_run", run);
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_model_run

@@ -6,7 +6,7 @@
 #include "passes/pass_manager.h"
 #include "passes/pipelines.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_model_simplify {
 namespace {
 
 void run(std::string_view input) {
@@ -20,6 +20,6 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_model_simplify = model_target("model_simplify", run);
+constinit const Target def = model_target("model_simplify", run);
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_model_simplify

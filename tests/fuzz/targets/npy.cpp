@@ -4,7 +4,7 @@
 #include "fuzz/targets/numpy_inputs.h"
 #include "fuzz/targets/target.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_npy {
 namespace {
 
 void run(std::string_view input) {
@@ -21,7 +21,11 @@ void mutate(std::string& input, Random& random) { input = random_npy(random); }
 
 }  // namespace
 
-constinit const Target target_npy = {
-    .name = "npy", .run = run, .seeds = npy_seeds, .mutate = mutate, .words = kNumpyWords, .most_bytes = 1024};
+constinit const Target def = {.name = "npy",
+                              .run = run,
+                              .seeds = npy_seeds,
+                              .mutate = mutate,
+                              .words = kNumpyWords,
+                              .most_bytes = 1024};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_npy

@@ -4,7 +4,7 @@
 #include "fuzz/targets/numpy_inputs.h"
 #include "fuzz/targets/target.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_npz {
 namespace {
 
 void run(std::string_view input) {
@@ -19,7 +19,11 @@ void mutate(std::string& input, Random& random) { input = random_npz(random); }
 
 }  // namespace
 
-constinit const Target target_npz = {
-    .name = "npz", .run = run, .seeds = npz_seeds, .mutate = mutate, .words = kNumpyWords, .most_bytes = 2048};
+constinit const Target def = {.name = "npz",
+                              .run = run,
+                              .seeds = npz_seeds,
+                              .mutate = mutate,
+                              .words = kNumpyWords,
+                              .most_bytes = 2048};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_npz

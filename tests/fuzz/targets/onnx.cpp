@@ -4,7 +4,7 @@
 #include "graph/import.h"
 #include "graph/to_text.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_onnx {
 namespace {
 
 void run(std::string_view input) {
@@ -18,6 +18,7 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_onnx = {.name = "onnx", .run = run, .seeds = binary_models, .mutate = mutate_protobuf, .words = kTextWords};
+constinit const Target def = {
+    .name = "onnx", .run = run, .seeds = binary_models, .mutate = mutate_protobuf, .words = kTextWords};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_onnx

@@ -6,7 +6,7 @@
 #include "fuzz/targets/plans.h"
 #include "fuzz/targets/target.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_plan_bytes {
 namespace {
 
 void run(std::string_view input) {
@@ -19,7 +19,7 @@ void run(std::string_view input) {
 
 }  // namespace
 
-constinit const Target target_plan_bytes = {
+constinit const Target def = {
     .name = "plan_bytes", .run = run, .seeds = [] { return plan_seeds(); }, .most_bytes = 65536};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_plan_bytes

@@ -10,7 +10,7 @@
 #include "fuzz/targets/target.h"
 #include "kernels/pointwise/program.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_plan_forged {
 namespace {
 
 using engine::Parameters;
@@ -296,6 +296,7 @@ void change(std::string& input, Random& r) {
 
 }  // namespace
 
-constinit const Target target_plan_forged = {.name = "plan_forged", .run = run, .seeds = seeds, .mutate = change, .most_bytes = 66};
+constinit const Target def = {
+    .name = "plan_forged", .run = run, .seeds = seeds, .mutate = change, .most_bytes = 66};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_plan_forged

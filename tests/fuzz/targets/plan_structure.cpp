@@ -3,7 +3,7 @@
 #include "fuzz/targets/plans.h"
 #include "fuzz/targets/target.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_plan_structure {
 namespace {
 
 void run(std::string_view input) {
@@ -29,7 +29,10 @@ void change_number(std::string& input, Random& r) {
 
 }  // namespace
 
-constinit const Target target_plan_structure = {
-    .name = "plan_structure", .run = run, .seeds = [] { return plan_seeds(); }, .mutate = change_number, .most_bytes = 65536};
+constinit const Target def = {.name = "plan_structure",
+                              .run = run,
+                              .seeds = [] { return plan_seeds(); },
+                              .mutate = change_number,
+                              .most_bytes = 65536};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_plan_structure

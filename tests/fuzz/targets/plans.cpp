@@ -29,7 +29,7 @@ using engine::PlanValue;
 using engine::Step;
 
 /// Multiplications, or elements moved, that the steps of a plan may take together.
-constexpr double kMostWork = 1 << 22;
+constexpr double kMostPlanWork = 1 << 22;
 constexpr int64_t kMostBytes = int64_t{4} << 20;
 
 const Runtime& runtime() {
@@ -167,7 +167,7 @@ bool is_quick(const Plan& plan) {
   }
   for (const engine::PlanNetwork& n : plan.networks)
     if (n.plan != nullptr && !is_quick(*n.plan)) return false;
-  return work <= kMostWork;
+  return work <= kMostPlanWork;
 }
 
 /// Runs the kernels of a plan one by one, each on blocks of its own.

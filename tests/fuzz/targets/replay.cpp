@@ -1,7 +1,7 @@
 #include "fuzz/targets/target.h"
 #include "run/tactic_replay.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_replay {
 namespace {
 
 void run(std::string_view input) {
@@ -22,6 +22,6 @@ constexpr std::string_view kWords[] = {"{", "}", "[", "]", ",", ":", "\"", "null
 
 }  // namespace
 
-constinit const Target target_replay = {.name = "replay", .run = run, .seeds = seeds, .words = kWords};
+constinit const Target def = {.name = "replay", .run = run, .seeds = seeds, .words = kWords};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_replay

@@ -7,7 +7,7 @@
 #include "fuzz/targets/numpy_inputs.h"
 #include "fuzz/targets/target.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_results {
 namespace {
 
 void load(const StoredTensorList& list) {
@@ -59,6 +59,7 @@ constexpr std::string_view kWords[] = {"{", "}", "[", "]", ",", ":", "\"", "\\u0
 
 }  // namespace
 
-constinit const Target target_results = {.name = "results", .run = run, .seeds = seeds, .mutate = mutate, .words = kWords};
+constinit const Target def = {
+    .name = "results", .run = run, .seeds = seeds, .mutate = mutate, .words = kWords};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_results

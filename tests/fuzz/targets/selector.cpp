@@ -5,7 +5,7 @@
 #include "fuzz/targets/target.h"
 #include "graph/import.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_selector {
 namespace {
 
 Model& model() {
@@ -42,6 +42,7 @@ constexpr std::string_view kWords[] = {"re:", "op:", "::", "function:", "*", "?"
 
 }  // namespace
 
-constinit const Target target_selector = {.name = "selector", .run = run, .seeds = seeds, .words = kWords, .most_bytes = 256};
+constinit const Target def = {
+    .name = "selector", .run = run, .seeds = seeds, .words = kWords, .most_bytes = 256};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_selector

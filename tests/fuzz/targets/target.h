@@ -35,7 +35,10 @@ const std::string& input_file(std::string_view bytes);
 /// A change that knows no format: bits, bytes, numbers at limits, words, and blocks taken out, doubled or moved.
 void mutate_bytes(std::string& input, Random& random, std::span<const std::string_view> words);
 
-#define FUZZ_TARGET(name) extern const Target target_##name;
+#define FUZZ_TARGET(name)    \
+  namespace target_##name {  \
+    extern const Target def; \
+  }
 #include "fuzz/targets/targets.def"
 #undef FUZZ_TARGET
 

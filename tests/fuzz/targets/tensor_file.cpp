@@ -5,7 +5,7 @@
 #include "onnx/tensor_data.h"
 #include "onnx/writer.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_tensor_file {
 namespace {
 
 void run(std::string_view input) {
@@ -59,6 +59,7 @@ void mutate(std::string& input, Random& random) {
 
 }  // namespace
 
-constinit const Target target_tensor_file = {.name = "tensor_file", .run = run, .seeds = seeds, .mutate = mutate, .most_bytes = 1024};
+constinit const Target def = {
+    .name = "tensor_file", .run = run, .seeds = seeds, .mutate = mutate, .most_bytes = 1024};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_tensor_file

@@ -2,13 +2,13 @@
 #include "fuzz/targets/target.h"
 #include "graph/import.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_text {
 namespace {
 
 void run(std::string_view input) { parse_text(input, "input", {.external_data_dir = "/proc/self/fdinfo"}); }
 
 }  // namespace
 
-constinit const Target target_text = {.name = "text", .run = run, .seeds = text_models, .words = kTextWords};
+constinit const Target def = {.name = "text", .run = run, .seeds = text_models, .words = kTextWords};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_text

@@ -6,7 +6,7 @@
 
 #include "fuzz/targets/target.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_timing_cache {
 namespace {
 
 void run(std::string_view input) {
@@ -35,6 +35,6 @@ constexpr std::string_view kWords[] = {"{", "}", "[", ",", ":", "\"", "null", "-
 
 }  // namespace
 
-constinit const Target target_timing_cache = {.name = "timing_cache", .run = run, .seeds = seeds, .words = kWords};
+constinit const Target def = {.name = "timing_cache", .run = run, .seeds = seeds, .words = kWords};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_timing_cache

@@ -5,7 +5,7 @@
 #include "plugin/pattern_file.h"
 #include "plugin/yaml.h"
 
-namespace assay::fuzz {
+namespace assay::fuzz::target_yaml {
 namespace {
 
 /// Two readers get the same bytes; each may refuse them.
@@ -67,6 +67,7 @@ constexpr std::string_view kWords[] = {"op: ", "inputs: ", "nodes:\n", "outputs:
 
 }  // namespace
 
-constinit const Target target_yaml = {.name = "yaml", .run = run, .seeds = seeds, .words = kWords, .most_bytes = 2048};
+constinit const Target def = {
+    .name = "yaml", .run = run, .seeds = seeds, .words = kWords, .most_bytes = 2048};
 
-}  // namespace assay::fuzz
+}  // namespace assay::fuzz::target_yaml

@@ -9,7 +9,7 @@ using Recipe = void (*)(Draft&);
 
 Recipe recipe_of(const OpDef& op) {
 #define FUZZ_RECIPE(set, operator_name, recipe) \
-  if (&op == &op_##set##_##operator_name) return recipe;
+  if (&op == &op_##set##_##operator_name::def) return recipe;
 #include "fuzz/valid/recipes.def"
 #undef FUZZ_RECIPE
   return make_pointwise;
