@@ -155,8 +155,8 @@ void judge_result(const StoredTensor& result, const Standard& standard, ArbiterV
   } else if (!comparable || result.shape() != exact.shape()) {
     out.verdict = Verdict::kUnclear;
     out.problem = fmt::format(
-        "rounding decides its shape, which is {} in exact arithmetic and {} here; its values "
-        "cannot be judged",
+        "rounding decides its shape, which is {} in exact arithmetic and {} here; its values cannot be "
+        "judged",
         exact.shape().str(), result.shape().str());
   } else if (is_float(exact.dtype())) {
     judge_floats(result.load(), standard, out);

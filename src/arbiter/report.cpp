@@ -110,8 +110,7 @@ void describe_maker(const ArbiterVerdict& o, const char* title) {
   else
     log::error(
         "Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}; off by {:.5g}, rounding "
-        "explains "
-        "{:.5g} ({})",
+        "explains {:.5g} ({})",
         position(o.worst_at, o.shape), o.worst_exact, o.worst_result, o.worst_error, o.worst_explained,
         times(o.worst_ratio));
   if (o.beyond > 0)
@@ -160,8 +159,7 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
   if (a.lanes_lost > 0)
     log::warning(
         "Noise led {} evaluation(s) of a node astray (an index out of range, a shape that does not fit): "
-        "they "
-        "were left out",
+        "they were left out",
         a.lanes_lost);
   std::vector<std::pair<std::string, std::array<int, 7>>> counts;
   for (const ArbiterVerdict& o : a.outputs) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "assay/error.h"
+#include "base/temporary_folder.h"
 
 namespace assay::atomic_file_test {
 namespace {
@@ -23,12 +24,6 @@ namespace fs = std::filesystem;
 
 class AtomicFileTest : public testing::Test {
  protected:
-  AtomicFileTest() {
-    std::string pattern = (fs::temp_directory_path() / "atomic-file-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~AtomicFileTest() override { fs::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string content(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
@@ -50,7 +45,8 @@ class AtomicFileTest : public testing::Test {
   }
   void write_old() const { std::ofstream(path("out")) << "old"; }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(AtomicFileTest, AppearsWithItsCommit) {

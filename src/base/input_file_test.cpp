@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "assay/error.h"
+#include "base/temporary_folder.h"
 
 namespace assay::input_file_test {
 namespace {
@@ -20,13 +21,10 @@ namespace fs = std::filesystem;
 class InputFile : public testing::Test {
  protected:
   InputFile() {
-    std::string pattern = (fs::temp_directory_path() / "input-file-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     fs::create_directories(folder_ / "in/deep");
     for (const char* name : {"outside", "in/file", "in/deep/file"}) std::ofstream(folder_ / name) << name;
     EXPECT_EQ(::mkfifo((folder_ / "in/pipe").c_str(), 0600), 0);
   }
-  ~InputFile() override { fs::remove_all(folder_); }
 
   static std::string text(const Descriptor& file) {
     std::string out(100, '\0');
@@ -53,7 +51,8 @@ class InputFile : public testing::Test {
   }
   void link(const std::string& to, const char* name) const { fs::create_symlink(to, folder_ / "in" / name); }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 // A test that waits for a pipe would end by its time limit.

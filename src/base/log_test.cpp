@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/log_format.h"
+#include "base/temporary_folder.h"
 
 namespace assay::log_test {
 namespace {
@@ -230,15 +231,9 @@ TEST(Log, ThreadsDoNotTearMessages) {
 
 class LogFile : public testing::Test {
  protected:
-  LogFile() {
-    std::string name = testing::TempDir() + "log_test_XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~LogFile() override {
-    log::configure({});
-    std::filesystem::remove_all(folder_);
-  }
-  std::string folder_;
+  ~LogFile() override { log::configure({}); }
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
 };
 
 TEST_F(LogFile, ReceivesShownLinesAtOnceAndIsTruncated) {

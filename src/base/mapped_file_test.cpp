@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/temporary_folder.h"
+
 namespace assay::mapped_file_test {
 namespace {
 
@@ -13,18 +15,14 @@ namespace fs = std::filesystem;
 
 class MappedFiles : public testing::Test {
  protected:
-  MappedFiles() {
-    std::string pattern = (fs::temp_directory_path() / "mapped-file-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~MappedFiles() override { fs::remove_all(folder_); }
   std::string make(const std::string& name) const {
     const std::string path = (folder_ / name).string();
     std::ofstream(path) << std::string(100000, name[0]);
     return path;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(MappedFiles, AShortenedFileEndsTheProcessWithASentence) {

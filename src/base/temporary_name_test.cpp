@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/descriptor.h"
+#include "base/temporary_folder.h"
 
 namespace assay::temporary_name_test {
 namespace {
@@ -21,12 +22,6 @@ namespace fs = std::filesystem;
 
 class TemporaryNames : public testing::Test {
  protected:
-  TemporaryNames() {
-    std::string pattern = (fs::temp_directory_path() / "temporary-name-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryNames() override { fs::remove_all(folder_); }
-
   std::string make(const std::string& name, const std::string& text = "half") const {
     std::ofstream(folder_ / name) << text;
     return name;
@@ -44,7 +39,8 @@ class TemporaryNames : public testing::Test {
   }
   using Names = std::set<std::string>;
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(TemporaryNames, SayWhatTheyAre) {

@@ -3,12 +3,8 @@
 #include "cli/options/logging.h"
 
 namespace assay::cli {
-namespace command_check_conformance {
-extern const Command def;
-}
-namespace command_check_lint {
-extern const Command def;
-}
+ASSAY_DECLARE_COMMAND(check_conformance)
+ASSAY_DECLARE_COMMAND(check_lint)
 }  // namespace assay::cli
 
 namespace assay::cli::command_check {

@@ -89,8 +89,7 @@ constinit const Command def = {
     .summary = "Convert a model to an engine's plan or to another ONNX model.",
     .description =
         "Builds the engine for a model and saves its plan, which runs without the model and is loaded in "
-        "milliseconds; or saves the model "
-        "as ONNX with the changes that the options ask for.",
+        "milliseconds; or saves the model as ONNX with the changes that the options ask for.",
     .add_options = add_options,
     .run = run,
 };

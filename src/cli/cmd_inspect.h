@@ -5,29 +5,13 @@
 
 namespace assay::cli {
 
-namespace command_inspect_model {
-extern const Command def;
-}
-namespace command_inspect_data {
-extern const Command def;
-}
-namespace command_inspect_sparsity {
-extern const Command def;
-}
-namespace command_inspect_diff {
-extern const Command def;
-}
-namespace command_inspect_capability {
-extern const Command def;
-}
-namespace command_inspect_builder {
-extern const Command def;
-}
-namespace command_inspect_tactics {
-extern const Command def;
-}
-namespace command_inspect_diff_tactics {
-extern const Command def;
-}
+ASSAY_DECLARE_COMMAND(inspect_model)
+ASSAY_DECLARE_COMMAND(inspect_data)
+ASSAY_DECLARE_COMMAND(inspect_sparsity)
+ASSAY_DECLARE_COMMAND(inspect_diff)
+ASSAY_DECLARE_COMMAND(inspect_capability)
+ASSAY_DECLARE_COMMAND(inspect_builder)
+ASSAY_DECLARE_COMMAND(inspect_tactics)
+ASSAY_DECLARE_COMMAND(inspect_diff_tactics)
 
 }  // namespace assay::cli

@@ -5,26 +5,12 @@
 
 namespace assay::cli {
 
-namespace command_surgeon_extract {
-extern const Command def;
-}
-namespace command_surgeon_sanitize {
-extern const Command def;
-}
-namespace command_surgeon_insert {
-extern const Command def;
-}
-namespace command_surgeon_convert_opset {
-extern const Command def;
-}
-namespace command_surgeon_prune {
-extern const Command def;
-}
-namespace command_surgeon_weight_strip {
-extern const Command def;
-}
-namespace command_surgeon_weight_reconstruct {
-extern const Command def;
-}
+ASSAY_DECLARE_COMMAND(surgeon_extract)
+ASSAY_DECLARE_COMMAND(surgeon_sanitize)
+ASSAY_DECLARE_COMMAND(surgeon_insert)
+ASSAY_DECLARE_COMMAND(surgeon_convert_opset)
+ASSAY_DECLARE_COMMAND(surgeon_prune)
+ASSAY_DECLARE_COMMAND(surgeon_weight_strip)
+ASSAY_DECLARE_COMMAND(surgeon_weight_reconstruct)
 
 }  // namespace assay::cli

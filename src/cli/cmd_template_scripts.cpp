@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/options/data_loader.h"
+#include "cli/options/engine_building.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
@@ -182,7 +183,6 @@ constexpr std::pair<const char*, const char*> kIntegers[] = {
     {"--builder-optimization-level", "builder_optimization_level"},
     {"--max-aux-streams", "max_aux_streams"},
 };
-constexpr const char* kProfileOptions[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
 
 std::vector<std::string> config_option_names() {
   std::vector<std::string> names = {"--precision-constraints", "--load-timing-cache"};
@@ -257,8 +257,7 @@ std::vector<std::vector<std::vector<std::string>>> read_script_profiles(const Pa
   for (const InputShape& s :
        parse_input_shapes("--input-shapes", args.list("--input-shapes").value_or(std::vector<std::string>())))
     set_shape(shared, s.name, python_dims(s));
-  size_t count = shared.empty() ? 0 : 1;
-  for (const char* option : kProfileOptions) count = std::max(count, args.all(option).size());
+  const size_t count = std::max(count_profiles(args), shared.empty() ? size_t{0} : size_t{1});
   std::vector<std::vector<std::vector<std::string>>> profiles;
   for (size_t i = 0; i < count; ++i) {
     Shapes current = shared, of_option[3];
@@ -331,8 +330,7 @@ constinit const Command def = {
     .summary = "Write a script that sets up a builder.",
     .description =
         "Writes a script to start from: in Python one that sets up TensorRT's builder, in C++ one that sets "
-        "up "
-        "the engine.",
+        "up the engine.",
     .add_options = add_trt_config_options,
     .run = run_trt_config,
 };

@@ -5,14 +5,8 @@
 
 namespace assay::cli {
 
-namespace command_template_trt_network {
-extern const Command def;
-}
-namespace command_template_trt_config {
-extern const Command def;
-}
-namespace command_template_onnx_gs {
-extern const Command def;
-}
+ASSAY_DECLARE_COMMAND(template_trt_network)
+ASSAY_DECLARE_COMMAND(template_trt_config)
+ASSAY_DECLARE_COMMAND(template_onnx_gs)
 
 }  // namespace assay::cli

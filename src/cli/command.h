@@ -50,4 +50,10 @@ struct Command {
   std::span<const Command* const> subcommands = {};
 };
 
+/// Declares what the file cmd_<name>.cpp defines.
+#define ASSAY_DECLARE_COMMAND(name) \
+  namespace command_##name {        \
+    extern const Command def;       \
+  }
+
 }  // namespace assay::cli

@@ -2,13 +2,6 @@
 
 namespace assay::cli {
 
-#define ASSAY_COMMAND(name)   \
-  namespace command_##name {  \
-    extern const Command def; \
-  }
-#include "cli/commands.def"
-#undef ASSAY_COMMAND
-
 std::span<const Command* const> all_commands() {
   static constexpr const Command* kCommands[] = {
 #define ASSAY_COMMAND(name) &command_##name::def,

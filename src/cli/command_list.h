@@ -7,6 +7,10 @@
 
 namespace assay::cli {
 
+#define ASSAY_COMMAND(name) ASSAY_DECLARE_COMMAND(name)
+#include "cli/commands.def"
+#undef ASSAY_COMMAND
+
 std::span<const Command* const> all_commands();
 
 }  // namespace assay::cli

@@ -30,6 +30,9 @@ struct ScriptConfig {
   std::vector<std::vector<std::vector<std::string>>> profiles;
 };
 
+/// The text as a comment of one line, whatever a name in it holds.
+std::string in_one_line(const std::string& text);
+
 /// `command` is the command line that the first line shows; `saved_path` is where the script saves the model.
 std::string onnx_gs_python(const ScriptModel& model, const std::string& saved_path,
                            const std::string& command);

@@ -26,13 +26,6 @@ std::string list(const std::vector<std::string>& names) {
   return out;
 }
 
-/// A comment ends with the line, and a line that ends in a backslash goes on.
-std::string cpp_comment(const std::string& text) {
-  std::string line;
-  for (const char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
-  return line.ends_with('\\') ? line + " " : line;
-}
-
 std::string head(const char* what, const std::string& command, const std::vector<std::string>& headers) {
   std::string text = fmt::format(
       "// {}\n"
@@ -45,7 +38,7 @@ std::string head(const char* what, const std::string& command, const std::vector
       "#include <string>\n"
       "#include <vector>\n"
       "\n",
-      what, cpp_comment(command));
+      what, in_one_line(command));
   for (const std::string& header : headers) text += fmt::format("#include \"{}\"\n", header);
   return text + "\n";
 }

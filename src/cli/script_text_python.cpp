@@ -7,15 +7,8 @@
 namespace assay::cli {
 namespace {
 
-/// One line, whatever a name holds.
-std::string python_comment(const std::string& text) {
-  std::string line;
-  for (const char c : text) line += c == '\n' || c == '\r' ? ' ' : c;
-  return line;
-}
-
 std::string head(const char* what, const std::string& command) {
-  return fmt::format("#!/usr/bin/env python3\n# {}\n# Made by: {}\n", what, python_comment(command));
+  return fmt::format("#!/usr/bin/env python3\n# {}\n# Made by: {}\n", what, in_one_line(command));
 }
 
 /// Imports from polygraphy.backend.onnx, and assignments, each of which wraps the one before.
@@ -54,11 +47,6 @@ std::string joined(const std::vector<std::string>& list, const char* separator) 
 }
 
 }  // namespace
-
-bool ScriptModel::is_unchanged() const {
-  return import.external_data_dir.empty() && !import.ignore_external_data && !infer_shapes && !mark_all &&
-         !outputs && !exclude_outputs && !convert_to_fp16;
-}
 
 std::string onnx_gs_python(const ScriptModel& model, const std::string& saved_path,
                            const std::string& command) {

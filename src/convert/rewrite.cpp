@@ -200,4 +200,9 @@ void Rewrite::become_constant(UnalignedTensor tensor) {
   sink_.removed(node_);
 }
 
+Value* cast(Rewrite& r, Value* v, DType to) {
+  if (dtype_of(v) == to) return v;
+  return r.add("Cast", {v}, {{"to", static_cast<int64_t>(to)}});
+}
+
 }  // namespace assay

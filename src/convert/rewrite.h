@@ -134,4 +134,7 @@ class Rewrite {
   std::vector<Node*> made_;
 };
 
+/// The value in that element type: itself when it is known to have it.
+Value* cast(Rewrite& r, Value* v, DType to);
+
 }  // namespace assay

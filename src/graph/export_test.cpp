@@ -11,6 +11,7 @@
 
 #include "assay/edit.h"
 #include "assay/error.h"
+#include "base/temporary_folder.h"
 #include "base/temporary_name.h"
 #include "graph/import.h"
 #include "graph/value_info.h"
@@ -25,12 +26,6 @@ namespace fs = std::filesystem;
 
 class Export : public ::testing::Test {
  protected:
-  Export() {
-    std::string pattern = (fs::temp_directory_path() / "export-test-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~Export() override { fs::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
   std::string content(const std::string& name) const {
@@ -59,7 +54,8 @@ class Export : public ::testing::Test {
     return "saved";
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(Export, NewInitializersNeedAnIrVersionThatKnowsThem) {

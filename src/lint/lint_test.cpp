@@ -260,8 +260,8 @@ TEST_F(LintTest, ShapesMayBeOverridden) {
 TEST_F(LintTest, SavesUpstreamsSchema) {
   const Report report = lint(model("[n] y = Add (x)"));
   log::Capture capture;
-  report.save(folder_ + "/report.json");
-  std::FILE* file = std::fopen((folder_ + "/report.json").c_str(), "rb");
+  report.save(folder_ / "report.json");
+  std::FILE* file = std::fopen((folder_ / "report.json").c_str(), "rb");
   ASSERT_NE(file, nullptr);
   std::string text(4096, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));

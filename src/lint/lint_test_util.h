@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "base/log.h"
+#include "base/temporary_folder.h"
 #include "lint/lint.h"
 
 namespace assay::lint {
@@ -16,14 +17,8 @@ namespace assay::lint {
 /// A folder that goes with the test.
 class LintTest : public testing::Test {
  protected:
-  LintTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "assay_lint_XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~LintTest() override { std::filesystem::remove_all(folder_); }
-
   Report lint(const std::string& bytes, bool upstream_only = false) {
-    options.path = folder_ + "/model.onnx";
+    options.path = folder_ / "model.onnx";
     AtomicFile file(options.path);
     file.write(bytes);
     file.commit();
@@ -34,7 +29,8 @@ class LintTest : public testing::Test {
     return report;
   }
 
-  std::string folder_, output;
+  const TemporaryFolder folder_;
+  std::string output;
   LintOptions options;
 };
 

@@ -13,29 +13,11 @@
 #include "assay/backend.h"
 #include "backends/session_info.h"
 #include "base/log.h"
+#include "base/temporary_folder.h"
 #include "graph/export.h"
 #include "run/runner.h"
 
 namespace assay {
-
-/// A folder that goes with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "assay_run_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 /// x [1, 2, 'n'] -> Relu -> h -> Neg -> y, saved.
 inline std::string save_two_layers(const TemporaryFolder& folder, const std::string& second = "Neg") {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "base/temporary_folder.h"
 #include "compare/simple.h"
 
 namespace assay::error_pictures_test {
@@ -12,12 +13,6 @@ namespace {
 
 class ErrorPicturesTest : public testing::Test {
  protected:
-  ErrorPicturesTest() {
-    std::string name = testing::TempDir() + "pictures_XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~ErrorPicturesTest() override { std::filesystem::remove_all(folder_); }
-
   std::string compare(std::string heatmaps, std::string plots) {
     const log::Capture capture;
     const SimpleComparison comparison({.pictures = error_pictures(std::move(heatmaps), std::move(plots))});
@@ -26,7 +21,8 @@ class ErrorPicturesTest : public testing::Test {
     return capture.out();
   }
 
-  std::string folder_;
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path().string();
 };
 
 TEST_F(ErrorPicturesTest, WritesFilesAndSaysSo) {

@@ -1,15 +1,18 @@
-// node_gate: uses every version of every operator wrongly (misuse.h), in the main graph, in a local function and in
-// the branches of an If, and gives the model to everything that evaluates, infers, rewrites or judges nodes. Each must
-// go well or end in an Error that is not an internal one and names the node; what breaks the arity must not run.
+// node_gate: uses every version of every operator wrongly (misuse.h), in the main graph, in a local function
+// and in the branches of an If, and gives the model to everything that evaluates, infers, rewrites or judges
+// nodes. Each must go well or end in an Error that is not an internal one and names the node; what breaks the
+// arity must not run.
 //
-//   node_gate [--only PATTERN] [--newest] [--verbose] FOLDER
+//   node_gate [--only PATTERN] [--newest] [--verbose]
 //
-// With --newest only the newest version of each operator. FOLDER is for temporary files. Exit status 1 when something else happened.
+// With --newest only the newest version of each operator. Exit status 1 when something else happened.
 #include <fnmatch.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 
 #include "assay/edit.h"
 #include "assay/fold.h"
@@ -18,6 +21,7 @@
 #include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/log.h"
+#include "base/temporary_folder.h"
 #include "convert/convert_opset.h"
 #include "gate/misuse.h"
 #include "graph/clone.h"
@@ -149,8 +153,16 @@ std::string test(const Subject& s, const std::string& folder, bool verbose) {
   return fmt::format("{}", cases);
 }
 
-int run_all(const std::string& pattern, bool newest, const std::string& folder, bool verbose) {
-  std::filesystem::create_directories(folder);
+/// Many small files are written, and each save waits for the disk: where there is none, if the system has
+/// such a place.
+std::filesystem::path quick_folder() {
+  const char* const memory = "/dev/shm";
+  return ::access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+}
+
+int run_all(const std::string& pattern, bool newest, bool verbose) {
+  const TemporaryFolder temporary(quick_folder());
+  const std::string folder = temporary.path().string();
   const std::vector<Subject> subjects = all_subjects(pattern, newest);
   int64_t cases = 0;
   int problems = 0;
@@ -176,7 +188,7 @@ int run_all(const std::string& pattern, bool newest, const std::string& folder, 
 }  // namespace assay::gate
 
 int main(int argc, char** argv) try {
-  std::string pattern = "*", folder = ".";
+  std::string pattern = "*";
   bool verbose = false, newest = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -187,9 +199,9 @@ int main(int argc, char** argv) try {
     else if (word == "--newest")
       newest = true;
     else
-      folder = word;
+      throw std::runtime_error("usage: node_gate [--only PATTERN] [--newest] [--verbose]");
   }
-  return assay::gate::run_all(pattern, newest, folder, verbose);
+  return assay::gate::run_all(pattern, newest, verbose);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "node_gate: %s\n", e.what());
   return 2;

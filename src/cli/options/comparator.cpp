@@ -50,8 +50,7 @@ void add_comparator_options(ArgParser& parser) {
   parser.add_group("Comparator Postprocessing").options = {
       {.names = {"--postprocess", "--postprocess-func"},
        .help = "Replace outputs before they are compared: top-K by the indices of the K largest values along "
-               "an axis "
-               "(default: the last).",
+               "an axis (default: the last).",
        .arity = Arity::kAtLeastOne,
        .metavar = "[OUTPUT:]top-K[,axis=A]",
        .names_what = Names::kOutputs},
@@ -70,9 +69,8 @@ void add_comparator_options(ArgParser& parser) {
        .metavar = "FILE"},
       {.names = {"--arbiter"},
        .help = "Tell which outputs are wrong, against the float64 reference and the error that rounding "
-               "explains. On by "
-               "itself when --ref runs. Decides whether the run passes, together with tolerances that "
-               "are given.",
+               "explains. On by itself when --ref runs. Decides whether the run passes, together with "
+               "tolerances that are given.",
        .arity = Arity::kNone},
       {.names = {"--arbiter-samples"},
        .help = "Noisy evaluations that measure what rounding explains; default: 3, and 15 where those leave "
@@ -85,8 +83,7 @@ void add_comparator_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--partial"},
        .help = "Judge results of --load-outputs that lack outputs or iterations of this run, or hold others, "
-               "instead of "
-               "refusing them.",
+               "instead of refusing them.",
        .arity = Arity::kNone},
   };
   add_simple_compare_options(parser);

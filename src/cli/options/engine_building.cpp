@@ -54,14 +54,13 @@ Option idle_option(const Idle& idle) {
   return {.names = {idle.name}, .help = fmt::format("Accepted, without effect: {}.", idle.reason), .arity = idle.arity};
 }
 
-constexpr const char* kShapeOptions[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
-
 void add_config_options(ArgParser& parser) {
   OptionGroup& group = parser.add_group("TensorRT Builder Configuration", "How the engine in TensorRT's role is built.");
   const char* const kWhich[] = {"Least", "Best", "Largest"};
   for (size_t i = 0; i < 3; ++i)
-    group.options.push_back({.names = {kShapeOptions[i]},
-                             .help = fmt::format("{} shapes of a profile, as in image:[1,3,224,224]; for a shape tensor its elements. Each further use begins "
+    group.options.push_back({.names = {kProfileOptions[i]},
+                             .help = fmt::format("{} shapes of a profile, as in image:[1,3,224,224]; for a "
+                                                 "shape tensor its elements. Each further use begins "
                                                  "another profile.",
                                                  kWhich[i]),
                              .arity = Arity::kAtLeastOne,
@@ -152,14 +151,12 @@ int64_t workspace_limit(const ParsedArgs& args) {
 }
 
 std::vector<ProfileShapes> read_profiles(const ParsedArgs& args) {
-  size_t count = 0;
-  for (const char* option : kShapeOptions) count = std::max(count, args.all(option).size());
-  std::vector<ProfileShapes> profiles(count);
+  std::vector<ProfileShapes> profiles(count_profiles(args));
   for (size_t k = 0; k < 3; ++k) {
-    const auto uses = args.all(kShapeOptions[k]);
+    const auto uses = args.all(kProfileOptions[k]);
     for (size_t i = 0; i < uses.size(); ++i) {
       auto& list = k == 0 ? profiles[i].min : k == 1 ? profiles[i].opt : profiles[i].max;
-      list = parse_input_shapes(kShapeOptions[k], uses[i]);
+      list = parse_input_shapes(kProfileOptions[k], uses[i]);
     }
   }
   return profiles;
@@ -176,6 +173,12 @@ std::vector<std::string> known_tactics(const std::vector<std::string>& names, co
 }
 
 }  // namespace
+
+size_t count_profiles(const ParsedArgs& args) {
+  size_t count = 0;
+  for (const char* option : kProfileOptions) count = std::max(count, args.all(option).size());
+  return count;
+}
 
 void add_engine_building_options(ArgParser& parser, bool runs) {
   add_config_options(parser);

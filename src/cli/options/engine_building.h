@@ -6,6 +6,11 @@
 
 namespace assay::cli {
 
+/// The options of a profile: least, best and largest shapes. The n-th use of each belongs to profile n.
+inline constexpr const char* kProfileOptions[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
+/// How many profiles are given.
+size_t count_profiles(const ParsedArgs& args);
+
 /// TensorRT Builder Configuration, and what of its network and engine options this build has. `saves`: --save-engine and what concerns
 /// runs, too.
 void add_engine_building_options(ArgParser& parser, bool runs);

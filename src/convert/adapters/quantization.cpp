@@ -18,12 +18,9 @@ Value* along_axis(Rewrite& r, Value* v, int64_t axis) {
   return r.add("Reshape", {v, r.ints(shape, "shape")});
 }
 
-AttributeList to_type(DType t) { return {{"to", static_cast<int64_t>(t)}}; }
-
 void dequantize_axis(Rewrite& r, int64_t axis) {
-  Value* x = r.add("Cast", {r.input(0)}, to_type(DType::kFloat32));
-  if (r.input(2) != nullptr)
-    x = r.add("Sub", {x, along_axis(r, r.add("Cast", {r.input(2)}, to_type(DType::kFloat32)), axis)});
+  Value* x = cast(r, r.input(0), DType::kFloat32);
+  if (r.input(2) != nullptr) x = r.add("Sub", {x, along_axis(r, cast(r, r.input(2), DType::kFloat32), axis)});
   r.replace({r.add("Mul", {x, along_axis(r, r.input(1), axis)})});
 }
 
@@ -31,14 +28,12 @@ void quantize_axis(Rewrite& r, int64_t axis) {
   r.set_opset(12);
   const DType to = r.input(2) != nullptr ? r.dtype(2) : DType::kUInt8;
   const bool is_signed = to == DType::kInt8;
-  Value* x = r.input(0);
-  if (r.dtype(0) != DType::kFloat32) x = r.add("Cast", {x}, to_type(DType::kFloat32));
+  Value* x = cast(r, r.input(0), DType::kFloat32);
   x = r.add("Round", {r.add("Div", {x, along_axis(r, r.input(1), axis)})});
-  if (r.input(2) != nullptr)
-    x = r.add("Add", {x, along_axis(r, r.add("Cast", {r.input(2)}, to_type(DType::kFloat32)), axis)});
+  if (r.input(2) != nullptr) x = r.add("Add", {x, along_axis(r, cast(r, r.input(2), DType::kFloat32), axis)});
   x = r.add("Clip", {x, r.number(is_signed ? -128 : 0, DType::kFloat32, "low"),
                      r.number(is_signed ? 127 : 255, DType::kFloat32, "high")});
-  r.replace({r.add("Cast", {x}, to_type(to))});
+  r.replace({cast(r, x, to)});
 }
 
 /// One scale for everything stays; scales of an axis become arithmetic.

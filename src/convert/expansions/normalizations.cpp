@@ -8,17 +8,6 @@
 namespace assay {
 namespace {
 
-AttributeList cast_to(DType t) { return {{"to", static_cast<int64_t>(t)}}; }
-
-/// The input in the type that the statistics are computed in.
-Value* stashed(Rewrite& r, DType stash) {
-  return r.dtype(0) == stash ? r.input(0) : r.add("Cast", {r.input(0)}, cast_to(stash));
-}
-
-Value* unstashed(Rewrite& r, Value* v, DType stash) {
-  return r.dtype(0) == stash ? v : r.add("Cast", {v}, cast_to(r.dtype(0)));
-}
-
 /// The axes from `axis` on: counted from the end, so that a negative axis needs no rank.
 AttributeList axes_from(Rewrite& r) {
   int64_t axis = std::max<int64_t>(r.get_int("axis", -1), -INT64_MAX);
@@ -40,13 +29,13 @@ void expand_layer_normalization(Rewrite& r) {
   if (r.dtype(0) == DType::kFloat64 && (r.is_used(1) || r.is_used(2)))
     no_equivalent("mean and deviation of doubles");
   const AttributeList axes = axes_from(r);
-  Value* x = stashed(r, stash);
+  Value* x = cast(r, r.input(0), stash);
   Value* mean = r.add("ReduceMean", {x}, axes);
   Value* centred = r.add("Sub", {x, mean});
   Value* variance = r.add("ReduceMean", {r.add("Mul", {centred, centred})}, axes);
   Value* moved = r.add("Add", {variance, r.number(r.get_float("epsilon", 1e-5), stash, "epsilon")});
   Value* deviation = r.add("Sqrt", {moved});
-  Value* y = unstashed(r, r.add("Div", {centred, deviation}), stash);
+  Value* y = cast(r, r.add("Div", {centred, deviation}), r.dtype(0));
   y = r.add("Mul", {y, r.input(1)});
   if (r.input(2) != nullptr) y = r.add("Add", {y, r.input(2)});
   r.replace({y, r.is_used(1) ? mean : nullptr, r.is_used(2) ? r.add("Reciprocal", {deviation}) : nullptr});
@@ -54,13 +43,11 @@ void expand_layer_normalization(Rewrite& r) {
 
 void expand_rms_normalization(Rewrite& r) {
   const DType stash = stash_of(r);
-  Value* x = stashed(r, stash);
+  Value* x = cast(r, r.input(0), stash);
   Value* square = r.add("ReduceMean", {r.add("Mul", {x, x})}, axes_from(r));
   Value* moved = r.add("Add", {square, r.number(r.get_float("epsilon", 1e-5), stash, "epsilon")});
-  Value* y = unstashed(r, r.add("Div", {x, r.add("Sqrt", {moved})}), stash);
-  const DType scale = r.dtype(1);
-  if (scale != r.dtype(0)) y = r.add("Cast", {y}, cast_to(scale));
-  r.replace({r.add("Mul", {y, r.input(1)})});
+  Value* y = cast(r, r.add("Div", {x, r.add("Sqrt", {moved})}), r.dtype(0));
+  r.replace({r.add("Mul", {cast(r, y, r.dtype(1)), r.input(1)})});
 }
 
 /// Groups as channels; version 18 has a scale and bias for each.

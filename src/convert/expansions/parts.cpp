@@ -5,11 +5,6 @@
 
 namespace assay {
 
-Value* cast(Rewrite& r, Value* v, DType to) {
-  if (dtype_of(v) == to) return v;
-  return r.add("Cast", {v}, {{"to", static_cast<int64_t>(to)}});
-}
-
 Value* whole(Rewrite& r, int64_t number, std::string_view hint) {
   return r.constant(Tensor::scalar(number), hint);
 }

@@ -10,8 +10,6 @@
 
 namespace assay {
 
-/// The value in that element type: itself when it is known to have it.
-Value* cast(Rewrite& r, Value* v, DType to);
 /// A whole number of rank 0.
 Value* whole(Rewrite& r, int64_t number, std::string_view hint);
 /// -inf of an element type, of rank 0.
