@@ -49,6 +49,10 @@ bool Arbitration::any(Verdict verdict) const {
                      [&](const ArbiterVerdict& o) { return o.verdict == verdict; });
 }
 
+bool Arbitration::any_in_body() const {
+  return std::any_of(outputs.begin(), outputs.end(), [](const ArbiterVerdict& o) { return !o.body.empty(); });
+}
+
 bool Arbitration::all_right() const { return !any(Verdict::kWrong); }
 
 std::string_view verdict_name(Verdict v) {

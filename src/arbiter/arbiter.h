@@ -49,6 +49,10 @@ struct ArbiterVerdict {
   std::string op_type;  ///< of that node
   std::vector<std::string>
       inputs;  ///< that node's, as far as they are not constant; what its bodies use included
+  /// Where the node is in the body of another: "iteration 3 of 'loop' (Loop)"; empty in the main graph. The inputs are
+  /// then those of the main graph's node around it.
+  std::string body;
+  std::string enclosing;  ///< an output of that node
   Verdict verdict = Verdict::kAgrees;
   Basis basis = Basis::kNetwork;
   bool certain = false;    ///< kWrong: no order of the node's additions can excuse it
@@ -79,6 +83,8 @@ struct Arbitration {
   /// Nothing is wrong; something may be unclear, or not judged.
   bool all_right() const;
   bool any(Verdict verdict) const;
+  /// Nodes inside others have been looked at.
+  bool any_in_body() const;
 };
 
 /// The results of one runner for one iteration.

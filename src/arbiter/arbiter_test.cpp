@@ -198,6 +198,28 @@ TEST(Arbiter, JudgesEachRunner) {
   EXPECT_FALSE(a.all_right());
 }
 
+/// Each runner is followed on its own way: what one has is not the other's.
+TEST(Arbiter, RunnersDoNotMix) {
+  TestModel m;
+  Value* a = m.node("Exp", "a", {m.input("x", {4, 5})});
+  Value* b = m.node("MatMul", "b", {a, m.constant("w", random_floats({5, 3}, 1))});
+  Value* c = m.node("Sigmoid", "c", {b});
+  const auto model = m.with_outputs({m.node("Add", "d", {c, m.node("Tanh", "e", {b})})});
+  const std::vector<Tensor> feed{random_floats({4, 5}, 2)};
+  std::vector<StoredTensorList> results;
+  const std::vector<std::string> spoilt{"", "a", "b", "c", "d"};
+  for (const std::string& which : spoilt)
+    results.push_back(results_of(*model, feed, [&](const std::string& name, Tensor& t) {
+      if (name == which) t.mutable_data<float>()[1] *= 1.01F;
+    }));
+  std::vector<ArbiterCase> cases;
+  for (size_t i = 0; i < results.size(); ++i) cases.push_back({"spoilt:" + spoilt[i], &results[i]});
+  const Arbitration all = arbitrate(model, feed, cases);
+  EXPECT_EQ(all.outputs.size(), 5 * spoilt.size());
+  for (const ArbiterVerdict& o : all.outputs)
+    EXPECT_EQ(o.verdict == Verdict::kWrong, o.runner == "spoilt:" + o.output) << o.runner << ", " << o.output;
+}
+
 /// x -> a = Exp -> b = MatMul -> c = Sigmoid, and d = Neg beside it.
 struct Chain {
   Chain() {

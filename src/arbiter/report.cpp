@@ -25,6 +25,8 @@ std::string position(int64_t at, const Shape& shape) {
   return index.str();
 }
 
+std::string in_body(const ArbiterVerdict& o) { return o.body.empty() ? "" : ", " + o.body; }
+
 /// How many times what is explained, in words where a number says little.
 std::string times(double ratio) {
   if (std::isnan(ratio)) return "not comparable with";
@@ -61,7 +63,7 @@ std::string describe(const ArbiterVerdict& o) {
 
 void report_outputs(const Arbitration& a) {
   std::map<std::string, int> per_output;
-  for (const ArbiterVerdict& o : a.outputs) per_output[o.output] = 0;
+  for (const ArbiterVerdict& o : a.outputs) per_output[o.output + " " + o.body] = 0;
   const bool all = per_output.size() <= kShowAll;
   std::string current;
   for (const ArbiterVerdict& o : a.outputs) {
@@ -73,9 +75,9 @@ void report_outputs(const Arbitration& a) {
                           : odd ? log::Severity::kWarning
                           : all ? log::Severity::kInfo
                                 : log::Severity::kVerbose;
-    if (o.output != current && (all || severity != log::Severity::kVerbose || log::enabled(severity))) {
-      log::info("Output: '{}' (shape={})", o.output, o.shape.str());
-      current = o.output;
+    if (o.output + o.body != current && (all || severity != log::Severity::kVerbose || log::enabled(severity))) {
+      log::info("Output: '{}' (shape={}){}", o.output, o.shape.str(), in_body(o));
+      current = o.output + o.body;
     }
     const log::Indent indent;
     log::message(severity, "{} | {}", o.runner, describe(o));
@@ -97,8 +99,10 @@ std::string list_nodes(const Group& list) {
 }
 
 void describe_maker(const ArbiterVerdict& o, const char* title) {
-  log::error("{} | {} | Node {} | Output: '{}' (shape={}, {}) | made here{}", title, o.runner, o.node,
-             o.output, o.shape.str(), dtype_name(o.dtype),
+  const std::string type =
+      o.dtype == DType::kUndefined ? "" : fmt::format(" (shape={}, {})", o.shape.str(), dtype_name(o.dtype));
+  log::error("{} | {} | Node {}{} | Output: '{}'{} | made here{}", title, o.runner, o.node, in_body(o), o.output,
+             type,
              o.certain ? ", certainly: no order of its operations explains it"
                        : ", very likely: far beyond the rounding to expect");
   const log::Indent indent;
@@ -119,8 +123,9 @@ void describe_maker(const ArbiterVerdict& o, const char* title) {
   if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
   std::string inputs;
   for (const std::string& name : o.inputs) inputs += fmt::format(" '{}:auto:auto'", name);
-  log::error("To cut it out: assay surgeon extract MODEL --inputs{} --outputs '{}:auto' -o node.onnx", inputs,
-             o.output);
+  if (!o.body.empty() && o.enclosing.empty()) return;
+  log::error("To cut {} out: assay surgeon extract MODEL --inputs{} --outputs '{}:auto' -o node.onnx",
+             o.body.empty() ? "it" : "the node around it", inputs, o.body.empty() ? o.output : o.enclosing);
 }
 
 void report_makers(const Arbitration& a) {
@@ -134,10 +139,17 @@ void report_makers(const Arbitration& a) {
       if (o.verdict == Verdict::kWrong) (o.basis == Basis::kNode ? made : between).push_back(&o);
       if (o.verdict == Verdict::kInherited) inherited.push_back(&o);
     }
-    const size_t described =
-        log::enabled(log::Severity::kVerbose) ? made.size() : std::min(made.size(), kDescribed);
-    for (size_t i = 0; i < described; ++i)
-      describe_maker(*made[i], i == 0 ? "First Divergence" : "Another Maker");
+    const bool describes_all = log::enabled(log::Severity::kVerbose);
+    size_t described = 0;
+    for (size_t i = 0; i < made.size() && (describes_all || described < kDescribed); ++i) {
+      // A node in a body makes it in one iteration after the other.
+      const bool again = std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(i),
+                                     [&](const ArbiterVerdict* o) {
+                                       return !o->body.empty() && o->node == made[i]->node && o->output == made[i]->output;
+                                     });
+      if (again && !describes_all) continue;
+      describe_maker(*made[i], described++ == 0 ? "First Divergence" : "Another Maker");
+    }
     const log::Indent indent;
     if (!made.empty()) log::error("Error made by {}", list_nodes(made));
     if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));

@@ -42,32 +42,17 @@ bool SuspectRun::has(const Value& v) const {
          results_.contains(keys_name(v.name()));
 }
 
-Tensor SuspectRun::part(const std::string& name, DType container) const {
-  if (const auto it = results_.find(name); it != results_.end()) return it->second->load();
-  if (const auto it = results_.find(length_name(name)); it != results_.end()) {
-    const Tensor length = it->second->load();
-    if (length.dtype() != DType::kInt64 || length.numel() != 1) return {};
-    std::vector<Tensor> elements;
-    for (int64_t i = 0; i < length.data<int64_t>()[0]; ++i) {
-      elements.push_back(part(name + "[" + std::to_string(i) + "]", DType::kSequence));
-      if (!elements.back().defined()) return {};
-    }
-    if (container != DType::kOptional) return Tensor::sequence(std::move(elements));
-    return Tensor::optional(elements.empty() ? Tensor() : elements[0]);
-  }
-  if (!results_.contains(keys_name(name))) return {};
-  const Tensor keys = part(keys_name(name), DType::kSequence),
-               values = part(name + ".values", DType::kSequence);
-  return keys.defined() && values.defined() ? Tensor::map(keys, values) : Tensor();
-}
-
 /// What is constant and what was fed, too.
 Tensor SuspectRun::seen(const Value& v) const {
   if (v.is_constant()) return v.tensor().aligned();
   const auto& inputs = model_.graph->inputs;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] == &v) return feed_[i];
-  return part(v.name(), v.type.kind == Type::Kind::kOptional ? DType::kOptional : DType::kSequence);
+  return value_of(v.name(), v.type.kind == Type::Kind::kOptional ? DType::kOptional : DType::kSequence,
+                  [&](const std::string& name) {
+                    const auto it = results_.find(name);
+                    return it == results_.end() ? Tensor() : it->second->load();
+                  });
 }
 
 SuspectRun::Upstream SuspectRun::upstream(const Value& v) const {

@@ -40,7 +40,6 @@ class SuspectRun final : public Suspect {
   /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
   /// known.
   Tensor seen(const Value& v) const;
-  Tensor part(const std::string& name, DType container) const;
 
   const Model& model_;
   std::span<const Tensor> feed_;

@@ -34,6 +34,7 @@ void write(JsonWriter& json, const ArbiterVerdict& o) {
   json.key("output").value(o.output);
   json.key("node").value(o.node);
   json.key("op_type").value(o.op_type);
+  if (!o.body.empty()) json.key("body").value(o.body);
   json.key("inputs").begin_array();
   for (const std::string& name : o.inputs) json.value(name);
   json.end_array();

@@ -21,6 +21,12 @@ std::vector<const Graph*> subgraphs_of(const Node& n) {
   return graphs;
 }
 
+const Graph* graph_attribute(const Node& n, std::string_view name) {
+  const Attribute* a = n.find_attribute(name);
+  const auto* g = a != nullptr ? a->get_if<std::shared_ptr<Graph>>() : nullptr;
+  return g != nullptr ? g->get() : nullptr;
+}
+
 const UnalignedTensor* constant_of(const Value* v) {
   return v != nullptr && v->tensor().defined() ? &v->tensor() : nullptr;
 }

@@ -25,6 +25,9 @@ std::optional<Shape> shape_of(const Value* v);
 int rank_of(const Value* v);
 DType dtype_of(const Value* v);
 
+/// The body of that name; null when the node has none.
+const Graph* graph_attribute(const Node& n, std::string_view name);
+
 /// The attribute's value, or `fallback` when the node has none of that name and kind.
 int64_t int_attribute(const Node& n, std::string_view name, int64_t fallback);
 double float_attribute(const Node& n, std::string_view name, double fallback);

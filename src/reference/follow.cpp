@@ -16,7 +16,7 @@ using internal::Walk;
 
 /// One suspect on the way. A value that is not in its frame is the exact network's, noise included.
 struct Trail {
-  Trail(Suspect& s, const Frame& exact) : suspect(s), frame(exact) {}
+  Trail(Suspect& s, const Frame& exact) : suspect(s), frame(Frame::beside(exact)) {}
   Suspect& suspect;
   Frame frame;
   std::unordered_map<const Value*, std::string>

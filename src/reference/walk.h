@@ -65,8 +65,14 @@ class Frame {
   /// Of a subgraph, in one lane. `run` is the number of this run, from 1 on.
   Frame(const Graph& graph, size_t lane, const Frame& outer, uint64_t run)
       : graph_(graph), lanes_({lane}), outer_(&outer), run_(run) {}
-  /// Of a suspect: what it has otherwise than the exact network, in the same lanes.
-  explicit Frame(const Frame& exact) : graph_(exact.graph_), lanes_(exact.lanes_), outer_(&exact) {}
+  /// Of a suspect: what it has otherwise than the exact network, whose frame outlives it, in the same lanes.
+  static Frame beside(const Frame& exact) {
+    Frame own(exact.graph_, exact.lanes_);
+    own.outer_ = &exact;
+    return own;
+  }
+  Frame(Frame&&) = default;
+  Frame(const Frame&) = delete;  // nobody means to
 
   const Graph& graph() const { return graph_; }
   /// Numbers of the lanes that this frame carries; entry i of a value's Lanes is lane lanes()[i].

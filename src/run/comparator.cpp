@@ -1,7 +1,6 @@
 #include "run/comparator.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 
@@ -14,56 +13,13 @@
 #include "compare/accuracy.h"
 #include "compare/validate.h"
 #include "run/check_results.h"
+#include "run/output_recorder.h"
 #include "run/stored_outputs.h"
 #include "run/subprocess.h"
-#include "tensor/value_tensors.h"
+#include "run/tracer.h"
 
 namespace assay {
 namespace {
-
-/// Results beyond this go to disk. Small, because the page cache holds what is read again soon in any case,
-/// and because a model's own memory is what should decide whether it fits.
-constexpr size_t kResultMemory = size_t{16} << 20;
-
-/// Keeps what a runner gives as the results of its iterations.
-class OutputRecorder final : public InferenceObserver {
- public:
-  OutputRecorder(const std::string& runner_name, TensorStore& store)
-      : runner_name_(runner_name), store_(store) {}
-
-  void on_active(const std::vector<TensorInfo>& outputs) override {
-    for (const TensorInfo& o : outputs) blank_.push_back({{o.name, StoredTensor()}});
-    current_ = blank_;
-  }
-  void on_output(size_t output, Tensor value) override {
-    const std::string name = blank_.at(output)[0].name;
-    current_[output].clear();
-    for_each_tensor(name, std::move(value), [&](const std::string& part, Tensor tensor) {
-      keep(part, std::move(tensor), current_[output]);
-    });
-  }
-  void on_iteration_end(double seconds) override {
-    StoredTensorList all;
-    for (StoredTensorList& list : current_) std::move(list.begin(), list.end(), std::back_inserter(all));
-    current_ = blank_;
-    iterations.push_back({std::move(all), seconds, runner_name_});
-  }
-
-  std::vector<IterationResult> iterations;
-
- private:
-  void keep(const std::string& name, Tensor tensor, StoredTensorList& list) {
-    // A view of a backend's buffer can keep all memory of its session alive, so what stays in memory is
-    // copied.
-    if (store_.bytes_in_memory() + tensor.nbytes() <= kResultMemory && tensor.dtype() != DType::kString)
-      tensor.mutable_data();
-    list.push_back({name, store_.put(std::move(tensor))});
-  }
-
-  const std::string& runner_name_;
-  TensorStore& store_;
-  std::vector<StoredTensorList> blank_, current_;  ///< of each output the tensors that stand for it
-};
 
 /// Loads a file of results or inputs. One of the wrong kind is explained here, as upstream does; what else
 /// may go wrong ends the run.
@@ -114,8 +70,6 @@ class Comparator {
   bool validate() const;
   /// Judges every result, saved ones included, against the float64 reference.
   RunOutcome report_verdict();
-  /// Runs those that seem wrong by what the network gives again, with every layer marked.
-  void trace(Arbitration& judged, int64_t iteration);
 
   const RunOptions& options_;
   ModelLoader loader_;
@@ -180,50 +134,6 @@ bool Comparator::validate() const {
   return !options_.validate || validate_outputs(outputs_, {.check_inf = true, .check_nan = true});
 }
 
-void Comparator::trace(Arbitration& judged, int64_t iteration) {
-  if (!options_.trace || options_.model.mark_all || options_.model.is_plan) return;
-  std::vector<RunnerChoice> choices;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < from_file_; ++i) {
-    const std::string& name = results_.runners[i].first;
-    const bool seems_wrong =
-        std::any_of(judged.outputs.begin(), judged.outputs.end(), [&](const ArbiterVerdict& o) {
-          return o.runner == name && o.basis != Basis::kNode &&
-                 (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear);
-        });
-    // One that a command line opens in a way of its own may save what it builds.
-    if (!seems_wrong || i >= options_.runners.size() || options_.runners[i].open) continue;
-    choices.push_back(options_.runners[i]);
-    names.push_back(name);
-  }
-  if (choices.empty()) return;
-  ModelLoaderOptions marked = options_.model;
-  marked.mark_all = true;
-  marked.outputs.reset();
-  marked.exclude_outputs.reset();
-  marked.save = {};
-  log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)",
-            python_list_repr(names));
-  try {
-    ModelLoader loader(marked);
-    std::vector<Runner> runners = make_runners(choices, options_.session);
-    std::vector<std::vector<IterationResult>> results;
-    for (size_t i = 0; i < runners.size(); ++i) {
-      OutputRecorder recorder(names[i], store_);
-      execute_runner(runners[i], loader, *cache_, 0, recorder);
-      results.push_back(std::move(recorder.iterations));
-    }
-    const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
-    cache_->set_inputs(tensor_infos(model->graph->inputs));
-    std::vector<ArbiterCase> cases;
-    for (size_t i = 0; i < results.size(); ++i)
-      cases.push_back({names[i], &results[i].at(static_cast<size_t>(iteration)).outputs});
-    apply_trace(judged, arbitrate(model, cache_->feed(iteration), cases, options_.arbiter));
-  } catch (const Error& e) {
-    log::warning("It could not be traced: {}", e.what());
-  }
-}
-
 RunOutcome Comparator::report_verdict() {
   const std::shared_ptr<const Model> model = loader_.load_for(backend_reference::def).model;
   cache_->set_inputs(tensor_infos(model->graph->inputs));
@@ -232,6 +142,9 @@ RunOutcome Comparator::report_verdict() {
   for (size_t i = from_file_; !options_.partial && i < results_.runners.size(); ++i)
     check_results(results_.runners[i].first, results_.runners[i].second, *model, loader_.own_outputs(),
                   static_cast<size_t>(cache_->size()));
+  std::vector<std::string> names;  // of those that ran here
+  for (size_t i = 0; i < from_file_; ++i) names.push_back(results_.runners[i].first);
+  Tracer tracer(options_, names, *cache_, store_);
   std::vector<Arbitration> judged;
   for (size_t i = 0; i < std::min(iterations, static_cast<size_t>(cache_->size())); ++i) {
     if (iterations > 1) log::info("Iteration: {}", i);
@@ -239,9 +152,9 @@ RunOutcome Comparator::report_verdict() {
     for (const auto& [name, list] : results_.runners)
       if (i < list.size()) cases.push_back({name, &list[i].outputs});
     judged.push_back(arbitrate(model, cache_->feed(static_cast<int64_t>(i)), cases, options_.arbiter));
-    trace(judged.back(), static_cast<int64_t>(i));
-    if (judged.back().traced != nullptr) {
-      log::info("With every layer marked:");
+    tracer.trace(judged.back(), static_cast<int64_t>(i));
+    if (const auto& traced = judged.back().traced; traced != nullptr) {
+      log::info("With every layer marked{}:", traced->any_in_body() ? ", in the bodies of nodes, too" : "");
       report(*judged.back().traced, options_.arbiter);
       log::info("Without:");
     }

@@ -68,6 +68,7 @@ void ModelLoader::change_outputs(Model& model) const {
 }
 
 ModelSource ModelLoader::load_for(const Backend& backend) {
+  if (given_ != nullptr) return {.model = given_, .path = {}};
   if (options_.is_plan) {
     require(backend.name == "engine", ErrorCode::kInvalidArgument, "{} is a plan, which only --trt and --engine run: {} needs the ONNX model", options_.path,
             backend.option);

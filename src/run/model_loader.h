@@ -33,6 +33,9 @@ void infer_known_shapes(Model& model, bool report = true);
 class ModelLoader {
  public:
   explicit ModelLoader(ModelLoaderOptions options) : options_(std::move(options)) {}
+  /// Of a model that has been changed and inferred already.
+  ModelLoader(ModelLoaderOptions options, std::shared_ptr<const Model> model)
+      : options_(std::move(options)), given_(std::move(model)) {}
 
   const ModelLoaderOptions& options() const { return options_; }
   /// Whether any option asks for a model other than the one in the file, or for a file read in another way,
@@ -55,7 +58,7 @@ class ModelLoader {
   void note_outputs(const Model& model) const;
 
   ModelLoaderOptions options_;
-  std::shared_ptr<const Model> model_, inferred_;
+  std::shared_ptr<const Model> given_, model_, inferred_;
   mutable std::vector<std::string> own_outputs_;
 };
 

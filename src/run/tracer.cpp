@@ -1,0 +1,128 @@
+#include "run/tracer.h"
+
+#include <algorithm>
+
+#include "arbiter/unroll.h"
+#include "backends/backend_list.h"
+#include "backends/session_info.h"
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "graph/read.h"
+#include "run/output_recorder.h"
+#include "run/runner.h"
+
+namespace assay {
+
+template <typename Predicate>
+std::vector<size_t> Tracer::runners_with(const Arbitration& judged, Predicate seems_wrong) const {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i) {
+    if (options_.runners[i].open) continue;  // opened in a way of its own, it may save what it builds
+    if (std::any_of(judged.outputs.begin(), judged.outputs.end(),
+                    [&](const ArbiterVerdict& o) { return o.runner == names_[i] && seems_wrong(o); }))
+      found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<std::string> Tracer::names_of(const std::vector<size_t>& runners) const {
+  std::vector<std::string> names;
+  for (const size_t i : runners) names.push_back(names_[i]);
+  return names;
+}
+
+Tracer::Results Tracer::run(const std::vector<size_t>& runners, ModelLoader& loader) {
+  std::vector<RunnerChoice> choices;
+  for (const size_t i : runners) choices.push_back(options_.runners[i]);
+  std::vector<Runner> again = make_runners(choices, options_.session);
+  Results results;
+  for (size_t i = 0; i < again.size(); ++i) {
+    OutputRecorder recorder(names_[runners[i]], store_);
+    execute_runner(again[i], loader, cache_, 0, recorder);
+    results.push_back(std::move(recorder.iterations));
+  }
+  return results;
+}
+
+std::vector<ArbiterCase> Tracer::cases_of(const std::vector<size_t>& runners, const Results& results,
+                                          int64_t iteration) const {
+  std::vector<ArbiterCase> cases;
+  for (size_t i = 0; i < runners.size(); ++i)
+    cases.push_back({names_[runners[i]], &results[i].at(static_cast<size_t>(iteration)).outputs});
+  return cases;
+}
+
+ModelLoaderOptions Tracer::marked() const {
+  ModelLoaderOptions marked = options_.model;
+  marked.mark_all = true;
+  marked.outputs.reset();
+  marked.exclude_outputs.reset();
+  marked.save = {};
+  return marked;
+}
+
+void Tracer::mark_layers(Arbitration& judged, int64_t iteration) {
+  const std::vector<size_t> runners = runners_with(judged, [](const ArbiterVerdict& o) {
+    return o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear);
+  });
+  if (runners.empty()) return;
+  log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)",
+            python_list_repr(names_of(runners)));
+  ModelLoader loader(marked());
+  const Results results = run(runners, loader);
+  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
+  cache_.set_inputs(tensor_infos(model->graph->inputs));
+  apply_trace(judged,
+              arbitrate(model, cache_.feed(iteration), cases_of(runners, results, iteration), options_.arbiter));
+}
+
+void Tracer::open_bodies_of(Arbitration& judged, int64_t iteration) {
+  const Arbitration& seen = judged.traced != nullptr ? *judged.traced : judged;
+  const auto seems_made = [](const ArbiterVerdict& o) {
+    return o.verdict == Verdict::kWrong && o.basis == Basis::kNode;
+  };
+  if (std::none_of(seen.outputs.begin(), seen.outputs.end(), seems_made)) return;
+  ModelLoader loader(marked());
+  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
+  std::vector<const Node*> nodes;
+  std::vector<std::string> labels;
+  const auto holder = [&](const ArbiterVerdict& o) -> const Node* {
+    const Value* v = seems_made(o) ? model->graph->find_value(o.output) : nullptr;
+    return v != nullptr && v->producer() != nullptr && has_subgraph(*v->producer()) ? v->producer() : nullptr;
+  };
+  for (const ArbiterVerdict& o : seen.outputs) {
+    const Node* n = holder(o);
+    if (n == nullptr || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
+    nodes.push_back(n);
+    labels.push_back(n->label());
+  }
+  const std::vector<size_t> runners =
+      runners_with(seen, [&](const ArbiterVerdict& o) { return holder(o) != nullptr; });
+  if (nodes.empty() || runners.empty()) return;
+  const OpenedModel opened = open_bodies(model, nodes);
+  if (opened.output_names.empty()) return;
+  log::info("Tracing | Running {} again with {} tensor(s) in the bodies of {} marked (--no-trace forbids it)",
+            python_list_repr(names_of(runners)), opened.output_names.size(), python_list_repr(labels));
+  ModelLoader again(marked(), opened.model);
+  const Results results = run(runners, again);
+  cache_.set_inputs(tensor_infos(model->graph->inputs));
+  Arbitration found = arbitrate_opened(opened, cache_.feed(iteration), cases_of(runners, results, iteration),
+                                       options_.arbiter);
+  // Runners that it does not concern keep what was found of them.
+  const std::vector<std::string> concerned = names_of(runners);
+  for (const ArbiterVerdict& o : seen.outputs)
+    if (std::find(concerned.begin(), concerned.end(), o.runner) == concerned.end()) found.outputs.push_back(o);
+  judged.traced = std::make_shared<const Arbitration>(std::move(found));
+}
+
+void Tracer::trace(Arbitration& judged, int64_t iteration) {
+  if (!options_.trace || options_.model.is_plan || options_.runners.empty()) return;
+  try {
+    if (!options_.model.mark_all) mark_layers(judged, iteration);
+    open_bodies_of(judged, iteration);
+  } catch (const Error& e) {
+    log::warning("It could not be traced: {}", e.what());
+  }
+}
+
+}  // namespace assay
