@@ -1,6 +1,8 @@
 #include "passes/expose_value.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,7 +15,12 @@ namespace {
 /// Lifts values out of graphs, and remembers what it would have to look for each time.
 class Exposer {
  public:
-  explicit Exposer(const Model& model) : opset_(model.opset()) {}
+  explicit Exposer(const Model& model) : opset_(model.opset()) {
+    for (const Value* v : model.graph->inputs)
+      if (v->type.has_shape())
+        for (const Dim& d : *v->type.dims)
+          if (d.is_symbol()) fixed_.insert(d.symbol());
+  }
   /// The value of the enclosing graph that stands for one of a subgraph. Where it throws nothing has changed.
   Value* lift(Value& inner);
 
@@ -27,7 +34,11 @@ class Exposer {
   Node& holder_of(const Graph& g);
   Value* as_output(Graph& g, Value& v);
 
+  bool is_fixed(const Dim& d) const;
+  bool may_vary(const Type& t) const;
+
   int64_t opset_;
+  std::unordered_set<std::string> fixed_;   // extents that the main graph's inputs have
   std::unordered_set<const Graph*> known_;  // of their nodes it is known which graphs they hold
   std::unordered_map<const Graph*, Node*> holders_;
   std::unordered_map<const Graph*, std::unordered_set<const Value*>> outputs_;
@@ -94,10 +105,28 @@ Type stacked_type(const Type& t) {
   return Type::tensor(t.dtype, std::move(dims));
 }
 
-/// Whether iterations may differ in its shape, as far as types tell. What has a name is the same in all of them.
-bool may_vary(const Type& t) {
-  return !t.dims || std::any_of(t.dims->begin(), t.dims->end(),
-                                [](const Dim& d) { return !d.is_known() && !d.is_symbol(); });
+/// An extent that is the same in all iterations: a number, or an expression over extents of the model's
+/// inputs.
+bool Exposer::is_fixed(const Dim& d) const {
+  if (d.is_known()) return true;
+  if (!d.is_symbol()) return false;
+  if (fixed_.contains(d.symbol())) return true;
+  const std::string& text = d.symbol();
+  const auto belongs = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (size_t i = 0; i < text.size();) {
+    const size_t begin = i;
+    while (i < text.size() && belongs(text[i])) ++i;
+    const std::string word = text.substr(begin, i - begin);
+    const bool is_number = std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!is_number && !fixed_.contains(word)) return false;
+    if (i == begin) ++i;
+  }
+  return true;
+}
+
+/// Whether iterations may differ in its shape, as far as types tell.
+bool Exposer::may_vary(const Type& t) const {
+  return !t.dims || !std::all_of(t.dims->begin(), t.dims->end(), [&](const Dim& d) { return is_fixed(d); });
 }
 
 /// Loop carries sequences from this opset on.
