@@ -1,6 +1,7 @@
 #include "arbiter/arbiter.h"
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "base/log.h"
@@ -315,6 +316,55 @@ TEST(Arbiter, ASuspectThatBreaksItsOwnShapesIsAFinding) {
   EXPECT_EQ(a.outputs[1].verdict, Verdict::kInherited);
   EXPECT_NE(a.outputs[1].note.find("cannot be evaluated"), std::string::npos);
   EXPECT_EQ(a.outputs[2].verdict, Verdict::kAgrees);
+}
+
+/// Also where only some of them are equal, as behind an activation that saturates.
+TEST(Arbiter, SomeEqualAddendsRoundWithABias) {
+  TestModel m;
+  const int64_t n = 475, equal = 330;
+  const auto model = m.with_outputs({m.node("GlobalAveragePool", "y", {m.input("x", {1, 1, n, 1})})});
+  const Tensor others = random_floats({1, 1, n, 1}, 3, 0.15F, 1.2F);
+  const auto with = [&](const std::function<float(int64_t)>& value) {
+    Tensor x = others;
+    for (int64_t i = 0; i < equal; ++i) x.mutable_data<float>()[i * n / equal] = value(i);
+    return x;
+  };
+  const auto plain = [&](const Tensor& x) {
+    float sum = 0;
+    for (const float v : x.span<float>()) sum += v;
+    return sum / n;
+  };
+  const auto exact = [&](const Tensor& x) { return to_float64(observe(model, {x})[0].second[0]).data<double>()[0]; };
+  const auto verdict = [&](const Tensor& x, double y) {
+    return judge(model, {x}, {{"y", Tensor::from<float>({1, 1, 1, 1}, {static_cast<float>(y)})}}).outputs[0].verdict;
+  };
+  constexpr double kU = 0x1p-24;
+  // The worst of some numbers: what is cut off depends on their last bits.
+  Tensor worst = others;
+  const auto error = [&](const Tensor& x) { return std::abs(plain(x) / exact(x) - 1) / kU; };
+  for (int k = 0; k < 1000; ++k)
+    if (const Tensor x = with([&](int64_t) { return 0.149F + 1e-6F * static_cast<float>(k); }); error(x) > error(worst))
+      worst = x;
+  ASSERT_GT(error(worst), 70) << "more than independent roundings explain";
+  EXPECT_EQ(verdict(worst, plain(worst)), Verdict::kRounding);
+  EXPECT_EQ(verdict(worst, exact(worst) * (1 + 400 * kU)), Verdict::kWrong);
+  const Tensor various = with([](int64_t i) { return 0.15F + 0.001F * static_cast<float>(i); });
+  EXPECT_EQ(verdict(various, exact(various) * (1 + 120 * kU)), Verdict::kWrong) << "where all differ it does not";
+}
+
+/// A weight is as often the output of a Constant node as an initializer.
+TEST(Arbiter, ConstantNodesAreKnown) {
+  TestModel m;
+  Value* w = m.node("Constant", "w", {}, {{"value", UnalignedTensor(random_floats({5, 3}, 1))}});
+  Value* b = m.node("MatMul", "b", {m.node("Exp", "a", {m.input("x", {4, 5})}), w});
+  const auto model = m.with_outputs({b, m.node("Neg", "c", {b})});
+  const std::vector<Tensor> feed{random_floats({4, 5}, 2)};
+  StoredTensorList results = results_of(*model, feed);
+  std::erase_if(results, [](const NamedStoredTensor& t) { return t.name == "w"; });  // nobody marks those
+  for (const ArbiterVerdict& o : judge(model, feed, results).outputs) {
+    EXPECT_EQ(o.basis, Basis::kNode) << o.output;
+    EXPECT_EQ(o.inputs.size(), 1U) << o.output;
+  }
 }
 
 TEST(Arbiter, EqualAddendsRoundWithABias) {

@@ -6,6 +6,7 @@
 #include "arbiter/excuses.h"
 #include "arbiter/pattern.h"
 #include "graph/order.h"
+#include "graph/read.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
 #include "tensor/value_tensors.h"
@@ -45,6 +46,8 @@ bool SuspectRun::has(const Value& v) const {
 /// What is constant and what was fed, too.
 Tensor SuspectRun::seen(const Value& v) const {
   if (v.is_constant()) return v.tensor().aligned();
+  if (v.producer() != nullptr && is_op(*v.producer(), "Constant"))
+    return evaluate_node(*v.producer(), require_op(*v.producer(), model_), {}).at(0);
   const auto& inputs = model_.graph->inputs;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] == &v) return feed_[i];
@@ -84,7 +87,8 @@ ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const 
   out.node = v.producer()->label();
   out.op_type = v.producer()->op_type;
   for (const Value* u : used_values(*v.producer()))
-    if (!u->is_constant()) out.inputs.push_back(u->name());
+    if (!u->is_constant() && (u->producer() == nullptr || !is_op(*u->producer(), "Constant")))
+      out.inputs.push_back(u->name());
   return out;
 }
 

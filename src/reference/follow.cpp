@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "graph/order.h"
+#include "graph/read.h"
 #include "reference/walk.h"
 
 namespace assay {
@@ -25,8 +26,9 @@ struct Trail {
 
   /// Whether the suspect is known to have had all these values.
   bool had(std::span<Value* const> values) const {
-    return std::all_of(values.begin(), values.end(),
-                       [&](const Value* v) { return v->producer() == nullptr || taken.contains(v); });
+    return std::all_of(values.begin(), values.end(), [&](const Value* v) {
+      return v->producer() == nullptr || is_op(*v->producer(), "Constant") || taken.contains(v);
+    });
   }
   bool knows_all(const Node& n) const {
     return std::all_of(n.outputs().begin(), n.outputs().end(),
