@@ -352,6 +352,45 @@ TEST(Arbiter, SomeEqualAddendsRoundWithABias) {
   EXPECT_EQ(verdict(various, exact(various) * (1 + 120 * kU)), Verdict::kWrong) << "where all differ it does not";
 }
 
+/// Beside a large number a fast convolution may err by units of that, also where its own window holds only small ones.
+TEST(Arbiter, FastConvolutionsRoundByTheLargestNumberNearby) {
+  TestModel m;
+  const auto model = m.with_outputs(
+      {m.node("Conv", "y", {m.input("x", {1, 4, 8, 8}), m.constant("w", random_floats({2, 4, 3, 3}, 1))})});
+  Tensor x = random_floats({1, 4, 8, 8}, 2, -1e-3F, 1e-3F);
+  x.mutable_data<float>()[3] = 100;  // at column 3 of row 0: the window at (0, 4) does not hold it, its tile may
+  const Tensor exact = to_float64(observe(model, {x})[0].second[0]);
+  const auto verdict = [&](int64_t at, double error) {
+    Tensor y = convert(exact, DType::kFloat32);
+    y.mutable_data<float>()[at] = static_cast<float>(exact.data<double>()[at] + error);
+    return judge(model, {x}, {{"y", y}}).outputs[0];
+  };
+  EXPECT_EQ(verdict(4, 1e-5).verdict, Verdict::kRounding);
+  EXPECT_NE(verdict(4, 1e-5).note.find("Winograd"), std::string::npos);
+  EXPECT_EQ(verdict(4, 1e-3).verdict, Verdict::kWrong);
+  EXPECT_EQ(verdict(5, 1e-5).verdict, Verdict::kWrong) << "too far away";
+}
+
+/// A large addend at the beginning, and its opposite at the end: every sum in between is rounded by units of it.
+TEST(Arbiter, FewLargeAddendsMakeLargePartialSums) {
+  TestModel m;
+  const int64_t n = 1000;
+  const auto model = m.with_outputs({m.node("MatMul", "y", {m.input("x", {1, n}), m.input("w", {n, 1})})});
+  Tensor x = random_floats({1, n}, 1, -0.01F, 0.01F), w = Tensor::allocate(DType::kFloat32, {n, 1});
+  for (float& v : w.mutable_span<float>()) v = 1;
+  x.mutable_data<float>()[0] = 30;
+  x.mutable_data<float>()[n - 1] = -30;
+  float plain = 0;
+  for (const float v : x.span<float>()) plain += v;
+  const double exact = to_float64(observe(model, {x, w})[0].second[0]).data<double>()[0];
+  const auto verdict = [&](double y) {
+    return judge(model, {x, w}, {{"y", Tensor::from<float>({1, 1}, {static_cast<float>(y)})}}).outputs[0].verdict;
+  };
+  ASSERT_GT(std::abs(plain - exact), 5 * 0x1p-24 * 65) << "more than what its terms would give in any place";
+  EXPECT_EQ(verdict(plain), Verdict::kRounding);
+  EXPECT_EQ(verdict(exact + 0.01), Verdict::kWrong);
+}
+
 /// A weight is as often the output of a Constant node as an initializer.
 TEST(Arbiter, ConstantNodesAreKnown) {
   TestModel m;

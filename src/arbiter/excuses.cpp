@@ -1,76 +1,19 @@
 #include "arbiter/excuses.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "arbiter/float_range.h"
+#include "arbiter/trial.h"
+#include "arbiter/widening.h"
 #include "graph/read.h"
-#include "ops/check.h"
 #include "ops/eval_util.h"
-#include "ops/numerics/noise.h"
 #include "reference/evaluate.h"
 #include "reference/quantisation_scale.h"
 #include "tensor/convert.h"
 
 namespace assay {
 namespace {
-
-/// A node to be evaluated again and again on changed inputs.
-class Trial {
- public:
-  explicit Trial(const SuspectNode& suspect) : suspect_(suspect), op_(bind_op(suspect.node, suspect.model)) {
-    if (!op_ || has_subgraph(suspect.node)) return;
-    for (const Value* v : suspect.node.inputs()) {
-      if (v == nullptr) {
-        inputs_.emplace_back();
-        continue;
-      }
-      const Tensor own = suspect.own(*v);
-      if (!own.defined() || own.is_container()) return;
-      inputs_.push_back(op_.op->types == EvalTypes::kFloat64 && is_float(own.dtype()) ? to_float64(own)
-                                                                                      : own);
-    }
-    const auto& outputs = suspect.node.outputs();
-    output_ =
-        static_cast<size_t>(std::find(outputs.begin(), outputs.end(), &suspect.output) - outputs.begin());
-    usable_ = true;
-  }
-
-  bool usable() const { return usable_; }
-  const std::vector<Tensor>& inputs() const { return inputs_; }
-  const OpDef& op() const { return *op_.op; }
-  /// Undefined when it cannot be evaluated on these.
-  Tensor evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&) = nullptr) const {
-    try {
-      EvalContext c(suspect_.node, *op_.op, *op_.version, std::move(inputs));
-      c.ideal = true;
-      (eval != nullptr ? eval : op_.version->eval)(c);
-      return c.outputs().at(output_);
-    } catch (const Error&) {
-      return {};
-    }
-  }
-  /// With f applied to every floating input.
-  template <typename F>
-  Tensor with_floats(F f, void (*eval)(EvalContext&) = nullptr) const {
-    std::vector<Tensor> changed = inputs_;
-    for (Tensor& t : changed)
-      if (t.defined() && t.dtype() == DType::kFloat64) t = map_elements<double>(t, f);
-    return evaluate(std::move(changed), eval);
-  }
-  double terms() const {
-    EvalContext c(suspect_.node, *op_.op, *op_.version, inputs_);
-    return static_cast<double>(op_.op->numerics.terms(c));
-  }
-
- private:
-  const SuspectNode& suspect_;
-  BoundOp op_;
-  std::vector<Tensor> inputs_;
-  size_t output_ = 0;
-  bool usable_ = false;
-};
 
 /// Numbers below the smallest normal one may be taken as zero.
 Tensor flushed_inputs(const Trial& trial, DType dtype) {
@@ -82,76 +25,6 @@ Tensor flushed_inputs(const Trial& trial, DType dtype) {
   }
   if (!any) return {};
   return trial.with_floats([normal](double x) { return std::abs(x) < normal ? 0.0 : x; });
-}
-
-/// Addends that hardly differ are rounded in the same direction for as long as the sum stays within one binade:
-/// nothing cancels, and their errors add up to the worst case. They count as alike when they are as near as some units
-/// in the last place of the sum. Of n addends in groups of alike ones, of n_g each, the errors add up to
-/// sqrt(sum of n_g^2) of the n of the worst case, which lies between sqrt(n), when all differ, and n.
-constexpr double kAlike = 8;
-
-/// Signs that alike numbers have in common, and others have not: the square of a sum of addends with such signs is on
-/// average the sum over the groups of the squares of what each adds up to.
-constexpr uint64_t kSigns = 16;
-double with_sign_of_its_like(double x, double width, uint64_t key) {
-  if (x == 0 || !std::isfinite(x)) return 0;
-  const double shift = static_cast<double>(mix_key(key, 0) >> 11) * 0x1p-53;  // where groups end
-  const double like = std::floor(std::log(std::abs(x)) / width + shift);
-  const uint64_t bits = mix_key(key, std::bit_cast<uint64_t>(like) ^ static_cast<uint64_t>(x < 0));
-  return (bits & 1) != 0 ? std::abs(x) : -std::abs(x);
-}
-
-/// For each element of the result the share of the worst case to which the errors of alike addends add up; empty where
-/// that cannot be told.
-std::vector<double> shares_of_alike(const Trial& trial, double width, const Shape& shape) {
-  const auto fits = [&](const Tensor& t) {
-    return t.defined() && t.dtype() == DType::kFloat64 && t.shape() == shape;
-  };
-  const Tensor sum = trial.with_floats([](double x) { return std::abs(x); });
-  if (!fits(sum)) return {};
-  std::vector<double> shares(static_cast<size_t>(sum.numel()));
-  for (uint64_t k = 1; k <= kSigns; ++k) {
-    const Tensor signed_sum = trial.with_floats([=](double x) { return with_sign_of_its_like(x, width, k); });
-    if (!fits(signed_sum)) return {};
-    const auto s = signed_sum.span<double>();
-    for (size_t i = 0; i < s.size(); ++i) shares[i] += s[i] * s[i] / static_cast<double>(kSigns);
-  }
-  const auto m = sum.span<double>();
-  for (size_t i = 0; i < shares.size(); ++i) shares[i] = std::sqrt(shares[i]) / m[i];
-  return shares;
-}
-
-/// The same of operators that are no plain sums, from their magnitudes: those of the addends, of their squares and of
-/// ones tell how much the addends vary. Beyond what counts as alike the share falls with the square of that.
-std::vector<double> shares_by_variation(const Trial& trial, double width, const Shape& shape,
-                                        void (*magnitude)(EvalContext&)) {
-  const Tensor sum = trial.with_floats([](double x) { return std::abs(x); }, magnitude);
-  const Tensor squares = trial.with_floats([](double x) { return x * x; }, magnitude);
-  const Tensor ones = trial.with_floats([](double) { return 1.0; }, magnitude);
-  for (const Tensor& t : {sum, squares, ones})
-    if (!t.defined() || t.dtype() != DType::kFloat64 || t.shape() != shape) return {};
-  std::vector<double> shares;
-  const double *m = sum.data<double>(), *s = squares.data<double>(), *c = ones.data<double>();
-  for (int64_t i = 0; i < sum.numel(); ++i) {
-    const double variation = std::max(s[i] * c[i] / (m[i] * m[i]) - 1, 0.0);  // squared
-    shares.push_back(std::isfinite(variation) ? width * width / std::max(variation, 1e-300) : 0);
-  }
-  return shares;
-}
-
-void widen_for_bias(const Trial& trial, double u, const Standard& standard, Explained& explained) {
-  const Numerics& numerics = trial.op().numerics;
-  if (u > unit_roundoff(DType::kFloat32)) return;  // nobody adds up in a narrow type where it matters
-  if (numerics.kind != Numerics::Kind::kAccumulating || !explained.possible.defined()) return;
-  const Shape& shape = standard.lanes[0].shape();
-  const double width = kAlike * u * trial.terms();
-  const std::vector<double> shares = numerics.magnitude == nullptr
-                                         ? shares_of_alike(trial, width, shape)
-                                         : shares_by_variation(trial, width, shape, numerics.magnitude);
-  auto* most = explained.most.mutable_data<double>();
-  const double* possible = explained.possible.data<double>();
-  for (size_t i = 0; i < shares.size(); ++i)
-    if (std::isfinite(shares[i])) most[i] = std::max(most[i], std::min(1.0, shares[i]) * possible[i]);
 }
 
 /// Counts the elements outside of [low(i), high(i)]; none makes it rounding.
@@ -323,10 +196,19 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     }
     note = "numbers too small for normal ones were taken as zero";
   }
-  if (bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1) {
-    widen_for_bias(trial, unit_roundoff(stored.dtype()), standard, explained);
+  const auto is_open = [&] {
+    return bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1;
+  };
+  if (is_open()) {
+    widen_for_uneven(trial, unit_roundoff(stored.dtype()), explained);
+    note = "few of the addends are much larger than the others";
+  }
+  if (is_open()) {
+    widen_for_alike(trial, unit_roundoff(stored.dtype()), explained);
     note = "many addends are so alike that their roundings do not cancel";
   }
+  if (is_open() && widen_for_winograd(trial, unit_roundoff(stored.dtype()), explained))
+    note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
   Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
   const bool special = d.ratio > 1 && has_special_inputs(trial, wide, exact, explained);
   if (special) {

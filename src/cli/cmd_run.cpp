@@ -42,6 +42,7 @@ int run(CommandContext& context) {
   read_comparator_options(args, options);
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
+  if (!args.has("--trt")) warn_of_builder_options(args);
   context.announce();
   log::verbose("Loaded extension modules: []");
   return static_cast<int>(run_and_compare(options));

@@ -54,11 +54,11 @@ Option idle_option(const Idle& idle) {
   return {.names = {idle.name}, .help = fmt::format("Accepted, without effect: {}.", idle.reason), .arity = idle.arity};
 }
 
-void add_config_options(ArgParser& parser) {
-  OptionGroup& group = parser.add_group("TensorRT Builder Configuration", "How the engine in TensorRT's role is built.");
+std::vector<Option> config_options() {
+  std::vector<Option> all;
   const char* const kWhich[] = {"Least", "Best", "Largest"};
   for (size_t i = 0; i < 3; ++i)
-    group.options.push_back({.names = {kProfileOptions[i]},
+    all.push_back({.names = {kProfileOptions[i]},
                              .help = fmt::format("{} shapes of a profile, as in image:[1,3,224,224]; for a "
                                                  "shape tensor its elements. Each further use begins "
                                                  "another profile.",
@@ -129,8 +129,9 @@ void add_config_options(ArgParser& parser) {
                "others were refused.",
        .arity = Arity::kNone},
   };
-  group.options.insert(group.options.end(), std::begin(options), std::end(options));
-  for (const Idle& idle : kIdle) group.options.push_back(idle_option(idle));
+  all.insert(all.end(), std::begin(options), std::end(options));
+  for (const Idle& idle : kIdle) all.push_back(idle_option(idle));
+  return all;
 }
 
 int64_t workspace_limit(const ParsedArgs& args) {
@@ -181,7 +182,8 @@ size_t count_profiles(const ParsedArgs& args) {
 }
 
 void add_engine_building_options(ArgParser& parser, bool runs) {
-  add_config_options(parser);
+  parser.add_group("TensorRT Builder Configuration", "How the engine in TensorRT's role is built.").options =
+      config_options();
   parser.add_group("TensorRT Network Loading").options = {
       {.names = {"--trt-outputs"},
        .help = "Tensors to use as the engine's outputs, or the two words `mark all`.",
@@ -195,6 +197,15 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
       {.names = {"--save-engine"}, .help = "Save the engine's plan; it can be given as the model later.", .metavar = "FILE"},
       {.names = {"--optimization-profile"}, .help = "The profile to run with, from 0 on.", .metavar = "NUM", .kind = ValueKind::kInteger},
   };
+}
+
+void warn_of_builder_options(const ParsedArgs& args) {
+  std::vector<std::string> given;
+  for (const Option& o : config_options())
+    if (args.has(o.names[0])) given.push_back(o.names[0]);
+  if (!given.empty())
+    log::warning("{} concern(s) what --trt builds, which is not among the runners: no effect.",
+                 fmt::format("{}", fmt::join(given, ", ")));
 }
 
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vector<InputShape> input_shapes) {

@@ -1,0 +1,43 @@
+// A suspect's node, evaluated again and again on changed inputs.
+#pragma once
+
+#include <vector>
+
+#include "arbiter/excuses.h"
+#include "ops/eval_util.h"
+#include "reference/evaluate.h"
+
+namespace assay {
+
+class Trial {
+ public:
+  /// On the runner's own inputs, floats as float64.
+  explicit Trial(const SuspectNode& suspect);
+
+  /// All of its inputs are known, and it is no node with a body.
+  bool usable() const { return usable_; }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+  const Node& node() const { return suspect_.node; }
+  const OpDef& op() const { return *op_.op; }
+  /// The suspected output; undefined when it cannot be evaluated on these.
+  Tensor evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&) = nullptr) const;
+  /// With f applied to every floating input.
+  template <typename F>
+  Tensor with_floats(F f, void (*eval)(EvalContext&) = nullptr) const {
+    std::vector<Tensor> changed = inputs_;
+    for (Tensor& t : changed)
+      if (t.defined() && t.dtype() == DType::kFloat64) t = map_elements<double>(t, f);
+    return evaluate(std::move(changed), eval);
+  }
+  /// Of its sums.
+  double terms() const;
+
+ private:
+  const SuspectNode& suspect_;
+  BoundOp op_;
+  std::vector<Tensor> inputs_;
+  size_t output_ = 0;
+  bool usable_ = false;
+};
+
+}  // namespace assay
