@@ -53,6 +53,8 @@ struct ArbiterVerdict {
   /// then those of the main graph's node around it.
   std::string body;
   std::string enclosing;  ///< an output of that node
+  /// kWrong on the basis of a region: the nodes between the values that are known, this one's included.
+  std::vector<std::string> region;
   Verdict verdict = Verdict::kAgrees;
   Basis basis = Basis::kNetwork;
   bool certain = false;    ///< kWrong: no order of the node's additions can excuse it

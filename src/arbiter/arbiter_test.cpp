@@ -352,13 +352,15 @@ TEST(Arbiter, SomeEqualAddendsRoundWithABias) {
   EXPECT_EQ(verdict(various, exact(various) * (1 + 120 * kU)), Verdict::kWrong) << "where all differ it does not";
 }
 
-/// Beside a large number a fast convolution may err by units of that, also where its own window holds only small ones.
+/// Beside a large number a fast convolution may err by units of that, also where its own window holds only
+/// small ones.
 TEST(Arbiter, FastConvolutionsRoundByTheLargestNumberNearby) {
   TestModel m;
   const auto model = m.with_outputs(
       {m.node("Conv", "y", {m.input("x", {1, 4, 8, 8}), m.constant("w", random_floats({2, 4, 3, 3}, 1))})});
   Tensor x = random_floats({1, 4, 8, 8}, 2, -1e-3F, 1e-3F);
-  x.mutable_data<float>()[3] = 100;  // at column 3 of row 0: the window at (0, 4) does not hold it, its tile may
+  x.mutable_data<float>()[3] =
+      100;  // at column 3 of row 0: the window at (0, 4) does not hold it, its tile may
   const Tensor exact = to_float64(observe(model, {x})[0].second[0]);
   const auto verdict = [&](int64_t at, double error) {
     Tensor y = convert(exact, DType::kFloat32);
@@ -371,7 +373,8 @@ TEST(Arbiter, FastConvolutionsRoundByTheLargestNumberNearby) {
   EXPECT_EQ(verdict(5, 1e-5).verdict, Verdict::kWrong) << "too far away";
 }
 
-/// A large addend at the beginning, and its opposite at the end: every sum in between is rounded by units of it.
+/// A large addend at the beginning, and its opposite at the end: every sum in between is rounded by units of
+/// it.
 TEST(Arbiter, FewLargeAddendsMakeLargePartialSums) {
   TestModel m;
   const int64_t n = 1000;
@@ -384,7 +387,9 @@ TEST(Arbiter, FewLargeAddendsMakeLargePartialSums) {
   for (const float v : x.span<float>()) plain += v;
   const double exact = to_float64(observe(model, {x, w})[0].second[0]).data<double>()[0];
   const auto verdict = [&](double y) {
-    return judge(model, {x, w}, {{"y", Tensor::from<float>({1, 1}, {static_cast<float>(y)})}}).outputs[0].verdict;
+    return judge(model, {x, w}, {{"y", Tensor::from<float>({1, 1}, {static_cast<float>(y)})}})
+        .outputs[0]
+        .verdict;
   };
   ASSERT_GT(std::abs(plain - exact), 5 * 0x1p-24 * 65) << "more than what its terms would give in any place";
   EXPECT_EQ(verdict(plain), Verdict::kRounding);

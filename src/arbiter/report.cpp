@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kShowAll = 16;
 /// Makers described, and nodes listed per runner, unless at -v.
 constexpr size_t kDescribed = 3, kListed = 8;
+/// The most nodes that are worth a line as the place of an error.
+constexpr size_t kRegionNodes = 24;
 
 std::string position(int64_t at, const Shape& shape) {
   Shape index = shape;
@@ -128,6 +130,19 @@ void describe_maker(const ArbiterVerdict& o, const char* title) {
              o.body.empty() ? "it" : "the node around it", inputs, o.body.empty() ? o.output : o.enclosing);
 }
 
+/// A result that is wrong, and it is not known in which node.
+void report_region(const ArbiterVerdict& o) {
+  if (o.region.empty() || o.region.size() > kRegionNodes) {
+    log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs mark all) to see where it begins",
+               o.runner, o.output, o.basis == Basis::kRegion ? ", between the values that are known" : "");
+    return;
+  }
+  std::string nodes;
+  for (const std::string& label : o.region) nodes += (nodes.empty() ? "" : ", ") + label;
+  log::error("{} | '{}' is wrong: the error is made between the values that are known, by {}", o.runner,
+             o.output, nodes);
+}
+
 void report_makers(const Arbitration& a) {
   std::vector<std::string> runners;
   for (const ArbiterVerdict& o : a.outputs)
@@ -153,10 +168,7 @@ void report_makers(const Arbitration& a) {
     const log::Indent indent;
     if (!made.empty()) log::error("Error made by {}", list_nodes(made));
     if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));
-    if (!between.empty())
-      log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs mark all) to see where it begins",
-                 runner, between[0]->output,
-                 between[0]->basis == Basis::kRegion ? ", between the values that are known" : "");
+    if (!between.empty()) report_region(*between[0]);
   }
 }
 

@@ -72,6 +72,8 @@ SuspectRun::Upstream SuspectRun::upstream(const Value& v) const {
       found.unjudged = found.unjudged || unjudged_.contains(next);
       continue;
     }
+    if (found.between.empty() || found.between.back() != next->producer())
+      found.between.push_back(next->producer());
     if (next != &v && found.open == nullptr && is_random(*next->producer(), model_))
       found.open = next->producer();
     for (const Value* u : used_values(*next->producer())) ahead.push_back(u);
@@ -127,6 +129,9 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
         network);
     if (network.verdict == Verdict::kWrong) out.verdict = Verdict::kInherited;
   }
+  if (is_bad(out.verdict) && out.basis == Basis::kRegion)
+    for (auto n = before.between.rbegin(); n != before.between.rend(); ++n)
+      if (!is_op(**n, "Constant")) out.region.push_back((*n)->label());
   if (out.verdict == Verdict::kWrong && out.problem.empty())
     out.pattern = describe_pattern(stored, lanes[0], out);
   if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&v);

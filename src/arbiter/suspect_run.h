@@ -29,7 +29,8 @@ class SuspectRun final : public Suspect {
     bool known = false;    ///< some value before is among the results
     bool spoiled = false;  ///< and wrong, or follows from one that is
     bool unjudged = false;
-    const Node* open = nullptr;  ///< between those and the value ONNX leaves open what this node gives
+    std::vector<const Node*> between;  ///< the nodes from those to this value, the last one first
+    const Node* open = nullptr;        ///< between those and the value ONNX leaves open what this node gives
   };
   Upstream upstream(const Value& v) const;
 

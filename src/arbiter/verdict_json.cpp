@@ -38,6 +38,11 @@ void write(JsonWriter& json, const ArbiterVerdict& o) {
   json.key("inputs").begin_array();
   for (const std::string& name : o.inputs) json.value(name);
   json.end_array();
+  if (!o.region.empty()) {
+    json.key("region").begin_array();
+    for (const std::string& label : o.region) json.value(label);
+    json.end_array();
+  }
   json.key("verdict").value(verdict_name(o.verdict));
   json.key("basis").value(basis_name(o.basis));
   json.key("certain").value(o.certain);

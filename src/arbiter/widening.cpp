@@ -12,16 +12,18 @@
 namespace assay {
 namespace {
 
-/// Addends that hardly differ are rounded in the same direction for as long as the sum stays within one binade:
-/// nothing cancels, and their errors add up to the worst case. They count as alike when they are as near as some units
-/// in the last place of the sum. Of n addends in groups of alike ones, of n_g each, the errors add up to
-/// sqrt(sum of n_g^2) of the n of the worst case, which lies between sqrt(n), when all differ, and n.
+/// Addends that hardly differ are rounded in the same direction for as long as the sum stays within one
+/// binade: nothing cancels, and their errors add up to the worst case. They count as alike when they are as
+/// near as some units in the last place of the sum. Of n addends in groups of alike ones, of n_g each, the
+/// errors add up to sqrt(sum of n_g^2) of the n of the worst case, which lies between sqrt(n), when all
+/// differ, and n.
 constexpr double kAlike = 8;
 
-/// Signs that alike numbers have in common, and others have not: the square of a sum of addends with such signs is on
-/// average the sum over the groups of the squares of what each adds up to.
+/// Signs that alike numbers have in common, and others have not: the square of a sum of addends with such
+/// signs is on average the sum over the groups of the squares of what each adds up to.
 constexpr uint64_t kSigns = 16;
-/// A mean of so many squares varies: groups are only seen where it is this much beyond that of single addends.
+/// A mean of so many squares varies: groups are only seen where it is this much beyond that of single
+/// addends.
 constexpr double kSeen = 6;
 
 double with_sign_of_its_like(double x, double width, uint64_t key) {
@@ -32,8 +34,8 @@ double with_sign_of_its_like(double x, double width, uint64_t key) {
   return (bits & 1) != 0 ? std::abs(x) : -std::abs(x);
 }
 
-/// Of the addends of each element of a plain sum or mean: their number, the sum of their magnitudes, and that of their
-/// squares. Empty for other operators.
+/// Of the addends of each element of a plain sum or mean: their number, the sum of their magnitudes, and that
+/// of their squares. Empty for other operators.
 struct Addends {
   double count = 0;
   std::vector<double> sum, squares;
@@ -55,15 +57,16 @@ Addends addends_of(const Trial& trial, const Shape& shape) {
   return found;
 }
 
-/// For each element of the result the share of the worst case to which the errors of alike addends add up; empty where
-/// that cannot be told.
+/// For each element of the result the share of the worst case to which the errors of alike addends add up;
+/// empty where that cannot be told.
 std::vector<double> shares_of_alike(const Trial& trial, double width, const Shape& shape) {
   const Addends addends = addends_of(trial, shape);
   std::vector<double> shares(addends.sum.size());
   if (shares.empty()) return {};
   for (uint64_t k = 1; k <= kSigns; ++k) {
     const Tensor signed_sum = trial.with_floats([=](double x) { return with_sign_of_its_like(x, width, k); });
-    if (!signed_sum.defined() || signed_sum.dtype() != DType::kFloat64 || signed_sum.shape() != shape) return {};
+    if (!signed_sum.defined() || signed_sum.dtype() != DType::kFloat64 || signed_sum.shape() != shape)
+      return {};
     const auto s = signed_sum.span<double>();
     for (size_t i = 0; i < s.size(); ++i) shares[i] += s[i] * s[i] / static_cast<double>(kSigns);
   }
@@ -72,9 +75,9 @@ std::vector<double> shares_of_alike(const Trial& trial, double width, const Shap
   return shares;
 }
 
-/// The same of operators that are no plain sums of an input, from their magnitudes: those of the addends, of their squares and of
-/// ones tell how much the addends vary. Beyond what counts as alike the share falls with the square of that.
-/// `magnitude` may be null: the operator itself.
+/// The same of operators that are no plain sums of an input, from their magnitudes: those of the addends, of
+/// their squares and of ones tell how much the addends vary. Beyond what counts as alike the share falls with
+/// the square of that. `magnitude` may be null: the operator itself.
 std::vector<double> shares_by_variation(const Trial& trial, double width, const Shape& shape,
                                         void (*magnitude)(EvalContext&)) {
   const Tensor sum = trial.with_floats([](double x) { return std::abs(x); }, magnitude);
@@ -150,10 +153,12 @@ void widen_for_alike(const Trial& trial, double u, Explained& explained) {
   const double width = kAlike * u * trial.terms();
   // Products are alike where both factors are, which is rare and dear to look for.
   const auto& inputs = trial.inputs();
-  const bool adds_inputs = numerics.magnitude == nullptr && std::count_if(inputs.begin(), inputs.end(), [](const Tensor& t) {
-                             return t.defined() && t.dtype() == DType::kFloat64;
-                           }) == 1;
-  const std::vector<double> shares = adds_inputs ? shares_of_alike(trial, width, shape)
+  const bool adds_inputs =
+      numerics.magnitude == nullptr && std::count_if(inputs.begin(), inputs.end(), [](const Tensor& t) {
+                                         return t.defined() && t.dtype() == DType::kFloat64;
+                                       }) == 1;
+  const std::vector<double> shares = adds_inputs
+                                         ? shares_of_alike(trial, width, shape)
                                          : shares_by_variation(trial, width, shape, numerics.magnitude);
   auto* most = explained.most.mutable_data<double>();
   const double* possible = explained.possible.data<double>();

@@ -1,5 +1,5 @@
-// What a node's arithmetic may err beyond what bounds say by default, from its own inputs. Dear, so only for what seems
-// wrong.
+// What a node's arithmetic may err beyond what bounds say by default, from its own inputs. Dear, so only for
+// what seems wrong.
 #pragma once
 
 #include "arbiter/explained.h"
@@ -7,17 +7,17 @@
 
 namespace assay {
 
-/// Few addends that are much larger than the others: partial sums are as large as they are, wherever they stand. In a random
-/// order n addends p err by u sqrt(n/6 sum p^2), beside what a drift to the result adds.
+/// Few addends that are much larger than the others: partial sums are as large as they are, wherever they
+/// stand. In a random order n addends p err by u sqrt(n/6 sum p^2), beside what a drift to the result adds.
 void widen_for_uneven(const Trial& trial, double u, Explained& explained);
 
 /// Addends so alike that their roundings do not cancel. `u` is the unit roundoff.
 void widen_for_alike(const Trial& trial, double u, Explained& explained);
 
-/// A convolution of windows that are next to each other may be computed from whole tiles (S. Winograd, Arithmetic
-/// Complexity of Computations, 1980; A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016): then
-/// each result has rounding errors of the size of the largest numbers in its tile, also where its own window is small.
-/// False when the node is no such convolution.
+/// A convolution of windows that are next to each other may be computed from whole tiles (S. Winograd,
+/// Arithmetic Complexity of Computations, 1980; A. Lavin and S. Gray, Fast Algorithms for Convolutional
+/// Neural Networks, 2016): then each result has rounding errors of the size of the largest numbers in its
+/// tile, also where its own window is small. False when the node is no such convolution.
 bool widen_for_winograd(const Trial& trial, double u, Explained& explained);
 
 }  // namespace assay

@@ -1,12 +1,15 @@
 #include "run/tracer.h"
 
 #include <algorithm>
+#include <bit>
+#include <unordered_set>
 
 #include "arbiter/unroll.h"
 #include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "graph/clone.h"
 #include "graph/read.h"
 #include "run/output_recorder.h"
 #include "run/runner.h"
@@ -74,6 +77,65 @@ void Tracer::mark_layers(Arbitration& judged, int64_t iteration) {
   cache_.set_inputs(tensor_infos(model->graph->inputs));
   apply_trace(judged,
               arbitrate(model, cache_.feed(iteration), cases_of(runners, results, iteration), options_.arbiter));
+  for (const size_t i : runners) {
+    const auto is_wrong = [&](const ArbiterVerdict& o) {
+      return o.runner == names_[i] && o.verdict == Verdict::kWrong;
+    };
+    const auto &before = judged.outputs, &marked = judged.traced->outputs;
+    if (std::any_of(before.begin(), before.end(), is_wrong) &&
+        std::none_of(marked.begin(), marked.end(), is_wrong))
+      find_fused(judged, model, i, iteration);
+  }
+}
+
+void Tracer::find_fused(Arbitration& judged, const std::shared_ptr<const Model>& model, size_t runner,
+                        int64_t iteration) {
+  std::vector<std::string> own;  // what the first run gave out
+  for (const ArbiterVerdict& o : judged.outputs)
+    if (o.runner == names_[runner]) own.push_back(o.output);
+  std::vector<std::string> marks;
+  for (const Value* v : model->graph->outputs)
+    if (std::find(own.begin(), own.end(), v->name()) == own.end()) marks.push_back(v->name());
+  // What the runner gives with the marks [0, first) and [last, end).
+  const auto with_marks = [&](size_t first, size_t last) {
+    const std::shared_ptr<Model> less = clone_model(*model);
+    std::unordered_set<std::string_view> kept(own.begin(), own.end());
+    for (size_t i = 0; i < marks.size(); ++i)
+      if (i < first || i >= last) kept.insert(marks[i]);
+    std::erase_if(less->graph->outputs, [&](const Value* v) { return !kept.contains(v->name()); });
+    ModelLoader loader(marked(), less);
+    const Results results = run({runner}, loader);
+    return arbitrate(less, cache_.feed(iteration), cases_of({runner}, results, iteration), options_.arbiter);
+  };
+  size_t first = 0, last = marks.size();
+  Arbitration found = with_marks(first, last);
+  if (found.all_right()) return;  // it depends on more than the marks
+  log::info("Tracing | Looking for what {} fuses and errs in, in about {} runs", names_[runner],
+            2 * std::bit_width(marks.size()));
+  // With the marks before `first` the error is still there, with one more it is not.
+  for (size_t good = marks.size(); first + 1 < good;) {
+    const size_t middle = first + (good - first) / 2;
+    Arbitration narrower = with_marks(middle, last);
+    if (narrower.all_right()) {
+      good = middle;
+    } else {
+      first = middle;
+      found = std::move(narrower);
+    }
+  }
+  for (size_t good = first; good + 1 < last;) {
+    const size_t middle = good + (last - good) / 2;
+    Arbitration narrower = with_marks(first, middle);
+    if (narrower.all_right()) {
+      good = middle;
+    } else {
+      last = middle;
+      found = std::move(narrower);
+    }
+  }
+  for (const ArbiterVerdict& o : judged.traced->outputs)
+    if (o.runner != names_[runner]) found.outputs.push_back(o);
+  judged.traced = std::make_shared<const Arbitration>(std::move(found));
 }
 
 void Tracer::open_bodies_of(Arbitration& judged, int64_t iteration) {

@@ -13,8 +13,10 @@
 
 namespace assay {
 
-/// Runs runners again that seem wrong: with every layer marked, where only outputs are known; and where a node with
-/// bodies (If, Loop, Scan) seems to make the error, with what its bodies compute.
+/// Runs runners again that seem wrong: with every layer marked, where only outputs are known; and where a
+/// node with bodies (If, Loop, Scan) seems to make the error, with what its bodies compute. Where the error
+/// goes away when all is marked, marks are taken away again until only those are missing without which it
+/// stays.
 class Tracer {
  public:
   /// `names` are those of the options' runners in their results. All of them outlive it.
@@ -28,6 +30,9 @@ class Tracer {
   using Results = std::vector<std::vector<IterationResult>>;
 
   void mark_layers(Arbitration& judged, int64_t iteration);
+  /// Narrows down where a runner errs that does not when every layer is marked.
+  void find_fused(Arbitration& judged, const std::shared_ptr<const Model>& model, size_t runner,
+                  int64_t iteration);
   void open_bodies_of(Arbitration& judged, int64_t iteration);
   /// The runners for which `seems_wrong` holds of some verdict, counted in the options' list.
   template <typename Predicate>

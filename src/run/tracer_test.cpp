@@ -88,9 +88,11 @@ TEST_F(TracerTest, LayersFirstThenBodies) {
   EXPECT_EQ(opened, 3);
   EXPECT_TRUE(logged("again with every layer marked")) << text;
   EXPECT_TRUE(logged("again with 3 tensor(s) in the bodies of [\"'loop' (Loop)\"] marked")) << text;
-  EXPECT_TRUE(logged("First Divergence | fake-runner-N0-T | Node 'mul' (Mul), iteration 0 of 'loop' (Loop) | Output: 'h'"))
+  EXPECT_TRUE(logged(
+      "First Divergence | fake-runner-N0-T | Node 'mul' (Mul), iteration 0 of 'loop' (Loop) | Output: 'h'"))
       << text;
-  EXPECT_TRUE(logged("To cut the node around it out: assay surgeon extract MODEL --inputs 'x:auto:auto' --outputs 'y:auto'"))
+  EXPECT_TRUE(logged(
+      "To cut the node around it out: assay surgeon extract MODEL --inputs 'x:auto:auto' --outputs 'y:auto'"))
       << text;
   EXPECT_TRUE(logged("Error made by 1 node(s): 'mul' (Mul)")) << text;
 }
@@ -105,6 +107,40 @@ TEST_F(TracerTest, BodiesAtOnceWhereLayersAreMarked) {
   EXPECT_EQ(run(), RunOutcome::kFailed);
   EXPECT_EQ(opened, 1);
   EXPECT_TRUE(logged("First Divergence | fake-runner-N0-T | Node 'loop' (Loop)")) << text;
+}
+
+/// A chain of layers 0 to 9, of which the backend fuses 4, 5 and 6 where it may, and errs.
+TEST_F(TracerTest, WhatIsFusedIsNarrowedDown) {
+  const std::string path = folder / "chain.onnxtxt";
+  std::ofstream text_file(path);
+  text_file << "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[4] x) => (float[4] v9) {\n";
+  for (int i = 0; i < 10; ++i)
+    text_file << fmt::format("  [n{0}] v{0} = {1} ({2})\n", i, i % 2 == 0 ? "Neg" : "Tanh",
+                             i == 0 ? "x" : fmt::format("v{}", i - 1));
+  text_file << "}\n";
+  text_file.close();
+  options.model.path = path;
+  const auto plain = fake_output;
+  bool fused = false;
+  const auto before = fake_on_open;
+  fake_on_open = [&](const ModelSource& source) {
+    before(source);
+    const auto& outputs = source.model->graph->outputs;
+    fused = std::none_of(outputs.begin(), outputs.end(),
+                         [](const Value* v) { return v->name() == "v4" || v->name() == "v5"; });
+  };
+  fake_output = [&](const std::string& output, std::span<const Tensor> feed) {
+    Tensor t = plain(output, feed);
+    if (fused && output >= "v6")
+      for (float& v : t.mutable_span<float>()) v *= 1.01F;
+    return t;
+  };
+  EXPECT_EQ(run(), RunOutcome::kFailed);
+  EXPECT_TRUE(logged("Looking for what fake-runner-N0-T fuses")) << text;
+  EXPECT_TRUE(
+      logged("'v6' is wrong: the error is made between the values that are known, by 'n4' (Neg), 'n5' "
+             "(Tanh), 'n6' (Neg)"))
+      << text;
 }
 
 }  // namespace

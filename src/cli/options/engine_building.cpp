@@ -59,12 +59,12 @@ std::vector<Option> config_options() {
   const char* const kWhich[] = {"Least", "Best", "Largest"};
   for (size_t i = 0; i < 3; ++i)
     all.push_back({.names = {kProfileOptions[i]},
-                             .help = fmt::format("{} shapes of a profile, as in image:[1,3,224,224]; for a "
-                                                 "shape tensor its elements. Each further use begins "
-                                                 "another profile.",
-                                                 kWhich[i]),
-                             .arity = Arity::kAtLeastOne,
-                             .metavar = "NAME:SHAPE"});
+                   .help = fmt::format("{} shapes of a profile, as in image:[1,3,224,224]; for a "
+                                       "shape tensor its elements. Each further use begins "
+                                       "another profile.",
+                                       kWhich[i]),
+                   .arity = Arity::kAtLeastOne,
+                   .metavar = "NAME:SHAPE"});
   const Option options[] = {
       {.names = {"--fp16"},
        .help = "Weights and other float32 numbers may be stored in float16 where that is faster, and faster "
