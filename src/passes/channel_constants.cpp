@@ -1,5 +1,8 @@
 #include "passes/channel_constants.h"
 
+#include <algorithm>
+
+#include "base/parallel.h"
 #include "passes/match.h"
 #include "tensor/convert.h"
 
@@ -26,8 +29,33 @@ Tensor float_vector(const std::vector<double>& values, DType dtype) {
   return convert(Tensor::vector(values), dtype);
 }
 
+namespace {
+
+/// float32, in one go: each number of a channel times the channel's factor.
+Tensor scaled_floats(const LinearNode& linear, const std::vector<double>& factors) {
+  const Tensor t = linear.weight->aligned();
+  Tensor scaled = Tensor::allocate(DType::kFloat32, t.shape());
+  const int64_t inner = t.shape().numel(linear.channel_axis + 1, t.shape().size()),
+                extent = t.dim(linear.channel_axis);
+  const float* x = t.data<float>();
+  auto* y = scaled.mutable_data<float>();
+  constexpr int64_t kGrain = 1 << 15;
+  parallel_for(inner == 0 ? 0 : t.numel() / inner, kGrain / std::max<int64_t>(inner, 1) + 1,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t row = first; row < last; ++row) {
+                   const double factor = factors[static_cast<size_t>(row % extent)];
+                   for (int64_t i = row * inner; i < (row + 1) * inner; ++i)
+                     y[i] = static_cast<float>(x[i] * factor);
+                 }
+               });
+  return scaled;
+}
+
+}  // namespace
+
 Tensor scaled_weight(const LinearNode& linear, const std::vector<double>& factors) {
   const UnalignedTensor& t = *linear.weight;
+  if (t.dtype() == DType::kFloat32 && linear.groups == 1) return scaled_floats(linear, factors);
   Tensor wide = to_float64(t);
   const int64_t inner = t.shape().numel(linear.channel_axis + 1, t.shape().size()), extent = t.dim(linear.channel_axis);
   // Axis 0 of a transposed convolution's weights goes through the groups.

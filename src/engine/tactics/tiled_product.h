@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.h"
 #include "engine/tactics/matrix_product.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
@@ -61,10 +62,12 @@ ConvProduct read_conv_product(const StepReader& r);
 template <typename T>
 std::vector<T> taps_first(const T* w, int64_t outputs, int64_t inputs, int64_t taps) {
   std::vector<T> moved(static_cast<size_t>(outputs * inputs * taps));
-  for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t i = 0; i < inputs; ++i)
-      for (int64_t t = 0; t < taps; ++t)
-        moved[static_cast<size_t>((o * taps + t) * inputs + i)] = w[(o * inputs + i) * taps + t];
+  parallel_for(outputs, 1, [&](int64_t first, int64_t last) {
+    for (int64_t o = first; o < last; ++o)
+      for (int64_t i = 0; i < inputs; ++i)
+        for (int64_t t = 0; t < taps; ++t)
+          moved[static_cast<size_t>((o * taps + t) * inputs + i)] = w[(o * inputs + i) * taps + t];
+  });
   return moved;
 }
 

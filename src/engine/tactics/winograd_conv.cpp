@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/parallel.h"
+
 #include "engine/runtime/arena.h"
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
@@ -57,11 +59,6 @@ ProductSize product_of(const WinogradSize& size) {
 }
 kernels::PanelMatrix matrix_of(const WinogradSize& size) { return {size.out_channels, size.in_channels}; }
 
-/// The plain product, for tiles that need it.
-kernels::PanelMatrix plain_matrix_of(const WinogradSize& size) {
-  return {size.out_channels, 9 * size.in_channels};
-}
-
 /// Beside transformed tiles, gathered rows have room for the marks of special tiles, and for the plain rows
 /// of one tile.
 int64_t marks_at(const WinogradSize& size, int64_t tiles) {
@@ -77,40 +74,42 @@ ProductTiles tiles_of(const WinogradSize& size, int threads) {
                                  std::clamp(kLeftBytes / row_bytes, ProductTiles::kRows, kMostTiles), threads,
                                  size.points(), kSumBytes);
   t.left_bytes = static_cast<int64_t>(
-      align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * plain_matrix_of(size).k * 4)));
+      align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * 9 * size.in_channels * 4)));
   return t;
 }
 
 bool all_finite(const UnalignedTensor& t) {
-  const char* from = static_cast<const char*>(t.data());
-  float sum = 0;
-  for (int64_t i = 0; i < t.numel(); ++i, from += sizeof(float)) {
-    float x;
-    std::memcpy(&x, from, sizeof x);  // it may be at an odd address
-    sum += x * 0;
+  constexpr uint32_t kExponent = 0x7f800000;
+  constexpr int64_t kBlock = 1024;
+  uint32_t bits[kBlock];  // the tensor may be at an odd address
+  for (int64_t i = 0; i < t.numel(); i += kBlock) {
+    const int64_t count = std::min(kBlock, t.numel() - i);
+    std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
+    uint32_t special = 0;
+    for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
+    if (special != 0) return false;
   }
-  return sum == 0;
-}
-
-Tensor pack_plain(const UnalignedTensor& weights, const WinogradSize& size) {
-  const Tensor all = weights.aligned();
-  const kernels::PanelMatrix matrix = plain_matrix_of(size);
-  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{matrix.bytes()});
-  const std::vector<float> arranged = taps_first(all.data<float>(), matrix.n, size.in_channels, 9);
-  kernels::pack_panels(matrix, arranged.data(), 1, matrix.k, packed.mutable_data());
-  return packed;
+  return true;
 }
 
 Tensor pack(const UnalignedTensor& weights, const WinogradSize& size) {
   const Tensor all = weights.aligned();
   const kernels::PanelMatrix matrix = matrix_of(size);
-  const int64_t numbers = size.in_channels * size.out_channels;
-  std::vector<float> transformed(static_cast<size_t>(size.points() * numbers));
-  kernels::transform_winograd_weights(size, all.data<float>(), transformed.data());
-  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{size.points() * matrix.bytes()});
-  for (int64_t p = 0; p < size.points(); ++p)
-    kernels::pack_panels(matrix, transformed.data() + p * numbers, size.out_channels, 1,
-                         static_cast<char*>(packed.mutable_data()) + p * matrix.bytes());
+  static_assert(kernels::kPanelColumns == kernels::kWinogradOutputs);
+  const bool is_whole = size.out_channels % kernels::kPanelColumns == 0;  // no columns to fill up with zeros
+  Tensor packed = is_whole ? Tensor::allocate(DType::kUInt8, Shape{size.points() * matrix.bytes()})
+                           : Tensor::zeros(DType::kUInt8, Shape{size.points() * matrix.bytes()});
+  auto* const to = reinterpret_cast<float*>(packed.mutable_data());
+  const auto* const from = all.data<float>();
+  const int64_t panel_floats = matrix.panel_bytes() / 4, point_floats = matrix.bytes() / 4;
+  parallel_for(matrix.panels(), 1, [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) {
+      const int64_t column = p * kernels::kPanelColumns;
+      kernels::transform_winograd_weights(size, from, column,
+                                          std::min(kernels::kPanelColumns, size.out_channels - column),
+                                          to + p * panel_floats, kernels::kPanelColumns, point_floats);
+    }
+  });
   return packed;
 }
 
@@ -130,10 +129,6 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
                    [weights, size] { return pack(weights, size); });
     add_padded_bias(p.node().input(2), 1, matrix.panels() * kernels::kPanelColumns, b);
-    b.add_constant(
-        p.node().input(1)->name(), weights,
-        fmt::format("{} x 9 taps in panels of {} float32", size.in_channels, kernels::kPanelColumns),
-        [weights, size] { return pack_plain(weights, size); });
     b.add_output(p.region().output(), Layout::channels_last());
     write_conv_product(conv, b.step.parameters);
     b.step.parameters.set("m", m);
@@ -152,16 +147,13 @@ class WinogradKernel final : public TiledProduct {
   WinogradKernel(const StepReader& r, const ConvProduct& conv, const WinogradSize& size,
                  const ProductTiles& tiles)
       : TiledProduct(r, product_of(size), tiles,
-                     TileFinish(r, 4, conv.size, std::array<int64_t, 4>{1, 2, 3, 4}, tiles.columns)),
+                     TileFinish(r, 3, conv.size, std::array<int64_t, 4>{1, 2, 3, 4}, tiles.columns)),
         window_(conv.window),
         winograd_(size),
-        matrix_(matrix_of(size)),
-        plain_(plain_matrix_of(size)) {
+        matrix_(matrix_of(size)) {
     r.product({size.points(), size.in_channels, matrix_.panels(), kernels::kPanelColumns * 4});
     r.check_elements(r.row_input(1, DType::kUInt8), {size.points(), matrix_.bytes()});
     r.optional_elements(2, {matrix_.panels(), kernels::kPanelColumns});
-    r.product({plain_.k, matrix_.panels(), kernels::kPanelColumns * 4});
-    r.check_elements(r.row_input(3, DType::kUInt8), {plain_.bytes()});
   }
 
  private:
@@ -205,7 +197,7 @@ class WinogradKernel final : public TiledProduct {
     }
   }
 
-  /// `count` pixels from `row` on, as products of gathered rows.
+  /// `count` pixels from `row` on, by gathered rows.
   void compute_plainly(const KernelArgs& args, const Tile& tile, int64_t row, int64_t count,
                        const float* bias, float* values) const noexcept {
     const auto* const x = static_cast<const float*>(args.inputs[0]);
@@ -213,20 +205,24 @@ class WinogradKernel final : public TiledProduct {
     // The rows lie in this chunk's own scratch memory, behind what was gathered.
     auto* const rows =
         reinterpret_cast<float*>(static_cast<char*>(tile.gathered) + plain_rows_at(winograd_, tile.rows));
-    kernels::gather_rows(window_, c, row, count, plain_.k, rows,
+    kernels::gather_rows(window_, c, row, count, 9 * c, rows,
                          [&](int64_t pixel, int64_t n, float* to) { std::copy_n(x + pixel * c, n * c, to); });
-    kernels::panel_product(plain_, args.inputs[3], tile.column / kernels::kPanelColumns,
-                           (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns, rows,
-                           plain_.k, count, bias, values, tile.stride);
+    for (int64_t k = 0; k < tile.columns; k += kernels::kPanelColumns) {
+      const auto* const panel = static_cast<const float*>(args.inputs[1]) +
+                                (tile.column + k) / kernels::kPanelColumns * (matrix_.panel_bytes() / 4);
+      kernels::convolve_plainly(winograd_, panel, kernels::kPanelColumns, matrix_.bytes() / 4,
+                                std::min(kernels::kPanelColumns, tile.columns - k), rows, count,
+                                bias == nullptr ? nullptr : bias + k, values + k, tile.stride);
+    }
   }
 
   kernels::Window window_;
   WinogradSize winograd_;
-  kernels::PanelMatrix matrix_, plain_;
+  kernels::PanelMatrix matrix_;
 };
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
-  const StepReader r(plan, step, 4, kernels::kMaxPointwiseRegisters);
+  const StepReader r(plan, step, 3, kernels::kMaxPointwiseRegisters);
   r.input(0);
   const ConvProduct conv = read_conv_product(r);
   if (const std::string reason = form_refusal(conv); !reason.empty()) StepReader::check(false, "{}", reason);
@@ -241,6 +237,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_conv",
     .summary = "3x3 convolution with stride 1 after Winograd, channels last",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
+
 #include "kernels/convert/convert.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -177,7 +179,7 @@ void read_row(const PanelMatrix& m, const float* source, int64_t row_stride, int
 
 void pack_panels(const PanelMatrix& m, const float* source, int64_t row_stride, int64_t column_stride,
                  void* packed) {
-  for (int64_t p = 0; p < m.panels(); ++p) {
+  const auto pack_panel = [&](int64_t p) {
     char* to = static_cast<char*>(packed) + p * m.panel_bytes();
     float rows[2][kPanelColumns];
     switch (m.type) {
@@ -203,7 +205,10 @@ void pack_panels(const PanelMatrix& m, const float* source, int64_t row_stride, 
         }
         break;
     }
-  }
+  };
+  parallel_for(m.panels(), 1, [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) pack_panel(p);
+  });
 }
 
 void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,

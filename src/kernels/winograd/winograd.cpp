@@ -160,22 +160,65 @@ constexpr double kWeights4[6][3] = {{1.0 / 4, 0, 0},
                                     {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                     {0, 0, 1}};
 
+/// Weights from transformed ones along an axis: each tap is the difference of two points, or a multiple of
+/// one.
+struct TapSource {
+  int64_t points[2];
+  float factors[2];
+};
+constexpr TapSource kTaps2[3] = {{{0, 0}, {1, 0}}, {{1, 2}, {1, -1}}, {{3, 3}, {1, 0}}};
+constexpr TapSource kTaps4[3] = {{{0, 0}, {4, 0}}, {{2, 1}, {3, -3}}, {{5, 5}, {1, 0}}};
+
 }  // namespace
 
-void transform_winograd_weights(const WinogradSize& size, const float* weights, float* matrices) {
-  const int64_t side = size.m + 2, n = size.out_channels, c = size.in_channels;
-  const auto* const g = size.m == 2 ? kWeights2 : kWeights4;
-  for (int64_t o = 0; o < n; ++o)
+void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t row_stride,
+                      int64_t point_stride, int64_t count, const float* rows, int64_t number_of_rows,
+                      const float* bias, float* sums, int64_t stride) noexcept {
+  const int64_t side = size.m + 2, c = size.in_channels;
+  const TapSource* const taps = size.m == 2 ? kTaps2 : kTaps4;
+  for (int64_t r = 0; r < number_of_rows; ++r)
+    for (int64_t o = 0; o < count; ++o) sums[r * stride + o] = bias == nullptr ? 0 : bias[o];
+  for (int64_t t = 0; t < 9; ++t) {
+    const TapSource &y = taps[t / 3], &x = taps[t % 3];
     for (int64_t i = 0; i < c; ++i) {
-      const float* const w = weights + (o * c + i) * 9;
-      double half[6][3];  // G w
-      for (int64_t p = 0; p < side; ++p)
-        for (int64_t t = 0; t < 3; ++t) half[p][t] = g[p][0] * w[t] + g[p][1] * w[3 + t] + g[p][2] * w[6 + t];
-      for (int64_t p = 0; p < side; ++p)
-        for (int64_t q = 0; q < side; ++q)
-          matrices[((p * side + q) * c + i) * n + o] =
-              static_cast<float>(half[p][0] * g[q][0] + half[p][1] * g[q][1] + half[p][2] * g[q][2]);
+      float weight[kWinogradOutputs] = {};
+      for (int a = 0; a < 2; ++a)
+        for (int b = 0; b < 2; ++b) {
+          const float factor = y.factors[a] * x.factors[b];
+          if (factor == 0) continue;
+          const float* from = matrices + (y.points[a] * side + x.points[b]) * point_stride + i * row_stride;
+          for (int64_t o = 0; o < count; ++o) weight[o] += factor * from[o];
+        }
+      for (int64_t r = 0; r < number_of_rows; ++r) {
+        const float value = rows[r * 9 * c + t * c + i];
+        for (int64_t o = 0; o < count; ++o) sums[r * stride + o] += value * weight[o];
+      }
     }
+  }
+}
+
+void transform_winograd_weights(const WinogradSize& size, const float* weights, int64_t first, int64_t count,
+                                float* matrices, int64_t row_stride, int64_t point_stride) noexcept {
+  const int64_t side = size.m + 2, c = size.in_channels;
+  const auto* const g = size.m == 2 ? kWeights2 : kWeights4;
+  // Of many outputs at a time: their numbers stand side by side.
+  double taps[9][kWinogradOutputs] = {}, half[6][3][kWinogradOutputs];
+  for (int64_t i = 0; i < c; ++i) {
+    for (int64_t o = 0; o < count; ++o)
+      for (int64_t t = 0; t < 9; ++t) taps[t][o] = weights[((first + o) * c + i) * 9 + t];
+    for (int64_t p = 0; p < side; ++p)  // G w
+      for (int64_t t = 0; t < 3; ++t)
+        for (int64_t o = 0; o < kWinogradOutputs; ++o)
+          half[p][t][o] = g[p][0] * taps[t][o] + g[p][1] * taps[3 + t][o] + g[p][2] * taps[6 + t][o];
+    for (int64_t p = 0; p < side; ++p)
+      for (int64_t q = 0; q < side; ++q) {
+        float row[kWinogradOutputs];
+        for (int64_t o = 0; o < kWinogradOutputs; ++o)
+          row[o] =
+              static_cast<float>(half[p][0][o] * g[q][0] + half[p][1][o] * g[q][1] + half[p][2][o] * g[q][2]);
+        std::copy_n(row, count, matrices + (p * side + q) * point_stride + i * row_stride);
+      }
+  }
 }
 
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,

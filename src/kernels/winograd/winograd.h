@@ -26,8 +26,20 @@ struct WinogradSize {
 
 inline constexpr int64_t kWinogradChannels = 8;
 
-/// Weights [outputs, inputs, 3, 3] as points() matrices [inputs, outputs], computed in double.
-void transform_winograd_weights(const WinogradSize& size, const float* weights, float* matrices);
+/// Weights [outputs, inputs, 3, 3] as points() matrices [inputs, outputs], computed in double: the columns of
+/// the outputs [first, first + count). Input i of point p goes to matrices + p * point_stride + i *
+/// row_stride. `count` is at most kWinogradOutputs.
+void transform_winograd_weights(const WinogradSize& size, const float* weights, int64_t first, int64_t count,
+                                float* matrices, int64_t row_stride, int64_t point_stride) noexcept;
+inline constexpr int64_t kWinogradOutputs = 16;
+
+/// The convolution as it is defined, by the same weights: sums[r, o] = bias[o] + sum over taps and inputs of
+/// rows[r, (tap * inputs + i)] * weight, for outputs [0, count), count at most kWinogradOutputs. The weights
+/// lie as transform_winograd_weights() left them. For the few tiles that hold infinities or NaN. `bias` may
+/// be null.
+void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t row_stride,
+                      int64_t point_stride, int64_t count, const float* rows, int64_t number_of_rows,
+                      const float* bias, float* sums, int64_t stride) noexcept;
 
 /// Tiles [first, first + count), counted over all images in row-major order, as points() matrices [count,
 /// in_channels]. has_special[t]: 1 where a tile holds an infinity or NaN, which the transformation would

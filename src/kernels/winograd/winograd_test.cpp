@@ -23,7 +23,9 @@ std::vector<float> convolve(const WinogradSize& s, const std::vector<float>& x, 
   std::vector<float> matrices(static_cast<size_t>(points * c * n)),
       a(static_cast<size_t>(points * tiles * c)), sums(static_cast<size_t>(points * tiles * n)),
       y(static_cast<size_t>(s.batch * s.out_height * s.out_width * n));
-  transform_winograd_weights(s, w.data(), matrices.data());
+  for (int64_t first = 0; first < n; first += kWinogradOutputs)
+    transform_winograd_weights(s, w.data(), first, std::min(kWinogradOutputs, n - first),
+                               matrices.data() + first, n, c * n);
   // In two pieces, as threads do.
   const int64_t half = tiles / 2;
   std::vector<float> part(a.size());
