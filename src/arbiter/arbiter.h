@@ -55,6 +55,7 @@ struct ArbiterVerdict {
   std::string enclosing;  ///< an output of that node
   /// kWrong on the basis of a region: the nodes between the values that are known, this one's included.
   std::vector<std::string> region;
+  bool from_feed = false;  ///< all that the node uses is fed or constant
   Verdict verdict = Verdict::kAgrees;
   Basis basis = Basis::kNetwork;
   bool certain = false;    ///< kWrong: no order of the node's additions can excuse it

@@ -40,6 +40,8 @@ std::string likely_cause(const ArbiterVerdict& v) {
     if ((c.op_type.empty() || c.op_type == v.op_type) &&
         (v.pattern.find(c.pattern) != std::string::npos || v.problem.find(c.pattern) != std::string::npos))
       return std::string(c.text);
+  if (v.from_feed && v.elements > 1 && v.beyond * 2 > v.elements)
+    return "other inputs or weights than those that the reference was given";
   if (v.worst_exact != 0 && v.worst_result == 0) return "the element is not computed";
   return {};
 }

@@ -88,9 +88,12 @@ ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const 
   if (v.producer() == nullptr) return out;
   out.node = v.producer()->label();
   out.op_type = v.producer()->op_type;
-  for (const Value* u : used_values(*v.producer()))
-    if (!u->is_constant() && (u->producer() == nullptr || !is_op(*u->producer(), "Constant")))
-      out.inputs.push_back(u->name());
+  out.from_feed = true;
+  for (const Value* u : used_values(*v.producer())) {
+    const bool is_computed = u->producer() != nullptr && !is_op(*u->producer(), "Constant");
+    out.from_feed = out.from_feed && !is_computed;
+    if (!u->is_constant() && (u->producer() == nullptr || is_computed)) out.inputs.push_back(u->name());
+  }
   return out;
 }
 

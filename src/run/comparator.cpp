@@ -44,10 +44,14 @@ class Comparator {
       log::verbose("Will save runner results to: {}", options_.save_outputs);
     run_inference();
     if (!options_.save_outputs.empty()) {
+      for (auto& [name, iterations] : results_.runners)
+        for (size_t i = 0; i < iterations.size(); ++i)
+          iterations[i].inputs = cache_->fingerprint(static_cast<int64_t>(i));
       log::info("Saving inference results to {}", options_.save_outputs);
       save_run_results(results_, options_.save_outputs);
     }
     load_outputs();
+    if (!options_.runners.empty()) check_inputs();
     const bool matched = judge_outputs();
     const bool valid = validate();
     if (!options_.arbitrate) return matched && valid ? RunOutcome::kPassed : RunOutcome::kFailed;
@@ -64,6 +68,9 @@ class Comparator {
   LoaderCache make_cache() const;
   void run_inference();
   void load_outputs();
+  /// Whether loaded results tell that they were made with other inputs: then a verdict on them makes no
+  /// sense.
+  void check_inputs() const;
   /// Postprocesses and compares. False when outputs differ.
   bool judge_outputs();
   /// False when an output holds a NaN or an infinity and that was asked for.
@@ -134,9 +141,32 @@ bool Comparator::validate() const {
   return !options_.validate || validate_outputs(outputs_, {.check_inf = true, .check_nan = true});
 }
 
+void Comparator::check_inputs() const {
+  for (size_t r = from_file_; r < results_.runners.size(); ++r) {
+    const auto& [name, iterations] = results_.runners[r];
+    const size_t both = std::min(iterations.size(), static_cast<size_t>(cache_->size()));
+    for (size_t i = 0; i < both; ++i) {
+      if (iterations[i].inputs.empty() ||
+          iterations[i].inputs == cache_->fingerprint(static_cast<int64_t>(i)))
+        continue;
+      const std::string sentence =
+          fmt::format("the results of {} were made with other inputs in iteration {}", name, i);
+      constexpr const char* kRemedy = "Feed the inputs that they were made with (--load-inputs).";
+      if (!options_.arbitrate || options_.partial) {
+        log::verbose("Note that {}. {}", sentence, kRemedy);  // upstream says nothing
+        break;
+      }
+      Error e(ErrorCode::kInvalidArgument, sentence);
+      e.set_remedy(std::string(kRemedy) + " --partial judges them all the same.");
+      throw e;
+    }
+  }
+}
+
 RunOutcome Comparator::report_verdict() {
   const std::shared_ptr<const Model> model = loader_.load_for(backend_reference::def).model;
   cache_->set_inputs(tensor_infos(model->graph->inputs));
+  if (options_.runners.empty()) check_inputs();
   size_t iterations = 0;
   for (const auto& [name, list] : results_.runners) iterations = std::max(iterations, list.size());
   for (size_t i = from_file_; !options_.partial && i < results_.runners.size(); ++i)

@@ -208,6 +208,22 @@ TEST_F(ComparatorTest, AnErrorThatGoesWhenLayersAreMarkedIsInWhatIsFused) {
   EXPECT_TRUE(logged("so it is in what the backend fuses or leaves out"));
 }
 
+TEST_F(ComparatorTest, ResultsOfOtherInputsAreNoticed) {
+  options.runners.resize(1);
+  options.save_outputs = folder / "out.json";
+  EXPECT_TRUE(run());
+  options.load_outputs = {options.save_outputs};
+  options.save_outputs.clear();
+  EXPECT_TRUE(run());
+  EXPECT_FALSE(logged("other inputs"));
+  options.data.seed = 77;
+  EXPECT_FALSE(run()) << "the values differ";
+  options.arbitrate = true;
+  EXPECT_NE(error_of([&] { run(); }).find("were made with other inputs"), std::string::npos);
+  options.partial = true;
+  EXPECT_EQ(error_of([&] { run(); }), "");
+}
+
 TEST_F(ComparatorTest, TheVerdictNeedsTheModel) {
   options.runners.clear();
   options.model.path.clear();

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/similar_name.h"
 #include "compare/match_shape.h"
 #include "graph/metadata_text.h"
 #include "run/runner.h"
 #include "tensor/convert.h"
+#include "tensor/value_tensors.h"
 
 namespace assay {
 namespace {
@@ -157,6 +159,22 @@ TensorList LoaderCache::cached(int64_t iteration) const {
     drawn_iteration_ = iteration;
   }
   return drawn_;
+}
+
+std::string LoaderCache::fingerprint(int64_t iteration) const {
+  TensorList data = cached(iteration);
+  std::sort(data.begin(), data.end(),
+            [](const NamedTensor& a, const NamedTensor& b) { return a.name < b.name; });
+  HashStream hash;
+  for (const NamedTensor& input : data)
+    for_each_tensor(input.name, input.tensor, [&](const std::string& name, const Tensor& t) {
+      hash.add(fmt::format("{} {} {}\n", name, dtype_name(t.dtype()), t.shape().str()));
+      if (t.dtype() == DType::kString)
+        for (const std::string& s : t.span<std::string>()) hash.add(fmt::format("{} {}\n", s.size(), s));
+      else
+        hash.add({static_cast<const char*>(t.data()), t.nbytes()});
+    });
+  return fmt::format("xxh3:{:016x}", hash.value());
 }
 
 std::vector<Tensor> LoaderCache::feed(int64_t iteration) const {

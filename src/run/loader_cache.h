@@ -31,6 +31,8 @@ class LoaderCache {
   int64_t size() const;
   /// The tensors for set_inputs()' inputs, in their order. Throws Error when the data cannot be made to fit.
   std::vector<Tensor> feed(int64_t iteration) const;
+  /// Tells the data of an iteration from others, by names, types, shapes and elements.
+  std::string fingerprint(int64_t iteration) const;
 
  private:
   /// The data of one iteration under the first runner's names.

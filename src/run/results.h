@@ -27,6 +27,8 @@ struct IterationResult {
   StoredTensorList outputs;       ///< in the runner's order
   std::optional<double> runtime;  ///< seconds
   std::string runner_name;
+  /// Which inputs it was fed (inputs_fingerprint()); empty when nobody knows. Polygraphy passes it over.
+  std::string inputs;
 };
 
 /// Results per runner, in the order they ran. A name may occur more than once.

@@ -88,6 +88,8 @@ class Decoder {
     if (outputs == nullptr || runtime == nullptr || name == nullptr)
       malformed("an IterationResult lacks outputs, runtime or runner_name");
     IterationResult out{.runner_name = name->is_string() ? std::string(name->text) : "custom_runner"};
+    if (const JsonNode* inputs = node.member("inputs_fingerprint"); inputs != nullptr && inputs->is_string())
+      out.inputs = inputs->text;
     if (runtime->kind == JsonNode::Kind::kNumber)
       out.runtime = number(*runtime);
     else if (runtime->kind != JsonNode::Kind::kNull)

@@ -50,6 +50,7 @@ void write_iteration(JsonWriter& json, const IterationResult& result) {
   else
     json.null();
   json.key("runner_name").value(result.runner_name);
+  if (!result.inputs.empty()) json.key("inputs_fingerprint").value(result.inputs);
   json.key("polygraphy_class").value("IterationResult");
   json.end_object();
 }

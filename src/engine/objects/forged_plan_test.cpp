@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "assay/builder.h"
+#include "base/hash.h"
 #include "engine/objects/state.h"
 #include "engine/plan/file_bytes.h"
 #include "graph/import.h"
@@ -204,7 +205,7 @@ TEST_F(ForgedPlans, ListsThatAreMisaligned) {
     offset += 4;
     std::memcpy(plan.data() + at, &offset, sizeof offset);
     engine::FileHeader changed = header;
-    changed.structure_hash = engine::hash_of(std::string_view(plan).substr(sizeof header, header.structure_bytes));
+    changed.structure_hash = hash_of(std::string_view(plan).substr(sizeof header, header.structure_bytes));
     changed.header_hash = engine::header_hash_of(changed);
     std::memcpy(plan.data(), &changed, sizeof changed);
     try {

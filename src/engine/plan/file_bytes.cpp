@@ -1,31 +1,16 @@
 #include "engine/plan/file_bytes.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <cstddef>
 #include <string>
 
+#include "base/hash.h"
 #include "engine/plan/plan_file.h"
 
 namespace assay::engine {
 
-uint64_t hash_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-
 uint64_t header_hash_of(const FileHeader& header) {
   return hash_of({reinterpret_cast<const char*>(&header), offsetof(FileHeader, header_hash)});
 }
-
-struct HashStream::State {
-  XXH3_state_t hash;
-};
-
-HashStream::HashStream() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->hash); }
-HashStream::~HashStream() = default;
-void HashStream::add(std::string_view bytes) {
-  XXH3_64bits_update(&state_->hash, bytes.data(), bytes.size());
-}
-uint64_t HashStream::value() const { return XXH3_64bits_digest(&state_->hash); }
 
 BlobList::Place BlobList::add(std::string_view bytes) {
   if (bytes.empty()) return {0, 0};

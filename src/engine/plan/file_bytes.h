@@ -30,24 +30,7 @@ inline constexpr uint32_t kByteOrder = 0x01020304;
 /// A page, so that blobs keep their alignment where the file is mapped.
 inline constexpr uint64_t kBlobPartAlignment = 4096;
 
-/// XXH3, 64 bits.
-uint64_t hash_of(std::string_view bytes);
 uint64_t header_hash_of(const FileHeader& header);
-
-/// hash_of() of bytes that come in pieces.
-class HashStream {
- public:
-  HashStream();
-  ~HashStream();
-  HashStream(const HashStream&) = delete;
-  HashStream& operator=(const HashStream&) = delete;
-  void add(std::string_view bytes);
-  uint64_t value() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 /// Blobs of a file being written, in order. Bytes at one address are written once.
 class BlobList {

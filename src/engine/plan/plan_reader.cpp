@@ -5,6 +5,7 @@
 
 #include "assay/io.h"
 #include "base/bounds.h"
+#include "base/hash.h"
 #include "base/input_file.h"
 #include "base/mapped_file.h"
 #include "engine/plan/file_bytes.h"

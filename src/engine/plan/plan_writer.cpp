@@ -2,6 +2,7 @@
 #include <flatbuffers/flatbuffers.h>
 
 #include "base/atomic_file.h"
+#include "base/hash.h"
 #include "engine/plan/file_bytes.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_generated.h"

@@ -9,6 +9,7 @@
 
 #include "assay/builder.h"
 #include "base/bounds.h"
+#include "base/hash.h"
 #include "engine/objects/state.h"
 #include "engine/plan/file_bytes.h"
 #include "engine/tactics/tactic_list.h"
@@ -245,10 +246,11 @@ void repair_checksums(std::string& plan) {
   if (plan.size() < sizeof h) return;
   std::memcpy(&h, plan.data(), sizeof h);
   const std::string_view bytes = plan;
-  if (within(sizeof h, h.structure_bytes, bytes.size())) h.structure_hash = engine::hash_of(bytes.substr(sizeof h, h.structure_bytes));
+  if (within(sizeof h, h.structure_bytes, bytes.size()))
+    h.structure_hash = hash_of(bytes.substr(sizeof h, h.structure_bytes));
   if (h.blob_offset <= bytes.size()) {
     h.blob_bytes = bytes.size() - h.blob_offset;
-    h.blob_hash = engine::hash_of(bytes.substr(h.blob_offset));
+    h.blob_hash = hash_of(bytes.substr(h.blob_offset));
   }
   h.header_hash = engine::header_hash_of(h);
   std::memcpy(plan.data(), &h, sizeof h);
