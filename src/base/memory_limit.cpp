@@ -159,5 +159,13 @@ MemoryShare::~MemoryShare() { in_use.fetch_sub(bytes_, std::memory_order_relaxed
 // All that is not a tensor comes from here, as std::string, std::vector and the rest ask for it: what a small model can
 // make of it is not known before.
 void* operator new(size_t bytes) { return assay::heap_block(bytes); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return assay::heap_block(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void operator delete(void* block, const std::nothrow_t&) noexcept { assay::give_back(block); }
 void operator delete(void* block) noexcept { assay::give_back(block); }
 void operator delete(void* block, size_t) noexcept { assay::give_back(block); }

@@ -6,13 +6,17 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace hwy {
 namespace {
 
-/// The instruction sets of Highway's names that this CPU has.
+/// The instruction sets of Highway's names that this CPU has. ASSAY_SIMD=baseline leaves out all that not
+/// every processor has: for tests, and to find out whether a set of instructions is to blame.
 int64_t detect_targets() {
   int64_t targets = HWY_STATIC_TARGET;
+  const char* const wanted = std::getenv("ASSAY_SIMD");
+  if (wanted != nullptr && std::strcmp(wanted, "baseline") == 0) return targets;
 #if HWY_ARCH_X86
   const bool has_ssse3 = __builtin_cpu_supports("ssse3");
   const bool has_sse4 = has_ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&

@@ -6,6 +6,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/float16_vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -62,18 +64,6 @@ HWY_INLINE void to_bfloat16(VF x, uint16_t* to) {
   hn::StoreU(hn::DemoteTo(u16, hn::BitCast(I(), hn::ShiftRight<16>(chosen))), u16, to);
 }
 
-HWY_INLINE VF from_float16(const uint16_t* from) {
-  const hn::Rebind<uint16_t, F> u16;
-  const hn::Rebind<hwy::float16_t, F> f16;
-  return hn::PromoteTo(F(), hn::BitCast(f16, hn::LoadU(u16, from)));
-}
-
-HWY_INLINE void to_float16(VF x, uint16_t* to) {
-  const hn::Rebind<uint16_t, F> u16;
-  const hn::Rebind<hwy::float16_t, F> f16;
-  hn::StoreU(hn::BitCast(u16, hn::DemoteTo(f16, x)), u16, to);
-}
-
 template <typename T>
 HWY_INLINE VF from_integer(const T* from) {
   const hn::Rebind<T, F> narrow_tag;
@@ -100,7 +90,7 @@ void widen_elements(NarrowType type, const void* from, float* to, size_t count) 
                    [](const int8_t* p) HWY_ATTR { return from_integer(p); });
     case NarrowType::kFloat16:
       return widen(static_cast<const uint16_t*>(from), to, count,
-                   [](const uint16_t* p) HWY_ATTR { return from_float16(p); });
+                   [](const uint16_t* p) HWY_ATTR { return load_float16(F(), p); });
     case NarrowType::kBfloat16:
       return widen(static_cast<const uint16_t*>(from), to, count,
                    [](const uint16_t* p) HWY_ATTR { return from_bfloat16(p); });
@@ -117,7 +107,7 @@ void narrow_elements(NarrowType type, const float* from, void* to, size_t count)
                     [](VF x, int8_t* p) HWY_ATTR { to_integer(x, p); });
     case NarrowType::kFloat16:
       return narrow(from, static_cast<uint16_t*>(to), count,
-                    [](VF x, uint16_t* p) HWY_ATTR { to_float16(x, p); });
+                    [](VF x, uint16_t* p) HWY_ATTR { store_float16(F(), x, p); });
     case NarrowType::kBfloat16:
       return narrow(from, static_cast<uint16_t*>(to), count,
                     [](VF x, uint16_t* p) HWY_ATTR { to_bfloat16(x, p); });

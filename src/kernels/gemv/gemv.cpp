@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/float16_vectors-inl.h"
+
 #include "kernels/vector_math-inl.h"
 
 #ifndef ASSAY_KERNELS_GEMV_PRODUCT_
@@ -43,11 +45,7 @@ namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
 HWY_INLINE VF load_row(const float* p) { return hn::LoadU(F(), p); }
-HWY_INLINE VF load_row(const Float16Bits* p) {
-  const hn::Rebind<uint16_t, F> u16;
-  const hn::Rebind<hwy::float16_t, F> f16;
-  return hn::PromoteTo(F(), hn::BitCast(f16, hn::LoadU(u16, &p->bits)));
-}
+HWY_INLINE VF load_row(const Float16Bits* p) { return load_float16(F(), &p->bits); }
 HWY_INLINE VF load_row(const Bfloat16Bits* p) {
   const hn::Rebind<uint16_t, F> u16;
   const hn::RebindToUnsigned<F> u32;

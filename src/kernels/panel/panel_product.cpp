@@ -11,6 +11,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/float16_vectors-inl.h"
+
 #ifndef ASSAY_KERNELS_PANEL_STORED_
 #define ASSAY_KERNELS_PANEL_STORED_
 namespace assay::kernels {
@@ -42,11 +44,7 @@ inline constexpr int64_t kVectors = kPanelColumns / kLanes;
 inline constexpr int64_t kRows = kVectors >= kPanelRows ? 1 : kPanelRows / kVectors;
 
 HWY_INLINE VP load_columns(const float* p) { return hn::LoadU(P(), p); }
-HWY_INLINE VP load_columns(const StoredFloat16* p) {
-  const hn::Rebind<uint16_t, P> u16;
-  const hn::Rebind<hwy::float16_t, P> f16;
-  return hn::PromoteTo(P(), hn::BitCast(f16, hn::LoadU(u16, &p->bits)));
-}
+HWY_INLINE VP load_columns(const StoredFloat16* p) { return load_float16(P(), &p->bits); }
 
 /// Adds rows [0, depth) of a panel to the sums of R rows.
 template <int64_t R, typename W>

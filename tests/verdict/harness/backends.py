@@ -1,6 +1,7 @@
 """Backends that the harness tries, and what they give: every value of a model by name."""
 import numpy as np
 import onnx
+import onnx.reference
 import onnxruntime
 from onnx import TensorProto as T
 
