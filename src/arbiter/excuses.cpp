@@ -68,6 +68,13 @@ bool between_steps(const SuspectNode& suspect, const Trial& trial, const StoredT
       [=](int64_t i) { return std::max(a[i], b[i]); }, out);
 }
 
+bool has_no_range(const SuspectNode& suspect, const Trial& trial) {
+  if (suspect.node.op_type != "DynamicQuantizeLinear" || trial.inputs().size() != 1) return false;
+  const Tensor wide = to_float64(trial.inputs()[0]);
+  const auto x = wide.span<double>();
+  return std::all_of(x.begin(), x.end(), [](double v) { return v == 0; });
+}
+
 /// A backend's scale and zero point are judged on their own; the values follow from them.
 bool follows_own_scale(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
                        ArbiterVerdict& out) {
@@ -168,6 +175,12 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   if (standard.basis != Basis::kNode || stored.shape() != standard.lanes[0].shape()) return;
   const Trial trial(suspect);
   if (!trial.usable()) return;
+  if (has_no_range(suspect, trial)) {
+    out.verdict = Verdict::kOpen;
+    out.note = "its input is all zero: by ONNX's definition the scale is 0, and values are 0/0";
+    out.beyond = 0;
+    return;
+  }
   if (!is_float(stored.dtype())) {
     if (stored.dtype() == standard.lanes[0].dtype())
       between_steps(suspect, trial, stored, out) || follows_own_scale(suspect, trial, stored, out) ||
