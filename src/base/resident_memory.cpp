@@ -65,6 +65,11 @@ void drop_resident_pages(const void* first, size_t bytes) {
   if (a < b) ::madvise(reinterpret_cast<void*>(a), b - a, MADV_DONTNEED);
 }
 
+void drop_after_use(const void* data, size_t bytes) {
+  constexpr size_t kLeast = size_t{1} << 20;
+  if (bytes >= kLeast && is_reclaimable(data)) drop_resident_pages(data, bytes);
+}
+
 void passed_over(std::string_view data) {
   constexpr size_t kLarge = 1 << 20;
   constexpr unsigned kPieces = 4;

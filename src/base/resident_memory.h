@@ -27,6 +27,10 @@ bool is_reclaimable(const void* address);
 /// Gives the resident pages inside a mapping of a file back.
 void drop_resident_pages(const void* first, size_t bytes);
 
+/// For data that have been read through, copied or packed, and are not needed where they come from: gives
+/// their pages back if they lie in a reclaimable range and are worth it.
+void drop_after_use(const void* data, size_t bytes);
+
 /// To be told of data that are read around, not through. Kernels that keep files in large pages map megabytes of them
 /// at each byte that is read beside: after every few large pieces, the pages of the range that they lie in are given
 /// back.

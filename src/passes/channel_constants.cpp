@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "base/resident_memory.h"
 #include "passes/match.h"
 #include "tensor/convert.h"
 
@@ -48,6 +49,7 @@ Tensor scaled_floats(const LinearNode& linear, const std::vector<double>& factor
                      y[i] = static_cast<float>(x[i] * factor);
                  }
                });
+  drop_after_use(linear.weight->data(), linear.weight->nbytes());
   return scaled;
 }
 

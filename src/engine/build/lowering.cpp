@@ -18,14 +18,6 @@ Tensor held(const std::shared_ptr<const Tensor>& made) {
   return Tensor::view(made->dtype(), made->shape(), made->data(), made);
 }
 
-/// Weights that have been copied or packed are not read again where they come from: their pages of the
-/// model's file need not stay in memory.
-void release_source(const UnalignedTensor& source) {
-  constexpr size_t kLeast = 1 << 20;
-  if (source.nbytes() >= kLeast && is_reclaimable(source.data()))
-    drop_resident_pages(source.data(), source.nbytes());
-}
-
 }  // namespace
 
 Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& packing,
@@ -42,7 +34,7 @@ Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& pack
   }
   if (entries_.size() >= limit_) forget_unused();
   const auto made = std::make_shared<const Tensor>(make());
-  if (made->data() != source.data()) release_source(source);
+  if (made->data() != source.data()) drop_after_use(source.data(), source.nbytes());
   entries_.emplace(packing, Entry{source, made});
   return held(made);
 }
