@@ -32,6 +32,14 @@ void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict&
 
 }  // namespace
 
+std::vector<std::string> variable_inputs(const Node& n) {
+  std::vector<std::string> names;
+  for (const Value* v : used_values(n))
+    if (!v->is_constant() && (v->producer() == nullptr || !is_op(*v->producer(), "Constant")))
+      names.push_back(v->name());
+  return names;
+}
+
 SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
                        std::vector<ArbiterVerdict>& verdicts)
     : model_(model), feed_(feed), runner_(results.runner), verdicts_(verdicts) {
@@ -88,12 +96,11 @@ ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const 
   if (v.producer() == nullptr) return out;
   out.node = v.producer()->label();
   out.op_type = v.producer()->op_type;
-  out.from_feed = true;
-  for (const Value* u : used_values(*v.producer())) {
-    const bool is_computed = u->producer() != nullptr && !is_op(*u->producer(), "Constant");
-    out.from_feed = out.from_feed && !is_computed;
-    if (!u->is_constant() && (u->producer() == nullptr || is_computed)) out.inputs.push_back(u->name());
-  }
+  out.inputs = variable_inputs(*v.producer());
+  const std::vector<Value*> used = used_values(*v.producer());
+  out.from_feed = std::all_of(used.begin(), used.end(), [](const Value* u) {
+    return u->producer() == nullptr || is_op(*u->producer(), "Constant");
+  });
   return out;
 }
 

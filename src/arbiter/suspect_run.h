@@ -12,6 +12,9 @@
 
 namespace assay {
 
+/// Names of what a node uses, also in its bodies, that is neither an initializer nor made by a Constant node.
+std::vector<std::string> variable_inputs(const Node& n);
+
 /// Judges what the runner has of each value and hands it to the walk.
 class SuspectRun final : public Suspect {
  public:

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "arbiter/suspect_run.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -114,12 +115,6 @@ class Unroller {
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
                           s->index < 0 ? "branch of" : fmt::format("iteration {} of", s->index), s->node->label());
     return text;
-  }
-  static std::vector<std::string> variable_inputs(const Node& n) {
-    std::vector<std::string> names;
-    for (const Value* v : used_values(n))
-      if (!v->is_constant()) names.push_back(v->name());
-    return names;
   }
   /// The operator passes values of every kind on.
   bool can_pass(const Node& n) const {
@@ -257,8 +252,9 @@ void Unroller::connect(const Node& n, size_t output, Value* from, Scope& scope) 
   Value* to = make(*v, scope);
   if (scope.outer == nullptr) run_.places[to->name()] = place(*v, n, scope);
   flat().add_node("Identity", {from}, {to}, {}, n.name);
-  // What is handed on is the runner's own until something else shows.
-  if (const Tensor t = known(from); t.defined()) known_.try_emplace(to, t);
+  // What is handed on is the runner's own where it did not show that.
+  if (known(to).defined()) return;
+  if (Tensor t = known(from); t.defined()) known_[to] = std::move(t);
 }
 
 void Unroller::stack(const Node& n, size_t output, std::vector<Value*> parts, int64_t axis, Scope& scope) {

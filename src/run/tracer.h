@@ -15,8 +15,7 @@ namespace assay {
 
 /// Runs runners again that seem wrong: with every layer marked, where only outputs are known; and where a
 /// node with bodies (If, Loop, Scan) seems to make the error, with what its bodies compute. Where the error
-/// goes away when all is marked, marks are taken away again until only those are missing without which it
-/// stays.
+/// goes away when all is marked, as much is marked as may be while it stays.
 class Tracer {
  public:
   /// `names` are those of the options' runners in their results. All of them outlive it.
