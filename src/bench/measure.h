@@ -35,7 +35,7 @@ struct Lane {
 };
 
 /// Measures a lane without interruption, several in turns: blocks of runs, each behind a pause, in which the
-/// threads of the one before go to sleep, and a run that does not count. Throws what a worker throws.
+/// threads of the one before go to sleep, and some runs that do not count. Throws what a worker throws.
 void measure(std::span<Lane> lanes, const MeasureOptions& options);
 
 }  // namespace assay::bench
