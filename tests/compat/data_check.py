@@ -57,10 +57,10 @@ class Tool:
         with open(self.file("out"), "rb") as out:
             return out.read()
 
-    def copy(self, kind, source, target):
-        """Copies a file by reading and writing it; returns the peak memory in MiB."""
+    def copy(self, *copies):
+        """Copies files, each (kind, source, target), by reading and writing them; returns the peak memory in MiB."""
         with open(self.file("script"), "w") as script:
-            script.write(f"{kind} {source} {target}\n")
+            script.writelines(f"{kind} {source} {target}\n" for kind, source, target in copies)
         done = subprocess.run([self.path, "copy", self.file("script")], check=True, stdout=subprocess.PIPE)
         return int(done.stdout) >> 10
 
@@ -288,7 +288,7 @@ def check_files(tool):
     random.seed(5)
     rng = np.random.default_rng(5)
     arrays = [random_array(rng) for _ in range(300)] + [np.zeros((1,) * 32, np.float32), np.zeros((12345678, 0))]
-    source, target = tool.file("source.npy"), tool.file("target.npy")
+    copies, wanted = [], []
     for array in arrays:
         want = array
         if array.dtype.kind == "U":  # the length of the longest is written
@@ -297,16 +297,20 @@ def check_files(tool):
         np.save(plain, want)
         fortran = np.asfortranarray(array) if array.ndim else array
         for variant, version in ((array, (1, 0)), (fortran, (2, 0)), (array.astype(array.dtype.newbyteorder(">")), (3, 0))):
+            source, target = tool.file(f"source{len(copies)}.npy"), tool.file(f"target{len(copies)}.npy")
             with open(source, "wb") as file:
                 np.lib.format.write_array(file, variant, version)
-            tool.copy("npy", source, target)
-            with open(target, "rb") as file:
-                if file.read() != plain.getvalue():
-                    sys.exit(f"the .npy files of a {array.dtype} array of shape {array.shape} differ")
+            copies.append(("npy", source, target))
+            wanted.append((array, plain.getvalue()))
+    tool.copy(*copies)
+    for (_, _, target), (array, want) in zip(copies, wanted):
+        with open(target, "rb") as file:
+            if file.read() != want:
+                sys.exit(f"the .npy files of a {array.dtype} array of shape {array.shape} differ")
     named = {f"é{i}": a for i, a in enumerate(arrays)}
     for save in (np.savez, np.savez_compressed):
         save(tool.file("source.npz"), **named)
-        tool.copy("npz", tool.file("source.npz"), tool.file("target.npz"))
+        tool.copy(("npz", tool.file("source.npz"), tool.file("target.npz")))
         with zipfile.ZipFile(tool.file("target.npz")) as archive:
             assert archive.testzip() is None
         copied = np.load(tool.file("target.npz"))
@@ -329,12 +333,12 @@ def check_results(tool):
     results.append(("a", [IterationResult({"y": np.float32([1, 2])}, 1e-7, 'quote "\n')]))
     source, target = tool.file("source.json"), tool.file("target.json")
     results.save(source)
-    tool.copy("results", source, target)
+    tool.copy(("results", source, target))
     with open(source) as theirs, open(target) as ours:
         assert theirs.read() == ours.read(), "result files differ"
     assert RunResults.load(target) == results
     save_json([tensors, {}], source)
-    tool.copy("inputs", source, target)
+    tool.copy(("inputs", source, target))
     with open(source) as theirs, open(target) as ours:
         assert theirs.read() == ours.read(), "input files differ"
     assert list(load_json(target)[0]) == list(tensors)
@@ -346,7 +350,7 @@ def check_results(tool):
         old = {"array": payload, "__polygraphy_encoded_ndarray": "polygraphy_serialized_json_type"}
         with open(source, "w") as file:
             json.dump([{"x": old}], file)
-        tool.copy("inputs", source, target)
+        tool.copy(("inputs", source, target))
         np.testing.assert_array_equal(load_json(target)[0]["x"], load_json(source)[0]["x"])
 
 
@@ -367,7 +371,7 @@ def check_memory(tool):
     results = RunResults()
     results.append(("a", [IterationResult(outputs, 0.5, "a")]))
     results.save(tool.file("large.json"))
-    peak = tool.copy("results", tool.file("large.json"), tool.file("copy.json"))
+    peak = tool.copy(("results", tool.file("large.json"), tool.file("copy.json")))
     if peak > megabytes + 48:
         sys.exit(f"copying a file of tensors of {megabytes} MiB each took {peak} MiB")
 

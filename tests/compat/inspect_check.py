@@ -17,6 +17,7 @@ import tempfile
 
 import numpy as np
 import onnx
+import upstream
 from onnx import TensorProto, helper, numpy_helper
 from polygraphy.comparator import IterationResult, RunResults
 from polygraphy.json import save_json
@@ -26,14 +27,8 @@ TEMPLATES = ["mlp", "lstm", "resnet-18", "mobilenet-v2", "yolov8n"]
 EVERYTHING = ["--show", "layers", "attrs", "weights"]
 
 
-def command_of(tool):
-    if tool == "polygraphy":
-        return [sys.executable, os.path.join(os.path.dirname(sys.executable), "polygraphy")]
-    return [tool]
-
-
 def lines(tool, arguments):
-    done = subprocess.run(command_of(tool) + arguments, capture_output=True, text=True)
+    done = upstream.run(arguments) if tool == upstream.NAME else subprocess.run([tool, *arguments], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{tool} {' '.join(arguments)}\n{done.stdout}{done.stderr}\nended with {done.returncode}")
     return [line for line in done.stdout.splitlines() if "'colored' module" not in line and "| Command:" not in line]
@@ -49,7 +44,7 @@ def with_type_names(line):
 
 
 def check(assay, arguments):
-    theirs = [with_type_names(line) for line in lines("polygraphy", ["inspect", *arguments, "--log-format", "no-colors"])]
+    theirs = [with_type_names(line) for line in lines(upstream.NAME, ["inspect", *arguments, "--log-format", "no-colors"])]
     ours = lines(assay, ["inspect", *arguments])
     if theirs != ours:
         difference = difflib.unified_diff(theirs, ours, "polygraphy", "assay", lineterm="", n=2)

@@ -15,6 +15,7 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
+import upstream
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT = TensorProto.FLOAT
@@ -126,20 +127,20 @@ def outputs_of(path):
 
 def check(assay, folder, number, case):
     model, tool, arguments = case
-    polygraphy = [sys.executable, os.path.join(os.path.dirname(sys.executable), "polygraphy")]
     source = os.path.join(folder, model + ".onnx")
     ours, theirs = os.path.join(folder, f"{number}.ours.onnx"), os.path.join(folder, f"{number}.theirs.onnx")
-    for command, out in ((polygraphy, theirs), ([assay], ours)):
-        done = subprocess.run(command + ["surgeon", tool, source, "-o", out] + arguments, capture_output=True, text=True)
+    for command, out in ((upstream.NAME, theirs), (assay, ours)):
+        words = ["surgeon", tool, source, "-o", out, *arguments]
+        done = upstream.run(words) if command == upstream.NAME else subprocess.run([command, *words], capture_output=True, text=True)
         if done.returncode != 0:
-            return [f"{command[-1]} ended with {done.returncode}: {done.stdout}{done.stderr}"]
+            return [f"{command} ended with {done.returncode}: {done.stdout}{done.stderr}"]
     a, b = onnx.load(ours), onnx.load(theirs)
     problems = [f"{key}: {x}\n      upstream: {y}" for key, x, y in
                 ((k, describe(a)[k], describe(b)[k]) for k in describe(a)) if x != y]
     if not any(n.op_type == "FakeOp" for n in a.graph.node):
         onnx.checker.check_model(a, full_check=True)
-        (names, x), (upstream, y) = outputs_of(ours), outputs_of(theirs)
-        if names != upstream or not all(np.array_equal(u, v) for u, v in zip(x, y)):
+        (names, x), (their_names, y) = outputs_of(ours), outputs_of(theirs)
+        if names != their_names or not all(np.array_equal(u, v) for u, v in zip(x, y)):
             problems.append("ONNX Runtime gives other outputs")
     return problems
 

@@ -14,6 +14,7 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
+import upstream
 from onnx import TensorProto, helper
 
 PATTERN_PY = '''
@@ -58,9 +59,9 @@ replacement:
 
 
 def run(tool, *words):
-    done = subprocess.run([*tool, *words], capture_output=True, text=True)
+    done = upstream.run(words) if tool == upstream.NAME else subprocess.run([tool, *words], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join([*tool, *words])}\n{done.stdout}{done.stderr}\nended with {done.returncode}")
+        sys.exit(f"{' '.join([tool, *words])}\n{done.stdout}{done.stderr}\nended with {done.returncode}")
     # Lines of other packages, and about packages that are not there.
     return [line for line in done.stdout.splitlines()
             if "colored" not in line and "\t" not in line and "matching..." not in line and "matched subgraph!" not in line]
@@ -94,7 +95,7 @@ def nodes_of(path):
             for n in onnx.load(path).graph.node]
 
 
-def check_plugin(assay, polygraphy, folder):
+def check_plugin(assay, folder):
     model = os.path.join(folder, "toy.onnx")
     toy_model(model)
     write(os.path.join(folder, "plugins", "toyPlugin", "pattern.py"), PATTERN_PY)
@@ -102,7 +103,7 @@ def check_plugin(assay, polygraphy, folder):
     plugins = ["--plugin-dir", os.path.join(folder, "plugins")]
     config = os.path.join(folder, "config.yaml")
     lines = []
-    for tool, kept in ((assay, "ours.yaml"), (polygraphy, "theirs.yaml")):
+    for tool, kept in ((assay, "ours.yaml"), (upstream.NAME, "theirs.yaml")):
         lines.append(run(tool, "plugin", "match", model, *plugins) + run(tool, "plugin", "list", model, *plugins))
         os.rename(config, os.path.join(folder, kept))
     assert lines[0] == lines[1], f"plugin match prints\n{lines[0]}\ninstead of\n{lines[1]}"
@@ -110,7 +111,7 @@ def check_plugin(assay, polygraphy, folder):
         a, b = ours.read(), theirs.read()
     assert a == b, f"plugin match writes\n{a}\ninstead of\n{b}"
     results = []
-    for tool, other in ((assay, "theirs.yaml"), (polygraphy, "ours.yaml")):
+    for tool, other in ((assay, "theirs.yaml"), (upstream.NAME, "ours.yaml")):
         lines.append(run(tool, "plugin", "replace", model, *plugins, "--config", os.path.join(folder, other)))
         results.append(sorted(nodes_of(os.path.join(folder, "replaced.onnx")), key=str))
     assert lines[2] == lines[3], f"plugin replace prints\n{lines[2]}\ninstead of\n{lines[3]}"
@@ -163,7 +164,7 @@ def all_operators(model):
     return sorted(found)
 
 
-def check_plugin_in_subgraphs(assay, polygraphy, folder):
+def check_plugin_in_subgraphs(assay, folder):
     path, changed = (os.path.join(folder, name) for name in ("nested.onnx", "replaced.onnx"))
     nested_model(path)
     write(os.path.join(folder, "plugins", "negations", "pattern.yaml"), NEGATIONS)
@@ -181,25 +182,24 @@ def check_plugin_in_subgraphs(assay, polygraphy, folder):
     print("plugin: replaced in branches, a body and a function, and ONNX Runtime computes the same")
 
 
-def check_to_input(assay, polygraphy, folder):
+def check_to_input(assay, folder):
     model = os.path.join(folder, "mlp.onnx")
     inputs, outputs = os.path.join(folder, "in.json"), os.path.join(folder, "out.json")
     run(assay, "template", "model", "mlp", "-o", model)
-    run(polygraphy, "run", model, "--onnxrt", "--save-inputs", inputs, "--save-outputs", outputs)
+    run(upstream.NAME, "run", model, "--onnxrt", "--save-inputs", inputs, "--save-outputs", outputs)
     merged = [os.path.join(folder, name) for name in ("ours.json", "theirs.json")]
-    for tool, path in zip((assay, polygraphy), merged):
+    for tool, path in zip((assay, upstream.NAME), merged):
         run(tool, "data", "to-input", inputs, outputs, "-o", path)
     assert filecmp.cmp(*merged, shallow=False), "data to-input writes another file than the real tool"
-    run(polygraphy, "run", model, "--onnxrt", "--load-inputs", merged[0])
+    run(upstream.NAME, "run", model, "--onnxrt", "--load-inputs", merged[0])
     print("data to-input: the same file, which the real tool reads")
 
 
 def main():
-    assay = [os.path.abspath(sys.argv[1])]
-    polygraphy = [sys.executable, os.path.join(os.path.dirname(sys.executable), "polygraphy")]
+    assay = os.path.abspath(sys.argv[1])
     for check in (check_plugin, check_plugin_in_subgraphs, check_to_input):
         with tempfile.TemporaryDirectory() as folder:
-            check(assay, polygraphy, os.path.realpath(folder))
+            check(assay, os.path.realpath(folder))
 
 
 if __name__ == "__main__":

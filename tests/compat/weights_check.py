@@ -7,9 +7,7 @@ the same numbers pruned, and each tool fills what the other has stripped.
 Exit status 0 when everything holds.
 """
 
-import contextlib
 import copy
-import io
 import os
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
-import polygraphy.tools
+import upstream
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, HALF, BF16 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16
@@ -122,21 +120,6 @@ MODELS = {
 }
 # What the real tool does to bfloat16 follows from no magnitude; filling it needs another package.
 BFLOAT16 = {"bf16", "bf16_typed"}
-UPSTREAM = "polygraphy"
-
-
-def run_upstream(words):
-    """The real tool, in this process: most of its time goes into its imports."""
-    output, argv = io.StringIO(), sys.argv
-    sys.argv = [UPSTREAM, *words]
-    try:
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            status = polygraphy.tools.main()
-    finally:
-        sys.argv = argv
-    return status, output.getvalue()
-
-
 class Tools:
     def __init__(self, assay, folder):
         self.assay, self.folder = assay, folder
@@ -146,12 +129,8 @@ class Tools:
 
     def run(self, command, tool, source, out, *options):
         words = ["surgeon", tool, self.path(source), "-o", self.path(out), *options]
-        if command == UPSTREAM:
-            status, output = run_upstream(words)
-        else:
-            done = subprocess.run([command, *words], capture_output=True, text=True)
-            status, output = done.returncode, done.stdout + done.stderr
-        assert status == 0, f"{command} surgeon {tool} {source} ended with {status}: {output}"
+        done = upstream.run(words) if command == upstream.NAME else subprocess.run([command, *words], capture_output=True, text=True)
+        assert done.returncode == 0, f"{command} surgeon {tool} {source} ended with {done.returncode}: {done.stdout}{done.stderr}"
         return onnx.load(self.path(out))
 
 
@@ -202,7 +181,7 @@ def check_prune(tools, name):
         np.put_along_axis(expected, order[:, :2], 0, axis=1)
         assert np.array_equal(after, expected.reshape(before.shape)), "not the two smallest of four"
         return
-    theirs = tools.run(UPSTREAM, "prune", name, name + ".theirs")
+    theirs = tools.run(upstream.NAME, "prune", name, name + ".theirs")
     for n, t in weights(theirs).items():
         assert np.array_equal(numbers(weights(ours)[n]), numbers(t)), f"{n} is pruned in another way"
 
@@ -213,7 +192,7 @@ def check_strip(tools, name):
     stripped = {n: t.doc_string for n, t in weights(ours).items() if not t.raw_data and not t.int32_data}
     assert stripped, "nothing was stripped"
     expect_equal_but(stripped, ours, original, doc_changes=True)
-    theirs = tools.run(UPSTREAM, "weight-strip", name, name + ".stripped_by_upstream")
+    theirs = tools.run(upstream.NAME, "weight-strip", name, name + ".stripped_by_upstream")
     assert ours.doc_string == theirs.doc_string, "the model's marks differ"
     marks = {n: t.doc_string for n, t in weights(theirs).items() if t.doc_string}
     if name == "bf16_typed":  # its sparsity check reads the wrong bytes
@@ -245,7 +224,7 @@ def check_fill(tools, name, stripped):
         if name not in BFLOAT16:
             expect_runs(tools.path(source + ".filled"))
     if name not in BFLOAT16:
-        tools.run(UPSTREAM, "weight-reconstruct", name + ".stripped", name + ".filled_by_upstream")
+        tools.run(upstream.NAME, "weight-reconstruct", name + ".stripped", name + ".filled_by_upstream")
         expect_filled(tools.path(name + ".filled_by_upstream"), stripped, original)
         expect_runs(tools.path(name + ".filled_by_upstream"))
 
@@ -259,7 +238,7 @@ def check_seeds(tools):
 def check_excluded(tools):
     """The real tool forgets a name once it has met it, so one that it meets twice is ours to check alone."""
     names = os.path.join(tools.folder, "names.txt")
-    for model, excluded, expected, commands in (("conv", "b  \n", {"w"}, (tools.assay, UPSTREAM)),
+    for model, excluded, expected, commands in (("conv", "b  \n", {"w"}, (tools.assay, upstream.NAME)),
                                                 ("gemm_chain", "g\n\nt\n", {"c"}, (tools.assay,))):
         with open(names, "w") as file:
             file.write(excluded)
@@ -280,7 +259,7 @@ def check_external_data(tools):
     assert {n for n, t in weights(stripped).items() if not t.raw_data} == {"g", "c", "t"}
     references = {t.name for t in onnx.load(tools.path("external_stripped"), load_external_data=False).graph.initializer if t.external_data}
     assert references == {"kept", "unused"}, f"references of {references}"
-    tools.run(UPSTREAM, "weight-reconstruct", "external_stripped", "external_filled_by_upstream")
+    tools.run(upstream.NAME, "weight-reconstruct", "external_stripped", "external_filled_by_upstream")
     tools.run(tools.assay, "weight-reconstruct", "external_stripped", "external_filled", "--save-external-data", "filled.data",
               "--external-data-size-threshold", "0")
     expect_runs(tools.path("external_filled"))
