@@ -24,6 +24,7 @@
 namespace assay {
 
 class Graph;
+class OpSet;
 class Node;
 
 /// Key and value pairs in file order (metadata_props).
@@ -297,6 +298,8 @@ struct Model {
   std::string path;  ///< the file it came from; empty for one that was built
   /// The folder of its external data files; empty when it has none.
   std::string external_data_folder;
+  /// The operators that its nodes may be; null: those of this build.
+  std::shared_ptr<const OpSet> ops;
 
   /// The imported version of a domain; 0 when it is not imported. "ai.onnx" and "" are one domain.
   int64_t opset(std::string_view domain = "") const;

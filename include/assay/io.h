@@ -19,6 +19,8 @@ struct ImportOptions {
   bool keep_node_order = false;
   /// Accept initializers whose data were stripped (assay surgeon weight-strip); they are left without data.
   bool allow_weightless = false;
+  /// The operators that its nodes may be (Model::ops); null: those of this build.
+  std::shared_ptr<const OpSet> ops = {};
 };
 
 /// Reads a model; tensor data stay views of the mapped files. A file of text (onnx::is_text_model) is read as

@@ -20,6 +20,10 @@ namespace assay {
 
 class Engine;
 class ExecutionContext;
+class PassSet;
+namespace engine {
+class TacticSet;
+}
 
 struct RuntimeOptions {
   /// Threads of a run, the caller's included; 0: as many as the process may use processors (its affinity and
@@ -27,6 +31,11 @@ struct RuntimeOptions {
   int threads = 0;
   /// Receives warnings, one sentence each, from any thread; null: they go to assay's log.
   std::function<void(const std::string&)> on_warning = {};
+  /// The operators that networks in plans may have (Model::ops is what others may), the passes and the
+  /// tactics that engines are built with and run by; null: those of this build.
+  std::shared_ptr<const OpSet> ops = {};
+  std::shared_ptr<const PassSet> passes = {};
+  std::shared_ptr<const engine::TacticSet> tactics = {};
 };
 
 /// Owns what engines run on: threads and the way to the user's log. Engines keep theirs alive.

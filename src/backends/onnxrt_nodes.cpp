@@ -8,6 +8,7 @@
 #include "assay/backend.h"
 #include "backends/backend_list.h"
 #include "base/log.h"
+#include "graph/clone.h"
 #include "graph/read.h"
 
 namespace assay {
@@ -59,9 +60,7 @@ class OnnxrtNodes final : public ForeignNodes {
  private:
   /// A model of the node and inputs of these types; their shapes are left open.
   std::shared_ptr<Model> alone(const Node& node, const std::vector<Tensor>& inputs) const {
-    auto m = std::make_shared<Model>();
-    m->opsets = model_->opsets;
-    m->ir_version = model_->ir_version;
+    auto m = std::make_shared<Model>(scope_of(*model_, model_->opsets));
     Graph& g = *m->graph;
     g.name = "node";
     std::vector<Value*> in, out;

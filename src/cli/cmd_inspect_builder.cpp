@@ -4,10 +4,9 @@
 #include "base/log.h"
 #include "cli/cmd_inspect.h"
 #include "cli/options/logging.h"
-#include "engine/tactics/tactic_list.h"
+#include "engine/tactics/tactic_set.h"
 #include "inspect/table_text.h"
-#include "passes/pass_list.h"
-#include "passes/pipelines.h"
+#include "passes/pass_set.h"
 
 namespace assay::cli::command_inspect_builder {
 namespace {
@@ -21,19 +20,20 @@ std::string line(std::string_view name, std::string_view summary) {
 }
 
 std::string passes_text() {
-  const auto section = [](std::string_view title, std::span<const PassDef* const> passes) {
+  const auto section = [](std::string_view title, PassStage stage) {
     std::string text = fmt::format("  {}\n", title);
-    for (const PassDef* p : passes) text += line(p->name, p->summary);
+    for (const PassDef* p : built_in_passes().stage(stage)) text += line(p->name, p->summary);
     return text;
   };
-  return section("once for each network, and never left out", lowering_pipeline()) +
-         section("once for each network", canonical_pipeline()) +
-         section("for each set of input shapes", specialize_pipeline()) + section("then", idiom_pipeline());
+  return section("once for each network, and never left out", PassStage::kLowering) +
+         section("once for each network", PassStage::kCanonical) +
+         section("for each set of input shapes", PassStage::kSpecialize) +
+         section("then", PassStage::kIdioms);
 }
 
 std::string tactics_text() {
   std::string text;
-  for (const TacticDef* t : engine::all_tactics()) {
+  for (const TacticDef* t : engine::built_in_tactics().all()) {
     text += line(t->name, t->summary);
     std::string operators;
     for (const std::string_view op : t->operators)

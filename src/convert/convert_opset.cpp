@@ -9,7 +9,7 @@
 #include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -43,7 +43,7 @@ void set_ir_version(Model& model, bool is_down) {
 }
 
 void check_version(const std::string& domain, int64_t version) {
-  const int64_t newest = newest_opset(domain);
+  const int64_t newest = built_in_ops().newest_opset(domain);
   const std::string name = domain.empty() ? "ai.onnx" : domain;
   require(newest > 0, ErrorCode::kInvalidArgument, "no operator of the domain '{}' is known", name);
   require(version >= 1 && version <= newest, ErrorCode::kInvalidArgument,
@@ -65,9 +65,9 @@ ConvertReport convert_opset(Model& model, const ConvertOptions& options) {
   require(import != nullptr, ErrorCode::kInvalidArgument, "the model does not import the domain {}",
           domain.empty() ? "ai.onnx" : domain);
   ConvertReport report{.from = import->version, .old_ir_version = model.ir_version};
-  require(report.from >= 1 && report.from <= newest_opset(domain), ErrorCode::kUnsupported,
+  require(report.from >= 1 && report.from <= built_in_ops().newest_opset(domain), ErrorCode::kUnsupported,
           "the model imports opset {} of {}, and this build knows 1 to {}", report.from,
-          domain.empty() ? "ai.onnx" : domain, newest_opset(domain));
+          domain.empty() ? "ai.onnx" : domain, built_in_ops().newest_opset(domain));
   check_forms(model);
   DeclaredTypes declared(model);
   UnusedConstants unused(model);

@@ -14,7 +14,7 @@
 #include "graph/order.h"
 #include "ops/check.h"
 #include "ops/infer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "reference/interpreter.h"
 #include "tensor/convert.h"
 
@@ -103,7 +103,7 @@ inline std::vector<Tensor> evaluate(const std::shared_ptr<Model>& model, const s
 /// Every node is a legal use of its operator.
 inline void check_graph(const Graph& g, const Model& model) {
   for (const auto& n : g.nodes()) {
-    const OpDef* op = find_op(n->domain, n->op_type);
+    const OpDef* op = built_in_ops().find(n->domain, n->op_type);
     ASSERT_NE(op, nullptr) << n->op_type;
     const OpVersion* version = version_for(*op, model.opset(n->domain));
     ASSERT_NE(version, nullptr) << n->op_type;

@@ -11,7 +11,7 @@
 #include "convert/steps.h"
 #include "graph/at_node.h"
 #include "ops/check.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -121,7 +121,7 @@ void Converter::take_back(size_t pending) {
 void Converter::convert(Node& n, int64_t opset) {
   std::optional<int64_t> at = opset;
   while (at && *at != to_ && !removed_.contains(&n)) {
-    const OpDef* op = find_op(domain_, n.op_type);
+    const OpDef* op = built_in_ops().find(domain_, n.op_type);
     if (op == nullptr || !is_ours(n)) return;
     const OpVersion* now = version_for(*op, *at);
     if (now == version_for(*op, to_)) return;
@@ -153,7 +153,7 @@ void Converter::schedule(Node& node, int64_t opset) {
 void Converter::original(Node& n, int64_t from) {
   each_subgraph(n, [&](Graph& sub) { graph(sub, from); });
   if (!is_ours(n)) return;
-  const OpDef* op = find_op(domain_, n.op_type);
+  const OpDef* op = built_in_ops().find(domain_, n.op_type);
   if (op == nullptr) {
     add_note(fmt::format("The operator {} of {} is unknown; its nodes stay as they are.", n.op_type,
                          domain_.empty() ? "ai.onnx" : domain_));
@@ -188,7 +188,7 @@ void Converter::original(Node& n, int64_t from) {
 
 /// What stands for a node must be allowed the node's types, too.
 void Converter::check_added(const Node& n, const OpDef& original, int64_t from) {
-  const OpDef* op = find_op(domain_, n.op_type);
+  const OpDef* op = built_in_ops().find(domain_, n.op_type);
   const OpVersion* now = op != nullptr && !removed_.contains(&n) ? version_for(*op, to_) : nullptr;
   if (now == nullptr) return;
   for (const std::string& reason : type_problems(n, *now))

@@ -4,7 +4,7 @@
 
 #include "ops/check.h"
 #include "ops/op_context.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -58,7 +58,7 @@ void check_rules(const Node& node, const OpDef& op, const OpVersion& version, Co
 }
 
 void infer_node(Node& node, int64_t opset, ConstantFinder& constants) {
-  const OpDef* op = find_op(node.domain, node.op_type);
+  const OpDef* op = built_in_ops().find(node.domain, node.op_type);
   const OpVersion* version = op != nullptr ? version_for(*op, opset) : nullptr;
   if (version == nullptr || version->infer == nullptr) return;
   try {

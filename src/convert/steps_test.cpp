@@ -6,7 +6,7 @@
 #include <string>
 
 #include "assay/error.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::steps_test {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 /// Every step of every operator is classified, and nothing else is.
 TEST(Steps, AreThoseOfTheOperators) {
   std::set<std::string> of_operators, listed;
-  for (const OpDef* op : all_ops())
+  for (const OpDef* op : built_in_ops().all())
     for (size_t i = 1; i < op->versions.size(); ++i)
       of_operators.insert(fmt::format("{}::{}-{}", op->domain, op->name, op->versions[i].since));
   for (const OpSteps& op : all_steps())
@@ -41,13 +41,13 @@ TEST(Steps, NameEveryAdapter) {
 }
 
 TEST(Steps, AnUnlistedStepIsAnInternalError) {
-  const OpDef* op = find_op("", "Relu");
+  const OpDef* op = built_in_ops().find("", "Relu");
   EXPECT_THROW(step_to(*op, 5), Error);
 }
 
 TEST(Expansions, AreOlderThanTheirOperators) {
   for (const Expansion* e : all_expansions()) {
-    const OpDef* op = find_op(e->domain, e->name);
+    const OpDef* op = built_in_ops().find(e->domain, e->name);
     ASSERT_NE(op, nullptr) << e->name;
     EXPECT_LT(e->opset, op->versions.front().since) << e->name;
     EXPECT_EQ(find_expansion(*op), e);

@@ -109,6 +109,15 @@ void clone_header(const Model& from, Model& to) {
   to.extra_fields = from.extra_fields;
   to.path = from.path;
   to.external_data_folder = from.external_data_folder;
+  to.ops = from.ops;
+}
+
+Model scope_of(const Model& model, const std::vector<OpsetImport>& opsets) {
+  Model scope;
+  scope.opsets = opsets;
+  scope.ir_version = model.ir_version;
+  scope.ops = model.ops;
+  return scope;
 }
 
 std::shared_ptr<Model> clone_model(const Model& model) {

@@ -26,6 +26,10 @@ Function clone_function(const Function& f);
 /// What a model says besides its graph and its functions.
 void clone_header(const Model& from, Model& to);
 
+/// A model without nodes in which they mean what they mean in a body of this one that imports `opsets`: the
+/// model's own graph, or a function's.
+Model scope_of(const Model& model, const std::vector<OpsetImport>& opsets);
+
 /// The whole model. Tensor data are shared with the original. Throws Error when subgraphs nest deeper than
 /// onnx::kMaxGraphDepth.
 std::shared_ptr<Model> clone_model(const Model& model);

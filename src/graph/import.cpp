@@ -412,6 +412,7 @@ std::shared_ptr<Model> import_message(const onnx::ModelMessage& m, std::shared_p
   model->doc_string = m.doc_string;
   model->metadata = to_metadata(m.metadata);
   model->extra_fields = m.extra;
+  model->ops = options.ops;
   for (const auto& o : m.opsets) model->opsets.push_back({str(o.domain), o.version, o.extra});
   Importer importer(std::move(owner), options);
   importer.graph(m.graph, *model->graph);

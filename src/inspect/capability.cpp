@@ -32,7 +32,7 @@ class Finder {
 
   std::vector<UnsupportedNode> run() {
     std::vector<UnsupportedNode> all;
-    const Model opsets = imports(model_.opsets);
+    const Model opsets = scope_of(model_, model_.opsets);
     const auto& nodes = model_.graph->nodes();
     for (size_t i = 0; i < nodes.size(); ++i)
       for (UnsupportedNode& u : look(*nodes[i], opsets)) {
@@ -43,13 +43,6 @@ class Finder {
   }
 
  private:
-  /// A model that has only opset imports: what nodes of a function mean.
-  static Model imports(const std::vector<OpsetImport>& opsets) {
-    Model m;
-    m.opsets = opsets;
-    return m;
-  }
-
   std::vector<UnsupportedNode> look(const Node& n, const Model& opsets) {
     if (const Function* f = functions_.called(n))
       return look_into_call(n, *f);
@@ -79,7 +72,7 @@ class Finder {
       found = it->second;
     } else {
       open_.push_back(&f);
-      found = look(*f.body, imports(f.opsets));
+      found = look(*f.body, scope_of(model_, f.opsets));
       open_.pop_back();
       known_.emplace(&f, found);
     }

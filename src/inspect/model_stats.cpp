@@ -8,7 +8,7 @@
 
 #include "graph/order.h"
 #include "ops/multiply_accumulates.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -243,7 +243,7 @@ GraphCost StatsCounter::node(const Node& n, const std::string& path, const Count
   if (!is_constant_node(n))
     for (const Value* v : n.outputs())
       if (v != nullptr) layer.output_bytes += bytes_of(*v);
-  if (find_op(n.domain, n.op_type) == nullptr)
+  if (built_in_ops().find(n.domain, n.op_type) == nullptr)
     note(fmt::format("{}: what this operator computes is not known", layer.op_type));
   GraphCost cost{layer.macs, layer.output_bytes, 0};
   stats_.layers.push_back(std::move(layer));

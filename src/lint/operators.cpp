@@ -8,7 +8,7 @@
 #include "graph/function_index.h"
 #include "ops/check.h"
 #include "ops/infer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::lint {
 namespace {
@@ -89,10 +89,10 @@ void OperatorCheck::node(const Node& n, const Place& place, const std::vector<Op
   if (functions_.called(n) != nullptr) return;
   const int64_t opset = opset_of(n.domain, opsets);
   if (opset == 0) return report_.add(kUnimportedDomain, place, domain_name(n.domain));
-  const OpDef* op = find_op(n.domain, n.op_type);
+  const OpDef* op = ops_of(model_).find(n.domain, n.op_type);
   if (op == nullptr) {
     // Of the standard's own domains all operators are known, unless the model imports a newer version.
-    if (!has_run_ && is_standard(n.domain) && opset <= newest_opset(n.domain))
+    if (!has_run_ && is_standard(n.domain) && opset <= ops_of(model_).newest_opset(n.domain))
       return report_.add(kNoSuchOperator, place, domain_name(n.domain), n.op_type);
     return report_.add(kUnknownOperator, place, n.op_type, domain_name(n.domain));
   }

@@ -8,8 +8,9 @@
 #include "assay/edit.h"
 #include "base/memory_limit.h"
 #include "graph/at_node.h"
+#include "graph/clone.h"
 #include "graph/function_index.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "ops/schema.h"
 #include "tensor/room.h"
 
@@ -219,10 +220,11 @@ std::string kind_name(DType t) {
 /// The schema of a node when it holds for certain: operators of ONNX's own domains, which get a new version with every
 /// change, in opsets that this build knows.
 const OpVersion* certain_version(const Node& node, const Model& scope) {
-  const OpDef* op = find_op(node.domain, node.op_type);
+  const OpSet& ops = ops_of(scope);
+  const OpDef* op = ops.find(node.domain, node.op_type);
   if (op == nullptr || !(op->domain.empty() || op->domain.starts_with("ai.onnx"))) return nullptr;
   const int64_t opset = scope.opset(node.domain);
-  return opset <= newest_opset(node.domain) ? version_for(*op, opset) : nullptr;
+  return opset <= ops.newest_opset(node.domain) ? version_for(*op, opset) : nullptr;
 }
 
 void check_forms(const Graph& graph, const Model& scope, const FunctionIndex& functions) {
@@ -234,7 +236,8 @@ void check_forms(const Graph& graph, const Model& scope, const FunctionIndex& fu
     const OpVersion* version = certain_version(*n, scope);
     if (version == nullptr) continue;
     at_node(*n, [&] {
-      for (const NodeProblem& p : find_form_problems(*n, *find_op(n->domain, n->op_type), *version))
+      for (const NodeProblem& p :
+           find_form_problems(*n, *ops_of(scope).find(n->domain, n->op_type), *version))
         require(p.rule == NodeRule::kUnknownAttribute, ErrorCode::kInvalidModel, "{}", p.message);
     });
   }
@@ -304,11 +307,8 @@ void check_forms(const Model& model) {
   try {
     check_all(*model.graph, model);
     for (const Function& f : model.functions)
-      with_context([&] { return fmt::format("in function '{}'", f.name); }, [&] {
-        Model scope;
-        scope.opsets = f.opsets;
-        check_all(*f.body, scope);
-      });
+      with_context([&] { return fmt::format("in function '{}'", f.name); },
+                   [&] { check_all(*f.body, scope_of(model, f.opsets)); });
   } catch (Error& e) {
     e.set_remedy("Repair the node; `assay check lint` lists all that break a rule.");
     throw;
@@ -321,9 +321,9 @@ void check_form(const Node& node, const OpDef& op, const OpVersion& version) {
 }
 
 std::string find_unknown_opset(const Model& model) {
-  const auto find = [](const std::vector<OpsetImport>& imports) -> std::string {
+  const auto find = [&](const std::vector<OpsetImport>& imports) -> std::string {
     for (const OpsetImport& o : imports) {
-      const int64_t newest = newest_opset(o.domain);
+      const int64_t newest = ops_of(model).newest_opset(o.domain);
       if (newest != 0 && o.version > newest)
         return fmt::format(
             "the model imports version {} of '{}', but {} is the newest that this build knows; where later "

@@ -11,6 +11,7 @@
 #include "ops/infer_util.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -36,7 +37,8 @@ struct Knowledge {
 
 class Inference {
  public:
-  Inference(const Model& model, const InferOptions& options) : functions_(model), options_(options) {}
+  Inference(const Model& model, const InferOptions& options)
+      : ops_(ops_of(model)), functions_(model), options_(options) {}
   void graph(Graph& g, const std::vector<OpsetImport>& opsets);
   /// With `problem`, an error is stored there instead of thrown.
   std::vector<Type> subgraph(Graph& g, const std::vector<Type>& inputs,
@@ -54,6 +56,7 @@ class Inference {
   const Tensor* elements_of(const Value* v);
   const Dims* extents_of(const Value* v);
 
+  const OpSet& ops_;
   const FunctionIndex functions_;
   const InferOptions& options_;
   Knowledge known_;
@@ -262,7 +265,7 @@ bool Inference::call(Node& n, const std::vector<OpsetImport>& opsets) {
 
 void Inference::node(Node& n, const std::vector<OpsetImport>& opsets) {
   if (call(n, opsets)) return;
-  const OpDef* op = find_op(n.domain, n.op_type);
+  const OpDef* op = ops_.find(n.domain, n.op_type);
   if (op == nullptr) return;
   int64_t opset = 0;
   for (const OpsetImport& o : opsets)

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -106,7 +106,7 @@ constexpr Cost kCosts[] = {
 }  // namespace
 
 Count multiply_accumulates(const Node& node) {
-  if (find_op(node.domain, node.op_type) == nullptr) return Count::unknown();
+  if (built_in_ops().find(node.domain, node.op_type) == nullptr) return Count::unknown();
   if (!node.domain.empty() && node.domain != "ai.onnx") return 0;
   const auto* cost =
       std::find_if(std::begin(kCosts), std::end(kCosts), [&](const Cost& c) { return c.op == node.op_type; });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ops/op_context.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -18,7 +18,7 @@ class OpTestNode {
   /// out.
   OpTestNode(std::string_view op, int64_t opset, const std::vector<bool>& present, AttributeList attributes,
              size_t outputs, std::string_view domain)
-      : op_(find_op(domain, op)) {
+      : op_(built_in_ops().find(domain, op)) {
     require(op_ != nullptr, ErrorCode::kUnsupported, "there is no operator '{}'", op);
     version_ = version_for(*op_, opset);
     require(version_ != nullptr, ErrorCode::kUnsupported, "opset {} has no operator '{}'", opset, op);

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 namespace {
@@ -218,7 +218,8 @@ std::string_view own_text(std::string_view text) {
   if (dash != label.npos) std::from_chars(label.data() + dash + 1, label.data() + label.size(), since);
   const std::string_view domain = dot == label.npos ? std::string_view() : label.substr(0, dot);
   const size_t name = dot == label.npos ? 0 : dot + 1;
-  const OpDef* op = dash == label.npos ? nullptr : find_op(domain, label.substr(name, dash - name));
+  const OpDef* op =
+      dash == label.npos ? nullptr : built_in_ops().find(domain, label.substr(name, dash - name));
   const auto versions = op != nullptr ? op->versions : std::span<const OpVersion>();
   const auto version =
       std::find_if(versions.begin(), versions.end(), [&](const OpVersion& v) { return v.since == since; });

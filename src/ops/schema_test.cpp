@@ -5,7 +5,7 @@
 #include <climits>
 #include <map>
 
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::schema_test {
 namespace {
@@ -35,7 +35,7 @@ type V: seq(tensor(@float_ir4)) int64)");
 }
 
 TEST(Schema, EveryOperatorsTextsParseAndVersionsAscend) {
-  for (const OpDef* op : all_ops()) {
+  for (const OpDef* op : built_in_ops().all()) {
     int last = 0;
     for (const OpVersion& v : op->versions) {
       EXPECT_GT(v.since, last) << op->name;
@@ -59,7 +59,7 @@ TEST(Schema, MayBeTheSameAsAnother) {
 /// Texts are written once.
 TEST(Schema, NoTextStandsTwice) {
   std::map<std::string_view, std::string> labels;
-  for (const OpDef* op : all_ops())
+  for (const OpDef* op : built_in_ops().all())
     for (const OpVersion& v : op->versions) {
       if (v.schema.starts_with("same as ")) continue;
       const auto [it, is_new] = labels.emplace(v.schema, fmt::format("{}-{}", op->name, v.since));

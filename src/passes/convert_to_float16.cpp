@@ -13,7 +13,7 @@
 #include "graph/read.h"
 #include "graph/uses.h"
 #include "ops/infer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "ops/schema.h"
 #include "ops/value_type.h"
 #include "tensor/convert.h"
@@ -93,7 +93,7 @@ class Converter {
   /// Null for what keeps float32.
   const Schema* schema_for(const Node& node) const {
     if (functions_.called(node) != nullptr || scatters_with_reduction(node) || has_variance_beyond_half(node)) return nullptr;
-    const OpDef* op = find_op(node.domain, node.op_type);
+    const OpDef* op = ops_of(model_).find(node.domain, node.op_type);
     const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
     return version == nullptr ? nullptr : &schema_of(*version);
   }

@@ -3,6 +3,7 @@
 
 #include "assay/edit.h"
 #include "assay/fold.h"
+#include "graph/clone.h"
 #include "graph/order.h"
 #include "passes/cast_elision.h"
 #include "passes/flatten_if.h"
@@ -154,9 +155,7 @@ FoldReport fold_constants(Model& model, const FoldOptions& options) {
   if (!options.recurse_functions) return report;
   // Callers first: a body whose folded nodes wait for cleanup() is not a body to evaluate.
   for (auto f = model.functions.rbegin(); f != model.functions.rend(); ++f) {
-    Model scope;
-    scope.opsets = f->opsets;
-    scope.ir_version = model.ir_version;
+    const Model scope = scope_of(model, f->opsets);
     fold_graph(model, functions, scope, *f->body, options, report);
     constants_to_nodes(*f->body);
   }

@@ -8,12 +8,11 @@
 #include "graph/clone.h"
 #include "graph/import.h"
 #include "ops/infer.h"
-#include "passes/region.h"
 #include "passes/convert_to_float16.h"
 #include "passes/pass_list.h"
 #include "passes/pass_manager.h"
-#include "passes/pipelines.h"
 #include "passes/randomize_weights.h"
+#include "passes/region.h"
 #include "passes/sparsity.h"
 #include "reference/interpreter.h"
 #include "templates/weights.h"
@@ -144,15 +143,15 @@ void expect_same(const char* what, Change change) {
 
 TEST(MisalignedWeights, EveryPassAlone) {
   // This one writes an operator of opset 23, which the model is not of.
-  for (const PassDef* pass : all_passes())
+  for (const PassDef* pass : built_in_passes().all())
     if (pass->name != "fuse_rms_norm") expect_same(std::string(pass->name).c_str(), [&](Model& m) { run_passes(m, {&pass, 1}); });
 }
 
 TEST(MisalignedWeights, EveryPipeline) {
   expect_same("all pipelines", [](Model& m) {
-    for (const auto& pipeline :
-         {lowering_pipeline(), canonical_pipeline(), specialize_pipeline(), idiom_pipeline()}) {
-      run_passes(m, pipeline);
+    for (const PassStage stage :
+         {PassStage::kLowering, PassStage::kCanonical, PassStage::kSpecialize, PassStage::kIdioms}) {
+      run_passes(m, built_in_passes().stage(stage));
       infer_shapes(m);
     }
   });

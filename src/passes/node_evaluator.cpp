@@ -10,7 +10,7 @@
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "ops/work.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
@@ -49,8 +49,8 @@ bool any_node(const Node& n, const std::function<bool(const Node&)>& holds) {
   return false;
 }
 
-bool is_random_operator(const Node& n) {
-  const OpDef* op = find_op(n.domain, n.op_type);
+bool is_random_operator(const Node& n, const OpSet& ops) {
+  const OpDef* op = ops.find(n.domain, n.op_type);
   return op != nullptr && op->random;
 }
 
@@ -66,7 +66,7 @@ LocalFunctions::LocalFunctions(const Model& model) : index_(model) {
       const bool is_found = any_node(*n, [&](const Node& inner) {
         const Function* callee = called(inner);
         if (callee != nullptr) callers[callee].push_back(&f);
-        return callee == nullptr && is_random_operator(inner);
+        return callee == nullptr && is_random_operator(inner, ops_of(model));
       });
       if (is_found && random_.insert(&f).second) open.push_back(&f);
     }
@@ -99,7 +99,7 @@ std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {
 bool NodeEvaluator::is_random(const Node& n) const {
   return any_node(n, [&](const Node& inner) {
     const Function* f = functions_.called(inner);
-    return f != nullptr ? functions_.is_random(f) : is_random_operator(inner);
+    return f != nullptr ? functions_.is_random(f) : is_random_operator(inner, ops_of(model_));
   });
 }
 
@@ -154,9 +154,7 @@ void NodeEvaluator::add_functions(const Graph& g, Model& model) const {
 
 /// The node alone, what it uses as constants.
 std::shared_ptr<Model> NodeEvaluator::fragment(const Node& n) const {
-  auto model = std::make_shared<Model>();
-  model->opsets = scope_.opsets;
-  model->ir_version = model_.ir_version;
+  auto model = std::make_shared<Model>(scope_of(model_, scope_.opsets));
   Graph& g = *model->graph;
   ValueMap map;
   const auto add = [&](const Value* v) {

@@ -63,7 +63,7 @@ std::vector<const PassDef*> passes_of(const PassCase& c) {
   std::vector<const PassDef*> passes;
   std::istringstream names(c.pass);
   for (std::string name; names >> name;) {
-    passes.push_back(find_pass(name));
+    passes.push_back(built_in_passes().find(name));
     EXPECT_NE(passes.back(), nullptr) << "no pass is named " << name;
   }
   return passes;
@@ -91,7 +91,7 @@ TEST(PassCases, EveryPassHasOneThatChangesSomething) {
   std::set<std::string_view> covered;
   for (const PassCase& c : pass_cases())
     if (*c.after != '\0') covered.insert(passes_of(c).back()->name);
-  for (const PassDef* p : all_passes())
+  for (const PassDef* p : built_in_passes().all())
     EXPECT_TRUE(covered.contains(p->name)) << "add a case for " << p->name << " to pass_cases.cpp";
 }
 

@@ -1,8 +1,5 @@
-// The passes of this build: passes.def read as declarations, and the look-up.
+// passes.def read as declarations: what each file of a pass defines.
 #pragma once
-
-#include <span>
-#include <string_view>
 
 #include "passes/pass.h"
 
@@ -14,10 +11,5 @@ namespace assay {
   }
 #include "passes/passes.def"
 #undef ASSAY_PASS
-
-/// In the order of passes.def, which is alphabetical.
-std::span<const PassDef* const> all_passes();
-/// Null when there is none of that name.
-const PassDef* find_pass(std::string_view name);
 
 }  // namespace assay

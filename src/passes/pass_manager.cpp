@@ -119,7 +119,8 @@ void verify_graph(const Graph& g) {
 std::vector<PassReport> run_passes(Model& model, std::span<const PassDef* const> passes,
                                    const PassOptions& options) {
   for (const std::string& name : options.disabled)
-    require(find_pass(name) != nullptr, ErrorCode::kInvalidArgument, "there is no pass named '{}'", name);
+    require(passes_of(options).find(name) != nullptr, ErrorCode::kInvalidArgument,
+            "there is no pass named '{}'", name);
   std::vector<PassReport> reports;
   int64_t left = options.max_edits;
   for (const PassDef* pass : passes) {

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "passes/pass.h"
+#include "passes/pass_set.h"
 
 namespace assay {
 
 struct PassOptions {
+  /// Where `disabled` finds names, and pipelines their passes; null: the built-in ones.
+  std::shared_ptr<const PassSet> set;
   /// Names of passes that are left out.
   std::vector<std::string> disabled;
   /// Stop after so many edits in all: the way to find the edit that breaks a model.
@@ -20,6 +23,10 @@ struct PassOptions {
   /// Also edit the bodies of If, Loop and Scan: passes that look at one node do.
   bool recurse_subgraphs = false;
 };
+
+inline const PassSet& passes_of(const PassOptions& options) {
+  return options.set != nullptr ? *options.set : built_in_passes();
+}
 
 /// What one pass did.
 struct PassReport {

@@ -7,10 +7,10 @@
 #include <unordered_set>
 
 #include "assay/edit.h"
+#include "graph/clone.h"
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "passes/pass_list.h"
-#include "passes/pipelines.h"
 
 namespace assay {
 namespace {
@@ -172,10 +172,14 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
   };
   FoldOptions fold = options.fold;
   fold.recurse_functions = false;
-  const std::vector<const PassDef*> passes = simplify_pipeline(model.opset());
+  const PassOptions pass_options{.set = options.passes, .recurse_subgraphs = true};
+  const std::vector<const PassDef*> passes =
+                                        passes_of(pass_options).stage(PassStage::kSimplify, model.opset()),
+                                    last =
+                                        passes_of(pass_options).stage(PassStage::kSimplifyEnd, model.opset());
   const auto run = [&](std::span<const PassDef* const> list) {
     int64_t edits = 0;
-    for (const PassReport& r : run_passes(model, list, {.recurse_subgraphs = true})) {
+    for (const PassReport& r : run_passes(model, list, pass_options)) {
       edits += r.edits;
       add_report(report, r);
     }
@@ -190,7 +194,8 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
     report.elided_casts += folded.elided_casts;
     cleanup(*model.graph);
     for (Graph* g : all_graphs(*model.graph)) sort_topologically(*g);
-    if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0 && run(simplify_end_pipeline()) == 0) break;
+    if (edits + folded.folded_nodes + folded.flattened_ifs + folded.elided_casts == 0 && run(last) == 0)
+      break;
   }
   for (Graph* g : all_graphs(*model.graph)) number_equal_names(*g);
   shorten_new_names(*model.graph, names);
@@ -219,9 +224,7 @@ SimplifyReport simplify(Model& model, const SimplifyOptions& options) {
   for (Function& f : model.functions) {
     if (refers_to_parameters(*f.body)) continue;
     // A body is a graph without initializers whose inputs are of any type.
-    Model scope;
-    scope.opsets = f.opsets;
-    scope.ir_version = model.ir_version;
+    Model scope = scope_of(model, f.opsets);
     scope.graph.swap(f.body);
     for (const auto& v : scope.graph->values())
       if (!v->is_constant()) v->type = {};

@@ -9,6 +9,8 @@
 namespace assay {
 
 struct SimplifyOptions {
+  /// Null: the built-in ones.
+  std::shared_ptr<const PassSet> passes;
   FoldOptions fold;
   /// Infer shapes between rounds: most of what is proven rests on them. What the file declares of intermediate
   /// values then counts for nothing.
@@ -21,10 +23,11 @@ struct SimplifyReport {
   int64_t folded_nodes = 0, flattened_ifs = 0, elided_casts = 0;
 };
 
-/// Runs simplify_pipeline() and constant folding over the main graph, the bodies of control flow and the local
-/// functions without attribute parameters, until nothing changes. Results are the same up to rounding; open extents
-/// are taken to be at least 1. Inputs and outputs keep names and types; initializers that a caller may replace (listed
-/// among the inputs, from IR version 4 on) stay as they are. Nodes end in topological order.
+/// Runs PassStage::kSimplify and constant folding over the main graph, the bodies of control flow and the
+/// local functions without attribute parameters, until nothing changes. Results are the same up to rounding;
+/// open extents are taken to be at least 1. Inputs and outputs keep names and types; initializers that a
+/// caller may replace (listed among the inputs, from IR version 4 on) stay as they are. Nodes end in
+/// topological order.
 SimplifyReport simplify(Model& model, const SimplifyOptions& options = {});
 
 }  // namespace assay

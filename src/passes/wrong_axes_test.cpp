@@ -7,7 +7,6 @@
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "passes/pass_manager.h"
-#include "passes/pipelines.h"
 
 namespace assay::wrong_axes_test {
 namespace {
@@ -48,7 +47,7 @@ TEST(WrongAxes, AreNotIndices) {
           const std::shared_ptr<Model> model = parse_text(text, "the text");
           infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
           try {
-            run_passes(*model, canonical_pipeline(), {.verify = true});
+            run_passes(*model, built_in_passes().stage(PassStage::kCanonical), {.verify = true});
           } catch (const Error& e) {
             EXPECT_NE(e.code(), ErrorCode::kInternal) << text << "\n" << e.what();
           } catch (const std::exception& e) {

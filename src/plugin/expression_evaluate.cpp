@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "assay/error.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "ops/schema.h"
 #include "plugin/expression_term.h"
 #include "tensor/convert.h"
@@ -214,7 +214,7 @@ const Attribute::Data* find_attribute(const Term& t, const ExpressionScope& scop
            "the attribute '{}' of {} is set by the calls of the function that it is in", t.member, n.label());
     return &a->data;
   }
-  const OpDef* op = find_op(n.domain, n.op_type);
+  const OpDef* op = ops_of(scope.model()).find(n.domain, n.op_type);
   const OpVersion* version = op != nullptr ? version_for(*op, scope.model().opset(n.domain)) : nullptr;
   const AttributeDef* def = version != nullptr ? schema_of(*version).attribute(t.member) : nullptr;
   return def != nullptr && def->fallback ? &*def->fallback : nullptr;

@@ -9,6 +9,7 @@
 #include "assay/error.h"
 #include "assay/pattern.h"
 #include "base/log.h"
+#include "graph/clone.h"
 #include "passes/graph_path.h"
 
 namespace assay {
@@ -86,7 +87,7 @@ class PluginMatching {
     PluginMatches found{.name = pattern_.name, .op = pattern_.op, .domain = pattern_.domain};
     const GraphPattern pattern = graph_pattern();
     for (const GraphPlace& place : graph_places(model_)) {
-      imports_.opsets = place.function != nullptr ? place.function->opsets : model_.opsets;
+      imports_ = scope_of(model_, place.function != nullptr ? place.function->opsets : model_.opsets);
       for (const PatternMapping& mapping : pattern.match_all(*place.graph)) {
         const MatchScope scope(pattern_, mapping, imports_);
         const bool fits =

@@ -2,14 +2,14 @@
 
 #include "graph/at_node.h"
 #include "ops/check.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "tensor/container.h"
 #include "tensor/convert.h"
 
 namespace assay {
 
 BoundOp bind_op(const Node& node, const Model& model) {
-  const OpDef* op = find_op(node.domain, node.op_type);
+  const OpDef* op = ops_of(model).find(node.domain, node.op_type);
   if (op == nullptr) return {};
   const OpVersion* version = version_for(*op, model.opset(node.domain));
   if (version == nullptr || version->eval == nullptr) return {};
@@ -20,7 +20,7 @@ BoundOp require_op(const Node& node, const Model& model) {
   if (const BoundOp bound = bind_op(node, model)) return bound;
   const std::string domain = node.domain.empty() ? "ai.onnx" : node.domain;
   const int64_t opset = model.opset(node.domain);
-  const OpDef* op = find_op(node.domain, node.op_type);
+  const OpDef* op = ops_of(model).find(node.domain, node.op_type);
   require(opset != 0, ErrorCode::kInvalidModel, "the model does not import the domain '{}' of operator {}",
           domain, node.op_type);
   require(op != nullptr, ErrorCode::kUnsupported, "the operator {} of domain '{}' is unknown", node.op_type,

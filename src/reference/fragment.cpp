@@ -6,18 +6,10 @@
 namespace assay {
 namespace {
 
-/// A model without nodes that means the same operators.
-std::shared_ptr<Model> empty_like(const Model& model) {
-  auto copy = std::make_shared<Model>();
-  copy->opsets = model.opsets;
-  copy->ir_version = model.ir_version;
-  return copy;
-}
-
 }  // namespace
 
 Fragment make_fragment(const Node& node, const Model& model) {
-  const std::shared_ptr<Model> copy = empty_like(model);
+  const auto copy = std::make_shared<Model>(scope_of(model, model.opsets));
   Graph& g = *copy->graph;
   Fragment fragment;
   ValueMap map;
@@ -37,7 +29,7 @@ Fragment make_fragment(const Node& node, const Model& model) {
 }
 
 Fragment make_body(const Graph& body, const Model& model) {
-  const std::shared_ptr<Model> copy = empty_like(model);
+  const auto copy = std::make_shared<Model>(scope_of(model, model.opsets));
   Graph& g = *copy->graph;
   Fragment fragment;
   ValueMap map;

@@ -12,7 +12,7 @@
 #include "base/python_repr.h"
 #include "graph/initializer_data.h"
 #include "onnx/tensor_data.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "passes/selector.h"
 #include "passes/sparsity.h"
 
@@ -49,7 +49,7 @@ bool is_quantized_operand(const Node& quantize) {
 
 /// The inputs of a node that hold weights: the first so many.
 size_t weight_inputs(const Node& n) {
-  const bool unknown = !n.domain.empty() || find_op("", n.op_type) == nullptr;
+  const bool unknown = !n.domain.empty() || built_in_ops().find("", n.op_type) == nullptr;
   if (unknown || is_product(n) || is_standard(n, "Gather")) return n.inputs().size();
   if (is_standard(n, "Slice")) return 1;
   if (is_standard(n, "Transpose")) return feeds_product(n) ? 1 : 0;

@@ -11,7 +11,7 @@
 #include "graph/export.h"
 #include "ops/check.h"
 #include "ops/infer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::templates_test {
 namespace {
@@ -47,7 +47,7 @@ void expect_consistent(const Graph& g) {
 /// Every node is a legal use of its operator in the model's opset.
 void expect_legal(const Model& model) {
   for (const auto& n : model.graph->nodes()) {
-    const OpDef* op = find_op(n->domain, n->op_type);
+    const OpDef* op = built_in_ops().find(n->domain, n->op_type);
     ASSERT_NE(op, nullptr) << n->label();
     const OpVersion* version = version_for(*op, model.opset());
     ASSERT_NE(version, nullptr) << n->label();

@@ -1,6 +1,9 @@
 #include "assay/unaligned_tensor.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "base/resident_memory.h"
 
 namespace assay {
 
@@ -9,9 +12,16 @@ UnalignedTensor UnalignedTensor::view(DType dtype, Shape shape, const void* data
   return UnalignedTensor(Tensor::view_anywhere(dtype, std::move(shape), data, std::move(owner)));
 }
 
+/// What was copied is let go of piece by piece where it is a file's: a large tensor must not be there twice.
 Tensor UnalignedTensor::copied() const {
+  constexpr size_t kPiece = size_t{4} << 20;
   Tensor copy = Tensor::allocate(dtype(), shape());
-  if (nbytes() != 0) std::memcpy(copy.mutable_data(), data(), nbytes());
+  for (size_t done = 0; done < nbytes(); done += kPiece) {
+    const size_t count = std::min(kPiece, nbytes() - done);
+    const char* from = static_cast<const char*>(data()) + done;
+    std::memcpy(static_cast<char*>(copy.mutable_data()) + done, from, count);
+    drop_after_use(from, count);
+  }
   return copy;
 }
 

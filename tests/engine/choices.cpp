@@ -16,9 +16,9 @@
 #include "backends/backend_list.h"
 #include "base/cpus.h"
 #include "base/mapped_file.h"
-#include "engine/tactics/tactic_list.h"
+#include "engine/tactics/tactic_set.h"
 #include "ops/infer.h"
-#include "passes/pipelines.h"
+#include "passes/pass_set.h"
 #include "reference/interpreter.h"
 #include "run/conformance_report.h"
 #include "templates/templates.h"
@@ -35,18 +35,18 @@ struct Choice {
 std::vector<Choice> all_choices() {
   std::vector<Choice> choices;
   std::set<std::string> passes;
-  for (const auto& pipeline : {canonical_pipeline(), specialize_pipeline(), idiom_pipeline()})
-    for (const PassDef* p : pipeline) passes.emplace(p->name);
+  for (const PassStage stage : {PassStage::kCanonical, PassStage::kSpecialize, PassStage::kIdioms})
+    for (const PassDef* p : built_in_passes().stage(stage)) passes.emplace(p->name);
   for (const std::string& p : passes) choices.push_back({"without pass " + p, {p}, {}});
   // What moves values from one form to another is no way to compute anything.
   const std::set<std::string_view> plumbing = {"control", "network", "view", "reorder", "copy", "evaluate"};
-  for (const engine::TacticDef* t : engine::all_tactics()) {
+  for (const engine::TacticDef* t : engine::built_in_tactics().all()) {
     const std::string name(t->name);
     if (name != "evaluate" && name != "reorder" && name != "copy")
       choices.push_back({"without tactic " + name, {}, {name}});
     if (plumbing.contains(t->name)) continue;
     Choice alone{"only tactic " + name, {}, {}};
-    for (const engine::TacticDef* other : engine::all_tactics())
+    for (const engine::TacticDef* other : engine::built_in_tactics().all())
       if (other != t && !plumbing.contains(other->name)) alone.disabled_tactics.emplace_back(other->name);
     choices.push_back(std::move(alone));
   }

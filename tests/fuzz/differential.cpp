@@ -16,7 +16,7 @@
 #include "fuzz/explained.h"
 #include "fuzz/judge.h"
 #include "fuzz/valid/draft.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::fuzz {
 namespace {
@@ -53,7 +53,7 @@ struct Tally {
 
 std::vector<Subject> all_subjects(const std::string& only) {
   std::vector<Subject> list;
-  for (const OpDef* op : all_ops()) {
+  for (const OpDef* op : built_in_ops().all()) {
     // What com.microsoft's operators give is compared by tests/contrib; on drawn nodes that they refuse,
     // several kernels of ONNX Runtime crash.
     if (op->random || op->domain == "com.microsoft") continue;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "assay/edit.h"
 #include "fuzz/mutate.h"
 #include "fuzz/valid/draft.h"
-#include "assay/edit.h"
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "ops/schema.h"
 
 namespace assay::fuzz {
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMostNodes = 60;
 
 const OpDef& some_operator(Random& r) {
-  const auto ops = all_ops();
+  const auto ops = built_in_ops().all();
   return *ops[r.below(ops.size())];
 }
 
@@ -100,7 +100,8 @@ void change_imports(Model& model, Random& r) {
     return;
   }
   OpsetImport& o = model.opsets[r.below(model.opsets.size())];
-  o.version = r.chance(80) ? r.between(1, std::max<int64_t>(1, newest_opset(o.domain))) : random_integer(r);
+  o.version = r.chance(80) ? r.between(1, std::max<int64_t>(1, built_in_ops().newest_opset(o.domain)))
+                           : random_integer(r);
   if (r.chance(10)) model.ir_version = r.between(1, 14);
 }
 

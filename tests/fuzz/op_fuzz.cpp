@@ -30,7 +30,7 @@
 #include "fuzz/differential.h"
 #include "fuzz/judge.h"
 #include "fuzz/mutate.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "run/conformance_data.h"
 
 namespace assay::fuzz {
@@ -94,7 +94,7 @@ Tally run_rounds(const Options& options, const Subject& subject) {
 
 std::vector<Subject> schema_subjects() {
   std::vector<Subject> list;
-  for (const OpDef* op : all_ops())
+  for (const OpDef* op : built_in_ops().all())
     for (const OpVersion& v : op->versions)
       list.push_back({fmt::format("{}{}{}-{}", op->domain, op->domain.empty() ? "" : ".", op->name, v.since),
                       [op, &v](Random& r) { return random_case(*op, v, r); }});

@@ -27,9 +27,8 @@
 #include "graph/clone.h"
 #include "lint/lint.h"
 #include "ops/infer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "passes/pass_manager.h"
-#include "passes/pipelines.h"
 #include "reference/interpreter.h"
 #include "run/equivalence.h"
 
@@ -44,7 +43,7 @@ struct Subject {
 
 std::vector<Subject> all_subjects(const std::string& pattern, bool newest) {
   std::vector<Subject> list;
-  for (const OpDef* op : all_ops())
+  for (const OpDef* op : built_in_ops().all())
     for (const OpVersion& v : op->versions) {
       std::string name = fmt::format("{}{}{}-{}", op->domain, op->domain.empty() ? "" : ".", op->name, v.since);
       if (newest && &v != &op->versions.back()) continue;
@@ -69,7 +68,7 @@ void run(const std::shared_ptr<Model>& m) {
 
 /// To the newest and to the oldest version of the operator.
 void convert(const std::shared_ptr<Model>& m, const Subject& s, bool up) {
-  const int64_t to = up ? newest_opset(s.op->domain) : s.op->versions.front().since;
+  const int64_t to = up ? built_in_ops().newest_opset(s.op->domain) : s.op->versions.front().since;
   convert_opset(*m, {.domain = std::string(s.op->domain), .version = to});
   convert_opset(*clone_model(*m), {.domain = std::string(s.op->domain), .version = up ? to : std::max<int64_t>(1, to - 1)});
 }
@@ -93,7 +92,7 @@ const std::vector<Path>& paths(const std::string& file) {
       {"simplify", false,
        [](const auto& m, const Subject&) {
          infer_shapes(*m, {.on_problem = [](const Node&, const std::string&) {}});
-         run_passes(*m, canonical_pipeline());
+         run_passes(*m, built_in_passes().stage(PassStage::kCanonical));
        }},
       {"convert up", false, [](const auto& m, const Subject& s) { convert(m, s, true); }},
       {"convert down", false, [](const auto& m, const Subject& s) { convert(m, s, false); }},

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "base/json_writer.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "ops/schema.h"
 
 namespace assay {
@@ -67,7 +67,7 @@ void dump_list(JsonWriter& json, const char* key, const std::vector<T>& list) {
 
 void dump_all(JsonWriter& json) {
   json.begin_array();
-  for (const OpDef* op : all_ops())
+  for (const OpDef* op : built_in_ops().all())
     for (const OpVersion& v : op->versions) {
       const Schema& s = schema_of(v);
       json.begin_object();

@@ -4,8 +4,7 @@
 
 #include "base/log.h"
 #include "cli/values.h"
-#include "engine/tactics/tactic_list.h"
-#include "passes/pass_list.h"
+#include "engine/tactics/tactic_set.h"
 
 namespace assay::cli {
 namespace {
@@ -165,9 +164,10 @@ std::vector<ProfileShapes> read_profiles(const ParsedArgs& args) {
 
 std::vector<std::string> known_tactics(const std::vector<std::string>& names, const char* option) {
   for (const std::string& name : names)
-    if (engine::find_tactic(name.substr(0, name.find(':'))) == nullptr) {
+    if (engine::built_in_tactics().find(name.substr(0, name.find(':'))) == nullptr) {
       std::string all;
-      for (const engine::TacticDef* t : engine::all_tactics()) all += (all.empty() ? "" : ", ") + std::string(t->name);
+      for (const engine::TacticDef* t : engine::built_in_tactics().all())
+        all += (all.empty() ? "" : ", ") + std::string(t->name);
       log::critical(ErrorCode::kNotFound, "{}: there is no tactic '{}'. The tactics are: {}.", option, name, all);
     }
   return names;

@@ -3,7 +3,7 @@
 
 #include "convert/rewrite.h"
 #include "convert/steps.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "reference/evaluate.h"
 
 namespace assay {
@@ -93,7 +93,7 @@ void slice_shape(Rewrite& r) {
 /// Whatever form the tensor has, as the tensor.
 void plain_constant(Rewrite& r) {
   if (r.has("value")) return;
-  const OpDef& op = *find_op("", "Constant");
+  const OpDef& op = *built_in_ops().find("", "Constant");
   const Tensor value = evaluate_node(r.node(), {&op, &op.versions.back()}, {})[0];
   r.node().attributes.clear();
   r.node().set_attribute("value", value);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/runtime/tensor_outputs.h"
-#include "engine/tactics/tactic_list.h"
 
 namespace assay::engine {
 namespace {
@@ -51,10 +50,13 @@ class PlanNetworks final : public NetworkSource {
 }  // namespace
 
 struct Executable::Entry {
-  Entry(std::shared_ptr<const ReadyPlan> plan, std::shared_ptr<ThreadPool> pool)
+  Entry(std::shared_ptr<const ReadyPlan> plan, const BuildConfig& config)
       : ready(std::move(plan)),
         networks(*ready),
-        context(ready->plan, find_kernel, networks, std::move(pool)) {}
+        context(
+            ready->plan,
+            [&](std::string_view tactic) { return tactics_of(config.tactics).find_kernel(tactic); }, networks,
+            config.pool) {}
   std::shared_ptr<const ReadyPlan> ready;
   PlanNetworks networks;
   Context context;
@@ -64,7 +66,7 @@ Executable::Executable(std::shared_ptr<Specializer> plans) : plans_(std::move(pl
 Executable::~Executable() = default;
 
 Context& Executable::add(std::shared_ptr<const ReadyPlan> plan) {
-  entries_.emplace_front(std::move(plan), plans_->config().pool);
+  entries_.emplace_front(std::move(plan), plans_->config());
   entries_.front().context.set_cancel_flag(cancel_);
   size_t bytes = 0;
   for (const Entry& e : entries_) bytes += e.ready->bytes;

@@ -6,7 +6,6 @@
 
 #include "base/resident_memory.h"
 #include "engine/tactics/reorder.h"
-#include "engine/tactics/tactic_list.h"
 #include "passes/origins.h"
 
 namespace assay::engine {

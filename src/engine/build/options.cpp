@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <new>
 
-#include "engine/tactics/tactic_list.h"
 #include "passes/origins.h"
 
 namespace assay::engine {
@@ -105,7 +104,7 @@ RegionOptions OptionMaker::options_of(const Region& region) {
           wishes.push_back(it->second);
       }
   const MadeProblem problem(region, *this);
-  for (const TacticDef* tactic : tactics_for(region)) {
+  for (const TacticDef* tactic : tactics_of(rules_).for_region(region)) {
     Proposals proposals;
     std::string reason;
     try {

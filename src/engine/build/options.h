@@ -10,13 +10,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/tactics/tactic.h"
+#include "engine/tactics/tactic_set.h"
 
 namespace assay::engine {
 
 /// What the caller allows. Names are those of tactics ("dnnl_conv") or of one of their ways
 /// ("dnnl_conv:row").
 struct TacticRules {
+  /// Which tactics there are; null: the built-in ones.
+  std::shared_ptr<const TacticSet> set;
   std::set<std::string> disabled;
   /// By the name of an ONNX node: the step that it becomes part of must be one of this name.
   std::map<std::string, std::string> pinned;
@@ -26,6 +28,10 @@ struct TacticRules {
   int64_t most_scratch = std::numeric_limits<int64_t>::max();
   NumericsClass most_lowered = NumericsClass::kReassociated;
 };
+
+inline const TacticSet& tactics_of(const TacticRules& rules) {
+  return rules.set != nullptr ? *rules.set : built_in_tactics();
+}
 
 /// How a candidate wants what it reads or writes.
 struct OperandFormat {

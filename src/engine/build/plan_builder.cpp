@@ -10,7 +10,6 @@
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/origins.h"
-#include "passes/pipelines.h"
 #include "passes/region.h"
 
 namespace assay::engine {
@@ -36,16 +35,20 @@ PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
   if (config_.precisions != Precisions()) config_.tactics.most_lowered = NumericsClass::kLowered;
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
-  run_passes(*canonical_, lowering_pipeline());
+  run_passes(*canonical_, passes_of(config_.passes).stage(PassStage::kLowering));
   quantized_ = find_quantized_constants(*canonical_->graph);
-  if (config_.optimize) run_passes(*canonical_, canonical_pipeline(), config_.passes);
+  if (config_.optimize) run_stage(*canonical_, PassStage::kCanonical);
+}
+
+std::vector<PassReport> PlanBuilder::run_stage(Model& model, PassStage stage) const {
+  return run_passes(model, passes_of(config_.passes).stage(stage, model.opset()), config_.passes);
 }
 
 /// Runs the passes for known shapes over a model whose types have been inferred.
 void PlanBuilder::specialize(Model& model) const {
   for (int round = 0; config_.optimize && round < kMaxRounds; ++round) {
     int64_t edits = 0;
-    for (const PassReport& r : run_passes(model, specialize_pipeline(), config_.passes)) edits += r.edits;
+    for (const PassReport& r : run_stage(model, PassStage::kSpecialize)) edits += r.edits;
     if (edits == 0) break;
     infer_shapes(model);
   }
@@ -107,7 +110,7 @@ std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>
 std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
   Graph& g = *model.graph;
   cut_dynamic_part(model);
-  if (config_.optimize) run_passes(model, idiom_pipeline(), config_.passes);
+  if (config_.optimize) run_stage(model, PassStage::kIdioms);
   compute_outputs(g);
   const TacticConfig tactics = {.threads = config_.threads,
                                 .layouts = config_.layouts,

@@ -90,6 +90,7 @@ class PlanBuilder {
   const Model& canonical() const { return *canonical_; }
 
  private:
+  std::vector<PassReport> run_stage(Model& model, PassStage stage) const;
   void specialize(Model& model) const;
   std::shared_ptr<const Plan> build_from(const std::shared_ptr<Model>& model, std::span<const Shape> input_shapes,
                                          std::span<const Tensor> inputs, std::vector<size_t>& value_inputs);

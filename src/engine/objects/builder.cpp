@@ -126,8 +126,7 @@ engine::SavedRules rules_of(const BuilderConfig& config) {
 }
 
 engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderConfig& config) {
-  engine::BuildConfig c = engine::default_config(runtime.pool->size());
-  c.pool = runtime.pool;
+  engine::BuildConfig c = base_config(runtime);
   apply(rules_of(config), c);
   c.passes.verify = config.verify_passes;
   if (config.optimization_level > 0) {

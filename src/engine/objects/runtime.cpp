@@ -12,15 +12,16 @@
 namespace assay {
 
 void Runtime::State::warn(const std::string& sentence) const {
-  if (on_warning)
-    on_warning(sentence);
+  if (options.on_warning)
+    options.on_warning(sentence);
   else
     log::warning("{}", sentence);
 }
 
 Runtime::Runtime(RuntimeOptions options)
-    : state_(std::make_shared<State>(
-          State{std::make_shared<ThreadPool>(options.threads), std::move(options.on_warning)})) {}
+    : state_(
+          std::make_shared<State>(State{std::make_shared<ThreadPool>(options.threads), std::move(options)})) {
+}
 Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
@@ -30,16 +31,26 @@ std::string Runtime::environment() const { return plan_environment(); }
 std::string Runtime::timing_environment() const { return assay::timing_environment(threads()); }
 
 std::shared_ptr<Engine> Runtime::load_engine(const std::string& path) const {
-  return make_engine(state_, engine::load_engine(path, plan_environment()));
+  return make_engine(state_, engine::load_engine(path, plan_environment(), state_->options.ops));
 }
 
 std::shared_ptr<Engine> Runtime::deserialize_engine(std::string_view plan,
                                                     std::shared_ptr<const void> owner) const {
   if (owner == nullptr) {
     const auto copy = std::make_shared<const std::string>(plan);
-    return make_engine(state_, engine::parse_engine(*copy, copy, "the plan", plan_environment()));
+    return make_engine(
+        state_, engine::parse_engine(*copy, copy, "the plan", plan_environment(), state_->options.ops));
   }
-  return make_engine(state_, engine::parse_engine(plan, std::move(owner), "the plan", plan_environment()));
+  return make_engine(state_, engine::parse_engine(plan, std::move(owner), "the plan", plan_environment(),
+                                                  state_->options.ops));
+}
+
+engine::BuildConfig base_config(const Runtime::State& runtime) {
+  engine::BuildConfig config = engine::default_config(runtime.pool->size());
+  config.pool = runtime.pool;
+  config.passes.set = runtime.options.passes;
+  config.tactics.set = runtime.options.tactics;
+  return config;
 }
 
 std::string plan_environment() {
@@ -61,8 +72,7 @@ void apply(const engine::SavedRules& rules, engine::BuildConfig& config) {
 
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,
                                                       const engine::SavedEngine& saved) {
-  engine::BuildConfig config = engine::default_config(runtime.pool->size());
-  config.pool = runtime.pool;
+  engine::BuildConfig config = base_config(runtime);
   apply(saved.rules, config);
   for (const engine::Preference& p : saved.preferences)
     config.tactics.preferred.insert_or_assign(p.origin, p.candidate);

@@ -16,10 +16,13 @@ namespace assay {
 
 struct Runtime::State {
   std::shared_ptr<ThreadPool> pool;
-  std::function<void(const std::string&)> on_warning;
+  RuntimeOptions options;
 
   void warn(const std::string& sentence) const;
 };
+
+/// What every plan is made with on this runtime.
+engine::BuildConfig base_config(const Runtime::State& runtime);
 
 /// What plans depend on besides the network.
 std::string plan_environment();

@@ -78,11 +78,13 @@ std::string serialize_engine(const SavedEngine& engine);
 
 /// Reads a file; constants stay in it. Throws Error that names the file and says what is wrong: kNotFound,
 /// kIo; kInvalidModel for a file that is damaged or no plan; kUnsupported for one of another version or
-/// environment (`environment`: what this process is).
-SavedEngine load_engine(const std::string& path, std::string_view environment);
+/// environment (`environment`: what this process is). `ops`: what operators its networks may have; null:
+/// those of this build.
+SavedEngine load_engine(const std::string& path, std::string_view environment,
+                        std::shared_ptr<const OpSet> ops = nullptr);
 /// The same for bytes, kept alive by `owner`; `name` stands for the file in messages.
 SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
-                         std::string_view environment);
+                         std::string_view environment, std::shared_ptr<const OpSet> ops = nullptr);
 
 /// Throws Error (kInvalidModel) naming step and value for a plan that contradicts itself: numbers that point
 /// nowhere, values outside their memory, steps that read what none has written. What a step's parameters mean

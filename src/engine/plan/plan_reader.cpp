@@ -32,8 +32,9 @@ void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
 
 class Reader {
  public:
-  Reader(std::string_view blobs, std::shared_ptr<const void> owner, std::string name)
-      : blobs_(blobs), owner_(std::move(owner)), name_(std::move(name)) {}
+  Reader(std::string_view blobs, std::shared_ptr<const void> owner, std::string name,
+         std::shared_ptr<const OpSet> ops)
+      : blobs_(blobs), owner_(std::move(owner)), name_(std::move(name)), ops_(std::move(ops)) {}
 
   SavedEngine read(const file::File& f) {
     SavedEngine e;
@@ -233,8 +234,8 @@ class Reader {
 
   std::shared_ptr<const Model> model(const file::Model& m) {
     const std::string_view message = blob(m.message(), "a network");
-    const std::shared_ptr<Model> out =
-        parse_model(message, owner_, name_, {.ignore_external_data = true, .allow_weightless = true});
+    const std::shared_ptr<Model> out = parse_model(
+        message, owner_, name_, {.ignore_external_data = true, .allow_weightless = true, .ops = ops_});
     each(m.weights(), [&](const file::Constant* c) {
       const std::string name = text(c->name());
       Value* v = out->graph->find_value(name);
@@ -308,11 +309,12 @@ class Reader {
   std::string_view blobs_;
   std::shared_ptr<const void> owner_;
   std::string name_;
+  std::shared_ptr<const OpSet> ops_;
   int depth_ = 0;
 };
 
 SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& owner, const std::string& name,
-                  std::string_view environment) {
+                  std::string_view environment, const std::shared_ptr<const OpSet>& ops) {
   FileHeader h;
   require(bytes.size() >= sizeof h && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0,
           ErrorCode::kInvalidModel, "not a plan file");
@@ -340,21 +342,22 @@ SavedEngine parse(std::string_view bytes, const std::shared_ptr<const void>& own
   require(f.environment()->string_view() == environment, ErrorCode::kUnsupported,
           "the plan was built for {}, but this is {}", f.environment()->str(), environment);
   check(hash_of(blobs) == h.blob_hash, "the checksum of its weights is wrong");
-  return Reader(blobs, owner, name).read(f);
+  return Reader(blobs, owner, name, ops).read(f);
 }
 
 }  // namespace
 
 SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& name,
-                         std::string_view environment) {
+                         std::string_view environment, std::shared_ptr<const OpSet> ops) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kBlobAlignment != 0) {
     Tensor copy = Tensor::allocate(DType::kUInt8, Shape{static_cast<int64_t>(bytes.size())});
     std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
     const auto kept = std::make_shared<const Tensor>(std::move(copy));
-    return parse_engine({static_cast<const char*>(kept->data()), bytes.size()}, kept, name, environment);
+    return parse_engine({static_cast<const char*>(kept->data()), bytes.size()}, kept, name, environment,
+                        std::move(ops));
   }
   try {
-    return parse(bytes, owner, name, environment);
+    return parse(bytes, owner, name, environment, ops);
   } catch (Error& e) {
     e.add_context("in " + name);
     e.set_remedy("Build it again on this machine with this program.");
@@ -362,9 +365,10 @@ SavedEngine parse_engine(std::string_view bytes, std::shared_ptr<const void> own
   }
 }
 
-SavedEngine load_engine(const std::string& path, std::string_view environment) {
+SavedEngine load_engine(const std::string& path, std::string_view environment,
+                        std::shared_ptr<const OpSet> ops) {
   const std::shared_ptr<const MappedFile> mapped = MappedFile::open(path);
-  return parse_engine(mapped->bytes(), mapped, path, environment);
+  return parse_engine(mapped->bytes(), mapped, path, environment, std::move(ops));
 }
 
 }  // namespace assay::engine

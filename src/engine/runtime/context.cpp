@@ -85,7 +85,7 @@ struct Context::Call {
   std::vector<int32_t> dropped;                      // tensors that no later step reads
 };
 
-Context::Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks,
+Context::Context(std::shared_ptr<const Plan> plan, const KernelLookup& lookup, NetworkSource& networks,
                  std::shared_ptr<ThreadPool> pool)
     : plan_(std::move(plan)), networks_(networks), pool_(std::move(pool)) {
   input_arguments_.resize(plan_->inputs.size());
@@ -123,7 +123,7 @@ void Context::bind_argument(int32_t id, const void** place) {
   }
 }
 
-void Context::prepare_call(size_t index, KernelLookup lookup) {
+void Context::prepare_call(size_t index, const KernelLookup& lookup) {
   const Step& step = plan_->steps[index];
   auto call = std::make_unique<Call>();
   const KernelFactory* factory = lookup(step.tactic);

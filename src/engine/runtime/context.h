@@ -35,7 +35,7 @@ class Context {
  public:
   /// Runs on the threads of `pool`; null: on the caller's alone. Throws Error when a step's tactic is unknown
   /// or refuses the step. `networks` outlives it.
-  Context(std::shared_ptr<const Plan> plan, KernelLookup lookup, NetworkSource& networks,
+  Context(std::shared_ptr<const Plan> plan, const KernelLookup& lookup, NetworkSource& networks,
           std::shared_ptr<ThreadPool> pool);
   ~Context();
   Context(const Context&) = delete;
@@ -76,7 +76,7 @@ class Context {
     const void** place;
     int64_t offset;
   };
-  void prepare_call(size_t step, KernelLookup lookup);
+  void prepare_call(size_t step, const KernelLookup& lookup);
   void bind_argument(int32_t value, const void** place);
   void schedule_outputs();
   bool acquire_outputs(const Call& call, OutputBinding& outputs) noexcept;

@@ -2,6 +2,7 @@
 // look-up.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -73,6 +74,6 @@ struct KernelFactory {
 };
 
 /// The factory of a tactic; null when the build has none of that name.
-using KernelLookup = const KernelFactory* (*)(std::string_view tactic);
+using KernelLookup = std::function<const KernelFactory*(std::string_view tactic)>;
 
 }  // namespace assay::engine

@@ -6,6 +6,7 @@
 #include "ops/eval_util.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::op_ms_FusedConv {
 namespace {

@@ -1,6 +1,7 @@
 // FusedGemm: the activation of alpha * A' * B' + beta * C, where A' and B' are A and B or their transposes.
 #include "ops/contrib/fused_activation.h"
 #include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::op_ms_FusedGemm {
 namespace {

@@ -2,6 +2,7 @@
 // that it mixes, not the place.
 #include "ops/op_context.h"
 #include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::op_ms_GridSample {
 namespace {

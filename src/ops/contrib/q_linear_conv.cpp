@@ -2,6 +2,7 @@
 #include "ops/contrib/channels_last.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::op_ms_QLinearConv {
 namespace {

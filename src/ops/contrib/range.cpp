@@ -3,6 +3,7 @@
 
 #include "ops/contrib/standard.h"
 #include "ops/op_list.h"
+#include "ops/op_set.h"
 #include "tensor/convert.h"
 
 namespace assay::op_ms_Range {

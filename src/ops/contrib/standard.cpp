@@ -1,6 +1,6 @@
 #include "ops/contrib/standard.h"
 
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay {
 

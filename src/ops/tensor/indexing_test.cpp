@@ -113,7 +113,7 @@ TEST(EyeLike, PutsOnesOnTheDiagonalInAnyType) {
 }
 
 TEST(ScatterElements, BoundsTheSumsThatMeet) {
-  const OpDef* op = find_op("", "ScatterElements");
+  const OpDef* op = built_in_ops().find("", "ScatterElements");
   const OpTestNode n("ScatterElements", 18, {true, true, true}, {{"reduction", "add"}}, 1, "");
   EvalContext c(n.node(), n.op(), n.version(),
                 {Tensor::vector<double>({0, 0}), ints({0, 0}), Tensor::vector<double>({1, 2})});

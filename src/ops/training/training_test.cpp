@@ -106,7 +106,7 @@ TEST(Gradient, IsInferredButNotEvaluated) {
   EXPECT_EQ(infer_op("Gradient", 1, inputs, attributes, 1, kDomain).str(), "float32[3]");
   EXPECT_THROW(infer_op("Gradient", 1, {inputs[0]}, attributes, 1, kDomain), Error);
   EXPECT_THROW(infer_op("Gradient", 1, inputs, attributes, 2, kDomain), Error);
-  EXPECT_EQ(find_op(kDomain, "Gradient")->versions[0].eval, nullptr);
+  EXPECT_EQ(built_in_ops().find(kDomain, "Gradient")->versions[0].eval, nullptr);
 }
 
 }  // namespace

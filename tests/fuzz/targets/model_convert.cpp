@@ -4,7 +4,7 @@
 #include "convert/convert_opset.h"
 #include "fuzz/targets/models.h"
 #include "graph/export.h"
-#include "ops/op_list.h"
+#include "ops/op_set.h"
 
 namespace assay::fuzz::target_model_convert {
 namespace {
@@ -13,7 +13,7 @@ void run(std::string_view input) {
   const std::shared_ptr<Model> model = model_of(input);
   const size_t choice = std::hash<std::string_view>()(input);
   const char* domain = model->opset("") != 0 ? "" : "ai.onnx.ml";
-  const int64_t newest = newest_opset(domain);
+  const int64_t newest = built_in_ops().newest_opset(domain);
   const ConvertReport report = convert_opset(
       *model, {.domain = domain, .version = 1 + static_cast<int64_t>(choice % static_cast<size_t>(newest))});
   if (!report.problems.empty()) return;

@@ -4,7 +4,6 @@
 #include "graph/order.h"
 #include "ops/infer.h"
 #include "passes/pass_manager.h"
-#include "passes/pipelines.h"
 
 namespace assay::fuzz::target_model_simplify {
 namespace {
@@ -14,7 +13,7 @@ void run(std::string_view input) {
   infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
   require_quick(*model, true);
   sort_topologically(*model->graph);
-  run_passes(*model, canonical_pipeline(), {.verify = true});
+  run_passes(*model, built_in_passes().stage(PassStage::kCanonical), {.verify = true});
   serialize_model(*model);
 }
 

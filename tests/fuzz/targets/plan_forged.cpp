@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/tactics/tactic_list.h"
+#include "engine/tactics/tactic_set.h"
 #include "fuzz/targets/plans.h"
 #include "fuzz/targets/target.h"
 #include "kernels/pointwise/program.h"
@@ -65,7 +65,11 @@ class Forger {
       case 9: return on_step([&](Step& s) { number_of(s.outputs); });
       case 10: return on_step([&](Step& s) { s.inputs.empty() || c_.how % 2 == 0 ? s.inputs.push_back(-1) : s.inputs.pop_back(); });
       case 11: return on_step([&](Step& s) { s.outputs.empty() || c_.how % 2 == 0 ? s.outputs.push_back(some_value()) : s.outputs.pop_back(); });
-      case 12: return on_step([&](Step& s) { s.tactic = engine::all_tactics()[c_.part % engine::all_tactics().size()]->name; });
+      case 12:
+        return on_step([&](Step& s) {
+          s.tactic =
+              engine::built_in_tactics().all()[c_.part % engine::built_in_tactics().all().size()]->name;
+        });
       case 13: return on_step([&](Step& s) { s.parameters = some_step().parameters; });
       case 14: return on_step([&](Step& s) { s.scratch_bytes = changed(s.scratch_bytes); });
       case 15: return on_step([&](Step& s) { s.scratch_offset = changed(s.scratch_offset); });

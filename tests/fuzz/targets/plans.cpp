@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "engine/objects/state.h"
 #include "engine/plan/file_bytes.h"
-#include "engine/tactics/tactic_list.h"
+#include "engine/tactics/tactic_set.h"
 #include "fuzz/targets/plan_networks.h"
 #include "graph/import.h"
 #include "ops/infer.h"
@@ -50,7 +50,8 @@ std::set<std::string> ways_of(const Engine& e) {
   for (const engine::SpecializedPlan& p : e.state().saved.plans)
     if (p.plan != nullptr)
       for (const Step& s : p.plan->steps)
-        if (engine::find_tactic(s.tactic) != nullptr && engine::find_tactic(s.tactic)->propose != nullptr)
+        if (engine::built_in_tactics().find(s.tactic) != nullptr &&
+            engine::built_in_tactics().find(s.tactic)->propose != nullptr)
           ways.insert(tactic_text(s));
   return ways;
 }
@@ -76,7 +77,7 @@ class SeedMaker {
     for (const std::string& bytes : plans_)
       for (const engine::SpecializedPlan& p : engine::parse_engine(bytes, nullptr, "a seed", plan_environment_here()).plans)
         if (p.plan != nullptr) collect_tactics(*p.plan, used);
-    for (const engine::TacticDef* t : engine::all_tactics())
+    for (const engine::TacticDef* t : engine::built_in_tactics().all())
       require(used.contains(std::string(t->name)) || (t->factory.create == nullptr && t->factory.create_tensor == nullptr),
               ErrorCode::kInternal, "no seed uses the tactic {}: add a network to plan_networks.cpp", t->name);
     return std::move(plans_);
@@ -174,7 +175,7 @@ bool is_quick(const Plan& plan) {
 /// Runs the kernels of a plan one by one, each on blocks of its own.
 void run_kernels(const Plan& plan) {
   for (const Step& s : plan.steps) {
-    const engine::KernelFactory* factory = engine::find_kernel(s.tactic);
+    const engine::KernelFactory* factory = engine::built_in_tactics().find_kernel(s.tactic);
     if (factory == nullptr || factory->create == nullptr) continue;
     const std::unique_ptr<engine::Kernel> kernel = factory->create(plan, s);
     std::vector<std::unique_ptr<Block>> blocks;

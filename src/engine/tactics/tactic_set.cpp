@@ -1,0 +1,70 @@
+#include "engine/tactics/tactic_set.h"
+
+#include <algorithm>
+
+#include "engine/tactics/tactic_list.h"
+#include "graph/read.h"
+#include "passes/region.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr const TacticDef* kTactics[] = {
+#define ASSAY_TACTIC(name) &tactic_##name::def,
+#include "engine/tactics/tactics.def"
+#undef ASSAY_TACTIC
+};
+
+/// As in TacticDef::operators.
+std::string key_of(const Node& node) {
+  if (is_region(node)) return "assay." + node.op_type;
+  const std::string_view domain = canonical_domain(node.domain);
+  return domain.empty() ? node.op_type : std::string(domain) + "." + node.op_type;
+}
+
+}  // namespace
+
+void TacticSet::add(const TacticDef& tactic, std::shared_ptr<const void> owner) {
+  require(find(tactic.name) == nullptr, ErrorCode::kInvalidArgument, "there is a tactic named '{}' already",
+          tactic.name);
+  tactics_.push_back(&tactic);
+  for (const std::string_view op : tactic.operators) by_operator_[op].push_back(&tactic);
+  if (owner != nullptr) owners_.push_back(std::move(owner));
+}
+
+const TacticDef* TacticSet::find(std::string_view name) const {
+  const auto it =
+      std::find_if(tactics_.begin(), tactics_.end(), [&](const TacticDef* t) { return t->name == name; });
+  return it != tactics_.end() ? *it : nullptr;
+}
+
+std::vector<const TacticDef*> TacticSet::for_region(const Region& region) const {
+  const Node& node = *region.main;
+  const bool is_node = region.kind == RegionKind::kNode;
+  std::vector<const TacticDef*> list;
+  if (const auto it = by_operator_.find(key_of(node)); it != by_operator_.end())
+    std::copy_if(it->second.begin(), it->second.end(), std::back_inserter(list),
+                 [&](const TacticDef* t) { return is_node || t->takes_regions; });
+  list.push_back(is_node && !is_region(node) && has_subgraph(node) ? &tactic_control::def
+                                                                   : &tactic_evaluate::def);
+  return list;
+}
+
+const KernelFactory* TacticSet::find_kernel(std::string_view tactic) const {
+  const TacticDef* t = find(tactic);
+  // One without kernels has no steps either.
+  const bool has_kernels =
+      t != nullptr && (t->factory.create != nullptr || t->factory.create_tensor != nullptr);
+  return has_kernels ? &t->factory : nullptr;
+}
+
+const TacticSet& built_in_tactics() {
+  static const auto* const kSet = [] {
+    auto* set = new TacticSet;
+    for (const TacticDef* t : kTactics) set->add(*t);
+    return set;
+  }();
+  return *kSet;
+}
+
+}  // namespace assay::engine
