@@ -438,6 +438,20 @@ TEST(Arbiter, RandomNumbersAreLeftOpen) {
   EXPECT_EQ(end.outputs[0].verdict, Verdict::kOpen);
 }
 
+TEST(Arbiter, WhatNodesMakeOfNaNIsLeftOpen) {
+  TestModel m;
+  Value* root = m.node("Sqrt", "root", {m.input("x", {2})});
+  const auto model = m.with_outputs({root, m.node("Relu", "y", {root})});
+  const std::vector<Tensor> fed{Tensor::from<float>({2}, {-1, 4})}, good{Tensor::from<float>({2}, {1, 4})};
+  const Tensor other = Tensor::from<float>({2}, {7, 2});
+  const Arbitration open = judge(model, fed, {{"y", other}});
+  EXPECT_EQ(open.outputs[0].verdict, Verdict::kOpen);
+  EXPECT_NE(open.outputs[0].note.find("become NaN at node"), std::string::npos) << open.outputs[0].note;
+  EXPECT_EQ(judge(model, good, {{"y", other}}).outputs[0].verdict, Verdict::kWrong) << "without NaN";
+  const Arbitration maker = judge(model, fed, {{"root", other}});
+  EXPECT_EQ(maker.outputs[0].verdict, Verdict::kWrong) << "a node on its own inputs";
+}
+
 TEST(Arbiter, AJumpIsJudgedElementByElement) {
   TestModel m;
   Value* h = m.node("Mul", "h", {m.input("x", {1000}), m.constant("k", Tensor::scalar(1 / 3.0F))});

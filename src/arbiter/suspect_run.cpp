@@ -125,6 +125,11 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
     if (before.open != nullptr) {
       out.verdict = Verdict::kOpen;
       out.note = fmt::format("it depends on the random numbers of node {}", before.open->label());
+    } else if (computed.nan_from != nullptr) {
+      out.verdict = Verdict::kOpen;
+      out.note = fmt::format(
+          "the model's own numbers become NaN at node {}, and what nodes make of that ONNX leaves open",
+          computed.nan_from->label());
     } else if (whole) {
       excuse({*v.producer(), model_, v, own}, stored, standard, out);
     }

@@ -1,10 +1,12 @@
 // A walk along what others had: the exact network in one frame, and for each suspect a frame of what differs.
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "graph/order.h"
 #include "graph/read.h"
 #include "reference/walk.h"
+#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -23,6 +25,7 @@ struct Trail {
   std::unordered_map<const Value*, std::string>
       missing;                             ///< what is not known and cannot be computed, and why
   std::unordered_set<const Value*> taken;  ///< values that are the suspect's own
+  std::unordered_map<const Value*, const Node*> nan_from;  ///< of values in the frame: see Computed
 
   /// Whether the suspect is known to have had all these values.
   bool had(std::span<Value* const> values) const {
@@ -56,6 +59,7 @@ class Following {
   /// The nodes that values which a suspect has depend on.
   std::unordered_set<const Node*> needed_nodes() const;
   void node(const Node& n);
+  void trace_nan(const Node& n, const Frame& frame, Trail* trail);
   void outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation, bool own);
   void skip(Trail& trail, const Node& n, const std::string& reason);
   void take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed = {});
@@ -63,8 +67,16 @@ class Following {
   Walk walk_;
   const Graph& graph_;
   Frame exact_;
+  std::unordered_map<const Value*, const Node*> nan_from_;  ///< the same in the exact network
   std::vector<Trail> trails_;
 };
+
+bool has_nan(const Tensor& t) {
+  if (!t.defined() || t.is_container() || !is_float(t.dtype())) return false;
+  const Tensor wide = to_float64(t);
+  const double* data = wide.data<double>();
+  return std::any_of(data, data + wide.numel(), [](double x) { return std::isnan(x); });
+}
 
 std::unordered_set<const Node*> Following::needed_nodes() const {
   std::unordered_set<const Node*> nodes;
@@ -84,6 +96,8 @@ void Following::take(Trail& trail, const Value& v, const Tensor& own, const Lane
   if (!own.defined()) return;
   trail.frame.set(&v, walk_.own_lanes(own, v, trail.frame, computed));
   trail.taken.insert(&v);
+  trail.nan_from.erase(&v);
+  if (v.producer() != nullptr && has_nan(own)) trail.nan_from[&v] = v.producer();
 }
 
 void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation,
@@ -95,8 +109,15 @@ void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const
     const NodeError* error = own && !evaluation.errors.empty() ? &evaluation.errors[i] : nullptr;
     // What is fed is the same in all lanes: noise that another suspect needs is the node's own.
     if (error != nullptr && &from == &exact_) lanes.resize(1);
-    const Tensor had = trail.suspect.compare(
-        {.value = *v, .exact = exact_.get(v)[0], .lanes = lanes, .own = own, .error = error});
+    const auto& nan_from = &from == &exact_ ? nan_from_ : trail.nan_from;
+    const auto nan = nan_from.find(v);
+    const Tensor had =
+        trail.suspect.compare({.value = *v,
+                               .exact = exact_.get(v)[0],
+                               .lanes = lanes,
+                               .own = own,
+                               .error = error,
+                               .nan_from = own || nan == nan_from.end() ? nullptr : nan->second});
     take(trail, *v, had, lanes);
   }
 }
@@ -112,6 +133,25 @@ void Following::skip(Trail& trail, const Node& n, const std::string& reason) {
   }
 }
 
+/// What comes of NaN stays in doubt, whether it is still there or not.
+void Following::trace_nan(const Node& n, const Frame& frame, Trail* trail) {
+  auto& known = trail != nullptr ? trail->nan_from : nan_from_;
+  const auto source = [&](const Value* v) -> const Node* {
+    if (const auto it = known.find(v); it != known.end()) return it->second;
+    if (trail == nullptr || trail->frame.has(v)) return nullptr;
+    const auto it = nan_from_.find(v);
+    return it != nan_from_.end() ? it->second : nullptr;
+  };
+  const Node* from = nullptr;
+  for (const Value* v : used_values(n))
+    if (from == nullptr) from = source(v);
+  for (const Value* v : n.outputs())
+    if (v != nullptr && from == nullptr && has_nan(frame.get(v)[0])) from = &n;
+  if (from == nullptr) return;
+  for (const Value* v : n.outputs())
+    if (v != nullptr) known[v] = from;
+}
+
 void Following::node(const Node& n) {
   const std::vector<Value*> used = used_values(n);
   std::vector<bool> apart;
@@ -125,6 +165,7 @@ void Following::node(const Node& n) {
     if (!apart.back()) noise = std::max(noise, noise_for(t));
   }
   const Evaluation exact = at_node(n, [&] { return walk_.evaluate(n, exact_, noise); });
+  if (noise == Noise::kAdd) trace_nan(n, exact_, nullptr);
   for (size_t i = 0; i < trails_.size(); ++i) {
     Trail& t = trails_[i];
     if (!apart[i]) {
@@ -145,9 +186,10 @@ void Following::node(const Node& n) {
       if (e.code() == ErrorCode::kInternal) throw;
       reason = e.what();
     }
-    if (reason.empty())
+    if (reason.empty()) {
+      if (noise_for(t) == Noise::kAdd) trace_nan(n, t.frame, &t);
       outputs_of(t, n, t.frame, own, t.had(used));
-    else
+    } else
       skip(t, n, reason);
   }
 }
@@ -169,10 +211,12 @@ void Following::run(std::span<const Tensor> inputs) {
     for (const Value* v : used_values(*n)) ++uses[v];
   const auto forget = [&](const Value* v) {
     exact_.erase(v);
+    nan_from_.erase(v);
     for (Trail& t : trails_) {
       t.frame.erase(v);
       t.missing.erase(v);
       t.taken.erase(v);
+      t.nan_from.erase(v);
     }
   };
   for (const auto& n : graph_.nodes()) {

@@ -42,6 +42,9 @@ struct Computed {
   /// With `own`, what the node's arithmetic may err; the lanes then show only what its inputs may have been
   /// before they were rounded to a narrow type. Null: it has no bounds, and the lanes hold its errors, too.
   const NodeError* error = nullptr;
+  /// Without `own`: the node, this one or one before it behind what is known of the suspect, where NaN came
+  /// up in the numbers that were computed. Null: there was none.
+  const Node* nan_from = nullptr;
 };
 
 /// Somebody whose run of the model is looked into. Where it is known what it had, the walk goes on with that,

@@ -79,6 +79,18 @@ auto set(std::string name, int64_t number) {
     EXPECT_NE(said.find(sentence), std::string::npos) << tactic << ": " << said; \
   } while (false)
 
+/// Found by fuzzing: a blocked layout has room for channels that the tensor does not have.
+TEST_F(ForgedPlans, WholeTensorsInOtherLayouts) {
+  const std::string text = network("(float[1,1,4,4] x) => (float[1,1,4,4] y)", "",
+                                   "h = Hardmax <axis = 1> (x) y = Hardmax <axis = 1> (h)");
+  const auto forge = [](Plan& plan, Step& step) {
+    engine::PlanValue& v = plan.values.at(static_cast<size_t>(step.outputs[0]));
+    v.layout = engine::Layout{8};
+    plan.arena_bytes += 1 << 16;
+  };
+  EXPECT_REFUSED(text, "evaluate", forge, "a step on whole tensors has 'h' in blocked8");
+}
+
 TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
   const std::string conv =
       network("(float[1,8,4,4] x) => (float[1,8,4,4] y)", zeros("8,8,3,3", 576), "y = Conv <pads = [1, 1, 1, 1]> (x, w)");

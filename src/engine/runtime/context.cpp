@@ -123,6 +123,17 @@ void Context::bind_argument(int32_t id, const void** place) {
   }
 }
 
+/// Whole tensors are row-major, and as large as their elements.
+void Context::check_tensor_operands(const Step& step) const {
+  for (const auto* list : {&step.inputs, &step.outputs})
+    for (const int32_t id : *list) {
+      if (id < 0) continue;
+      const PlanValue& v = plan_->values[static_cast<size_t>(id)];
+      require(v.layout.is_row(), ErrorCode::kInvalidModel,
+              "the plan is damaged: a step on whole tensors has '{}' in {}", v.name, v.layout.str());
+    }
+}
+
 void Context::prepare_call(size_t index, const KernelLookup& lookup) {
   const Step& step = plan_->steps[index];
   auto call = std::make_unique<Call>();
@@ -130,10 +141,12 @@ void Context::prepare_call(size_t index, const KernelLookup& lookup) {
   require(factory != nullptr, ErrorCode::kUnsupported, "this build has no tactic named '{}'", step.tactic);
   with_context([&] { return fmt::format("in step {} ({})", index, step.tactic); },
                [&] {
-                 if (factory->create != nullptr)
+                 if (factory->create != nullptr) {
                    call->kernel = factory->create(*plan_, step);
-                 else
+                 } else {
+                   check_tensor_operands(step);
                    call->tensor_kernel = factory->create_tensor(*plan_, step, networks_);
+                 }
                });
   call->inputs.resize(step.inputs.size());
   call->outputs.resize(step.outputs.size());

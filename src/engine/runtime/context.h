@@ -76,6 +76,7 @@ class Context {
     const void** place;
     int64_t offset;
   };
+  void check_tensor_operands(const Step& step) const;
   void prepare_call(size_t step, const KernelLookup& lookup);
   void bind_argument(int32_t value, const void** place);
   void schedule_outputs();
