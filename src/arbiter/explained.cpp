@@ -155,6 +155,14 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
     *t = map_broadcast<double>(
         *t, y, [](double e, double x) { return std::isnan(e) && std::isfinite(x) ? HUGE_VAL : e; });
   if (!differ(lanes)) return out;
+  // A result that these inputs give exactly is rounded all the same where they were others.
+  if (error.worst.defined()) {
+    const double u = unit_roundoff(dtype);
+    const Tensor once = map_broadcast<double>(
+        error.worst, y, [u](double w, double x) { return std::min(w, u * std::abs(x)); });
+    out.most = map_broadcast<double>(out.most, once,
+                                     [](double e, double r) { return std::isnan(r) ? e : std::max(e, r); });
+  }
   const Tensor inputs = spread(lanes);
   for (Tensor* t : {&out.most, &out.possible})
     *t = map_broadcast<double>(*t, inputs, [](double e, double s) { return e + kInputFactor * s; });

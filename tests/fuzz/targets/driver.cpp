@@ -92,12 +92,18 @@ void save_fault() {
   fed = nullptr;
 }
 
+/// The sanitizers' callback is not called for what the driver itself finds.
+[[noreturn]] void die() {
+  save_fault();
+  std::abort();
+}
+
 void on_tick(int) {
   ticks = ticks + 1;
   if (ticks <= kMostSeconds) return;
   constexpr char kText[] = "\nFAULT: one input takes too long\n";
   (void)!::write(STDERR_FILENO, kText, sizeof kText - 1);
-  std::abort();
+  die();
 }
 
 void on_death(int signal) {
@@ -132,11 +138,11 @@ std::string feed(const Target& target, const std::string& input) {
     refusal = e.what();
     if (e.code() == ErrorCode::kInternal) {
       std::fprintf(stderr, "an internal error: %s\n", e.what());
-      std::abort();
+      die();
     }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "an exception that is not an Error: %s\n", e.what());
-    std::abort();
+    die();
   }
   fed = nullptr;
   return refusal;
