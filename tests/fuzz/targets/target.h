@@ -26,8 +26,12 @@ struct Target {
   size_t most_bytes = 4096;
 };
 
-/// Seconds of processor time that one input may take.
+/// Seconds of processor time that one input may take; sanitizers make it three to four times as much.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int kMostSeconds = 20;
+#else
 inline constexpr int kMostSeconds = 5;
+#endif
 
 /// The path of a file that holds these bytes until the next call, for readers that take a path.
 const std::string& input_file(std::string_view bytes);
