@@ -14,15 +14,13 @@ namespace assay {
 
 /// When a pass runs.
 enum class PassStage : uint8_t {
-  /// What the engine cannot do without: functions inlined, old opsets rewritten. Once for each model whose
-  /// types
-  /// have been inferred.
+  /// What the engine cannot do without: functions inlined, old opsets rewritten. Once for each
+  /// model whose types have been inferred.
   kLowering,
   /// What holds whatever the input shapes are: constants folded, weights final. Once for each model.
   kCanonical,
-  /// For a model whose input shapes are numbers and whose types have been inferred: first everything that
-  /// folds
-  /// because shapes are known (infer again after it) ...
+  /// For a model whose input shapes are numbers and whose types have been inferred: first everything
+  /// that folds because shapes are known (infer again after it) ...
   kSpecialize,
   /// ... then the idioms: nodes that together compute a known function.
   kIdioms,

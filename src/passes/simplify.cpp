@@ -172,11 +172,9 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
   };
   FoldOptions fold = options.fold;
   fold.recurse_functions = false;
-  const PassOptions pass_options{.set = options.passes, .recurse_subgraphs = true};
-  const std::vector<const PassDef*> passes =
-                                        passes_of(pass_options).stage(PassStage::kSimplify, model.opset()),
-                                    last =
-                                        passes_of(pass_options).stage(PassStage::kSimplifyEnd, model.opset());
+  const PassOptions pass_options{.recurse_subgraphs = true};
+  const std::vector<const PassDef*> passes = built_in_passes().stage(PassStage::kSimplify, model.opset());
+  const std::vector<const PassDef*> last = built_in_passes().stage(PassStage::kSimplifyEnd, model.opset());
   const auto run = [&](std::span<const PassDef* const> list) {
     int64_t edits = 0;
     for (const PassReport& r : run_passes(model, list, pass_options)) {

@@ -9,8 +9,6 @@
 namespace assay {
 
 struct SimplifyOptions {
-  /// Null: the built-in ones.
-  std::shared_ptr<const PassSet> passes;
   FoldOptions fold;
   /// Infer shapes between rounds: most of what is proven rests on them. What the file declares of intermediate
   /// values then counts for nothing.

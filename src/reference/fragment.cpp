@@ -4,10 +4,6 @@
 #include "graph/order.h"
 
 namespace assay {
-namespace {
-
-}  // namespace
-
 Fragment make_fragment(const Node& node, const Model& model) {
   const auto copy = std::make_shared<Model>(scope_of(model, model.opsets));
   Graph& g = *copy->graph;
