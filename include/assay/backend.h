@@ -66,26 +66,37 @@ struct BackendVariant {
   void (*apply)(SessionOptions&);
 };
 
-/// One line of backends.def.
-struct Backend {
+/// What is known of a backend without asking it.
+struct BackendInfo {
   std::string_view name;           ///< engine, onnxrt, reference
-  std::string_view option;         ///< --engine, ...
-  std::string_view runner_prefix;  ///< engine-runner, onnxrt-runner, ...: as in upstream's runner names
-  std::string_view human_name;     ///< ONNX-Runtime, ...
-  std::string_view summary;        ///< for --help
-  /// Empty when the backend can be used here; otherwise the sentence that says why not and what to do.
-  std::string (*probe)(const SessionOptions&);
-  /// Throws Error when the model cannot run on it.
-  std::unique_ptr<Session> (*open)(const ModelSource&, const SessionOptions&);
-  /// Logs how sessions are made (ONNX Runtime: its providers), before the first model is read; null: nothing
-  /// to say. Throws Error when the options ask for what is not there.
-  void (*announce)(const SessionOptions&) = nullptr;
+  std::string_view option = {};         ///< --engine, ...
+  std::string_view runner_prefix = {};  ///< engine-runner, onnxrt-runner, ...: as in upstream's runner names
+  std::string_view human_name = {};     ///< ONNX-Runtime, ...
+  std::string_view summary = {};        ///< for --help
   /// Reads ModelSource::path itself, so it gets the model as the file has it. The others get one with every
   /// shape inferred.
   bool reads_files = false;
   /// Part of this build, so that conformance is judged on it unless other targets are named.
   bool is_own = false;
   std::span<const BackendVariant> variants = {};
+};
+
+/// A way to run models. Those of this build are the lines of backends.def; modules bring others. Its functions
+/// may be called from any thread.
+class Backend : public BackendInfo {
+ public:
+  explicit constexpr Backend(const BackendInfo& info) : BackendInfo(info) {}
+  constexpr virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  /// Empty when the backend can be used here; otherwise the sentence that says why not and what to do.
+  virtual std::string probe(const SessionOptions&) const { return {}; }
+  /// Throws Error when the model cannot run on it.
+  virtual std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) const = 0;
+  /// Logs how sessions are made (ONNX Runtime: its providers), before the first model is read. Throws Error
+  /// when the options ask for what is not there.
+  virtual void announce(const SessionOptions&) const {}
 };
 
 }  // namespace assay

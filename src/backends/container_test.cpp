@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/backend.h"
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "ops/infer.h"
 #include "ops/value_type.h"
 
@@ -17,7 +17,7 @@ class ContainerBackends : public testing::TestWithParam<const char*> {
   std::unique_ptr<Session> open() {
     model_->opsets = {{"", 18}};
     infer_shapes(*model_);
-    return find_backend(GetParam())->open({model_, ""}, {});
+    return built_in_backends().get(GetParam()).open({model_, ""}, {});
   }
   Graph& graph() { return *model_->graph; }
   static std::vector<Tensor> run(Session& session, const std::vector<Tensor>& feed) {

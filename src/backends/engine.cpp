@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/parallel.h"
@@ -149,40 +149,42 @@ class EngineSession final : public Session {
   double seconds_ = 0;
 };
 
-std::string probe(const SessionOptions&) { return {}; }
-
 /// Opsets below this one have forms of operators that depend on ranks; the engine's passes know later forms.
 constexpr int64_t kFirstOpset = 7;
-
-std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
-  try {
-    return std::make_unique<EngineSession>(source, options);
-  } catch (const Error& e) {
-    const int64_t opset = source.model->opset();
-    if (e.code() != ErrorCode::kUnsupported || opset <= 0 || opset >= kFirstOpset) throw;
-    log::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
-    SessionOptions plain = options;
-    plain.reference_precision = ReferencePrecision::kStored;
-    return backend_reference::def.open(source, plain);
-  }
-}
 
 constexpr BackendVariant kVariants[] = {{.name = "unoptimized",
                                          .summary = "the engine without optimising passes",
                                          .apply = [](SessionOptions& o) { o.optimize = false; }}};
 
-}  // namespace
+class EngineBackend final : public Backend {
+ public:
+  using Backend::Backend;
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) const override {
+    try {
+      return std::make_unique<EngineSession>(source, options);
+    } catch (const Error& e) {
+      const int64_t opset = source.model->opset();
+      if (e.code() != ErrorCode::kUnsupported || opset <= 0 || opset >= kFirstOpset) throw;
+      log::warning("The engine evaluates this model as it is, operator by operator: {}", e.what());
+      SessionOptions plain = options;
+      plain.reference_precision = ReferencePrecision::kStored;
+      return backend_reference::def.open(source, plain);
+    }
+  }
+};
 
-constinit const Backend def = {
+constinit const EngineBackend kBackend({
     .name = "engine",
     .option = "--engine",
     .runner_prefix = "engine-runner",
     .human_name = "Engine",
     .summary = "our engine: the network optimised for this CPU, with a static memory plan",
-    .probe = probe,
-    .open = open,
     .is_own = true,
     .variants = kVariants,
-};
+});
+
+}  // namespace
+
+constinit const Backend& def = kBackend;
 
 }  // namespace assay::backend_engine

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "assay/edit.h"
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "engine/build/plan_builder.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"
@@ -72,7 +72,7 @@ class EngineTest : public testing::Test {
     session.run(feed, [&](size_t i, Tensor t) { y[i] = std::move(t); });
     return y;
   }
-  std::unique_ptr<Session> open() { return find_backend("engine")->open({model, {}}, options); }
+  std::unique_ptr<Session> open() { return built_in_backends().get("engine").open({model, {}}, options); }
 
   /// Steps of the plan by tactic.
   std::multiset<std::string> tactics() {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"
@@ -381,37 +381,41 @@ void OnnxrtSession::run(std::span<const Tensor> feed, const Sink& sink) {
   for (size_t i = 0; i < owned.size(); ++i) sink(i, from_value(std::move(owned[i]), outputs_[i].type));
 }
 
-std::string probe(const SessionOptions& options) {
-  try {
-    ort::load(options.library);
-    return {};
-  } catch (const Error& e) {
-    return e.what();
+class OnnxrtBackend final : public Backend {
+ public:
+  using Backend::Backend;
+
+  std::string probe(const SessionOptions& options) const override {
+    try {
+      ort::load(options.library);
+      return {};
+    } catch (const Error& e) {
+      return e.what();
+    }
   }
-}
 
-void announce(const SessionOptions& options) {
-  const std::vector<std::string> providers =
-      select_providers(ort::load(options.library).api, options.providers);
-  log::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
-}
+  void announce(const SessionOptions& options) const override {
+    const std::vector<std::string> providers =
+        select_providers(ort::load(options.library).api, options.providers);
+    log::start("Creating ONNX-Runtime Inference Session with providers: {}", python_list(providers));
+  }
 
-std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
-  return std::make_unique<OnnxrtSession>(source, options);
-}
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) const override {
+    return std::make_unique<OnnxrtSession>(source, options);
+  }
+};
 
-}  // namespace
-
-constinit const Backend def = {
+constinit const OnnxrtBackend kBackend({
     .name = "onnxrt",
     .option = "--onnxrt",
     .runner_prefix = "onnxrt-runner",
     .human_name = "ONNX-Runtime",
     .summary = "ONNX Runtime, loaded from where it is installed",
-    .probe = probe,
-    .open = open,
-    .announce = announce,
     .reads_files = true,
-};
+});
+
+}  // namespace
+
+constinit const Backend& def = kBackend;
 
 }  // namespace assay::backend_onnxrt

@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/parallel.h"
@@ -49,29 +49,31 @@ class ReferenceSession final : public Session {
   double seconds_ = 0;
 };
 
-std::string probe(const SessionOptions&) { return {}; }
-
-std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
-  return std::make_unique<ReferenceSession>(source, options);
-}
-
 constexpr BackendVariant kVariants[] = {
     {.name = "stored",
      .summary = "the reference interpreter, every result rounded to its stored type",
      .apply = [](SessionOptions& o) { o.reference_precision = ReferencePrecision::kStored; }}};
 
-}  // namespace
+class ReferenceBackend final : public Backend {
+ public:
+  using Backend::Backend;
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) const override {
+    return std::make_unique<ReferenceSession>(source, options);
+  }
+};
 
-constinit const Backend def = {
+constinit const ReferenceBackend kBackend({
     .name = "reference",
     .option = "--ref",
     .runner_prefix = "ref-runner",
     .human_name = "Reference",
     .summary = "the reference interpreter: every floating-point operation in float64",
-    .probe = probe,
-    .open = open,
     .is_own = true,
     .variants = kVariants,
-};
+});
+
+}  // namespace
+
+constinit const Backend& def = kBackend;
 
 }  // namespace assay::backend_reference

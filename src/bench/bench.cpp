@@ -7,7 +7,6 @@
 #include <charconv>
 #include <filesystem>
 
-#include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/cpus.h"
 #include "base/log.h"
@@ -99,8 +98,8 @@ class Bench {
 
  private:
   Ready make_ready(const std::string& name) {
-    const BackendName parsed = parse_backend_name(name);
-    if (parsed.backend != kEngine) return open_sessions(name, *find_backend(parsed.backend));
+    const BackendName parsed = parse_backend_name(name, *options_.backend_set);
+    if (parsed.backend != kEngine) return open_sessions(name, options_.backend_set->get(parsed.backend));
     if (!options_.plan.empty()) return load_plan(name);
     return build_engine(name, parsed.level);
   }
@@ -121,7 +120,7 @@ class Bench {
   Ready build_engine(const std::string& name, std::optional<int> level) {
     Ready ready{.name = name, .how = Ready::How::kBuilt};
     double begin = now();
-    const ModelSource source = loader_.load_for(*find_backend(kEngine));
+    const ModelSource source = loader_.load_for(options_.backend_set->get(kEngine));
     if (cache_ == nullptr) log::info("Read the model in {:.6g} sec.", now() - begin);
     set_profiles(tensor_infos(source.model->graph->inputs));
     BuilderConfig config = options_.build;
@@ -352,7 +351,7 @@ class Bench {
 
 /// Throws Error for options that contradict each other.
 void check(const Options& o) {
-  const auto is_engine = [](const std::string& name) { return parse_backend_name(name).backend == kEngine; };
+  const auto is_engine = [&](const std::string& name) { return parse_backend_name(name, *o.backend_set).backend == kEngine; };
   const auto engines = std::count_if(o.backends.begin(), o.backends.end(), is_engine);
   require(!o.model.empty() || !o.plan.empty(), ErrorCode::kInvalidArgument,
           "no model is given: name an ONNX model, or the plan of an engine");
@@ -380,12 +379,12 @@ void check(const Options& o) {
 
 }  // namespace
 
-BackendName parse_backend_name(const std::string& name) {
+BackendName parse_backend_name(const std::string& name, const BackendSet& set) {
   const size_t colon = name.find(':');
   BackendName parsed{.backend = name.substr(0, colon), .level = std::nullopt};
-  if (find_backend(parsed.backend) == nullptr) {
+  if (set.find(parsed.backend) == nullptr) {
     std::vector<std::string_view> names;
-    for (const Backend* b : all_backends()) names.push_back(b->name);
+    for (const Backend* b : set.all()) names.push_back(b->name);
     Error error(ErrorCode::kNotFound, fmt::format("'{}' is not a backend of this build; they are: {}",
                                                   parsed.backend, fmt::join(names, ", ")));
     if (const std::string hint = name_hint(parsed.backend, names); !hint.empty()) error.set_remedy(hint);

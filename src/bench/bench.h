@@ -18,8 +18,8 @@ struct BackendName {
   std::string backend;
   std::optional<int> level;
 };
-/// Throws Error: kNotFound for a backend that this build does not have; kInvalidArgument for a level that is
+/// Throws Error: kNotFound for a backend that the set does not have; kInvalidArgument for a level that is
 /// none, or of a backend other than the engine.
-BackendName parse_backend_name(const std::string& name);
+BackendName parse_backend_name(const std::string& name, const BackendSet& set);
 
 }  // namespace assay::bench

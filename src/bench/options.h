@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/builder.h"
+#include "backends/backend_set.h"
 #include "bench/feed.h"
 #include "bench/shapes.h"
 
@@ -18,6 +19,7 @@ struct Options {
   // What is run. A plan, an ONNX model, or both: then the plan is for the engine, the model for the other
   // backends.
   std::string model, plan;
+  const BackendSet* backend_set = &built_in_backends();
   std::vector<std::string> backends = {"engine"};  ///< `engine:2`: one built at optimization level 2
   SessionOptions session;
   std::vector<ProfileShapes> profiles;

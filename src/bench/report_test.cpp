@@ -94,10 +94,10 @@ TEST(Report, ProgressSaysWhatIsLeft) {
 }
 
 TEST(Backends, LevelsAreOfTheEngineAlone) {
-  EXPECT_EQ(parse_backend_name("engine:0").level, 0);
-  EXPECT_FALSE(parse_backend_name("reference").level.has_value());
+  EXPECT_EQ(parse_backend_name("engine:0", built_in_backends()).level, 0);
+  EXPECT_FALSE(parse_backend_name("reference", built_in_backends()).level.has_value());
   for (const char* wrong : {"engine:6", "engine:", "engine:x", "reference:1", "nothing", ""})
-    EXPECT_THROW(parse_backend_name(wrong), Error) << wrong;
+    EXPECT_THROW(parse_backend_name(wrong, built_in_backends()), Error) << wrong;
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/bench_options.h"
-#include "cli/command_list.h"
 #include "cli/options/logging.h"
 #include "cli/options/resources.h"
+#include "cli/registries.h"
 #include "run/failure.h"
 
 namespace assay::cli {
@@ -55,23 +55,19 @@ std::string version_text(const Invocation& invocation) {
   return fmt::format("assay {}\n", kVersion);
 }
 
-void add_command(ArgParser& parser, const Command& command) {
+void add_command(ArgParser& parser, const Command& command, const Registries& registries) {
   parser.add_command(std::string(command.name), std::string(command.summary),
-                     std::string(command.description), [&command](ArgParser& inner) {
-                       if (command.add_options != nullptr) command.add_options(inner);
+                     std::string(command.description), [&command, &registries](ArgParser& inner) {
+                       command.add_options(inner, registries);
                        if (command.run != nullptr) add_resource_options(inner);
-                       for (const Command* sub : command.subcommands) add_command(inner, *sub);
+                       for (const Command* sub : command.subcommands) add_command(inner, *sub, registries);
                      });
 }
 
 /// The one command of the name `trtexec`.
-const Command& trtexec_command() {
-  for (const Command* command : all_commands())
-    if (command->name == "bench") return *command;
-  fail(ErrorCode::kInternal, "there is no command bench");
-}
+const Command& trtexec_command() { return command_bench::def; }
 
-ArgParser root_parser(const Invocation& invocation) {
+ArgParser root_parser(const Invocation& invocation, const Registries& registries) {
   if (is_trtexec(invocation)) {
     ArgParser parser(invocation.program, std::string(trtexec_command().description));
     add_bench_options(parser, /*as_trtexec=*/true);
@@ -87,21 +83,13 @@ ArgParser root_parser(const Invocation& invocation) {
                                                  .help = "Print the version.",
                                                  .arity = Arity::kNone,
                                                  .ends_parsing = true});
-  for (const Command* command : all_commands()) add_command(parser, *command);
+  for (const Command* command : registries.commands.all()) add_command(parser, *command, registries);
   return parser;
 }
 
-const Command& find_command(const std::vector<std::string>& path, const Invocation& invocation) {
+const Command& find_command(const std::vector<std::string>& path, const Invocation& invocation, const Registries& registries) {
   if (is_trtexec(invocation)) return trtexec_command();
-  std::span<const Command* const> level = all_commands();
-  const Command* found = nullptr;
-  for (const std::string& name : path)
-    for (const Command* candidate : level)
-      if (candidate->name == name) {
-        found = candidate;
-        level = candidate->subcommands;
-        break;
-      }
+  const Command* found = registries.commands.find(path);
   require(found != nullptr && found->run != nullptr, ErrorCode::kInternal, "command {} cannot be run",
           fmt::join(path, " "));
   return *found;
@@ -147,13 +135,14 @@ void print_trtexec_mark(const char* mark, const Invocation& invocation) {
   log::print(fmt::format("&&&& {} TensorRT.trtexec [assay v{}] # {}\n", mark, kVersion, invocation.command_line));
 }
 
-int run_command(const ParsedArgs& args, const Invocation& invocation) {
-  CommandContext context(args, invocation);
+int run_command(const ParsedArgs& args, const Invocation& invocation, const Registries& registries) {
+  const Command& command = find_command(args.commands(), invocation, registries);
+  CommandContext context(command, args, invocation, registries);
   const Outcome outcome = guarded([&] {
     apply_logging_options(args);
     apply_resource_options(args);
     refuse_unavailable(args);
-    return find_command(args.commands(), invocation).run(context);
+    return command.run(context);
   });
   if (context.announced() && is_trtexec(invocation)) {
     print_trtexec_mark(outcome.status == 0 ? "PASSED" : "FAILED", invocation);
@@ -169,7 +158,8 @@ int run_command(const ParsedArgs& args, const Invocation& invocation) {
 }
 
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
-  const ArgParser parser = root_parser(invocation);
+  const Registries registries;
+  const ArgParser parser = root_parser(invocation, registries);
   const ParsedArgs args = parser.parse(words.subspan(1));
   if (is_trtexec(invocation) && words.size() == 1) {
     log::print(parser.help(help_width()));
@@ -184,7 +174,7 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
     return 0;
   }
   if (!args.unrecognized().empty()) return report_unrecognized(args, invocation);
-  return run_command(args, invocation);
+  return run_command(args, invocation, registries);
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"
+#include "cli/registries.h"
 
 namespace assay::cli::command_bench {
 namespace {
 
 int run(CommandContext& context) {
-  const bench::Options options = read_bench_options(context.args(), is_trtexec(context.invocation()));
+  bench::Options options = read_bench_options(context.args(), is_trtexec(context.invocation()));
+  options.backend_set = &context.registries().backends;
   context.announce();
   bench::run_bench(options, context.invocation().command_line);
   return 0;

@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "cli/command.h"
 #include "cli/options/logging.h"
+#include "cli/registries.h"
 #include "cli/values.h"
 #include "run/conformance_report.h"
 
@@ -15,31 +16,32 @@ namespace assay::cli::command_check_conformance {
 namespace {
 
 /// What runs without --on.
-std::vector<std::string> default_targets() {
+std::vector<std::string> default_targets(std::span<const ConformanceTarget> targets) {
   std::vector<std::string> names;
-  for (const ConformanceTarget& t : conformance_targets())
+  for (const ConformanceTarget& t : targets)
     if (t.is_default) names.push_back(t.name);
   return names;
 }
 
-std::string target_help() {
+std::string target_help(std::span<const ConformanceTarget> targets) {
   std::string text = "What to judge the cases on";
-  for (const ConformanceTarget& t : conformance_targets())
-    text += fmt::format("{} {} ({})", &t == conformance_targets().data() ? ":" : ",", t.name, t.summary);
-  return text + fmt::format(". Default: {}.", fmt::join(default_targets(), ", "));
+  for (const ConformanceTarget& t : targets)
+    text += fmt::format("{} {} ({})", &t == targets.data() ? ":" : ",", t.name, t.summary);
+  return text + fmt::format(". Default: {}.", fmt::join(default_targets(targets), ", "));
 }
 
-void add_conformance_options(ArgParser& parser) {
+void add_conformance_options(ArgParser& parser, const Registries& registries) {
   add_logging_options(parser);
+  const std::vector<ConformanceTarget> targets = conformance_targets(registries.backends);
   std::vector<std::string> names;
-  for (const ConformanceTarget& t : conformance_targets()) names.emplace_back(t.name);
+  for (const ConformanceTarget& t : targets) names.emplace_back(t.name);
   parser.add_group("Conformance").options = {
       {.names = {"folders"},
        .help = "Folders with cases: model.onnx and test_data_set_N/{input,output}_M.pb, at any depth.",
        .arity = Arity::kAtLeastOne,
        .metavar = "FOLDER"},
       {.names = {"--on"},
-       .help = target_help(),
+       .help = target_help(targets),
        .arity = Arity::kAtLeastOne,
        .metavar = "TARGET",
        .choices = names},
@@ -59,10 +61,10 @@ void add_conformance_options(ArgParser& parser) {
   };
 }
 
-std::vector<const ConformanceTarget*> chosen_targets(const ParsedArgs& args) {
-  const std::vector<std::string> names = args.list("--on").value_or(default_targets());
+std::vector<const ConformanceTarget*> chosen_targets(const ParsedArgs& args, std::span<const ConformanceTarget> all) {
+  const std::vector<std::string> names = args.list("--on").value_or(default_targets(all));
   std::vector<const ConformanceTarget*> targets;
-  for (const ConformanceTarget& t : conformance_targets())
+  for (const ConformanceTarget& t : all)
     if (std::find(names.begin(), names.end(), t.name) != names.end()) targets.push_back(&t);
   return targets;
 }
@@ -93,7 +95,8 @@ int run_conformance(CommandContext& context) {
       .workers =
           static_cast<int>(require_at_least("--jobs", args.integer("--jobs").value_or(available_cpus()), 1)),
       .timeout_seconds = args.number("--timeout").value_or(120)};
-  const std::vector<const ConformanceTarget*> targets = chosen_targets(args);
+  const std::vector<ConformanceTarget> known = conformance_targets(context.registries().backends);
+  const std::vector<const ConformanceTarget*> targets = chosen_targets(args, known);
   const std::vector<std::string> folders = args.list("folders").value();
   std::vector<ConformanceCase> cases;
   for (const std::string& folder : folders)

@@ -1,5 +1,5 @@
 // assay check lint: everything that is wrong with a model.
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/data_loader.h"
@@ -57,7 +57,7 @@ TensorList feed_for(DataOptions data, const std::vector<TensorInfo>& inputs) {
 /// ONNX Runtime; null, with a warning, where it cannot be used.
 const Backend* runtime(const ParsedArgs& args, const SessionOptions& session) {
   if (args.has("--no-onnxrt") || args.has("--ignore-external-data")) return nullptr;
-  const Backend* backend = find_backend("onnxrt");
+  const Backend* backend = &built_in_backends().get("onnxrt");
   const std::string reason = backend->probe(session);
   if (reason.empty()) return backend;
   log::warning("The model is not run, only checked by our own rules: {}", reason);

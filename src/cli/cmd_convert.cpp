@@ -1,7 +1,7 @@
 // assay convert: an ONNX model into an engine's plan, or into another ONNX model.
 #include <filesystem>
 
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/data_loader.h"
@@ -10,6 +10,7 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/options/unavailable.h"
+#include "cli/registries.h"
 #include "cli/values.h"
 #include "engine/build/plan_builder.h"
 #include "graph/clone.h"
@@ -62,10 +63,10 @@ int run(CommandContext& context) {
   warn_about_unused_data_options(args, "a conversion without calibration");
   ModelLoader loader(loading);
   if (target == "onnx") {
-    loader.load_for(*find_backend("onnxrt"));
+    loader.load_for(context.registries().backends.get("onnxrt"));
     return 0;
   }
-  const ModelSource source = loader.load_for(*find_backend("engine"));
+  const ModelSource source = loader.load_for(context.registries().backends.get("engine"));
   if (target == "onnx-like-trt-network") {
     const engine::PlanBuilder builder(*source.model, engine::default_config(0));
     ModelSaveOptions save = loading.save;

@@ -9,15 +9,16 @@
 #include "cli/options/onnx_model.h"
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
+#include "cli/registries.h"
 
 namespace assay::cli::command_run {
 namespace {
 
 constexpr const char* kSavePath = "--save-onnx";
 
-void add_options(ArgParser& parser) {
+void add_options(ArgParser& parser, const Registries& registries) {
   add_logging_options(parser);
-  add_runner_options(parser);
+  add_runner_options(parser, registries.backends);
   add_model_options(parser, /*is_required=*/false);
   add_onnx_save_options(parser, kSavePath);
   add_onnx_shape_inference_options(parser);
@@ -33,7 +34,7 @@ int run(CommandContext& context) {
   RunOptions options;
   options.session = read_session_options(args);
   ModelOptions model = read_model_options(args, Plans::kAccepted);
-  options.runners = read_runner_choices(args, read_engine_building_options(args, model.input_shapes), model.is_plan);
+  options.runners = read_runner_choices(args, context.registries().backends, read_engine_building_options(args, model.input_shapes), model.is_plan);
   options.model = read_model_loader_options(args, model.path, kSavePath);
   options.model.is_plan = model.is_plan;
   DataOptions data = read_data_options(args, std::move(model.input_shapes));

@@ -5,12 +5,12 @@
 #include <set>
 
 #include "base/log.h"
-#include "cli/command_list.h"
 #include "cli/options/comparator.h"
 #include "cli/options/compare_functions.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "compare/indices.h"
 #include "compare/simple.h"
 
@@ -21,7 +21,7 @@ using Words = std::vector<std::string>;
 
 ArgParser run_parser() {
   ArgParser parser("assay run", "");
-  all_commands().front()->add_options(parser);
+  command_run::def.add_options(parser, Registries());
   return parser;
 }
 
@@ -329,19 +329,21 @@ TEST(RunOptions, ComparisonValuesAreCheckedBeforeAnythingRuns) {
 
 /// Calls visit(path, parser) for every command, with the options that it takes.
 template <typename Visit>
-void for_each_command(std::span<const Command* const> commands, const std::string& path, const Visit& visit) {
+void for_each_command(std::span<const Command* const> commands, const Registries& registries, const std::string& path,
+                      const Visit& visit) {
   for (const Command* c : commands) {
     const std::string own = path + " " + std::string(c->name);
     ArgParser parser(own, "");
-    if (c->add_options != nullptr) c->add_options(parser);
+    c->add_options(parser, registries);
     visit(own, parser);
-    for_each_command(c->subcommands, own, visit);
+    for_each_command(c->subcommands, registries, own, visit);
   }
 }
 
 TEST(CommandOptions, WhoLoadsInputsSaysWhyNoScriptDoes) {
   size_t count = 0;
-  for_each_command(all_commands(), "assay", [&](const std::string& command, const ArgParser& parser) {
+  const Registries registries;
+  for_each_command(registries.commands.all(), registries, "assay", [&](const std::string& command, const ArgParser& parser) {
     const std::string help = parser.help(100);
     // What data to-input writes is for that option; it has none itself. That of bench is trtexec's: files of numbers.
     if (help.find("--load-inputs") == std::string::npos || command == "assay data to-input" || command == "assay bench") return;

@@ -10,6 +10,9 @@
 
 namespace assay::cli {
 
+struct Command;
+struct Registries;
+
 /// How the program was started.
 struct Invocation {
   std::string program;       ///< the name it was started under, without folders: assay, polygraphy
@@ -23,20 +26,42 @@ struct Invocation {
 /// What a command works with.
 class CommandContext {
  public:
-  CommandContext(const ParsedArgs& args, const Invocation& invocation)
-      : args_(args), invocation_(invocation) {}
+  CommandContext(const Command& command, const ParsedArgs& args, const Invocation& invocation, const Registries& registries)
+      : command_(command), args_(args), invocation_(invocation), registries_(registries) {}
 
+  /// The one that runs.
+  const Command& command() const { return command_; }
   const ParsedArgs& args() const { return args_; }
   const Invocation& invocation() const { return invocation_; }
+  /// The operators, passes, tactics, backends and commands there are.
+  const Registries& registries() const { return registries_; }
   /// Logs RUNNING. The command line then logs PASSED or FAILED at the end. Called once the options are known
   /// to be good.
   void announce();
   bool announced() const { return announced_; }
 
  private:
+  const Command& command_;
   const ParsedArgs& args_;
   const Invocation& invocation_;
+  const Registries& registries_;
   bool announced_ = false;
+};
+
+/// Declares a command's options; some depend on what there is.
+class OptionAdder {
+ public:
+  constexpr OptionAdder() = default;
+  constexpr OptionAdder(void (*add)(ArgParser&)) : plain_(add) {}                         // NOLINT
+  constexpr OptionAdder(void (*add)(ArgParser&, const Registries&)) : full_(add) {}  // NOLINT
+  void operator()(ArgParser& parser, const Registries& registries) const {
+    if (plain_ != nullptr) plain_(parser);
+    if (full_ != nullptr) full_(parser, registries);
+  }
+
+ private:
+  void (*plain_)(ArgParser&) = nullptr;
+  void (*full_)(ArgParser&, const Registries&) = nullptr;
 };
 
 /// One line of commands.def.
@@ -44,7 +69,7 @@ struct Command {
   std::string_view name;
   std::string_view summary;      ///< one line, for the list of commands
   std::string_view description;  ///< for the command's own help page
-  void (*add_options)(ArgParser& parser) = nullptr;
+  OptionAdder add_options = {};
   /// Returns the exit status, 0 or 1. Throws Error. Null when only the subcommands do something.
   int (*run)(CommandContext& context) = nullptr;
   std::span<const Command* const> subcommands = {};

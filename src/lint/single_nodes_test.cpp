@@ -39,6 +39,16 @@ std::unique_ptr<Session> open_fake(const ModelSource& source, const SessionOptio
   return std::make_unique<FakeSession>(*source.model);
 }
 
+class FunctionBackend final : public Backend {
+ public:
+  using Open = std::unique_ptr<Session> (*)(const ModelSource&, const SessionOptions&);
+  explicit FunctionBackend(Open open) : Backend({.name = "fake", .human_name = "Fake"}), open_(open) {}
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o) const override { return open_(source, o); }
+
+ private:
+  Open open_;
+};
+
 class LintRunTest : public LintTest {
  protected:
   LintRunTest() {
@@ -50,23 +60,18 @@ class LintRunTest : public LintTest {
       return list;
     };
   }
-  const Backend backend = {.name = "fake", .human_name = "Fake", .open = open_fake};
-  const Backend crashes_at_two_nodes = {
-      .name = "fake", .human_name = "Fake", .open = [](const ModelSource& source, const SessionOptions& o) {
-        if (source.model->graph->nodes().size() > 1) ::raise(SIGKILL);
-        return open_fake(source, o);
-      }};
-  const Backend warns = {
-      .name = "fake", .human_name = "Fake", .open = [](const ModelSource& source, const SessionOptions& o) {
-        o.on_warning("Error merging shape info.\nFalling back.");
-        return open_fake(source, o);
-      }};
-  const Backend refuses_its_options = {
-      .name = "fake",
-      .human_name = "Fake",
-      .open = [](const ModelSource&, const SessionOptions&) -> std::unique_ptr<Session> {
-        fail(ErrorCode::kInvalidArgument, "there is no provider 'x'");
-      }};
+  const FunctionBackend backend{open_fake};
+  const FunctionBackend crashes_at_two_nodes{[](const ModelSource& source, const SessionOptions& o) {
+    if (source.model->graph->nodes().size() > 1) ::raise(SIGKILL);
+    return open_fake(source, o);
+  }};
+  const FunctionBackend warns{[](const ModelSource& source, const SessionOptions& o) {
+    o.on_warning("Error merging shape info.\nFalling back.");
+    return open_fake(source, o);
+  }};
+  const FunctionBackend refuses_its_options{[](const ModelSource&, const SessionOptions&) -> std::unique_ptr<Session> {
+    fail(ErrorCode::kInvalidArgument, "there is no provider 'x'");
+  }};
 };
 
 TEST_F(LintRunTest, AModelThatRunsHasItsUsedNodesPass) {

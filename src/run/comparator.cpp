@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "arbiter/arbiter.h"
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"

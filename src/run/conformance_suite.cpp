@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <set>
 
-#include "backends/backend_list.h"
 #include "base/isolated_jobs.h"
 #include "base/thread_pool.h"
 #include "graph/import.h"
@@ -14,32 +13,6 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<ConformanceTarget> make_targets() {
-  std::vector<ConformanceTarget> targets;
-  targets.push_back({.name = "inference",
-                     .summary = "inferred types and shapes against the values that the reference computes",
-                     .run = [](const ConformanceCase& test) { return run_inference_case(test.folder); },
-                     .is_default = true});
-  const auto add = [&](const Backend& backend, std::string name, std::string_view summary, SessionOptions options) {
-    options.on_warning = [](std::string_view) {};  // the verdict says it all
-    targets.push_back({.name = std::move(name),
-                       .summary = summary,
-                       .run = [&backend, options = std::move(options)](const ConformanceCase& test) {
-                         return run_conformance_case(test.folder, backend, options);
-                       },
-                       .is_default = backend.is_own});
-  };
-  for (const Backend* backend : all_backends()) {
-    add(*backend, std::string(backend->name), backend->summary, {});
-    for (const BackendVariant& variant : backend->variants) {
-      SessionOptions options;
-      variant.apply(options);
-      add(*backend, fmt::format("{}-{}", backend->name, variant.name), variant.summary, std::move(options));
-    }
-  }
-  return targets;
-}
 
 void collect_use(const Graph& g, const Model& model, const std::vector<OpsetImport>& opsets,
                  std::set<std::string>& versions, std::set<std::string>& operators) {
@@ -100,9 +73,30 @@ std::string judge(const ConformanceCase& test, const ConformanceTarget& target) 
 
 }  // namespace
 
-std::span<const ConformanceTarget> conformance_targets() {
-  static const auto* const targets = new std::vector<ConformanceTarget>(make_targets());
-  return *targets;
+std::vector<ConformanceTarget> conformance_targets(const BackendSet& backends) {
+  std::vector<ConformanceTarget> targets;
+  targets.push_back({.name = "inference",
+                     .summary = "inferred types and shapes against the values that the reference computes",
+                     .run = [](const ConformanceCase& test) { return run_inference_case(test.folder); },
+                     .is_default = true});
+  const auto add = [&](const Backend& backend, std::string name, std::string_view summary, SessionOptions options) {
+    options.on_warning = [](std::string_view) {};  // the verdict says it all
+    targets.push_back({.name = std::move(name),
+                       .summary = summary,
+                       .run = [&backend, options = std::move(options)](const ConformanceCase& test) {
+                         return run_conformance_case(test.folder, backend, options);
+                       },
+                       .is_default = backend.is_own});
+  };
+  for (const Backend* backend : backends.all()) {
+    add(*backend, std::string(backend->name), backend->summary, {});
+    for (const BackendVariant& variant : backend->variants) {
+      SessionOptions options;
+      variant.apply(options);
+      add(*backend, fmt::format("{}-{}", backend->name, variant.name), variant.summary, std::move(options));
+    }
+  }
+  return targets;
 }
 
 std::vector<ConformanceCase> find_conformance_cases(const std::string& root) {

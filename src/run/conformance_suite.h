@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/backend_set.h"
 #include "run/conformance.h"
 
 namespace assay {
@@ -25,8 +26,8 @@ struct ConformanceTarget {
   bool is_default = false;  ///< judged unless others are named
 };
 
-/// Inference, and every backend with its variants: engine, engine-unoptimized, onnxrt, ...
-std::span<const ConformanceTarget> conformance_targets();
+/// Inference, and every backend with its variants: engine, engine-unoptimized, onnxrt, ... They refer to the backends.
+std::vector<ConformanceTarget> conformance_targets(const BackendSet& backends);
 
 /// The cases below a root, sorted by name. Throws Error (kNotFound) when there is none.
 std::vector<ConformanceCase> find_conformance_cases(const std::string& root);

@@ -5,7 +5,7 @@
 namespace assay::model_loader_test {
 namespace {
 
-const Backend kReader = {.name = "reader", .reads_files = true};
+const FakeBackend kReader("reader", /*reads_files=*/true);
 
 class ModelLoaderTest : public FakeBackendTest {
  protected:

@@ -58,21 +58,23 @@ class FakeSession final : public Session {
   std::vector<TensorInfo> inputs_, outputs_;
 };
 
-inline const Backend fake_backend = {
-    .name = "fake",
-    .option = "--fake",
-    .runner_prefix = "fake-runner",
-    .human_name = "Fake",
-    .summary = "a function",
-    .probe =
-        [](const SessionOptions& o) {
-          return std::string(o.library == "gone" ? "its library is gone." : "");
-        },
-    .open = [](const ModelSource& source, const SessionOptions&) -> std::unique_ptr<Session> {
-      fake_on_open(source);
-      return std::make_unique<FakeSession>(source);
-    },
+class FakeBackend final : public Backend {
+ public:
+  FakeBackend(std::string_view name, bool reads_files)
+      : Backend({.name = name,
+                 .option = "--fake",
+                 .runner_prefix = "fake-runner",
+                 .human_name = "Fake",
+                 .summary = "a function",
+                 .reads_files = reads_files}) {}
+  std::string probe(const SessionOptions& o) const override { return o.library == "gone" ? "its library is gone." : ""; }
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions&) const override {
+    fake_on_open(source);
+    return std::make_unique<FakeSession>(source);
+  }
 };
+
+inline const FakeBackend fake_backend("fake", /*reads_files=*/false);
 
 inline RunnerChoice fake_choice() {
   return {.backend = &fake_backend, .prefix = "fake-runner", .human_name = "Fake"};

@@ -63,7 +63,7 @@ void Runner::activate(ModelLoader& loader) {
   ModelSource source;
   const bool is_changed = loader.changes_model();
   if (is_changed) source = loader.load_for(backend);
-  if (backend.announce != nullptr) backend.announce(options_);
+  backend.announce(options_);
   if (!is_changed) source = loader.load_for(backend);
   if (!choice_.open) session_ = pool_->take(backend);
   path_ = loader.options().path;

@@ -13,7 +13,7 @@
 
 #include "assay/builder.h"
 #include "assay/runtime.h"
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "base/cpus.h"
 #include "base/mapped_file.h"
 #include "engine/tactics/tactic_set.h"
@@ -95,18 +95,16 @@ bool has_plan(const Model& model) {
   return true;
 }
 
-std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) {
-  if (!has_plan(*source.model)) return find_backend("engine")->open(source, options);
-  return std::make_unique<PlanSession>(source.model);
-}
+class PlanBackend final : public Backend {
+ public:
+  PlanBackend() : Backend({.name = "engine", .summary = "plans that were saved and loaded"}) {}
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& options) const override {
+    if (!has_plan(*source.model)) return built_in_backends().get("engine").open(source, options);
+    return std::make_unique<PlanSession>(source.model);
+  }
+};
 
-constexpr Backend kPlanBackend = {.name = "engine",
-                                  .option = {},
-                                  .runner_prefix = {},
-                                  .human_name = {},
-                                  .summary = "plans that were saved and loaded",
-                                  .probe = nullptr,
-                                  .open = open};
+const PlanBackend kPlanBackend;
 
 /// Problems of the conformance cases, beyond those that are expected of the engine.
 int check_cases(std::span<const ConformanceCase> cases, const ConformanceExpectations& expected) {

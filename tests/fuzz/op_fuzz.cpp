@@ -23,7 +23,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/memory_limit.h"
@@ -199,7 +199,7 @@ int main(int argc, char** argv) try {
     else if (word == "--jobs")
       options.jobs = std::atoi(value());
     else if (word == "--against")
-      options.against = assay::find_backend(value());
+      options.against = &assay::built_in_backends().get(value());
     else if (word == "--round")
       options.round = std::atoi(value());
     else if (word == "--table")

@@ -17,7 +17,7 @@
 #include "assay/edit.h"
 #include "assay/fold.h"
 #include "assay/io.h"
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 #include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/log.h"
@@ -98,7 +98,7 @@ const std::vector<Path>& paths(const std::string& file) {
       {"convert down", false, [](const auto& m, const Subject& s) { convert(m, s, false); }},
       {"engine", true,
        [](const auto& m, const Subject&) {
-         const auto session = find_backend("engine")->open({.model = m, .path = ""}, {.threads = 1});
+         const auto session = built_in_backends().get("engine").open({.model = m, .path = ""}, {.threads = 1});
          session->run({}, [](size_t, Tensor) {});
        }},
       {"prove", true,
@@ -107,7 +107,7 @@ const std::vector<Path>& paths(const std::string& file) {
        [file](const auto& m, const Subject&) {
          save_model(*m, file);
          lint::LintOptions options{.path = file};
-         options.backend = find_backend("reference");
+         options.backend = &built_in_backends().get("reference");
          options.feed = [](const std::vector<TensorInfo>&) { return TensorList(); };
          lint_model(options);
        }},

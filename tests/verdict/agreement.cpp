@@ -11,7 +11,7 @@
 
 #include "../common/models.h"
 #include "arbiter/arbiter.h"
-#include "backends/backend_list.h"
+#include "backends/backend_set.h"
 
 namespace assay {
 namespace {
@@ -23,7 +23,7 @@ struct Result {
 
 Result run_on(const char* backend, const std::shared_ptr<Model>& model, const std::vector<Tensor>& feed) {
   Result r{backend, {}};
-  const std::unique_ptr<Session> session = find_backend(backend)->open({model, {}}, {});
+  const std::unique_ptr<Session> session = built_in_backends().get(backend).open({model, {}}, {});
   for (const TensorInfo& o : session->outputs()) r.outputs.push_back({o.name, {}});
   session->run(feed, [&](size_t i, Tensor t) { r.outputs[i].tensor = std::move(t); });
   return r;

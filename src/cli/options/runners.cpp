@@ -2,7 +2,6 @@
 
 #include <cctype>
 
-#include "backends/backend_list.h"
 #include "base/log.h"
 #include "cli/values.h"
 
@@ -27,10 +26,10 @@ Option onnxrt_library_option() {
           .metavar = "FILE"};
 }
 
-void add_runner_options(ArgParser& parser) {
+void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   OptionGroup& runners =
       parser.add_group("Runners", "May be repeated and mixed; they run in the order given.");
-  for (const Backend* backend : all_backends()) {
+  for (const Backend* backend : backends.all()) {
     std::string help(backend->summary);
     help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
     runners.options.push_back(
@@ -60,10 +59,10 @@ void add_runner_options(ArgParser& parser) {
   };
 }
 
-std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const EngineBuildOptions& building, bool is_plan) {
+std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends, const EngineBuildOptions& building, bool is_plan) {
   const auto open = [building](const ModelSource& source, const SessionOptions& session) { return open_engine_session(source, session, building); };
   std::vector<std::string> flags = {kTensorRtRole};
-  for (const Backend* backend : all_backends()) flags.emplace_back(backend->option);
+  for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
   std::vector<RunnerChoice> choices;
   for (const std::string& flag : args.sequence(flags)) {
     if (flag == kTensorRtRole) {
@@ -72,19 +71,16 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const Engi
                       "--trt: TensorRT is not part of this build, and {} forbids to run another engine in its "
                       "role. Leave {} out, or say --engine.",
                       kStrict, kStrict);
-      const Backend* engine = find_backend("engine");
-      require(engine != nullptr, ErrorCode::kUnsupported,
-              "--trt needs the engine, which this build leaves out");
       log::once(log::Severity::kWarning,
                 "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
-      choices.push_back({.backend = engine,
+      choices.push_back({.backend = &backends.get("engine"),
                          .prefix = "trt-runner",
                          .human_name = "TensorRT",
                          .open = open,
                          .note = "run by the engine of assay, not by TensorRT"});
       continue;
     }
-    for (const Backend* backend : all_backends())
+    for (const Backend* backend : backends.all())
       if (backend->option == flag)
         choices.push_back({.backend = backend,
                            .prefix = std::string(backend->runner_prefix),

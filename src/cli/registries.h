@@ -1,0 +1,49 @@
+// What the program works with: everything that the manifests list, and what modules add.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/backend_set.h"
+#include "cli/command.h"
+#include "engine/tactics/tactic_set.h"
+#include "ops/op_set.h"
+#include "passes/pass_set.h"
+
+namespace assay::cli {
+
+#define ASSAY_COMMAND(name) ASSAY_DECLARE_COMMAND(name)
+#include "cli/commands.def"
+#undef ASSAY_COMMAND
+
+/// The commands of the program.
+class CommandSet {
+ public:
+  /// Appends. `command` must live as long as the set; `owner`, if any, is kept until then. Throws Error when
+  /// another command has its name.
+  void add(const Command& command, std::shared_ptr<const void> owner = nullptr);
+
+  /// In the order of --help.
+  std::span<const Command* const> all() const { return commands_; }
+  /// The command that these words name, each below the one before; null when there is none.
+  const Command* find(std::span<const std::string> path) const;
+
+ private:
+  std::vector<const Command*> commands_;
+  std::vector<std::shared_ptr<const void>> owners_;
+};
+
+struct Registries {
+  /// With everything that the manifests list.
+  Registries();
+
+  std::shared_ptr<OpSet> ops;
+  std::shared_ptr<PassSet> passes;
+  std::shared_ptr<engine::TacticSet> tactics;
+  BackendSet backends;
+  CommandSet commands;
+};
+
+}  // namespace assay::cli
