@@ -8,10 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/graph.h"
 #include "assay/tensor.h"
 
-namespace assay {
+namespace assay ASSAY_API {
+
+class PassSet;
+namespace engine {
+class TacticSet;
+}
 
 /// Name and type of a model input or output; it may be a sequence, optional or map too.
 struct TensorInfo {
@@ -38,6 +44,12 @@ struct SessionOptions {
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
   std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
   bool optimize = true;       ///< engine: false leaves out every pass that it can do without
+  /// Engine: the passes and tactics that it may use; null: those of this build.
+  std::shared_ptr<const PassSet> passes = {};
+  std::shared_ptr<const engine::TacticSet> tactics = {};
+  /// Engine: the operators that a plan's nodes may be (those of a model are Model::ops); null: those of this
+  /// build.
+  std::shared_ptr<const OpSet> ops = {};
   /// ONNX Runtime: receives what the library warns of, from any thread; null: it goes to stderr.
   std::function<void(std::string_view)> on_warning = {};
 };
@@ -69,7 +81,7 @@ struct BackendVariant {
 /// What is known of a backend without asking it.
 struct BackendInfo {
   std::string_view name;           ///< engine, onnxrt, reference
-  std::string_view option = {};         ///< --engine, ...
+  std::string_view option = {};    ///< --engine, ...
   std::string_view runner_prefix = {};  ///< engine-runner, onnxrt-runner, ...: as in upstream's runner names
   std::string_view human_name = {};     ///< ONNX-Runtime, ...
   std::string_view summary = {};        ///< for --help
@@ -81,8 +93,8 @@ struct BackendInfo {
   std::span<const BackendVariant> variants = {};
 };
 
-/// A way to run models. Those of this build are the lines of backends.def; modules bring others. Its functions
-/// may be called from any thread.
+/// A way to run models. Those of this build are the lines of backends.def; modules bring others. Its
+/// functions may be called from any thread.
 class Backend : public BackendInfo {
  public:
   explicit constexpr Backend(const BackendInfo& info) : BackendInfo(info) {}
@@ -99,4 +111,4 @@ class Backend : public BackendInfo {
   virtual void announce(const SessionOptions&) const {}
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API

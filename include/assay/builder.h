@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/optimization_profile.h"
 #include "assay/runtime.h"
 #include "assay/timing_cache.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 /// How a step wants a tensor that it reads or writes.
 struct TensorFormat {
@@ -119,4 +120,4 @@ class Builder {
   mutable std::string explanation_;
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API

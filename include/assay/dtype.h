@@ -7,7 +7,9 @@
 #include <optional>
 #include <string_view>
 
-namespace assay {
+#include "assay/api.h"
+
+namespace assay ASSAY_API {
 
 enum class DType : uint8_t {
   kUndefined = 0,
@@ -75,4 +77,4 @@ std::optional<DType> dtype_from_name(std::string_view name);
 /// others.
 double unit_roundoff(DType t);
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace assay {
+#include "assay/api.h"
+
+namespace assay ASSAY_API {
 
 /// What kind of failure an Error reports; the command line maps every kind to exit code 1.
 enum class ErrorCode {
@@ -72,4 +74,4 @@ decltype(auto) with_context(Place&& place, Body&& body) {
   }
 }
 
-}  // namespace assay
+}  // namespace ASSAY_API

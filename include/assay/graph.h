@@ -17,11 +17,12 @@
 #include <variant>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/tensor.h"
 #include "assay/type.h"
 #include "assay/unaligned_tensor.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 class Graph;
 class OpSet;
@@ -313,4 +314,4 @@ struct Model {
   std::unordered_set<std::string> seen_names_;
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -5,9 +5,10 @@
 #include <memory>
 #include <string>
 
+#include "assay/api.h"
 #include "assay/graph.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 struct ImportOptions {
   /// Folder of external data files; empty: the model's own folder. Locations may not leave it.
@@ -52,4 +53,4 @@ struct ExportOptions {
 /// the replaced model's data file would be left without a model, or a data file that is not its own replaced.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/shape.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 /// For inputs with open extents, the shapes that may come: the least, the most, and the one to be fast at.
 /// For an input that decides about shapes by what it holds (a shape tensor, such as the target of a Reshape),
@@ -41,4 +42,4 @@ class OptimizationProfile {
   std::vector<Range> ranges_;
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API

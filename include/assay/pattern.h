@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/graph.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 class PatternMapping;
 
@@ -91,4 +92,4 @@ class PatternMapping {
 int64_t replace_all(Graph& graph, const GraphPattern& pattern,
                     const std::function<void(Graph&, const PatternMapping&)>& build);
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -11,12 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/error.h"
 #include "assay/graph.h"
 #include "assay/optimization_profile.h"
 #include "assay/tensor.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 class Engine;
 class ExecutionContext;
@@ -291,4 +292,4 @@ class EngineInspector {
   std::shared_ptr<const Engine> engine_;
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+#include "assay/api.h"
+
+namespace assay ASSAY_API {
 
 /// Known extents, outermost first. A scalar has rank 0. Every extent is >= 0.
 class Shape {
@@ -52,4 +54,4 @@ int normalize_axis(int64_t axis, int rank, const char* what = "axis");
 /// NumPy broadcasting of two shapes; throws Error when they do not match.
 Shape broadcast(const Shape& a, const Shape& b);
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/dtype.h"
 #include "assay/error.h"
 #include "assay/shape.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 /// Maps C++ element types to DType. Half precision and narrower types have no C++ type here: their storage is
 /// bytes, and tensor/convert.h converts.
@@ -197,4 +198,4 @@ struct NamedTensor {
 using TensorList = std::vector<NamedTensor>;
 const Tensor* find(const TensorList& list, std::string_view name);
 
-}  // namespace assay
+}  // namespace ASSAY_API

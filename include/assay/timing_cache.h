@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
-namespace assay {
+#include "assay/api.h"
+
+namespace assay ASSAY_API {
 
 /// What candidates of the builder took, in seconds by problem, for each environment they were measured in. An
 /// environment is a text that says all that times depend on besides the problem: processor, instruction sets,
@@ -49,4 +51,4 @@ class TimingCache {
 /// threads.
 std::string timing_environment(int threads);
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/dtype.h"
 #include "assay/shape.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 /// One extent: a number, a named symbol (`batch`, or an expression over symbols such as `2*height`), or
 /// unknown.
@@ -77,4 +78,4 @@ struct Type {
   std::string str() const;
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API

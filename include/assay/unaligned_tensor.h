@@ -5,9 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/tensor.h"
 
-namespace assay {
+namespace assay ASSAY_API {
 
 /// A contiguous row-major tensor that may begin at any address, as the weights of a mapped model do: it has
 /// bytes, but no typed elements. aligned() gives the Tensor to compute with. Copies share the storage, which is
@@ -54,4 +55,4 @@ class UnalignedTensor {
   Tensor raw_;  ///< misaligned perhaps, and then not to leave this class
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API

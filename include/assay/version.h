@@ -1,8 +1,20 @@
+// The version of these headers; CMake reads it from here.
 #pragma once
 
-namespace assay {
+#include "assay/api.h"
 
-/// The version of this build, as in `assay --version`.
+#define ASSAY_VERSION_MAJOR 0
+#define ASSAY_VERSION_MINOR 1
+#define ASSAY_VERSION_PATCH 0
+#define ASSAY_VERSION "0.1.0"
+
+namespace assay ASSAY_API {
+
+/// As in `assay --version`.
 inline constexpr const char* kVersion = ASSAY_VERSION;
 
-}  // namespace assay
+/// The version of the library that the program runs with. Programs and libassay.so must agree in everything
+/// but the patch level (the file's name sees to that).
+const char* library_version();
+
+}  // namespace ASSAY_API

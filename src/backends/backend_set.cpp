@@ -1,16 +1,19 @@
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 
 #include <fmt/format.h>
 
 #include "assay/error.h"
+#include "backends/backend_list.h"
 
 namespace assay {
 
 void BackendSet::add(const Backend& backend, std::shared_ptr<const void> owner) {
   for (const Backend* b : backends_) {
-    require(b->name != backend.name, ErrorCode::kInvalidArgument, "there is a backend '{}' already", backend.name);
+    require(b->name != backend.name, ErrorCode::kInvalidArgument, "there is a backend '{}' already",
+            backend.name);
     require(b->option != backend.option || b->option.empty(), ErrorCode::kInvalidArgument,
-            "the option {} of the backend '{}' is that of '{}' already", backend.option, backend.name, b->name);
+            "the option {} of the backend '{}' is that of '{}' already", backend.option, backend.name,
+            b->name);
   }
   backends_.push_back(&backend);
   if (owner != nullptr) owners_.push_back(std::move(owner));

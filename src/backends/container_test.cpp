@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/backend.h"
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "ops/infer.h"
 #include "ops/value_type.h"
 

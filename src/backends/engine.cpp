@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "backends/backend_set.h"
+#include "backends/backend_list.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/parallel.h"
@@ -88,6 +88,8 @@ engine::BuildConfig config_of(const SessionOptions& options) {
   engine::BuildConfig config = engine::default_config(threads->size());
   config.pool = threads;
   config.optimize = options.optimize;
+  config.passes.set = options.passes;
+  config.tactics.set = options.tactics;
   config.bodies_ahead = false;
   config.reports = false;
   return config;

@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
+#include "assay/backend_set.h"
 #include "assay/edit.h"
-#include "backends/backend_set.h"
 #include "engine/build/plan_builder.h"
 #include "ops/infer.h"
 #include "reference/interpreter.h"

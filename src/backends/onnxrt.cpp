@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "backends/backend_set.h"
+#include "backends/backend_list.h"
 #include "backends/onnxrt_allocator.h"
 #include "backends/onnxrt_library.h"
 #include "backends/session_info.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "assay/backend.h"
-#include "backends/backend_set.h"
+#include "backends/backend_list.h"
 #include "base/log.h"
 #include "graph/clone.h"
 #include "graph/read.h"

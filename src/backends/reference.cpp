@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "backends/backend_set.h"
+#include "backends/backend_list.h"
 #include "backends/onnxrt_nodes.h"
 #include "backends/session_info.h"
 #include "base/parallel.h"

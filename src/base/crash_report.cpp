@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <string_view>
@@ -27,12 +26,19 @@ constexpr std::array<SignalName, 5> kSignals = {{{SIGSEGV, "segmentation fault"}
 struct Texts {
   std::string_view doing, remedy;
 };
-std::atomic<const CrashNote*> newest{nullptr};
-Texts texts;
+Texts of_first_thread;  // what a thread of a pool works on is not known to itself
+[[gnu::tls_model("initial-exec")]] thread_local Texts of_thread;
+[[gnu::tls_model("initial-exec")]] thread_local bool is_first_thread = false;
 pid_t reporting_process = 0;
 
+void set_texts(const Texts& texts) {
+  of_thread = texts;
+  if (is_first_thread) of_first_thread = texts;
+}
+
 void on_crash(int number) {
-  if (newest.load() != nullptr && ::getpid() == reporting_process) {
+  const Texts& texts = of_thread.doing.empty() ? of_first_thread : of_thread;
+  if (!texts.doing.empty() && ::getpid() == reporting_process) {
     say_at_once("[!] ");
     say_at_once(texts.doing);
     say_at_once(" crashed");
@@ -58,6 +64,7 @@ void say_at_once(std::string_view text) {
 
 void report_crashes() {
   reporting_process = ::getpid();
+  is_first_thread = true;
   // A stack that has overflowed has no room for the handler.
   constexpr size_t kStackBytes = size_t{64} << 10;
   static std::array<char, kStackBytes> stack;
@@ -70,16 +77,16 @@ void report_crashes() {
   for (const SignalName& s : kSignals) ::sigaction(s.number, &action, nullptr);
 }
 
-CrashNote::CrashNote(const std::string& doing, const std::string& remedy)
-    : doing_(doing), remedy_(remedy), outer_(newest.load()) {
-  log::flush();
-  texts = {doing_, remedy_};
-  newest = this;
+CrashMark::CrashMark(std::string_view doing, std::string_view remedy)
+    : outer_doing_(of_thread.doing), outer_remedy_(of_thread.remedy) {
+  set_texts({doing, remedy});
 }
 
-CrashNote::~CrashNote() {
-  newest = outer_;
-  texts = outer_ == nullptr ? Texts{} : Texts{outer_->doing_, outer_->remedy_};
+CrashMark::~CrashMark() { set_texts({outer_doing_, outer_remedy_}); }
+
+CrashNote::CrashNote(const std::string& doing, const std::string& remedy)
+    : doing_(doing), remedy_(remedy), mark_(doing_, remedy_) {
+  log::flush();
 }
 
 }  // namespace assay

@@ -64,7 +64,7 @@ class Bench {
  public:
   Bench(const Options& options, const std::string& command)
       : options_(options),
-        loader_({.path = options.model}),
+        loader_({.path = options.model, .import = {.ops = options.session.ops}}),
         runtime_({.threads = options.session.threads,
                   .on_warning =
                       [this](const std::string& sentence) {
@@ -351,7 +351,9 @@ class Bench {
 
 /// Throws Error for options that contradict each other.
 void check(const Options& o) {
-  const auto is_engine = [&](const std::string& name) { return parse_backend_name(name, *o.backend_set).backend == kEngine; };
+  const auto is_engine = [&](const std::string& name) {
+    return parse_backend_name(name, *o.backend_set).backend == kEngine;
+  };
   const auto engines = std::count_if(o.backends.begin(), o.backends.end(), is_engine);
   require(!o.model.empty() || !o.plan.empty(), ErrorCode::kInvalidArgument,
           "no model is given: name an ONNX model, or the plan of an engine");

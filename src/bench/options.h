@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/backend_set.h"
 #include "assay/builder.h"
-#include "backends/backend_set.h"
 #include "bench/feed.h"
 #include "bench/shapes.h"
 

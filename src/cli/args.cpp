@@ -80,6 +80,13 @@ ArgParser::ArgParser(std::string program, std::string description) : contents_(s
   contents_->description = std::move(description);
 }
 
+bool ArgParser::has_option(std::string_view name) const {
+  for (const auto& group : contents_->groups)
+    for (const Option& o : group->options)
+      if (std::find(o.names.begin(), o.names.end(), name) != o.names.end()) return true;
+  return false;
+}
+
 OptionGroup& ArgParser::add_group(std::string title, std::string description) {
   contents_->groups.push_back(
       std::make_unique<OptionGroup>(OptionGroup{std::move(title), std::move(description), {}}));

@@ -142,6 +142,9 @@ class ArgParser {
   void add_command(std::string name, std::string summary, std::string description,
                    std::function<void(ArgParser&)> fill);
 
+  /// Whether an option of this spelling was added, here and not in a subcommand.
+  bool has_option(std::string_view name) const;
+
   /// Throws UsageError. Words are those after the program's name.
   ParsedArgs parse(std::span<const std::string> words) const;
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/bench_options.h"
+#include "cli/options/extensions.h"
 #include "cli/options/logging.h"
 #include "cli/options/resources.h"
 #include "cli/registries.h"
@@ -58,8 +59,11 @@ std::string version_text(const Invocation& invocation) {
 void add_command(ArgParser& parser, const Command& command, const Registries& registries) {
   parser.add_command(std::string(command.name), std::string(command.summary),
                      std::string(command.description), [&command, &registries](ArgParser& inner) {
-                       command.add_options(inner, registries);
-                       if (command.run != nullptr) add_resource_options(inner);
+                       command.add_options(inner, registries, command);
+                       if (command.run != nullptr) {
+                         add_extension_options(inner);
+                         add_resource_options(inner);
+                       }
                        for (const Command* sub : command.subcommands) add_command(inner, *sub, registries);
                      });
 }
@@ -72,6 +76,7 @@ ArgParser root_parser(const Invocation& invocation, const Registries& registries
     ArgParser parser(invocation.program, std::string(trtexec_command().description));
     add_bench_options(parser, /*as_trtexec=*/true);
     add_logging_options(parser);
+    add_extension_options(parser);
     add_resource_options(parser);
     return parser;
   }
@@ -87,7 +92,8 @@ ArgParser root_parser(const Invocation& invocation, const Registries& registries
   return parser;
 }
 
-const Command& find_command(const std::vector<std::string>& path, const Invocation& invocation, const Registries& registries) {
+const Command& find_command(const std::vector<std::string>& path, const Invocation& invocation,
+                            const Registries& registries) {
   if (is_trtexec(invocation)) return trtexec_command();
   const Command* found = registries.commands.find(path);
   require(found != nullptr && found->run != nullptr, ErrorCode::kInternal, "command {} cannot be run",
@@ -135,12 +141,14 @@ void print_trtexec_mark(const char* mark, const Invocation& invocation) {
   log::print(fmt::format("&&&& {} TensorRT.trtexec [assay v{}] # {}\n", mark, kVersion, invocation.command_line));
 }
 
-int run_command(const ParsedArgs& args, const Invocation& invocation, const Registries& registries) {
+int run_command(const ParsedArgs& args, const Invocation& invocation, const Registries& registries,
+                std::span<const std::string> warnings) {
   const Command& command = find_command(args.commands(), invocation, registries);
   CommandContext context(command, args, invocation, registries);
   const Outcome outcome = guarded([&] {
     apply_logging_options(args);
     apply_resource_options(args);
+    for (const std::string& w : warnings) log::warning("{}", w);
     refuse_unavailable(args);
     return command.run(context);
   });
@@ -158,7 +166,15 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
 }
 
 int parse_and_run(const Invocation& invocation, std::span<const std::string> words) {
-  const Registries registries;
+  Registries registries;
+  std::vector<std::string> left_out;
+  // What inspects modules must survive them.
+  const bool inspects_modules = words.size() > 2 && words[1] == "inspect" && words[2] == "extensions";
+  const Outcome loaded = guarded([&] {
+    if (!inspects_modules) left_out = load_extensions(registries, extensions_of(words.subspan(1)));
+    return 0;
+  });
+  if (loaded.status != 0) return loaded.status;
   const ArgParser parser = root_parser(invocation, registries);
   const ParsedArgs args = parser.parse(words.subspan(1));
   if (is_trtexec(invocation) && words.size() == 1) {
@@ -174,7 +190,7 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
     return 0;
   }
   if (!args.unrecognized().empty()) return report_unrecognized(args, invocation);
-  return run_command(args, invocation, registries);
+  return run_command(args, invocation, registries, left_out);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace {
 int run(CommandContext& context) {
   bench::Options options = read_bench_options(context.args(), is_trtexec(context.invocation()));
   options.backend_set = &context.registries().backends;
+  context.registries().give_to(options.session);
   context.announce();
   bench::run_bench(options, context.invocation().command_line);
   return 0;

@@ -61,7 +61,8 @@ void add_conformance_options(ArgParser& parser, const Registries& registries) {
   };
 }
 
-std::vector<const ConformanceTarget*> chosen_targets(const ParsedArgs& args, std::span<const ConformanceTarget> all) {
+std::vector<const ConformanceTarget*> chosen_targets(const ParsedArgs& args,
+                                                     std::span<const ConformanceTarget> all) {
   const std::vector<std::string> names = args.list("--on").value_or(default_targets(all));
   std::vector<const ConformanceTarget*> targets;
   for (const ConformanceTarget& t : all)

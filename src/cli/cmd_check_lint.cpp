@@ -1,11 +1,12 @@
 // assay check lint: everything that is wrong with a model.
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/runners.h"
+#include "cli/registries.h"
 #include "lint/lint.h"
 #include "run/loader_cache.h"
 
@@ -72,6 +73,7 @@ int run(CommandContext& context) {
   options.path = model.path;
   options.import.external_data_dir = args.text("--external-data-dir").value_or("");
   options.import.ignore_external_data = args.has("--ignore-external-data");
+  options.import.ops = context.registries().ops;
   for (const InputShape& s : model.input_shapes) options.input_shapes.emplace_back(s.name, s.dims);
   options.upstream_only =
       args.text("--rules").value_or(context.invocation().as_polygraphy() ? "upstream" : "all") == "upstream";

@@ -1,7 +1,7 @@
 // assay convert: an ONNX model into an engine's plan, or into another ONNX model.
 #include <filesystem>
 
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/data_loader.h"
@@ -56,7 +56,8 @@ int run(CommandContext& context) {
   const std::string output = args.text(kOutput).value();
   const std::string target = target_of(args, output);
   const ModelOptions model = read_model_options(args);
-  ModelLoaderOptions loading = read_model_loader_options(args, model.path, "--save-onnx");
+  ModelLoaderOptions loading =
+      read_model_loader_options(args, model.path, "--save-onnx", context.registries().ops);
   EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
   if (target == "onnx") loading.save.path = output;
   context.announce();

@@ -9,7 +9,7 @@ namespace {
 constexpr const Command* kSubcommands[] = {
     &command_inspect_model::def,   &command_inspect_data::def,         &command_inspect_sparsity::def,
     &command_inspect_diff::def,    &command_inspect_capability::def,   &command_inspect_builder::def,
-    &command_inspect_tactics::def, &command_inspect_diff_tactics::def,
+    &command_inspect_tactics::def, &command_inspect_diff_tactics::def, &command_inspect_extensions::def,
 };
 
 }  // namespace

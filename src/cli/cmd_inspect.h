@@ -13,5 +13,6 @@ ASSAY_DECLARE_COMMAND(inspect_capability)
 ASSAY_DECLARE_COMMAND(inspect_builder)
 ASSAY_DECLARE_COMMAND(inspect_tactics)
 ASSAY_DECLARE_COMMAND(inspect_diff_tactics)
+ASSAY_DECLARE_COMMAND(inspect_extensions)
 
 }  // namespace assay::cli

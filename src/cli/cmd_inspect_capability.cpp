@@ -10,6 +10,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "cli/values.h"
 #include "graph/clone.h"
 #include "graph/export.h"
@@ -154,7 +155,7 @@ int run(CommandContext& context) {
       parse_input_shapes("--input-shapes", args.list("--input-shapes").value_or(std::vector<std::string>()));
   const bool is_partitioned = args.has("--with-partitioning");
   const std::string path = read_onnx_model_path(args);
-  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   const std::vector<UnsupportedNode> unsupported = find_unsupported(*model);
   const std::vector<NodeRange> ranges = partition(*model, unsupported);
   const std::shared_ptr<Model> known = with_known_inputs(*model, path, shapes);

@@ -4,6 +4,7 @@
 #include "cli/cmd_inspect.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
+#include "cli/registries.h"
 #include "graph/import.h"
 #include "inspect/model_diff.h"
 #include "run/failure.h"
@@ -48,15 +49,17 @@ DiffOptions read_diff_options(const ParsedArgs& args) {
   return options;
 }
 
-std::shared_ptr<Model> load(const ParsedArgs& args, const std::string& option) {
+std::shared_ptr<Model> load(const ParsedArgs& args, const std::string& option,
+                            const std::shared_ptr<const OpSet>& ops) {
   const std::string path = read_onnx_model_path(args, option);
   log::info("Loading model: {}", path);
   return load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
-                           .ignore_external_data = args.has("--ignore-external-data")});
+                           .ignore_external_data = args.has("--ignore-external-data"),
+                           .ops = ops});
 }
 
-int compare(const ParsedArgs& args) {
-  const std::shared_ptr<Model> a = load(args, "model_a"), b = load(args, "model_b");
+int compare(const ParsedArgs& args, const std::shared_ptr<const OpSet>& ops) {
+  const std::shared_ptr<Model> a = load(args, "model_a", ops), b = load(args, "model_b", ops);
   const ModelDiff diff = diff_models(*a, *b, read_diff_options(args));
   log::info("==== Model Difference ====\n{}", diff_text(diff));
   if (const auto path = args.text("--json")) {
@@ -70,7 +73,7 @@ int compare(const ParsedArgs& args) {
 
 int run(CommandContext& context) {
   try {
-    return compare(context.args());
+    return compare(context.args(), context.registries().ops);
   } catch (...) {
     report_exception();
     return kTrouble;

@@ -11,6 +11,7 @@
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/options/unavailable.h"
+#include "cli/registries.h"
 #include "graph/order.h"
 #include "graph/to_text.h"
 #include "inspect/engine_text.h"
@@ -164,7 +165,7 @@ int run(CommandContext& context) {
   if (options.is_plan) return show_engine(args, options.path);
   if (args.has("--combine-tensor-info"))
     log::warning("--combine-tensor-info is about plans; of an ONNX model it shows nothing.");
-  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
   if (!options.input_shapes.empty()) {
     const TopologicalScope sorted(*model);
     for (const InputShape& shape : options.input_shapes) set_input_shape(*model, shape.name, shape.dims);

@@ -3,6 +3,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "passes/sparsity.h"
 
 namespace assay::cli::command_inspect_sparsity {
@@ -18,7 +19,7 @@ int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string path = read_onnx_model_path(args);
   context.announce();
-  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   find_sparse_weights(*model->graph);
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "graph/export.h"
 #include "ops/infer.h"
 #include "passes/mark_outputs.h"
@@ -152,8 +153,9 @@ void change_outputs(const ParsedArgs& args, Model& model) {
   if (const auto outputs = args.list("--onnx-exclude-outputs")) unmark_outputs(model, *outputs);
 }
 
-std::shared_ptr<Model> load(const ParsedArgs& args, const std::string& path) {
-  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+std::shared_ptr<Model> load(const CommandContext& context, const std::string& path) {
+  const ParsedArgs& args = context.args();
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   with_context([&] { return "in " + path; }, [&] { change_outputs(args, *model); });
   return model;
 }
@@ -188,7 +190,8 @@ std::string count_text(const std::vector<std::pair<std::string, size_t>>& counts
   return "{" + text + "}";
 }
 
-std::vector<PluginMatches> find_matches(const ParsedArgs& args, const std::string& path) {
+std::vector<PluginMatches> find_matches(const CommandContext& context, const std::string& path) {
+  const ParsedArgs& args = context.args();
   const fs::path dir = plugin_dir(args);
   std::vector<PluginMatches> found;
   std::vector<std::pair<std::string, size_t>> counts;
@@ -198,7 +201,7 @@ std::vector<PluginMatches> find_matches(const ParsedArgs& args, const std::strin
     log::info("checking {} in model", plugin);
     const PluginPattern pattern = read_pattern(dir / plugin);
     if (model == nullptr) {
-      model = load(args, path);
+      model = load(context, path);
       infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
     }
     found.push_back(match_plugin(pattern, *model, claims));
@@ -211,14 +214,14 @@ std::vector<PluginMatches> find_matches(const ParsedArgs& args, const std::strin
 }
 
 int run_list(CommandContext& context) {
-  find_matches(context.args(), read_path(context.args()));
+  find_matches(context, read_path(context.args()));
   return 0;
 }
 
 int run_match(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string path = read_path(args);
-  const std::vector<PluginMatches> found = find_matches(args, path);
+  const std::vector<PluginMatches> found = find_matches(context, path);
   const std::string config =
       args.text("-o").value_or(fs::absolute(beside(path, "config.yaml")).lexically_normal().string());
   AtomicFile file(config);
@@ -263,7 +266,7 @@ int run_replace(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string path = read_path(args);
   const fs::path dir = plugin_dir(args);
-  const std::shared_ptr<Model> model = load(args, path);
+  const std::shared_ptr<Model> model = load(context, path);
   const std::string config = args.text("--config").value_or(beside(path, "config.yaml"));
   const std::vector<PluginMatches> plugins = load_plugin_config(config);
   for (const PluginMatches& plugin : plugins) refuse_own_replacement(dir, plugin.name);

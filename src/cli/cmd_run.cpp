@@ -1,9 +1,11 @@
 // assay run: inference on several backends, and whether they agree.
 #include "base/log.h"
+#include "base/python_repr.h"
 #include "cli/command.h"
 #include "cli/options/comparator.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/engine_building.h"
+#include "cli/options/extensions.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
@@ -27,16 +29,23 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_comparator_options(parser);
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
+  add_module_options(parser, registries);
 }
 
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
+  const ExtensionArgs modules(args, context.registries());
+  modules.validate();
   RunOptions options;
   options.session = read_session_options(args);
+  context.registries().give_to(options.session);
   ModelOptions model = read_model_options(args, Plans::kAccepted);
-  options.runners = read_runner_choices(args, context.registries().backends, read_engine_building_options(args, model.input_shapes), model.is_plan);
-  options.model = read_model_loader_options(args, model.path, kSavePath);
+  options.runners =
+      read_runner_choices(args, context.registries().backends,
+                          read_engine_building_options(args, model.input_shapes), model.is_plan);
+  options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
   options.model.is_plan = model.is_plan;
+  options.model.edits = modules.model_edits();
   DataOptions data = read_data_options(args, std::move(model.input_shapes));
   options.data = std::move(data.random);
   options.load_inputs = std::move(data.load_inputs);
@@ -45,7 +54,9 @@ int run(CommandContext& context) {
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
   if (!args.has("--trt")) warn_of_builder_options(args);
   context.announce();
-  log::verbose("Loaded extension modules: []");
+  std::vector<std::string> names;
+  for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
+  log::verbose("Loaded extension modules: {}", python_list_repr(names));
   return static_cast<int>(run_and_compare(options));
 }
 

@@ -21,7 +21,7 @@ using Words = std::vector<std::string>;
 
 ArgParser run_parser() {
   ArgParser parser("assay run", "");
-  command_run::def.add_options(parser, Registries());
+  command_run::def.add_options(parser, Registries(), command_run::def);
   return parser;
 }
 
@@ -245,7 +245,7 @@ TEST(RunOptions, Model) {
 
 TEST(RunOptions, ModelLoader) {
   const auto read = [](const Words& words) {
-    return read_model_loader_options(parse(words), "m.onnx", "--save-onnx");
+    return read_model_loader_options(parse(words), "m.onnx", "--save-onnx", nullptr);
   };
   EXPECT_TRUE(read({"--onnx-outputs", "mark", "all"}).mark_all);
   EXPECT_EQ(read({"--onnx-outputs", "mark"}).outputs, (Words{"mark"}));
@@ -329,12 +329,12 @@ TEST(RunOptions, ComparisonValuesAreCheckedBeforeAnythingRuns) {
 
 /// Calls visit(path, parser) for every command, with the options that it takes.
 template <typename Visit>
-void for_each_command(std::span<const Command* const> commands, const Registries& registries, const std::string& path,
-                      const Visit& visit) {
+void for_each_command(std::span<const Command* const> commands, const Registries& registries,
+                      const std::string& path, const Visit& visit) {
   for (const Command* c : commands) {
     const std::string own = path + " " + std::string(c->name);
     ArgParser parser(own, "");
-    c->add_options(parser, registries);
+    c->add_options(parser, registries, *c);
     visit(own, parser);
     for_each_command(c->subcommands, registries, own, visit);
   }
@@ -343,14 +343,18 @@ void for_each_command(std::span<const Command* const> commands, const Registries
 TEST(CommandOptions, WhoLoadsInputsSaysWhyNoScriptDoes) {
   size_t count = 0;
   const Registries registries;
-  for_each_command(registries.commands.all(), registries, "assay", [&](const std::string& command, const ArgParser& parser) {
-    const std::string help = parser.help(100);
-    // What data to-input writes is for that option; it has none itself. That of bench is trtexec's: files of numbers.
-    if (help.find("--load-inputs") == std::string::npos || command == "assay data to-input" || command == "assay bench") return;
-    ++count;
-    for (const char* name : {"--data-loader-script", "--data-loader-func-name"})
-      EXPECT_NE(help.find(name), std::string::npos) << command << " " << name;
-  });
+  for_each_command(registries.commands.all(), registries, "assay",
+                   [&](const std::string& command, const ArgParser& parser) {
+                     const std::string help = parser.help(100);
+                     // What data to-input writes is for that option; it has none itself. That of bench is
+                     // trtexec's: files of numbers.
+                     if (help.find("--load-inputs") == std::string::npos ||
+                         command == "assay data to-input" || command == "assay bench")
+                       return;
+                     ++count;
+                     for (const char* name : {"--data-loader-script", "--data-loader-func-name"})
+                       EXPECT_NE(help.find(name), std::string::npos) << command << " " << name;
+                   });
   EXPECT_GE(count, 7U) << "run, check lint, surgeon extract, sanitize, template trt-config, plugin ...";
 }
 

@@ -57,8 +57,9 @@ int run(CommandContext& context) {
   const ConvertOptions options = {.domain = args.text("--domain").value_or(""),
                                   .version = *args.integer("--to")};
   const std::string path = *args.text("model_file");
-  const std::shared_ptr<Model> model =
-      load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or("")});
+  const std::shared_ptr<Model> model = load_model(
+      path,
+      {.external_data_dir = args.text("--external-data-dir").value_or(""), .ops = context.registries().ops});
   const int64_t nodes = count_nodes(*model);
   const ConvertReport report =
       with_context([&] { return "in " + path; }, [&] { return convert_opset(*model, options); });

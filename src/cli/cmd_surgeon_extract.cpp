@@ -10,6 +10,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "cli/values.h"
 #include "graph/clone.h"
 #include "graph/metadata_text.h"
@@ -222,7 +223,7 @@ int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args);
   context.announce();
-  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
   log_model("Original Model", *model);
   edit(options.path, [&] { cut_out(args, model, options); });
   save_edited_model(args, *model);

@@ -5,6 +5,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "cli/values.h"
 #include "surgeon/insert.h"
 
@@ -100,7 +101,7 @@ int run(CommandContext& context) {
                     .inputs = args.list("--inputs").value(),
                     .outputs = args.list("--outputs").value(),
                     .attributes = read_attributes(args)};
-  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
   set_operator(args.text("--op").value(), *model, node);
   edit(path, [&] { insert_node(*model, node); });

@@ -5,6 +5,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "surgeon/prune.h"
 
 namespace assay::cli::command_surgeon_prune {
@@ -22,7 +23,7 @@ int run(CommandContext& context) {
   const std::string path = read_onnx_model_path(args);
   context.announce();
   const ResidentMemoryLimit limit;
-  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
   prune_weights(find_sparsity_targets(*model->graph));
   save_edited_model(args, *model);

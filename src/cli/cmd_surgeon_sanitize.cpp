@@ -15,6 +15,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "cli/values.h"
 #include "graph/clone.h"
 #include "graph/export.h"
@@ -313,7 +314,7 @@ int run(CommandContext& context) {
   const bool infers = !args.has("--no-shape-inference") && !args.has("--force-fallback-shape-inference");
   context.announce();
   if (!folds) warn_of_pointless_options(args);
-  const std::shared_ptr<Model> model = load_onnx_model(args, options.path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);
   const std::shared_ptr<Model> original = args.has("--prove") ? clone_model(*model) : nullptr;
   FoldTotals totals;
   edit(options.path, [&] {

@@ -9,6 +9,7 @@
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "cli/values.h"
 #include "surgeon/weight_reconstruct.h"
 #include "surgeon/weight_strip.h"
@@ -66,7 +67,7 @@ int run_strip(CommandContext& context) {
   const std::set<std::string> excluded = list ? read_names(*list) : std::set<std::string>();
   context.announce();
   const ResidentMemoryLimit limit;
-  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
   strip_weights(*model, excluded);
   save_edited_model(args, *model);
@@ -79,7 +80,7 @@ int run_reconstruct(CommandContext& context) {
   const int64_t seed = require_at_least("--seed", args.integer("--seed").value_or(kDefaultSeed), 0);
   context.announce();
   const ResidentMemoryLimit limit;
-  const std::shared_ptr<Model> model = load_onnx_model(args, path);
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   log_model("Original Model", *model);
   with_context([&] { return "in " + path; },
                [&] { reconstruct_weights(*model, static_cast<uint64_t>(seed)); });

@@ -26,7 +26,8 @@ struct Invocation {
 /// What a command works with.
 class CommandContext {
  public:
-  CommandContext(const Command& command, const ParsedArgs& args, const Invocation& invocation, const Registries& registries)
+  CommandContext(const Command& command, const ParsedArgs& args, const Invocation& invocation,
+                 const Registries& registries)
       : command_(command), args_(args), invocation_(invocation), registries_(registries) {}
 
   /// The one that runs.
@@ -48,20 +49,24 @@ class CommandContext {
   bool announced_ = false;
 };
 
-/// Declares a command's options; some depend on what there is.
+/// Declares a command's options; some depend on what there is, those of modules on the command itself.
 class OptionAdder {
  public:
+  using Full = void (*)(ArgParser&, const Registries&, const Command&);
   constexpr OptionAdder() = default;
-  constexpr OptionAdder(void (*add)(ArgParser&)) : plain_(add) {}                         // NOLINT
-  constexpr OptionAdder(void (*add)(ArgParser&, const Registries&)) : full_(add) {}  // NOLINT
-  void operator()(ArgParser& parser, const Registries& registries) const {
+  constexpr OptionAdder(void (*add)(ArgParser&)) : plain_(add) {}                               // NOLINT
+  constexpr OptionAdder(void (*add)(ArgParser&, const Registries&)) : with_registries_(add) {}  // NOLINT
+  constexpr OptionAdder(Full add) : full_(add) {}                                               // NOLINT
+  void operator()(ArgParser& parser, const Registries& registries, const Command& command) const {
     if (plain_ != nullptr) plain_(parser);
-    if (full_ != nullptr) full_(parser, registries);
+    if (with_registries_ != nullptr) with_registries_(parser, registries);
+    if (full_ != nullptr) full_(parser, registries, command);
   }
 
  private:
   void (*plain_)(ArgParser&) = nullptr;
-  void (*full_)(ArgParser&, const Registries&) = nullptr;
+  void (*with_registries_)(ArgParser&, const Registries&) = nullptr;
+  Full full_ = nullptr;
 };
 
 /// One line of commands.def.

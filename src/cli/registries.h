@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "cli/command.h"
 #include "engine/tactics/tactic_set.h"
+#include "extension/extension.h"
 #include "ops/op_set.h"
 #include "passes/pass_set.h"
 
@@ -39,11 +40,18 @@ struct Registries {
   /// With everything that the manifests list.
   Registries();
 
+  /// Adds everything that a module brings, or nothing: then it throws Error that names the module and what
+  /// there is already.
+  void add(const std::shared_ptr<extension::Extension>& module);
+  /// Operators, passes and tactics for sessions.
+  void give_to(SessionOptions& options) const;
+
   std::shared_ptr<OpSet> ops;
   std::shared_ptr<PassSet> passes;
   std::shared_ptr<engine::TacticSet> tactics;
   BackendSet backends;
   CommandSet commands;
+  std::vector<std::shared_ptr<extension::Extension>> extensions;
 };
 
 }  // namespace assay::cli

@@ -119,7 +119,7 @@ std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path,
 
 std::string trt_network_cpp(const ScriptModel& model, const std::string& command) {
   std::vector<std::string> headers = {"assay/backend.h", "assay/edit.h", "assay/error.h",
-                                      "backends/backend_set.h"};
+                                      "assay/backend_set.h"};
   if (!model.path.empty())
     for (std::string& h : load_headers(model)) headers.push_back(std::move(h));
   if (!model.infer_shapes) headers.emplace_back("ops/infer.h");
@@ -141,13 +141,14 @@ std::string trt_network_cpp(const ScriptModel& model, const std::string& command
   body +=
       "\n"
       "  infer_shapes(*model);\n"
-      "  const std::unique_ptr<Session> session = built_in_backends().get(\"engine\").open({model, {}}, {});\n";
+      "  const std::unique_ptr<Session> session = built_in_backends().get(\"engine\").open({model, {}}, "
+      "{});\n";
   return head("Makes a network and plans it on the engine.", command, headers) +
          main_text(body + kPrintSession);
 }
 
 std::string trt_config_cpp(const ScriptModel& model, const std::string& command) {
-  std::vector<std::string> headers = {"assay/backend.h", "assay/error.h", "backends/backend_set.h"};
+  std::vector<std::string> headers = {"assay/backend.h", "assay/error.h", "assay/backend_set.h"};
   if (!model.path.empty()) {
     headers.emplace_back("graph/import.h");
     headers.emplace_back("ops/infer.h");
@@ -161,11 +162,11 @@ std::string trt_config_cpp(const ScriptModel& model, const std::string& command)
         "  std::printf(\"%d thread(s), %s\\n\", options.threads, options.optimize ? \"optimised\" : \"as it "
         "is\");\n";
   else
-    body +=
-        "\n" + load_statements(model) +
-        "  infer_shapes(*model);\n"
-        "  const std::unique_ptr<Session> session = built_in_backends().get(\"engine\").open({model, {}}, options);\n" +
-        kPrintSession;
+    body += "\n" + load_statements(model) +
+            "  infer_shapes(*model);\n"
+            "  const std::unique_ptr<Session> session = built_in_backends().get(\"engine\").open({model, "
+            "{}}, options);\n" +
+            kPrintSession;
   return head("Sets up the engine.", command, headers) + main_text(body);
 }
 

@@ -43,7 +43,9 @@ class FunctionBackend final : public Backend {
  public:
   using Open = std::unique_ptr<Session> (*)(const ModelSource&, const SessionOptions&);
   explicit FunctionBackend(Open open) : Backend({.name = "fake", .human_name = "Fake"}), open_(open) {}
-  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o) const override { return open_(source, o); }
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& o) const override {
+    return open_(source, o);
+  }
 
  private:
   Open open_;
@@ -69,9 +71,10 @@ class LintRunTest : public LintTest {
     o.on_warning("Error merging shape info.\nFalling back.");
     return open_fake(source, o);
   }};
-  const FunctionBackend refuses_its_options{[](const ModelSource&, const SessionOptions&) -> std::unique_ptr<Session> {
-    fail(ErrorCode::kInvalidArgument, "there is no provider 'x'");
-  }};
+  const FunctionBackend refuses_its_options{
+      [](const ModelSource&, const SessionOptions&) -> std::unique_ptr<Session> {
+        fail(ErrorCode::kInvalidArgument, "there is no provider 'x'");
+      }};
 };
 
 TEST_F(LintRunTest, AModelThatRunsHasItsUsedNodesPass) {

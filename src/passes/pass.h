@@ -13,7 +13,15 @@
 
 namespace assay {
 
-/// One line of passes.def. Exactly one of match and run is set.
+/// The code of a pass that has data of its own, as those from extension modules.
+class CustomPass {
+ public:
+  virtual ~CustomPass() = default;
+  /// As PassDef::run.
+  virtual bool run(Model& model) const = 0;
+};
+
+/// One line of passes.def. Exactly one of match, run and custom is set.
 struct PassDef {
   std::string_view name;  ///< snake_case, as the file
   std::string_view summary;
@@ -22,6 +30,7 @@ struct PassDef {
   std::optional<Patch> (*match)(const Node&, const PassContext&) = nullptr;
   /// Works on the whole model; true when it changed something.
   bool (*run)(Model&) = nullptr;
+  const CustomPass* custom = nullptr;
 };
 
 }  // namespace assay

@@ -67,6 +67,7 @@ int64_t sweep(Graph& g, const PassDef& pass, const PassContext& context, int64_t
 
 /// Everything that a pass finds; returns the number of edits.
 int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, bool recurse) {
+  if (pass.custom != nullptr) return pass.custom->run(model) ? 1 : 0;
   if (pass.match == nullptr) return pass.run(model) ? 1 : 0;
   const PassContext context(model);
   int64_t edits = sweep(*model.graph, pass, context, budget);

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "arbiter/arbiter.h"
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -164,7 +164,7 @@ void Comparator::check_inputs() const {
 }
 
 RunOutcome Comparator::report_verdict() {
-  const std::shared_ptr<const Model> model = loader_.load_for(backend_reference::def).model;
+  const std::shared_ptr<const Model> model = loader_.load_for(built_in_backends().get("reference")).model;
   cache_->set_inputs(tensor_infos(model->graph->inputs));
   if (options_.runners.empty()) check_inputs();
   size_t iterations = 0;

@@ -79,13 +79,15 @@ std::vector<ConformanceTarget> conformance_targets(const BackendSet& backends) {
                      .summary = "inferred types and shapes against the values that the reference computes",
                      .run = [](const ConformanceCase& test) { return run_inference_case(test.folder); },
                      .is_default = true});
-  const auto add = [&](const Backend& backend, std::string name, std::string_view summary, SessionOptions options) {
+  const auto add = [&](const Backend& backend, std::string name, std::string_view summary,
+                       SessionOptions options) {
     options.on_warning = [](std::string_view) {};  // the verdict says it all
     targets.push_back({.name = std::move(name),
                        .summary = summary,
-                       .run = [&backend, options = std::move(options)](const ConformanceCase& test) {
-                         return run_conformance_case(test.folder, backend, options);
-                       },
+                       .run =
+                           [&backend, options = std::move(options)](const ConformanceCase& test) {
+                             return run_conformance_case(test.folder, backend, options);
+                           },
                        .is_default = backend.is_own});
   };
   for (const Backend* backend : backends.all()) {

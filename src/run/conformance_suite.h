@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "run/conformance.h"
 
 namespace assay {
@@ -26,7 +26,8 @@ struct ConformanceTarget {
   bool is_default = false;  ///< judged unless others are named
 };
 
-/// Inference, and every backend with its variants: engine, engine-unoptimized, onnxrt, ... They refer to the backends.
+/// Inference, and every backend with its variants: engine, engine-unoptimized, onnxrt, ... They refer to the
+/// backends.
 std::vector<ConformanceTarget> conformance_targets(const BackendSet& backends);
 
 /// The cases below a root, sorted by name. Throws Error (kNotFound) when there is none.

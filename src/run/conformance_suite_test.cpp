@@ -8,7 +8,7 @@
 #include <fstream>
 #include <protozero/pbf_writer.hpp>
 
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "run/run_test_util.h"
 
 namespace assay::conformance_suite_test {

@@ -307,7 +307,11 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
 }
 
 std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session, const EngineBuildOptions& options) {
-  auto runtime = std::make_shared<Runtime>(RuntimeOptions{.threads = session.threads});
+  auto runtime = std::make_shared<Runtime>(
+      RuntimeOptions{.threads = session.threads,
+                     .ops = source.model != nullptr ? source.model->ops : session.ops,
+                     .passes = session.passes,
+                     .tactics = session.tactics});
   std::shared_ptr<Engine> engine;
   if (source.model == nullptr) {
     log::info("Loading bytes from {}", source.path);

@@ -22,11 +22,14 @@ bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
   if (o.is_plan) return false;
   return o.mark_all || o.outputs || o.exclude_outputs || !o.import.external_data_dir.empty() ||
-         o.infer_shapes || !o.save.path.empty() || o.convert_to_fp16 || is_text_model(o.path);
+         o.infer_shapes || !o.edits.empty() || !o.save.path.empty() || o.convert_to_fp16 ||
+         is_text_model(o.path);
 }
 
 std::shared_ptr<Model> ModelLoader::read(bool report) const {
   std::shared_ptr<Model> model = load_model(options_.path, options_.import);
+  for (const auto& edit : options_.edits)
+    with_context([&] { return "in " + options_.path; }, [&] { edit(model); });
   if (options_.infer_shapes) infer_known_shapes(*model, report);
   // Outputs that are named keep their type through the conversion; all of them are the tensors that it made, so that
   // what goes wrong is traced through every one.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct ModelLoaderOptions {
   bool mark_all = false;                            ///< every tensor becomes an output
   std::optional<std::vector<std::string>> outputs;  ///< these tensors become the outputs
   std::optional<std::vector<std::string>> exclude_outputs;
+  /// Applied to the model as it was loaded, before anything else.
+  std::vector<std::function<void(const std::shared_ptr<Model>&)>> edits;
   bool convert_to_fp16 = false;
   ModelSaveOptions save;
 };

@@ -67,7 +67,9 @@ class FakeBackend final : public Backend {
                  .human_name = "Fake",
                  .summary = "a function",
                  .reads_files = reads_files}) {}
-  std::string probe(const SessionOptions& o) const override { return o.library == "gone" ? "its library is gone." : ""; }
+  std::string probe(const SessionOptions& o) const override {
+    return o.library == "gone" ? "its library is gone." : "";
+  }
   std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions&) const override {
     fake_on_open(source);
     return std::make_unique<FakeSession>(source);

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "arbiter/unroll.h"
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
@@ -73,7 +73,7 @@ void Tracer::mark_layers(Arbitration& judged, int64_t iteration) {
             python_list_repr(names_of(runners)));
   ModelLoader loader(marked());
   const Results results = run(runners, loader);
-  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
+  const std::shared_ptr<const Model> model = loader.load_for(built_in_backends().get("reference")).model;
   cache_.set_inputs(tensor_infos(model->graph->inputs));
   apply_trace(judged,
               arbitrate(model, cache_.feed(iteration), cases_of(runners, results, iteration), options_.arbiter));
@@ -145,7 +145,7 @@ void Tracer::open_bodies_of(Arbitration& judged, int64_t iteration) {
   };
   if (std::none_of(seen.outputs.begin(), seen.outputs.end(), seems_made)) return;
   ModelLoader loader(marked());
-  const std::shared_ptr<const Model> model = loader.load_for(backend_reference::def).model;
+  const std::shared_ptr<const Model> model = loader.load_for(built_in_backends().get("reference")).model;
   std::vector<const Node*> nodes;
   std::vector<std::string> labels;
   const auto holder = [&](const ArbiterVerdict& o) -> const Node* {

@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <set>
 
+#include "assay/backend_set.h"
 #include "assay/builder.h"
 #include "assay/runtime.h"
-#include "backends/backend_set.h"
 #include "base/cpus.h"
 #include "base/mapped_file.h"
 #include "engine/tactics/tactic_set.h"

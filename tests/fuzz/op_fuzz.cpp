@@ -23,7 +23,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/memory_limit.h"

@@ -14,10 +14,10 @@
 #include <functional>
 #include <stdexcept>
 
+#include "assay/backend_set.h"
 #include "assay/edit.h"
 #include "assay/fold.h"
 #include "assay/io.h"
-#include "backends/backend_set.h"
 #include "base/cpus.h"
 #include "base/isolated_jobs.h"
 #include "base/log.h"
@@ -98,7 +98,8 @@ const std::vector<Path>& paths(const std::string& file) {
       {"convert down", false, [](const auto& m, const Subject& s) { convert(m, s, false); }},
       {"engine", true,
        [](const auto& m, const Subject&) {
-         const auto session = built_in_backends().get("engine").open({.model = m, .path = ""}, {.threads = 1});
+         const auto session =
+             built_in_backends().get("engine").open({.model = m, .path = ""}, {.threads = 1});
          session->run({}, [](size_t, Tensor) {});
        }},
       {"prove", true,

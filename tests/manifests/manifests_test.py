@@ -21,7 +21,7 @@ MANIFESTS = [
 
 def definitions(root, kind):
     """(file, name) of every constant of the type that other files may use. `def` has the name of its namespace."""
-    pattern = re.compile(rf"^constinit const {kind} (\w+)", re.MULTILINE)
+    pattern = re.compile(rf"^constinit const {kind}&? (\w+)", re.MULTILINE)
     namespace = re.compile(r"^namespace (?:\w+::)*(\w+) \{", re.MULTILINE)
     for file in sorted((root / "src").rglob("*.cpp")):
         text = file.read_text()

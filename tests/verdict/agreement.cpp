@@ -11,7 +11,7 @@
 
 #include "../common/models.h"
 #include "arbiter/arbiter.h"
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 
 namespace assay {
 namespace {

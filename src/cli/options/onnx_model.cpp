@@ -116,11 +116,13 @@ ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::strin
 }
 
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,
-                                             const std::string& path_option) {
+                                             const std::string& path_option,
+                                             std::shared_ptr<const OpSet> ops) {
   ModelLoaderOptions options;
   options.path = model_path;
   options.import.external_data_dir = args.text("--external-data-dir").value_or("");
   options.import.ignore_external_data = args.has("--ignore-external-data");
+  options.import.ops = std::move(ops);
   options.outputs = args.list("--onnx-outputs");
   options.mark_all = options.outputs == std::vector<std::string>{"mark", "all"};
   if (options.mark_all) options.outputs.reset();
@@ -131,14 +133,16 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
   return options;
 }
 
-std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path) {
+std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path,
+                                       std::shared_ptr<const OpSet> ops) {
   log::info("Loading model: {}", path);
   const bool converts = args.has("--fp-to-fp16");
   const std::shared_ptr<Model> model =
       load_model(path, {.external_data_dir = args.text("--external-data-dir").value_or(""),
                         .ignore_external_data = args.has("--ignore-external-data"),
                         .keep_node_order = !converts,
-                        .allow_weightless = true});
+                        .allow_weightless = true,
+                        .ops = std::move(ops)});
   if (args.declares("--shape-inference") && args.has("--shape-inference")) infer_known_shapes(*model);
   if (converts) {
     log::info("Converting float tensors to float16");

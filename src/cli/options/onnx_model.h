@@ -26,12 +26,14 @@ void add_onnx_output_options(ArgParser& parser, bool is_required = true);
 
 ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::string& path_option);
 
-/// Reads all three groups.
+/// Reads all three groups. `ops`: the operators that nodes may be.
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,
-                                             const std::string& path_option);
+                                             const std::string& path_option,
+                                             std::shared_ptr<const OpSet> ops);
 
 /// For commands that look at a model: logs that it is loaded, and loads it as the first two groups say (the
 /// second may be absent). Nodes stay in the order of the file. Throws Error naming the file.
-std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path);
+std::shared_ptr<Model> load_onnx_model(const ParsedArgs& args, const std::string& path,
+                                       std::shared_ptr<const OpSet> ops);
 
 }  // namespace assay::cli

@@ -59,7 +59,8 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   };
 }
 
-std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends, const EngineBuildOptions& building, bool is_plan) {
+std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends,
+                                              const EngineBuildOptions& building, bool is_plan) {
   const auto open = [building](const ModelSource& source, const SessionOptions& session) { return open_engine_session(source, session, building); };
   std::vector<std::string> flags = {kTensorRtRole};
   for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
@@ -67,10 +68,11 @@ std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const Back
   for (const std::string& flag : args.sequence(flags)) {
     if (flag == kTensorRtRole) {
       if (args.has(kStrict))
-        log::critical(ErrorCode::kUnsupported,
-                      "--trt: TensorRT is not part of this build, and {} forbids to run another engine in its "
-                      "role. Leave {} out, or say --engine.",
-                      kStrict, kStrict);
+        log::critical(
+            ErrorCode::kUnsupported,
+            "--trt: TensorRT is not part of this build, and {} forbids to run another engine in its "
+            "role. Leave {} out, or say --engine.",
+            kStrict, kStrict);
       log::once(log::Severity::kWarning,
                 "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
       choices.push_back({.backend = &backends.get("engine"),

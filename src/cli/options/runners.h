@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "cli/args.h"
 #include "run/engine_building.h"
 #include "run/runner.h"
@@ -21,7 +21,8 @@ Option onnxrt_library_option();
 void add_runner_options(ArgParser& parser, const BackendSet& backends);
 /// The runners in the order of the flags. Warns once when --trt is among them, and when `building` is for nobody. `is_plan`: the model is
 /// an engine's plan, which --engine runs as --trt does.
-std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends, const EngineBuildOptions& building, bool is_plan);
+std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends,
+                                              const EngineBuildOptions& building, bool is_plan);
 SessionOptions read_session_options(const ParsedArgs& args);
 
 }  // namespace assay::cli

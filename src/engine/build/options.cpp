@@ -108,7 +108,7 @@ RegionOptions OptionMaker::options_of(const Region& region) {
     Proposals proposals;
     std::string reason;
     try {
-      reason = tactic->propose(problem, proposals);
+      reason = tactic->ask(problem, proposals);
     } catch (const Error&) {
       throw;
     } catch (const std::bad_alloc&) {

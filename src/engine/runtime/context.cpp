@@ -141,8 +141,8 @@ void Context::prepare_call(size_t index, const KernelLookup& lookup) {
   require(factory != nullptr, ErrorCode::kUnsupported, "this build has no tactic named '{}'", step.tactic);
   with_context([&] { return fmt::format("in step {} ({})", index, step.tactic); },
                [&] {
-                 if (factory->create != nullptr) {
-                   call->kernel = factory->create(*plan_, step);
+                 if (factory->makes_kernels()) {
+                   call->kernel = factory->make(*plan_, step);
                  } else {
                    check_tensor_operands(step);
                    call->tensor_kernel = factory->create_tensor(*plan_, step, networks_);

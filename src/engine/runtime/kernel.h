@@ -66,11 +66,26 @@ class NetworkSource {
   virtual std::unique_ptr<NetworkRunner> runner(int32_t network) = 0;
 };
 
-/// How a tactic's kernels are made. Exactly one function is set. Both throw Error when the step is not one
+/// Makes kernels with data of its own, for tactics from extension modules.
+class KernelMaker {
+ public:
+  virtual ~KernelMaker() = default;
+  /// As KernelFactory::create.
+  virtual std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) const = 0;
+};
+
+/// How a tactic's kernels are made. Exactly one member is set. All throw Error when the step is not one
 /// that the tactic can have made. A tensor kernel may keep what it gets from the source, which outlives it.
 struct KernelFactory {
   std::unique_ptr<Kernel> (*create)(const Plan&, const Step&) = nullptr;
   std::unique_ptr<TensorKernel> (*create_tensor)(const Plan&, const Step&, NetworkSource&) = nullptr;
+  const KernelMaker* maker = nullptr;
+
+  /// Whether it makes kernels that work on memory.
+  bool makes_kernels() const { return create != nullptr || maker != nullptr; }
+  std::unique_ptr<Kernel> make(const Plan& plan, const Step& step) const {
+    return maker != nullptr ? maker->create(plan, step) : create(plan, step);
+  }
 };
 
 /// The factory of a tactic; null when the build has none of that name.

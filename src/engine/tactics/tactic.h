@@ -160,6 +160,13 @@ class Proposals {
   std::vector<Candidate> candidates_;
 };
 
+/// The code of a tactic that has data of its own, as those from extension modules.
+class CustomTactic : public KernelMaker {
+ public:
+  /// As TacticDef::propose.
+  virtual std::string propose(const Problem& problem, Proposals& proposals) const = 0;
+};
+
 /// One line of tactics.def.
 struct TacticDef {
   std::string_view name;
@@ -173,6 +180,12 @@ struct TacticDef {
   /// Adds candidates, or returns the sentence that says why it has none.
   std::string (*propose)(const Problem&, Proposals&) = nullptr;
   KernelFactory factory;
+  /// In the place of `propose`; then it is the factory's maker, too.
+  const CustomTactic* custom = nullptr;
+
+  std::string ask(const Problem& problem, Proposals& proposals) const {
+    return custom != nullptr ? custom->propose(problem, proposals) : propose(problem, proposals);
+  }
 };
 
 }  // namespace assay::engine

@@ -54,7 +54,7 @@ const KernelFactory* TacticSet::find_kernel(std::string_view tactic) const {
   const TacticDef* t = find(tactic);
   // One without kernels has no steps either.
   const bool has_kernels =
-      t != nullptr && (t->factory.create != nullptr || t->factory.create_tensor != nullptr);
+      t != nullptr && (t->factory.makes_kernels() || t->factory.create_tensor != nullptr);
   return has_kernels ? &t->factory : nullptr;
 }
 

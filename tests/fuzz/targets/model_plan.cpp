@@ -1,5 +1,5 @@
 // Import, then the engine's plan, and a run of it where the model takes no inputs.
-#include "backends/backend_set.h"
+#include "assay/backend_set.h"
 #include "fuzz/targets/models.h"
 #include "ops/infer.h"
 
@@ -10,7 +10,8 @@ void run(std::string_view input) {
   const std::shared_ptr<Model> model = model_of(input);
   infer_shapes(*model);
   require_quick(*model, false);
-  const std::unique_ptr<Session> session = built_in_backends().get("engine").open({.model = model, .path = ""}, {.threads = 1});
+  const std::unique_ptr<Session> session =
+      built_in_backends().get("engine").open({.model = model, .path = ""}, {.threads = 1});
   if (session->inputs().empty()) session->run({}, [](size_t, Tensor) {});
 }
 

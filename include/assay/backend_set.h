@@ -6,16 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/backend.h"
 
-namespace assay {
-
-#define ASSAY_BACKEND(name)    \
-  namespace backend_##name {   \
-    extern const Backend& def; \
-  }
-#include "backends/backends.def"
-#undef ASSAY_BACKEND
+namespace assay ASSAY_API {
 
 /// Who has one may look backends up from any thread, as long as nobody adds to it.
 class BackendSet {
@@ -36,7 +30,7 @@ class BackendSet {
   std::vector<std::shared_ptr<const void>> owners_;
 };
 
-/// Those of backends.def.
+/// Those of this build: engine, onnxrt, reference.
 const BackendSet& built_in_backends();
 
-}  // namespace assay
+}  // namespace ASSAY_API

@@ -1,0 +1,5 @@
+// What the library shows: the declarations of namespaces that are marked with ASSAY_API. Everything else is
+// hidden in libassay.so (docs/library.md says what may change from version to version).
+#pragma once
+
+#define ASSAY_API __attribute__((visibility("default")))

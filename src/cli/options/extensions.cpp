@@ -1,0 +1,198 @@
+#include "cli/options/extensions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace assay::cli {
+namespace {
+
+constexpr const char *kExtension = "--extension", *kNoExtensions = "--no-extensions";
+
+std::vector<std::string> split(const char* names) {
+  std::vector<std::string> list;
+  for (std::string_view rest = names; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    if (end > 0) list.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return list;
+}
+
+Option option_of(const AssayOption& given) {
+  AssayOption o{};
+  std::memcpy(&o, &given, std::min<uint64_t>(given.size, sizeof o));
+  Option option = {.names = split(o.names), .help = o.help != nullptr ? o.help : ""};
+  constexpr Arity kArities[] = {Arity::kNone, Arity::kOne, Arity::kOptional, Arity::kAny, Arity::kAtLeastOne};
+  constexpr ValueKind kKinds[] = {ValueKind::kText, ValueKind::kInteger, ValueKind::kNumber};
+  option.arity = kArities[o.arity];
+  option.kind = kKinds[o.kind];
+  if (o.metavar != nullptr) option.metavar = o.metavar;
+  for (const char* const* choice = o.choices; choice != nullptr && *choice != nullptr; ++choice)
+    option.choices.emplace_back(*choice);
+  option.required =
+      option.is_positional() && (option.arity == Arity::kOne || option.arity == Arity::kAtLeastOne);
+  return option;
+}
+
+/// The flags that choose a module's loaders.
+std::vector<Option> loader_flags(const extension::Extension& module) {
+  std::vector<Option> flags;
+  for (const AssayLoader& l : module.loaders())
+    if (l.option != nullptr)
+      flags.push_back({.names = {l.option},
+                       .help = fmt::format("{}.", l.summary != nullptr ? l.summary : l.name),
+                       .arity = Arity::kNone});
+  return flags;
+}
+
+class View final : public extension::Args {
+ public:
+  explicit View(const ParsedArgs& args) : args_(args) {}
+  bool has(std::string_view option) const override {
+    check(option);
+    return args_.has(option);
+  }
+  std::vector<std::string> words(std::string_view option) const override {
+    check(option);
+    return args_.list(option).value_or(std::vector<std::string>());
+  }
+
+ private:
+  void check(std::string_view option) const {
+    require(args_.declares(option), ErrorCode::kInvalidArgument, "this command has no option {}", option);
+  }
+  const ParsedArgs& args_;
+};
+
+struct ModuleCommand : Command {
+  std::shared_ptr<extension::Extension> owner;
+  AssayCommand module{};
+};
+
+void add_module_command_options(ArgParser& parser, const Registries&, const Command& command) {
+  const auto& own = static_cast<const ModuleCommand&>(command);
+  OptionGroup& group = parser.add_group("Options");
+  for (uint64_t i = 0; i < own.module.option_count; ++i)
+    group.options.push_back(option_of(*own.module.options[i]));
+}
+
+int run_module_command(CommandContext& context) {
+  const auto& own = static_cast<const ModuleCommand&>(context.command());
+  const ExtensionArgs args(context.args(), context.registries());
+  return extension::run_command(*own.owner, own.module);
+}
+
+}  // namespace
+
+void add_extension_options(ArgParser& parser) {
+  parser.add_group("Extensions").options = {
+      {.names = {kExtension}, .help = "Load this extension module, too. May be repeated.", .metavar = "FILE"},
+      {.names = {kNoExtensions},
+       .help = "Load no extension module but those of --extension.",
+       .arity = Arity::kNone},
+  };
+}
+
+std::vector<extension::Candidate> extensions_of(std::span<const std::string> words) {
+  std::vector<extension::Candidate> named;
+  bool searches = true;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == kNoExtensions) searches = false;
+    const std::string start = std::string(kExtension) + "=";
+    if (words[i] == kExtension && i + 1 < words.size())
+      named.push_back({.path = words[++i], .from = kExtension});
+    else if (words[i].starts_with(start))
+      named.push_back({.path = words[i].substr(start.size()), .from = kExtension});
+  }
+  std::vector<extension::Candidate> all =
+      searches ? extension::find_extensions() : std::vector<extension::Candidate>();
+  all.insert(all.begin(), named.begin(), named.end());
+  return all;
+}
+
+std::vector<std::string> load_extensions(Registries& registries,
+                                         std::span<const extension::Candidate> candidates) {
+  std::vector<std::string> left_out;
+  for (const extension::Candidate& c : candidates) {
+    const bool is_loaded = std::any_of(registries.extensions.begin(), registries.extensions.end(),
+                                       [&](const auto& e) { return e->info().path == c.path; });
+    if (is_loaded) continue;
+    try {
+      registries.add(extension::Extension::load(c.path));
+    } catch (const Error& e) {
+      if (c.from == kExtension) throw;
+      left_out.push_back(fmt::format("An extension is left out: {}", e.what()));
+    }
+  }
+  return left_out;
+}
+
+void add_module_options(ArgParser& parser, const Registries& registries) {
+  for (const auto& module : registries.extensions) {
+    if (std::vector<Option> flags = loader_flags(*module); !flags.empty())
+      parser.add_group(fmt::format("Loaders of the extension {}", module->info().name)).options =
+          std::move(flags);
+    for (const AssayOptionGroup& g : module->option_groups()) {
+      OptionGroup& group = parser.add_group(g.title, g.description != nullptr ? g.description : "");
+      for (uint64_t i = 0; i < g.option_count; ++i) group.options.push_back(option_of(*g.options[i]));
+    }
+  }
+}
+
+void check_extension_options(const extension::Extension& module, const Registries& registries) {
+  ArgParser run("assay run", "");
+  command_run::def.add_options(run, registries, command_run::def);
+  std::vector<Option> added = loader_flags(module);
+  for (const AssayRunner& r : module.runners()) added.push_back({.names = {r.option}});
+  for (const AssayOptionGroup& g : module.option_groups())
+    for (uint64_t i = 0; i < g.option_count; ++i) added.push_back(option_of(*g.options[i]));
+  std::vector<std::string> seen;
+  for (const Option& o : added)
+    for (const std::string& name : o.names) {
+      require(!run.has_option(name) && std::find(seen.begin(), seen.end(), name) == seen.end(),
+              ErrorCode::kInvalidArgument, "its option {} is there already", name);
+      seen.push_back(name);
+    }
+}
+
+void add_extension_commands(const std::shared_ptr<extension::Extension>& module, CommandSet& commands) {
+  for (const AssayCommand& c : module->commands()) {
+    auto command = std::make_shared<ModuleCommand>();
+    command->name = c.name;
+    command->summary = c.summary != nullptr ? c.summary : "";
+    command->description = c.description != nullptr ? c.description : command->summary;
+    command->add_options = OptionAdder(add_module_command_options);
+    command->run = run_module_command;
+    command->owner = module;
+    command->module = c;
+    commands.add(*command, command);
+  }
+}
+
+ExtensionArgs::ExtensionArgs(const ParsedArgs& args, const Registries& registries)
+    : view_(std::make_unique<View>(args)), args_(args), registries_(registries) {
+  for (const auto& module : registries_.extensions) module->set_args(view_.get());
+}
+ExtensionArgs::~ExtensionArgs() {
+  for (const auto& module : registries_.extensions) module->set_args(nullptr);
+}
+
+void ExtensionArgs::validate() const {
+  for (const auto& module : registries_.extensions)
+    for (const AssayOptionGroup& g : module->option_groups()) extension::validate_options(*module, g);
+}
+
+std::vector<std::function<void(const std::shared_ptr<Model>&)>> ExtensionArgs::model_edits() const {
+  std::vector<std::function<void(const std::shared_ptr<Model>&)>> edits;
+  for (const auto& module : registries_.extensions)
+    for (const AssayLoader& l : module->loaders())
+      if (l.option != nullptr && args_.has(l.option))
+        edits.emplace_back([module, &l](const std::shared_ptr<Model>& model) {
+          extension::apply_loader(*module, l, model);
+        });
+  return edits;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,51 @@
+// Extension modules on the command line: which are loaded, and the options and commands that they bring.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/args.h"
+#include "cli/registries.h"
+
+namespace assay::cli {
+
+/// --extension and --no-extensions, which every command has.
+void add_extension_options(ArgParser& parser);
+
+/// The modules that this command line asks for: those that are found, unless --no-extensions is among the
+/// words, and those of --extension. To be asked before the words are parsed, since modules bring options.
+std::vector<extension::Candidate> extensions_of(std::span<const std::string> words);
+
+/// Loads and adds them. One that fails is left out, and a sentence says why, but for those of --extension,
+/// whose Error is thrown.
+std::vector<std::string> load_extensions(Registries& registries,
+                                         std::span<const extension::Candidate> candidates);
+
+/// The options of `run` that modules add.
+void add_module_options(ArgParser& parser, const Registries& registries);
+/// Throws Error when the module has an option that `run` has already, of itself or of another module.
+void check_extension_options(const extension::Extension& module, const Registries& registries);
+void add_extension_commands(const std::shared_ptr<extension::Extension>& module, CommandSet& commands);
+
+/// Shows modules the command line while it lives, and has them check it. Throws Error with what they refuse.
+class ExtensionArgs {
+ public:
+  ExtensionArgs(const ParsedArgs& args, const Registries& registries);
+  ~ExtensionArgs();
+  ExtensionArgs(const ExtensionArgs&) = delete;
+  ExtensionArgs& operator=(const ExtensionArgs&) = delete;
+
+  /// Calls the validation of every option group.
+  void validate() const;
+  /// What the loaders whose options are given do to a model.
+  std::vector<std::function<void(const std::shared_ptr<Model>&)>> model_edits() const;
+
+ private:
+  std::unique_ptr<extension::Args> view_;
+  const ParsedArgs& args_;
+  const Registries& registries_;
+};
+
+}  // namespace assay::cli

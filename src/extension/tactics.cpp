@@ -1,0 +1,248 @@
+// Tactics of modules: plugins that become steps of plans.
+#include <algorithm>
+#include <deque>
+#include <regex>
+
+#include "engine/tactics/step_reader.h"
+#include "extension/host.h"
+
+namespace assay::extension {
+namespace {
+
+using engine::Candidate;
+using engine::Kernel;
+using engine::KernelArgs;
+using engine::Layout;
+using engine::Plan;
+using engine::PlanValue;
+using engine::Problem;
+using engine::Status;
+using engine::Step;
+using engine::StepReader;
+
+constexpr const char *kData = "data", *kWay = "way", *kBlocks = "blocks";
+
+/// A plugin, ended with its owner.
+class Plugin {
+ public:
+  Plugin(const Extension& extension, const AssayTactic& tactic) : extension_(extension), tactic_(tactic) {}
+  ~Plugin() {
+    if (plugin_ == nullptr) return;
+    try {
+      extension_.call("ended a plugin", [&] { return tactic_.destroy(plugin_), 0; });
+    } catch (const Error&) {
+      // There is nobody left to tell.
+    }
+  }
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+  void** place() { return &plugin_; }
+  void* get() const { return plugin_; }
+
+ private:
+  const Extension& extension_;
+  const AssayTactic& tactic_;
+  void* plugin_ = nullptr;
+};
+
+std::vector<AssayTensor> describe_all(std::span<const std::pair<DType, Shape>> list) {
+  std::vector<AssayTensor> tensors;
+  for (const auto& [dtype, shape] : list)
+    tensors.push_back(dtype == DType::kUndefined ? AssayTensor{} : describe(dtype, shape));
+  return tensors;
+}
+using Operands = std::vector<std::pair<DType, Shape>>;
+
+class ModuleTactic;
+
+class ModuleKernel final : public Kernel {
+ public:
+  ModuleKernel(const ModuleTactic& tactic, const Plan& plan, const Step& step);
+  Status run(const KernelArgs& args) noexcept override;
+
+ private:
+  const ModuleTactic& tactic_;
+  Plugin plugin_;
+  Operands inputs_, outputs_;
+  std::vector<AssayTensor> tensors_;  // of the inputs, whose data are set for each run
+  std::vector<size_t> bytes_;
+};
+
+class ModuleTactic final : public engine::CustomTactic {
+ public:
+  ModuleTactic(std::shared_ptr<Extension> extension, const AssayTactic& tactic)
+      : extension_(std::move(extension)), tactic_(tactic) {
+    const std::string names = tactic_.operators;
+    const std::regex kSpaces(" +");
+    for (std::sregex_token_iterator it(names.begin(), names.end(), kSpaces, -1), end; it != end; ++it)
+      if (it->length() > 0) names_.push_back(*it);
+    operators_.assign(names_.begin(), names_.end());
+    def_ = {.name = tactic_.name,
+            .summary = tactic_.summary != nullptr ? tactic_.summary : "",
+            .version = tactic_.version,
+            .operators = operators_,
+            .factory = {.maker = this},
+            .custom = this};
+  }
+  const engine::TacticDef& def() const { return def_; }
+  const Extension& extension() const { return *extension_; }
+  const AssayTactic& module() const { return tactic_; }
+
+  std::string propose(const Problem& p, engine::Proposals& proposals) const override;
+  std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) const override {
+    return std::make_unique<ModuleKernel>(*this, plan, step);
+  }
+
+ private:
+  std::shared_ptr<Extension> extension_;
+  AssayTactic tactic_;
+  std::vector<std::string> names_;
+  std::vector<std::string_view> operators_;
+  engine::TacticDef def_;
+};
+
+std::string ModuleTactic::propose(const Problem& p, engine::Proposals& proposals) const {
+  Operands inputs, outputs;
+  for (size_t i = 0; i < p.input_count(); ++i) {
+    if (p.has_input(i) && p.input_shape(i) == nullptr)
+      return "the shape of an input is not known before the run";
+    inputs.emplace_back(p.has_input(i) ? p.input_dtype(i) : DType::kUndefined,
+                        p.has_input(i) ? *p.input_shape(i) : Shape());
+  }
+  for (size_t i = 0; i < p.output_count(); ++i) {
+    if (p.node().output(i) == nullptr) return "an output is left out";
+    if (p.output_shape(i) == nullptr) return "the shape of an output is not known before the run";
+    outputs.emplace_back(p.output_dtype(i), *p.output_shape(i));
+  }
+  for (const Operands* list : {&inputs, &outputs})
+    for (const auto& [dtype, shape] : *list)
+      if (dtype == DType::kString || (dtype != DType::kUndefined && bit_width(dtype) % 8 != 0))
+        return "an operand has strings, or elements of less than a byte";
+
+  Plugin plugin(*extension_, tactic_);
+  AssayWays ways;
+  AssayBytes bytes;
+  try {
+    extension_->call("looked at a node",
+                     [&] { return tactic_.create(tactic_.self, handle(&p.node()), plugin.place()); });
+  } catch (const Error& e) {
+    return e.message();
+  }
+  std::vector<int64_t> scratch;
+  extension_->call("told how it runs a node", [&] {
+    const std::vector<AssayTensor> ins = describe_all(inputs), outs = describe_all(outputs);
+    if (const int32_t failed =
+            tactic_.ways(plugin.get(), ins.data(), ins.size(), outs.data(), outs.size(), &ways);
+        failed != 0)
+      return failed;
+    for (const AssayWays::Way& way : ways.ways) {
+      scratch.push_back(tactic_.workspace == nullptr
+                            ? 0
+                            : tactic_.workspace(plugin.get(), ins.data(), ins.size(), outs.data(),
+                                                outs.size(), way.name.c_str()));
+      if (scratch.back() < 0) return -1;
+    }
+    return tactic_.serialize(plugin.get(), &bytes);
+  });
+  for (size_t w = 0; w < ways.ways.size(); ++w) {
+    const AssayWays::Way& way = ways.ways[w];
+    std::vector<int32_t> blocks = way.blocks;
+    blocks.resize(inputs.size() + outputs.size(), 0);
+    const auto fits = [](const std::pair<DType, Shape>& operand, int32_t block) {
+      return block == 0 || (operand.first == DType::kFloat32 && operand.second.size() >= 3);
+    };
+    bool all_fit = true;
+    for (size_t i = 0; i < blocks.size(); ++i)
+      all_fit = all_fit && fits(i < inputs.size() ? inputs[i] : outputs[i - inputs.size()], blocks[i]);
+    if (!all_fit) continue;  // only images of float32 have channels that lie together
+    Candidate& c = proposals.add(way.name, static_cast<engine::NumericsClass>(tactic_.numerics));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (p.has_input(i))
+        c.add_input(p.node().input(i), Layout{blocks[i]});
+      else
+        c.skip_input();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      c.add_output(p.node().output(i), Layout{blocks[inputs.size() + i]});
+    c.step.scratch_bytes = scratch[w];
+    c.step.parameters.set(kData, bytes.data);
+    c.step.parameters.set(kWay, way.name);
+    c.step.parameters.set(kBlocks, std::vector<int64_t>(blocks.begin(), blocks.end()));
+    c.estimate = way.seconds;
+  }
+  return proposals.candidates().empty() ? "it has no way to run these shapes and types" : "";
+}
+
+ModuleKernel::ModuleKernel(const ModuleTactic& tactic, const Plan& plan, const Step& step)
+    : tactic_(tactic), plugin_(tactic.extension(), tactic.module()) {
+  const StepReader r(plan, step, 0, StepReader::kAnyNumber, StepReader::kAnyNumber);
+  const std::vector<int64_t>& blocks = r.numbers(kBlocks, step.inputs.size() + step.outputs.size(), 0, 16);
+  const auto operand = [&](bool is_there, const auto& get, size_t position) -> std::pair<DType, Shape> {
+    if (!is_there) return {DType::kUndefined, Shape()};
+    const PlanValue& v = get();
+    StepReader::check(v.layout == Layout{static_cast<int32_t>(blocks[position])},
+                      "an operand is {}, not as the plugin wants it", v.layout.str());
+    return {v.dtype, v.shape};
+  };
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    inputs_.push_back(operand(
+        r.has_input(i), [&]() -> const PlanValue& { return r.any_input(i); }, i));
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    StepReader::check(r.has_output(i), "output {} is left out", i);
+    outputs_.push_back(operand(
+        true, [&]() -> const PlanValue& { return r.any_output(i); }, step.inputs.size() + i));
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) bytes_.push_back(r.has_input(i) ? r.any_input(i).bytes() : 0);
+  const std::string &data = r.text(kData), &way = r.text(kWay);
+  const AssayTactic& module = tactic.module();
+  int64_t scratch = 0;
+  tactic.extension().call("made a plugin from a plan", [&] {
+    if (const int32_t failed = module.deserialize(module.self, data.data(), data.size(), plugin_.place());
+        failed != 0)
+      return failed;
+    const std::vector<AssayTensor> ins = describe_all(inputs_), outs = describe_all(outputs_);
+    if (module.configure != nullptr)
+      if (const int32_t failed =
+              module.configure(plugin_.get(), ins.data(), ins.size(), outs.data(), outs.size(), way.c_str());
+          failed != 0)
+        return failed;
+    if (module.workspace != nullptr)
+      scratch =
+          module.workspace(plugin_.get(), ins.data(), ins.size(), outs.data(), outs.size(), way.c_str());
+    return scratch < 0 ? -1 : 0;
+  });
+  r.check_scratch(scratch);
+  for (const auto& [dtype, shape] : inputs_)
+    tensors_.push_back(dtype == DType::kUndefined ? AssayTensor{}
+                                                  : AssayTensor{.dtype = static_cast<int32_t>(dtype),
+                                                                .rank = shape.rank(),
+                                                                .dims = shape.dims().data()});
+}
+
+Status ModuleKernel::run(const KernelArgs& args) noexcept {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    tensors_[i].data = args.inputs[i];
+    tensors_[i].bytes = bytes_[i];
+  }
+  try {
+    tactic_.extension().call("ran a plugin", [&] {
+      return tactic_.module().enqueue(plugin_.get(), tensors_.data(), tensors_.size(), args.outputs.data(),
+                                      args.outputs.size(), args.scratch);
+    });
+    return Status::kOk;
+  } catch (const Error&) {
+    return Status::kKernelFailed;
+  } catch (const std::bad_alloc&) {
+    return Status::kOutOfMemory;
+  }
+}
+
+}  // namespace
+
+void add_tactics(const std::shared_ptr<Extension>& extension, engine::TacticSet& tactics) {
+  for (const AssayTactic& t : extension->tactics()) {
+    const auto tactic = std::make_shared<ModuleTactic>(extension, t);
+    tactics.add(tactic->def(), tactic);
+  }
+}
+
+}  // namespace assay::extension
