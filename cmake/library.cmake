@@ -29,13 +29,19 @@ target_link_options(library_shared PRIVATE $<$<NOT:$<BOOL:${ASSAY_SANITIZE}>>:-W
 set_target_properties(library_shared PROPERTIES EXPORT_NAME assay VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set_target_properties(library_static PROPERTIES EXPORT_NAME assay-static)
+# What an extension module needs: headers.
+add_library(library_extension INTERFACE)
+target_include_directories(library_extension INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(library_extension INTERFACE cxx_std_20)
+set_target_properties(library_extension PROPERTIES EXPORT_NAME extension)
 add_library(assay::assay ALIAS library_shared)
 add_library(assay::assay-static ALIAS library_static)
 
 # runtime: the program and what runs with it; development: what others build with.
 install(TARGETS assay RUNTIME COMPONENT runtime)
 install(TARGETS library_shared EXPORT assay LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
-install(TARGETS library_static EXPORT assay ARCHIVE COMPONENT development)
+install(TARGETS library_static library_extension EXPORT assay ARCHIVE COMPONENT development)
 install(DIRECTORY include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)
 

@@ -70,7 +70,10 @@ class Bench {
                       [this](const std::string& sentence) {
                         progress_.clear();
                         log::warning("{}", sentence);
-                      }}),
+                      },
+                  .ops = options.session.ops,
+                  .passes = options.session.passes,
+                  .tactics = options.session.tactics}),
         times_file_(options.export_times),
         profile_file_(options.export_profile),
         layers_file_(options.export_layers),

@@ -176,7 +176,15 @@ int parse_and_run(const Invocation& invocation, std::span<const std::string> wor
   });
   if (loaded.status != 0) return loaded.status;
   const ArgParser parser = root_parser(invocation, registries);
-  const ParsedArgs args = parser.parse(words.subspan(1));
+  const ParsedArgs args = [&] {
+    try {
+      return parser.parse(words.subspan(1));
+    } catch (const UsageError&) {
+      // What is missing may have been the module's.
+      for (const std::string& w : left_out) print_error(fmt::format("[W] {}\n", w));
+      throw;
+    }
+  }();
   if (is_trtexec(invocation) && words.size() == 1) {
     log::print(parser.help(help_width()));
     return 0;

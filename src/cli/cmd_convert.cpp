@@ -69,14 +69,20 @@ int run(CommandContext& context) {
   }
   const ModelSource source = loader.load_for(context.registries().backends.get("engine"));
   if (target == "onnx-like-trt-network") {
-    const engine::PlanBuilder builder(*source.model, engine::default_config(0));
+    engine::BuildConfig config = engine::default_config(0);
+    config.passes.set = context.registries().passes;
+    const engine::PlanBuilder builder(*source.model, config);
     ModelSaveOptions save = loading.save;
     save.path = output;
     save_onnx_model(builder.canonical(), save);
     return 0;
   }
   const auto threads = args.integer("--threads");
-  const Runtime runtime({.threads = threads ? static_cast<int>(require_at_least("--threads", std::min<int64_t>(*threads, 4096), 1)) : 0});
+  RuntimeOptions runtime_options = context.registries().for_runtime();
+  if (threads)
+    runtime_options.threads =
+        static_cast<int>(require_at_least("--threads", std::min<int64_t>(*threads, 4096), 1));
+  const Runtime runtime(std::move(runtime_options));
   const auto engine = build_engine(runtime, source.model, building);
   log::info("Saving engine to {}", output);
   engine->save(output);

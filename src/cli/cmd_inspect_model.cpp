@@ -146,12 +146,15 @@ std::map<std::string, std::string> tensor_notes(const std::string& path) {
   return notes;
 }
 
-int show_engine(const ParsedArgs& args, const std::string& path) {
+int show_engine(const ParsedArgs& args, const std::string& path, const Registries& registries) {
   for (const char* option : {"--stats", "--json", "--list-unbounded-dds", "--input-shapes"})
     if (args.has(option)) log::warning("{} is about ONNX models; of a plan it shows nothing.", option);
   log::info("Loading bytes from {}", path);
   // Nothing runs, so what may be slow is of no interest.
-  const Runtime runtime({.threads = 1, .on_warning = [](const std::string&) {}});
+  RuntimeOptions runtime_options = registries.for_runtime();
+  runtime_options.threads = 1;
+  runtime_options.on_warning = [](const std::string&) {};
+  const Runtime runtime(std::move(runtime_options));
   const ModelTextOptions text = read_text_options(args);
   EngineTextOptions options{.layers = text.layers, .attrs = text.attrs};
   if (const auto file = args.text("--combine-tensor-info")) options.notes = tensor_notes(*file);
@@ -162,7 +165,7 @@ int show_engine(const ParsedArgs& args, const std::string& path) {
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args, Plans::kAccepted);
-  if (options.is_plan) return show_engine(args, options.path);
+  if (options.is_plan) return show_engine(args, options.path, context.registries());
   if (args.has("--combine-tensor-info"))
     log::warning("--combine-tensor-info is about plans; of an ONNX model it shows nothing.");
   const std::shared_ptr<Model> model = load_onnx_model(args, options.path, context.registries().ops);

@@ -61,6 +61,8 @@ void Registries::add(const std::shared_ptr<extension::Extension>& module) {
   }
 }
 
+RuntimeOptions Registries::for_runtime() const { return {.ops = ops, .passes = passes, .tactics = tactics}; }
+
 void Registries::give_to(SessionOptions& options) const {
   options.ops = ops;
   options.passes = passes;

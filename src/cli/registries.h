@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/backend_set.h"
+#include "assay/runtime.h"
 #include "cli/command.h"
 #include "engine/tactics/tactic_set.h"
 #include "extension/extension.h"
@@ -45,6 +46,7 @@ struct Registries {
   void add(const std::shared_ptr<extension::Extension>& module);
   /// Operators, passes and tactics for sessions.
   void give_to(SessionOptions& options) const;
+  RuntimeOptions for_runtime() const;
 
   std::shared_ptr<OpSet> ops;
   std::shared_ptr<PassSet> passes;

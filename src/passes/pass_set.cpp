@@ -87,8 +87,8 @@ constexpr Place kPlaces[] = {
 }  // namespace
 
 void PassSet::add(const PassDef& pass, PassStage stage, int64_t since, std::shared_ptr<const void> owner) {
-  require((pass.match != nullptr) != (pass.run != nullptr), ErrorCode::kInvalidArgument,
-          "the pass {} needs either a match or a run", pass.name);
+  require((pass.match != nullptr) + (pass.run != nullptr) + (pass.custom != nullptr) == 1,
+          ErrorCode::kInvalidArgument, "the pass {} needs either a match or a run", pass.name);
   const PassDef* other = find(pass.name);
   require(other == nullptr || other == &pass, ErrorCode::kInvalidArgument,
           "there is a pass named '{}' already", pass.name);
