@@ -58,9 +58,9 @@ struct Type {
 
   Kind kind = Kind::kUnknown;
   DType dtype = DType::kUndefined;      ///< tensor: element type; map: key type
-  std::optional<Dims> dims;             ///< tensor: nothing when even the rank is unknown
-  std::shared_ptr<const Type> element;  ///< of a sequence or optional; value type of a map
-  std::string denotation;
+  std::optional<Dims> dims = {};        ///< tensor: nothing when even the rank is unknown
+  std::shared_ptr<const Type> element = {};  ///< of a sequence or optional; value type of a map
+  std::string denotation = {};
   /// The TypeProto that it was read from, if that says more (an extent's denotation, the name of an opaque
   /// type, fields of newer ONNX versions). Saving writes it again as long as nothing else has changed; it is
   /// not part of the type's value.

@@ -100,7 +100,8 @@ constexpr Command kModelCommand = {
     .run = run_model,
 };
 constexpr const Command* kSubcommands[] = {&kModelCommand, &command_template_trt_network::def,
-                                           &command_template_trt_config::def, &command_template_onnx_gs::def};
+                                           &command_template_trt_config::def, &command_template_onnx_gs::def,
+                                           &command_template_extension::def};
 
 }  // namespace
 

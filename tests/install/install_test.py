@@ -1,0 +1,94 @@
+"""What is installed is all that others need: programs, extension modules and the tutorial's commands are built and run
+against the installed package alone.
+
+usage: install_test.py BUILD_FOLDER SOURCE_FOLDER
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD, SOURCE = Path(sys.argv.pop(1)).resolve(), Path(sys.argv.pop(1)).resolve()
+
+
+def squeezed(code):
+    """Without what only lays it out."""
+    return re.sub(r"\s+", "", code)
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.prefix = cls.folder / "installed"
+        cls.run_words("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        libraries = [p.parent for p in cls.prefix.rglob("libassay.so")]
+        cls.libraries = libraries[0]
+        cls.env = os.environ | {"CMAKE_PREFIX_PATH": str(cls.prefix), "PKG_CONFIG_PATH": str(cls.libraries / "pkgconfig"),
+                                "PATH": f"{cls.prefix}/bin:{os.environ['PATH']}", "HOME": str(cls.folder), "CMAKE_GENERATOR": "Ninja"}
+        cls.env.pop("XDG_DATA_HOME", None)
+
+    @classmethod
+    def run_words(cls, *words, folder=None, code=0, env=None):
+        done = subprocess.run(list(map(str, words)), cwd=folder or cls.folder, env=env or getattr(cls, "env", None), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        assert done.returncode == code, f"{words} ended with {done.returncode}\n{done.stdout}"
+        return done.stdout
+
+    def build(self, source, name):
+        build = self.folder / name
+        self.run_words("cmake", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Debug")
+        self.run_words("cmake", "--build", build)
+        return build
+
+    def test_programs(self):
+        build = self.build(SOURCE / "tests/install/project", "project")
+        for program in ["with_shared", "with_static"]:
+            self.assertIn("worst difference 0", self.run_words(build / program, "m.onnx"))
+        self.assertIn("libassay.so", self.run_words("ldd", build / "with_shared"))
+        self.assertNotIn("libassay.so", self.run_words("ldd", build / "with_static"))
+
+    def test_pkg_config(self):
+        flags = self.run_words("pkg-config", "--cflags", "--libs", "assay").split()
+        self.run_words("c++", "-std=c++20", SOURCE / "tests/install/project/main.cpp", *flags, f"-Wl,-rpath,{self.libraries}", "-o", "packaged")
+        self.assertIn("worst difference 0", self.run_words("./packaged", "p.onnx"))
+
+    def test_headers_stand_alone(self):
+        lines = [f"#include <assay/{h.name}>" for h in sorted((self.prefix / "include/assay").glob("*.h"))]
+        self.assertGreater(len(lines), 15)
+        (self.folder / "all.cpp").write_text("\n".join(lines) + "\nint main() {}\n")
+        self.run_words("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{self.prefix}/include", "all.cpp")
+        (self.folder / "abi.c").write_text("#include <assay/extension_abi.h>\nint main(void) { return 0; }\n")
+        self.run_words("cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{self.prefix}/include", "abi.c")
+
+    def test_a_new_extension_builds_and_works(self):
+        self.run_words("assay", "template", "extension", "my_scale")
+        self.run_words("assay", "template", "extension", "my_scale", code=1)
+        self.run_words("assay", "template", "extension", "My-Scale", code=1)
+        module = self.build(self.folder / "my_scale", "my_scale_build") / "my_scale.so"
+        self.run_words("assay", "template", "model", "mlp", "-o", "mlp.onnx")
+        words = ["assay", "run", "mlp.onnx", "--extension", module, "--ref", "--engine", "--my-scale", "--my-scale-factor", "3"]
+        self.assertIn("_scaled", self.run_words(*words))
+        self.run_words(*words[:-1], "inf", code=1)
+
+    def test_the_tutorial(self):
+        text = (SOURCE / "docs/extensions.md").read_text()
+        example = SOURCE / "examples/extensions/reshape_destroyer"
+        source = squeezed((example / "reshape_destroyer.cpp").read_text())
+        for fragment in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL):
+            self.assertIn(squeezed(fragment), source)
+        commands = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+        self.assertGreaterEqual(len(commands), 4)
+        folder = self.folder / "tutorial"
+        shutil.copytree(example, folder / "reshape_destroyer")
+        for block in commands:
+            self.run_words("bash", "-ec", block, folder=folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
