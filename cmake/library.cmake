@@ -75,7 +75,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libassay-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libdnnl-dev, libre2-dev, libyaml-dev, libpng-dev, zlib1g-dev")
-set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Runs ONNX models on several backends and says which one is wrong
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Compares backends of neural networks and says which one is wrong
  The program assay and the library that it is made of.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and libraries for programs that use assay
  find_package(assay) and pkg-config find them.")

@@ -2,4 +2,4 @@
 // hidden in libassay.so (docs/library.md says what may change from version to version).
 #pragma once
 
-#define ASSAY_API __attribute__((visibility("default")))
+#define ASSAY_API [[gnu::visibility("default")]]

@@ -12,7 +12,7 @@
 #include "assay/graph.h"
 #include "assay/tensor.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 class PassSet;
 namespace engine {
@@ -111,4 +111,4 @@ class Backend : public BackendInfo {
   virtual void announce(const SessionOptions&) const {}
 };
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -9,7 +9,7 @@
 #include "assay/api.h"
 #include "assay/backend.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// Who has one may look backends up from any thread, as long as nobody adds to it.
 class BackendSet {
@@ -33,4 +33,4 @@ class BackendSet {
 /// Those of this build: engine, onnxrt, reference.
 const BackendSet& built_in_backends();
 
-}  // namespace ASSAY_API
+}  // namespace assay

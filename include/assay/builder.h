@@ -16,7 +16,7 @@
 #include "assay/runtime.h"
 #include "assay/timing_cache.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// How a step wants a tensor that it reads or writes.
 struct TensorFormat {
@@ -120,4 +120,4 @@ class Builder {
   mutable std::string explanation_;
 };
 
-}  // namespace ASSAY_API
+}  // namespace assay

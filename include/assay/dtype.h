@@ -9,7 +9,7 @@
 
 #include "assay/api.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 enum class DType : uint8_t {
   kUndefined = 0,
@@ -77,4 +77,4 @@ std::optional<DType> dtype_from_name(std::string_view name);
 /// others.
 double unit_roundoff(DType t);
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -15,7 +15,7 @@
 #include "assay/api.h"
 #include "assay/graph.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// The values of a graph, each once: its inputs, then the inputs and outputs of node after node, then its
 /// outputs. Values that only subgraphs use are not among them.
@@ -168,4 +168,4 @@ Node* copy(const Node& node, Graph& into, ValueMap& map);
 /// A copy of a value, tensor data shared. Throws Error (kInvalidModel) when the graph has that name.
 Value* copy(const Value& value, Graph& into);
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -10,7 +10,7 @@
 
 #include "assay/api.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// What kind of failure an Error reports; the command line maps every kind to exit code 1.
 enum class ErrorCode {
@@ -74,4 +74,4 @@ decltype(auto) with_context(Place&& place, Body&& body) {
   }
 }
 
-}  // namespace ASSAY_API
+}  // namespace assay

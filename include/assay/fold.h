@@ -10,7 +10,7 @@
 #include "assay/api.h"
 #include "assay/graph.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// Steps of one evaluation (an element read or written, a multiplication added), about a minute of one core.
 inline constexpr int64_t kMaxFoldWork = int64_t{1} << 36;
@@ -57,4 +57,4 @@ struct FoldReport {
 /// that refer to a function's parameters, unknown operators. The order of nodes does not matter.
 FoldReport fold_constants(Model& model, const FoldOptions& options = {});
 
-}  // namespace ASSAY_API
+}  // namespace assay

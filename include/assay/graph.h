@@ -22,7 +22,7 @@
 #include "assay/type.h"
 #include "assay/unaligned_tensor.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 class Graph;
 class OpSet;
@@ -314,4 +314,4 @@ struct Model {
   std::unordered_set<std::string> seen_names_;
 };
 
-}  // namespace ASSAY_API
+}  // namespace assay

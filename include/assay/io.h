@@ -8,7 +8,7 @@
 #include "assay/api.h"
 #include "assay/graph.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 struct ImportOptions {
   /// Folder of external data files; empty: the model's own folder. Locations may not leave it.
@@ -53,4 +53,4 @@ struct ExportOptions {
 /// the replaced model's data file would be left without a model, or a data file that is not its own replaced.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -9,7 +9,7 @@
 #include "assay/api.h"
 #include "assay/shape.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// For inputs with open extents, the shapes that may come: the least, the most, and the one to be fast at.
 /// For an input that decides about shapes by what it holds (a shape tensor, such as the target of a Reshape),
@@ -42,4 +42,4 @@ class OptimizationProfile {
   std::vector<Range> ranges_;
 };
 
-}  // namespace ASSAY_API
+}  // namespace assay

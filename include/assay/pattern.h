@@ -10,7 +10,7 @@
 #include "assay/api.h"
 #include "assay/graph.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 class PatternMapping;
 
@@ -92,4 +92,4 @@ class PatternMapping {
 int64_t replace_all(Graph& graph, const GraphPattern& pattern,
                     const std::function<void(Graph&, const PatternMapping&)>& build);
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -17,7 +17,7 @@
 #include "assay/optimization_profile.h"
 #include "assay/tensor.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 class Engine;
 class ExecutionContext;
@@ -292,4 +292,4 @@ class EngineInspector {
   std::shared_ptr<const Engine> engine_;
 };
 
-}  // namespace ASSAY_API
+}  // namespace assay

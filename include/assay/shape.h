@@ -8,7 +8,7 @@
 
 #include "assay/api.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// Known extents, outermost first. A scalar has rank 0. Every extent is >= 0.
 class Shape {
@@ -54,4 +54,4 @@ int normalize_axis(int64_t axis, int rank, const char* what = "axis");
 /// NumPy broadcasting of two shapes; throws Error when they do not match.
 Shape broadcast(const Shape& a, const Shape& b);
 
-}  // namespace ASSAY_API
+}  // namespace assay

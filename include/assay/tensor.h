@@ -13,7 +13,7 @@
 #include "assay/error.h"
 #include "assay/shape.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// Maps C++ element types to DType. Half precision and narrower types have no C++ type here: their storage is
 /// bytes, and tensor/convert.h converts.
@@ -198,4 +198,4 @@ struct NamedTensor {
 using TensorList = std::vector<NamedTensor>;
 const Tensor* find(const TensorList& list, std::string_view name);
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -8,7 +8,7 @@
 
 #include "assay/api.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// What candidates of the builder took, in seconds by problem, for each environment they were measured in. An
 /// environment is a text that says all that times depend on besides the problem: processor, instruction sets,
@@ -51,4 +51,4 @@ class TimingCache {
 /// threads.
 std::string timing_environment(int threads);
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -11,7 +11,7 @@
 #include "assay/dtype.h"
 #include "assay/shape.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// One extent: a number, a named symbol (`batch`, or an expression over symbols such as `2*height`), or
 /// unknown.
@@ -78,4 +78,4 @@ struct Type {
   std::string str() const;
 };
 
-}  // namespace ASSAY_API
+}  // namespace assay

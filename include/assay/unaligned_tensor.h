@@ -8,7 +8,7 @@
 #include "assay/api.h"
 #include "assay/tensor.h"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// A contiguous row-major tensor that may begin at any address, as the weights of a mapped model do: it has
 /// bytes, but no typed elements. aligned() gives the Tensor to compute with. Copies share the storage, which is
@@ -55,4 +55,4 @@ class UnalignedTensor {
   Tensor raw_;  ///< misaligned perhaps, and then not to leave this class
 };
 
-}  // namespace ASSAY_API
+}  // namespace assay

@@ -8,7 +8,7 @@
 #define ASSAY_VERSION_PATCH 0
 #define ASSAY_VERSION "0.1.0"
 
-namespace assay ASSAY_API {
+namespace ASSAY_API assay {
 
 /// As in `assay --version`.
 inline constexpr const char* kVersion = ASSAY_VERSION;
@@ -17,4 +17,4 @@ inline constexpr const char* kVersion = ASSAY_VERSION;
 /// but the patch level (the file's name sees to that).
 const char* library_version();
 
-}  // namespace ASSAY_API
+}  // namespace assay
