@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/comparator.h"
+#include "cli/options/compare_functions.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/engine_building.h"
 #include "cli/options/logging.h"
@@ -10,6 +11,8 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
+#include "run/comparator.h"
+#include "run/text_renderer.h"
 
 namespace assay::cli::command_run {
 namespace {
@@ -29,7 +32,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_unavailable_run_options(parser);
 }
 
-int run(CommandContext& context) {
+int run_models(CommandContext& context) {
   const ParsedArgs& args = context.args();
   RunOptions options;
   options.session = read_session_options(args);
@@ -46,7 +49,9 @@ int run(CommandContext& context) {
   if (!args.has("--trt")) warn_of_builder_options(args);
   context.announce();
   log::verbose("Loaded extension modules: []");
-  return static_cast<int>(run_and_compare(options));
+  check_average_options(args, options.functions);
+  TextRenderer renderer(read_error_pictures(args));
+  return static_cast<int>(run(options, renderer).outcome);
 }
 
 }  // namespace
@@ -60,7 +65,7 @@ constinit const Command def = {
         "runner with "
         "those of the next. With --ref, the float64 reference tells which of them is wrong.",
     .add_options = add_options,
-    .run = run,
+    .run = run_models,
 };
 
 }  // namespace assay::cli::command_run
