@@ -35,12 +35,6 @@ class OutputList : public OutputSource {
   std::vector<std::string> names_;
 };
 
-/// All iterations of one runner.
-struct RunnerOutputs {
-  std::string runner_name;
-  std::vector<std::shared_ptr<const OutputSource>> iterations;
-};
-
 /// Two outputs that belong together, as the log refers to them.
 struct OutputPair {
   std::string runner0, runner1;

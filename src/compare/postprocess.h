@@ -65,6 +65,7 @@ class Postprocess {
 class TopKPostprocess : public Postprocess {
  public:
   explicit TopKPostprocess(PerOutput<TopK> top_k) : top_k_(std::move(top_k)) {}
+  const PerOutput<TopK>& top_k() const { return top_k_; }
   std::string name() const override { return "TopKPostprocessFunc"; }
   std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
                                             std::optional<double>) const override {
