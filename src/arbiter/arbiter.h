@@ -110,8 +110,21 @@ void apply_trace(Arbitration& result, Arbitration traced);
 /// (the inconspicuous ones only when there are few outputs or at -v), and a summary.
 void report(const Arbitration& result, const ArbiterOptions& options);
 
-/// The arbitrations of a run's iterations as JSON. The file appears whole or not at all; throws Error (kIo).
-void save_verdict(std::span<const Arbitration> iterations, const std::string& path);
+/// The arbitrations of a run's iterations as JSON, written as they come. The file appears whole or not at
+/// all; throws Error (kIo).
+class VerdictWriter {
+ public:
+  explicit VerdictWriter(const std::string& path);
+  VerdictWriter(VerdictWriter&&) noexcept;
+  ~VerdictWriter();
+  void add(const Arbitration& iteration);
+  /// Completes the file; without it nothing is left behind.
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 std::string_view verdict_name(Verdict v);
 

@@ -85,15 +85,25 @@ void write(JsonWriter& json, const Arbitration& a) {
 
 }  // namespace
 
-void save_verdict(std::span<const Arbitration> iterations, const std::string& path) {
-  AtomicFile file(path);
-  JsonWriter json(file);
-  json.begin_object();
-  json.key("iterations").begin_array();
-  for (const Arbitration& a : iterations) write(json, a);
-  json.end_array();
-  json.end_object();
-  file.commit();
+struct VerdictWriter::Impl {
+  explicit Impl(const std::string& path) : file(path), json(file) {
+    json.begin_object();
+    json.key("iterations").begin_array();
+  }
+  AtomicFile file;
+  JsonWriter json;
+};
+
+VerdictWriter::VerdictWriter(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+VerdictWriter::VerdictWriter(VerdictWriter&&) noexcept = default;
+VerdictWriter::~VerdictWriter() = default;
+
+void VerdictWriter::add(const Arbitration& iteration) { write(impl_->json, iteration); }
+
+void VerdictWriter::commit() {
+  impl_->json.end_array();
+  impl_->json.end_object();
+  impl_->file.commit();
 }
 
 }  // namespace assay

@@ -22,7 +22,7 @@ namespace assay::cli {
 namespace {
 
 /// The upstream version whose behaviour the name `polygraphy` promises.
-constexpr const char* kPolygraphyVersion = "0.49.27";
+constexpr const char* kPolygraphyVersion = "0.53.6";
 
 void print_error(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);

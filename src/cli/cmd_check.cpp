@@ -3,6 +3,7 @@
 #include "cli/options/logging.h"
 
 namespace assay::cli {
+ASSAY_DECLARE_COMMAND(check_accuracy)
 ASSAY_DECLARE_COMMAND(check_conformance)
 ASSAY_DECLARE_COMMAND(check_lint)
 }  // namespace assay::cli
@@ -11,7 +12,8 @@ namespace assay::cli::command_check {
 
 namespace {
 
-constexpr const Command* kSubcommands[] = {&command_check_lint::def, &command_check_conformance::def};
+constexpr const Command* kSubcommands[] = {&command_check_lint::def, &command_check_accuracy::def,
+                                           &command_check_conformance::def};
 
 }  // namespace
 

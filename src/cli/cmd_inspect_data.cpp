@@ -4,11 +4,15 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/python_repr.h"
 #include "cli/cmd_inspect.h"
 #include "cli/options/logging.h"
 #include "cli/values.h"
 #include "inspect/data_text.h"
 #include "inspect/text_block.h"
+#include "run/accuracy_results.h"
+#include "run/concat_iterations.h"
+#include "run/data_source.h"
 #include "run/results.h"
 
 namespace assay::cli::command_inspect_data {
@@ -17,7 +21,10 @@ namespace {
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
   parser.add_group("Data").options = {
-      {.names = {"path"}, .help = "Inputs or outputs that `run` saved.", .metavar = "FILE"},
+      {.names = {"path"},
+       .help = "Inputs, outputs or accuracy results that `run` saved: a file, or a folder with a file per "
+               "iteration.",
+       .metavar = "PATH"},
       {.names = {"-a", "--all"}, .help = "Show every iteration, not only the first.", .arity = Arity::kNone},
       {.names = {"-s", "--show-values"}, .help = "Show the values too.", .arity = Arity::kNone},
       {.names = {"--histogram"}, .help = "Show how the values are distributed.", .arity = Arity::kNone},
@@ -67,6 +74,47 @@ std::string results_text(const RunResults& results, IterationsText printer) {
   return printer.text;
 }
 
+std::string accuracy_text(const AccuracyResults& results, bool all) {
+  std::string text = fmt::format("==== Accuracy Results ({} comparison(s)) ====\n\n", results.size());
+  for (const SavedAccuracy& saved : results) {
+    text += fmt::format("---- Aggregation: {} ----\n\n",
+                        saved.aggregation == Aggregation::kAverage ? "average" : "per_sample");
+    for (const SavedAccuracy::Pair& pair : saved.pairs) {
+      const auto passes = [](const std::vector<OutputResult>& iteration) {
+        return std::all_of(iteration.begin(), iteration.end(),
+                           [](const OutputResult& r) { return r.passed; });
+      };
+      text += fmt::format("{} vs. {} | {}/{} iteration(s) matched    \n", pair.runner0, pair.runner1,
+                          std::count_if(pair.iterations.begin(), pair.iterations.end(), passes),
+                          pair.iterations.size());
+      for (size_t i = 0; i < pair.iterations.size() && (all || i == 0); ++i) {
+        text += fmt::format("    -- Iteration: {}        \n", i);
+        for (const OutputResult& r : pair.iterations[i]) {
+          std::string values;
+          for (const auto& [name, value] : metric_values(saved.function, r))
+            values += fmt::format("{}{}={}", values.empty() ? "" : ", ", name, format_g(value, 5));
+          text += fmt::format("        {} | {}{}{}\n", r.output, r.passed ? "PASSED" : "FAILED",
+                              values.empty() ? "" : " | ", values);
+        }
+      }
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+/// All iterations of a folder, each file named as it is read.
+ResultsOrInputs load_folder(const std::string& path) {
+  const std::vector<std::string> files = iteration_files(path);
+  if (files.empty())
+    log::critical(ErrorCode::kInvalidArgument, "No per-iteration '*.json' files found in directory: {}",
+                  path);
+  const bool are_results = std::holds_alternative<RunResults>(load_results_or_inputs(files.front()));
+  for (const std::string& file : files)
+    log::info("Loading {} from {}", are_results ? "inference results" : "input data", file);
+  return concat_iterations({&path, 1});
+}
+
 std::string inputs_text(const InputData& inputs, IterationsText printer) {
   printer.text = fmt::format("==== Data ({} iterations) ====\n", inputs.size());
   printer.begin(inputs.size());
@@ -82,7 +130,12 @@ int run(CommandContext& context) {
   options.edge_items = require_at_least("--num-items", args.integer("-n").value_or(options.edge_items), -1);
   options.line_width =
       require_at_least("--line-width", args.integer("--line-width").value_or(options.line_width), -1);
-  const ResultsOrInputs data = load_results_or_inputs(args.text("path").value());
+  const std::string path = args.text("path").value();
+  if (!is_folder(path) && holds_accuracy_results(path)) {
+    log::info("{}", stripped(accuracy_text(load_accuracy_results(path), args.has("-a"))));
+    return 0;
+  }
+  const ResultsOrInputs data = is_folder(path) ? load_folder(path) : load_results_or_inputs(path);
   const IterationsText printer(options, args.has("-a"));
   const auto* results = std::get_if<RunResults>(&data);
   const std::string text =

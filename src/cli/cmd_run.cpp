@@ -3,6 +3,7 @@
 #include "base/python_repr.h"
 #include "cli/command.h"
 #include "cli/options/comparator.h"
+#include "cli/options/compare_functions.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/engine_building.h"
 #include "cli/options/extensions.h"
@@ -12,6 +13,8 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
+#include "run/comparator.h"
+#include "run/text_renderer.h"
 
 namespace assay::cli::command_run {
 namespace {
@@ -32,7 +35,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_module_options(parser, registries);
 }
 
-int run(CommandContext& context) {
+int run_models(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ExtensionArgs modules(args, context.registries());
   modules.validate();
@@ -57,7 +60,9 @@ int run(CommandContext& context) {
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
-  return static_cast<int>(run_and_compare(options));
+  check_average_options(args, options.functions);
+  TextRenderer renderer(read_error_pictures(args));
+  return static_cast<int>(run(options, renderer).outcome);
 }
 
 }  // namespace
@@ -71,7 +76,7 @@ constinit const Command def = {
         "runner with "
         "those of the next. With --ref, the float64 reference tells which of them is wrong.",
     .add_options = add_options,
-    .run = run,
+    .run = run_models,
 };
 
 }  // namespace assay::cli::command_run

@@ -163,8 +163,8 @@ const std::map<std::string, char> kUpstream = {{"-v", '0'},
                                                {"--postprocess-func", '+'},
                                                {"--validate", '0'},
                                                {"--fail-fast", '0'},
-                                               {"--compare", '1'},
-                                               {"--compare-func", '1'},
+                                               {"--compare", '+'},
+                                               {"--compare-func", '+'},
                                                {"--compare-func-script", '1'},
                                                {"--load-outputs", '+'},
                                                {"--load-results", '+'},
@@ -285,7 +285,8 @@ TEST(RunOptions, Postprocessing) {
   const auto top_k = [](const char* text) {
     RunOptions options;
     read_comparator_options(parse({"--postprocess", text}), options);
-    return options.top_k.get("y", TopK{.k = -99});
+    const auto& postprocess = dynamic_cast<const TopKPostprocess&>(*options.postprocess);
+    return postprocess.top_k().get("y", TopK{.k = -99});
   };
   EXPECT_EQ(top_k("top-5").k, 5);
   EXPECT_EQ(top_k("top-5").axis, -1);
@@ -302,28 +303,88 @@ TEST(RunOptions, Postprocessing) {
 TEST(RunOptions, ComparisonFunctions) {
   OutputNames outputs({});
   const log::Capture capture;
-  EXPECT_NE(dynamic_cast<const SimpleComparison*>(read_comparison(parse({"--rtol", "1"}), outputs).get()), nullptr);
+  const auto read = [&](const Words& words) {
+    std::vector<CompareFunction> functions;
+    for (const auto& f : read_comparisons(parse(words), outputs)) functions.push_back(f->function());
+    return functions;
+  };
+  using F = CompareFunction;
+  EXPECT_EQ(read({"--rtol", "1"}), (std::vector<F>{F::kSimple}));
+  EXPECT_EQ(read({"--compare", "quality_metrics", "l2", "psnr", "distance_metrics"}),
+            (std::vector<F>{F::kPsnr, F::kSnr, F::kL2, F::kCosineSimilarity}))
+      << "in their order, each once";
   EXPECT_EQ(capture.out(), "");
-  EXPECT_NE(dynamic_cast<const IndicesComparison*>(
-                read_comparison(parse({"--compare", "indices", "--rel-tol", "1"}), outputs).get()),
-            nullptr);
-  read_comparison(parse({"--index-tolerance", "1"}), outputs);
+  EXPECT_EQ(read({"--compare", "indices", "--rel-tol", "1", "--snr-tolerance", "y:3"}),
+            (std::vector<F>{F::kIndices}));
+  read({"--index-tolerance", "1"});
   EXPECT_EQ(
       capture.out(),
-      "[W] Option: --rtol/--rel-tol is only valid for comparison function: 'simple'. The selected comparison "
-      "function is: 'indices', so this option will be ignored.\n"
-      "[W] Option: --index-tolerance is only valid for comparison function: 'indices'. The selected "
+      "[W] Option: --rtol/--rel-tol is only valid for comparison function(s): ['simple']. The selected "
       "comparison "
-      "function is: 'simple', so this option will be ignored.\n");
+      "functions are: ['indices'], so this option will be ignored.\n"
+      "[W] Option: --snr-threshold/--snr-tolerance is only valid for comparison function(s): ['snr', "
+      "'quality_metrics']. The "
+      "selected comparison functions are: ['indices'], so this option will be ignored.\n"
+      "[W] Option: --index-tolerance is only valid for comparison function(s): ['indices']. The selected "
+      "comparison functions are: ['simple'], so this option will be ignored.\n");
+  EXPECT_THROW(read({"--compare", "perceptual_metrics"}), log::LoggedError);
+}
+
+TEST(RunOptions, ThresholdsPerOutputKeepHowTheyWereWritten) {
+  OutputNames outputs({});
+  const auto functions =
+      read_comparisons(parse({"--compare", "psnr", "--psnr-threshold", "4", "y:5.5"}), outputs);
+  EXPECT_EQ(std::get<MetricThreshold>(functions.at(0)->threshold_for("x")).value.str(), "4");
+  EXPECT_EQ(std::get<MetricThreshold>(functions[0]->threshold_for("y")).value.str(), "5.5");
+}
+
+TEST(RunOptions, WarmUpAndSubprocessTurnTheSequentialOrderOn) {
+  for (const Words& words : {Words{"--warm-up", "2"}, Words{"--use-subprocess"}}) {
+    const log::Capture capture;
+    RunOptions options;
+    read_comparator_options(parse(words), options);
+    EXPECT_TRUE(options.sequential_runners);
+    EXPECT_EQ(capture.out(),
+              "[W] " + words[0] +
+                  " needs runners that run one after the other: --sequential-runners is turned on.\n");
+  }
+  const log::Capture capture;
+  RunOptions options;
+  read_comparator_options(parse({"--warm-up", "2", "--sequential-runners"}), options);
+  EXPECT_EQ(capture.out(), "");
+}
+
+TEST(RunOptions, WhatTheAverageCannotBeTakenOf) {
+  const auto check = [](Words words) {
+    OutputNames outputs({});
+    words.emplace_back("--check-average");
+    const log::Capture capture;
+    const ParsedArgs args = parse(words);
+    try {
+      check_average_options(args, read_comparisons(args, outputs));
+    } catch (const log::LoggedError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(check({}).find("not supported with check_error_stat='elemwise' (the default)"),
+            std::string::npos);
+  EXPECT_NE(check({"--check-error-stat", "y:max"}).find("elemwise"), std::string::npos)
+      << "other outputs stay elemwise";
+  EXPECT_NE(check({"--compare", "indices"}).find("does not produce averageable metrics"), std::string::npos);
+  EXPECT_NE(check({"--compare", "l2", "--fail-fast"}).find("cannot be combined with --fail-fast"),
+            std::string::npos);
+  EXPECT_EQ(check({"--check-error-stat", "max", "--compare", "simple", "snr"}), "");
 }
 
 TEST(RunOptions, ComparisonValuesAreCheckedBeforeAnythingRuns) {
   OutputNames outputs({});
-  for (const Words& bad : {Words{"--rtol", "y:abc"}, Words{"--atol", "[1]"},
-                           Words{"--check-error-stat", "y:min"}, Words{"--error-quantile", "1.5"},
-                           Words{"--error-quantile", "nan"}, Words{"--index-tolerance", "0.5"}}) {
+  for (const Words& bad :
+       {Words{"--rtol", "y:abc"}, Words{"--atol", "[1]"}, Words{"--check-error-stat", "y:min"},
+        Words{"--error-quantile", "1.5"}, Words{"--error-quantile", "nan"}, Words{"--index-tolerance", "0.5"},
+        Words{"--compare", "l2", "--l2-threshold", "abc"}}) {
     const log::Capture capture;
-    EXPECT_THROW(read_comparison(parse(bad), outputs), log::LoggedError) << bad[0];
+    EXPECT_THROW(read_comparisons(parse(bad), outputs), log::LoggedError) << bad[0];
   }
 }
 

@@ -37,8 +37,8 @@ void add_options(ArgParser& parser) {
       {.names = {"--inputs"},
        .help = "The inputs of the part, each `name:shape:dtype`, as in x:[1,3,'height']:float32; shape and "
                "dtype may be "
-               "`auto`. Default: the model's inputs.",
-       .arity = Arity::kAtLeastOne,
+               "`auto`. Default: the model's inputs; the option alone: none, for a part that is constant.",
+       .arity = Arity::kAny,
        .metavar = "INPUT",
        .names_what = Names::kTensors},
       {.names = {"--outputs"},
@@ -198,11 +198,13 @@ void cut_out(const ParsedArgs& args, const std::shared_ptr<Model>& model, const 
   if (outputs.graph != nullptr && outputs.graph != graph)
     log::critical(ErrorCode::kInvalidArgument, "The inputs and outputs of the part must lie in one graph.");
   const bool is_main = graph == model->graph.get();
-  complete_types(args, model, options, inputs.graph != nullptr ? inputs : all_of(graph->inputs, graph),
-                 outputs, is_main);
+  const bool has_no_inputs = args.has("--inputs") && inputs.tensors.empty();
+  complete_types(args, model, options,
+                 inputs.graph != nullptr || has_no_inputs ? inputs : all_of(graph->inputs, graph), outputs,
+                 is_main);
   make_main_graph(*model, *graph);
   graph = model->graph.get();
-  if (inputs.graph == nullptr) inputs = all_of(graph->inputs, graph);
+  if (inputs.graph == nullptr && !has_no_inputs) inputs = all_of(graph->inputs, graph);
   if (outputs.graph == nullptr) outputs = all_of(graph->outputs, graph);
   const bool is_redeclared = differs(*graph, inputs) || differs(*graph, outputs);
   const std::shared_ptr<Model> before = is_redeclared ? clone_model(*model) : nullptr;

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "base/log.h"
 #include "compare/compare_test_util.h"
+#include "compare/indices.h"
+#include "compare/metrics.h"
 #include "compare/simple.h"
 
 namespace assay::accuracy_test {
@@ -15,14 +18,23 @@ const Tensor& ramp() {
   return t;
 }
 
-/// Passes pairs of equal bits; logs nothing.
-class Identical : public Comparison {
+/// Passes pairs of equal bits.
+class Identical : public OutputwiseComparison {
  public:
-  OutputVerdict compare(const OutputPair& pair) const override {
-    compared.push_back(pair.name0 + ":" + pair.name1);
-    return {pair.name0, pair.output0.identical(pair.output1), {}};
-  }
+  CompareFunction function() const override { return CompareFunction::kCustom; }
+  std::string label() const override { return "identical"; }
   mutable std::vector<std::string> compared;
+
+ protected:
+  OutputResult compare_pair(const OutputPair& pair, PairCache&, const CompareOptions&,
+                            CompareObserver&) const override {
+    compared.push_back(pair.name0 + ":" + pair.name1);
+    return {.output = pair.name0,
+            .other = pair.name1,
+            .passed = pair.output0.identical(pair.output1),
+            .metrics = {},
+            .threshold = {}};
+  }
 };
 
 struct Compared {
@@ -36,9 +48,9 @@ Compared compare_names(const std::vector<std::string>& names0, const std::vector
     return tensors;
   };
   const log::Capture capture({.threshold = log::Severity::kVerbose});
-  const Identical comparison;
-  compare_outputs(comparison, OutputList("A", list(names0)), OutputList("B", list(names1)));
-  return {comparison.compared, capture.out()};
+  const auto comparison = std::make_shared<Identical>();
+  print_comparison(comparison, list(names0), list(names1));
+  return {comparison->compared, capture.out()};
 }
 
 using Names = std::vector<std::string>;
@@ -65,46 +77,51 @@ TEST(CompareOutputs, ThenThePosition) {
 TEST(CompareOutputs, AnOutputWithItsOwnCounterpartIsNotUsedTwice) {
   const Compared c = compare_names({"a", "b"}, {"b"});
   EXPECT_EQ(c.pairs, (Names{"b:b"}));
-  EXPECT_EQ(c.log,
-            "[V] Will not compare b with a, since the former already has an exact match: b\n"
-            "[I] Comparing Output: 'b' (dtype=float32, shape=(4,)) with 'b' (dtype=float32, shape=(4,))\n"
-            "[I] PASSED | All outputs matched | Outputs: ['b']\n");
+  EXPECT_TRUE(
+      c.log.starts_with("[V] Will not compare b with a, since the former already has an exact match: b\n"
+                        "[I] identical | Comparing Output: 'b' (dtype=float32, shape=(4,)) with 'b' "
+                        "(dtype=float32, shape=(4,))\n"
+                        "[I] PASSED | identical | All outputs matched | Outputs: ['b']\n"))
+      << c.log;
 }
 
 TEST(CompareOutputs, NothingInCommonIsAnError) {
   const log::Capture capture;
-  const Identical comparison;
-  EXPECT_THROW(compare_outputs(comparison, OutputList("A", {{"x", ramp()}}), OutputList("B", {})),
-               log::LoggedError);
-  EXPECT_EQ(capture.out(), "[I] PASSED | All outputs matched | Outputs: []\n");
-  EXPECT_EQ(capture.err(),
-            "[!] All outputs were skipped, no common outputs found! Note:\n    A outputs: ['x']\n    B "
-            "outputs: []\n");
+  try {
+    print_comparison(std::make_shared<Identical>(), {{"x", ramp()}}, {});
+    FAIL() << "nothing was compared";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(),
+                 "All outputs were skipped, no common outputs found! Note:\nA outputs: ['x']\nB outputs: []");
+  }
+  EXPECT_EQ(capture.out(), "[I] PASSED | identical | All outputs matched | Outputs: []\n");
 }
 
 TEST(CompareOutputs, NoOutputsOnEitherSideIsNoError) {
   const log::Capture capture;
-  EXPECT_TRUE(all_passed(compare_outputs(Identical(), OutputList("A", {}), OutputList("B", {}))));
+  EXPECT_TRUE(print_comparison(std::make_shared<Identical>(), {}, {}).passed());
 }
 
 TEST(CompareOutputs, FailFastEndsAtTheFirstMismatch) {
   const log::Capture capture;
-  const Identical comparison;
+  const auto comparison = std::make_shared<Identical>();
   const Tensor other = Tensor::vector<float>({0});
-  const OutputList a("A", {{"x", ramp()}, {"y", ramp()}}), b("B", {{"x", other}, {"y", ramp()}});
-  EXPECT_EQ(compare_outputs(comparison, a, b, true).size(), 1u);
+  const TensorList a = {{"x", ramp()}, {"y", ramp()}}, b = {{"x", other}, {"y", ramp()}};
+  EXPECT_EQ(print_comparison(comparison, a, b, {.fail_fast = true}).functions[0].outputs.size(), 1u);
   EXPECT_EQ(capture.out().find("Mismatched outputs"), std::string::npos);
-  EXPECT_EQ(compare_outputs(comparison, a, b, false).size(), 2u);
-  EXPECT_NE(capture.out().find("[E] FAILED | Mismatched outputs: ['x']\n"), std::string::npos);
+  EXPECT_EQ(print_comparison(comparison, a, b).functions[0].outputs.size(), 2u);
+  EXPECT_NE(capture.out().find("[E] FAILED | identical | Mismatched outputs: ['x']\n"), std::string::npos);
 }
 
 TEST(CompareOutputs, ACustomMatchMayNameWhatDoesNotExist) {
   const log::Capture capture;
-  const Identical comparison;
-  const OutputList a("A", {{"x", ramp()}, {"y", ramp()}}), b("B", {{"q", ramp()}});
-  compare_outputs(comparison, a, b, false,
-                  [](const OutputSource&, size_t i, const OutputSource&) { return i == 0 ? "q" : "gone"; });
-  EXPECT_EQ(comparison.compared, (Names{"x:q"}));
+  const auto comparison = std::make_shared<Identical>();
+  CompareOptions options;
+  options.find = [](const OutputSource&, size_t i, const OutputSource&, CompareObserver&) {
+    return i == 0 ? "q" : "gone";
+  };
+  print_comparison(comparison, {{"x", ramp()}, {"y", ramp()}}, {{"q", ramp()}}, options);
+  EXPECT_EQ(comparison->compared, (Names{"x:q"}));
   EXPECT_NE(capture.out().find(
                 "[W] For output: 'y' [A], skipping corresponding output: 'gone' [B], since the output was "
                 "not found\n"),
@@ -141,8 +158,10 @@ TEST(CompareOutputs, HoldsNoMoreThanTwoOutputs) {
   int alive = 0, most = 0;
   const Names names = {"a", "b", "c", "d"};
   const Counting a("A", names, alive, most), b("B", names, alive, most);
-  const SimpleComparison comparison({});
-  EXPECT_TRUE(all_passed(compare_outputs(comparison, a, b)));
+  const std::vector<std::shared_ptr<const Comparison>> functions = {
+      std::make_shared<SimpleComparison>(SimpleOptions{}), std::make_shared<IndicesComparison>(0)};
+  ComparisonText text;
+  EXPECT_TRUE(compare_iteration(functions, a, b, {}, text).passed());
   EXPECT_EQ(most, 2);
   EXPECT_EQ(alive, 0);
 }
@@ -158,176 +177,142 @@ const Tensor& other() {
   return t;
 }
 
-TEST(CompareAccuracy, IterationsAndSummaries) {
+std::vector<std::shared_ptr<const Comparison>> identical() { return {std::make_shared<Identical>()}; }
+
+TEST(AccuracyComparison, PairsFirstThenIterationsThenSummaries) {
   const log::Capture capture;
-  const SimpleComparison comparison({.atol = Tolerance(1e-3)});
-  const std::vector<RunnerOutputs> results = {runner("A", {ramp(), other(), ramp()}),
-                                              runner("B", {ramp(), ramp(), ramp()}), runner("C", {ramp()})};
-  const AccuracyResult result = compare_accuracy(results, compare_with(comparison));
-  EXPECT_FALSE(result.passed());
-  ASSERT_EQ(result.pairs.size(), 2u);
-  EXPECT_EQ(result.pairs[0].passed_iterations(), 2u);
-  EXPECT_EQ(result.pairs[1].iterations.size(), 1u);
-  EXPECT_EQ(capture.out(), R"([I] Accuracy Comparison | A vs. B
-[I]     Iteration: 0
-[I]         Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
-[I]             Tolerance: [abs=0.001, rel=1e-05] | Checking elemwise error
-[I]             A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]             B: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]             Error Metrics: y
-[I]                 Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
-[I]                 Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
-[I]                 Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
-[I]             PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=0.001)
-[I]         PASSED | All outputs matched | Outputs: ['y']
-[I]     Iteration: 1
-[I]         Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
-[I]             Tolerance: [abs=0.001, rel=1e-05] | Checking elemwise error
-[I]             A: y | Stats: mean=2.75, std-dev=1.479, var=2.1875, median=2.5, min=1 at (0,), max=5 at (3,), avg-magnitude=2.75, p90=4.4, p95=4.7, p99=4.94
-[I]                 ---- Values ----
-                        [1. 2. 3. 5.]
-[I]                 ---- Histogram ----
-                    Bin Range  |  Num Elems | Visualization
-                    (1  , 1.4) |          1 | ########################################
-                    (1.4, 1.8) |          0 | 
-                    (1.8, 2.2) |          1 | ########################################
-                    (2.2, 2.6) |          0 | 
-                    (2.6, 3  ) |          0 | 
-                    (3  , 3.4) |          1 | ########################################
-                    (3.4, 3.8) |          0 | 
-                    (3.8, 4.2) |          0 | 
-                    (4.2, 4.6) |          0 | 
-                    (4.6, 5  ) |          1 | ########################################
-[I]             B: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]                 ---- Values ----
-                        [1. 2. 3. 4.]
-[I]                 ---- Histogram ----
-                    Bin Range  |  Num Elems | Visualization
-                    (1  , 1.4) |          1 | ########################################
-                    (1.4, 1.8) |          0 | 
-                    (1.8, 2.2) |          1 | ########################################
-                    (2.2, 2.6) |          0 | 
-                    (2.6, 3  ) |          0 | 
-                    (3  , 3.4) |          1 | ########################################
-                    (3.4, 3.8) |          0 | 
-                    (3.8, 4.2) |          1 | ########################################
-                    (4.2, 4.6) |          0 | 
-                    (4.6, 5  ) |          0 | 
-[I]             Error Metrics: y
-[I]                 Minimum Required Tolerance: elemwise error | [abs=1] OR [rel=0.25] (requirements may be lower if both abs/rel tolerances are set)
-[I]                 Absolute Difference | Stats: mean=0.25, std-dev=0.43301, var=0.1875, median=0, min=0 at (0,), max=1 at (3,), avg-magnitude=0.25, p90=0.7, p95=0.85, p99=0.97
-[I]                     ---- Values ----
-                            [0. 0. 0. 1.]
-[I]                     ---- Histogram ----
-                        Bin Range  |  Num Elems | Visualization
-                        (0  , 0.1) |          3 | ########################################
-                        (0.1, 0.2) |          0 | 
-                        (0.2, 0.3) |          0 | 
-                        (0.3, 0.4) |          0 | 
-                        (0.4, 0.5) |          0 | 
-                        (0.5, 0.6) |          0 | 
-                        (0.6, 0.7) |          0 | 
-                        (0.7, 0.8) |          0 | 
-                        (0.8, 0.9) |          0 | 
-                        (0.9, 1  ) |          1 | #############
-[I]                 Relative Difference | Stats: mean=0.0625, std-dev=0.10825, var=0.011719, median=0, min=0 at (0,), max=0.25 at (3,), avg-magnitude=0.0625, p90=0.175, p95=0.2125, p99=0.2425
-[I]                     ---- Values ----
-                            [0.   0.   0.   0.25]
-[I]                     ---- Histogram ----
-                        Bin Range      |  Num Elems | Visualization
-                        (0    , 0.025) |          3 | ########################################
-                        (0.025, 0.05 ) |          0 | 
-                        (0.05 , 0.075) |          0 | 
-                        (0.075, 0.1  ) |          0 | 
-                        (0.1  , 0.125) |          0 | 
-                        (0.125, 0.15 ) |          0 | 
-                        (0.15 , 0.175) |          0 | 
-                        (0.175, 0.2  ) |          0 | 
-                        (0.2  , 0.225) |          0 | 
-                        (0.225, 0.25 ) |          1 | #############
-[E]             FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=0.001)
-[E]         FAILED | Mismatched outputs: ['y']
-[I]     Iteration: 2
-[I]         Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
-[I]             Tolerance: [abs=0.001, rel=1e-05] | Checking elemwise error
-[I]             A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]             B: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]             Error Metrics: y
-[I]                 Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
-[I]                 Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
-[I]                 Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
-[I]             PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=0.001)
-[I]         PASSED | All outputs matched | Outputs: ['y']
-[E] Accuracy Summary | A vs. B | Passed: 2/3 iterations | Pass Rate: 66.66666666666666%
+  const std::vector<PairSummary> pairs = print_accuracy(
+      {runner("A", {ramp(), other(), ramp()}), runner("B", {ramp(), ramp(), ramp()}),
+       runner("C", {ramp(), ramp()})},
+      {.functions = {std::make_shared<SimpleComparison>(SimpleOptions{.atol = Tolerance(1e-3)})}});
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(pairs[0].iterations, 2);
+  EXPECT_EQ(pairs[0].passed_iterations, 1);
+  EXPECT_TRUE(pairs[1].passed(Aggregation::kPerSample));
+  std::string lines;
+  std::istringstream log(capture.out());
+  for (std::string line; std::getline(log, line);)
+    if (line.find("Stats:") == line.npos && line.find("Tolerance") == line.npos && line.starts_with("[") &&
+        line.find("----") == line.npos && line.find("Error Metrics") == line.npos)
+      lines += line + "\n";
+  EXPECT_EQ(lines, R"([I] Accuracy Comparison | A vs. B
 [I] Accuracy Comparison | B vs. C
-[I]     Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
-[I]         Tolerance: [abs=0.001, rel=1e-05] | Checking elemwise error
-[I]         B: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]         C: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]         Error Metrics: y
-[I]             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
-[I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
-[I]             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
+[I] Iteration: 0
+[I]     simple | Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
 [I]         PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=0.001)
-[I]     PASSED | All outputs matched | Outputs: ['y']
-[I] Accuracy Summary | B vs. C | Passed: 1/1 iterations | Pass Rate: 100.0%
+[I]     PASSED | simple | All outputs matched | Outputs: ['y']
+[I]     simple | Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
+[I]         PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=0.001)
+[I]     PASSED | simple | All outputs matched | Outputs: ['y']
+[I] Iteration: 1
+[I]     simple | Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
+[E]         FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=0.001)
+[E]     FAILED | simple | Mismatched outputs: ['y']
+[I]     simple | Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
+[I]         PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=0.001)
+[I]     PASSED | simple | All outputs matched | Outputs: ['y']
+[E] Accuracy Summary | A vs. B | Passed: 1/2 iterations | Pass Rate: 50.00%
+[I] Accuracy Summary | B vs. C | Passed: 2/2 iterations | Pass Rate: 100.00%
 )");
 }
 
-TEST(CompareAccuracy, FailFastGivesNoSummary) {
+TEST(AccuracyComparison, FailFastEndsWithTheFirstMismatchAndASummaryLess) {
   const log::Capture capture;
-  const Identical comparison;
-  const std::vector<RunnerOutputs> results = {runner("A", {other(), ramp()}), runner("B", {ramp(), ramp()})};
-  const AccuracyResult result =
-      compare_accuracy(results, compare_with(comparison, true), {.fail_fast = true});
-  EXPECT_FALSE(result.passed());
-  EXPECT_EQ(result.pairs[0].iterations.size(), 1u);
-  EXPECT_EQ(
-      capture.out(),
-      "[I] Accuracy Comparison | A vs. B\n"
-      "[I]     Iteration: 0\n"
-      "[I]         Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))\n");
+  const auto pairs = print_accuracy({runner("A", {other(), ramp()}), runner("B", {ramp(), ramp()})},
+                                    {.functions = identical(), .compare = {.fail_fast = true}});
+  EXPECT_EQ(pairs.at(0).iterations, 1);
+  EXPECT_EQ(pairs[0].passed_iterations, 0);
+  EXPECT_EQ(capture.out().find("Summary"), std::string::npos) << capture.out();
 }
 
-TEST(CompareAccuracy, NoIterationsPass) {
-  const log::Capture capture;
-  const Identical comparison;
-  EXPECT_TRUE(
-      compare_accuracy(std::vector<RunnerOutputs>{runner("A", {}), runner("B", {})}, compare_with(comparison))
-          .passed());
-  EXPECT_EQ(capture.out(), R"([I] Accuracy Comparison | A vs. B
-[I] Accuracy Summary | A vs. B | Passed: 0/0 iterations | Pass Rate: 100.0%
-)");
+TEST(AccuracyComparison, WithoutIterationsNothingPasses) {
+  ComparisonText text;
+  AccuracyComparison accuracy({.functions = identical()}, text);
+  EXPECT_TRUE(accuracy.summaries().empty());
+  EXPECT_FALSE(PairSummary{}.passed(Aggregation::kPerSample));
 }
 
-TEST(CompareAccuracy, EveryPairOfTheSameNamesCounts) {
+TEST(AccuracyComparison, EveryPairOfTheSameNamesCounts) {
   const log::Capture capture;
-  const Identical comparison;
-  const std::vector<RunnerOutputs> results = {runner("A", {other()}), runner("A", {ramp()}),
-                                              runner("A", {ramp()})};
-  EXPECT_FALSE(compare_accuracy(results, compare_with(comparison)).passed());
+  const auto pairs = print_accuracy({runner("A", {other()}), runner("A", {ramp()}), runner("A", {ramp()})},
+                                    {.functions = identical()});
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_FALSE(pairs[0].passed(Aggregation::kPerSample));
+  EXPECT_TRUE(pairs[1].passed(Aggregation::kPerSample));
 }
 
-TEST(CompareAccuracy, ChosenPairs) {
+TEST(AccuracyComparison, ChosenPairs) {
   const log::Capture capture;
-  const Identical comparison;
   const std::vector<RunnerOutputs> results = {runner("A", {ramp()}), runner("B", {other()}),
                                               runner("C", {ramp()})};
-  const AccuracyResult result =
-      compare_accuracy(results, compare_with(comparison), {.comparisons = {{0, 2}}});
-  EXPECT_TRUE(result.passed());
-  EXPECT_EQ(result.pairs[0].runner1, "C");
-  EXPECT_THROW(compare_accuracy(results, compare_with(comparison), {.comparisons = {{0, 3}}}), Error);
+  const auto pairs = print_accuracy(results, {.functions = identical(), .compare = {}, .pairs = {{0, 2}}});
+  EXPECT_TRUE(pairs.at(0).passed(Aggregation::kPerSample));
+  EXPECT_EQ(pairs[0].runner1, "C");
+  EXPECT_THROW(print_accuracy(results, {.functions = identical(), .compare = {}, .pairs = {{0, 3}}}), Error);
 }
 
-TEST(CompareAccuracy, SummariesSayWhatRunnersReallyWere) {
+TEST(AccuracyComparison, EveryFunctionHasToPass) {
   const log::Capture capture;
-  const SimpleComparison comparison({});
-  const std::vector<RunnerOutputs> results = {runner("A", {ramp()}), runner("B", {ramp()})};
-  compare_accuracy(results, compare_with(comparison),
-                   {.fail_fast = false, .comparisons = {}, .notes = {{"B", "run by another"}}});
-  EXPECT_NE(capture.out().find("Accuracy Summary | A vs. B | Passed: 1/1 iterations | Pass Rate: 100.0% | B: run by "
-                               "another\n"),
+  const std::vector<std::shared_ptr<const Comparison>> functions = {
+      std::make_shared<MetricComparison>(CompareFunction::kL2, MetricOptions{.threshold = Tolerance(2)}),
+      std::make_shared<MetricComparison>(CompareFunction::kCosineSimilarity, MetricOptions{})};
+  const auto pairs =
+      print_accuracy({runner("A", {ramp()}), runner("B", {other()})}, {.functions = functions});
+  EXPECT_EQ(pairs.at(0).passed_iterations, 0);
+  EXPECT_EQ(pairs[0].functions.at(0).outputs.at(0).passed, 1);
+  EXPECT_EQ(pairs[0].functions.at(1).outputs.at(0).passed, 0);
+  const std::string log = capture.out();
+  EXPECT_EQ(log.find("A: y | Stats"), log.rfind("A: y | Stats")) << "once for all functions\n" << log;
+}
+
+TEST(AccuracyComparison, TheAverageDecides) {
+  const log::Capture capture;
+  const Tensor far = Tensor::vector<float>({1, 2, 3, 6});
+  const auto pairs = print_accuracy(
+      {runner("A", {ramp(), ramp()}), runner("B", {ramp(), far})},
+      {.functions = {
+           std::make_shared<MetricComparison>(CompareFunction::kL2,
+                                              MetricOptions{.threshold = Tolerance(1.5)}),
+           std::make_shared<SimpleComparison>(SimpleOptions{
+               .rtol = Tolerance(0), .atol = Tolerance(1.5), .check_error_stat = ErrorStat::kMax})}});
+  EXPECT_FALSE(pairs.at(0).passed(Aggregation::kPerSample));
+  EXPECT_TRUE(pairs[0].passed(Aggregation::kAverage));
+  EXPECT_EQ(std::get<double>(pairs[0].functions[0].outputs[0].mean), 1);
+  EXPECT_EQ(std::get<SimpleMetrics>(pairs[0].functions[1].outputs[0].mean).max_absdiff, 1);
+  const log::Capture summary;
+  print_summary(pairs[0], Aggregation::kAverage);
+  EXPECT_EQ(summary.out(),
+            "[I] Accuracy Summary | A vs. B | Passed: 1/1 outputs\n"
+            "[I]     y | PASSED:\n"
+            "[I]         L2 Norm: 1 (tolerance: 1.5) | PASSED\n");
+}
+
+TEST(AccuracyComparison, AnAverageNeedsMetricsInEveryIteration) {
+  const log::Capture capture;
+  const auto pairs = print_accuracy(
+      {runner("A", {ramp(), ramp()}), runner("B", {ramp(), Tensor::vector<float>({1})})},
+      {.functions = {std::make_shared<MetricComparison>(CompareFunction::kL2, MetricOptions{})}});
+  EXPECT_THROW((void)pairs.at(0).passed(Aggregation::kAverage), Error);
+}
+
+TEST(AccuracyComparison, MeansOfInfinities) {
+  const log::Capture capture;
+  const auto mean_of = [](const std::vector<Tensor>& other_runner) {
+    const auto pairs = print_accuracy(
+        {runner("A", {ramp(), ramp(), ramp()}), runner("B", other_runner)},
+        {.functions = {std::make_shared<MetricComparison>(CompareFunction::kPsnr, MetricOptions{})}});
+    return std::get<double>(pairs.at(0).functions[0].outputs[0].mean);
+  };
+  EXPECT_EQ(mean_of({ramp(), ramp(), ramp()}), INFINITY);
+  EXPECT_EQ(mean_of({other(), ramp(), other()}), INFINITY);
+  EXPECT_EQ(mean_of({ramp(), other(), other()}), INFINITY);
+}
+
+TEST(AccuracyComparison, SummariesSayWhatRunnersReallyWere) {
+  const log::Capture capture;
+  print_accuracy({runner("A", {ramp()}), runner("B", {ramp()})}, {.functions = identical()},
+                 " | B: run by another");
+  EXPECT_NE(capture.out().find("Passed: 1/1 iterations | Pass Rate: 100.00% | B: run by another\n"),
             std::string::npos)
       << capture.out();
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compare/accuracy.h"
-#include "compare/outputs.h"
+#include "compare/comparison_text.h"
 
 namespace assay {
 
@@ -28,6 +28,12 @@ class NumPyRandom {
   std::mt19937 bits_;
 };
 
+/// All iterations of one runner.
+struct RunnerOutputs {
+  std::string runner_name;
+  std::vector<std::shared_ptr<const OutputSource>> iterations;
+};
+
 inline std::shared_ptr<const OutputSource> outputs(std::string runner, TensorList list) {
   return std::make_shared<OutputList>(std::move(runner), std::move(list));
 }
@@ -36,11 +42,43 @@ inline RunnerOutputs one_iteration(const std::string& runner, TensorList list) {
   return {runner, {outputs(runner, std::move(list))}};
 }
 
-/// Compares iterations output by output. The comparison has to outlive the result.
-inline CompareIteration compare_with(const Comparison& comparison, bool fail_fast = false) {
-  return [&comparison, fail_fast](const OutputSource& a, const OutputSource& b) {
-    return compare_outputs(comparison, a, b, fail_fast);
-  };
+/// Prints a comparison of as many iterations as all runners have, with the summaries.
+inline std::vector<PairSummary> print_accuracy(const std::vector<RunnerOutputs>& results,
+                                               AccuracyOptions options, const std::string& notes = {}) {
+  ComparisonText text;
+  AccuracyComparison accuracy(std::move(options), text);
+  for (size_t i = 0;; ++i) {
+    std::vector<std::shared_ptr<const OutputSource>> iteration;
+    for (const RunnerOutputs& r : results)
+      if (i < r.iterations.size()) iteration.push_back(r.iterations[i]);
+    if (iteration.size() < results.size()) break;
+    if (!accuracy.add(iteration)) return accuracy.summaries();
+  }
+  for (const PairSummary& pair : accuracy.summaries()) print_summary(pair, Aggregation::kPerSample, notes);
+  return accuracy.summaries();
+}
+
+/// Prints the comparison of one iteration of the runners A and B.
+inline PairResult print_comparison(std::shared_ptr<const Comparison> function, TensorList a, TensorList b,
+                                   CompareOptions options = {}) {
+  ComparisonText text;
+  const std::vector<std::shared_ptr<const Comparison>> functions = {std::move(function)};
+  return compare_iteration(functions, OutputList("A", std::move(a)), OutputList("B", std::move(b)), options,
+                           text);
+}
+
+/// Prints what is wrong with outputs; true when nothing is.
+inline bool print_validations(const std::vector<RunnerOutputs>& results, const ValidateOptions& options) {
+  bool valid = true;
+  for (const RunnerOutputs& r : results)
+    for (const auto& iteration : r.iterations)
+      for (size_t i = 0; i < iteration->names().size(); ++i) {
+        const Tensor output = iteration->load(i);
+        const ValidationResult found = validate_output(r.runner_name, iteration->names()[i], output, options);
+        print_validation(found, output, options, -1);
+        valid &= found.valid();
+      }
+  return valid;
 }
 
 }  // namespace assay

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <mutex>
 
-#include "base/log.h"
 #include "base/parallel.h"
 #include "base/python_repr.h"
 
@@ -108,12 +107,12 @@ HistogramRange common_range(const Statistics& a, const Statistics& b) {
   return {b.min < a.min ? b.min : a.min, b.max > a.max ? b.max : a.max};
 }
 
-std::string histogram_text(const Numbers& numbers, const HistogramRange& range) {
+std::string histogram_text(const Numbers& numbers, const HistogramRange& range, std::string* problem) {
   Histogram h;
   try {
     h = histogram(numbers, range);
   } catch (const Error& e) {
-    log::verbose("Could not generate histogram. Note: Error was: {}", e.message());
+    if (problem != nullptr) *problem = e.message();
     return "";
   }
   const int64_t most = *std::max_element(h.counts.begin(), h.counts.end());

@@ -37,7 +37,8 @@ HistogramRange own_range(const Statistics& statistics);
 HistogramRange common_range(const Statistics& a, const Statistics& b);
 
 /// Polygraphy's text: a title, a heading and a line with a bar per bin. Empty when there is nothing to show;
-/// an impossible range is logged at kVerbose.
-std::string histogram_text(const Numbers& numbers, const HistogramRange& range);
+/// why a range is impossible goes to `problem`.
+std::string histogram_text(const Numbers& numbers, const HistogramRange& range,
+                           std::string* problem = nullptr);
 
 }  // namespace assay

@@ -5,15 +5,12 @@
 #include <numeric>
 #include <vector>
 
-#include "base/log.h"
 #include "base/parallel.h"
 #include "base/python_repr.h"
 #include "tensor/half.h"
 
 namespace assay {
 namespace {
-
-std::string tuple_text(std::span<const int64_t> dims) { return Shape(dims.begin(), dims.end()).str(); }
 
 bool is_open(int64_t extent) { return extent < 0; }
 
@@ -41,16 +38,19 @@ int64_t volume(std::span<const int64_t> dims) {
   return n;
 }
 
-Tensor try_reshape(const Tensor& tensor, std::span<const int64_t> dims, bool& failed) {
+std::vector<int64_t> extents(const Shape& shape) { return {shape.begin(), shape.end()}; }
+std::vector<int64_t> list(std::span<const int64_t> dims) { return {dims.begin(), dims.end()}; }
+
+Tensor try_reshape(const Tensor& tensor, std::span<const int64_t> dims, bool& failed,
+                   std::vector<ShapeStep>& steps) {
   if (std::equal(dims.begin(), dims.end(), tensor.shape().begin(), tensor.shape().end())) return tensor;
   if (volume(dims) != tensor.numel()) {
     failed = true;
-    log::warning("Could not reshape array from shape: {} to {}. Skipping reshape.", tensor.shape().str(),
-                 tuple_text(dims));
+    steps.push_back({ShapeStep::Kind::kCannotReshape, extents(tensor.shape()), list(dims)});
     return tensor;
   }
   Tensor reshaped = tensor.reshaped(Shape(dims.begin(), dims.end()));
-  log::info("Reshaped array from shape: {} to: {}", tensor.shape().str(), reshaped.shape().str());
+  steps.push_back({ShapeStep::Kind::kReshaped, extents(tensor.shape()), extents(reshaped.shape())});
   return reshaped;
 }
 
@@ -67,17 +67,16 @@ std::vector<int64_t> first_fit(const Shape& from, std::span<const int64_t> to) {
   return permutation;
 }
 
-Tensor try_permute(const Tensor& tensor, std::span<const int64_t> dims) {
+Tensor try_permute(const Tensor& tensor, std::span<const int64_t> dims, std::vector<ShapeStep>& steps) {
   if (std::equal(dims.begin(), dims.end(), tensor.shape().begin(), tensor.shape().end())) return tensor;
   if (!std::is_permutation(dims.begin(), dims.end(), tensor.shape().begin(), tensor.shape().end())) {
-    log::extra_verbose("Array of shape: {} cannot be permuted to: {}", tensor.shape().str(),
-                       tuple_text(dims));
+    steps.push_back({ShapeStep::Kind::kCannotPermute, extents(tensor.shape()), list(dims)});
     return tensor;
   }
   const std::vector<int64_t> permutation = first_fit(tensor.shape(), dims);
   Tensor permuted = transpose(tensor, permutation);
-  log::info("Permuted array of shape: {} to: {} using permutation {}", tensor.shape().str(),
-            permuted.shape().str(), python_list_repr(permutation));
+  steps.push_back(
+      {ShapeStep::Kind::kPermuted, extents(tensor.shape()), extents(permuted.shape()), permutation});
   return permuted;
 }
 
@@ -149,13 +148,13 @@ Tensor transpose(const Tensor& tensor, std::span<const int64_t> permutation) {
   return to;
 }
 
-Tensor try_match_shape(const Tensor& tensor, std::span<const int64_t> dims) {
+Tensor try_match_shape(const Tensor& tensor, std::span<const int64_t> dims, std::vector<ShapeStep>& steps) {
   const std::vector<int64_t> target = freeze(tensor, dims);
   bool failed = false;
   Tensor result = tensor;
-  if (target.size() != tensor.shape().size()) result = try_reshape(result, target, failed);
-  if (target.size() == result.shape().size()) result = try_permute(result, target);
-  return failed ? result : try_reshape(result, target, failed);
+  if (target.size() != tensor.shape().size()) result = try_reshape(result, target, failed, steps);
+  if (target.size() == result.shape().size()) result = try_permute(result, target, steps);
+  return failed ? result : try_reshape(result, target, failed, steps);
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "compare/comparison_text.h"
 
 namespace assay::match_shape_test {
 namespace {
@@ -25,7 +26,9 @@ struct Matched {
 };
 Matched match(const Tensor& t, const std::vector<int64_t>& dims) {
   const log::Capture capture({.threshold = log::Severity::kExtraVerbose});
-  Tensor result = try_match_shape(t, dims);
+  std::vector<ShapeStep> steps;
+  Tensor result = try_match_shape(t, dims, steps);
+  print_shape_steps(steps);
   return {result, capture.out()};
 }
 

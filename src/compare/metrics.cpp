@@ -5,11 +5,8 @@
 #include <limits>
 #include <mutex>
 
-#include "base/log.h"
 #include "base/parallel.h"
-#include "base/python_repr.h"
 #include "compare/pair_check.h"
-#include "compare/report.h"
 #include "tensor/numbers.h"
 
 namespace assay {
@@ -32,6 +29,22 @@ struct Products {
   }
 };
 
+/// Two float32 numbers are subtracted in float32, as NumPy does, so that the metrics print with the same
+/// digits.
+inline double difference(float a, float b) { return a - b; }
+/// Integers are subtracted exactly.
+template <typename T>
+double distance(T a, T b) {
+  return static_cast<double>(a > b ? static_cast<uint64_t>(a) - static_cast<uint64_t>(b)
+                                   : static_cast<uint64_t>(b) - static_cast<uint64_t>(a));
+}
+inline double difference(int64_t a, int64_t b) { return distance(a, b); }
+inline double difference(uint64_t a, uint64_t b) { return distance(a, b); }
+template <typename A, typename B>
+double difference(A a, B b) {
+  return static_cast<double>(a) - static_cast<double>(b);
+}
+
 template <typename A, typename B>
 Products products_of_block(const A* a, const B* b, int64_t n) {
   double aa = 0, bb = 0, ab = 0, noise = 0, greatest = -kInfinity;
@@ -41,7 +54,8 @@ Products products_of_block(const A* a, const B* b, int64_t n) {
     aa += x * x;
     bb += y * y;
     ab += x * y;
-    noise += (x - y) * (x - y);
+    const double d = difference(a[i], b[i]);
+    noise += d * d;
     greatest = x > greatest ? x : greatest;
   }
   return {aa, bb, ab, noise, greatest};
@@ -90,51 +104,32 @@ double snr(const Products& p) {
   return p.aa == 0 ? -kInfinity : 10 * std::log10(p.aa / p.noise);
 }
 
-std::string g5(double value) { return format_g(value, 5); }
-const char* word(bool passed) { return passed ? "PASSED" : "FAILED"; }
-
-/// The pair made ready: shapes equal and numbers; nothing, after logging why, when that cannot be.
-std::optional<OutputPair> prepare(const OutputPair& pair, bool check_shapes) {
-  log::extra_verbose("Note: Comparing {} vs. {}", pair.runner0, pair.runner1);
-  std::optional<OutputPair> matched = with_equal_shapes(pair, check_shapes);
-  if (!matched) return matched;
-  log_whole_outputs(*matched);
-  if (!check_numeric(*matched)) return std::nullopt;
-  return matched;
-}
-
-/// A signal-to-noise ratio and what it has to reach.
-struct Ratio {
-  const char* name;
-  double value, minimum;
-  bool passed() const { return value >= minimum; }
-};
-
-void log_verdict(const std::string& output, const std::vector<Ratio>& ratios) {
-  std::string names;
-  bool passed = true;
-  for (const Ratio& r : ratios) {
-    names.append(names.empty() ? "" : ", ").append(r.name);
-    passed &= r.passed();
-    if (!r.passed())
-      log::error("FAILED | Output: '{}' | {} ({} dB) below required minimum ({} dB)", output, r.name,
-                 g5(r.value), g5(r.minimum));
-  }
-  if (ratios.empty()) {
-    log::warning("PASSED | Output: '{}' | No quality metrics were successfully computed", output);
-  } else if (passed) {
-    log::finish("PASSED | Output: '{}' | All quality metrics passed: {}", output, names);
+/// The name of the option in messages.
+const char* option_of(CompareFunction metric) {
+  switch (metric) {
+    case CompareFunction::kL2:
+      return "l2_threshold";
+    case CompareFunction::kCosineSimilarity:
+      return "cosine_similarity_threshold";
+    case CompareFunction::kPsnr:
+      return "psnr_threshold";
+    case CompareFunction::kSnr:
+      return "snr_threshold";
+    default:
+      return "lpips_threshold";
   }
 }
 
-void log_quality_tolerance(std::optional<double> psnr_minimum, std::optional<double> snr_minimum) {
-  std::string text;
-  if (psnr_minimum) text = "PSNR min=" + g5(*psnr_minimum) + " dB";
-  if (snr_minimum) text.append(text.empty() ? "" : ", ").append("SNR min=" + g5(*snr_minimum) + " dB");
-  if (text.empty()) {
-    log::warning("No quality metrics enabled for comparison");
-  } else {
-    log::info("Quality Metrics Tolerance: [{}]", text);
+double value_of(CompareFunction metric, const Tensor& a, const Tensor& b) {
+  switch (metric) {
+    case CompareFunction::kL2:
+      return l2_distance(a, b);
+    case CompareFunction::kCosineSimilarity:
+      return cosine_similarity(a, b);
+    case CompareFunction::kPsnr:
+      return peak_signal_to_noise(a, b);
+    default:
+      return signal_to_noise(a, b);
   }
 }
 
@@ -145,80 +140,54 @@ double cosine_similarity(const Tensor& a, const Tensor& b) { return cosine(produ
 double peak_signal_to_noise(const Tensor& a, const Tensor& b) { return psnr(products(a, b), a.numel()); }
 double signal_to_noise(const Tensor& a, const Tensor& b) { return snr(products(a, b)); }
 
-void DistanceComparison::begin(const OutputSource& source0, const OutputSource& source1) const {
-  warn_about_extra_names("l2_tolerance", options_.l2_tolerance, source0, source1);
-  warn_about_extra_names("cosine_similarity_threshold", options_.cosine_similarity_threshold, source0,
-                         source1);
-  announce_shape_check(options_.check_shapes);
+double default_threshold(CompareFunction metric) {
+  switch (metric) {
+    case CompareFunction::kCosineSimilarity:
+      return 0.997;
+    case CompareFunction::kPsnr:
+      return 30;
+    case CompareFunction::kSnr:
+      return 20;
+    case CompareFunction::kLpips:
+      return 0.1;
+    default:
+      return 1e-5;
+  }
 }
 
-OutputVerdict DistanceComparison::compare(const OutputPair& pair) const {
-  const double tolerance = options_.l2_tolerance.get(pair.name0, 1e-5);
-  const double threshold = options_.cosine_similarity_threshold.get(pair.name0, 0.997);
-  log::info("Tolerance: [L2={}, Cosine Similarity min={}]", g5(tolerance), g5(threshold));
-  const std::optional<OutputPair> matched = prepare(pair, options_.check_shapes);
-  if (!matched) return {pair.name0, false, {}};
-
-  const Products p = products(matched->output0, matched->output1);
-  DistanceMetricsResult result{.l2_norm = std::sqrt(p.noise), .cosine_similarity = cosine(p)};
-  const bool near = result.l2_norm <= tolerance, aligned = result.cosine_similarity >= threshold;
-  result.passed = near && aligned;
-  PairReport(*matched).log_arrays(!result.passed);
-  log::info("Distance Metrics: {}", pair.name0);
-  {
-    const log::Indent indent;
-    log::info("L2 Norm: {} (tolerance: {}) | {}", g5(result.l2_norm), g5(tolerance), word(near));
-    log::info("Cosine Similarity: {} (threshold: {}) | {}", g5(result.cosine_similarity), g5(threshold),
-              word(aligned));
-  }
-  if (!near)
-    log::error("FAILED | Output: '{}' | L2 Norm ({}) exceeds tolerance ({})", pair.name0, g5(result.l2_norm),
-               g5(tolerance));
-  if (!aligned)
-    log::error("FAILED | Output: '{}' | Cosine Similarity ({}) below threshold ({})", pair.name0,
-               g5(result.cosine_similarity), g5(threshold));
-  if (result.passed)
-    log::finish("PASSED | Output: '{}' | All metrics passed: L2 Norm, Cosine Similarity", pair.name0);
-  return {pair.name0, result.passed, result};
+MetricComparison::MetricComparison(CompareFunction metric, MetricOptions options)
+    : metric_(metric), options_(std::move(options)) {
+  require(metric == CompareFunction::kL2 || metric == CompareFunction::kCosineSimilarity ||
+              metric == CompareFunction::kPsnr || metric == CompareFunction::kSnr,
+          ErrorCode::kInvalidArgument, "{} is not a metric that this build computes",
+          compare_function_label(metric));
 }
 
-void QualityComparison::begin(const OutputSource& source0, const OutputSource& source1) const {
-  if (options_.psnr_tolerance)
-    warn_about_extra_names("psnr_tolerance", *options_.psnr_tolerance, source0, source1);
-  if (options_.snr_tolerance)
-    warn_about_extra_names("snr_tolerance", *options_.snr_tolerance, source0, source1);
-  announce_shape_check(options_.check_shapes);
+Threshold MetricComparison::threshold_for(const std::string& output) const {
+  return MetricThreshold{options_.threshold.get(output, default_threshold(metric_))};
 }
 
-OutputVerdict QualityComparison::compare(const OutputPair& pair) const {
-  std::optional<double> psnr_minimum, snr_minimum;
-  if (options_.psnr_tolerance) psnr_minimum = options_.psnr_tolerance->get(pair.name0, 30.0);
-  if (options_.snr_tolerance) snr_minimum = options_.snr_tolerance->get(pair.name0, 20.0);
-  log_quality_tolerance(psnr_minimum, snr_minimum);
-  const std::optional<OutputPair> matched = prepare(pair, options_.check_shapes);
-  if (!matched) return {pair.name0, false, {}};
+void MetricComparison::begin(const OutputSource& source0, const OutputSource& source1,
+                             CompareObserver& observer) const {
+  check_output_names(option_of(metric_), options_.threshold, source0, source1, observer);
+  if (!options_.check_shapes) observer.on_shapes_unchecked();
+}
 
-  const Products p = products(matched->output0, matched->output1);
-  QualityMetricsResult result{.passed = true};
-  std::vector<Ratio> ratios;
-  if (psnr_minimum) {
-    result.psnr = psnr(p, matched->output0.numel());
-    ratios.push_back({"PSNR", *result.psnr, *psnr_minimum});
-  }
-  if (snr_minimum) {
-    result.snr = snr(p);
-    ratios.push_back({"SNR", *result.snr, *snr_minimum});
-  }
-  for (const Ratio& r : ratios) result.passed &= r.passed();
-  PairReport(*matched).log_arrays(!result.passed);
-  log::info("Quality Metrics: {}", pair.name0);
-  {
-    const log::Indent indent;
-    for (const Ratio& r : ratios)
-      log::info("{}: {} dB (min required: {} dB) | {}", r.name, g5(r.value), g5(r.minimum), word(r.passed()));
-  }
-  log_verdict(pair.name0, ratios);
-  return {pair.name0, result.passed, result};
+OutputResult MetricComparison::compare_pair(const OutputPair& pair, PairCache&, const CompareOptions&,
+                                            CompareObserver& observer) const {
+  const Threshold threshold = threshold_for(pair.name0);
+  const PreparedPair prepared = prepare(pair, options_.check_shapes);
+  if (prepared.obstacle != Obstacle::kNone) return incomparable(metric_, prepared, threshold, observer);
+  OutputComparison comparison{
+      .function = metric_, .pair = prepared.pair, .result = {}, .shape_steps = prepared.steps};
+  OutputResult& result = comparison.result;
+  result.output = pair.name0;
+  result.other = pair.name1;
+  result.threshold = threshold;
+  result.metrics = value_of(metric_, prepared.pair.output0, prepared.pair.output1);
+  result.passed = meets(metric_, result.metrics, threshold);
+  observer.on_output_end(comparison);
+  return result;
 }
 
 }  // namespace assay

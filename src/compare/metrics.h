@@ -3,8 +3,7 @@
 
 #include <optional>
 
-#include "compare/outputs.h"
-#include "compare/tolerance.h"
+#include "compare/comparison.h"
 
 namespace assay {
 
@@ -19,39 +18,34 @@ double peak_signal_to_noise(const Tensor& a, const Tensor& b);
 /// Signal-to-noise ratio in decibels, of the signal a with the noise a - b. Same errors.
 double signal_to_noise(const Tensor& a, const Tensor& b);
 
-struct DistanceOptions {
+/// Compares by one of these numbers.
+struct MetricOptions {
   bool check_shapes = true;
-  PerOutput<double> l2_tolerance;                 ///< default 1e-5
-  PerOutput<double> cosine_similarity_threshold;  ///< default 0.997
+  /// The most that a distance may be, the least that the other metrics must; default_threshold() without one.
+  PerOutput<Tolerance> threshold;
 };
 
-/// Both the L2 distance and the cosine similarity must be good enough.
-class DistanceComparison : public Comparison {
+/// 1e-5, 0.997, 30 dB, 20 dB, 0.1 for kL2, kCosineSimilarity, kPsnr, kSnr, kLpips.
+double default_threshold(CompareFunction metric);
+
+/// kL2, kCosineSimilarity, kPsnr or kSnr of each output against its threshold. Truth values count as 0 and 1.
+/// NaN fails. Differences of integers do not wrap around.
+class MetricComparison : public OutputwiseComparison {
  public:
-  explicit DistanceComparison(DistanceOptions options) : options_(std::move(options)) {}
-  void begin(const OutputSource& source0, const OutputSource& source1) const override;
-  OutputVerdict compare(const OutputPair& pair) const override;
+  /// Throws Error (kInvalidArgument) for another function.
+  MetricComparison(CompareFunction metric, MetricOptions options);
+  CompareFunction function() const override { return metric_; }
+  Threshold threshold_for(const std::string& output) const override;
+
+ protected:
+  void begin(const OutputSource& source0, const OutputSource& source1,
+             CompareObserver& observer) const override;
+  OutputResult compare_pair(const OutputPair& pair, PairCache& cache, const CompareOptions& options,
+                            CompareObserver& observer) const override;
 
  private:
-  DistanceOptions options_;
-};
-
-struct QualityOptions {
-  bool check_shapes = true;
-  /// In decibels. Absent: that ratio is not looked at.
-  std::optional<PerOutput<double>> psnr_tolerance = PerOutput<double>(30.0);
-  std::optional<PerOutput<double>> snr_tolerance = PerOutput<double>(20.0);
-};
-
-/// The peak signal-to-noise ratio and the signal-to-noise ratio must be high enough.
-class QualityComparison : public Comparison {
- public:
-  explicit QualityComparison(QualityOptions options) : options_(std::move(options)) {}
-  void begin(const OutputSource& source0, const OutputSource& source1) const override;
-  OutputVerdict compare(const OutputPair& pair) const override;
-
- private:
-  QualityOptions options_;
+  CompareFunction metric_;
+  MetricOptions options_;
 };
 
 }  // namespace assay

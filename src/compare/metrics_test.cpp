@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "compare/compare_test_util.h"
 #include "compare/metrics.h"
+#include "compare/report.h"
 #include "tensor/convert.h"
 
 namespace assay::metrics_test {
@@ -20,173 +21,96 @@ const Tensor& b() {
   return t;
 }
 
-std::string log_of(const Comparison& comparison, TensorList list0, TensorList list1) {
+std::string log_of(CompareFunction metric, TensorList list0, TensorList list1, MetricOptions options = {}) {
   const log::Capture capture;
-  compare_outputs(comparison, OutputList("A", std::move(list0)), OutputList("B", std::move(list1)));
+  print_comparison(std::make_shared<MetricComparison>(metric, std::move(options)), std::move(list0),
+                   std::move(list1));
   return capture.out();
 }
 
-TEST(Distance, Log) {
-  EXPECT_EQ(log_of(DistanceComparison({}), {{"y", a()}, {"z", a()}}, {{"y", b()}, {"z", a()}}),
-            R"([I] Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
-[I]     Tolerance: [L2=1e-05, Cosine Similarity min=0.997]
-[I]     A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]         ---- Values ----
-                [1. 2. 3. 4.]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.4) |          1 | ########################################
-            (1.4, 1.8) |          0 | 
-            (1.8, 2.2) |          1 | ########################################
-            (2.2, 2.6) |          0 | 
-            (2.6, 3  ) |          0 | 
-            (3  , 3.4) |          1 | ########################################
-            (3.4, 3.8) |          0 | 
-            (3.8, 4.2) |          1 | ########################################
-            (4.2, 4.6) |          0 | 
-            (4.6, 5  ) |          0 | 
-[I]     B: y | Stats: mean=2.75, std-dev=1.479, var=2.1875, median=2.5, min=1 at (0,), max=5 at (3,), avg-magnitude=2.75, p90=4.4, p95=4.7, p99=4.94
-[I]         ---- Values ----
-                [1. 2. 3. 5.]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.4) |          1 | ########################################
-            (1.4, 1.8) |          0 | 
-            (1.8, 2.2) |          1 | ########################################
-            (2.2, 2.6) |          0 | 
-            (2.6, 3  ) |          0 | 
-            (3  , 3.4) |          1 | ########################################
-            (3.4, 3.8) |          0 | 
-            (3.8, 4.2) |          0 | 
-            (4.2, 4.6) |          0 | 
-            (4.6, 5  ) |          1 | ########################################
-[I]     Distance Metrics: y
-[I]         L2 Norm: 1 (tolerance: 1e-05) | FAILED
-[I]         Cosine Similarity: 0.994 (threshold: 0.997) | FAILED
-[E]     FAILED | Output: 'y' | L2 Norm (1) exceeds tolerance (1e-05)
-[E]     FAILED | Output: 'y' | Cosine Similarity (0.994) below threshold (0.997)
-[I] Comparing Output: 'z' (dtype=float32, shape=(4,)) with 'z' (dtype=float32, shape=(4,))
-[I]     Tolerance: [L2=1e-05, Cosine Similarity min=0.997]
-[I]     A: z | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]     B: z | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]     Distance Metrics: z
-[I]         L2 Norm: 0 (tolerance: 1e-05) | PASSED
-[I]         Cosine Similarity: 1 (threshold: 0.997) | PASSED
-[I]     PASSED | Output: 'z' | All metrics passed: L2 Norm, Cosine Similarity
-[E] FAILED | Mismatched outputs: ['y']
-)");
+OutputResult result_of(CompareFunction metric, const Tensor& x, const Tensor& y, MetricOptions options = {}) {
+  const log::Capture capture;
+  return print_comparison(std::make_shared<MetricComparison>(metric, std::move(options)), {{"y", x}},
+                          {{"y", y}})
+      .functions.at(0)
+      .outputs.at(0);
 }
 
-TEST(Distance, LogOfOppositeVectors) {
-  DistanceOptions options{.cosine_similarity_threshold = 0.9999};
-  options.l2_tolerance.set("y", 2);
+TEST(MetricComparison, Log) {
   EXPECT_EQ(
-      log_of(DistanceComparison(options), {{"y", a()}}, {{"y", Tensor::vector<float>({-1, -2, -3, -5})}}),
-      R"([I] Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
-[I]     Tolerance: [L2=2, Cosine Similarity min=0.9999]
-[I]     A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]         ---- Values ----
-                [1. 2. 3. 4.]
-[I]         ---- Histogram ----
-            Bin Range    |  Num Elems | Visualization
-            (-5  , -4.1) |          0 | 
-            (-4.1, -3.2) |          0 | 
-            (-3.2, -2.3) |          0 | 
-            (-2.3, -1.4) |          0 | 
-            (-1.4, -0.5) |          0 | 
-            (-0.5, 0.4 ) |          0 | 
-            (0.4 , 1.3 ) |          1 | ########################################
-            (1.3 , 2.2 ) |          1 | ########################################
-            (2.2 , 3.1 ) |          1 | ########################################
-            (3.1 , 4   ) |          1 | ########################################
-[I]     B: y | Stats: mean=-2.75, std-dev=1.479, var=2.1875, median=-2.5, min=-5 at (3,), max=-1 at (0,), avg-magnitude=2.75, p90=-1.3, p95=-1.15, p99=-1.03
-[I]         ---- Values ----
-                [-1. -2. -3. -5.]
-[I]         ---- Histogram ----
-            Bin Range    |  Num Elems | Visualization
-            (-5  , -4.1) |          1 | ########################################
-            (-4.1, -3.2) |          0 | 
-            (-3.2, -2.3) |          1 | ########################################
-            (-2.3, -1.4) |          1 | ########################################
-            (-1.4, -0.5) |          1 | ########################################
-            (-0.5, 0.4 ) |          0 | 
-            (0.4 , 1.3 ) |          0 | 
-            (1.3 , 2.2 ) |          0 | 
-            (2.2 , 3.1 ) |          0 | 
-            (3.1 , 4   ) |          0 | 
-[I]     Distance Metrics: y
-[I]         L2 Norm: 11.705 (tolerance: 2) | FAILED
-[I]         Cosine Similarity: -0.994 (threshold: 0.9999) | FAILED
-[E]     FAILED | Output: 'y' | L2 Norm (11.705) exceeds tolerance (2)
-[E]     FAILED | Output: 'y' | Cosine Similarity (-0.994) below threshold (0.9999)
-[E] FAILED | Mismatched outputs: ['y']
+      log_of(CompareFunction::kL2, {{"y", a()}, {"z", a()}}, {{"y", a()}, {"z", a()}}),
+      R"([I] L2 Norm | Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
+[I]     L2 Norm: 0 (tolerance: 1e-05) | PASSED
+[I] L2 Norm | Comparing Output: 'z' (dtype=float32, shape=(4,)) with 'z' (dtype=float32, shape=(4,))
+[I]     L2 Norm: 0 (tolerance: 1e-05) | PASSED
+[I] PASSED | L2 Norm | All outputs matched | Outputs: ['y', 'z']
+[I] A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
+[I] B: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
+[I] A: z | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
+[I] B: z | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
 )");
 }
 
-TEST(Quality, Log) {
-  EXPECT_EQ(log_of(QualityComparison({}), {{"y", a()}, {"z", a()}}, {{"y", b()}, {"z", a()}}),
-            R"([I] Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
-[I]     Quality Metrics Tolerance: [PSNR min=30 dB, SNR min=20 dB]
-[I]     A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]         ---- Values ----
-                [1. 2. 3. 4.]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.4) |          1 | ########################################
-            (1.4, 1.8) |          0 | 
-            (1.8, 2.2) |          1 | ########################################
-            (2.2, 2.6) |          0 | 
-            (2.6, 3  ) |          0 | 
-            (3  , 3.4) |          1 | ########################################
-            (3.4, 3.8) |          0 | 
-            (3.8, 4.2) |          1 | ########################################
-            (4.2, 4.6) |          0 | 
-            (4.6, 5  ) |          0 | 
-[I]     B: y | Stats: mean=2.75, std-dev=1.479, var=2.1875, median=2.5, min=1 at (0,), max=5 at (3,), avg-magnitude=2.75, p90=4.4, p95=4.7, p99=4.94
-[I]         ---- Values ----
-                [1. 2. 3. 5.]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.4) |          1 | ########################################
-            (1.4, 1.8) |          0 | 
-            (1.8, 2.2) |          1 | ########################################
-            (2.2, 2.6) |          0 | 
-            (2.6, 3  ) |          0 | 
-            (3  , 3.4) |          1 | ########################################
-            (3.4, 3.8) |          0 | 
-            (3.8, 4.2) |          0 | 
-            (4.2, 4.6) |          0 | 
-            (4.6, 5  ) |          1 | ########################################
-[I]     Quality Metrics: y
-[I]         PSNR: 18.062 dB (min required: 30 dB) | FAILED
-[I]         SNR: 14.771 dB (min required: 20 dB) | FAILED
-[E]     FAILED | Output: 'y' | PSNR (18.062 dB) below required minimum (30 dB)
-[E]     FAILED | Output: 'y' | SNR (14.771 dB) below required minimum (20 dB)
-[I] Comparing Output: 'z' (dtype=float32, shape=(4,)) with 'z' (dtype=float32, shape=(4,))
-[I]     Quality Metrics Tolerance: [PSNR min=30 dB, SNR min=20 dB]
-[I]     A: z | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]     B: z | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]     Quality Metrics: z
-[I]         PSNR: inf dB (min required: 30 dB) | PASSED
-[I]         SNR: inf dB (min required: 20 dB) | PASSED
-[I]     PASSED | Output: 'z' | All quality metrics passed: PSNR, SNR
-[E] FAILED | Mismatched outputs: ['y']
-)");
+TEST(MetricComparison, EachMetricHasItsLine) {
+  const auto has = [](CompareFunction metric, const std::string& line) {
+    const std::string log = log_of(metric, {{"y", a()}}, {{"y", b()}});
+    EXPECT_NE(log.find(line), log.npos) << log;
+  };
+  has(CompareFunction::kL2,
+      "[E]     L2 Norm: 1 (tolerance: 1e-05) | FAILED\n[E] FAILED | L2 Norm | Mismatched outputs: ['y']\n");
+  has(CompareFunction::kCosineSimilarity,
+      "[E]     Cosine Similarity: 0.994 (min required: 0.997) | FAILED\n");
+  has(CompareFunction::kPsnr, "[E]     PSNR: 18.062 dB (min required: 30 dB) | FAILED\n");
+  has(CompareFunction::kSnr, "[E]     SNR: 14.771 dB (min required: 20 dB) | FAILED\n");
 }
 
-TEST(Quality, EachRatioCanBeLeftOut) {
-  const std::string log = log_of(QualityComparison({.psnr_tolerance = std::nullopt, .snr_tolerance = 10.0}),
-                                 {{"y", a()}}, {{"y", b()}});
-  EXPECT_NE(log.find("Quality Metrics Tolerance: [SNR min=10 dB]\n"), log.npos) << log;
-  EXPECT_EQ(log.find("PSNR"), log.npos) << log;
-  EXPECT_NE(log.find("PASSED | Output: 'y' | All quality metrics passed: SNR\n"), log.npos) << log;
-  const std::string none =
-      log_of(QualityComparison({.psnr_tolerance = std::nullopt, .snr_tolerance = std::nullopt}), {{"y", a()}},
-             {{"y", b()}});
-  EXPECT_NE(none.find("[W]     No quality metrics enabled for comparison\n"), none.npos) << none;
-  EXPECT_NE(none.find("[W]     PASSED | Output: 'y' | No quality metrics were successfully computed\n"),
-            none.npos)
-      << none;
+TEST(MetricComparison, DigitsTellAValueFromItsThreshold) {
+  EXPECT_EQ(metric_text(CompareFunction::kL2, 1.0000001e-05, {1e-5}),
+            "L2 Norm: 1.0000001e-05 (tolerance: 1e-05) | FAILED");
+  EXPECT_EQ(metric_text(CompareFunction::kPsnr, 30, {30}), "PSNR: 30 dB (min required: 30 dB) | PASSED");
+}
+
+TEST(MetricComparison, ThresholdsPerOutput) {
+  MetricOptions options;
+  options.threshold.set("y", 2);
+  EXPECT_TRUE(result_of(CompareFunction::kL2, a(), b(), options).passed);
+  EXPECT_TRUE(
+      std::get<MetricThreshold>(result_of(CompareFunction::kL2, a(), b(), options).threshold).value.integral);
+  options.threshold.set("y", 0.5);
+  EXPECT_FALSE(result_of(CompareFunction::kL2, a(), b(), options).passed);
+  EXPECT_TRUE(result_of(CompareFunction::kSnr, a(), b(), {.threshold = Tolerance(14.7)}).passed);
+  EXPECT_FALSE(result_of(CompareFunction::kSnr, a(), b(), {.threshold = Tolerance(14.8)}).passed);
+}
+
+TEST(MetricComparison, TruthValuesAreNumbers) {
+  const Tensor x = Tensor::vector<bool>({true, false, true}), y = Tensor::vector<bool>({true, true, false});
+  EXPECT_DOUBLE_EQ(std::get<double>(result_of(CompareFunction::kL2, x, y).metrics), std::sqrt(2.0));
+  EXPECT_EQ(std::get<double>(result_of(CompareFunction::kPsnr, x, x).metrics), INFINITY);
+}
+
+TEST(MetricComparison, NaNFailsAndIntegersDoNotWrapAround) {
+  const Tensor nan = Tensor::vector<float>({NAN});
+  for (const auto metric : {CompareFunction::kL2, CompareFunction::kCosineSimilarity, CompareFunction::kPsnr,
+                            CompareFunction::kSnr})
+    EXPECT_FALSE(result_of(metric, nan, nan).passed);
+  const Tensor low = Tensor::vector<int32_t>({INT32_MIN}), high = Tensor::vector<int32_t>({INT32_MAX});
+  EXPECT_EQ(std::get<double>(result_of(CompareFunction::kL2, low, high).metrics), 4294967295.0);
+  EXPECT_FALSE(result_of(CompareFunction::kPsnr, low, high).passed);
+  EXPECT_EQ(l2_distance(Tensor::vector<int64_t>({INT64_MAX}), Tensor::vector<int64_t>({INT64_MAX - 1})), 1);
+}
+
+TEST(MetricComparison, WhatCannotBeComparedFails) {
+  const std::string shapes = log_of(CompareFunction::kSnr, {{"y", a()}}, {{"y", Tensor::vector<float>({1})}});
+  EXPECT_NE(shapes.find("[E]     FAILED | Output: `y` | Will not compare outputs of different shapes.\n"),
+            shapes.npos)
+      << shapes;
+  const std::string types = log_of(CompareFunction::kSnr, {{"y", Tensor::vector<std::string>({"a"})}},
+                                   {{"y", Tensor::vector<std::string>({"a"})}});
+  EXPECT_NE(types.find("[E]     FAILED | Output: 'y' | Cannot compare string with string outputs.\n"),
+            types.npos)
+      << types;
+  EXPECT_EQ(result_of(CompareFunction::kL2, a(), Tensor::vector<float>({1})).obstacle, Obstacle::kShapes);
+  EXPECT_THROW(MetricComparison(CompareFunction::kLpips, {}), Error);
 }
 
 TEST(Metrics, Values) {

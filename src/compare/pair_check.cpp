@@ -1,83 +1,59 @@
 #include "compare/pair_check.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/log.h"
-#include "base/python_repr.h"
-#include "compare/match_shape.h"
+#include "base/name_pattern.h"
 
 namespace assay {
-namespace {
 
-/// As Python prints a set, in the order given.
-std::string set_text(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + python_str_repr(name);
-  return "{" + text + "}";
-}
-
-void log_different_shapes(const OutputPair& pair) {
-  log::error(
-      "FAILED | Output: `{}` | Will not compare outputs of different shapes.\nNote: Output shapes are {} and "
-      "{}.",
-      pair.name0, pair.output0.shape().str(), pair.output1.shape().str());
-}
-
-bool is_number(const Tensor& t) {
-  return is_float(t.dtype()) || is_integer(t.dtype()) || t.dtype() == DType::kBool;
-}
-
-}  // namespace
-
-void warn_about_extra_names(std::string_view option, const std::vector<std::string>& names,
-                            const OutputSource& source0, const OutputSource& source1) {
+void check_output_names(std::string_view option, const std::vector<std::string>& names,
+                        const OutputSource& source0, const OutputSource& source1, CompareObserver& observer) {
   if (names.empty()) return;
-  std::vector<std::string> known = source0.names();
-  std::unordered_set<std::string> seen(known.begin(), known.end());
+  UnknownOutputs found{.option = std::string(option),
+                       .unknown = {},
+                       .given = names,
+                       .known = source0.names(),
+                       .suggestions = {}};
+  std::unordered_set<std::string> seen(found.known.begin(), found.known.end());
   for (const std::string& name : source1.names())
-    if (seen.insert(name).second) known.push_back(name);
-  known.emplace_back();
-  std::vector<std::string> extra;
-  std::string hints;
+    if (seen.insert(name).second) found.known.push_back(name);
+  found.known.emplace_back();
   for (const std::string& name : names) {
     const NamePattern pattern(name);
-    if (std::any_of(known.begin(), known.end(), [&](const auto& k) { return pattern.matches(k); })) continue;
-    extra.push_back(name);
-    if (const std::string hint = spec_hint(name, known); !hint.empty()) hints += "\n" + hint;
+    if (std::any_of(found.known.begin(), found.known.end(),
+                    [&](const auto& k) { return pattern.matches(k); }))
+      continue;
+    found.unknown.push_back(name);
+    if (const std::string hint = spec_hint(name, found.known); !hint.empty())
+      found.suggestions.push_back(hint);
   }
-  if (extra.empty()) return;
-  log::warning("Extra items in the {} dictionary: {}.\nNote: items requested were: {}, but all items are: {}{}",
-               option, set_text(extra), set_text(known), set_text(names), hints);
+  if (!found.unknown.empty()) observer.on_unknown_outputs(found);
 }
 
-void announce_shape_check(bool check_shapes) {
-  if (!check_shapes)
-    log::info("Strict shape checking disabled. Will attempt to match output shapes before comparisons");
+PreparedPair prepare(const OutputPair& pair, bool check_shapes) {
+  PreparedPair prepared{.pair = pair, .steps = {}};
+  OutputPair& p = prepared.pair;
+  if (p.output0.shape() != p.output1.shape() && !check_shapes)
+    p.output1 = try_match_shape(p.output1, p.output0.shape().dims(), prepared.steps);
+  if (p.output0.shape() != p.output1.shape())
+    prepared.obstacle = Obstacle::kShapes;
+  else if (!is_numeric(p))
+    prepared.obstacle = Obstacle::kTypes;
+  return prepared;
 }
 
-std::optional<OutputPair> with_equal_shapes(const OutputPair& pair, bool check_shapes) {
-  OutputPair matched = pair;
-  if (pair.output0.shape() == pair.output1.shape()) return matched;
-  if (check_shapes) {
-    log_different_shapes(pair);
-    log::once(log::Severity::kError,
-              "Note: Use --no-shape-check or set check_shapes=False to attempt to compare values anyway.");
-    return std::nullopt;
-  }
-  matched.output1 = try_match_shape(pair.output1, pair.output0.shape().dims());
-  if (matched.output1.shape() == matched.output0.shape()) return matched;
-  log_different_shapes(pair);
-  return std::nullopt;
-}
-
-bool check_numeric(const OutputPair& pair) {
-  if (is_number(pair.output0) && is_number(pair.output1)) return true;
-  log::error("FAILED | Output: '{}' | Cannot compare {} with {} outputs.", pair.name0,
-             dtype_name(pair.output0.dtype()), dtype_name(pair.output1.dtype()));
-  return false;
+OutputResult incomparable(CompareFunction function, const PreparedPair& prepared, Threshold threshold,
+                          CompareObserver& observer) {
+  OutputComparison comparison{
+      .function = function, .pair = prepared.pair, .result = {}, .shape_steps = prepared.steps};
+  OutputResult& result = comparison.result;
+  result.output = prepared.pair.name0;
+  result.other = prepared.pair.name1;
+  result.obstacle = prepared.obstacle;
+  result.threshold = std::move(threshold);
+  observer.on_output_end(comparison);
+  return result;
 }
 
 }  // namespace assay

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_set>
 #include <vector>
 
-#include "base/log.h"
 #include "base/name_pattern.h"
 #include "base/parallel.h"
 #include "base/python_repr.h"
@@ -71,34 +69,16 @@ Tensor TopKOutputs::load(size_t index) const {
       [&] { return top_k_indices(output, top_k->k, top_k->axis); });
 }
 
-namespace {
-
-void warn_about_unknown_outputs(const std::vector<RunnerOutputs>& results, const PerOutput<TopK>& top_k) {
-  std::vector<std::string> known;
-  std::unordered_set<std::string> seen;
-  for (const RunnerOutputs& runner : results)
-    for (const auto& iteration : runner.iterations)
-      for (const std::string& name : iteration->names())
-        if (seen.insert(name).second) known.push_back(name);
+std::vector<UnknownPostprocessed> unknown_outputs(const std::vector<std::string>& outputs,
+                                                  const PerOutput<TopK>& top_k) {
+  std::vector<UnknownPostprocessed> unknown;
   for (const auto& entry : top_k.entries()) {
     const NamePattern pattern(entry.first);
     const auto fits = [&](const std::string& k) { return pattern.matches(k); };
-    if (entry.first.empty() || std::any_of(known.begin(), known.end(), fits)) continue;
-    const std::string hint = spec_hint(entry.first, known);
-    log::warning("--postprocess: there is no output {}, so nothing happens to it.{}{}", python_str_repr(entry.first),
-                 hint.empty() ? "" : " ", hint);
+    if (!entry.first.empty() && std::none_of(outputs.begin(), outputs.end(), fits))
+      unknown.push_back({entry.first, spec_hint(entry.first, outputs)});
   }
-}
-
-}  // namespace
-
-void apply_top_k(std::vector<RunnerOutputs>& results, const PerOutput<TopK>& top_k) {
-  log::start("Applying post-processing to outputs: top_k_impl");
-  warn_about_unknown_outputs(results, top_k);
-  for (RunnerOutputs& runner : results)
-    for (auto& iteration : runner.iterations)
-      iteration = std::make_shared<TopKOutputs>(std::move(iteration), top_k);
-  log::finish("Finished applying post-processing");
+  return unknown;
 }
 
 }  // namespace assay

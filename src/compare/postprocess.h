@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "assay/tensor.h"
 #include "compare/outputs.h"
@@ -38,7 +39,44 @@ class TopKOutputs : public OutputSource {
   PerOutput<TopK> top_k_;
 };
 
-/// Replaces all outputs of all runners by their top-k indices, lazily, and logs that it does.
-void apply_top_k(std::vector<RunnerOutputs>& results, const PerOutput<TopK>& top_k);
+/// Names in `top_k` that none of these outputs has, each with a suggestion where there is one.
+struct UnknownPostprocessed {
+  std::string name, suggestion;
+};
+std::vector<UnknownPostprocessed> unknown_outputs(const std::vector<std::string>& outputs,
+                                                  const PerOutput<TopK>& top_k);
+
+/// Replaces the outputs of an iteration before they are validated and compared.
+class Postprocess {
+ public:
+  virtual ~Postprocess() = default;
+  /// As the log calls it.
+  virtual std::string name() const = 0;
+  /// `seconds`: what the iteration took, where that is known. Throws Error.
+  virtual std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
+                                                    std::optional<double> seconds) const = 0;
+  /// Names of outputs that it was given and that none of these has.
+  virtual std::vector<UnknownPostprocessed> unknown(const std::vector<std::string>& /*outputs*/) const {
+    return {};
+  }
+};
+
+/// The top-k indices of each output.
+class TopKPostprocess : public Postprocess {
+ public:
+  explicit TopKPostprocess(PerOutput<TopK> top_k) : top_k_(std::move(top_k)) {}
+  const PerOutput<TopK>& top_k() const { return top_k_; }
+  std::string name() const override { return "TopKPostprocessFunc"; }
+  std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
+                                            std::optional<double>) const override {
+    return std::make_shared<TopKOutputs>(std::move(outputs), top_k_);
+  }
+  std::vector<UnknownPostprocessed> unknown(const std::vector<std::string>& outputs) const override {
+    return unknown_outputs(outputs, top_k_);
+  }
+
+ private:
+  PerOutput<TopK> top_k_;
+};
 
 }  // namespace assay

@@ -47,46 +47,50 @@ TEST(TopK, Refusals) {
   EXPECT_THROW(top_k_indices(Tensor::vector<std::string>({"a"}), 1), Error);
 }
 
-std::vector<RunnerOutputs> two_outputs() {
+std::shared_ptr<const OutputSource> outputs_after(const PerOutput<TopK>& top_k) {
   const Tensor t = Tensor::from<float>(Shape{2, 2}, std::vector<float>{1, 2, 4, 3});
-  return {{"A", {std::make_shared<OutputList>("A", TensorList{{"x", t}, {"y", t}, {"z", t}})}}};
+  return TopKPostprocess(top_k).apply(
+      std::make_shared<OutputList>("A", TensorList{{"x", t}, {"y", t}, {"z", t}}), std::nullopt);
 }
 
-TEST(ApplyTopK, PerOutputWithoutLeakingTheAxis) {
-  const log::Capture capture;
-  std::vector<RunnerOutputs> results = two_outputs();
+TEST(TopKPostprocess, PerOutputWithoutLeakingTheAxis) {
   PerOutput<TopK> top_k;
   top_k.set("x", {.k = 1, .axis = 0});
   top_k.set("y", {.k = 1});
-  apply_top_k(results, top_k);
-  const OutputSource& outputs = *results[0].iterations[0];
+  const auto after = outputs_after(top_k);
+  const OutputSource& outputs = *after;
   EXPECT_EQ(elements(outputs.load(0)), (Indices{1, 1}));
   EXPECT_EQ(elements(outputs.load(1)), (Indices{1, 0}));
   EXPECT_EQ(outputs.load(2).dtype(), DType::kFloat32) << "no entry, no change";
   EXPECT_EQ(outputs.names(), (std::vector<std::string>{"x", "y", "z"}));
   EXPECT_EQ(outputs.runner_name(), "A");
-  EXPECT_EQ(capture.out(),
-            "[I] Applying post-processing to outputs: top_k_impl\n[I] Finished applying post-processing\n");
 }
 
-TEST(ApplyTopK, ZeroMeansNoChange) {
-  const log::Capture capture;
-  std::vector<RunnerOutputs> results = two_outputs();
-  apply_top_k(results, TopK{.k = 0});
-  EXPECT_EQ(results[0].iterations[0]->load(0).dtype(), DType::kFloat32);
+TEST(TopKPostprocess, ZeroMeansNoChange) {
+  EXPECT_EQ(outputs_after(TopK{.k = 0})->load(0).dtype(), DType::kFloat32);
 }
 
-TEST(ApplyTopK, ErrorsNameTheOutput) {
-  const log::Capture capture;
-  std::vector<RunnerOutputs> results = two_outputs();
-  apply_top_k(results, TopK{.k = 1, .axis = 5});
+TEST(TopKPostprocess, ErrorsNameTheOutput) {
   try {
-    results[0].iterations[0]->load(1);
+    outputs_after(TopK{.k = 1, .axis = 5})->load(1);
     FAIL() << "axis 5 was found";
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("in the post-processing of output 'y'"), std::string::npos)
         << e.what();
   }
+}
+
+TEST(TopKPostprocess, TellsNamesThatNoOutputHas) {
+  PerOutput<TopK> top_k;
+  top_k.set("x", {.k = 1});
+  top_k.set("z*", {.k = 1});
+  top_k.set("firsst", {.k = 1});
+  top_k.set("", {.k = 2});
+  const auto unknown = TopKPostprocess(top_k).unknown({"x", "first"});
+  ASSERT_EQ(unknown.size(), 2u);
+  EXPECT_EQ(unknown[0].name, "z*");
+  EXPECT_EQ(unknown[1].name, "firsst");
+  EXPECT_EQ(unknown[1].suggestion, "Did you mean 'first'?");
 }
 
 }  // namespace

@@ -15,46 +15,16 @@ namespace {
 std::string compared(const Tensor& a, const Tensor& b, SimpleOptions options = {},
                      log::Severity threshold = log::Severity::kInfo) {
   const log::Capture capture({.threshold = threshold});
-  const SimpleComparison comparison(std::move(options));
-  compare_outputs(comparison, OutputList("A", {{"y", a}}), OutputList("B", {{"y", b}}));
+  print_comparison(std::make_shared<SimpleComparison>(std::move(options)), {{"y", a}}, {{"y", b}});
   return capture.out();
 }
 
 TEST(Simple, PassingHidesValuesAndHistograms) {
-  EXPECT_EQ(compared(Tensor::vector<float>({1, 2, 3, 4}), Tensor::vector<float>({1, 2, 3, 5}),
-                     {.atol = Tolerance(2)}, log::Severity::kVerbose),
-            R"([I] Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
+  EXPECT_EQ(
+      compared(Tensor::vector<float>({1, 2, 3, 4}), Tensor::vector<float>({1, 2, 3, 5}),
+               {.atol = Tolerance(2)}, log::Severity::kVerbose),
+      R"([I] simple | Comparing Output: 'y' (dtype=float32, shape=(4,)) with 'y' (dtype=float32, shape=(4,))
 [I]     Tolerance: [abs=2, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[V]         ---- Values ----
-                [1. 2. 3. 4.]
-[V]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.4) |          1 | ########################################
-            (1.4, 1.8) |          0 | 
-            (1.8, 2.2) |          1 | ########################################
-            (2.2, 2.6) |          0 | 
-            (2.6, 3  ) |          0 | 
-            (3  , 3.4) |          1 | ########################################
-            (3.4, 3.8) |          0 | 
-            (3.8, 4.2) |          1 | ########################################
-            (4.2, 4.6) |          0 | 
-            (4.6, 5  ) |          0 | 
-[I]     B: y | Stats: mean=2.75, std-dev=1.479, var=2.1875, median=2.5, min=1 at (0,), max=5 at (3,), avg-magnitude=2.75, p90=4.4, p95=4.7, p99=4.94
-[V]         ---- Values ----
-                [1. 2. 3. 5.]
-[V]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.4) |          1 | ########################################
-            (1.4, 1.8) |          0 | 
-            (1.8, 2.2) |          1 | ########################################
-            (2.2, 2.6) |          0 | 
-            (2.6, 3  ) |          0 | 
-            (3  , 3.4) |          1 | ########################################
-            (3.4, 3.8) |          0 | 
-            (3.8, 4.2) |          0 | 
-            (4.2, 4.6) |          0 | 
-            (4.6, 5  ) |          1 | ########################################
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=1] OR [rel=0.2] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=0.25, std-dev=0.43301, var=0.1875, median=0, min=0 at (0,), max=1 at (3,), avg-magnitude=0.25, p90=0.7, p95=0.85, p99=0.97
@@ -88,7 +58,37 @@ TEST(Simple, PassingHidesValuesAndHistograms) {
                 (0.16, 0.18) |          0 | 
                 (0.18, 0.2 ) |          1 | #############
 [I]     PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=2)
-[I] PASSED | All outputs matched | Outputs: ['y']
+[I] PASSED | simple | All outputs matched | Outputs: ['y']
+[I] A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0,), max=4 at (3,), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
+[V]     ---- Values ----
+            [1. 2. 3. 4.]
+[V]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.4) |          1 | ########################################
+        (1.4, 1.8) |          0 | 
+        (1.8, 2.2) |          1 | ########################################
+        (2.2, 2.6) |          0 | 
+        (2.6, 3  ) |          0 | 
+        (3  , 3.4) |          1 | ########################################
+        (3.4, 3.8) |          0 | 
+        (3.8, 4.2) |          1 | ########################################
+        (4.2, 4.6) |          0 | 
+        (4.6, 5  ) |          0 | 
+[I] B: y | Stats: mean=2.75, std-dev=1.479, var=2.1875, median=2.5, min=1 at (0,), max=5 at (3,), avg-magnitude=2.75, p90=4.4, p95=4.7, p99=4.94
+[V]     ---- Values ----
+            [1. 2. 3. 5.]
+[V]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.4) |          1 | ########################################
+        (1.4, 1.8) |          0 | 
+        (1.8, 2.2) |          1 | ########################################
+        (2.2, 2.6) |          0 | 
+        (2.6, 3  ) |          0 | 
+        (3  , 3.4) |          1 | ########################################
+        (3.4, 3.8) |          0 | 
+        (3.8, 4.2) |          0 | 
+        (4.2, 4.6) |          0 | 
+        (4.6, 5  ) |          1 | ########################################
 )");
 }
 
@@ -96,7 +96,7 @@ TEST(Simple, ExtraVerboseShowsMismatches) {
   EXPECT_EQ(
       compared(Tensor::from(Shape{2, 2}, std::vector<float>{1, 2, 3, 4}),
                Tensor::from(Shape{2, 2}, std::vector<float>{1, 2, 4, 4}), {}, log::Severity::kSuperVerbose),
-      R"([I] Comparing Output: 'y' (dtype=float32, shape=(2, 2)) with 'y' (dtype=float32, shape=(2, 2))
+      R"([I] simple | Comparing Output: 'y' (dtype=float32, shape=(2, 2)) with 'y' (dtype=float32, shape=(2, 2))
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
 [X]     Note: Comparing A vs. B
 [S]     A                                   | Output: y (dtype=float32, shape=(2, 2)):
@@ -111,38 +111,6 @@ TEST(Simple, ExtraVerboseShowsMismatches) {
             [3.]
 [X]         B                                   | Mismatched values:
             [4.]
-[I]     A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0, 0), max=4 at (1, 1), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
-[I]         ---- Values ----
-                [[1. 2.]
-                 [3. 4.]]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.3) |          1 | ########################################
-            (1.3, 1.6) |          0 | 
-            (1.6, 1.9) |          0 | 
-            (1.9, 2.2) |          1 | ########################################
-            (2.2, 2.5) |          0 | 
-            (2.5, 2.8) |          0 | 
-            (2.8, 3.1) |          1 | ########################################
-            (3.1, 3.4) |          0 | 
-            (3.4, 3.7) |          0 | 
-            (3.7, 4  ) |          1 | ########################################
-[I]     B: y | Stats: mean=2.75, std-dev=1.299, var=1.6875, median=3, min=1 at (0, 0), max=4 at (1, 0), avg-magnitude=2.75, p90=4, p95=4, p99=4
-[I]         ---- Values ----
-                [[1. 2.]
-                 [4. 4.]]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.3) |          1 | ####################
-            (1.3, 1.6) |          0 | 
-            (1.6, 1.9) |          0 | 
-            (1.9, 2.2) |          1 | ####################
-            (2.2, 2.5) |          0 | 
-            (2.5, 2.8) |          0 | 
-            (2.8, 3.1) |          0 | 
-            (3.1, 3.4) |          0 | 
-            (3.4, 3.7) |          0 | 
-            (3.7, 4  ) |          2 | ########################################
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=1] OR [rel=0.25] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=0.25, std-dev=0.43301, var=0.1875, median=0, min=0 at (0, 0), max=1 at (1, 0), avg-magnitude=0.25, p90=0.7, p95=0.85, p99=0.97
@@ -179,22 +147,46 @@ TEST(Simple, ExtraVerboseShowsMismatches) {
                 (0.225, 0.25 ) |          1 | #############
 [X]     Finished comparing: 'y' (dtype=float32, shape=(2, 2)) [A] and 'y' (dtype=float32, shape=(2, 2)) [B]
 [E]     FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E] FAILED | Mismatched outputs: ['y']
+[E] FAILED | simple | Mismatched outputs: ['y']
+[I] A: y | Stats: mean=2.5, std-dev=1.118, var=1.25, median=2.5, min=1 at (0, 0), max=4 at (1, 1), avg-magnitude=2.5, p90=3.7, p95=3.85, p99=3.97
+[I]     ---- Values ----
+            [[1. 2.]
+             [3. 4.]]
+[I]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.3) |          1 | ########################################
+        (1.3, 1.6) |          0 | 
+        (1.6, 1.9) |          0 | 
+        (1.9, 2.2) |          1 | ########################################
+        (2.2, 2.5) |          0 | 
+        (2.5, 2.8) |          0 | 
+        (2.8, 3.1) |          1 | ########################################
+        (3.1, 3.4) |          0 | 
+        (3.4, 3.7) |          0 | 
+        (3.7, 4  ) |          1 | ########################################
+[I] B: y | Stats: mean=2.75, std-dev=1.299, var=1.6875, median=3, min=1 at (0, 0), max=4 at (1, 0), avg-magnitude=2.75, p90=4, p95=4, p99=4
+[I]     ---- Values ----
+            [[1. 2.]
+             [4. 4.]]
+[I]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.3) |          1 | ####################
+        (1.3, 1.6) |          0 | 
+        (1.6, 1.9) |          0 | 
+        (1.9, 2.2) |          1 | ####################
+        (2.2, 2.5) |          0 | 
+        (2.5, 2.8) |          0 | 
+        (2.8, 3.1) |          0 | 
+        (3.1, 3.4) |          0 | 
+        (3.4, 3.7) |          0 | 
+        (3.7, 4  ) |          2 | ########################################
 )");
 }
 
 TEST(Simple, Bool) {
   EXPECT_EQ(compared(Tensor::vector<bool>({true, false}), Tensor::vector<bool>({true, true}), {}),
-            R"([I] Comparing Output: 'y' (dtype=bool, shape=(2,)) with 'y' (dtype=bool, shape=(2,))
+            R"([I] simple | Comparing Output: 'y' (dtype=bool, shape=(2,)) with 'y' (dtype=bool, shape=(2,))
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=0.5, std-dev=0.5, var=0.25, median=0.5, min=0 at (1,), max=1 at (0,), avg-magnitude=0.5
-[I]         ---- Values ----
-                [ True False]
-[I]         
-[I]     B: y | Stats: mean=1, std-dev=0, var=0, median=1, min=1 at (0,), max=1 at (0,), avg-magnitude=1
-[I]         ---- Values ----
-                [ True  True]
-[I]         
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=1] OR [rel=1] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=0.5, std-dev=0.5, var=0.25, median=0.5, min=0 at (0,), max=1 at (1,), avg-magnitude=0.5
@@ -217,44 +209,22 @@ TEST(Simple, Bool) {
                 (0.8, 0.9) |          0 | 
                 (0.9, 1  ) |          1 | ########################################
 [E]     FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E] FAILED | Mismatched outputs: ['y']
+[E] FAILED | simple | Mismatched outputs: ['y']
+[I] A: y | Stats: mean=0.5, std-dev=0.5, var=0.25, median=0.5, min=0 at (1,), max=1 at (0,), avg-magnitude=0.5
+[I]     ---- Values ----
+            [ True False]
+[I]     
+[I] B: y | Stats: mean=1, std-dev=0, var=0, median=1, min=1 at (0,), max=1 at (0,), avg-magnitude=1
+[I]     ---- Values ----
+            [ True  True]
+[I]     
 )");
 }
 
 TEST(Simple, Integers) {
   EXPECT_EQ(compared(Tensor::vector<uint8_t>({1, 200}), Tensor::vector<uint8_t>({200, 1}), {}),
-            R"([I] Comparing Output: 'y' (dtype=uint8, shape=(2,)) with 'y' (dtype=uint8, shape=(2,))
+            R"([I] simple | Comparing Output: 'y' (dtype=uint8, shape=(2,)) with 'y' (dtype=uint8, shape=(2,))
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=100.5, std-dev=99.5, var=9900.2, median=100.5, min=1 at (0,), max=200 at (1,), avg-magnitude=100.5, p90=180.1, p95=190.05, p99=198.01
-[I]         ---- Values ----
-                [  1 200]
-[I]         ---- Histogram ----
-            Bin Range    |  Num Elems | Visualization
-            (1   , 20.9) |          1 | ########################################
-            (20.9, 40.8) |          0 | 
-            (40.8, 60.7) |          0 | 
-            (60.7, 80.6) |          0 | 
-            (80.6, 100 ) |          0 | 
-            (100 , 120 ) |          0 | 
-            (120 , 140 ) |          0 | 
-            (140 , 160 ) |          0 | 
-            (160 , 180 ) |          0 | 
-            (180 , 200 ) |          1 | ########################################
-[I]     B: y | Stats: mean=100.5, std-dev=99.5, var=9900.2, median=100.5, min=1 at (1,), max=200 at (0,), avg-magnitude=100.5, p90=180.1, p95=190.05, p99=198.01
-[I]         ---- Values ----
-                [200   1]
-[I]         ---- Histogram ----
-            Bin Range    |  Num Elems | Visualization
-            (1   , 20.9) |          1 | ########################################
-            (20.9, 40.8) |          0 | 
-            (40.8, 60.7) |          0 | 
-            (60.7, 80.6) |          0 | 
-            (80.6, 100 ) |          0 | 
-            (100 , 120 ) |          0 | 
-            (120 , 140 ) |          0 | 
-            (140 , 160 ) |          0 | 
-            (160 , 180 ) |          0 | 
-            (180 , 200 ) |          1 | ########################################
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=199] OR [rel=199] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=199, std-dev=0, var=0, median=199, min=199 at (0,), max=199 at (0,), avg-magnitude=199, p90=199, p95=199, p99=199
@@ -288,22 +258,45 @@ TEST(Simple, Integers) {
                 (159  , 179 ) |          0 | 
                 (179  , 199 ) |          1 | ########################################
 [E]     FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E] FAILED | Mismatched outputs: ['y']
+[E] FAILED | simple | Mismatched outputs: ['y']
+[I] A: y | Stats: mean=100.5, std-dev=99.5, var=9900.2, median=100.5, min=1 at (0,), max=200 at (1,), avg-magnitude=100.5, p90=180.1, p95=190.05, p99=198.01
+[I]     ---- Values ----
+            [  1 200]
+[I]     ---- Histogram ----
+        Bin Range    |  Num Elems | Visualization
+        (1   , 20.9) |          1 | ########################################
+        (20.9, 40.8) |          0 | 
+        (40.8, 60.7) |          0 | 
+        (60.7, 80.6) |          0 | 
+        (80.6, 100 ) |          0 | 
+        (100 , 120 ) |          0 | 
+        (120 , 140 ) |          0 | 
+        (140 , 160 ) |          0 | 
+        (160 , 180 ) |          0 | 
+        (180 , 200 ) |          1 | ########################################
+[I] B: y | Stats: mean=100.5, std-dev=99.5, var=9900.2, median=100.5, min=1 at (1,), max=200 at (0,), avg-magnitude=100.5, p90=180.1, p95=190.05, p99=198.01
+[I]     ---- Values ----
+            [200   1]
+[I]     ---- Histogram ----
+        Bin Range    |  Num Elems | Visualization
+        (1   , 20.9) |          1 | ########################################
+        (20.9, 40.8) |          0 | 
+        (40.8, 60.7) |          0 | 
+        (60.7, 80.6) |          0 | 
+        (80.6, 100 ) |          0 | 
+        (100 , 120 ) |          0 | 
+        (120 , 140 ) |          0 | 
+        (140 , 160 ) |          0 | 
+        (160 , 180 ) |          0 | 
+        (180 , 200 ) |          1 | ########################################
 )");
 }
 
 TEST(Simple, NanNeverMatches) {
-  EXPECT_EQ(compared(Tensor::vector<float>({NAN, 1}), Tensor::vector<float>({NAN, 1}), {}),
-            R"([I] Comparing Output: 'y' (dtype=float32, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
+  EXPECT_EQ(
+      compared(Tensor::vector<float>({NAN, 1}), Tensor::vector<float>({NAN, 1}), {}),
+      R"([I] simple | Comparing Output: 'y' (dtype=float32, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=nan, std-dev=nan, var=nan, median=nan, min=nan at (0,), max=nan at (0,), avg-magnitude=nan, p90=nan, p95=nan, p99=nan
-[I]         ---- Values ----
-                [nan  1.]
-[I]         
-[I]     B: y | Stats: mean=nan, std-dev=nan, var=nan, median=nan, min=nan at (0,), max=nan at (0,), avg-magnitude=nan, p90=nan, p95=nan, p99=nan
-[I]         ---- Values ----
-                [nan  1.]
-[I]         
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=nan] OR [rel=nan] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=nan, std-dev=nan, var=nan, median=nan, min=nan at (0,), max=nan at (0,), avg-magnitude=nan, p90=nan, p95=nan, p99=nan
@@ -315,22 +308,23 @@ TEST(Simple, NanNeverMatches) {
                     [nan  0.]
 [I]             
 [E]     FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E] FAILED | Mismatched outputs: ['y']
+[E] FAILED | simple | Mismatched outputs: ['y']
+[I] A: y | Stats: mean=nan, std-dev=nan, var=nan, median=nan, min=nan at (0,), max=nan at (0,), avg-magnitude=nan, p90=nan, p95=nan, p99=nan
+[I]     ---- Values ----
+            [nan  1.]
+[I]     
+[I] B: y | Stats: mean=nan, std-dev=nan, var=nan, median=nan, min=nan at (0,), max=nan at (0,), avg-magnitude=nan, p90=nan, p95=nan, p99=nan
+[I]     ---- Values ----
+            [nan  1.]
+[I]     
 )");
 }
 
 TEST(Simple, EqualInfinitiesFail) {
-  EXPECT_EQ(compared(Tensor::vector<float>({INFINITY, 1}), Tensor::vector<float>({INFINITY, 1}), {}),
-            R"([I] Comparing Output: 'y' (dtype=float32, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
+  EXPECT_EQ(
+      compared(Tensor::vector<float>({INFINITY, 1}), Tensor::vector<float>({INFINITY, 1}), {}),
+      R"([I] simple | Comparing Output: 'y' (dtype=float32, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
-[I]         ---- Values ----
-                [inf  1.]
-[I]         
-[I]     B: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
-[I]         ---- Values ----
-                [inf  1.]
-[I]         
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=nan] OR [rel=nan] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=nan, std-dev=nan, var=nan, median=nan, min=nan at (0,), max=nan at (0,), avg-magnitude=nan, p90=nan, p95=nan, p99=nan
@@ -342,60 +336,40 @@ TEST(Simple, EqualInfinitiesFail) {
                     [nan  0.]
 [I]             
 [E]     FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E] FAILED | Mismatched outputs: ['y']
+[E] FAILED | simple | Mismatched outputs: ['y']
+[I] A: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
+[I]     ---- Values ----
+            [inf  1.]
+[I]     
+[I] B: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
+[I]     ---- Values ----
+            [inf  1.]
+[I]     
 )");
 }
 
 TEST(Simple, EqualInfinitiesPassOnRequest) {
-  EXPECT_EQ(compared(Tensor::vector<float>({INFINITY, 1}), Tensor::vector<float>({INFINITY, 1}),
-                     {.infinities_compare_equal = true}),
-            R"([I] Comparing Output: 'y' (dtype=float32, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
+  EXPECT_EQ(
+      compared(Tensor::vector<float>({INFINITY, 1}), Tensor::vector<float>({INFINITY, 1}),
+               {.infinities_compare_equal = true}),
+      R"([I] simple | Comparing Output: 'y' (dtype=float32, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
-[I]     B: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]     PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=1e-05)
-[I] PASSED | All outputs matched | Outputs: ['y']
+[I] PASSED | simple | All outputs matched | Outputs: ['y']
+[I] A: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
+[I] B: y | Stats: mean=inf, std-dev=nan, var=nan, median=inf, min=1 at (1,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
 )");
 }
 
 TEST(Simple, MixedTypes) {
-  EXPECT_EQ(compared(Tensor::vector<double>({1, 2}), Tensor::vector<float>({1.1f, 2}), {}),
-            R"([I] Comparing Output: 'y' (dtype=float64, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
+  EXPECT_EQ(
+      compared(Tensor::vector<double>({1, 2}), Tensor::vector<float>({1.1f, 2}), {}),
+      R"([I] simple | Comparing Output: 'y' (dtype=float64, shape=(2,)) with 'y' (dtype=float32, shape=(2,))
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=1.5, std-dev=0.5, var=0.25, median=1.5, min=1 at (0,), max=2 at (1,), avg-magnitude=1.5, p90=1.9, p95=1.95, p99=1.99
-[I]         ---- Values ----
-                [1. 2.]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.1) |          1 | ########################################
-            (1.1, 1.2) |          0 | 
-            (1.2, 1.3) |          0 | 
-            (1.3, 1.4) |          0 | 
-            (1.4, 1.5) |          0 | 
-            (1.5, 1.6) |          0 | 
-            (1.6, 1.7) |          0 | 
-            (1.7, 1.8) |          0 | 
-            (1.8, 1.9) |          0 | 
-            (1.9, 2  ) |          1 | ########################################
-[I]     B: y | Stats: mean=1.55, std-dev=0.45, var=0.2025, median=1.55, min=1.1 at (0,), max=2 at (1,), avg-magnitude=1.55, p90=1.91, p95=1.955, p99=1.991
-[I]         ---- Values ----
-                [1.1 2. ]
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.1) |          0 | 
-            (1.1, 1.2) |          1 | ########################################
-            (1.2, 1.3) |          0 | 
-            (1.3, 1.4) |          0 | 
-            (1.4, 1.5) |          0 | 
-            (1.5, 1.6) |          0 | 
-            (1.6, 1.7) |          0 | 
-            (1.7, 1.8) |          0 | 
-            (1.8, 1.9) |          0 | 
-            (1.9, 2  ) |          1 | ########################################
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=0.1] OR [rel=0.090909] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=0.05, std-dev=0.05, var=0.0025, median=0.05, min=0 at (1,), max=0.1 at (0,), avg-magnitude=0.05, p90=0.09, p95=0.095, p99=0.099
@@ -429,44 +403,44 @@ TEST(Simple, MixedTypes) {
                 (0.0727 , 0.0818 ) |          0 | 
                 (0.0818 , 0.0909 ) |          1 | ########################################
 [E]     FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E] FAILED | Mismatched outputs: ['y']
+[E] FAILED | simple | Mismatched outputs: ['y']
+[I] A: y | Stats: mean=1.5, std-dev=0.5, var=0.25, median=1.5, min=1 at (0,), max=2 at (1,), avg-magnitude=1.5, p90=1.9, p95=1.95, p99=1.99
+[I]     ---- Values ----
+            [1. 2.]
+[I]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.1) |          1 | ########################################
+        (1.1, 1.2) |          0 | 
+        (1.2, 1.3) |          0 | 
+        (1.3, 1.4) |          0 | 
+        (1.4, 1.5) |          0 | 
+        (1.5, 1.6) |          0 | 
+        (1.6, 1.7) |          0 | 
+        (1.7, 1.8) |          0 | 
+        (1.8, 1.9) |          0 | 
+        (1.9, 2  ) |          1 | ########################################
+[I] B: y | Stats: mean=1.55, std-dev=0.45, var=0.2025, median=1.55, min=1.1 at (0,), max=2 at (1,), avg-magnitude=1.55, p90=1.91, p95=1.955, p99=1.991
+[I]     ---- Values ----
+            [1.1 2. ]
+[I]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.1) |          0 | 
+        (1.1, 1.2) |          1 | ########################################
+        (1.2, 1.3) |          0 | 
+        (1.3, 1.4) |          0 | 
+        (1.4, 1.5) |          0 | 
+        (1.5, 1.6) |          0 | 
+        (1.6, 1.7) |          0 | 
+        (1.7, 1.8) |          0 | 
+        (1.8, 1.9) |          0 | 
+        (1.9, 2  ) |          1 | ########################################
 )");
 }
 
 TEST(Simple, Scalars) {
   EXPECT_EQ(compared(Tensor::scalar(1.0f), Tensor::scalar(2.0f), {}),
-            R"([I] Comparing Output: 'y' (dtype=float32, shape=()) with 'y' (dtype=float32, shape=())
+            R"([I] simple | Comparing Output: 'y' (dtype=float32, shape=()) with 'y' (dtype=float32, shape=())
 [I]     Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]     A: y | Stats: mean=1, std-dev=0, var=0, median=1, min=1 at (), max=1 at (), avg-magnitude=1, p90=1, p95=1, p99=1
-[I]         ---- Values ----
-                1.0
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.1) |          1 | ########################################
-            (1.1, 1.2) |          0 | 
-            (1.2, 1.3) |          0 | 
-            (1.3, 1.4) |          0 | 
-            (1.4, 1.5) |          0 | 
-            (1.5, 1.6) |          0 | 
-            (1.6, 1.7) |          0 | 
-            (1.7, 1.8) |          0 | 
-            (1.8, 1.9) |          0 | 
-            (1.9, 2  ) |          0 | 
-[I]     B: y | Stats: mean=2, std-dev=0, var=0, median=2, min=2 at (), max=2 at (), avg-magnitude=2, p90=2, p95=2, p99=2
-[I]         ---- Values ----
-                2.0
-[I]         ---- Histogram ----
-            Bin Range  |  Num Elems | Visualization
-            (1  , 1.1) |          0 | 
-            (1.1, 1.2) |          0 | 
-            (1.2, 1.3) |          0 | 
-            (1.3, 1.4) |          0 | 
-            (1.4, 1.5) |          0 | 
-            (1.5, 1.6) |          0 | 
-            (1.6, 1.7) |          0 | 
-            (1.7, 1.8) |          0 | 
-            (1.8, 1.9) |          0 | 
-            (1.9, 2  ) |          1 | ########################################
 [I]     Error Metrics: y
 [I]         Minimum Required Tolerance: elemwise error | [abs=1] OR [rel=0.5] (requirements may be lower if both abs/rel tolerances are set)
 [I]         Absolute Difference | Stats: mean=1, std-dev=0, var=0, median=1, min=1 at (), max=1 at (), avg-magnitude=1, p90=1, p95=1, p99=1
@@ -500,7 +474,37 @@ TEST(Simple, Scalars) {
                 (0.8, 0.9) |          0 | 
                 (0.9, 1  ) |          0 | 
 [E]     FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E] FAILED | Mismatched outputs: ['y']
+[E] FAILED | simple | Mismatched outputs: ['y']
+[I] A: y | Stats: mean=1, std-dev=0, var=0, median=1, min=1 at (), max=1 at (), avg-magnitude=1, p90=1, p95=1, p99=1
+[I]     ---- Values ----
+            1.0
+[I]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.1) |          1 | ########################################
+        (1.1, 1.2) |          0 | 
+        (1.2, 1.3) |          0 | 
+        (1.3, 1.4) |          0 | 
+        (1.4, 1.5) |          0 | 
+        (1.5, 1.6) |          0 | 
+        (1.6, 1.7) |          0 | 
+        (1.7, 1.8) |          0 | 
+        (1.8, 1.9) |          0 | 
+        (1.9, 2  ) |          0 | 
+[I] B: y | Stats: mean=2, std-dev=0, var=0, median=2, min=2 at (), max=2 at (), avg-magnitude=2, p90=2, p95=2, p99=2
+[I]     ---- Values ----
+            2.0
+[I]     ---- Histogram ----
+        Bin Range  |  Num Elems | Visualization
+        (1  , 1.1) |          0 | 
+        (1.1, 1.2) |          0 | 
+        (1.2, 1.3) |          0 | 
+        (1.3, 1.4) |          0 | 
+        (1.4, 1.5) |          0 | 
+        (1.5, 1.6) |          0 | 
+        (1.6, 1.7) |          0 | 
+        (1.7, 1.8) |          0 | 
+        (1.8, 1.9) |          0 | 
+        (1.9, 2  ) |          1 | ########################################
 )");
 }
 

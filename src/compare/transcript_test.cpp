@@ -16,8 +16,7 @@ namespace {
 /// The log of comparing two runners.
 std::string comparison_log(const RunnerOutputs& a, const RunnerOutputs& b, SimpleOptions options = {}) {
   const log::Capture capture;
-  const SimpleComparison comparison(std::move(options));
-  compare_accuracy(std::vector<RunnerOutputs>{a, b}, compare_with(comparison));
+  print_accuracy({a, b}, {.functions = {std::make_shared<SimpleComparison>(std::move(options))}});
   return capture.out();
 }
 
@@ -33,17 +32,18 @@ TEST(Transcript, RunCheckErrorStat) {
                      one_iteration("onnxrt-runner-N1-11/20/26-08:02:18", {{"Y", y}}),
                      {.rtol = Tolerance(1e-3), .atol = Tolerance(1e-3), .check_error_stat = ErrorStat::kMax}),
       R"([I] Accuracy Comparison | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18
-[I]     Comparing Output: 'Y' (dtype=float32, shape=(1, 3, 224, 224)) with 'Y' (dtype=float32, shape=(1, 3, 224, 224))
+[I] Iteration: 0
+[I]     simple | Comparing Output: 'Y' (dtype=float32, shape=(1, 3, 224, 224)) with 'Y' (dtype=float32, shape=(1, 3, 224, 224))
 [I]         Tolerance: [abs=0.001, rel=0.001] | Checking max error
-[I]         onnxrt-runner-N0-11/20/26-08:02:18: Y | Stats: mean=1.9994, std-dev=0.40841, var=0.1668, median=1.9993, min=1.0023 at (0, 1, 122, 218), max=2.9948 at (0, 2, 223, 43), avg-magnitude=1.9994, p90=2.5529, p95=2.6833, p99=2.8565
-[I]         onnxrt-runner-N1-11/20/26-08:02:18: Y | Stats: mean=1.9994, std-dev=0.40841, var=0.1668, median=1.9993, min=1.0023 at (0, 1, 122, 218), max=2.9948 at (0, 2, 223, 43), avg-magnitude=1.9994, p90=2.5529, p95=2.6833, p99=2.8565
 [I]         Error Metrics: Y
 [I]             Minimum Required Tolerance: max error | [abs=0] OR [rel=0]
 [I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         PASSED | Output: 'Y' | Difference is within tolerance (rel=0.001, abs=0.001)
-[I]     PASSED | All outputs matched | Outputs: ['Y']
-[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18 | Passed: 1/1 iterations | Pass Rate: 100.0%
+[I]     PASSED | simple | All outputs matched | Outputs: ['Y']
+[I]     onnxrt-runner-N0-11/20/26-08:02:18: Y | Stats: mean=1.9994, std-dev=0.40841, var=0.1668, median=1.9993, min=1.0023 at (0, 1, 122, 218), max=2.9948 at (0, 2, 223, 43), avg-magnitude=1.9994, p90=2.5529, p95=2.6833, p99=2.8565
+[I]     onnxrt-runner-N1-11/20/26-08:02:18: Y | Stats: mean=1.9994, std-dev=0.40841, var=0.1668, median=1.9993, min=1.0023 at (0, 1, 122, 218), max=2.9948 at (0, 2, 223, 43), avg-magnitude=1.9994, p90=2.5529, p95=2.6833, p99=2.8565
+[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18 | Passed: 1/1 iterations | Pass Rate: 100.00%
 )");
 }
 
@@ -53,17 +53,18 @@ TEST(Transcript, RunDynamicShapes) {
       comparison_log(one_iteration("onnxrt-runner-N0-11/20/26-08:02:16", {{"Y", y}}),
                      one_iteration("onnxrt-runner-N1-11/20/26-08:02:16", {{"Y", y}})),
       R"([I] Accuracy Comparison | onnxrt-runner-N0-11/20/26-08:02:16 vs. onnxrt-runner-N1-11/20/26-08:02:16
-[I]     Comparing Output: 'Y' (dtype=float32, shape=(1, 2, 4, 4)) with 'Y' (dtype=float32, shape=(1, 2, 4, 4))
+[I] Iteration: 0
+[I]     simple | Comparing Output: 'Y' (dtype=float32, shape=(1, 2, 4, 4)) with 'Y' (dtype=float32, shape=(1, 2, 4, 4))
 [I]         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]         onnxrt-runner-N0-11/20/26-08:02:16: Y | Stats: mean=0.42447, std-dev=0.2971, var=0.088271, median=0.40689, min=0.00011437 at (0, 0, 0, 2), max=0.96826 at (0, 1, 1, 1), avg-magnitude=0.42447, p90=0.87794, p95=0.88555, p99=0.94543
-[I]         onnxrt-runner-N1-11/20/26-08:02:16: Y | Stats: mean=0.42447, std-dev=0.2971, var=0.088271, median=0.40689, min=0.00011437 at (0, 0, 0, 2), max=0.96826 at (0, 1, 1, 1), avg-magnitude=0.42447, p90=0.87794, p95=0.88555, p99=0.94543
 [I]         Error Metrics: Y
 [I]             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
 [I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         PASSED | Output: 'Y' | Difference is within tolerance (rel=1e-05, abs=1e-05)
-[I]     PASSED | All outputs matched | Outputs: ['Y']
-[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:16 vs. onnxrt-runner-N1-11/20/26-08:02:16 | Passed: 1/1 iterations | Pass Rate: 100.0%
+[I]     PASSED | simple | All outputs matched | Outputs: ['Y']
+[I]     onnxrt-runner-N0-11/20/26-08:02:16: Y | Stats: mean=0.42447, std-dev=0.2971, var=0.088271, median=0.40689, min=0.00011437 at (0, 0, 0, 2), max=0.96826 at (0, 1, 1, 1), avg-magnitude=0.42447, p90=0.87794, p95=0.88555, p99=0.94543
+[I]     onnxrt-runner-N1-11/20/26-08:02:16: Y | Stats: mean=0.42447, std-dev=0.2971, var=0.088271, median=0.40689, min=0.00011437 at (0, 0, 0, 2), max=0.96826 at (0, 1, 1, 1), avg-magnitude=0.42447, p90=0.87794, p95=0.88555, p99=0.94543
+[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:16 vs. onnxrt-runner-N1-11/20/26-08:02:16 | Passed: 1/1 iterations | Pass Rate: 100.00%
 )");
 }
 
@@ -73,17 +74,18 @@ TEST(Transcript, RunIdentity) {
       comparison_log(one_iteration("onnxrt-runner-N0-11/20/26-08:02:16", {{"y", y}}),
                      one_iteration("onnxrt-runner-N1-11/20/26-08:02:16", {{"y", y}})),
       R"([I] Accuracy Comparison | onnxrt-runner-N0-11/20/26-08:02:16 vs. onnxrt-runner-N1-11/20/26-08:02:16
-[I]     Comparing Output: 'y' (dtype=float32, shape=(1, 1, 2, 2)) with 'y' (dtype=float32, shape=(1, 1, 2, 2))
+[I] Iteration: 0
+[I]     simple | Comparing Output: 'y' (dtype=float32, shape=(1, 1, 2, 2)) with 'y' (dtype=float32, shape=(1, 1, 2, 2))
 [I]         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]         onnxrt-runner-N0-11/20/26-08:02:16: y | Stats: mean=0.35995, std-dev=0.25784, var=0.066482, median=0.35968, min=0.00011437 at (0, 0, 1, 0), max=0.72032 at (0, 0, 0, 1), avg-magnitude=0.35995, p90=0.62933, p95=0.67483, p99=0.71123
-[I]         onnxrt-runner-N1-11/20/26-08:02:16: y | Stats: mean=0.35995, std-dev=0.25784, var=0.066482, median=0.35968, min=0.00011437 at (0, 0, 1, 0), max=0.72032 at (0, 0, 0, 1), avg-magnitude=0.35995, p90=0.62933, p95=0.67483, p99=0.71123
 [I]         Error Metrics: y
 [I]             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
 [I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=1e-05)
-[I]     PASSED | All outputs matched | Outputs: ['y']
-[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:16 vs. onnxrt-runner-N1-11/20/26-08:02:16 | Passed: 1/1 iterations | Pass Rate: 100.0%
+[I]     PASSED | simple | All outputs matched | Outputs: ['y']
+[I]     onnxrt-runner-N0-11/20/26-08:02:16: y | Stats: mean=0.35995, std-dev=0.25784, var=0.066482, median=0.35968, min=0.00011437 at (0, 0, 1, 0), max=0.72032 at (0, 0, 0, 1), avg-magnitude=0.35995, p90=0.62933, p95=0.67483, p99=0.71123
+[I]     onnxrt-runner-N1-11/20/26-08:02:16: y | Stats: mean=0.35995, std-dev=0.25784, var=0.066482, median=0.35968, min=0.00011437 at (0, 0, 1, 0), max=0.72032 at (0, 0, 0, 1), avg-magnitude=0.35995, p90=0.62933, p95=0.67483, p99=0.71123
+[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:16 vs. onnxrt-runner-N1-11/20/26-08:02:16 | Passed: 1/1 iterations | Pass Rate: 100.00%
 )");
 }
 
@@ -93,40 +95,9 @@ TEST(Transcript, RunFailTolerance) {
       comparison_log(one_iteration("onnxrt-runner-N0-11/20/26-08:02:17", {{"y", y}}),
                      one_iteration("onnxrt-runner-N0-11/20/26-08:02:13", {{"y", other}})),
       R"([I] Accuracy Comparison | onnxrt-runner-N0-11/20/26-08:02:17 vs. onnxrt-runner-N0-11/20/26-08:02:13
-[I]     Comparing Output: 'y' (dtype=float32, shape=(1, 1, 2, 2)) with 'y' (dtype=float32, shape=(1, 1, 2, 2))
+[I] Iteration: 0
+[I]     simple | Comparing Output: 'y' (dtype=float32, shape=(1, 1, 2, 2)) with 'y' (dtype=float32, shape=(1, 1, 2, 2))
 [I]         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]         onnxrt-runner-N0-11/20/26-08:02:17: y | Stats: mean=0.35995, std-dev=0.25784, var=0.066482, median=0.35968, min=0.00011437 at (0, 0, 1, 0), max=0.72032 at (0, 0, 0, 1), avg-magnitude=0.35995, p90=0.62933, p95=0.67483, p99=0.71123
-[I]             ---- Values ----
-                    [[[[4.17021990e-01 7.20324516e-01]
-                       [1.14374816e-04 3.02332580e-01]]]]
-[I]             ---- Histogram ----
-                Bin Range          |  Num Elems | Visualization
-                (0.000114, 0.0781) |          1 | ########################################
-                (0.0781  , 0.156 ) |          0 | 
-                (0.156   , 0.234 ) |          0 | 
-                (0.234   , 0.312 ) |          1 | ########################################
-                (0.312   , 0.39  ) |          0 | 
-                (0.39    , 0.468 ) |          1 | ########################################
-                (0.468   , 0.546 ) |          0 | 
-                (0.546   , 0.624 ) |          0 | 
-                (0.624   , 0.702 ) |          0 | 
-                (0.702   , 0.78  ) |          1 | ########################################
-[I]         onnxrt-runner-N0-11/20/26-08:02:13: y | Stats: mean=0.50453, std-dev=0.27907, var=0.077879, median=0.58094, min=0.076308 at (0, 0, 0, 0), max=0.77992 at (0, 0, 0, 1), avg-magnitude=0.50453, p90=0.76298, p95=0.77145, p99=0.77823
-[I]             ---- Values ----
-                    [[[[0.07630829 0.7799188 ]
-                       [0.43840924 0.7234652 ]]]]
-[I]             ---- Histogram ----
-                Bin Range          |  Num Elems | Visualization
-                (0.000114, 0.0781) |          1 | ####################
-                (0.0781  , 0.156 ) |          0 | 
-                (0.156   , 0.234 ) |          0 | 
-                (0.234   , 0.312 ) |          0 | 
-                (0.312   , 0.39  ) |          0 | 
-                (0.39    , 0.468 ) |          1 | ####################
-                (0.468   , 0.546 ) |          0 | 
-                (0.546   , 0.624 ) |          0 | 
-                (0.624   , 0.702 ) |          0 | 
-                (0.702   , 0.78  ) |          2 | ########################################
 [I]         Error Metrics: y
 [I]             Minimum Required Tolerance: elemwise error | [abs=0.43829] OR [rel=4.465] (requirements may be lower if both abs/rel tolerances are set)
 [I]             Absolute Difference | Stats: mean=0.31493, std-dev=0.15195, var=0.02309, median=0.38092, min=0.059594 at (0, 0, 0, 1), max=0.43829 at (0, 0, 1, 0), avg-magnitude=0.31493, p90=0.43315, p95=0.43572, p99=0.43778
@@ -162,8 +133,40 @@ TEST(Transcript, RunFailTolerance) {
                     (3.59  , 4.03 ) |          0 | 
                     (4.03  , 4.46 ) |          1 | ########################################
 [E]         FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)
-[E]     FAILED | Mismatched outputs: ['y']
-[E] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:17 vs. onnxrt-runner-N0-11/20/26-08:02:13 | Passed: 0/1 iterations | Pass Rate: 0.0%
+[E]     FAILED | simple | Mismatched outputs: ['y']
+[I]     onnxrt-runner-N0-11/20/26-08:02:17: y | Stats: mean=0.35995, std-dev=0.25784, var=0.066482, median=0.35968, min=0.00011437 at (0, 0, 1, 0), max=0.72032 at (0, 0, 0, 1), avg-magnitude=0.35995, p90=0.62933, p95=0.67483, p99=0.71123
+[I]         ---- Values ----
+                [[[[4.17021990e-01 7.20324516e-01]
+                   [1.14374816e-04 3.02332580e-01]]]]
+[I]         ---- Histogram ----
+            Bin Range          |  Num Elems | Visualization
+            (0.000114, 0.0781) |          1 | ########################################
+            (0.0781  , 0.156 ) |          0 | 
+            (0.156   , 0.234 ) |          0 | 
+            (0.234   , 0.312 ) |          1 | ########################################
+            (0.312   , 0.39  ) |          0 | 
+            (0.39    , 0.468 ) |          1 | ########################################
+            (0.468   , 0.546 ) |          0 | 
+            (0.546   , 0.624 ) |          0 | 
+            (0.624   , 0.702 ) |          0 | 
+            (0.702   , 0.78  ) |          1 | ########################################
+[I]     onnxrt-runner-N0-11/20/26-08:02:13: y | Stats: mean=0.50453, std-dev=0.27907, var=0.077879, median=0.58094, min=0.076308 at (0, 0, 0, 0), max=0.77992 at (0, 0, 0, 1), avg-magnitude=0.50453, p90=0.76298, p95=0.77145, p99=0.77823
+[I]         ---- Values ----
+                [[[[0.07630829 0.7799188 ]
+                   [0.43840924 0.7234652 ]]]]
+[I]         ---- Histogram ----
+            Bin Range          |  Num Elems | Visualization
+            (0.000114, 0.0781) |          1 | ####################
+            (0.0781  , 0.156 ) |          0 | 
+            (0.156   , 0.234 ) |          0 | 
+            (0.234   , 0.312 ) |          0 | 
+            (0.312   , 0.39  ) |          0 | 
+            (0.39    , 0.468 ) |          1 | ####################
+            (0.468   , 0.546 ) |          0 | 
+            (0.546   , 0.624 ) |          0 | 
+            (0.624   , 0.702 ) |          0 | 
+            (0.702   , 0.78  ) |          2 | ########################################
+[E] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:17 vs. onnxrt-runner-N0-11/20/26-08:02:13 | Passed: 0/1 iterations | Pass Rate: 0.00%
 )");
 }
 
@@ -176,35 +179,36 @@ TEST(Transcript, RunMarkAll) {
       comparison_log(one_iteration("onnxrt-runner-N0-11/20/26-08:02:18", outputs),
                      one_iteration("onnxrt-runner-N1-11/20/26-08:02:18", outputs)),
       R"([I] Accuracy Comparison | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18
-[I]     Comparing Output: 'c' (dtype=float32, shape=(1, 3)) with 'c' (dtype=float32, shape=(1, 3))
+[I] Iteration: 0
+[I]     simple | Comparing Output: 'c' (dtype=float32, shape=(1, 3)) with 'c' (dtype=float32, shape=(1, 3))
 [I]         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]         onnxrt-runner-N0-11/20/26-08:02:18: c | Stats: mean=2, std-dev=0, var=0, median=2, min=2 at (0, 0), max=2 at (0, 0), avg-magnitude=2, p90=2, p95=2, p99=2
-[I]         onnxrt-runner-N1-11/20/26-08:02:18: c | Stats: mean=2, std-dev=0, var=0, median=2, min=2 at (0, 0), max=2 at (0, 0), avg-magnitude=2, p90=2, p95=2, p99=2
 [I]         Error Metrics: c
 [I]             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
 [I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0), max=0 at (0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0), max=0 at (0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         PASSED | Output: 'c' | Difference is within tolerance (rel=1e-05, abs=1e-05)
-[I]     Comparing Output: 'e' (dtype=float32, shape=(1, 3)) with 'e' (dtype=float32, shape=(1, 3))
+[I]     simple | Comparing Output: 'e' (dtype=float32, shape=(1, 3)) with 'e' (dtype=float32, shape=(1, 3))
 [I]         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]         onnxrt-runner-N0-11/20/26-08:02:18: e | Stats: mean=3, std-dev=0, var=0, median=3, min=3 at (0, 0), max=3 at (0, 0), avg-magnitude=3, p90=3, p95=3, p99=3
-[I]         onnxrt-runner-N1-11/20/26-08:02:18: e | Stats: mean=3, std-dev=0, var=0, median=3, min=3 at (0, 0), max=3 at (0, 0), avg-magnitude=3, p90=3, p95=3, p99=3
 [I]         Error Metrics: e
 [I]             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
 [I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0), max=0 at (0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0), max=0 at (0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         PASSED | Output: 'e' | Difference is within tolerance (rel=1e-05, abs=1e-05)
-[I]     Comparing Output: 'output' (dtype=float32, shape=(1, 3)) with 'output' (dtype=float32, shape=(1, 3))
+[I]     simple | Comparing Output: 'output' (dtype=float32, shape=(1, 3)) with 'output' (dtype=float32, shape=(1, 3))
 [I]         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]         onnxrt-runner-N0-11/20/26-08:02:18: output | Stats: mean=3.3792, std-dev=0.29524, var=0.087167, median=3.417, min=3.0001 at (0, 2), max=3.7203 at (0, 1), avg-magnitude=3.3792, p90=3.6597, p95=3.69, p99=3.7143
-[I]         onnxrt-runner-N1-11/20/26-08:02:18: output | Stats: mean=3.3792, std-dev=0.29524, var=0.087167, median=3.417, min=3.0001 at (0, 2), max=3.7203 at (0, 1), avg-magnitude=3.3792, p90=3.6597, p95=3.69, p99=3.7143
 [I]         Error Metrics: output
 [I]             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if both abs/rel tolerances are set)
 [I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0), max=0 at (0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0), max=0 at (0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         PASSED | Output: 'output' | Difference is within tolerance (rel=1e-05, abs=1e-05)
-[I]     PASSED | All outputs matched | Outputs: ['c', 'e', 'output']
-[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18 | Passed: 1/1 iterations | Pass Rate: 100.0%
+[I]     PASSED | simple | All outputs matched | Outputs: ['c', 'e', 'output']
+[I]     onnxrt-runner-N0-11/20/26-08:02:18: c | Stats: mean=2, std-dev=0, var=0, median=2, min=2 at (0, 0), max=2 at (0, 0), avg-magnitude=2, p90=2, p95=2, p99=2
+[I]     onnxrt-runner-N1-11/20/26-08:02:18: c | Stats: mean=2, std-dev=0, var=0, median=2, min=2 at (0, 0), max=2 at (0, 0), avg-magnitude=2, p90=2, p95=2, p99=2
+[I]     onnxrt-runner-N0-11/20/26-08:02:18: e | Stats: mean=3, std-dev=0, var=0, median=3, min=3 at (0, 0), max=3 at (0, 0), avg-magnitude=3, p90=3, p95=3, p99=3
+[I]     onnxrt-runner-N1-11/20/26-08:02:18: e | Stats: mean=3, std-dev=0, var=0, median=3, min=3 at (0, 0), max=3 at (0, 0), avg-magnitude=3, p90=3, p95=3, p99=3
+[I]     onnxrt-runner-N0-11/20/26-08:02:18: output | Stats: mean=3.3792, std-dev=0.29524, var=0.087167, median=3.417, min=3.0001 at (0, 2), max=3.7203 at (0, 1), avg-magnitude=3.3792, p90=3.6597, p95=3.69, p99=3.7143
+[I]     onnxrt-runner-N1-11/20/26-08:02:18: output | Stats: mean=3.3792, std-dev=0.29524, var=0.087167, median=3.417, min=3.0001 at (0, 2), max=3.7203 at (0, 1), avg-magnitude=3.3792, p90=3.6597, p95=3.69, p99=3.7143
+[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18 | Passed: 1/1 iterations | Pass Rate: 100.00%
 )");
 }
 
@@ -214,38 +218,44 @@ TEST(Transcript, RunTopK) {
       one_iteration("onnxrt-runner-N0-11/20/26-08:02:18", {{"softmaxout_1", softmax}}),
       one_iteration("onnxrt-runner-N1-11/20/26-08:02:18", {{"softmaxout_1", softmax}})};
   const log::Capture capture;
-  apply_top_k(results, TopK{.k = 5});
-  const SimpleComparison comparison({});
-  EXPECT_TRUE(compare_accuracy(results, compare_with(comparison)).passed());
-  EXPECT_EQ(capture.out(), R"([I] Applying post-processing to outputs: top_k_impl
-[I] Finished applying post-processing
-[I] Accuracy Comparison | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18
-[I]     Comparing Output: 'softmaxout_1' (dtype=int64, shape=(1, 1000, 1, 1)) with 'softmaxout_1' (dtype=int64, shape=(1, 1000, 1, 1))
+  for (RunnerOutputs& r : results)
+    r.iterations = {TopKPostprocess(TopK{.k = 5}).apply(r.iterations[0], std::nullopt)};
+  const auto pairs =
+      print_accuracy(results, {.functions = {std::make_shared<SimpleComparison>(SimpleOptions{})}});
+  EXPECT_TRUE(pairs.at(0).passed(Aggregation::kPerSample));
+  EXPECT_EQ(
+      capture.out(),
+      R"([I] Accuracy Comparison | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18
+[I] Iteration: 0
+[I]     simple | Comparing Output: 'softmaxout_1' (dtype=int64, shape=(1, 1000, 1, 1)) with 'softmaxout_1' (dtype=int64, shape=(1, 1000, 1, 1))
 [I]         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error
-[I]         onnxrt-runner-N0-11/20/26-08:02:18: softmaxout_1 | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
-[I]         onnxrt-runner-N1-11/20/26-08:02:18: softmaxout_1 | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]         Error Metrics: softmaxout_1
 [I]             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=nan] (requirements may be lower if both abs/rel tolerances are set)
 [I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
 [I]             Relative Difference | Stats: mean=nan, std-dev=nan, var=nan, median=nan, min=nan at (0, 0, 0, 0), max=nan at (0, 0, 0, 0), avg-magnitude=nan, p90=nan, p95=nan, p99=nan
 [I]         PASSED | Output: 'softmaxout_1' | Difference is within tolerance (rel=1e-05, abs=1e-05)
-[I]     PASSED | All outputs matched | Outputs: ['softmaxout_1']
-[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18 | Passed: 1/1 iterations | Pass Rate: 100.0%
+[I]     PASSED | simple | All outputs matched | Outputs: ['softmaxout_1']
+[I]     onnxrt-runner-N0-11/20/26-08:02:18: softmaxout_1 | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
+[I]     onnxrt-runner-N1-11/20/26-08:02:18: softmaxout_1 | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0, 0, 0, 0), max=0 at (0, 0, 0, 0), avg-magnitude=0, p90=0, p95=0, p99=0
+[I] Accuracy Summary | onnxrt-runner-N0-11/20/26-08:02:18 vs. onnxrt-runner-N1-11/20/26-08:02:18 | Passed: 1/1 iterations | Pass Rate: 100.00%
 )");
 }
 
 TEST(Transcript, RunValidateInf) {
   const log::Capture capture;
-  const std::vector<RunnerOutputs> results = {
-      one_iteration("onnxrt-runner-N0-11/20/26-08:02:17", {{"B", Tensor::vector<float>({INFINITY})}})};
-  EXPECT_FALSE(validate_outputs(results, {.check_inf = true}));
-  EXPECT_EQ(capture.out(), R"([I] Output Validation | Runners: ['onnxrt-runner-N0-11/20/26-08:02:17']
-[I]     onnxrt-runner-N0-11/20/26-08:02:17  | Validating output: B (check_inf=True, check_nan=True)
-[I]         mean=inf, std-dev=nan, var=nan, median=inf, min=inf at (0,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
-[E]         Inf Detected | One or more non-finite values were encountered in this output
-[I]         Note: Use -vv or set logging verbosity to EXTRA_VERBOSE to display non-finite values
-[E]         FAILED | Errors detected in output: B
-[E]     FAILED | Output Validation
+  constexpr ValidateOptions kOptions{.check_inf = true};
+  const Tensor infinity = Tensor::vector<float>({INFINITY});
+  const ValidationResult found =
+      validate_output("onnxrt-runner-N0-11/22/26-08:48:08", "B", infinity, kOptions);
+  EXPECT_FALSE(found.valid());
+  print_validation(found, infinity, kOptions, 0);
+  EXPECT_EQ(
+      capture.out(),
+      R"([I] onnxrt-runner-N0-11/22/26-08:48:08  | Iteration 0 | Validating output: B (check_inf=True, check_nan=True)
+[I]     mean=inf, std-dev=nan, var=nan, median=inf, min=inf at (0,), max=inf at (0,), avg-magnitude=inf, p90=nan, p95=nan, p99=nan
+[E]     Inf Detected | One or more non-finite values were encountered in this output
+[I]     Note: Use -vv or set logging verbosity to EXTRA_VERBOSE to display non-finite values
+[E]     FAILED | Errors detected in output: B
 )");
 }
 

@@ -1,20 +1,27 @@
 // Outputs that cannot be right: NaN and infinity.
 #pragma once
 
-#include <span>
+#include <string>
 
-#include "compare/outputs.h"
+#include "compare/comparison.h"
 
 namespace assay {
 
 struct ValidateOptions {
   bool check_inf = false;  ///< anything that is not finite is an error
   bool check_nan = true;   ///< NaN is an error
-  bool fail_fast = false;  ///< stop at the first invalid output
 };
 
-/// Logs the statistics of every output and what is wrong with it; true when nothing is. Outputs that are
-/// not numbers are valid.
-bool validate_outputs(std::span<const RunnerOutputs> results, const ValidateOptions& options);
+/// What was found in one output. Outputs that are not numbers are valid.
+struct ValidationResult {
+  std::string runner, output;
+  bool has_nan = false;         ///< and that was asked for
+  bool has_non_finite = false;  ///< the same
+  bool valid() const { return !has_nan && !has_non_finite; }
+  std::optional<ArraySummary> summary;  ///< of numbers
+};
+
+ValidationResult validate_output(const std::string& runner, const std::string& name, const Tensor& output,
+                                 const ValidateOptions& options);
 
 }  // namespace assay

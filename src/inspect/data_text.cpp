@@ -30,7 +30,7 @@ Description describe(const Tensor& tensor, bool with_histogram) {
     const TensorNumbers numbers(tensor);
     const Statistics s = statistics(numbers);
     const bool is_bool = tensor.dtype() == DType::kBool;
-    result.statistics = statistics_text(s, numbers, is_bool);
+    result.statistics = statistics_text(s, numbers.kind(), numbers.shape(), is_bool);
     if (with_histogram && !is_bool)
       result.histogram = numbers.size() == 0 ? "None" : histogram_text(numbers, own_range(s));
   } catch (const Error& e) {

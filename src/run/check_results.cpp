@@ -36,28 +36,23 @@ std::string some(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void check_results(const std::string& runner, const std::vector<IterationResult>& iterations,
-                   const Model& model, std::span<const std::string> outputs, size_t inputs) {
-  if (iterations.empty()) refuse(runner, "hold no iteration");
-  if (iterations.size() != inputs)
-    refuse(runner,
-           fmt::format("hold {} iteration(s), but there are inputs for {}", iterations.size(), inputs));
-  for (size_t i = 0; i < iterations.size(); ++i) {
-    std::set<const Value*> found;
-    std::vector<std::string> strange, missing;
-    for (const NamedStoredTensor& t : iterations[i].outputs) {
-      const Value* v = value_of(t.name, *model.graph);
-      if (v != nullptr)
-        found.insert(v);
-      else
-        strange.push_back(t.name);
-    }
-    for (const std::string& name : outputs)
-      if (!found.contains(model.graph->find_value(name))) missing.push_back(name);
-    if (!strange.empty())
-      refuse(runner, fmt::format("hold {} in iteration {}, which the model has not", some(strange), i));
-    if (!missing.empty()) refuse(runner, fmt::format("lack the output {} in iteration {}", some(missing), i));
+void check_result(const std::string& runner, const IterationResult& result, int64_t iteration,
+                  const Model& model, std::span<const std::string> outputs) {
+  std::set<const Value*> found;
+  std::vector<std::string> strange, missing;
+  for (const NamedStoredTensor& t : result.outputs) {
+    const Value* v = value_of(t.name, *model.graph);
+    if (v != nullptr)
+      found.insert(v);
+    else
+      strange.push_back(t.name);
   }
+  for (const std::string& name : outputs)
+    if (!found.contains(model.graph->find_value(name))) missing.push_back(name);
+  if (!strange.empty())
+    refuse(runner, fmt::format("hold {} in iteration {}, which the model has not", some(strange), iteration));
+  if (!missing.empty())
+    refuse(runner, fmt::format("lack the output {} in iteration {}", some(missing), iteration));
 }
 
 }  // namespace assay

@@ -9,9 +9,9 @@
 
 namespace assay {
 
-/// Throws Error (kInvalidArgument) unless the results hold all these outputs, nothing but values of the
-/// model, and as many iterations as there are sets of inputs: whatever is missing would pass unjudged.
-void check_results(const std::string& runner, const std::vector<IterationResult>& iterations,
-                   const Model& model, std::span<const std::string> outputs, size_t inputs);
+/// Throws Error (kInvalidArgument) unless an iteration's results hold all these outputs and nothing but
+/// values of the model: whatever is missing would pass unjudged.
+void check_result(const std::string& runner, const IterationResult& result, int64_t iteration,
+                  const Model& model, std::span<const std::string> outputs);
 
 }  // namespace assay

@@ -1,222 +1,418 @@
 #include "run/comparator.h"
 
-#include <algorithm>
-#include <map>
-#include <optional>
+#include <fmt/format.h>
 
-#include "arbiter/arbiter.h"
+#include <algorithm>
+
 #include "assay/backend_set.h"
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
-#include "base/resident_memory.h"
-#include "compare/accuracy.h"
-#include "compare/validate.h"
+#include "run/accuracy_results.h"
 #include "run/check_results.h"
-#include "run/output_recorder.h"
+#include "run/coerce_inputs.h"
+#include "run/live_stream.h"
+#include "run/result_stream.h"
+#include "run/savers.h"
 #include "run/stored_outputs.h"
 #include "run/subprocess.h"
-#include "run/tracer.h"
+#include "run/verdict_stream.h"
 
 namespace assay {
 namespace {
 
-/// Loads a file of results or inputs. One of the wrong kind is explained here, as upstream does; what else
-/// may go wrong ends the run.
-template <typename Load>
-auto load_file(const char* kind, const std::string& path, Load&& load) {
-  log::info("Loading {} from {}", kind, path);
-  try {
-    return load(path);
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::kInvalidArgument) throw;
-    log::critical(e.code(), "{}", e.what());
-  }
-}
+constexpr size_t kMostInvalid = 100;
 
 class Comparator {
  public:
-  explicit Comparator(const RunOptions& options)
-      : options_(options), loader_(options.model), store_(kResultMemory) {}
+  Comparator(const RunOptions& options, RunObserver& observer)
+      : options_(options),
+        observer_(observer),
+        loader_(options.model),
+        accuracy_({.functions = options.functions,
+                   .compare = {.fail_fast = options.fail_fast},
+                   .pairs = {},
+                   .keep = keeper()},
+                  observer) {
+    report_.aggregation = options.aggregation();
+    saved_.resize(options.functions.size());
+  }
 
-  RunOutcome run() {
-    if (!options_.save_outputs.empty())
-      log::verbose("Will save runner results to: {}", options_.save_outputs);
-    run_inference();
-    if (!options_.save_outputs.empty()) {
-      for (auto& [name, iterations] : results_.runners)
-        for (size_t i = 0; i < iterations.size(); ++i)
-          iterations[i].inputs = cache_->fingerprint(static_cast<int64_t>(i));
-      log::info("Saving inference results to {}", options_.save_outputs);
-      save_run_results(results_, options_.save_outputs);
-    }
-    load_outputs();
-    if (!options_.runners.empty()) check_inputs();
-    const bool matched = judge_outputs();
-    const bool valid = validate();
-    if (!options_.arbitrate) return matched && valid ? RunOutcome::kPassed : RunOutcome::kFailed;
-    const RunOutcome verdict = report_verdict();
-    const bool right = verdict != RunOutcome::kFailed;
-    if (!matched && right && !options_.comparison_chosen)
-      log::warning(
-          "Outputs differ by more than the built-in tolerances, but by no more than rounding explains: they "
-          "pass. Give tolerances (--atol, --rtol) to have them decide.");
-    return (matched || !options_.comparison_chosen) && valid ? verdict : RunOutcome::kFailed;
+  RunReport run() {
+    if (options_.sequential_runners)
+      run_sequentially();
+    else
+      run_streaming();
+    finish();
+    return std::move(report_);
   }
 
  private:
-  LoaderCache make_cache() const;
-  void run_inference();
-  void load_outputs();
+  using Streams = std::vector<std::unique_ptr<ResultStream>>;
+  using Outputs = std::vector<std::shared_ptr<const OutputSource>>;
+
+  void run_streaming();
+  void run_sequentially();
+  /// The iterations of all streams in lock step, as long as all have one.
+  void consume(Streams streams);
+  /// One iteration of all runners. False when the run is to end.
+  bool take(std::vector<IterationResult> results);
+  Outputs postprocessed(const std::vector<IterationResult>& results);
   /// Whether loaded results tell that they were made with other inputs: then a verdict on them makes no
   /// sense.
-  void check_inputs() const;
-  /// Postprocesses and compares. False when outputs differ.
-  bool judge_outputs();
-  /// False when an output holds a NaN or an infinity and that was asked for.
-  bool validate() const;
-  /// Judges every result, saved ones included, against the float64 reference.
-  RunOutcome report_verdict();
+  void check_inputs(const std::vector<IterationResult>& results, const TensorList& data);
+  bool validate(const Outputs& outputs);
+  void validate_all(const std::vector<std::vector<IterationResult>>& runs);
+  void note_invalid(const ValidationResult& result);
+  void judge(const std::vector<IterationResult>& results);
+  /// The data of the iteration that is looked at; nothing when there are none.
+  std::optional<TensorList> current_data();
+  void finish();
+  RunOutcome outcome();
+  std::string notes_on(const PairSummary& pair) const;
+  std::function<void(size_t, const PairResult&)> keeper();
+  void save_accuracy();
+  std::shared_ptr<DataSource> make_source() const;
 
   const RunOptions& options_;
+  RunObserver& observer_;
   ModelLoader loader_;
-  TensorStore store_;
-  RunResults results_;
-  size_t from_file_ = 0;  ///< runners from here on were loaded
-  std::vector<RunnerOutputs> outputs_;
-  std::map<std::string, std::string> notes_;  ///< of runners, for the summaries
-  std::optional<LoaderCache> cache_;
+  TensorStore store_{kResultMemory};
+  AccuracyComparison accuracy_;
+  AccuracyResults saved_;
+  RunReport report_;
+  size_t live_ = 0;                     ///< runners that ran here; the others were loaded
+  std::optional<LiveStream> stream_;    ///< while runners stream
+  std::optional<LoaderCache> cache_;    ///< when they run one after the other
+  std::shared_ptr<DataSource> source_;  ///< of data for the verdict alone
+  std::optional<VerdictStream> verdict_;
+  int64_t iteration_ = 0;
 };
 
-LoaderCache Comparator::make_cache() const {
-  if (options_.load_inputs.empty()) return LoaderCache(DataLoader(options_.data), options_.save_inputs);
-  InputData data;
-  for (const std::string& path : options_.load_inputs) {
-    InputData part = load_file("input data", path, load_inputs);
-    data.insert(data.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
-  }
-  return LoaderCache(std::move(data), options_.save_inputs);
+std::function<void(size_t, const PairResult&)> Comparator::keeper() {
+  if (options_.save_accuracy_results.empty()) return {};
+  return [this](size_t pair, const PairResult& result) {
+    for (size_t f = 0; f < result.functions.size(); ++f) {
+      SavedAccuracy& saved = saved_.at(f);
+      saved.function = result.functions[f].function;
+      saved.aggregation = report_.aggregation;
+      if (pair >= saved.pairs.size()) saved.pairs.resize(pair + 1);
+      saved.pairs[pair].iterations.push_back(result.functions[f].outputs);
+    }
+  };
 }
 
-void Comparator::run_inference() {
-  if (options_.runners.empty()) log::warning("No runners have been selected. Inference will not be run!");
+void Comparator::save_accuracy() {
+  if (options_.save_accuracy_results.empty()) return;
+  for (SavedAccuracy& saved : saved_)
+    for (size_t p = 0; p < saved.pairs.size(); ++p) {
+      saved.pairs[p].runner0 = report_.pairs[p].runner0;
+      saved.pairs[p].runner1 = report_.pairs[p].runner1;
+    }
+  // Without a pair there is nothing of any function.
+  if (report_.pairs.empty()) saved_.clear();
+  observer_.on_saving({Saved::kAccuracyResults, SavingEvent::Step::kWrite, options_.save_accuracy_results});
+  save_accuracy_results(saved_, options_.save_accuracy_results);
+}
+
+std::shared_ptr<DataSource> Comparator::make_source() const {
+  if (options_.source != nullptr) return options_.source;
+  if (!options_.load_inputs.empty()) return saved_data(options_.load_inputs);
+  return random_data(options_.data);
+}
+
+void Comparator::run_streaming() {
+  Streams streams;
+  if (!options_.runners.empty()) {
+    stream_.emplace(options_, loader_, make_source(), store_, observer_);
+    live_ = options_.runners.size();
+    for (const Runner& r : stream_->runners())
+      report_.runners.push_back({.name = r.name(), .note = r.note()});
+    streams.push_back(stream_->results());
+  }
+  for (const std::string& path : options_.load_outputs) streams.push_back(saved_results(path));
+  try {
+    consume(std::move(streams));
+  } catch (...) {
+    if (stream_) stream_->finish_quietly();
+    throw;
+  }
+  if (stream_) stream_->finish();
+}
+
+void Comparator::run_sequentially() {
   std::vector<Runner> runners = make_runners(options_.runners, options_.session);
-  cache_.emplace(make_cache());
-  if (runners.empty())
-    log::warning(
-        "No runners were provided to Comparator.run(). Inference will not be run, and run results will be "
-        "empty.");
+  if (options_.source != nullptr)
+    cache_.emplace(options_.source, store_);
+  else if (options_.load_inputs.empty())
+    cache_.emplace(DataLoader(options_.data));
+  else
+    cache_.emplace(load_all_inputs_aloud(options_.load_inputs));
+  std::vector<std::vector<IterationResult>> runs;
   const auto execute = options_.use_subprocess ? execute_runner_in_subprocess : execute_runner;
   std::vector<std::string> names;
   for (Runner& runner : runners) {
-    log::start("{:35} | Activating and starting inference", runner.name());
+    observer_.on_runner_begin(runner.name());
     OutputRecorder recorder(runner.name(), store_);
-    execute(runner, loader_, *cache_, options_.warm_up, recorder);
-    results_.runners.emplace_back(runner.name(), std::move(recorder.iterations));
+    execute(runner, loader_, *cache_, options_.warm_up, recorder, observer_);
+    RunnerReport& report =
+        report_.runners.emplace_back(RunnerReport{.name = runner.name(), .note = runner.note()});
+    for (const IterationResult& r : recorder.iterations) report.seconds += r.runtime.value_or(0);
+    runs.push_back(std::move(recorder.iterations));
     names.push_back(runner.name());
-    if (!runner.note().empty()) notes_[runner.name()] = runner.note();
   }
+  live_ = runs.size();
   log::verbose("Successfully ran: {}", python_list_repr(names));
-}
-
-void Comparator::load_outputs() {
-  from_file_ = results_.runners.size();
-  for (const std::string& path : options_.load_outputs) {
-    RunResults loaded = load_file("inference results", path, load_run_results);
-    for (auto& runner : loaded.runners) results_.runners.push_back(std::move(runner));
+  if (live_ > 0) save_sequential_results(options_, *cache_, runs, observer_);
+  for (const std::string& path : options_.load_outputs)
+    for (auto& runner : load_all_results_aloud(path).runners) {
+      for (IterationResult& r : runner.second) r.runner_name = runner.first;
+      runs.push_back(std::move(runner.second));
+    }
+  if (options_.postprocess != nullptr) {
+    observer_.on_postprocess(options_.postprocess->name(), /*done=*/false);
+    observer_.on_postprocess(options_.postprocess->name(), /*done=*/true);
   }
+  Streams streams;
+  for (const auto& run : runs) streams.push_back(stored_results(run));
+  consume(std::move(streams));
+  if (options_.validate) validate_all(runs);
 }
 
-bool Comparator::judge_outputs() {
-  outputs_ = as_outputs(results_);
-  if (!options_.top_k.empty()) apply_top_k(outputs_, options_.top_k);
-  if (options_.runners.size() <= 1 && options_.load_outputs.empty()) return true;
-  const auto compare = [&](const OutputSource& a, const OutputSource& b) {
-    return compare_outputs(*options_.comparison, a, b, options_.fail_fast);
-  };
-  return compare_accuracy(outputs_, compare, {.fail_fast = options_.fail_fast, .comparisons = {}, .notes = notes_}).passed();
-}
-
-bool Comparator::validate() const {
-  return !options_.validate || validate_outputs(outputs_, {.check_inf = true, .check_nan = true});
-}
-
-void Comparator::check_inputs() const {
-  for (size_t r = from_file_; r < results_.runners.size(); ++r) {
-    const auto& [name, iterations] = results_.runners[r];
-    const size_t both = std::min(iterations.size(), static_cast<size_t>(cache_->size()));
-    for (size_t i = 0; i < both; ++i) {
-      if (iterations[i].inputs.empty() ||
-          iterations[i].inputs == cache_->fingerprint(static_cast<int64_t>(i)))
-        continue;
-      const std::string sentence =
-          fmt::format("the results of {} were made with other inputs in iteration {}", name, i);
-      constexpr const char* kRemedy = "Feed the inputs that they were made with (--load-inputs).";
-      if (!options_.arbitrate || options_.partial) {
-        log::verbose("Note that {}. {}", sentence, kRemedy);  // upstream says nothing
-        break;
+void Comparator::consume(Streams streams) {
+  if (streams.empty()) return;
+  for (;;) {
+    std::vector<IterationResult> results;
+    std::vector<size_t> ended;
+    for (size_t i = 0; i < streams.size(); ++i) {
+      auto next = streams[i]->next();
+      if (!next)
+        ended.push_back(i);
+      else
+        std::move(next->begin(), next->end(), std::back_inserter(results));
+    }
+    if (!ended.empty()) {
+      if (ended.size() < streams.size()) {
+        report_.different_lengths = true;
+        observer_.on_different_lengths({iteration_, streams.size(), std::move(ended)});
       }
-      Error e(ErrorCode::kInvalidArgument, sentence);
-      e.set_remedy(std::string(kRemedy) + " --partial judges them all the same.");
-      throw e;
+      return;
     }
+    if (!take(std::move(results))) {
+      report_.ended_early = true;
+      return;
+    }
+    ++iteration_;
   }
 }
 
-RunOutcome Comparator::report_verdict() {
-  const std::shared_ptr<const Model> model = loader_.load_for(built_in_backends().get("reference")).model;
-  cache_->set_inputs(tensor_infos(model->graph->inputs));
-  if (options_.runners.empty()) check_inputs();
-  size_t iterations = 0;
-  for (const auto& [name, list] : results_.runners) iterations = std::max(iterations, list.size());
-  for (size_t i = from_file_; !options_.partial && i < results_.runners.size(); ++i)
-    check_results(results_.runners[i].first, results_.runners[i].second, *model, loader_.own_outputs(),
-                  static_cast<size_t>(cache_->size()));
-  std::vector<std::string> names;  // of those that ran here
-  for (size_t i = 0; i < from_file_; ++i) names.push_back(results_.runners[i].first);
-  Tracer tracer(options_, names, *cache_, store_);
-  std::vector<Arbitration> judged;
-  for (size_t i = 0; i < std::min(iterations, static_cast<size_t>(cache_->size())); ++i) {
-    if (iterations > 1) log::info("Iteration: {}", i);
-    std::vector<ArbiterCase> cases;
-    for (const auto& [name, list] : results_.runners)
-      if (i < list.size()) cases.push_back({name, &list[i].outputs});
-    judged.push_back(arbitrate(model, cache_->feed(static_cast<int64_t>(i)), cases, options_.arbiter));
-    tracer.trace(judged.back(), static_cast<int64_t>(i));
-    if (const auto& traced = judged.back().traced; traced != nullptr) {
-      log::info("With every layer marked{}:", traced->any_in_body() ? ", in the bodies of nodes, too" : "");
-      report(*judged.back().traced, options_.arbiter);
-      log::info("Without:");
+bool Comparator::take(std::vector<IterationResult> results) {
+  if (iteration_ == 0) {
+    for (size_t i = report_.runners.size(); i < results.size(); ++i)
+      report_.runners.push_back({.name = results[i].runner_name, .loaded = true});
+    if (options_.postprocess != nullptr) {
+      std::vector<std::string> names;
+      for (const IterationResult& r : results)
+        for (const NamedStoredTensor& o : r.outputs) names.push_back(o.name);
+      for (const UnknownPostprocessed& u : options_.postprocess->unknown(names))
+        log::warning("--postprocess: there is no output {}, so nothing happens to it.{}{}",
+                     python_str_repr(u.name), u.suggestion.empty() ? "" : " ", u.suggestion);
     }
-    report(judged.back(), options_.arbiter);
   }
-  if (!options_.save_verdict.empty()) save_verdict(judged, options_.save_verdict);
-  const auto any = [&](Verdict v) {
-    return std::any_of(judged.begin(), judged.end(), [&](const Arbitration& a) { return a.any(v); });
-  };
-  if (any(Verdict::kWrong)) return RunOutcome::kFailed;
-  // Without inputs there is nothing to judge, and the data loader has said so.
-  const bool nothing =
-      cache_->size() > 0 &&
-      std::all_of(judged.begin(), judged.end(), [](const Arbitration& a) { return a.outputs.empty(); });
+  for (size_t i = 0; i < results.size() && i < report_.runners.size(); ++i) {
+    ++report_.runners[i].iterations;
+    if (!options_.sequential_runners) report_.runners[i].seconds += results[i].runtime.value_or(0);
+  }
+  if (live_ > 0 && live_ < results.size())
+    if (const auto data = current_data()) check_inputs(results, *data);
+  const Outputs outputs = postprocessed(results);
+  if (options_.validate && !options_.sequential_runners && !validate(outputs)) return false;
+  const bool goes_on = accuracy_.add(outputs);
+  report_.iterations = accuracy_.iterations();
+  if (goes_on && options_.arbitrate) judge(results);
+  return goes_on;
+}
+
+Comparator::Outputs Comparator::postprocessed(const std::vector<IterationResult>& results) {
+  Outputs outputs;
+  for (const IterationResult& r : results) {
+    outputs.push_back(std::make_shared<StoredOutputs>(r));
+    if (options_.postprocess != nullptr)
+      outputs.back() = options_.postprocess->apply(outputs.back(), r.runtime);
+  }
+  return outputs;
+}
+
+void Comparator::check_inputs(const std::vector<IterationResult>& results, const TensorList& data) {
+  std::string own;
+  for (size_t r = live_; r < results.size(); ++r) {
+    const std::string& theirs = results[r].inputs;
+    if (theirs.empty()) continue;
+    if (own.empty()) own = fingerprint_of(data);
+    if (theirs == own) continue;
+    const std::string sentence = fmt::format("the results of {} were made with other inputs in iteration {}",
+                                             results[r].runner_name, iteration_);
+    constexpr const char* kRemedy = "Feed the inputs that they were made with (--load-inputs).";
+    if (!options_.arbitrate || options_.partial) {
+      log::verbose("Note that {}. {}", sentence, kRemedy);  // upstream says nothing
+      continue;
+    }
+    Error e(ErrorCode::kInvalidArgument, sentence);
+    e.set_remedy(std::string(kRemedy) + " --partial judges them all the same.");
+    throw e;
+  }
+}
+
+void Comparator::note_invalid(const ValidationResult& result) {
+  if (!result.valid() && report_.invalid.size() < kMostInvalid) report_.invalid.push_back(result);
+}
+
+bool Comparator::validate(const Outputs& outputs) {
+  constexpr ValidateOptions kOptions{.check_inf = true, .check_nan = true};
+  for (const auto& source : outputs)
+    for (size_t i = 0; i < source->names().size(); ++i) {
+      const Tensor output = source->load(i);
+      const ValidationResult result =
+          validate_output(source->runner_name(), source->names()[i], output, kOptions);
+      observer_.on_validated(result, output, kOptions, iteration_);
+      note_invalid(result);
+      if (!result.valid())
+        log::critical(ErrorCode::kInvalidArgument,
+                      "Output validation failed: iteration {} contains invalid values (NaNs/Infs). See the "
+                      "errors above.",
+                      iteration_);
+    }
+  return true;
+}
+
+void Comparator::validate_all(const std::vector<std::vector<IterationResult>>& runs) {
+  constexpr ValidateOptions kOptions{.check_inf = true, .check_nan = true};
+  std::vector<std::string> names;
+  for (const RunnerReport& r : report_.runners) names.push_back(r.name);
+  observer_.on_validation_begin(names);
+  bool valid = true;
+  for (const auto& run : runs)
+    for (const IterationResult& r : run) {
+      const auto source = postprocessed({r}).front();
+      for (size_t i = 0; i < source->names().size(); ++i) {
+        const Tensor output = source->load(i);
+        const ValidationResult result =
+            validate_output(source->runner_name(), source->names()[i], output, kOptions);
+        observer_.on_validated(result, output, kOptions, -1);
+        note_invalid(result);
+        valid &= result.valid();
+      }
+    }
+  observer_.on_validation_end(valid);
+}
+
+std::optional<TensorList> Comparator::current_data() {
+  if (stream_) return stream_->data();
+  if (cache_ && live_ > 0) {
+    if (iteration_ >= cache_->size()) return std::nullopt;
+    return cache_->data(iteration_);
+  }
+  return std::nullopt;
+}
+
+void Comparator::judge(const std::vector<IterationResult>& results) {
+  if (!verdict_) verdict_.emplace(options_, loader_, report_, live_, store_, observer_);
+  std::optional<TensorList> data = current_data();
+  if (live_ == 0) {
+    if (source_ == nullptr) {
+      source_ = make_source();
+      source_->begin(verdict_->inputs());
+    }
+    data = source_->next();
+    if (data) check_inputs(results, *data);
+  }
+  if (!data)
+    fail(ErrorCode::kInvalidArgument, "there are no inputs for iteration {}, so its results cannot be judged",
+         iteration_);
+  verdict_->judge(results, *data, iteration_);
+}
+
+std::string Comparator::notes_on(const PairSummary& pair) const {
+  std::string said;
+  for (const std::string* name : {&pair.runner0, &pair.runner1})
+    for (const RunnerReport& r : report_.runners)
+      if (r.name == *name && !r.note.empty() && said.find(r.name) == said.npos)
+        said += fmt::format(" | {}: {}", r.name, r.note);
+  return said;
+}
+
+void Comparator::finish() {
+  report_.pairs = accuracy_.summaries();
+  const bool stopped = report_.ended_early;
+  if (!stopped)
+    for (const PairSummary& pair : report_.pairs)
+      observer_.on_summary(pair, report_.aggregation, notes_on(pair));
+  save_accuracy();
+  if (verdict_)
+    verdict_->finish();
+  else if (!options_.save_verdict.empty())
+    VerdictWriter(options_.save_verdict).commit();
+  report_.outcome = outcome();
+}
+
+RunOutcome Comparator::outcome() {
+  const size_t runs = live_ + options_.load_outputs.size();
+  const bool wants_pairs = live_ + options_.load_outputs.size() > 1;
+  bool complete = true;
+  if (report_.different_lengths && !report_.ended_early && !options_.partial && runs > 1) {
+    log::error(
+        "FAILED | Iterations of some runs were not compared with any. --partial compares what there is.");
+    complete = false;
+  } else if (wants_pairs && report_.iterations == 0) {
+    log::error("FAILED | Nothing was compared: there was no iteration.");
+    complete = false;
+  }
+  const bool matched = report_.matched(), valid = report_.invalid.empty();
+  if (!complete || !valid) return RunOutcome::kFailed;
+  if (!options_.arbitrate) return matched ? RunOutcome::kPassed : RunOutcome::kFailed;
+  const VerdictCounts& v = report_.verdicts;
+  if (v.count(Verdict::kWrong) > 0) return RunOutcome::kFailed;
+  if (!matched && options_.comparison_chosen) return RunOutcome::kFailed;
+  // Without inputs there is nothing to judge, and that has been said.
+  const bool nothing = report_.iterations > 0 && v.judged() == 0;
   if (nothing) log::warning("Nothing was judged: the results hold no value of the model");
-  return nothing || any(Verdict::kUnclear) || any(Verdict::kNotJudged) ? RunOutcome::kUnclear
-                                                                       : RunOutcome::kPassed;
+  if (!matched)
+    log::warning(
+        "Outputs differ by more than the built-in tolerances, but by no more than rounding explains: they "
+        "pass. Give tolerances (--atol, --rtol) to have them decide.");
+  return nothing || v.count(Verdict::kUnclear) > 0 || v.count(Verdict::kNotJudged) > 0 ? RunOutcome::kUnclear
+                                                                                       : RunOutcome::kPassed;
 }
 
-}  // namespace
-
-RunOutcome run_and_compare(const RunOptions& options) {
-  if (options.model.path.empty() && !options.runners.empty())
+void check_options(const RunOptions& o) {
+  if (o.model.path.empty() && !o.runners.empty())
     log::critical(
         ErrorCode::kInvalidArgument,
         "One or more runners was specified, but no model file was provided. Make sure you've specified the "
         "model path, and also that it's not being consumed as an argument for another parameter");
-  if (options.model.path.empty() && options.arbitrate)
+  if (o.model.path.empty() && o.arbitrate)
     log::critical(
         ErrorCode::kInvalidArgument,
         "--arbiter needs the model, to evaluate it in float64. Give its path before or between the options.");
-  return Comparator(options).run();
+  require(o.sequential_runners || (o.warm_up == 0 && !o.use_subprocess), ErrorCode::kInvalidArgument,
+          "warm-up runs and processes of their own need runners that run one after the other");
+  require(o.source == nullptr || !o.use_subprocess, ErrorCode::kInvalidArgument,
+          "data of a script cannot be fed to runners in processes of their own: leave --use-subprocess out");
+  std::vector<std::string> loads = o.load_inputs;
+  loads.insert(loads.end(), o.load_outputs.begin(), o.load_outputs.end());
+  try {
+    check_save_paths(loads, {o.save_inputs, o.save_outputs, o.save_input_blobs});
+  } catch (const Error& e) {
+    log::critical(e.code(), "{}", e.what());
+  }
+  if (o.runners.empty()) log::warning("No runners have been selected. Inference will not be run!");
+}
+
+}  // namespace
+
+RunReport run(const RunOptions& options, RunObserver& observer) {
+  check_options(options);
+  return Comparator(options, observer).run();
 }
 
 }  // namespace assay

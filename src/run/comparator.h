@@ -3,14 +3,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arbiter/arbiter.h"
-#include "compare/outputs.h"
+#include "compare/accuracy.h"
 #include "compare/postprocess.h"
 #include "run/data_loader.h"
+#include "run/data_source.h"
 #include "run/model_loader.h"
+#include "run/observer.h"
 #include "run/runner.h"
 
 namespace assay {
@@ -21,18 +24,27 @@ struct RunOptions {
   ModelLoaderOptions model;  ///< an empty path: no model was given
 
   DataLoaderOptions data;
-  std::vector<std::string> load_inputs;  ///< files that replace `data`
-  std::string save_inputs;               ///< empty: inputs are not saved
+  std::vector<std::string> load_inputs;  ///< files and folders that replace `data`
+  std::shared_ptr<DataSource> source;    ///< replaces both; used up by the run
 
-  int64_t warm_up = 0;
-  bool use_subprocess = false;
-  std::string save_outputs;               ///< empty: outputs are not saved
-  std::vector<std::string> load_outputs;  ///< files whose results join those of the runners
+  /// A path with an extension is one file, one without a folder with a file per iteration. Empty: nothing is
+  /// saved.
+  std::string save_inputs, save_outputs;
+  /// Folder for the raw bytes of each input tensor: ITERATION/NAME.bin. Empty: they are not saved.
+  std::string save_input_blobs;
 
-  PerOutput<TopK> top_k;  ///< empty: no postprocessing
-  std::shared_ptr<const Comparison> comparison;
+  /// One runner after the other, all iterations of each, instead of all runners in each iteration.
+  bool sequential_runners = false;
+  int64_t warm_up = 0;                    ///< runs that do not count; only with sequential_runners
+  bool use_subprocess = false;            ///< the same
+  std::vector<std::string> load_outputs;  ///< files and folders whose results join those of the runners
+
+  std::shared_ptr<const Postprocess> postprocess;  ///< null: none
+  std::vector<std::shared_ptr<const Comparison>> functions;
   bool fail_fast = false;
+  bool check_average = false;  ///< the mean of each metric over the iterations decides
   bool validate = false;
+  std::string save_accuracy_results;  ///< JSON; empty: not saved
 
   bool arbitrate = false;  ///< tell who is right, against the float64 reference
   ArbiterOptions arbiter;
@@ -42,16 +54,11 @@ struct RunOptions {
   /// The user chose how outputs are compared. If not, and with `arbitrate`, the verdict alone decides: the
   /// built-in tolerances know nothing of the network.
   bool comparison_chosen = false;
+
+  Aggregation aggregation() const { return check_average ? Aggregation::kAverage : Aggregation::kPerSample; }
 };
 
-/// How a run ends; the number is the exit code.
-enum class RunOutcome : uint8_t {
-  kPassed = 0,
-  kFailed = 1,   ///< outputs differ, are invalid or are wrong
-  kUnclear = 3,  ///< nothing is wrong, but something could not be decided or was not judged
-};
-
-/// Does it and logs it. Throws Error for what ends the run.
-RunOutcome run_and_compare(const RunOptions& options);
+/// Throws Error for what ends the run. What is complete by then stays saved.
+RunReport run(const RunOptions& options, RunObserver& observer);
 
 }  // namespace assay

@@ -14,13 +14,13 @@ class SequenceOutputs : public FakeBackendTest {
  protected:
   SequenceOutputs() {
     options.model.path = save_two_layers(folder);
-    options.comparison = std::make_shared<SimpleComparison>(SimpleOptions{});
+    options.functions = {std::make_shared<SimpleComparison>(SimpleOptions{})};
     options.runners = {fake_choice(), fake_choice()};
     options.save_outputs = folder / "outputs.json";
   }
   bool run() {
     log::Capture capture;
-    const bool passed = run_and_compare(options) == RunOutcome::kPassed;
+    const bool passed = run_printed(options).outcome == RunOutcome::kPassed;
     text = without_times(capture.out() + capture.err());
     return passed;
   }
@@ -54,7 +54,7 @@ TEST_F(SequenceOutputs, AreComparedElementByElement) {
 TEST_F(SequenceOutputs, DifferInAnElement) {
   give(Tensor::sequence({kA, kB}), Tensor::sequence({kA, kC}));
   EXPECT_FALSE(run());
-  EXPECT_TRUE(logged("FAILED | Mismatched outputs: ['y[1]']")) << text;
+  EXPECT_TRUE(logged("FAILED | simple | Mismatched outputs: ['y[1]']")) << text;
 }
 
 TEST_F(SequenceOutputs, DifferInLength) {
@@ -72,6 +72,7 @@ TEST_F(SequenceOutputs, CrossTheProcessBorder) {
                                         Tensor::map(Tensor::vector<std::string>({"c"}), kB)});
   give(maps, maps);
   options.use_subprocess = true;
+  options.sequential_runners = true;
   EXPECT_TRUE(run()) << text;
   const RunResults saved = load_run_results(options.save_outputs);
   const StoredTensorList& outputs = saved.runners[0].second[0].outputs;

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "assay/backend.h"
 #include "run/data_loader.h"
+#include "run/data_source.h"
 #include "run/results.h"
 
 namespace assay {
@@ -16,14 +16,16 @@ namespace assay {
 /// reshaped where their models ask for it, with a warning for each such step.
 class LoaderCache {
  public:
-  /// Data drawn for the first runner's inputs, and saved to `save_path` unless that is empty.
-  LoaderCache(DataLoader loader, std::string save_path);
+  /// Data drawn for the first runner's inputs.
+  explicit LoaderCache(DataLoader loader);
   /// Data read from files.
-  LoaderCache(InputData data, std::string save_path);
+  explicit LoaderCache(InputData data);
+  /// All that a source gives, kept in `store`, which outlives this.
+  LoaderCache(std::shared_ptr<DataSource> source, TensorStore& store);
 
-  /// The inputs of the runner that is fed next. The first call fixes the data and saves them. Throws Error.
+  /// The inputs of the runner that is fed next. The first call fixes the data. Throws Error.
   void set_inputs(std::vector<TensorInfo> inputs);
-  /// As the first call of set_inputs(), for data that another process has already fixed and saved.
+  /// As the first call of set_inputs(), for data that another process has already fixed.
   void adopt_first_inputs(std::vector<TensorInfo> inputs);
   /// The inputs that fixed the data; empty before that.
   const std::vector<TensorInfo>& first_inputs() const { return first_inputs_; }
@@ -31,17 +33,14 @@ class LoaderCache {
   int64_t size() const;
   /// The tensors for set_inputs()' inputs, in their order. Throws Error when the data cannot be made to fit.
   std::vector<Tensor> feed(int64_t iteration) const;
-  /// Tells the data of an iteration from others, by names, types, shapes and elements.
-  std::string fingerprint(int64_t iteration) const;
+  /// The data of one iteration under the first runner's names.
+  TensorList data(int64_t iteration) const;
 
  private:
-  /// The data of one iteration under the first runner's names.
-  TensorList cached(int64_t iteration) const;
-  void save() const;
-
   std::unique_ptr<DataLoader> loader_;  // null: loaded_ is the data
   InputData loaded_;
-  std::string save_path_;
+  std::shared_ptr<DataSource> source_;  // until it has been read
+  TensorStore* store_ = nullptr;
   bool fixed_ = false;
   std::vector<TensorInfo> first_inputs_, inputs_;
   mutable int64_t drawn_iteration_ = -1;  // data are drawn again when another iteration is wanted

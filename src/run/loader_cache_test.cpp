@@ -25,7 +25,7 @@ struct Fed {
 Fed feed(InputData data, std::vector<TensorInfo> inputs) {
   log::Capture capture;
   Fed result;
-  LoaderCache cache(std::move(data), "");
+  LoaderCache cache(std::move(data));
   try {
     cache.set_inputs(std::move(inputs));
     result.tensors = cache.feed(0);
@@ -70,7 +70,7 @@ TEST(LoaderCache, TransposesAndReshapes) {
   const Fed fed = feed(one_iteration({{"a", t}}), {info("a", DType::kFloat32, {3, 1})});
   EXPECT_EQ(fed.tensors[0].shape(), (Shape{3, 1}));
   EXPECT_NE(fed.log.find("[W] Input tensor: a | Buffer shape ((1, 3)) does not match expected input shape "
-                         "(BoundedShape([3, 1], min=None, max=None)). Attempting to transpose/reshape. \n"),
+                         "(BoundedShape([3, 1], min=None, max=None)). Attempting to transpose/reshape.\n"),
             std::string::npos)
       << fed.log;
 }
@@ -84,7 +84,7 @@ TEST(LoaderCache, OpenExtentsTakeWhatComes) {
 
 TEST(LoaderCache, LoadedDataThatDoNotFitAreAnError) {
   const Fed missing = feed(one_iteration({}), {info("a", DType::kFloat32, {1})});
-  EXPECT_NE(missing.log.find("[!] Input tensor: a | Does not exist in the data loader cache.\n"),
+  EXPECT_NE(missing.log.find("[!] Input tensor: a | Does not exist in the provided input data.\n"),
             std::string::npos);
   EXPECT_NE(missing.error.find("Could not reload inputs from data loader."), std::string::npos);
   const Fed wrong = feed(one_iteration({{"b", floats({1, 2, 3})}}), {info("a", DType::kFloat32, {2, 2})});
@@ -95,7 +95,7 @@ TEST(LoaderCache, LoadedDataThatDoNotFitAreAnError) {
 
 TEST(LoaderCache, RandomDataAreDrawnAnewForAModelThatDiffers) {
   log::Capture capture;
-  LoaderCache cache(DataLoader({}), "");
+  LoaderCache cache(DataLoader({}));
   cache.set_inputs({info("x", DType::kFloat32, {3})});
   const Tensor first = cache.feed(0)[0];
   cache.set_inputs({info("x", DType::kFloat32, {2, 2})});
@@ -110,7 +110,7 @@ TEST(LoaderCache, RandomDataAreDrawnAnewForAModelThatDiffers) {
 }
 
 TEST(LoaderCache, EveryRunnerGetsTheSameIterations) {
-  LoaderCache cache(DataLoader({.iterations = 3}), "");
+  LoaderCache cache(DataLoader({.iterations = 3}));
   cache.set_inputs({info("x", DType::kFloat32, {4})});
   std::vector<Tensor> first;
   for (int64_t i = 0; i < cache.size(); ++i) first.push_back(cache.feed(i)[0]);
@@ -120,28 +120,17 @@ TEST(LoaderCache, EveryRunnerGetsTheSameIterations) {
   EXPECT_FALSE(first[0].identical(first[1]));
 }
 
-TEST(LoaderCache, SavesWhatTheFirstRunnerGets) {
-  const TemporaryFolder folder;
-  log::Capture capture;
-  LoaderCache cache(DataLoader({.iterations = 2}), folder / "in.json");
-  cache.set_inputs({info("x", DType::kFloat32, {2})});
-  EXPECT_EQ(capture.out(), "[I] Saving inference input data to " + folder / "in.json" + "\n");
-  const InputData saved = load_inputs(folder / "in.json");
-  ASSERT_EQ(saved.size(), 2U);
-  EXPECT_TRUE(find(saved[1], "x")->load().identical(cache.feed(1)[0]));
-}
-
 TEST(LoaderCache, NoDataIsAWarning) {
   log::Capture capture;
-  LoaderCache cache(InputData{}, "");
+  LoaderCache cache(InputData{});
   cache.set_inputs({info("x", DType::kFloat32, {2})});
   EXPECT_EQ(cache.size(), 0);
   EXPECT_EQ(capture.out(), "[W] Data loader did not yield any input data.\n");
-  EXPECT_EQ(LoaderCache(DataLoader({.iterations = -5}), "").size(), 0);
+  EXPECT_EQ(LoaderCache(DataLoader({.iterations = -5})).size(), 0);
 }
 
 TEST(LoaderCache, OnlyTensorsCanBeFed) {
-  LoaderCache cache(InputData{}, "");
+  LoaderCache cache(InputData{});
   Type sequence;
   sequence.kind = Type::Kind::kSequence;
   EXPECT_NE(error_of([&] {

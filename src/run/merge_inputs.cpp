@@ -4,17 +4,24 @@
 #include <unordered_map>
 
 #include "base/log.h"
+#include "run/concat_iterations.h"
+#include "run/data_source.h"
 
 namespace assay {
 namespace {
 
-void merge(StoredTensorList& into, const StoredTensorList& from) {
+void merge(StoredTensorList& into, const StoredTensorList& from, const std::string& path) {
   std::unordered_map<std::string_view, size_t> index;
   into.reserve(into.size() + from.size());  // the index views names in it
   for (size_t i = 0; i < into.size(); ++i) index.emplace(into[i].name, i);
   for (const NamedStoredTensor& t : from) {
     const auto it = index.find(t.name);
     if (it != index.end()) {
+      log::once(log::Severity::kWarning,
+                "Overwriting input '{}' while merging data from {}. If you intended to concatenate "
+                "iterations, consider using "
+                "`data concat` instead.",
+                t.name, path);
       into[it->second].tensor = t.tensor;
     } else {
       into.push_back(t);
@@ -33,7 +40,7 @@ void merge_iterations(InputData& into, size_t count, const std::string& path, Te
         "iterations will contain incomplete data. ",
         into.size(), path, count);
   if (into.size() < count) into.resize(count);
-  for (size_t i = 0; i < count; ++i) merge(into[i], tensors_of(i));
+  for (size_t i = 0; i < count; ++i) merge(into[i], tensors_of(i), path);
 }
 
 }  // namespace
@@ -41,7 +48,8 @@ void merge_iterations(InputData& into, size_t count, const std::string& path, Te
 InputData merge_inputs(std::span<const std::string> paths) {
   InputData merged;
   for (const std::string& path : paths) {
-    const ResultsOrInputs data = load_results_or_inputs(path);
+    const ResultsOrInputs data =
+        is_folder(path) ? concat_iterations({&path, 1}) : load_results_or_inputs(path);
     if (const auto* inputs = std::get_if<InputData>(&data)) {
       merge_iterations(
           merged, inputs->size(), path, [&](size_t i) -> const auto& { return (*inputs)[i]; });

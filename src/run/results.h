@@ -42,7 +42,7 @@ struct RunResults {
 /// One set of tensors per iteration.
 using InputData = std::vector<StoredTensorList>;
 
-/// Either kind of file, told apart by its content (as `inspect data` and `data to-input` take both).
+/// Either kind of file, told apart by its content (as `inspect data` and `data merge` take both).
 using ResultsOrInputs = std::variant<RunResults, InputData>;
 
 /// Throws Error: kNotFound, kIo, or kInvalidArgument that says what is wrong and where; a file of another
@@ -50,7 +50,7 @@ using ResultsOrInputs = std::variant<RunResults, InputData>;
 /// of older versions (marker keys, LazyNumpyArray, latin-1 payloads, npz payloads) are read too.
 RunResults load_run_results(const std::string& path);
 /// A list of feed dicts, or a single one. Same errors; results are refused, with upstream's hint to `data
-/// to-input`.
+/// merge`.
 InputData load_inputs(const std::string& path);
 ResultsOrInputs load_results_or_inputs(const std::string& path);
 
@@ -58,6 +58,9 @@ ResultsOrInputs load_results_or_inputs(const std::string& path);
 void save_run_results(const RunResults& results, const std::string& path);
 void save_inputs(const InputData& inputs, const std::string& path);
 void save_inputs(const std::vector<TensorList>& inputs, const std::string& path);
+
+/// One iteration as a file of its own: a feed dict, not a list of them.
+void save_input_iteration(const TensorList& inputs, const std::string& path);
 
 /// save_inputs() one iteration at a time, for data that is made as it is fed.
 class InputsWriter {

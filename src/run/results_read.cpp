@@ -178,15 +178,14 @@ RunResults load_run_results(const std::string& path) {
 InputData load_inputs(const std::string& path) {
   return decode_file(path, [](const Decoder& d) {
     if (d.holds_results())
-      fail(ErrorCode::kInvalidArgument,
-           "Data loader returned an object that cannot be recognized as a feed_dict (Dict[str, "
-           "Union[np.ndarray, "
-           "torch.Tensor, DeviceView]]):\nNote: The object was:\n{}.\n\nHint: If this is a `RunReults` "
-           "object (e.g. "
-           "generated with `--save-outputs`), try using the `data to-input` tool to convert it to a "
-           "feed_dict compatible "
-           "format. ",
-           excerpt(d.root()));
+      fail(
+          ErrorCode::kInvalidArgument,
+          "The data loader returned an object that cannot be recognized as a feed_dict (Dict[str, "
+          "Union[np.ndarray, "
+          "torch.Tensor, DeviceView]]):\nNote: The object was:\n{}.\nHint: This is a `RunResults` object "
+          "(e.g. generated "
+          "with `--save-outputs`). Use the `data merge` tool to convert it to a feed_dict-compatible format.",
+          excerpt(d.root()));
     return d.inputs();
   });
 }

@@ -73,17 +73,33 @@ void save_run_results(const RunResults& results, const std::string& path) {
   file.commit();
 }
 
+namespace {
+
+template <typename List, typename Load>
+void write_feed_dict(JsonWriter& json, const List& iteration, Load load) {
+  json.begin_object();
+  for (const auto& entry : iteration) {
+    json.key(entry.name);
+    write_array(json, load(entry.tensor));
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+void save_input_iteration(const TensorList& inputs, const std::string& path) {
+  AtomicFile file(path);
+  JsonWriter json(file);
+  write_feed_dict(json, inputs, [](const Tensor& t) -> const Tensor& { return t; });
+  file.commit();
+}
+
 struct InputsWriter::Impl {
   explicit Impl(const std::string& path) : file(path), json(file) { json.begin_array(); }
 
   template <typename List, typename Load>
   void add(const List& iteration, Load load) {
-    json.begin_object();
-    for (const auto& entry : iteration) {
-      json.key(entry.name);
-      write_array(json, load(entry.tensor));
-    }
-    json.end_object();
+    write_feed_dict(json, iteration, load);
   }
 
   AtomicFile file;

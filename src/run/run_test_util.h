@@ -15,7 +15,9 @@
 #include "base/log.h"
 #include "base/temporary_folder.h"
 #include "graph/export.h"
+#include "run/comparator.h"
 #include "run/runner.h"
+#include "run/text_renderer.h"
 
 namespace assay {
 
@@ -96,6 +98,12 @@ class FakeBackendTest : public testing::Test {
 inline std::string without_times(const std::string& text) {
   static const std::regex kTime(R"(-\d\d/\d\d/\d\d-\d\d:\d\d:\d\d)");
   return std::regex_replace(text, kTime, "-T");
+}
+
+/// Runs and prints.
+inline RunReport run_printed(const RunOptions& options) {
+  TextRenderer renderer;
+  return run(options, renderer);
 }
 
 /// The message of the Error that the body throws; empty when it throws none.

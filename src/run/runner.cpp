@@ -67,11 +67,13 @@ void Runner::activate(ModelLoader& loader) {
   if (!is_changed) source = loader.load_for(backend);
   if (!choice_.open) session_ = pool_->take(backend);
   path_ = loader.options().path;
-  if (session_ == nullptr) {
+  const bool is_shared = session_ != nullptr;
+  if (!is_shared) {
     const CrashNote note = crash_note("loaded");
     with_file(path_, false, [&] { session_ = choice_.open ? choice_.open(source, options_) : backend.open(source, options_); });
   }
   model_ = source.model;
+  if (!is_shared && model_ != nullptr && !choice_.open) pool_->put(backend, *model_, session_);
 }
 
 CrashNote Runner::crash_note(std::string_view did) const {
@@ -81,20 +83,16 @@ CrashNote Runner::crash_note(std::string_view did) const {
                               : "That is a fault of this build."};
 }
 
-void Runner::deactivate() {
-  if (session_ == nullptr) return;
-  if (model_ != nullptr && !choice_.open)
-    pool_->put(*choice_.backend, *model_, std::move(session_));
-  else
-    session_ = nullptr;
+void Runner::deactivate() { session_ = nullptr; }
+
+std::shared_ptr<Session> SessionPool::take(const Backend& backend) {
+  const bool is_last = --expected_[&backend] == 0;
+  std::shared_ptr<Session> session = kept_[&backend];
+  if (is_last) kept_.erase(&backend);
+  return session;
 }
 
-std::unique_ptr<Session> SessionPool::take(const Backend& backend) {
-  --expected_[&backend];
-  return std::exchange(kept_[&backend], nullptr);
-}
-
-void SessionPool::put(const Backend& backend, const Model& model, std::unique_ptr<Session> session) {
+void SessionPool::put(const Backend& backend, const Model& model, std::shared_ptr<Session> session) {
   if (expected_[&backend] > 0 && !draws_random_numbers(*model.graph, model))
     kept_[&backend] = std::move(session);
 }

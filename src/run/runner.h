@@ -12,6 +12,7 @@
 #include "base/crash_report.h"
 #include "run/loader_cache.h"
 #include "run/model_loader.h"
+#include "run/observer.h"
 #include "run/results.h"
 
 namespace assay {
@@ -27,19 +28,19 @@ struct RunnerChoice {
 };
 
 /// Sessions between runners: one on the same backend as an earlier one, which differs from it in its name
-/// only, takes over its session instead of building another. Not where a session draws random numbers, since
+/// only, shares its session instead of building another. Not where a session draws random numbers, since
 /// its second run would draw others.
 class SessionPool {
  public:
   void expect(const Backend& backend) { ++expected_[&backend]; }
-  /// For an expected runner. Null when there is none, or none that may be used again.
-  std::unique_ptr<Session> take(const Backend& backend);
-  /// Keeps the session if a runner is still expected that may use it.
-  void put(const Backend& backend, const Model& model, std::unique_ptr<Session> session);
+  /// For an expected runner. Null when there is none that may be shared.
+  std::shared_ptr<Session> take(const Backend& backend);
+  /// Keeps the session as long as a runner is expected that may share it.
+  void put(const Backend& backend, const Model& model, std::shared_ptr<Session> session);
 
  private:
   std::map<const Backend*, int> expected_;
-  std::map<const Backend*, std::unique_ptr<Session>> kept_;
+  std::map<const Backend*, std::shared_ptr<Session>> kept_;
 };
 
 /// A backend, the name it has in this run, and its session while it is active.
@@ -78,7 +79,7 @@ class Runner {
   std::string path_;  // of the model
   std::shared_ptr<SessionPool> pool_;
   std::shared_ptr<const Model> model_;  // of the session
-  std::unique_ptr<Session> session_;
+  std::shared_ptr<Session> session_;
 };
 
 /// Names the runners as Polygraphy does: prefix, count within the prefix, date and time, as in
@@ -100,9 +101,26 @@ class InferenceObserver {
   virtual void on_iteration_end(double seconds) = 0;
 };
 
-/// Activates the runner, feeds it every iteration after `warm_up` runs that do not count, and logs what it
-/// does. `cache` learns the runner's inputs. Throws Error.
+/// The session lives as long as this.
+class ActiveRunner {
+ public:
+  ActiveRunner(Runner& runner, ModelLoader& loader) : runner_(runner) { runner_.activate(loader); }
+  ~ActiveRunner() { runner_.deactivate(); }
+  ActiveRunner(const ActiveRunner&) = delete;
+  ActiveRunner& operator=(const ActiveRunner&) = delete;
+
+ private:
+  Runner& runner_;
+};
+
+/// Runs once, tells `receiver` each output and that the iteration is over, and `observer` all of it. Returns
+/// the seconds that the backend spent.
+double run_iteration(Runner& runner, std::span<const Tensor> feed, InferenceObserver& receiver,
+                     RunObserver& observer);
+
+/// Activates the runner and feeds it every iteration after `warm_up` runs that do not count. `cache` learns
+/// the runner's inputs. Throws Error.
 void execute_runner(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
-                    InferenceObserver& observer);
+                    InferenceObserver& receiver, RunObserver& observer);
 
 }  // namespace assay

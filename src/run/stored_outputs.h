@@ -1,6 +1,7 @@
 // Stored results in the form that comparisons read.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compare/outputs.h"
@@ -24,16 +25,5 @@ class StoredOutputs : public OutputSource {
   StoredTensorList outputs_;
   std::vector<std::string> names_;
 };
-
-/// All results, in order.
-inline std::vector<RunnerOutputs> as_outputs(const RunResults& results) {
-  std::vector<RunnerOutputs> list;
-  for (const auto& [name, iterations] : results.runners) {
-    RunnerOutputs& runner = list.emplace_back(RunnerOutputs{name, {}});
-    for (const IterationResult& i : iterations)
-      runner.iterations.push_back(std::make_shared<StoredOutputs>(i));
-  }
-  return list;
-}
 
 }  // namespace assay

@@ -213,13 +213,13 @@ class SendingObserver final : public InferenceObserver {
   PipeWriter& out_;
 };
 
-[[noreturn]] void run_child(int fd, Runner& runner, ModelLoader& loader, LoaderCache& cache,
-                            int64_t warm_up) {
+[[noreturn]] void run_child(int fd, Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
+                            RunObserver& observer) {
   int status = 1;
   try {
     PipeWriter out(fd);
-    SendingObserver observer(out);
-    execute_runner(runner, loader, cache, warm_up, observer);
+    SendingObserver sender(out);
+    execute_runner(runner, loader, cache, warm_up, sender, observer);
     out.value(Message::kFirstInputs);
     write_infos(out, cache.first_inputs());
     out.value(Message::kDone);
@@ -268,7 +268,7 @@ std::string how_it_ended(int status) {
 }  // namespace
 
 void execute_runner_in_subprocess(Runner& runner, ModelLoader& loader, LoaderCache& cache, int64_t warm_up,
-                                  InferenceObserver& observer) {
+                                  InferenceObserver& receiver, RunObserver& observer) {
   Pipe pipe;
   log::flush();
   const pid_t child = ::fork();
@@ -276,11 +276,11 @@ void execute_runner_in_subprocess(Runner& runner, ModelLoader& loader, LoaderCac
           std::strerror(errno));
   if (child == 0) {
     pipe.close_reading_end();
-    run_child(pipe.writing_end(), runner, loader, cache, warm_up);
+    run_child(pipe.writing_end(), runner, loader, cache, warm_up, observer);
   }
   pipe.close_writing_end();
   PipeReader in(pipe.reading_end());
-  const bool done = receive(in, cache, observer);
+  const bool done = receive(in, cache, receiver);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

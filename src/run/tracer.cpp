@@ -34,24 +34,22 @@ std::vector<std::string> Tracer::names_of(const std::vector<size_t>& runners) co
   return names;
 }
 
-Tracer::Results Tracer::run(const std::vector<size_t>& runners, ModelLoader& loader) {
+Tracer::Results Tracer::run(const std::vector<size_t>& runners, ModelLoader& loader, LoaderCache& cache) {
   std::vector<RunnerChoice> choices;
   for (const size_t i : runners) choices.push_back(options_.runners[i]);
   std::vector<Runner> again = make_runners(choices, options_.session);
   Results results;
   for (size_t i = 0; i < again.size(); ++i) {
     OutputRecorder recorder(names_[runners[i]], store_);
-    execute_runner(again[i], loader, cache_, 0, recorder);
-    results.push_back(std::move(recorder.iterations));
+    execute_runner(again[i], loader, cache, 0, recorder, observer_);
+    results.push_back(std::move(recorder.iterations.at(0)));
   }
   return results;
 }
 
-std::vector<ArbiterCase> Tracer::cases_of(const std::vector<size_t>& runners, const Results& results,
-                                          int64_t iteration) const {
+std::vector<ArbiterCase> Tracer::cases_of(const std::vector<size_t>& runners, const Results& results) const {
   std::vector<ArbiterCase> cases;
-  for (size_t i = 0; i < runners.size(); ++i)
-    cases.push_back({names_[runners[i]], &results[i].at(static_cast<size_t>(iteration)).outputs});
+  for (size_t i = 0; i < runners.size(); ++i) cases.push_back({names_[runners[i]], &results[i].outputs});
   return cases;
 }
 
@@ -64,7 +62,7 @@ ModelLoaderOptions Tracer::marked() const {
   return marked;
 }
 
-void Tracer::mark_layers(Arbitration& judged, int64_t iteration) {
+void Tracer::mark_layers(Arbitration& judged, LoaderCache& cache) {
   const std::vector<size_t> runners = runners_with(judged, [](const ArbiterVerdict& o) {
     return o.basis != Basis::kNode && (o.verdict == Verdict::kWrong || o.verdict == Verdict::kUnclear);
   });
@@ -72,11 +70,10 @@ void Tracer::mark_layers(Arbitration& judged, int64_t iteration) {
   log::info("Tracing | Running {} again with every layer marked (--no-trace forbids it)",
             python_list_repr(names_of(runners)));
   ModelLoader loader(marked());
-  const Results results = run(runners, loader);
+  const Results results = run(runners, loader, cache);
   const std::shared_ptr<const Model> model = loader.load_for(built_in_backends().get("reference")).model;
-  cache_.set_inputs(tensor_infos(model->graph->inputs));
-  apply_trace(judged,
-              arbitrate(model, cache_.feed(iteration), cases_of(runners, results, iteration), options_.arbiter));
+  cache.set_inputs(tensor_infos(model->graph->inputs));
+  apply_trace(judged, arbitrate(model, cache.feed(0), cases_of(runners, results), options_.arbiter));
   for (const size_t i : runners) {
     const auto is_wrong = [&](const ArbiterVerdict& o) {
       return o.runner == names_[i] && o.verdict == Verdict::kWrong;
@@ -84,12 +81,12 @@ void Tracer::mark_layers(Arbitration& judged, int64_t iteration) {
     const auto &before = judged.outputs, &marked = judged.traced->outputs;
     if (std::any_of(before.begin(), before.end(), is_wrong) &&
         std::none_of(marked.begin(), marked.end(), is_wrong))
-      find_fused(judged, model, i, iteration);
+      find_fused(judged, model, i, cache);
   }
 }
 
 void Tracer::find_fused(Arbitration& judged, const std::shared_ptr<const Model>& model, size_t runner,
-                        int64_t iteration) {
+                        LoaderCache& cache) {
   std::vector<std::string> own;  // what the first run gave out
   for (const ArbiterVerdict& o : judged.outputs)
     if (o.runner == names_[runner]) own.push_back(o.output);
@@ -104,8 +101,8 @@ void Tracer::find_fused(Arbitration& judged, const std::shared_ptr<const Model>&
       if (i < first || i >= last) kept.insert(marks[i]);
     std::erase_if(less->graph->outputs, [&](const Value* v) { return !kept.contains(v->name()); });
     ModelLoader loader(marked(), less);
-    const Results results = run({runner}, loader);
-    return arbitrate(less, cache_.feed(iteration), cases_of({runner}, results, iteration), options_.arbiter);
+    const Results results = run({runner}, loader, cache);
+    return arbitrate(less, cache.feed(0), cases_of({runner}, results), options_.arbiter);
   };
   size_t first = 0, last = marks.size();
   Arbitration found = with_marks(first, last);
@@ -138,7 +135,7 @@ void Tracer::find_fused(Arbitration& judged, const std::shared_ptr<const Model>&
   judged.traced = std::make_shared<const Arbitration>(std::move(found));
 }
 
-void Tracer::open_bodies_of(Arbitration& judged, int64_t iteration) {
+void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
   const Arbitration& seen = judged.traced != nullptr ? *judged.traced : judged;
   const auto seems_made = [](const ArbiterVerdict& o) {
     return o.verdict == Verdict::kWrong && o.basis == Basis::kNode;
@@ -166,10 +163,9 @@ void Tracer::open_bodies_of(Arbitration& judged, int64_t iteration) {
   log::info("Tracing | Running {} again with {} tensor(s) in the bodies of {} marked (--no-trace forbids it)",
             python_list_repr(names_of(runners)), opened.output_names.size(), python_list_repr(labels));
   ModelLoader again(marked(), opened.model);
-  const Results results = run(runners, again);
-  cache_.set_inputs(tensor_infos(model->graph->inputs));
-  Arbitration found = arbitrate_opened(opened, cache_.feed(iteration), cases_of(runners, results, iteration),
-                                       options_.arbiter);
+  const Results results = run(runners, again, cache);
+  cache.set_inputs(tensor_infos(model->graph->inputs));
+  Arbitration found = arbitrate_opened(opened, cache.feed(0), cases_of(runners, results), options_.arbiter);
   // Runners that it does not concern keep what was found of them.
   const std::vector<std::string> concerned = names_of(runners);
   for (const ArbiterVerdict& o : seen.outputs)
@@ -177,11 +173,14 @@ void Tracer::open_bodies_of(Arbitration& judged, int64_t iteration) {
   judged.traced = std::make_shared<const Arbitration>(std::move(found));
 }
 
-void Tracer::trace(Arbitration& judged, int64_t iteration) {
+void Tracer::trace(Arbitration& judged, const TensorList& data) {
   if (!options_.trace || options_.model.is_plan || options_.runners.empty()) return;
   try {
-    if (!options_.model.mark_all) mark_layers(judged, iteration);
-    open_bodies_of(judged, iteration);
+    StoredTensorList stored;
+    for (const NamedTensor& t : data) stored.push_back({t.name, t.tensor});
+    LoaderCache cache(InputData{std::move(stored)});
+    if (!options_.model.mark_all) mark_layers(judged, cache);
+    open_bodies_of(judged, cache);
   } catch (const Error& e) {
     log::warning("It could not be traced: {}", e.what());
   }

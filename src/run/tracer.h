@@ -18,34 +18,35 @@ namespace assay {
 /// goes away when all is marked, as much is marked as may be while it stays.
 class Tracer {
  public:
-  /// `names` are those of the options' runners in their results. All of them outlive it.
-  Tracer(const RunOptions& options, const std::vector<std::string>& names, LoaderCache& cache, TensorStore& store)
-      : options_(options), names_(names), cache_(cache), store_(store) {}
+  /// `names` are those of the options' runners in their results. What is given by reference outlives it.
+  Tracer(const RunOptions& options, std::vector<std::string> names, TensorStore& store, RunObserver& observer)
+      : options_(options), names_(std::move(names)), store_(store), observer_(observer) {}
 
-  /// Adds what it finds to the verdict on an iteration. What cannot be traced is said in the log.
-  void trace(Arbitration& judged, int64_t iteration);
+  /// Adds what it finds to the verdict on an iteration, which was fed `data`. What cannot be traced is said
+  /// in the log.
+  void trace(Arbitration& judged, const TensorList& data);
 
  private:
-  using Results = std::vector<std::vector<IterationResult>>;
+  using Results = std::vector<IterationResult>;
 
-  void mark_layers(Arbitration& judged, int64_t iteration);
+  void mark_layers(Arbitration& judged, LoaderCache& cache);
   /// Narrows down where a runner errs that does not when every layer is marked.
   void find_fused(Arbitration& judged, const std::shared_ptr<const Model>& model, size_t runner,
-                  int64_t iteration);
-  void open_bodies_of(Arbitration& judged, int64_t iteration);
+                  LoaderCache& cache);
+  void open_bodies_of(Arbitration& judged, LoaderCache& cache);
   /// The runners for which `seems_wrong` holds of some verdict, counted in the options' list.
   template <typename Predicate>
   std::vector<size_t> runners_with(const Arbitration& judged, Predicate seems_wrong) const;
-  /// All iterations of these runners.
-  Results run(const std::vector<size_t>& runners, ModelLoader& loader);
-  std::vector<ArbiterCase> cases_of(const std::vector<size_t>& runners, const Results& results, int64_t iteration) const;
+  /// What these runners give for the one iteration of `cache`.
+  Results run(const std::vector<size_t>& runners, ModelLoader& loader, LoaderCache& cache);
+  std::vector<ArbiterCase> cases_of(const std::vector<size_t>& runners, const Results& results) const;
   std::vector<std::string> names_of(const std::vector<size_t>& runners) const;
   ModelLoaderOptions marked() const;
 
   const RunOptions& options_;
-  const std::vector<std::string>& names_;
-  LoaderCache& cache_;
+  const std::vector<std::string> names_;
   TensorStore& store_;
+  RunObserver& observer_;
 };
 
 }  // namespace assay

@@ -27,17 +27,17 @@ class ErrorPictureFiles : public ErrorPictures {
   ErrorPictureFiles(std::string heatmap_folder, std::string plot_folder)
       : heatmap_folder_(std::move(heatmap_folder)), plot_folder_(std::move(plot_folder)) {}
 
-  void draw_errors(const OutputPair& pair, const Difference& difference, const Numbers& reference,
-                   const Statistics&, const Statistics&) override {
+  void draw_errors(const OutputPair& pair, const ErrorArrays& errors) override {
     if (plot_folder_.empty()) return;
     log::start("Building error metrics plot for {}. This may take a while...", pair.name0);
     const log::Indent indent;
     const std::string path =
         in_folder(plot_folder_, picture_file_name("error_metrics_" + pair.name0, ".png"));
-    const Image image = error_plot({"Error metrics between output0 and output1",
-                                    fmt::format("output0: {} | {}", name_column(pair.runner0), pair.name0),
-                                    fmt::format("output1: {} | {}", name_column(pair.runner1), pair.name1)},
-                                   difference.absolute(), difference.relative(), reference);
+    const Image image =
+        error_plot({"Error metrics between output0 and output1",
+                    fmt::format("output0: {} | {}", name_column(pair.runner0), pair.name0),
+                    fmt::format("output1: {} | {}", name_column(pair.runner1), pair.name1)},
+                   errors.difference.absolute(), errors.difference.relative(), errors.reference);
     log::info("Saving error metrics plot to: '{}'", path);
     write_file(path, encode_png(image));
   }

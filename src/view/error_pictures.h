@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "compare/simple.h"
+#include "compare/comparison_text.h"
 
 namespace assay {
 

@@ -15,9 +15,11 @@ class ErrorPicturesTest : public testing::Test {
  protected:
   std::string compare(std::string heatmaps, std::string plots) {
     const log::Capture capture;
-    const SimpleComparison comparison({.pictures = error_pictures(std::move(heatmaps), std::move(plots))});
-    comparison.compare(
-        {"A", "B", "a/y", "a/y", Tensor::vector<float>({1, 2}), Tensor::vector<float>({1, 3})});
+    ComparisonText text(error_pictures(std::move(heatmaps), std::move(plots)));
+    const std::vector<std::shared_ptr<const Comparison>> functions = {
+        std::make_shared<SimpleComparison>(SimpleOptions{})};
+    compare_iteration(functions, OutputList("A", {{"a/y", Tensor::vector<float>({1, 2})}}),
+                      OutputList("B", {{"a/y", Tensor::vector<float>({1, 3})}}), {}, text);
     return capture.out();
   }
 
@@ -34,13 +36,14 @@ TEST_F(ErrorPicturesTest, WritesFilesAndSaysSo) {
   expect_file(folder_ + "/new/heat/Absolute Error | a_y: (0,0:1,0:2) to (0,0:1,0:2).svg");
   expect_file(folder_ + "/new/heat/Relative Error | a_y (Log Scale): (0,0:1,0:2) to (0,0:1,0:2).svg");
   expect_file(folder_ + "/plots/error_metrics_a_y.png");
-  EXPECT_NE(log.find("[I]         Building error metrics plot for a/y. This may take a while...\n"), log.npos)
-      << log;
-  EXPECT_NE(log.find("[I]         Building heatmaps for Absolute Error | a/y. This may take a while...\n"
-                     "[I]             Saving 'Absolute Error | a/y' heatmap to: "),
+  EXPECT_NE(log.find("[I]             Building error metrics plot for a/y. This may take a while...\n"),
             log.npos)
       << log;
-  EXPECT_NE(log.find("[I]             Saving 'Relative Error | a/y (Log Scale)' heatmap to: "), log.npos)
+  EXPECT_NE(log.find("[I]             Building heatmaps for Absolute Error | a/y. This may take a while...\n"
+                     "[I]                 Saving 'Absolute Error | a/y' heatmap to: "),
+            log.npos)
+      << log;
+  EXPECT_NE(log.find("[I]                 Saving 'Relative Error | a/y (Log Scale)' heatmap to: "), log.npos)
       << log;
 }
 

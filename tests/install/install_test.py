@@ -53,6 +53,13 @@ class Installed(unittest.TestCase):
         self.assertIn("libassay.so", self.run_words("ldd", build / "with_shared"))
         self.assertNotIn("libassay.so", self.run_words("ldd", build / "with_static"))
 
+    def test_the_examples_of_the_api(self):
+        build = self.build(SOURCE / "examples/api", "api")
+        programs = sorted(p.stem for p in (SOURCE / "examples/api").glob("api*.cpp"))
+        self.assertEqual(len(programs), 9)
+        for program in programs:  # some use what those before them have saved
+            self.run_words(build / program, folder=build)
+
     def test_pkg_config(self):
         flags = self.run_words("pkg-config", "--cflags", "--libs", "assay").split()
         self.run_words("c++", "-std=c++20", SOURCE / "tests/install/project/main.cpp", *flags, f"-Wl,-rpath,{self.libraries}", "-o", "packaged")

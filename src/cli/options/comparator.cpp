@@ -1,9 +1,13 @@
 #include "cli/options/comparator.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/options/compare_functions.h"
 #include "cli/values.h"
+#include "compare/postprocess.h"
+#include "compare/simple.h"
 #include "run/python_parse.h"
 
 namespace assay::cli {
@@ -33,19 +37,34 @@ TopK parse_top_k(const std::string& text) {
 
 void add_comparator_options(ArgParser& parser) {
   parser.add_group("Comparator Inference").options = {
+      {.names = {"--sequential-runners"},
+       .help = "Run one runner after the other, all iterations of each, instead of all runners in each "
+               "iteration. Keeps "
+               "the results of all iterations.",
+       .arity = Arity::kNone},
       {.names = {"--warm-up"},
-       .help = "Runs of each runner that do not count, before those that do; default: 0.",
+       .help = "Runs of each runner that do not count, before those that do; default: 0. Needs "
+               "--sequential-runners, and "
+               "turns it on.",
        .metavar = "NUM",
        .kind = ValueKind::kInteger},
       {.names = {"--use-subprocess"},
-       .help = "Run each runner in a process of its own.",
+       .help = "Run each runner in a process of its own. Needs --sequential-runners, and turns it on.",
        .arity = Arity::kNone},
       {.names = {"--save-inputs", "--save-input-data"},
-       .help = "Save the inputs as JSON.",
-       .metavar = "FILE"},
+       .help = "Save the inputs as JSON: in one file, or, where the path has no extension, in a folder with "
+               "a file per "
+               "iteration.",
+       .metavar = "PATH"},
       {.names = {"--save-outputs", "--save-results"},
-       .help = "Save the outputs of all runners as JSON.",
-       .metavar = "FILE"},
+       .help = "Save the outputs of all runners as JSON: in one file, or, where the path has no extension, "
+               "in a folder "
+               "with a file per iteration.",
+       .metavar = "PATH"},
+      {.names = {"--save-input-blob"},
+       .help = "Save the raw bytes of each input in DIR/ITERATION/NAME.bin; default: the current folder.",
+       .arity = Arity::kOptional,
+       .metavar = "DIR"},
   };
   parser.add_group("Comparator Postprocessing").options = {
       {.names = {"--postprocess", "--postprocess-func"},
@@ -60,13 +79,20 @@ void add_comparator_options(ArgParser& parser) {
        .help = "Fail when an output holds a NaN or an infinity.",
        .arity = Arity::kNone},
       {.names = {"--fail-fast"}, .help = "Stop at the first mismatch.", .arity = Arity::kNone},
-      {.names = {"--compare", "--compare-func"},
-       .help = "The comparison function; default: simple.",
-       .choices = {"simple", "indices"}},
-      {.names = {"--load-outputs", "--load-results"},
-       .help = "Compare with the outputs that these files hold.",
-       .arity = Arity::kAtLeastOne,
+      compare_option(),
+      shape_check_option(),
+      {.names = {"--check-average"},
+       .help =
+           "The mean of each metric over all iterations decides, not each iteration. Of `simple` it needs a "
+           "--check-error-stat other than elemwise.",
+       .arity = Arity::kNone},
+      {.names = {"--save-accuracy-results"},
+       .help = "Save what every function measured as JSON, for `check accuracy`.",
        .metavar = "FILE"},
+      {.names = {"--load-outputs", "--load-results"},
+       .help = "Compare with the outputs that these files, or folders with a file per iteration, hold.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "PATH"},
       {.names = {"--arbiter"},
        .help = "Tell which outputs are wrong, against the float64 reference and the error that rounding "
                "explains. On by itself when --ref runs. Decides whether the run passes, together with "
@@ -86,23 +112,61 @@ void add_comparator_options(ArgParser& parser) {
                "instead of refusing them.",
        .arity = Arity::kNone},
   };
-  add_simple_compare_options(parser);
-  add_indices_compare_options(parser);
+  add_compare_function_options(parser);
+}
+
+void check_average_options(const ParsedArgs& args,
+                           const std::vector<std::shared_ptr<const Comparison>>& functions) {
+  if (!args.has("--check-average")) return;
+  if (args.has("--fail-fast"))
+    log::critical(ErrorCode::kInvalidArgument, "--check-average cannot be combined with --fail-fast.");
+  for (const auto& f : functions) {
+    if (f->function() == CompareFunction::kIndices)
+      log::critical(ErrorCode::kInvalidArgument,
+                    "The selected compare_func does not produce averageable metrics and cannot be used with "
+                    "check_average=True.");
+    const auto* simple = dynamic_cast<const SimpleComparison*>(f.get());
+    if (simple == nullptr) continue;
+    const PerOutput<ErrorStat>& stats = simple->options().check_error_stat;
+    const bool is_elemwise = stats.find("") == nullptr ||
+                             std::any_of(stats.entries().begin(), stats.entries().end(),
+                                         [](const auto& e) { return e.second == ErrorStat::kElemwise; });
+    if (is_elemwise)
+      log::critical(
+          ErrorCode::kInvalidArgument,
+          "--check-average is not supported with check_error_stat='elemwise' (the default). Specify "
+          "--check-error-stat max, mean, median, or quantile.");
+  }
 }
 
 void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
   OutputNames outputs(options.model);
   options.warm_up = require_at_least("--warm-up", args.integer("--warm-up").value_or(0), 0);
   options.use_subprocess = args.has("--use-subprocess");
+  options.sequential_runners = args.has("--sequential-runners");
+  for (const char* option : {"--warm-up", "--use-subprocess"})
+    if (!options.sequential_runners && args.has(option)) {
+      log::warning("{} needs runners that run one after the other: --sequential-runners is turned on.",
+                   option);
+      options.sequential_runners = true;
+    }
   options.save_inputs = args.text("--save-inputs").value_or("");
   options.save_outputs = args.text("--save-outputs").value_or("");
+  if (const auto given = args.all("--save-input-blob"); !given.empty())
+    options.save_input_blobs = given.back().empty() ? "." : given.back().front();
+  options.save_accuracy_results = args.text("--save-accuracy-results").value_or("");
+  options.check_average = args.has("--check-average");
   options.load_outputs = args.list("--load-outputs").value_or(std::vector<std::string>{});
+  PerOutput<TopK> top_k;
   for (const auto& [output, text] :
        parse_key_texts(args.list("--postprocess").value_or(std::vector<std::string>{})))
-    for (const std::string& name : outputs.expand("--postprocess", output)) options.top_k.set(name, parse_top_k(text));
+    for (const std::string& name : outputs.expand("--postprocess", output))
+      top_k.set(name, parse_top_k(text));
+  if (!top_k.empty()) options.postprocess = std::make_shared<TopKPostprocess>(std::move(top_k));
   options.validate = args.has("--validate");
   options.fail_fast = args.has("--fail-fast");
-  options.comparison = read_comparison(args, outputs);
+  options.functions = read_comparisons(args, outputs);
+  options.comparison_chosen = chooses_comparison(args);
   options.arbiter.samples = static_cast<int>(
       require_at_least("--arbiter-samples", args.integer("--arbiter-samples").value_or(3), 1));
   options.arbitrate = args.has("--arbiter") || args.has("--arbiter-samples");
@@ -112,8 +176,6 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
   options.arbitrate = options.arbitrate || !options.save_verdict.empty();
   options.trace = !args.has("--no-trace");
   options.partial = args.has("--partial");
-  for (const char* chosen : {"--compare", "--atol", "--rtol", "--check-error-stat", "--error-quantile"})
-    options.comparison_chosen = options.comparison_chosen || args.has(chosen);
 }
 
 }  // namespace assay::cli

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <span>
 
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/values.h"
 #include "compare/indices.h"
+#include "compare/metrics.h"
 #include "compare/simple.h"
 #include "view/error_pictures.h"
 
@@ -16,9 +19,6 @@ namespace {
 
 std::vector<Option> simple_options() {
   return {
-      {.names = {"--no-shape-check"},
-       .help = "Permute or reshape outputs of different shapes instead of failing.",
-       .arity = Arity::kNone},
       {.names = {"--rtol", "--rel-tol"},
        .help = "Relative tolerance, for all outputs or for one; default: 1e-5.",
        .arity = Arity::kAtLeastOne,
@@ -62,15 +62,72 @@ std::vector<Option> indices_options() {
   };
 }
 
-void warn_about_others(const ParsedArgs& args, const std::vector<Option>& others, const char* owner,
-                       const std::string& selected) {
-  for (const Option& option : others)
+/// A function whose metric is one number.
+struct MetricOption {
+  CompareFunction function;
+  const char* choice;             ///< of --compare
+  const char* alias;              ///< a choice that stands for several; null: none
+  const char *name, *other_name;  ///< of the option for its threshold; the second may be null
+  const char* help;
+};
+constexpr std::array<MetricOption, 5> kMetrics = {{
+    {CompareFunction::kL2, "l2", "distance_metrics", "--l2-threshold", "--l2-tolerance",
+     "The largest Euclidean distance, for all outputs or for one; default: 1e-5."},
+    {CompareFunction::kCosineSimilarity, "cosine_similarity", "distance_metrics",
+     "--cosine-similarity-threshold", nullptr,
+     "The smallest cosine of the angle, for all outputs or for one; default: 0.997."},
+    {CompareFunction::kPsnr, "psnr", "quality_metrics", "--psnr-threshold", "--psnr-tolerance",
+     "The smallest peak signal-to-noise ratio in decibels, for all outputs or for one; default: 30."},
+    {CompareFunction::kSnr, "snr", "quality_metrics", "--snr-threshold", "--snr-tolerance",
+     "The smallest signal-to-noise ratio in decibels, for all outputs or for one; default: 20."},
+    {CompareFunction::kLpips, "perceptual_metrics", nullptr, "--lpips-threshold", "--lpips-tolerance",
+     "The largest perceptual distance, for all outputs or for one; default: 0.1."},
+}};
+
+Option metric_option(const MetricOption& m) {
+  Option option{.names = {m.name},
+                .help = m.help,
+                .arity = Arity::kAtLeastOne,
+                .metavar = "[OUTPUT:]VALUE",
+                .names_what = Names::kOutputs};
+  if (m.other_name != nullptr) option.names.emplace_back(m.other_name);
+  return option;
+}
+
+const std::vector<std::string>& choices() {
+  static const std::vector<std::string> kChoices = {
+      "simple",          "indices",           "l2", "cosine_similarity", "distance_metrics", "psnr", "snr",
+      "quality_metrics", "perceptual_metrics"};
+  return kChoices;
+}
+
+/// The functions that the words of --compare stand for, each once.
+std::vector<CompareFunction> selected_functions(const std::vector<std::string>& words) {
+  std::vector<CompareFunction> functions;
+  const auto add = [&](CompareFunction f) {
+    if (std::find(functions.begin(), functions.end(), f) == functions.end()) functions.push_back(f);
+  };
+  for (const std::string& word : words) {
+    if (word == "simple") add(CompareFunction::kSimple);
+    if (word == "indices") add(CompareFunction::kIndices);
+    for (const MetricOption& m : kMetrics)
+      if (word == m.choice || (m.alias != nullptr && word == m.alias)) add(m.function);
+  }
+  return functions;
+}
+
+void warn_about_unselected(const ParsedArgs& args, const std::vector<Option>& options, CompareFunction owner,
+                           const std::vector<std::string>& choices_for,
+                           const std::vector<std::string>& words) {
+  const std::vector<CompareFunction> selected = selected_functions(words);
+  if (std::find(selected.begin(), selected.end(), owner) != selected.end()) return;
+  for (const Option& option : options)
     if (args.has(option.names.front()))
       log::warning(
-          "Option: {} is only valid for comparison function: '{}'. The selected comparison function is: "
-          "'{}', so this "
+          "Option: {} is only valid for comparison function(s): {}. The selected comparison functions are: "
+          "{}, so this "
           "option will be ignored.",
-          option.label(), owner, selected);
+          option.label(), python_list_repr(choices_for), python_list_repr(words));
 }
 
 KeyValues numbers(const ParsedArgs& args, const char* option) {
@@ -124,32 +181,77 @@ PerOutput<ErrorStat> error_stats(const ParsedArgs& args, OutputNames& outputs) {
 
 }  // namespace
 
-void add_simple_compare_options(ArgParser& parser) {
+void add_compare_function_options(ArgParser& parser) {
   parser.add_group("Comparison Function: `simple`").options = simple_options();
-}
-
-void add_indices_compare_options(ArgParser& parser) {
   parser.add_group("Comparison Function: `indices`").options = indices_options();
+  for (const MetricOption& m : kMetrics)
+    parser.add_group(fmt::format("Comparison Function: `{}`", m.choice)).options = {metric_option(m)};
 }
 
-std::shared_ptr<const Comparison> read_comparison(const ParsedArgs& args, OutputNames& outputs) {
-  const std::string selected = args.text("--compare").value_or("simple");
-  SimpleOptions simple{.check_shapes = !args.has("--no-shape-check"),
+Option compare_option() {
+  return {.names = {"--compare", "--compare-func"},
+          .help = "The comparison functions; default: simple. Every one has to pass.",
+          .arity = Arity::kAtLeastOne,
+          .choices = choices()};
+}
+
+Option shape_check_option() {
+  return {.names = {"--no-shape-check"},
+          .help = "Permute or reshape outputs of different shapes instead of failing.",
+          .arity = Arity::kNone};
+}
+
+std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs& args,
+                                                                OutputNames& outputs) {
+  const std::vector<std::string> words = args.list("--compare").value_or(std::vector<std::string>{"simple"});
+  warn_about_unselected(args, simple_options(), CompareFunction::kSimple, {"simple"}, words);
+  warn_about_unselected(args, indices_options(), CompareFunction::kIndices, {"indices"}, words);
+  for (const MetricOption& m : kMetrics) {
+    std::vector<std::string> named = {m.choice};
+    if (m.alias != nullptr) named.emplace_back(m.alias);
+    warn_about_unselected(args, {metric_option(m)}, m.function, named, words);
+  }
+  const bool check_shapes = !args.has("--no-shape-check");
+  SimpleOptions simple{.check_shapes = check_shapes,
                        .rtol = tolerances(args, outputs, "--rtol"),
                        .atol = tolerances(args, outputs, "--atol"),
                        .check_error_stat = error_stats(args, outputs),
                        .error_quantile = quantiles(args, outputs),
                        .infinities_compare_equal = args.has("--infinities-compare-equal")};
+  PerOutput<int64_t> index_tolerance = index_tolerances(args, outputs);
+  std::vector<std::shared_ptr<const Comparison>> functions;
+  for (const CompareFunction f : selected_functions(words)) {
+    if (f == CompareFunction::kSimple) {
+      functions.push_back(std::make_shared<SimpleComparison>(simple));
+    } else if (f == CompareFunction::kIndices) {
+      functions.push_back(std::make_shared<IndicesComparison>(index_tolerance));
+    } else if (f == CompareFunction::kLpips) {
+      log::critical(ErrorCode::kUnsupported,
+                    "--compare perceptual_metrics needs the Python packages torch and lpips, and this build "
+                    "runs no Python. "
+                    "Compare with simple, cosine_similarity, psnr or snr.");
+    } else {
+      const auto m =
+          std::find_if(kMetrics.begin(), kMetrics.end(), [&](const auto& o) { return o.function == f; });
+      functions.push_back(std::make_shared<MetricComparison>(
+          f, MetricOptions{.check_shapes = check_shapes, .threshold = tolerances(args, outputs, m->name)}));
+    }
+  }
+  return functions;
+}
+
+bool chooses_comparison(const ParsedArgs& args) {
+  const std::vector<CompareFunction> selected =
+      selected_functions(args.list("--compare").value_or(std::vector<std::string>{}));
+  if (!selected.empty()) return true;
+  const char* const kSimple[] = {"--atol", "--rtol", "--check-error-stat", "--error-quantile"};
+  return std::any_of(std::begin(kSimple), std::end(kSimple), [&](const char* o) { return args.has(o); });
+}
+
+std::shared_ptr<ErrorPictures> read_error_pictures(const ParsedArgs& args) {
   const std::string heatmaps = args.text("--save-heatmaps").value_or("");
   const std::string plots = args.text("--save-error-metrics-plot").value_or("");
-  if (!heatmaps.empty() || !plots.empty()) simple.pictures = error_pictures(heatmaps, plots);
-  PerOutput<int64_t> index_tolerance = index_tolerances(args, outputs);
-  if (selected == "simple") {
-    warn_about_others(args, indices_options(), "indices", selected);
-    return std::make_shared<SimpleComparison>(std::move(simple));
-  }
-  warn_about_others(args, simple_options(), "simple", selected);
-  return std::make_shared<IndicesComparison>(std::move(index_tolerance), args.has("--fail-fast"));
+  return heatmaps.empty() && plots.empty() ? nullptr : error_pictures(heatmaps, plots);
 }
 
 }  // namespace assay::cli

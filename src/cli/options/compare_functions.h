@@ -2,20 +2,30 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/args.h"
 #include "cli/options/output_names.h"
-#include "compare/outputs.h"
+#include "compare/comparison.h"
+#include "compare/comparison_text.h"
 
 namespace assay::cli {
 
-/// Comparison Function: simple.
-void add_simple_compare_options(ArgParser& parser);
-/// Comparison Function: indices.
-void add_indices_compare_options(ArgParser& parser);
+/// The option --compare.
+Option compare_option();
+/// The option --no-shape-check.
+Option shape_check_option();
+/// A group for each function: simple, indices, l2, cosine_similarity, psnr, snr, perceptual_metrics.
+void add_compare_function_options(ArgParser& parser);
 
-/// The function that --compare and --fail-fast ask for. Warns about options of the other ones. Throws Error
-/// for values that it cannot use, and as `outputs` does.
-std::shared_ptr<const Comparison> read_comparison(const ParsedArgs& args, OutputNames& outputs);
+/// The functions that --compare names, each once, in its order. Warns about options of the other ones. Throws
+/// Error for values that none of them can use, and as `outputs` does.
+std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs& args, OutputNames& outputs);
+/// Whether any option says how outputs are compared.
+bool chooses_comparison(const ParsedArgs& args);
+
+/// The pictures of `simple`; null when none are asked for.
+std::shared_ptr<ErrorPictures> read_error_pictures(const ParsedArgs& args);
 
 }  // namespace assay::cli

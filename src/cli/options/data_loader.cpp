@@ -112,13 +112,14 @@ DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> sh
 }
 
 LoaderCache input_cache(const DataOptions& data) {
-  if (data.load_inputs.empty()) return {DataLoader(data.random), ""};
+  if (data.load_inputs.empty()) return LoaderCache(DataLoader(data.random));
   InputData all;
-  for (const std::string& path : data.load_inputs) {
-    InputData part = load_inputs(path);
-    std::move(part.begin(), part.end(), std::back_inserter(all));
-  }
-  return {std::move(all), ""};
+  for (const std::string& path : data.load_inputs)
+    for (const std::string& file : iteration_files(path)) {
+      InputData part = load_inputs(file);
+      std::move(part.begin(), part.end(), std::back_inserter(all));
+    }
+  return LoaderCache(std::move(all));
 }
 
 }  // namespace assay::cli

@@ -1,0 +1,201 @@
+// Running and comparing: Polygraphy's Comparator, CompareFunc, PostprocessFunc, DataLoader and RunResults.
+//
+//   RunResults results = Comparator::run({&trt, &onnxrt});
+//   AccuracyResult accuracy = Comparator::compare_accuracy(results, {.compare_funcs = {CompareFunc::simple({.atol = 1e-3})}});
+//   if (!accuracy) ...
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/api.h"
+#include "assay/backend.h"
+#include "assay/runners.h"
+#include "assay/tensor.h"
+
+namespace ASSAY_API assay {
+class Comparison;
+class Postprocess;
+}  // namespace assay
+
+namespace ASSAY_API assay {
+namespace poly {
+
+/// Inputs drawn at random, as Polygraphy draws them with NumPy: the same numbers for the same seed.
+class DataLoader {
+ public:
+  struct Options {
+    int64_t seed = 1;  ///< iteration i draws with seed + i
+    int64_t iterations = 1;
+    /// Shapes of inputs with open extents, which are 1 without.
+    std::map<std::string, Shape> shapes = {};
+    /// The range of the numbers of an input; "": of all others. Without one: 0 to 1.
+    std::map<std::string, std::pair<double, double>> ranges = {};
+  };
+  DataLoader() = default;
+  explicit DataLoader(Options options) : options_(std::move(options)) {}
+  int64_t size() const { return options_.iterations; }
+  /// The data of an iteration for these inputs. Throws Error for an input that no numbers can be drawn for.
+  FeedDict load(int64_t iteration, const std::vector<TensorInfo>& inputs) const;
+
+ private:
+  Options options_;
+};
+
+/// What gives the data of iterations, one after the other, for inputs like these; nothing: there are no more.
+using DataSource = std::function<std::optional<FeedDict>(const std::vector<TensorInfo>& inputs)>;
+DataSource data_source(DataLoader loader);
+DataSource data_source(std::vector<FeedDict> data);
+/// A file that holds inputs, as --save-inputs writes it.
+DataSource data_source(const std::string& path);
+
+/// Saves inputs in the form that --load-inputs and Polygraphy read. Throws Error (kIo).
+void save_inputs(const std::vector<FeedDict>& data, const std::string& path);
+
+/// What one inference gave.
+struct IterationResult {
+  std::string runner_name;
+  TensorList outputs;  ///< in the runner's order
+  std::optional<double> runtime = {};  ///< seconds
+
+  /// Throws Error (kNotFound) that lists the names when there is none.
+  const Tensor& at(const std::string& output) const;
+};
+
+/// Results by runner, in the order in which they ran.
+class RunResults {
+ public:
+  using Iterations = std::vector<IterationResult>;
+  void add(std::string runner, Iterations iterations) { runners_.emplace_back(std::move(runner), std::move(iterations)); }
+  const std::vector<std::pair<std::string, Iterations>>& runners() const { return runners_; }
+  std::vector<std::pair<std::string, Iterations>>& runners() { return runners_; }
+  /// The first runner of that name. Throws Error (kNotFound).
+  const Iterations& at(const std::string& runner) const;
+  size_t size() const { return runners_.size(); }
+  /// Appends the runners of other results.
+  void extend(RunResults other);
+
+  /// As --save-outputs and Polygraphy write them; the file appears whole or not at all. Throws Error (kIo).
+  void save(const std::string& path) const;
+  /// Throws Error for a file that is no such file.
+  static RunResults load(const std::string& path);
+
+ private:
+  std::vector<std::pair<std::string, Iterations>> runners_;
+};
+
+/// How outputs are compared.
+class CompareFunc {
+ public:
+  struct Simple {
+    double atol = 1e-5, rtol = 1e-5;
+    /// Per output, in the place of those two.
+    std::map<std::string, double> atol_of = {}, rtol_of = {};
+    std::string check_error_stat = "elemwise";  ///< max, mean, median, quantile
+    double error_quantile = 0.99;
+    bool check_shapes = true, infinities_compare_equal = false;
+  };
+  /// Absolute and relative errors against tolerances: an output fails when both are exceeded.
+  static CompareFunc simple(const Simple& options);
+  static CompareFunc simple() { return simple(Simple()); }
+  /// Places of indices, such as those of a top-k.
+  static CompareFunc indices(int64_t index_tolerance = 0);
+  /// Euclidean distance; least cosine of the angle; least ratios in decibels.
+  static CompareFunc l2(double threshold = 1e-5);
+  static CompareFunc cosine_similarity(double threshold = 0.997);
+  static CompareFunc psnr(double threshold = 30);
+  static CompareFunc snr(double threshold = 20);
+  /// A function of one's own: whether two outputs of that name agree.
+  static CompareFunc custom(std::string name, std::function<bool(const std::string& output, const Tensor&, const Tensor&)> compare);
+
+  const std::shared_ptr<const Comparison>& function() const { return function_; }
+
+ private:
+  explicit CompareFunc(std::shared_ptr<const Comparison> function) : function_(std::move(function)) {}
+  std::shared_ptr<const Comparison> function_;
+};
+
+/// What is made of outputs before they are compared.
+class PostprocessFunc {
+ public:
+  /// The indices of the k largest elements along an axis, of the outputs that are named, "" for all others.
+  static PostprocessFunc top_k(std::map<std::string, std::pair<int64_t, int64_t>> k_and_axis);
+  static PostprocessFunc top_k(int64_t k = 10, int64_t axis = -1) { return top_k({{"", {k, axis}}}); }
+  static PostprocessFunc custom(std::function<IterationResult(IterationResult)> change);
+  IterationResult operator()(IterationResult result) const { return change_(std::move(result)); }
+
+ private:
+  explicit PostprocessFunc(std::function<IterationResult(IterationResult)> change) : change_(std::move(change)) {}
+  std::function<IterationResult(IterationResult)> change_;
+};
+
+/// One output of two runners under one function, over all iterations.
+struct OutputAccuracy {
+  std::string output, function;
+  int64_t iterations = 0, passed = 0;
+  /// Means over the iterations: max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff, median_reldiff of
+  /// simple; "metric" of functions with one number.
+  std::map<std::string, double> metrics = {};
+};
+
+/// Two runners.
+struct PairAccuracy {
+  std::string runner0, runner1;
+  int64_t iterations = 0, passed = 0;
+  std::vector<OutputAccuracy> outputs = {};
+  double percentage() const { return iterations == 0 ? 0 : 100.0 * static_cast<double>(passed) / static_cast<double>(iterations); }
+};
+
+struct AccuracyResult {
+  std::vector<PairAccuracy> pairs = {};
+  /// Every iteration of every pair passed, and there was one.
+  explicit operator bool() const;
+};
+
+class Comparator {
+ public:
+  struct RunOptions {
+    DataSource data = data_source(DataLoader());
+    int64_t warm_up = 0;  ///< runs of each runner that do not count
+    std::string save_inputs_path = {};
+    /// Called with each result as it comes; if it says no, the result is not kept.
+    std::function<bool(const IterationResult&)> keep = {};
+  };
+  /// Every runner on the same data, one runner after the other. Throws Error.
+  static RunResults run(const std::vector<BaseRunner*>& runners, const RunOptions& options);
+  static RunResults run(const std::vector<BaseRunner*>& runners) { return run(runners, RunOptions()); }
+
+  struct CompareOptions {
+    std::vector<CompareFunc> compare_funcs = {CompareFunc::simple()};
+    bool fail_fast = false;
+    /// Which runners, by their places in the results; empty: each with the next.
+    std::vector<std::pair<size_t, size_t>> comparisons = {};
+    bool logs = false;  ///< with Polygraphy's lines
+  };
+  /// Throws Error.
+  static AccuracyResult compare_accuracy(const RunResults& results, const CompareOptions& options);
+  static AccuracyResult compare_accuracy(const RunResults& results) { return compare_accuracy(results, CompareOptions()); }
+
+  static RunResults postprocess(RunResults results, const PostprocessFunc& function);
+
+  /// Names of outputs with NaN or infinity, RUNNER/ITERATION/OUTPUT each.
+  static std::vector<std::string> validate(const RunResults& results, bool check_inf = true, bool check_nan = true);
+
+  /// Who is wrong, against the float64 reference: the verdict of `assay run --ref`, a line per output and runner. `data`
+  /// must be what the results were made with.
+  struct Verdict {
+    std::string runner, output;
+    std::string verdict;  ///< agrees, rounding, unclear, wrong, ...: as in the JSON of --save-verdict
+    std::string made_by;  ///< the node that makes the error, where that is known
+  };
+  static std::vector<Verdict> arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results, const DataSource& data);
+};
+
+}  // namespace poly
+}  // namespace assay

@@ -1,0 +1,216 @@
+// assay check accuracy: saved accuracy results against other thresholds.
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/python_repr.h"
+#include "cli/command.h"
+#include "cli/options/compare_functions.h"
+#include "cli/options/logging.h"
+#include "cli/options/output_names.h"
+#include "compare/comparison_text.h"
+#include "run/accuracy_results.h"
+
+namespace assay::cli::command_check_accuracy {
+namespace {
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  parser.add_group("Results").options = {
+      {.names = {"path"},
+       .help = "Accuracy results that `run --save-accuracy-results` saved.",
+       .metavar = "FILE"},
+  };
+  parser.add_group("Comparison").options = {
+      compare_option(),
+      {.names = {"--compare-func-script"},
+       .refusal = "thresholds of a script's own are not known here. Use the functions of --compare."},
+      shape_check_option(),
+      {.names = {"--fail-fast"}, .help = "Stop at the first comparison that fails.", .arity = Arity::kNone},
+      {.names = {"--check-average"},
+       .help = "The mean of each metric over all iterations decides, not each iteration.",
+       .arity = Arity::kNone},
+      {.names = {"--save-accuracy-results"},
+       .help = "Save the results with the new thresholds.",
+       .metavar = "FILE"},
+  };
+  add_compare_function_options(parser);
+}
+
+bool has_thresholds(const ParsedArgs& args) {
+  const auto given = args.given();
+  return std::any_of(given.begin(), given.end(), [](const Option* option) {
+    return option->names_what == Names::kOutputs || option->names.front() == "--compare" ||
+           option->names.front() == "--infinities-compare-equal";
+  });
+}
+
+std::string fields_text(const AccuracyResults& results) {
+  std::string text;
+  for (const SavedAccuracy& saved : results)
+    text += (text.empty() ? "" : ", ") + python_list_repr(saved.metric_fields());
+  return "[" + text + "]";
+}
+
+/// The first saved comparison of the function that is left.
+SavedAccuracy take(const Comparison& function, AccuracyResults& left, const AccuracyResults& all) {
+  const auto it = std::find_if(left.begin(), left.end(), [&](const SavedAccuracy& saved) {
+    return saved.function == function.function() && !saved.metric_fields().empty();
+  });
+  if (it == left.end())
+    log::critical(ErrorCode::kInvalidArgument,
+                  "No saved comparison results match the requested threshold (metric fields: {}).\n"
+                  "Note: the saved results contain these metric fields: {}. If these results came from a "
+                  "custom comparison "
+                  "function, its threshold type is reachable via --compare-func-script.",
+                  python_list_repr(metric_fields(function.function())), fields_text(all));
+  SavedAccuracy saved = std::move(*it);
+  left.erase(it);
+  return saved;
+}
+
+void check_threshold(const Threshold& threshold, const OutputResult& result) {
+  if (result.metrics.index() == 0 && result.threshold.index() == 0)
+    log::critical(ErrorCode::kInvalidArgument,
+                  "Output: '{}' has no re-thresholdable metrics (e.g. it was a shape mismatch or an "
+                  "'indices' comparison), so "
+                  "it cannot be re-evaluated against new thresholds.\n"
+                  "Note: run the comparison again on saved outputs (run --save-outputs / --load-outputs).",
+                  result.output);
+  const auto* simple = std::get_if<SimpleThreshold>(&threshold);
+  const auto* errors = std::get_if<SimpleMetrics>(&result.metrics);
+  if (simple != nullptr && simple->check_error_stat == ErrorStat::kQuantile && errors != nullptr &&
+      !errors->quantile_absdiff)
+    log::critical(
+        ErrorCode::kInvalidArgument,
+        "The saved results do not contain a 'quantile' statistic, so they cannot be checked against it.\n"
+        "Note: run the comparison again with --check-error-stat quantile, or choose another statistic.");
+}
+
+/// Puts the function's thresholds in the place of those that were saved.
+void rethreshold(SavedAccuracy& saved, const Comparison& function) {
+  for (SavedAccuracy::Pair& pair : saved.pairs)
+    for (auto& iteration : pair.iterations)
+      for (OutputResult& result : iteration) {
+        const Threshold threshold = function.threshold_for(result.output);
+        check_threshold(threshold, result);
+        result.threshold = threshold;
+        result.passed = result.metrics.index() == 0 || meets(saved.function, result.metrics, threshold);
+      }
+}
+
+void require_statistic(const Comparison& function, const AccuracyResults& results) {
+  for (const SavedAccuracy& saved : results)
+    for (const SavedAccuracy::Pair& pair : saved.pairs)
+      for (const auto& iteration : pair.iterations)
+        for (const OutputResult& result : iteration) {
+          const Threshold threshold = function.threshold_for(result.output);
+          const auto* simple = std::get_if<SimpleThreshold>(&threshold);
+          if (simple != nullptr && simple->check_error_stat == ErrorStat::kElemwise)
+            log::critical(
+                ErrorCode::kInvalidArgument,
+                "Cannot re-threshold an 'elemwise' comparison: it is a per-element check with no scalar "
+                "statistic to "
+                "threshold.\nNote: Choose an explicit statistic (--check-error-stat max, mean, median, or "
+                "quantile), or "
+                "re-run the comparison from saved raw outputs (run --save-outputs / --load-outputs).");
+        }
+}
+
+/// The saved comparisons that are asked for, with the thresholds that are asked for.
+AccuracyResults select(const ParsedArgs& args, AccuracyResults saved) {
+  OutputNames outputs({});
+  const AccuracyResults all = saved;
+  AccuracyResults selected;
+  const auto functions = read_comparisons(args, outputs);
+  std::vector<const Comparison*> taken;
+  for (const auto& function : functions) {
+    if (function->function() == CompareFunction::kIndices)
+      log::critical(
+          ErrorCode::kInvalidArgument,
+          "Results of `indices` hold a verdict and no numbers, so there is nothing to hold against other "
+          "thresholds. Leave --compare out to see the saved verdicts, or run the comparison again on saved "
+          "outputs (run --save-outputs / --load-outputs).");
+    selected.push_back(take(*function, saved, all));
+    taken.push_back(function.get());
+  }
+  for (const SavedAccuracy& ignored : saved)
+    log::info("Ignoring saved comparison with metric fields {}: no matching threshold was requested.",
+              python_list_repr(ignored.metric_fields()));
+  for (size_t i = 0; i < selected.size(); ++i) {
+    require_statistic(*taken[i], {selected[i]});
+    rethreshold(selected[i], *taken[i]);
+  }
+  return selected;
+}
+
+PairSummary summary_of(const SavedAccuracy& saved, const SavedAccuracy::Pair& pair) {
+  PairAccumulator sum(pair.runner0, pair.runner1);
+  for (const auto& iteration : pair.iterations) {
+    PairResult result;
+    result.functions.push_back({.function = saved.function,
+                                .label = std::string(compare_function_label(saved.function)),
+                                .outputs = iteration});
+    sum.add(result);
+  }
+  return sum.summary();
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const std::string path = args.text("path").value();
+  if (args.has("--check-average") && args.has("--fail-fast"))
+    log::critical(ErrorCode::kInvalidArgument, "--check-average cannot be combined with --fail-fast.");
+  context.announce();
+  log::info("Loading accuracy results from {}", path);
+  AccuracyResults results;
+  try {
+    results = load_accuracy_results(path);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kInvalidArgument) throw;
+    log::critical(e.code(), "{}", e.what());
+  }
+  // Without thresholds of one's own, those that were saved decide.
+  if (has_thresholds(args)) results = select(args, std::move(results));
+  bool passed = true;
+  int64_t iterations = 0;
+  for (SavedAccuracy& saved : results) {
+    if (has_thresholds(args) || args.has("--check-average"))
+      saved.aggregation = args.has("--check-average") ? Aggregation::kAverage : Aggregation::kPerSample;
+    for (const SavedAccuracy::Pair& pair : saved.pairs) {
+      if (args.has("--fail-fast") && !passed) break;
+      const PairSummary summary = summary_of(saved, pair);
+      iterations += summary.iterations;
+      print_summary(summary, saved.aggregation);
+      passed = summary.passed(saved.aggregation) && passed;
+    }
+  }
+  if (const auto save = args.text("--save-accuracy-results")) {
+    log::info("Saving accuracy results to {}", *save);
+    save_accuracy_results(results, *save);
+  }
+  if (iterations == 0) {
+    log::error("FAILED | {} holds no result of any iteration, so nothing was checked.", path);
+    return 1;
+  }
+  if (passed)
+    log::finish("PASSED | Accuracy results passed the requested thresholds.");
+  else
+    log::error("FAILED | Accuracy results did not pass the requested thresholds.");
+  return passed ? 0 : 1;
+}
+
+}  // namespace
+
+extern constinit const Command def;
+constinit const Command def = {
+    .name = "accuracy",
+    .summary = "Hold saved accuracy results against other thresholds.",
+    .description =
+        "Holds the metrics that `run --save-accuracy-results` saved against thresholds, without running "
+        "anything. Without "
+        "thresholds, those that were saved decide.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli::command_check_accuracy

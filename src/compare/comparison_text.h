@@ -1,0 +1,59 @@
+// Comparisons as lines of the log, in upstream's words. This is the only part of the module that logs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "compare/comparison.h"
+#include "compare/postprocess.h"
+#include "compare/results.h"
+#include "compare/validate.h"
+
+namespace assay {
+
+/// Draws what the comparison of one output found. Called while its errors are being printed.
+class ErrorPictures {
+ public:
+  virtual ~ErrorPictures() = default;
+  virtual void draw_errors(const OutputPair& pair, const ErrorArrays& errors) = 0;
+  /// `title`: `Absolute Error | y` or `Relative Error | y`.
+  virtual void draw_heatmap(const std::string& title, const Numbers& errors, const Statistics& statistics,
+                            bool log_scale) = 0;
+};
+
+/// Prints what functions find.
+class ComparisonText : public CompareObserver {
+ public:
+  /// `pictures` may be null.
+  explicit ComparisonText(std::shared_ptr<ErrorPictures> pictures = nullptr)
+      : pictures_(std::move(pictures)) {}
+  void on_unknown_outputs(const UnknownOutputs& found) override;
+  void on_shapes_unchecked() override;
+  void on_match(const OutputMatch& match) override;
+  void on_output_begin(std::string_view label, const OutputPair& pair) override;
+  void on_output_end(const OutputComparison& comparison) override;
+  void on_function_end(const FunctionResult& result) override;
+  void on_outputs_compared(const OutputPairEnd& end) override;
+  void on_pair(const std::string& runner0, const std::string& runner1) override;
+  void on_iteration(int64_t index) override;
+
+ private:
+  void print_simple(const OutputComparison& c) const;
+  void print_errors(const OutputComparison& c, const SimpleThreshold& threshold) const;
+
+  std::shared_ptr<ErrorPictures> pictures_;
+  int level_ = 0;  ///< 1 below an iteration's line
+};
+
+/// `Accuracy Summary | A vs. B | ...`, with `notes` at the end; for kAverage with a line per output and
+/// metric. Throws Error as average_passes() does.
+void print_summary(const PairSummary& pair, Aggregation aggregation, const std::string& notes = {});
+
+/// One output that was validated; `iteration` is left out when it is negative.
+void print_validation(const ValidationResult& result, const Tensor& output, const ValidateOptions& options,
+                      int64_t iteration);
+
+void print_shape_steps(std::span<const ShapeStep> steps);
+
+}  // namespace assay

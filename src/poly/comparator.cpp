@@ -1,0 +1,303 @@
+#include "assay/comparator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "arbiter/arbiter.h"
+#include "assay/error.h"
+#include "compare/accuracy.h"
+#include "compare/indices.h"
+#include "compare/metrics.h"
+#include "compare/postprocess.h"
+#include "compare/simple.h"
+#include "compare/validate.h"
+#include "backends/session_info.h"
+#include "graph/clone.h"
+#include "ops/infer.h"
+#include "passes/pass_list.h"
+#include "run/data_loader.h"
+#include "run/results.h"
+#include "run/text_renderer.h"
+
+namespace assay::poly {
+namespace {
+
+/// Of the user's own.
+class CustomComparison : public OutputwiseComparison {
+ public:
+  using Compare = std::function<bool(const std::string&, const Tensor&, const Tensor&)>;
+  CustomComparison(std::string name, Compare compare) : name_(std::move(name)), compare_(std::move(compare)) {}
+  CompareFunction function() const override { return CompareFunction::kCustom; }
+  std::string label() const override { return name_; }
+
+ protected:
+  OutputResult compare_pair(const OutputPair& pair, PairCache&, const assay::CompareOptions&, CompareObserver& observer) const override {
+    OutputComparison comparison{.function = CompareFunction::kCustom, .pair = pair, .result = {.output = pair.name0, .other = pair.name1}};
+    comparison.result.passed = compare_(pair.name0, pair.output0, pair.output1);
+    observer.on_output_end(comparison);
+    return comparison.result;
+  }
+
+ private:
+  std::string name_;
+  Compare compare_;
+};
+
+template <typename T>
+PerOutput<T> per_output(T otherwise, const std::map<std::string, double>& named) {
+  PerOutput<T> values(otherwise);
+  for (const auto& [name, value] : named) values.set(name, T(value));
+  return values;
+}
+
+std::map<std::string, double> metrics_of(const Metrics& metrics) {
+  if (const auto* number = std::get_if<double>(&metrics)) return {{"metric", *number}};
+  if (const auto* m = std::get_if<SimpleMetrics>(&metrics))
+    return {{"max_absdiff", m->max_absdiff},   {"max_reldiff", m->max_reldiff},       {"mean_absdiff", m->mean_absdiff},
+            {"mean_reldiff", m->mean_reldiff}, {"median_absdiff", m->median_absdiff}, {"median_reldiff", m->median_reldiff}};
+  return {};
+}
+
+IterationResult loaded(const assay::IterationResult& stored) {
+  return {.runner_name = stored.runner_name, .outputs = load_all(stored.outputs), .runtime = stored.runtime};
+}
+
+StoredTensorList stored(const TensorList& list) {
+  StoredTensorList all;
+  for (const NamedTensor& t : list) all.push_back({t.name, t.tensor});
+  return all;
+}
+
+FeedDict feed_of(const TensorList& list) {
+  FeedDict feed;
+  for (const NamedTensor& t : list) feed[t.name] = t.tensor;
+  return feed;
+}
+
+}  // namespace
+
+FeedDict DataLoader::load(int64_t iteration, const std::vector<TensorInfo>& inputs) const {
+  DataLoaderOptions options;
+  options.seed = options_.seed;
+  options.iterations = options_.iterations;
+  for (const auto& [name, shape] : options_.shapes) options.shapes.push_back({.name = name, .dims = to_dims(shape)});
+  for (const auto& [name, range] : options_.ranges) options.ranges.emplace_back(name, ValueRange{PythonValue(range.first), PythonValue(range.second)});
+  return feed_of(assay::DataLoader(options).load(iteration, inputs, assay::DataLoader::Report::kNo));
+}
+
+DataSource data_source(DataLoader loader) {
+  return [loader = std::move(loader), next = int64_t{0}](const std::vector<TensorInfo>& inputs) mutable -> std::optional<FeedDict> {
+    if (next >= loader.size()) return std::nullopt;
+    return loader.load(next++, inputs);
+  };
+}
+
+DataSource data_source(std::vector<FeedDict> data) {
+  return [data = std::move(data), next = size_t{0}](const std::vector<TensorInfo>&) mutable -> std::optional<FeedDict> {
+    if (next >= data.size()) return std::nullopt;
+    return data[next++];
+  };
+}
+
+DataSource data_source(const std::string& path) {
+  return [data = load_inputs(path), next = size_t{0}](const std::vector<TensorInfo>&) mutable -> std::optional<FeedDict> {
+    if (next >= data.size()) return std::nullopt;
+    return feed_of(load_all(data[next++]));
+  };
+}
+
+void save_inputs(const std::vector<FeedDict>& data, const std::string& path) {
+  std::vector<TensorList> list;
+  for (const FeedDict& feed : data) {
+    TensorList& iteration = list.emplace_back();
+    for (const auto& [name, tensor] : feed) iteration.push_back({name, tensor});
+  }
+  assay::save_inputs(list, path);
+}
+
+const Tensor& IterationResult::at(const std::string& output) const {
+  if (const Tensor* found = find(outputs, output)) return *found;
+  std::vector<std::string> names;
+  for (const NamedTensor& t : outputs) names.push_back(t.name);
+  fail(ErrorCode::kNotFound, "the runner {} has no output '{}'; it has: {}", runner_name, output, fmt::join(names, ", "));
+}
+
+const RunResults::Iterations& RunResults::at(const std::string& runner) const {
+  std::vector<std::string> names;
+  for (const auto& [name, iterations] : runners_) {
+    if (name == runner) return iterations;
+    names.push_back(name);
+  }
+  fail(ErrorCode::kNotFound, "there are no results of a runner '{}'; there are: {}", runner, fmt::join(names, ", "));
+}
+
+void RunResults::extend(RunResults other) {
+  for (auto& runner : other.runners_) runners_.push_back(std::move(runner));
+}
+
+void RunResults::save(const std::string& path) const {
+  assay::RunResults all;
+  for (const auto& [name, iterations] : runners_) {
+    auto& list = all.runners.emplace_back(name, std::vector<assay::IterationResult>()).second;
+    for (const IterationResult& r : iterations) list.push_back({.outputs = stored(r.outputs), .runtime = r.runtime, .runner_name = r.runner_name});
+  }
+  save_run_results(all, path);
+}
+
+RunResults RunResults::load(const std::string& path) {
+  RunResults results;
+  for (const auto& [name, iterations] : load_run_results(path).runners) {
+    Iterations list;
+    for (const assay::IterationResult& r : iterations) list.push_back(loaded(r));
+    results.add(name, std::move(list));
+  }
+  return results;
+}
+
+CompareFunc CompareFunc::simple(const Simple& o) {
+  SimpleOptions options;
+  options.check_shapes = o.check_shapes;
+  options.atol = per_output<Tolerance>(o.atol, o.atol_of);
+  options.rtol = per_output<Tolerance>(o.rtol, o.rtol_of);
+  const auto stat = error_stat_from_name(o.check_error_stat);
+  require(stat.has_value(), ErrorCode::kInvalidArgument, "'{}' is no statistic of errors; they are: max, mean, median, elemwise, quantile", o.check_error_stat);
+  options.check_error_stat = *stat;
+  options.error_quantile = o.error_quantile;
+  options.infinities_compare_equal = o.infinities_compare_equal;
+  return CompareFunc(std::make_shared<SimpleComparison>(options));
+}
+
+CompareFunc CompareFunc::indices(int64_t index_tolerance) { return CompareFunc(std::make_shared<IndicesComparison>(PerOutput<int64_t>(index_tolerance))); }
+
+namespace {
+std::shared_ptr<const Comparison> by_metric(CompareFunction function, double threshold) {
+  return std::make_shared<MetricComparison>(function, MetricOptions{.threshold = PerOutput<Tolerance>(threshold)});
+}
+}  // namespace
+
+CompareFunc CompareFunc::l2(double threshold) { return CompareFunc(by_metric(CompareFunction::kL2, threshold)); }
+CompareFunc CompareFunc::cosine_similarity(double threshold) { return CompareFunc(by_metric(CompareFunction::kCosineSimilarity, threshold)); }
+CompareFunc CompareFunc::psnr(double threshold) { return CompareFunc(by_metric(CompareFunction::kPsnr, threshold)); }
+CompareFunc CompareFunc::snr(double threshold) { return CompareFunc(by_metric(CompareFunction::kSnr, threshold)); }
+CompareFunc CompareFunc::custom(std::string name, std::function<bool(const std::string&, const Tensor&, const Tensor&)> compare) {
+  return CompareFunc(std::make_shared<CustomComparison>(std::move(name), std::move(compare)));
+}
+
+PostprocessFunc PostprocessFunc::top_k(std::map<std::string, std::pair<int64_t, int64_t>> k_and_axis) {
+  PerOutput<TopK> options;
+  for (const auto& [name, k] : k_and_axis) options.set(name, TopK{.k = k.first, .axis = k.second});
+  return PostprocessFunc([options](IterationResult result) {
+    for (NamedTensor& t : result.outputs)
+      if (const TopK* k = options.find(t.name); k != nullptr && k->k != 0)
+        t.tensor = with_context([&] { return fmt::format("in the output '{}'", t.name); }, [&] { return top_k_indices(t.tensor, k->k, k->axis); });
+    return result;
+  });
+}
+
+PostprocessFunc PostprocessFunc::custom(std::function<IterationResult(IterationResult)> change) { return PostprocessFunc(std::move(change)); }
+
+AccuracyResult::operator bool() const {
+  return !pairs.empty() && std::all_of(pairs.begin(), pairs.end(), [](const PairAccuracy& p) { return p.iterations > 0 && p.passed == p.iterations; });
+}
+
+RunResults Comparator::run(const std::vector<BaseRunner*>& runners, const RunOptions& options) {
+  RunResults results;
+  std::vector<FeedDict> data;
+  bool is_known = false;
+  for (BaseRunner* runner : runners) {
+    require(runner != nullptr, ErrorCode::kInvalidArgument, "a runner is null");
+    const Active active(*runner);
+    if (!is_known) {
+      const std::vector<TensorInfo> inputs = runner->get_input_metadata();
+      while (std::optional<FeedDict> feed = options.data(inputs)) data.push_back(*std::move(feed));
+      if (!options.save_inputs_path.empty()) save_inputs(data, options.save_inputs_path);
+      is_known = true;
+    }
+    if (!data.empty())
+      for (int64_t i = 0; i < options.warm_up; ++i) runner->infer(data.front());
+    RunResults::Iterations iterations;
+    for (const FeedDict& feed : data) {
+      TensorList outputs = runner->infer(feed);
+      IterationResult result{.runner_name = runner->name(), .outputs = std::move(outputs), .runtime = runner->last_inference_time()};
+      if (!options.keep || options.keep(result)) iterations.push_back(std::move(result));
+    }
+    results.add(runner->name(), std::move(iterations));
+  }
+  return results;
+}
+
+AccuracyResult Comparator::compare_accuracy(const RunResults& results, const CompareOptions& options) {
+  AccuracyOptions accuracy;
+  for (const CompareFunc& f : options.compare_funcs) accuracy.functions.push_back(f.function());
+  accuracy.compare.fail_fast = options.fail_fast;
+  accuracy.pairs = options.comparisons;
+  CompareObserver silent;
+  TextRenderer renderer;
+  AccuracyComparison comparison(std::move(accuracy), options.logs ? static_cast<CompareObserver&>(renderer) : silent);
+  size_t iterations = results.runners().empty() ? 0 : SIZE_MAX;
+  for (const auto& [name, list] : results.runners()) iterations = std::min(iterations, list.size());
+  for (size_t i = 0; i < iterations; ++i) {
+    std::vector<std::shared_ptr<const OutputSource>> sources;
+    for (const auto& [name, list] : results.runners()) sources.push_back(std::make_shared<OutputList>(name, list[i].outputs));
+    if (!comparison.add(sources)) break;
+  }
+  AccuracyResult all;
+  for (const PairSummary& s : comparison.summaries()) {
+    PairAccuracy& pair = all.pairs.emplace_back(PairAccuracy{.runner0 = s.runner0, .runner1 = s.runner1, .iterations = s.iterations, .passed = s.passed_iterations});
+    for (const FunctionSummary& f : s.functions)
+      for (const OutputSummary& o : f.outputs)
+        pair.outputs.push_back({.output = o.output, .function = f.label, .iterations = o.iterations, .passed = o.passed, .metrics = metrics_of(o.mean)});
+  }
+  return all;
+}
+
+RunResults Comparator::postprocess(RunResults results, const PostprocessFunc& function) {
+  for (auto& [name, iterations] : results.runners())
+    for (IterationResult& r : iterations) r = function(std::move(r));
+  return results;
+}
+
+std::vector<std::string> Comparator::validate(const RunResults& results, bool check_inf, bool check_nan) {
+  std::vector<std::string> invalid;
+  for (const auto& [name, iterations] : results.runners())
+    for (size_t i = 0; i < iterations.size(); ++i)
+      for (const NamedTensor& t : iterations[i].outputs)
+        if (!validate_output(name, t.name, t.tensor, {.check_inf = check_inf, .check_nan = check_nan}).valid())
+          invalid.push_back(fmt::format("{}/{}/{}", name, i, t.name));
+  return invalid;
+}
+
+std::vector<Comparator::Verdict> Comparator::arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results, const DataSource& data) {
+  const std::shared_ptr<Model> own = clone_model(*model);
+  if (!own->functions.empty()) pass_inline_functions::def.run(*own);
+  assay::infer_shapes(*own);
+  const std::vector<TensorInfo> inputs = tensor_infos(own->graph->inputs);
+  std::vector<Verdict> verdicts;
+  for (size_t i = 0;; ++i) {
+    std::vector<StoredTensorList> outputs;
+    std::vector<std::string> names;
+    for (const auto& [name, iterations] : results.runners())
+      if (i < iterations.size()) {
+        outputs.push_back(stored(iterations[i].outputs));
+        names.push_back(name);
+      }
+    if (names.empty()) return verdicts;
+    const std::optional<FeedDict> feed = data(inputs);
+    require(feed.has_value(), ErrorCode::kInvalidArgument, "there are results of iteration {}, but no data for it", i);
+    std::vector<Tensor> tensors;
+    for (const TensorInfo& info : inputs) {
+      const auto it = feed->find(info.name);
+      require(it != feed->end(), ErrorCode::kInvalidArgument, "the data of iteration {} lack the input '{}'", i, info.name);
+      tensors.push_back(it->second);
+    }
+    std::vector<ArbiterCase> cases;
+    for (size_t r = 0; r < names.size(); ++r) cases.push_back({names[r], &outputs[r]});
+    for (const ArbiterVerdict& v : assay::arbitrate(own, tensors, cases).outputs)
+      verdicts.push_back({.runner = v.runner, .output = v.output, .verdict = std::string(verdict_name(v.verdict)),
+                          .made_by = v.verdict == assay::Verdict::kWrong ? v.node : std::string()});
+  }
+}
+
+}  // namespace assay::poly

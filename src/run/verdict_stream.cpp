@@ -1,0 +1,51 @@
+#include "run/verdict_stream.h"
+
+#include "assay/backend_set.h"
+#include "backends/session_info.h"
+#include "run/check_results.h"
+#include "run/coerce_inputs.h"
+
+namespace assay {
+namespace {
+
+std::vector<std::string> first_names(const RunReport& report, size_t count) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.push_back(report.runners[i].name);
+  return names;
+}
+
+}  // namespace
+
+VerdictStream::VerdictStream(const RunOptions& options, ModelLoader& loader, RunReport& report, size_t live,
+                             TensorStore& store, RunObserver& observer)
+    : options_(options),
+      report_(report),
+      live_(live),
+      observer_(observer),
+      model_(loader.load_for(built_in_backends().get("reference")).model),
+      own_outputs_(loader.own_outputs()),
+      inputs_(tensor_infos(model_->graph->inputs)),
+      tracer_(options, first_names(report, live), store, observer) {
+  if (!options.save_verdict.empty()) writer_.emplace(options.save_verdict);
+}
+
+void VerdictStream::judge(const std::vector<IterationResult>& results, const TensorList& data,
+                          int64_t iteration) {
+  if (!options_.partial)
+    for (size_t i = live_; i < results.size(); ++i)
+      check_result(results[i].runner_name, results[i], iteration, *model_, own_outputs_);
+  std::vector<ArbiterCase> cases;
+  for (const IterationResult& r : results) cases.push_back({r.runner_name, &r.outputs});
+  Arbitration judged = arbitrate(model_, coerce_inputs(data, inputs_), cases, options_.arbiter);
+  tracer_.trace(judged, data);
+  ++report_.verdicts.iterations;
+  for (const ArbiterVerdict& o : judged.outputs) ++report_.verdicts.of[static_cast<size_t>(o.verdict)];
+  observer_.on_verdict(judged, options_.arbiter, iteration);
+  if (writer_) writer_->add(judged);
+}
+
+void VerdictStream::finish() {
+  if (writer_) writer_->commit();
+}
+
+}  // namespace assay

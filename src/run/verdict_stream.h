@@ -1,0 +1,44 @@
+// The float64 verdict on a run, iteration by iteration.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arbiter/arbiter.h"
+#include "run/comparator.h"
+#include "run/results.h"
+#include "run/tracer.h"
+#include "tensor/tensor_store.h"
+
+namespace assay {
+
+/// Judges all runners of an iteration, traces what seems wrong, and adds up what it found. What is given to
+/// it outlives it.
+class VerdictStream {
+ public:
+  /// `report` has the names of the runners, of which the first `live` ran here; it gets the counts.
+  VerdictStream(const RunOptions& options, ModelLoader& loader, RunReport& report, size_t live,
+                TensorStore& store, RunObserver& observer);
+  /// The model's.
+  const std::vector<TensorInfo>& inputs() const { return inputs_; }
+  /// `data` by name. Throws Error when the reference cannot evaluate the model, and for results that are not
+  /// the model's (unless they may be partial).
+  void judge(const std::vector<IterationResult>& results, const TensorList& data, int64_t iteration);
+  /// Completes the file of verdicts.
+  void finish();
+
+ private:
+  const RunOptions& options_;
+  RunReport& report_;
+  size_t live_;
+  RunObserver& observer_;
+  std::shared_ptr<const Model> model_;
+  std::vector<std::string> own_outputs_;
+  std::vector<TensorInfo> inputs_;
+  Tracer tracer_;
+  std::optional<VerdictWriter> writer_;
+};
+
+}  // namespace assay
