@@ -10,10 +10,10 @@ int main() {
   using namespace assay;
   using namespace assay::poly;
   // Nothing is built yet: a loader works when it is called.
-  EngineFromNetwork build(NetworkFromOnnxPath(identity_model()), CreateConfig{.fp16 = true});
+  EngineFromNetwork build{NetworkFromOnnxPath(identity_model()), CreateConfig{.fp16 = true}};
 
   // SaveEngine gives the engine on, so that it stands in the place of `build`.
-  TrtRunner runner(SaveEngine(build, "identity.plan"));
+  TrtRunner runner{SaveEngine(build, "identity.plan")};
   const Active active(runner);
   const Tensor input = Tensor::from<float>(Shape{1, 1, 2, 2}, std::vector<float>{1, 2, 3, 4});
   const TensorList outputs = runner.infer({{"x", input}});

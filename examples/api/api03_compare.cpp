@@ -11,7 +11,7 @@ int main() {
   using namespace assay;
   using namespace assay::poly;
   const OnnxFromPath load(dynamic_model());
-  TrtRunner engine(EngineFromNetwork(load));
+  TrtRunner engine{EngineFromNetwork(load)};
   // ONNX Runtime where it is installed, else the float64 reference.
   std::unique_ptr<BaseRunner> other;
   if (built_in_backends().get("onnxrt").probe({}).empty())

@@ -9,7 +9,7 @@
 int main() {
   using namespace assay;
   using namespace assay::poly;
-  RefRunner runner(OnnxFromPath(dynamic_model()));
+  RefRunner runner{OnnxFromPath(dynamic_model())};
   int seen = 0, wrong = 0;
   // Any function that gives one set of inputs after the other is a data set.
   const DataSource data = [next = 0](const std::vector<TensorInfo>&) mutable -> std::optional<FeedDict> {

@@ -17,7 +17,7 @@ int main() {
   });
   const auto config = func::extend(CreateConfig(), [](Config& c) { c.builder.optimization_level = 0; });
 
-  TrtRunner runner(EngineFromNetwork(network, config));
+  TrtRunner runner{EngineFromNetwork(network, config)};
   const Active active(runner);
   const Tensor input = Tensor::from<float>(Shape{1, 1, 2, 2}, std::vector<float>{1, 1, 2, 2});
   const TensorList outputs = runner.infer({{"x", input}});

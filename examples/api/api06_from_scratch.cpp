@@ -19,7 +19,7 @@ int main() {
     Value* pool = layer(g, "GlobalAveragePool", {relu}, {"pool"})[0];
     g.outputs = layer(g, "Flatten", {pool}, {"features"});
   });
-  TrtRunner runner(EngineFromNetwork(network));
+  TrtRunner runner{EngineFromNetwork(network)};
   const Active active(runner);
   Tensor image = Tensor::zeros(DType::kFloat32, Shape{1, 1, 4, 4});
   for (float& p : image.mutable_span<float>()) p = 1;

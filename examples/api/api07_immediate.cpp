@@ -17,7 +17,7 @@ int main() {
   std::printf("%s: a plan of %zu bytes\n", engine->name().c_str(), plan.size());
 
   // An engine is as good as a loader of it.
-  TrtRunner first(engine), second(engine_from_bytes(plan));
+  TrtRunner first{engine}, second{engine_from_bytes(plan)};
   const Active first_active(first), second_active(second);
   const Tensor input = Tensor::from<float>(Shape{1, 1, 2, 2}, std::vector<float>{1, 2, 3, 4});
   const Tensor a = first.infer({{"x", input}})[0].tensor, b = second.infer({{"x", input}})[0].tensor;

@@ -14,6 +14,7 @@ inline std::string identity_model() {
   Graph& g = *model.graph;
   Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(1), Dim(2), Dim(2)}));
   g.outputs = layer(g, "Identity", {x}, {"y"});
+  g.outputs[0]->rename("y");
   g.outputs[0]->type = x->type;
   save_model(model, "identity.onnx");
   return "identity.onnx";
@@ -30,6 +31,7 @@ inline std::string dynamic_model() {
   for (int64_t i = 0; i < w.numel(); ++i) w.mutable_data<float>()[i] = static_cast<float>(i % 5) - 2;
   Value* product = layer(g, "MatMul", {x, w}, {"product"})[0];
   g.outputs = layer(g, "Softmax", {product}, {"y"});
+  g.outputs[0]->rename("y");
   g.outputs[0]->type = Type::tensor(DType::kFloat32, Dims{Dim::symbol("batch"), Dim(3)});
   save_model(model, "dynamic.onnx");
   return "dynamic.onnx";

@@ -1,7 +1,7 @@
 // Loaders: Polygraphy's, under their own names. A loader is an object that makes something when it is called, and not
 // before; it takes other loaders, or what they would give, so that they compose:
 //
-//   EngineFromNetwork build(NetworkFromOnnxPath("m.onnx"), CreateConfig{.fp16 = true});
+//   EngineFromNetwork build{NetworkFromOnnxPath("m.onnx"), CreateConfig{.fp16 = true}};
 //   std::shared_ptr<Engine> engine = build();
 //
 // Each has an immediate form in snake_case: engine_from_network(network, config). All of them throw Error when called.

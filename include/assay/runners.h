@@ -1,6 +1,6 @@
 // Runners: what infers, under Polygraphy's names. A runner is cheap until it is active; Active makes it so for a scope.
 //
-//   OnnxrtRunner runner(SessionFromOnnx(OnnxFromPath("m.onnx")));
+//   OnnxrtRunner runner{SessionFromOnnx(OnnxFromPath("m.onnx"))};
 //   Active active(runner);
 //   TensorList outputs = runner.infer({{"x", input}});
 #pragma once
