@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arbiter/as_one.h"
 #include "arbiter/float_range.h"
 #include "arbiter/trial.h"
 #include "arbiter/widening.h"
@@ -68,11 +69,34 @@ bool between_steps(const SuspectNode& suspect, const Trial& trial, const StoredT
       [=](int64_t i) { return std::max(a[i], b[i]); }, out);
 }
 
+/// Zeros, or numbers so small that their step is below the normal ones and may be taken as zero.
 bool has_no_range(const SuspectNode& suspect, const Trial& trial) {
   if (suspect.node.op_type != "DynamicQuantizeLinear" || trial.inputs().size() != 1) return false;
   const Tensor wide = to_float64(trial.inputs()[0]);
-  const auto x = wide.span<double>();
-  return std::all_of(x.begin(), x.end(), [](double v) { return v == 0; });
+  double low = 0, high = 0;
+  for (const double v : wide.span<double>()) low = std::min(low, v), high = std::max(high, v);
+  return (high - low) / 255 < float_range(DType::kFloat32).normal;
+}
+
+/// ONNX does not say how an interpolated number becomes an integer: runtimes round it or cut it off.
+bool is_interpolated_integer(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                             ArbiterVerdict& out) {
+  const Node& n = suspect.node;
+  if (!(is_op(n, "Resize") || is_op(n, "Upsample")) || !is_integer(stored.dtype()) ||
+      string_attribute(n, "mode", "nearest") == "nearest")
+    return false;
+  std::vector<Tensor> inputs = trial.inputs();
+  inputs[0] = convert(inputs[0], DType::kFloat64);
+  const Tensor y = trial.evaluate(std::move(inputs));
+  if (!y.defined() || y.shape() != stored.shape()) return false;
+  const double* p = y.data<double>();
+  if (!are_between(
+          stored, [=](int64_t i) { return std::ceil(p[i] - 1); },
+          [=](int64_t i) { return std::floor(p[i] + 1); }, out))
+    return false;
+  out.verdict = Verdict::kOpen;
+  out.note = "ONNX does not say how an interpolated number is rounded to an integer";
+  return true;
 }
 
 /// A backend's scale and zero point are judged on their own; the values follow from them.
@@ -141,6 +165,16 @@ bool has_special(const Tensor& t, bool only_nan) {
                      [=](double v) { return std::isnan(v) || (!only_nan && std::isinf(v)); });
 }
 
+/// Whether at least half of the elements are not what exact arithmetic gives, rounded: what a backend does
+/// otherwise shows nearly everywhere.
+bool errs_mostly(const Tensor& result, const Tensor& exact, double u) {
+  const double *r = result.data<double>(), *y = exact.data<double>();
+  int64_t erring = 0;
+  for (int64_t i = 0; i < exact.numel(); ++i)
+    erring += !(std::abs(r[i] - y[i]) <= u * std::abs(y[i]) * (1 + u));
+  return 2 * erring >= exact.numel();
+}
+
 constexpr const char* kSpecialNote =
     "its inputs hold NaN or infinities, and ONNX does not say what becomes of them";
 
@@ -155,6 +189,25 @@ bool has_special_inputs(const Trial& trial, const Tensor& result, const Tensor& 
   const double *r = result.data<double>(), *y = exact.data<double>();
   for (int64_t i = 0; i < exact.numel(); ++i)
     if (!std::isfinite(r[i]) || !std::isfinite(y[i])) most[i] = HUGE_VAL;
+  return true;
+}
+
+/// Not in narrow types, whose noise would excuse too much, and where intermediate results that were not
+/// rounded are allowed for anyway.
+bool is_computed_as_one(const SuspectNode& suspect, const StoredTensor& stored, const Tensor& result,
+                        ArbiterVerdict& out) {
+  if (unit_roundoff(stored.dtype()) > unit_roundoff(DType::kFloat32)) return false;
+  Deviation d;
+  const std::optional<AsOne> one = computed_as_one(suspect, stored.dtype(), [&](const AsOne& a) {
+    if (a.exact.shape() != result.shape()) return false;
+    d = deviation(result, a.exact, a.explained, stored.dtype());
+    return d.ratio <= 1;
+  });
+  if (!one) return false;
+  out.verdict = Verdict::kRounding;
+  out.note =
+      fmt::format("as it rounds when it is computed at once from '{}', whatever lies between", one->from);
+  set_worst(d, result, one->exact, one->explained, out);
   return true;
 }
 
@@ -177,14 +230,15 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   if (!trial.usable()) return;
   if (has_no_range(suspect, trial)) {
     out.verdict = Verdict::kOpen;
-    out.note = "its input is all zero: by ONNX's definition the scale is 0, and values are 0/0";
+    out.note = "its input is zero, or as good as: by ONNX's definition the scale is 0, and values are 0/0";
     out.beyond = 0;
     return;
   }
   if (!is_float(stored.dtype())) {
     if (stored.dtype() == standard.lanes[0].dtype())
       between_steps(suspect, trial, stored, out) || follows_own_scale(suspect, trial, stored, out) ||
-          is_out_of_range(suspect, trial, stored, out);
+          is_out_of_range(suspect, trial, stored, out) ||
+          is_interpolated_integer(suspect, trial, stored, out);
     const auto& inputs = trial.inputs();
     if (out.verdict == Verdict::kWrong && out.basis == Basis::kNode && suspect.node.op_type != "Cast" &&
         std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return has_special(t, true); })) {
@@ -222,6 +276,12 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   }
   if (is_open() && widen_for_winograd(trial, unit_roundoff(stored.dtype()), explained))
     note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
+  if (is_open() && widen_for_reciprocal(trial, exact, unit_roundoff(stored.dtype()), explained))
+    note = "as a product with the divisor's reciprocal rounds";
+  if (is_open() && errs_mostly(wide, exact, unit_roundoff(stored.dtype())) &&
+      widen_for_dequantised(trial, suspect, unit_roundoff(stored.dtype()), explained))
+    note = "as it rounds when the scale of DequantizeLinear is applied afterwards";
+  if (is_open() && is_computed_as_one(suspect, stored, wide, out)) return;
   Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
   const bool special = d.ratio > 1 && has_special_inputs(trial, wide, exact, explained);
   if (special) {

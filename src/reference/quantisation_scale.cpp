@@ -28,4 +28,9 @@ int quantisation_scale_input(const Node& n) {
                                                                                               : found->input;
 }
 
+bool gives_levels(const Node& n) {
+  return n.op_type == "QuantizeLinear" || n.op_type == "DynamicQuantizeLinear" || n.op_type == "QGemm" ||
+         n.op_type.starts_with("QLinear");
+}
+
 }  // namespace assay
