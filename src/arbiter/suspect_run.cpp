@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arbiter/excuses.h"
+#include "arbiter/left_open.h"
 #include "arbiter/pattern.h"
 #include "graph/order.h"
 #include "graph/read.h"

@@ -133,7 +133,6 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
   LaneSubgraphs subgraphs(*this, frame, lane);
   EvalContext c(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   c.ideal = impl_.ideal();
-  c.seed = key;
   if (lane != 0 && op.op->numerics.perturb != nullptr)
     op.op->numerics.perturb(c, std::ranges::max(unit_roundoffs(n)), mix_key(mix_key(key, lane), frame.run()));
   else

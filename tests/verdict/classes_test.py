@@ -32,10 +32,13 @@ class Classes:
     def __init__(self, assay, folder):
         self.assay, self.folder = assay, Path(folder)
 
-    def run(self, model, *options, code):
+    def attempt(self, model, *options):
         path = self.folder / "model.onnxtxt"
         path.write_text(HEAD + model)
-        done = subprocess.run([self.assay, "run", path, *options], capture_output=True, text=True, timeout=60)
+        return subprocess.run([self.assay, "run", path, *options], capture_output=True, text=True, timeout=60)
+
+    def run(self, model, *options, code):
+        done = self.attempt(model, *options)
         text = done.stdout + done.stderr
         assert done.returncode == code, (model, options, done.returncode, text[-3000:])
         return text
