@@ -29,12 +29,14 @@ def results(*iterations):
 
 
 class Classes:
+    head = HEAD
+
     def __init__(self, assay, folder):
         self.assay, self.folder = assay, Path(folder)
 
     def attempt(self, model, *options):
         path = self.folder / "model.onnxtxt"
-        path.write_text(HEAD + model)
+        path.write_text(self.head + model)
         return subprocess.run([self.assay, "run", path, *options], capture_output=True, text=True, timeout=60)
 
     def run(self, model, *options, code):
