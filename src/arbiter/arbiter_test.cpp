@@ -473,6 +473,37 @@ TEST(Arbiter, AJumpIsJudgedElementByElement) {
   EXPECT_EQ(with(1'000'000'000, 1), Verdict::kWrong);
 }
 
+TEST(Arbiter, JumpsOfNarrowNumbersGoWhereTheyMay) {
+  TestModel m;
+  Value* h = m.node("Mul", "h",
+                    {m.input("x", {200}, DType::kFloat16),
+                     m.constant("k", convert(Tensor::scalar(1 / 3.0F), DType::kFloat16))});
+  const auto model = m.with_outputs({h, m.node("Floor", "y", {h})});
+  std::vector<float> x;
+  for (int i = 0; i < 200; ++i) x.push_back(static_cast<float>(i));
+  const std::vector<Tensor> feed{convert(Tensor::vector<float>(x), DType::kFloat16)};
+  const StoredTensorList results = results_of(*model, feed);
+  const Tensor inputs = to_float64(results[0].tensor.load()), right = to_float64(results[1].tensor.load());
+  const auto with = [&](int64_t at, double value) {
+    Tensor t = to_float64(results[1].tensor.load());
+    t.mutable_data<double>()[at] = value;
+    const Arbitration a = judge(model, feed, {results[0], {"y", convert(t, DType::kFloat16)}});
+    return a.outputs.back().verdict;
+  };
+  int next_to_a_step = 0;
+  for (int64_t i = 1; i < 200; ++i) {
+    const double v = inputs.data<double>()[i], y = right.data<double>()[i];
+    const bool may_be_lower = v == y;
+    next_to_a_step += may_be_lower;
+    EXPECT_EQ(with(i, y - 1) == Verdict::kWrong, !may_be_lower) << v;
+    EXPECT_EQ(with(i, y + 1), Verdict::kWrong) << v;
+    EXPECT_EQ(with(i, y + 0.5), Verdict::kWrong) << v;
+  }
+  EXPECT_NE(with(0, 0), Verdict::kWrong);
+  EXPECT_EQ(with(0, -1), Verdict::kWrong);
+  EXPECT_GT(next_to_a_step, 0);
+}
+
 TEST(Arbiter, SumsOfWholeNumbersAreExact) {
   TestModel m;
   const auto model =

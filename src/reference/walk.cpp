@@ -312,8 +312,9 @@ Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes
       largest =
           map_broadcast<double>(largest, c, [](double a, double b) { return std::max(a, std::abs(b)); });
   const double near_zero = rounding_near_zero(t.dtype());
+  const double whole = gives_whole_numbers(*v.producer()) ? 1 / u : -1;
   const Tensor bound = map_broadcast<double>(lanes[0], largest, [=](double x, double any) {
-    return any == 0 ? 0 : std::max(u * std::abs(x), near_zero);
+    return any == 0 || std::abs(x) <= whole ? 0 : std::max(u * std::abs(x), near_zero);
   });
   const uint64_t key = mix_key(impl_.nodes.at(v.producer()).key, 0x0b);
   const auto finite = [&](size_t lane) {
