@@ -473,6 +473,129 @@ TEST(Arbiter, AJumpIsJudgedElementByElement) {
   EXPECT_EQ(with(1'000'000'000, 1), Verdict::kWrong);
 }
 
+TEST(Arbiter, JumpsOfNarrowNumbersGoWhereTheyMay) {
+  TestModel m;
+  Value* h = m.node("Mul", "h",
+                    {m.input("x", {200}, DType::kFloat16),
+                     m.constant("k", convert(Tensor::scalar(1 / 3.0F), DType::kFloat16))});
+  const auto model = m.with_outputs({h, m.node("Floor", "y", {h})});
+  std::vector<float> x;
+  for (int i = 0; i < 200; ++i) x.push_back(static_cast<float>(i));
+  const std::vector<Tensor> feed{convert(Tensor::vector<float>(x), DType::kFloat16)};
+  const StoredTensorList results = results_of(*model, feed);
+  const Tensor inputs = to_float64(results[0].tensor.load()), right = to_float64(results[1].tensor.load());
+  const auto with = [&](int64_t at, double value) {
+    Tensor t = to_float64(results[1].tensor.load());
+    t.mutable_data<double>()[at] = value;
+    const Arbitration a = judge(model, feed, {results[0], {"y", convert(t, DType::kFloat16)}});
+    return a.outputs.back().verdict;
+  };
+  int next_to_a_step = 0;
+  for (int64_t i = 1; i < 200; ++i) {
+    const double v = inputs.data<double>()[i], y = right.data<double>()[i];
+    const bool may_be_lower = v == y;
+    next_to_a_step += may_be_lower;
+    EXPECT_EQ(with(i, y - 1) == Verdict::kWrong, !may_be_lower) << v;
+    EXPECT_EQ(with(i, y + 1), Verdict::kWrong) << v;
+    EXPECT_EQ(with(i, y + 0.5), Verdict::kWrong) << v;
+  }
+  EXPECT_NE(with(0, 0), Verdict::kWrong);
+  EXPECT_EQ(with(0, -1), Verdict::kWrong);
+  EXPECT_GT(next_to_a_step, 0);
+}
+
+TEST(Arbiter, AQuotientMayBeAProductWithTheReciprocal) {
+  TestModel m;
+  const auto model = m.with_outputs(
+      {m.node("Div", "y", {m.input("x", {500}), m.constant("c", Tensor::scalar(2.8284271F))})});
+  const std::vector<Tensor> feed{random_floats({500}, 3)};
+  const float reciprocal = 1 / 2.8284271F;
+  const auto verdict = [&](float factor) {
+    std::vector<float> y;
+    for (const float x : feed[0].span<float>()) y.push_back(x * reciprocal * factor);
+    return judge(model, feed, {{"y", Tensor::vector<float>(y)}}).outputs[0].verdict;
+  };
+  EXPECT_EQ(verdict(1), Verdict::kRounding);
+  EXPECT_EQ(verdict(1 + 0x1p-21F), Verdict::kWrong);
+}
+
+/// (x - mean) / sqrt(variance + 1e-6) over rows of 50 numbers near 0.3, all values known.
+struct Normalisation {
+  Normalisation() {
+    TestModel m;
+    Value* x = m.input("x", {3, 50});
+    Value* rows = m.constant("rows", Tensor::vector<int64_t>({1}));
+    Value* d = m.node("Sub", "d", {x, m.node("ReduceMean", "m", {x, rows})});
+    Value* v = m.node("ReduceMean", "v", {m.node("Mul", "s", {d, d}), rows});
+    Value* r = m.node("Sqrt", "r", {m.node("Add", "e", {v, m.constant("c", Tensor::scalar(1e-6F))})});
+    model = m.with_outputs({m.node("Div", "y", {d, r})});
+    std::vector<float> data;
+    for (int i = 0; i < 150; ++i) data.push_back(0.3F + 1e-5F * static_cast<float>(i % 7));
+    feed = {Tensor::vector<float>(data).reshaped({3, 50})};
+    results = results_of(*model, feed);
+  }
+  Verdict with(double shift, int count) {
+    Tensor y = to_float64(results.back().tensor.load());
+    for (int i = 0; i < count; ++i) y.mutable_data<double>()[i] += shift;
+    StoredTensorList changed(results.begin(), results.end() - 1);
+    changed.push_back({"y", convert(y, DType::kFloat32)});
+    return judge(model, feed, changed).outputs.back().verdict;
+  }
+  std::shared_ptr<const Model> model;
+  std::vector<Tensor> feed;
+  StoredTensorList results;
+};
+
+TEST(Arbiter, ANormalisationMayBeComputedAtOnce) {
+  Normalisation n;
+  EXPECT_NE(n.with(0, 0), Verdict::kWrong);
+  // A unit in the last place of the mean, 3e-8, over the deviation of about 1e-3.
+  EXPECT_EQ(n.with(2.98e-5, 150), Verdict::kRounding);
+  EXPECT_EQ(n.with(2.98e-3, 150), Verdict::kWrong);
+  EXPECT_EQ(n.with(2.98e-3, 1), Verdict::kWrong);
+}
+
+TEST(Arbiter, SmallAddendsThatFloat64LosesAreNoExactSums) {
+  TestModel m;
+  Value* k = m.constant("k", Tensor::scalar(1000.0F));
+  const auto model = m.with_outputs({m.node("Sub", "y", {m.node("Add", "s", {m.input("x", {100}), k}), k})});
+  const std::vector<Tensor> feed{Tensor::vector<float>(std::vector<float>(100, 1e-30F))};
+  EXPECT_NE(judge(model, feed, {{"y", feed[0]}}).outputs[0].verdict, Verdict::kWrong);
+  EXPECT_NE(judge(model, feed, {{"y", Tensor::vector<float>(std::vector<float>(100, 0))}}).outputs[0].verdict,
+            Verdict::kWrong);
+  EXPECT_EQ(
+      judge(model, feed, {{"y", Tensor::vector<float>(std::vector<float>(100, 1e-2F))}}).outputs[0].verdict,
+      Verdict::kWrong);
+}
+
+TEST(Arbiter, LevelsMayBeAStepOffWhereOnlyOutputsAreKnown) {
+  TestModel m;
+  Value *scale = m.constant("scale", Tensor::scalar(0.01F)),
+        *zero = m.constant("zero", Tensor::scalar<uint8_t>(128));
+  const auto levels = [&](const std::string& name, Value* v) {
+    return m.node("QuantizeLinear", name, {v, scale, zero});
+  };
+  const auto numbers = [&](const std::string& name, Value* v) {
+    return m.node("DequantizeLinear", name, {v, scale, zero});
+  };
+  Value* h = numbers("b", levels("a", m.input("x", {200})));
+  const auto model = m.with_outputs({numbers("y", levels("q", m.node("Sigmoid", "h", {h})))});
+  const std::vector<Tensor> feed{random_floats({200}, 3)};
+  const StoredTensorList all = results_of(*model, feed);
+  const auto verdict = [&](double steps, bool marked) {
+    StoredTensorList results = marked ? all : StoredTensorList();
+    if (marked) results.pop_back();
+    Tensor y = to_float64(all.back().tensor.load());
+    for (int i = 0; i < 20; ++i) y.mutable_data<double>()[7 * i] += 0.01 * steps;
+    results.push_back({"y", convert(y, DType::kFloat32)});
+    return judge(model, feed, results).outputs.back().verdict;
+  };
+  EXPECT_EQ(verdict(0, false), Verdict::kAgrees);
+  EXPECT_EQ(verdict(1, false), Verdict::kRounding);
+  EXPECT_EQ(verdict(100, false), Verdict::kWrong);
+  EXPECT_EQ(verdict(1, true), Verdict::kWrong);
+}
+
 TEST(Arbiter, SumsOfWholeNumbersAreExact) {
   TestModel m;
   const auto model =

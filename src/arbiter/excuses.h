@@ -16,9 +16,6 @@ struct SuspectNode {
   std::function<Tensor(const Value&)> own;  ///< undefined when a value is not known
 };
 
-/// Whether ONNX leaves to every backend which numbers the node draws.
-bool is_random(const Node& node, const Model& model);
-
 /// Judges again with what may excuse the result: numbers too small for normal ones taken as zero, addends so
 /// alike that their roundings do not cancel, a quantised value half-way between two, and what ONNX leaves
 /// open. Changes `out` when that explains it, and says so in its note.

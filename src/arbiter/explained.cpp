@@ -145,7 +145,8 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
         y, [=](double x) { return std::abs(x) < range.normal && !keeps ? std::abs(x) : 0; });
     out.possible = out.most;
   } else {
-    const double floor = keeps ? range.smallest : range.normal * error.operations;
+    // Exponentials are made as 2^n p with p above 1/sqrt(2): 2^n may be flushed where the result is normal.
+    const double floor = keeps ? range.smallest : range.normal * std::max(error.operations, 2.0);
     out.possible = map_elements<double>(error.worst, [=](double w) { return w + floor; });
     out.most = map_broadcast<double>(error.expected, out.possible,
                                      [=](double e, double w) { return std::min(kOwnFactor * e + floor, w); });

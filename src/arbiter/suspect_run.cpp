@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "arbiter/excuses.h"
+#include "arbiter/jumps.h"
+#include "arbiter/left_open.h"
 #include "arbiter/pattern.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -134,6 +136,9 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       excuse({*v.producer(), model_, v, own}, stored, standard, out);
     }
   }
+  if (out.verdict == Verdict::kRounding && whole && out.basis == Basis::kNode && v.producer() != nullptr)
+    judge_jumps({*v.producer(), model_, v, [&](const Value& input) { return seen(input); }}, stored, lanes,
+                out);
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
   if (right && before.spoiled && whole) {

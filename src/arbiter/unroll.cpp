@@ -8,6 +8,7 @@
 #include "graph/clone.h"
 #include "graph/order.h"
 #include "graph/read.h"
+#include "reference/evaluate.h"
 #include "tensor/value_tensors.h"
 
 namespace assay {
@@ -193,6 +194,8 @@ Tensor Unroller::known(const Value* v) {
   if (v == nullptr) return {};
   if (v->is_constant()) return v->tensor().defined() ? v->tensor().aligned() : Tensor();
   if (const auto it = known_.find(v); it != known_.end()) return it->second;
+  if (const Node* n = v->producer(); n != nullptr && is_op(*n, "Constant"))
+    return known_[v] = evaluate_node(*n, require_op(*n, model_), {}).at(0);
   if (!names_of_main_.contains(v->name())) return {};
   const auto it = stored_.find(v->name());
   return it == stored_.end() ? Tensor() : it->second->load();

@@ -20,4 +20,12 @@ void widen_for_alike(const Trial& trial, double u, Explained& explained);
 /// tile, also where its own window is small. False when the node is no such convolution.
 bool widen_for_winograd(const Trial& trial, double u, Explained& explained);
 
+/// A quotient may be computed as a product with the reciprocal, which is rounded, too. False when the node is
+/// no Div.
+bool widen_for_reciprocal(const Trial& trial, const Tensor& exact, double u, Explained& explained);
+
+/// Inputs that DequantizeLinear gave may have been used before their scale was applied and the zero point
+/// taken off, so that both are rounded apart. False when there are none.
+bool widen_for_dequantised(const Trial& trial, const SuspectNode& suspect, double u, Explained& explained);
+
 }  // namespace assay

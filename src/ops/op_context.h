@@ -144,8 +144,6 @@ class EvalContext : public OpContext {
     return node().output(i) != nullptr ? leaf_dtype(node().output(i)->type) : DType::kUndefined;
   }
   SubgraphRunner& subgraphs() const;
-  /// Seed for random operators: differs from node to node, equal from run to run.
-  uint64_t seed = 0;
   /// The float64 reference is running: every float is a float64 that stands for the ideal value, whatever
   /// type the model declares, so rounding to a narrower float type (Cast) is left out.
   bool ideal = false;

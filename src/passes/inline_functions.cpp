@@ -3,6 +3,7 @@
 #include "graph/clone.h"
 #include "graph/function_index.h"
 #include "graph/node_order.h"
+#include "graph/order.h"
 #include "ops/check.h"
 #include "passes/origins.h"
 #include "passes/pass_list.h"
@@ -86,22 +87,38 @@ void inline_call(Node& call, const Function& f, NodeOrder& nodes) {
   nodes.remove(call);
 }
 
+using Calls = std::vector<std::pair<Node*, const Function*>>;
+
+/// The calls in each graph, outer graphs first: names that inner ones are given must not hide theirs.
+void collect(Graph& g, const FunctionIndex& functions, Model& model,
+             std::vector<std::pair<Graph*, Calls>>& found) {
+  Calls calls;
+  for (const auto& n : g.nodes()) {
+    const Function* f = functions.called(*n);
+    if (f != nullptr && imports_agree(*f, model)) calls.emplace_back(n.get(), f);
+  }
+  if (!calls.empty()) found.emplace_back(&g, std::move(calls));
+  for (const auto& n : g.nodes())
+    for (Attribute& a : n->attributes)
+      if (auto* body = std::get_if<std::shared_ptr<Graph>>(&a.data)) collect(**body, functions, model, found);
+}
+
 bool run(Model& model) {
-  Graph& g = *model.graph;
+  check_depth(model);
   const FunctionIndex functions(model);
   size_t total = 0;
   for (int depth = 0; depth < kMaxDepth; ++depth) {
-    std::vector<std::pair<Node*, const Function*>> calls;
-    for (const auto& n : g.nodes()) {
-      const Function* f = functions.called(*n);
-      if (f != nullptr && imports_agree(*f, model)) calls.emplace_back(n.get(), f);
+    std::vector<std::pair<Graph*, Calls>> graphs;
+    collect(*model.graph, functions, model, graphs);
+    if (graphs.empty()) return total > 0;
+    for (const auto& [graph, calls] : graphs) {
+      total += calls.size();
+      require(total <= kMaxCalls, ErrorCode::kInvalidModel, "more than {} calls of local functions",
+              kMaxCalls);
+      NodeOrder nodes(*graph);
+      for (const auto& [call, function] : calls) inline_call(*call, *function, nodes);
+      nodes.commit();
     }
-    if (calls.empty()) return total > 0;
-    total += calls.size();
-    require(total <= kMaxCalls, ErrorCode::kInvalidModel, "more than {} calls of local functions", kMaxCalls);
-    NodeOrder nodes(g);
-    for (const auto& [call, function] : calls) inline_call(*call, *function, nodes);
-    nodes.commit();
   }
   fail(ErrorCode::kInvalidModel, "local functions call each other deeper than {}", kMaxDepth);
 }

@@ -56,6 +56,11 @@ constexpr PassCase kCases[] = {
     // eliminate_idempotent
     {"eliminate_idempotent", "g (float[2] x) => (float[2] y) { a = Relu (x) b = Relu (a) y = Neg (b) }",
      "Relu(x); y = Neg(%0)"},
+    {"inline_functions",
+     "g (bool c, float[2] x) => (float[2] y) { y = If <then_branch = t () => (float[2] a) { a = local.f (x) }, "
+     "else_branch = e () => (float[2] z) { z = Neg (x) }> (c) } <domain: \"local\", opset_import: [\"\" : 17]> "
+     "f (a) => (b) { b = Relu (a) }",
+     "y = If<then_branch={a = Relu(x)}, else_branch={z = Neg(x)}>(c)"},
     {"eliminate_idempotent",
      "g (float[4] x) => (float[4] y) <float low = {0}, float high = {1}> { a = Relu (x) y = Clip (a, low, high) }",
      "y = Clip(x, 0, 1)"},

@@ -24,6 +24,26 @@ Tensor rounding_of(const Tensor& y, double u) {
   });
 }
 
+/// What float64 itself loses in a sum or difference (D. E. Knuth's TwoSum): a result that a narrow type has
+/// is no exact one when a small addend went under.
+Tensor rounding_of_sum(EvalContext& c, const Tensor& y, double u) {
+  const Tensor plain = rounding_of(y, u);
+  const auto bounds = plain.span<double>();
+  const double sign = c.op().name == "Sub" ? -1 : 1;
+  const auto& inputs = c.inputs();
+  if ((c.op().name != "Add" && c.op().name != "Sub") || inputs.size() != 2 ||
+      std::ranges::find(bounds, 0.0) == bounds.end())
+    return plain;
+  const Tensor lost = map_broadcast<double>(inputs[0], inputs[1], [sign](double a, double other) {
+    const double b = sign * other, sum = a + b, part = sum - a;
+    return (a - (sum - part)) + (b - part);
+  });
+  if (lost.shape() != y.shape()) return plain;
+  const Tensor whole = map_broadcast<double>(
+      y, lost, [u](double x, double l) { return l != 0 && std::isfinite(x) ? u * std::abs(x) : 0; });
+  return map_broadcast<double>(plain, whole, [](double a, double b) { return std::max(a, b); });
+}
+
 std::vector<Tensor> computed(EvalContext& c, std::vector<Tensor> inputs, void (*f)(EvalContext&)) {
   EvalContext own(c.node(), c.op(), c.version(), std::move(inputs));
   own.ideal = true;
@@ -130,7 +150,8 @@ Tensor bound_of(EvalContext& c, const Accumulation& sums, size_t i, const Tensor
     case Numerics::Kind::kExact:
       return {};
     case Numerics::Kind::kElementwise:
-      return expected && numerics.ulps <= 1 ? rounding_of(y, u) : scaled_magnitude(y, numerics.ulps * u);
+      return expected && numerics.ulps <= 1 ? rounding_of_sum(c, y, u)
+                                            : scaled_magnitude(y, numerics.ulps * u);
     case Numerics::Kind::kAccumulating: {
       const Tensor bound =
           expected ? statistical_sum(y, sums.drift[i], sums.magnitude[i], sums.terms, numerics.ulps, u)

@@ -24,6 +24,9 @@ struct InterpreterOptions {
   ReferencePrecision precision = ReferencePrecision::kFloat64;
   int noisy_lanes = 0;  ///< only with kFloat64
   uint64_t seed = 1;    ///< of the noise
+  /// Noisy lanes have each level of a quantisation up to one step off, as backends may that compute in
+  /// integers what the model writes as dequantised floats.
+  bool noisy_levels = false;
   /// Steps (ops/work.h) that a run may take; what needs more throws Error (kUnsupported).
   int64_t max_work = INT64_MAX;
   /// Evaluates the nodes whose operators are unknown; null: they are an error.

@@ -28,4 +28,14 @@ int quantisation_scale_input(const Node& n) {
                                                                                               : found->input;
 }
 
+bool gives_whole_numbers(const Node& n) {
+  static constexpr std::string_view kNames[] = {"Ceil", "Floor", "Round", "Sign"};
+  return n.domain.empty() && std::ranges::find(kNames, n.op_type) != std::end(kNames);
+}
+
+bool gives_levels(const Node& n) {
+  return n.op_type == "QuantizeLinear" || n.op_type == "DynamicQuantizeLinear" || n.op_type == "QGemm" ||
+         n.op_type.starts_with("QLinear");
+}
+
 }  // namespace assay

@@ -19,8 +19,13 @@ constexpr int64_t kNodeWork = 1000;
 
 DType declared_dtype(const Value* v) { return v != nullptr ? leaf_dtype(v->type) : DType::kUndefined; }
 
+/// Whether a lane shows a backend that computes float16 models in float32, where nothing overflows that would
+/// in float16.
+bool has_room(size_t lane) { return lane % 2 == 1; }
+
 /// Beyond this number a type is infinite.
-double overflow_threshold(DType t) {
+double overflow_threshold(DType t, size_t lane) {
+  if (has_room(lane) && unit_roundoff(t) > unit_roundoff(DType::kFloat32)) return HUGE_VAL;
   switch (t) {
     case DType::kFloat16:
       return 65520;
@@ -31,9 +36,13 @@ double overflow_threshold(DType t) {
   }
 }
 
-/// y with random errors within the bound, and infinite where the type cannot hold it; no error where either
-/// is not finite. In a subgraph, which may run again and again, `run` tells its runs apart; outside it is 0.
-Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run,
+/// Half the distance of the numbers of a type that are below its normal ones, where that is no tiny number.
+double rounding_near_zero(DType t) { return t == DType::kFloat16 ? 0x1p-25 : 0; }
+
+/// y with random errors within the bound, and `absolute` more where there is one, and infinite where the type
+/// cannot hold it; no error where either is not finite. In a subgraph, which may run again and again, `run`
+/// tells its runs apart; outside it is 0.
+Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run, double absolute = 0,
                  double overflow = HUGE_VAL) {
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *py = y.data<double>(), *pb = bound.data<double>();
@@ -42,7 +51,8 @@ Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t ru
   parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const auto at = static_cast<uint64_t>(i);
-      const double error = pb[i] * (run == 0 ? noise(key, at) : recurring_noise(run_key, key, at));
+      const double size = pb[i] > 0 ? pb[i] + absolute : pb[i];
+      const double error = size * (run == 0 ? noise(key, at) : recurring_noise(run_key, key, at));
       po[i] = std::isfinite(error) ? py[i] + error : py[i];
       if (std::abs(po[i]) >= overflow) po[i] = std::copysign(HUGE_VAL, po[i]);
     }
@@ -123,7 +133,6 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
   LaneSubgraphs subgraphs(*this, frame, lane);
   EvalContext c(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   c.ideal = impl_.ideal();
-  c.seed = key;
   if (lane != 0 && op.op->numerics.perturb != nullptr)
     op.op->numerics.perturb(c, std::ranges::max(unit_roundoffs(n)), mix_key(mix_key(key, lane), frame.run()));
   else
@@ -178,7 +187,8 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
     for (size_t k = 0; k < outputs[i].size(); ++k)
       if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bound.shape())
         outputs[i][k] = perturbed(outputs[i][k], bound, mix_key(mix_key(key, frame.lanes()[k]), i),
-                                  frame.run(), overflow_threshold(declared_dtype(n.output(i))));
+                                  frame.run(), rounding_near_zero(declared_dtype(n.output(i))),
+                                  overflow_threshold(declared_dtype(n.output(i)), frame.lanes()[k]));
   }
 }
 
@@ -206,6 +216,33 @@ std::vector<Tensor> with_other_scale(const Node& n, std::vector<Tensor> inputs, 
   return inputs;
 }
 
+/// A cast to a narrow type, which a backend leaves out that computes in float32.
+bool may_not_overflow(const Node& n) {
+  return (is_op(n, "Cast") || is_op(n, "CastLike")) && n.output(0) != nullptr &&
+         unit_roundoff(declared_dtype(n.output(0))) > unit_roundoff(DType::kFloat32);
+}
+
+/// The cast value, but infinite only where x is.
+Tensor without_overflow(const Tensor& cast, const Tensor& x) {
+  if (cast.dtype() != DType::kFloat64 || !is_float(x.dtype())) return cast;
+  const auto y = cast.span<double>();
+  if (std::none_of(y.begin(), y.end(), [](double v) { return std::isinf(v); })) return cast;
+  return map_broadcast<double>(cast, to_float64(x), [](double c, double v) { return std::isinf(c) ? v : c; });
+}
+
+/// Levels moved by -1, 0 or 1 at random, within the range of their type.
+Tensor with_other_levels(const Tensor& t, uint64_t key) {
+  Tensor moved = convert(t, DType::kFloat64);
+  const auto width = static_cast<int>(bit_width(t.dtype()));
+  const bool is_signed = is_signed_integer(t.dtype());
+  const double low = is_signed ? -std::ldexp(1, width - 1) : 0,
+               high = std::ldexp(1, is_signed ? width - 1 : width) - 1;
+  auto* x = moved.mutable_data<double>();
+  for (int64_t i = 0; i < moved.numel(); ++i)
+    x[i] = std::clamp(x[i] + static_cast<double>(mix_key(key, static_cast<uint64_t>(i)) % 3) - 1, low, high);
+  return convert(moved, t.dtype());
+}
+
 }  // namespace
 
 Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
@@ -219,7 +256,8 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
     alike = alike && all_shared(inputs.back());
   }
   const bool steps = wanted == Noise::kAdd && quantisation_scale_input(n) >= 0;
-  const bool bounded = !has_subgraph(n) && !perturbs && !steps;
+  const bool levels = wanted == Noise::kAdd && impl_.options.noisy_levels && gives_levels(n);
+  const bool bounded = !has_subgraph(n) && !perturbs && !steps && !levels;
   const bool once = !noisy || (alike && bounded);
   charge(n, inputs);
   const auto inputs_of = [&](size_t k) {
@@ -235,6 +273,12 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
     else if (!once)
       y = evaluate_noisy(n, steps ? with_other_scale(n, inputs_of(k), k) : inputs_of(k), frame,
                          frame.lanes()[k], outputs);
+    if (wanted == Noise::kAdd && has_room(frame.lanes()[k]) && may_not_overflow(n)) {
+      if (y.empty()) y = {outputs[0][0]};
+      y[0] = without_overflow(y[0], inputs[0][k]);
+    }
+    if (levels && !y.empty() && k != 0 && is_integer(y[0].dtype()))
+      y[0] = with_other_levels(y[0], mix_key(impl_.nodes.at(&n).key, frame.lanes()[k]));
     for (size_t i = 0; i < outputs.size(); ++i)
       outputs[i].push_back(y.empty() ? outputs[i][0] : std::move(y[i]));
   }
@@ -252,11 +296,26 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
   return result;
 }
 
-Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, const Lanes& computed) const {
+Lanes Walk::own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes computed) const {
   Lanes lanes(frame.lanes().size(), incoming(t));
   const double u = is_float(t.dtype()) ? unit_roundoff(t.dtype()) : 0;
   if (u <= unit_roundoff(DType::kFloat32) || v.producer() == nullptr) return lanes;
-  const Tensor bound = map_elements<double>(lanes[0], [u](double x) { return u * std::abs(x); });
+  if (may_not_overflow(*v.producer())) {
+    const Lanes given = lanes_of(v.producer()->input(0), frame);
+    for (size_t i = 0; i < computed.size() && i < given.size(); ++i)
+      computed[i] = without_overflow(computed[i], given[i]);
+  }
+  // A zero that was computed as such is one; another is what was too small.
+  Tensor largest = map_elements<double>(lanes[0], [](double x) { return std::abs(x); });
+  for (const Tensor& c : computed)
+    if (c.dtype() == DType::kFloat64 && c.shape() == t.shape())
+      largest =
+          map_broadcast<double>(largest, c, [](double a, double b) { return std::max(a, std::abs(b)); });
+  const double near_zero = rounding_near_zero(t.dtype());
+  const double whole = gives_whole_numbers(*v.producer()) ? 1 / u : -1;
+  const Tensor bound = map_broadcast<double>(lanes[0], largest, [=](double x, double any) {
+    return any == 0 || std::abs(x) <= whole ? 0 : std::max(u * std::abs(x), near_zero);
+  });
   const uint64_t key = mix_key(impl_.nodes.at(v.producer()).key, 0x0b);
   const auto finite = [&](size_t lane) {
     if (computed.empty()) return lanes[0];

@@ -132,7 +132,7 @@ class Walk {
   /// A suspect's own value in the lanes of its frame. Of a type narrower than float32 the noisy lanes hold
   /// what may have been rounded to it: a backend may pass results on before it rounds them. Where that made
   /// them infinite, they hold what the lane `computed`, if it is known.
-  Lanes own_lanes(const Tensor& t, const Value& v, const Frame& frame, const Lanes& computed) const;
+  Lanes own_lanes(const Tensor& t, const Value& v, const Frame& frame, Lanes computed) const;
   std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
   /// The lanes of a node input: a constant in every lane, or what was computed.
   Lanes lanes_of(const Value* v, const Frame& frame) const;

@@ -27,6 +27,10 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return bound_elements(c, y, u, [](double, double y) { return erf_error(y); });
 }
 
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  return bound_elements(c, y, u, [](double, double y) { return expected_erf_error(y); });
+}
+
 constexpr OpVersion kVersions[] = {
     {9, R"(
 in  input: T
@@ -42,7 +46,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Erf",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay::op_onnx_Erf

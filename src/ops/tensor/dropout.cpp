@@ -51,8 +51,8 @@ void eval(EvalContext& c) {
     std::fill_n(all.mutable_data<bool>(), all.numel(), true);
     return set_mask(c, all);
   }
-  RandomState random(
-      static_cast<uint32_t>(c.has_attr("seed") ? static_cast<uint64_t>(c.attr_int("seed")) : c.seed));
+  RandomState random(c.has_attr("seed") ? static_cast<uint32_t>(static_cast<uint64_t>(c.attr_int("seed")))
+                                        : seed_by_name(c));
   const Tensor kept =
       map_elements<double, bool>(random.doubles(x.shape()), [ratio](double r) { return r >= ratio; });
   const double scale = 1 / (1 - ratio);

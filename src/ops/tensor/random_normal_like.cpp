@@ -32,6 +32,10 @@ type T2: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "RandomNormalLike", .versions = kVersions, .random = true};
+constinit const OpDef def = {.domain = "",
+                             .name = "RandomNormalLike",
+                             .versions = kVersions,
+                             .numerics = {.kind = Numerics::Kind::kElementwise},
+                             .random = true};
 
 }  // namespace assay::op_onnx_RandomNormalLike

@@ -2,13 +2,19 @@
 
 #include <cmath>
 
+#include "base/hash.h"
 #include "ops/tensor/elements.h"
 #include "tensor/convert.h"
 
 namespace assay {
 
+uint32_t seed_by_name(const EvalContext& c) {
+  const auto& outputs = c.node().outputs();
+  return outputs.empty() || outputs[0] == nullptr ? 0 : static_cast<uint32_t>(hash_of(outputs[0]->name()));
+}
+
 RandomState random_source(const EvalContext& c) {
-  if (!c.has_attr("seed")) return RandomState(static_cast<uint32_t>(c.seed));
+  if (!c.has_attr("seed")) return RandomState(seed_by_name(c));
   const double seed = c.attr_float("seed");
   c.check(std::abs(seed) < 0x1p63, "the seed {} is out of range", seed);
   return RandomState(static_cast<uint32_t>(static_cast<int64_t>(seed)));

@@ -6,9 +6,11 @@
 
 namespace assay {
 
-/// numpy.random.RandomState, seeded by the attribute `seed`, else by EvalContext::seed: other nodes draw
-/// other numbers, every run the same.
+/// numpy.random.RandomState, seeded by the attribute `seed`, else by the name of the node's first output:
+/// other nodes draw other numbers; every run draws the same, in the reference and in the engine.
 RandomState random_source(const EvalContext& c);
+/// The seed of a node without the attribute.
+uint32_t seed_by_name(const EvalContext& c);
 
 /// The attribute `dtype`, or `otherwise` when the node leaves it out. Throws Error for an unknown type.
 DType random_dtype(const OpContext& c, DType otherwise);

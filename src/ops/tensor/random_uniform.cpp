@@ -31,6 +31,10 @@ type T: @float_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "RandomUniform", .versions = kVersions, .random = true};
+constinit const OpDef def = {.domain = "",
+                             .name = "RandomUniform",
+                             .versions = kVersions,
+                             .numerics = {.kind = Numerics::Kind::kElementwise},
+                             .random = true};
 
 }  // namespace assay::op_onnx_RandomUniform

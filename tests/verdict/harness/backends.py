@@ -59,6 +59,20 @@ class Evaluator:
             return dict(zip(session.output_names, session.run(None, feed)))
 
 
+class Openvino:
+    """On the processor, in the precision that it is told, or else in the one that it chooses."""
+
+    def __init__(self, precision=None):
+        import openvino
+        self.name, self.core = "openvino" + (f"-{precision}" if precision else ""), openvino.Core()
+        self.options = {"INFERENCE_NUM_THREADS": 1} | ({"INFERENCE_PRECISION_HINT": precision} if precision else {})
+
+    def run(self, model, feed):
+        compiled = self.core.compile_model(self.core.read_model(model.SerializeToString()), "CPU", self.options)
+        results = compiled(feed)
+        return {v.name: results[i] for i, v in enumerate(model.graph.output)}
+
+
 def tensors(results):
     """Sequences taken apart as in result files."""
     flat = {}

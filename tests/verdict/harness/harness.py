@@ -1,8 +1,11 @@
 """Tries the verdict: faults that are planted must be found and pinned on their node, healthy backends must pass.
 
 usage: harness.py ASSAY healthy [--models a,b] [--kinds a,b] [--seeds 1,2] [--suspects a,b] [--types float,float16]
+                          [--conversions none,float16,qdq]
        harness.py ASSAY planted [--models a,b] [--faults a,b] [--seeds 1,2] [--types float]
        harness.py ASSAY sample      a little of both
+
+OpenVINO (suspects openvino and openvino-f32) and converted models need the packages of tools/requirements-verdict.txt.
 """
 import argparse
 import sys
@@ -13,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import backends
+import conversions
 import healthy
 import models
 import planted
@@ -23,11 +27,11 @@ TYPES = {"float": T.FLOAT, "float16": T.FLOAT16, "bfloat16": T.BFLOAT16}
 
 
 def suspects(names, judge):
-    found = {f"onnxrt-{level}": backends.Onnxruntime(level) for level in backends.LEVELS}
-    found["onnx-evaluator"] = backends.Evaluator()
-    for name in ("engine", "stored"):
-        found[f"assay-{name}"] = verdicts.Assay(judge.assay, judge.folder, name)
-    return [found[n] for n in names]
+    known = {f"onnxrt-{level}": lambda level=level: backends.Onnxruntime(level) for level in backends.LEVELS}
+    known |= {"onnx-evaluator": backends.Evaluator, "openvino": backends.Openvino,
+              "openvino-f32": lambda: backends.Openvino("f32")}
+    known |= {f"assay-{name}": lambda name=name: verdicts.Assay(judge.assay, judge.folder, name) for name in ("engine", "stored")}
+    return [known[n]() for n in names]
 
 
 def sample(assay):
@@ -53,6 +57,7 @@ def main():
     parser.add_argument("--seeds", type=lambda t: [int(s) for s in t.split(",")], default=[1])
     parser.add_argument("--suspects", type=words, default=["onnxrt-all"])
     parser.add_argument("--types", type=lambda t: [TYPES[s] for s in t.split(",")], default=[T.FLOAT])
+    parser.add_argument("--conversions", type=words, default=["none"])
     parser.add_argument("--marks", type=words, default=["layers", "outputs"])
     parser.add_argument("--quiet", action="store_true")
     args = parser.parse_args()
@@ -64,8 +69,8 @@ def main():
         judge = verdicts.Judge(args.assay, folder)
         if args.what == "healthy":
             counts, alarms = healthy.run(judge, args.models, args.kinds, args.seeds, suspects(args.suspects, judge),
-                                         [m == "layers" for m in args.marks], args.types, show)
-            for by in range(4):
+                                         [m == "layers" for m in args.marks], args.types, show, args.conversions)
+            for by in range(5):
                 print(healthy.table(counts, by), "\n")
             wrong = [a for a in alarms if a[0] in ("WRONG", "error")]
             print(f"{sum(sum(c.values()) for c in counts.values())} comparisons in {time.time() - start:.0f} s, "

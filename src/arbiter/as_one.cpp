@@ -1,0 +1,161 @@
+#include "arbiter/as_one.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "graph/clone.h"
+#include "graph/order.h"
+#include "graph/read.h"
+#include "reference/interpreter.h"
+
+namespace assay {
+namespace {
+
+/// A normalisation with scale and bias, written out, has eleven.
+constexpr size_t kPatternNodes = 16;
+constexpr int kPatternLanes = 15;
+
+bool is_fixed(const Value& v) {
+  return v.is_constant() || (v.producer() != nullptr && is_op(*v.producer(), "Constant"));
+}
+
+constexpr std::string_view kFunctions[] = {"Erf", "HardSigmoid", "Sigmoid", "Softplus", "Tanh"};
+
+bool is_one_of(std::span<const std::string_view> names, const Node& n) {
+  return std::ranges::find(names, std::string_view(n.op_type)) != names.end() && is_op(n, n.op_type);
+}
+
+/// What kernels for whole patterns consist of: no products of matrices, no windows.
+bool is_light(const Node& n, const Model& model) {
+  const BoundOp op = bind_op(n, model);
+  if (!op || op.op->random || has_subgraph(n)) return false;
+  const Numerics::Kind kind = op.op->numerics.kind;
+  return kind == Numerics::Kind::kExact || kind == Numerics::Kind::kElementwise || is_op(n, "Pow") ||
+         op.op->name.starts_with("Reduce") || is_one_of(kFunctions, n);
+}
+
+/// The last step of an activation function x f(x), of a normalisation, of a softmax.
+bool ends_pattern(const Node& n) {
+  if (!is_op(n, "Mul") && !is_op(n, "Div")) return false;
+  return std::ranges::count_if(n.inputs(), [](const Value* v) { return v != nullptr && !is_fixed(*v); }) == 2;
+}
+
+bool is_pattern(std::span<const Node* const> nodes) {
+  static constexpr std::string_view kScales[] = {"Exp", "Pow", "Reciprocal", "Sqrt"};
+  const auto any = [&](auto is) { return std::ranges::any_of(nodes, [&](const Node* n) { return is(*n); }); };
+  return any([](const Node& n) { return is_one_of(kFunctions, n); }) ||
+         (any([](const Node& n) { return n.op_type.starts_with("Reduce"); }) &&
+          any([](const Node& n) { return is_one_of(kScales, n); }));
+}
+
+struct Pattern {
+  std::vector<const Node*> nodes;  ///< in topological order, those of constants included
+  const Value* from = nullptr;
+};
+
+/// Goes back from a node, the latest one before it first, and stops wherever a single value is left.
+class Backwards {
+ public:
+  explicit Backwards(const SuspectNode& suspect) : suspect_(suspect), all_(suspect.model.graph->nodes()) {
+    for (size_t i = 0; i < all_.size(); ++i) place_[all_[i].get()] = i;
+    found_ = place_.contains(&suspect.node);  // not so in a body
+    if (found_) enter(suspect.node);
+  }
+  /// The next larger pattern, if there is one.
+  std::optional<Pattern> next() {
+    while (found_ && !open_.empty()) {
+      const bool done = open_.size() == 1 && inside_.size() > 1 && !std::exchange(stopped_, true);
+      if (done) return pattern();
+      stopped_ = false;
+      const Node* latest = nullptr;
+      for (const Value* v : open_)
+        if (v->producer() != nullptr && (latest == nullptr || place_.at(v->producer()) > place_.at(latest)))
+          latest = v->producer();
+      if (latest == nullptr || inside_.size() == kPatternNodes || !is_light(*latest, suspect_.model))
+        return {};
+      enter(*latest);
+    }
+    return {};
+  }
+
+ private:
+  void enter(const Node& n) {
+    inside_.insert(place_.at(&n));
+    std::erase_if(open_, [&](const Value* v) { return v->producer() == &n; });
+    for (const Value* v : used_values(n)) {
+      if (!is_fixed(*v))
+        open_.insert(v);
+      else if (!v->is_constant())
+        fixed_.insert(place_.at(v->producer()));
+    }
+  }
+  Pattern pattern() const {
+    std::vector<size_t> order(inside_.begin(), inside_.end());
+    order.insert(order.end(), fixed_.begin(), fixed_.end());
+    std::sort(order.begin(), order.end());
+    Pattern found{.nodes = {}, .from = *open_.begin()};
+    for (const size_t i : order) found.nodes.push_back(all_[i].get());
+    return found;
+  }
+
+  const SuspectNode& suspect_;
+  const std::vector<std::unique_ptr<Node>>& all_;
+  std::unordered_map<const Node*, size_t> place_;
+  std::unordered_set<size_t> inside_, fixed_;
+  std::unordered_set<const Value*> open_;
+  bool found_ = false, stopped_ = false;
+};
+
+std::shared_ptr<const Model> pattern_model(const Pattern& pattern, const SuspectNode& suspect) {
+  auto copy = std::make_shared<Model>(scope_of(suspect.model, suspect.model.opsets));
+  Graph& g = *copy->graph;
+  ValueMap map{{pattern.from, g.add_input(pattern.from->name(), pattern.from->type)}};
+  for (const Node* n : pattern.nodes) {
+    for (const Value* v : used_values(*n))
+      if (v->is_constant() && !map.contains(v)) map[v] = clone_value(*v, g);
+    clone_node(*n, g, map);
+  }
+  g.outputs.push_back(map.at(&suspect.output));
+  return copy;
+}
+
+/// None where the lanes differ in shape, or the pattern cannot be evaluated.
+std::optional<AsOne> evaluate(const Pattern& pattern, const SuspectNode& suspect, const Tensor& from,
+                              DType dtype) {
+  std::optional<AsOne> found;
+  try {
+    Interpreter interpreter(pattern_model(pattern, suspect), {.noisy_lanes = kPatternLanes});
+    interpreter.run(std::span(&from, 1), [&](const Value&, std::span<const Tensor> lanes) {
+      if (std::all_of(lanes.begin(), lanes.end(),
+                      [&](const Tensor& t) { return t.shape() == lanes[0].shape(); }) &&
+          lanes[0].dtype() == DType::kFloat64)
+        found = {.exact = lanes[0],
+                 .explained = explained_by_spread(lanes, dtype, kInputFactor),
+                 .from = pattern.from->name()};
+    });
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kInternal) throw;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<AsOne> computed_as_one(const SuspectNode& suspect, DType dtype,
+                                     const std::function<bool(const AsOne&)>& explains) {
+  if (!ends_pattern(suspect.node)) return {};
+  Backwards backwards(suspect);
+  while (const std::optional<Pattern> pattern = backwards.next()) {
+    if (!is_pattern(pattern->nodes)) continue;
+    const Tensor from = suspect.own(*pattern->from);
+    if (!from.defined() || from.is_container()) continue;
+    std::optional<AsOne> one = evaluate(*pattern, suspect, from, dtype);
+    if (one && explains(*one)) return one;
+  }
+  return {};
+}
+
+}  // namespace assay

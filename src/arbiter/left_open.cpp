@@ -1,0 +1,172 @@
+#include "arbiter/left_open.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "arbiter/float_range.h"
+#include "graph/read.h"
+#include "ops/eval_util.h"
+#include "reference/evaluate.h"
+
+namespace assay {
+namespace {
+
+/// Operators that add and multiply, and how many of their inputs are numbers to do that with; 0: all.
+struct Arithmetic {
+  std::string_view op_type;
+  size_t inputs;
+};
+constexpr Arithmetic kArithmetic[] = {
+    {"Abs", 1},       {"Add", 2},     {"CumSum", 1},     {"Div", 2},       {"Einsum", 0},
+    {"Gemm", 3},      {"MatMul", 2},  {"Mul", 2},        {"Neg", 1},       {"Pow", 2},
+    {"ReduceL1", 1},  {"ReduceProd", 1}, {"ReduceSum", 1}, {"ReduceSumSquare", 1}, {"Sub", 2}, {"Sum", 0}};
+
+struct IntegerRange {
+  explicit IntegerRange(DType t)
+      : low(is_signed_integer(t) ? -std::ldexp(1, static_cast<int>(bit_width(t)) - 1) : 0),
+        high(std::ldexp(1, static_cast<int>(bit_width(t)) - (is_signed_integer(t) ? 1 : 0))) {}
+  bool holds(double x) const { return x >= low && x < high; }
+  double low, high;  ///< the second is the first number beyond
+};
+
+/// Elements that differ only where `exact` is beyond the type make the result open.
+bool differs_only_beyond(const StoredTensor& stored, const Tensor& reference, const Tensor& exact,
+                         const std::string& what, ArbiterVerdict& out) {
+  const Tensor own = convert(stored.load(), DType::kFloat64), y = convert(reference, DType::kFloat64);
+  const IntegerRange range(stored.dtype());
+  int64_t open = 0, beyond = 0;
+  for (int64_t i = own.numel(); i-- > 0;) {
+    if (own.data<double>()[i] == y.data<double>()[i]) continue;
+    if (!range.holds(std::trunc(exact.data<double>()[i]))) {  // nor does it hold NaN
+      ++open;
+      continue;
+    }
+    ++beyond;
+    out.worst_at = i;
+  }
+  if (open == 0 || beyond > 0) return false;
+  out.verdict = Verdict::kOpen;
+  out.note = fmt::format("{} element(s) are {} that {} cannot hold", open, what, dtype_name(stored.dtype()));
+  out.beyond = 0;
+  return true;
+}
+
+/// Integers that overflow wrap, saturate or trap, as the processor and the compiler have it.
+bool overflows(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+  const auto* op = std::ranges::find(kArithmetic, suspect.node.op_type, &Arithmetic::op_type);
+  if (op == std::end(kArithmetic) || !is_op(suspect.node, op->op_type) || !is_integer(stored.dtype())) return false;
+  std::vector<Tensor> inputs = trial.inputs();
+  for (size_t i = 0; i < inputs.size() && (op->inputs == 0 || i < op->inputs); ++i)
+    if (inputs[i].defined()) inputs[i] = convert(inputs[i], DType::kFloat64);
+  const Tensor exact = trial.evaluate(std::move(inputs)), wrapped = trial.evaluate(trial.inputs());
+  if (!exact.defined() || exact.shape() != stored.shape() || exact.dtype() != DType::kFloat64 || !wrapped.defined())
+    return false;
+  return differs_only_beyond(stored, wrapped, exact, "results of integer arithmetic", out);
+}
+
+/// Without sorted=1 the order of what TopK found is the backend's: the same elements in any order are right.
+bool is_in_another_order(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                         ArbiterVerdict& out) {
+  const Node& n = suspect.node;
+  if (!is_op(n, "TopK") || int_attribute(n, "sorted", 1) != 0 || n.outputs().size() != 2) return false;
+  const Tensor x = convert(trial.inputs()[0], DType::kFloat64);
+  const Tensor exact = convert(trial.evaluate(trial.inputs()), DType::kFloat64);
+  const Tensor result = convert(stored.load(), DType::kFloat64);
+  if (exact.shape() != result.shape() || x.shape().empty()) return false;
+  const auto rank = static_cast<int64_t>(x.shape().size());
+  const int64_t given = int_attribute(n, "axis", -1);
+  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  const bool indices = n.output(1) == &suspect.output;
+  const int64_t k = exact.dim(axis), extent = x.dim(axis), inner = x.shape().numel(axis + 1, x.shape().size());
+  const Tensor values = indices && n.output(0) != nullptr ? suspect.own(*n.output(0)) : Tensor();
+  const Tensor beside = values.defined() ? convert(values, DType::kFloat64) : Tensor();
+  const bool paired = beside.defined() && beside.shape() == result.shape();
+  const auto at = [&](const Tensor& t, int64_t row, int64_t i, int64_t of) {
+    return t.data<double>()[(row / inner * of + i) * inner + row % inner];
+  };
+  const int64_t rows = k == 0 ? 0 : exact.numel() / k;
+  for (int64_t row = 0; row < rows; ++row) {
+    std::vector<double> found, wanted, places;
+    for (int64_t i = 0; i < k; ++i) {
+      double r = at(result, row, i, k), y = at(exact, row, i, k);
+      if (indices) {
+        if (!(r >= 0 && r < static_cast<double>(extent))) return false;
+        places.push_back(r);
+        r = at(x, row, static_cast<int64_t>(r), extent);
+        y = at(x, row, static_cast<int64_t>(y), extent);
+        if (paired && r != at(beside, row, i, k)) return false;
+      }
+      found.push_back(r);
+      wanted.push_back(y);
+    }
+    for (std::vector<double>* list : {&found, &wanted, &places}) std::ranges::sort(*list);
+    if (found != wanted || std::ranges::adjacent_find(places) != places.end()) return false;
+  }
+  out.verdict = Verdict::kOpen;
+  out.note = "with sorted=0 the order of the elements is the backend's choice";
+  out.beyond = 0;
+  return true;
+}
+
+/// Casts of what the type cannot hold.
+bool is_out_of_range(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                     ArbiterVerdict& out) {
+  if (suspect.node.op_type != "Cast" || !(is_integer(stored.dtype()) || stored.dtype() == DType::kBool))
+    return false;
+  const Tensor& from = trial.inputs()[0];
+  if (!is_float(from.dtype()) || from.shape() != stored.shape()) return false;
+  return differs_only_beyond(stored, trial.evaluate(trial.inputs()), to_float64(from), "casts of numbers", out);
+}
+
+/// Zeros, or numbers so small that their step is below the normal ones and may be taken as zero.
+bool has_no_range(const SuspectNode& suspect, const Trial& trial) {
+  if (suspect.node.op_type != "DynamicQuantizeLinear" || trial.inputs().size() != 1) return false;
+  const Tensor wide = to_float64(trial.inputs()[0]);
+  double low = 0, high = 0;
+  for (const double v : wide.span<double>()) low = std::min(low, v), high = std::max(high, v);
+  return (high - low) / 255 < float_range(DType::kFloat32).normal;
+}
+
+/// ONNX does not say how an interpolated number becomes an integer: runtimes round it or cut it off.
+bool is_interpolated_integer(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                             ArbiterVerdict& out) {
+  const Node& n = suspect.node;
+  if (!(is_op(n, "Resize") || is_op(n, "Upsample")) || !is_integer(stored.dtype()) ||
+      string_attribute(n, "mode", "nearest") == "nearest")
+    return false;
+  std::vector<Tensor> inputs = trial.inputs();
+  inputs[0] = convert(inputs[0], DType::kFloat64);
+  const Tensor y = trial.evaluate(std::move(inputs));
+  if (!y.defined() || y.shape() != stored.shape()) return false;
+  const double* p = y.data<double>();
+  if (!are_between(
+          stored, [=](int64_t i) { return std::ceil(p[i] - 1); },
+          [=](int64_t i) { return std::ceil(p[i]); }, out))
+    return false;
+  out.verdict = Verdict::kOpen;
+  out.note = "ONNX does not say how an interpolated number is rounded to an integer";
+  return true;
+}
+
+}  // namespace
+
+bool is_random(const Node& node, const Model& model) {
+  const BoundOp op = bind_op(node, model);
+  return op && op.op->random && node.op_type != "Dropout";
+}
+
+bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+  if (has_no_range(suspect, trial)) {
+    out.verdict = Verdict::kOpen;
+    out.note =
+        "its input is zero, or as good as: by ONNX's definition the scale is 0, and values are 0/0";
+    out.beyond = 0;
+    return true;
+  }
+  return is_out_of_range(suspect, trial, stored, out) || is_interpolated_integer(suspect, trial, stored, out) ||
+         overflows(suspect, trial, stored, out) || is_in_another_order(suspect, trial, stored, out);
+}
+
+}  // namespace assay
