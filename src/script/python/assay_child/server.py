@@ -1,10 +1,12 @@
 """Takes requests until the other process is gone."""
 
+import atexit
 import faulthandler
 import importlib
 import os
 import signal
 import sys
+import threading
 
 from . import failures, wire
 
@@ -25,6 +27,17 @@ def serve(requests, answers, crashes):
             channel.send(_answer(request, roles))
     except wire.Disconnected:
         pass
+    _end()
+
+
+def _end():
+    """Python would wait for the script's threads, for ever if they wait for work."""
+    if all(t.daemon or t is threading.main_thread() for t in threading.enumerate()):
+        return
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _prepare(crashes):
