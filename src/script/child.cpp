@@ -230,6 +230,7 @@ Child::Child(const ChildOptions& options) : impl_(std::make_unique<Impl>(options
 Child::~Child() = default;
 
 const std::string& Child::interpreter() const { return impl_->interpreter; }
+bool Child::is_usable() const { return impl_->is_usable; }
 
 namespace {
 

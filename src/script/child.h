@@ -30,6 +30,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   const std::string& interpreter() const;
+  /// False once the process has ended, or was cut off.
+  bool is_usable() const;
 
   /// Calls `operation`, ROLE.METHOD of python/assay_child/roles, and returns its answer; one call at a time,
   /// and both sides hold its arrays only. `doing` completes "while it ran ...". Throws Error

@@ -17,8 +17,7 @@ class ChildTest : public testing::Test {
  protected:
   void SetUp() override { ASSAY_NEEDS_PYTHON(); }
   DataScript data(const std::string& text) {
-    return DataScript(scripts_.add("data.py", "import numpy as np\n" + text, "load_data"),
-                      test_interpreter());
+    return DataScript(scripts_.add("data.py", with_numpy(text), "load_data"), test_interpreter());
   }
   Scripts scripts_;
 };

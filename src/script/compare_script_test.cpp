@@ -13,9 +13,8 @@ class CompareScriptTest : public testing::Test {
 
   std::vector<ScriptVerdict> compare(const std::string& text, const Tensor& a = Tensor::vector<float>({1, 2}),
                                      const Tensor& b = Tensor::vector<float>({1, 2.5})) {
-    CompareScript script(
-        scripts_.add("compare.py", "import numpy as np\n" + text, CompareScript::kDefaultFunction),
-        test_interpreter());
+    CompareScript script(scripts_.add("compare.py", with_numpy(text), CompareScript::kDefaultFunction),
+                         test_interpreter());
     return script.compare({"first", 0.5, {{"y", a}}}, {"second", {}, {{"y", b}}});
   }
 

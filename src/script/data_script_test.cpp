@@ -11,7 +11,7 @@ class DataScriptTest : public testing::Test {
   void SetUp() override { ASSAY_NEEDS_PYTHON(); }
 
   DataScript open(const std::string& text, const std::string& function = "load_data") {
-    return DataScript(scripts_.add("data.py", "import numpy as np\n" + text, function), test_interpreter());
+    return DataScript(scripts_.add("data.py", with_numpy(text), function), test_interpreter());
   }
   /// What the first iteration of a script, or opening it, ends with.
   std::string failure(const std::string& text, const std::string& function = "load_data") {

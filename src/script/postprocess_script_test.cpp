@@ -11,9 +11,8 @@ class PostprocessScriptTest : public testing::Test {
   void SetUp() override { ASSAY_NEEDS_PYTHON(); }
 
   PostprocessScript open(const std::string& text) {
-    return PostprocessScript(
-        scripts_.add("post.py", "import numpy as np\n" + text, PostprocessScript::kDefaultFunction),
-        test_interpreter());
+    return PostprocessScript(scripts_.add("post.py", with_numpy(text), PostprocessScript::kDefaultFunction),
+                             test_interpreter());
   }
   TensorList same(const TensorList& outputs) {
     return open("def postprocess_outputs(result):\n    return result\n").process({"runner", 0.5, outputs});

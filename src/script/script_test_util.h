@@ -57,6 +57,11 @@ class Scripts {
   TemporaryFolder folder_;
 };
 
+/// A script, with NumPy as np if it mentions that: to import it takes most of the time of a test.
+inline std::string with_numpy(const std::string& text) {
+  return (text.find("np.") != std::string::npos ? "import numpy as np\n" : "\n") + text;
+}
+
 /// What an Error that `body` throws says.
 template <typename Body>
 std::string error_of(Body&& body) {

@@ -1,5 +1,6 @@
 """--runner-script: a class of the user's that runs a model (docs/runners.md has its protocol)."""
 
+import importlib.util
 import inspect
 import os
 import time
@@ -21,6 +22,14 @@ class Role:
     def open_entry_point(self, name, model, options):
         self._script, symbol = entry_points.load(name)
         return self._open(symbol, model, options)
+
+    def missing(self, package):
+        """Why the package is not there; None if it is. It is not imported."""
+        try:
+            found = importlib.util.find_spec(package)
+        except (ImportError, ValueError) as e:
+            return str(e)
+        return None if found else f"No module named '{package}'"
 
     def entry_points(self):
         return entry_points.describe()
@@ -109,7 +118,7 @@ class Role:
     def _type(self, entry, what, name):
         dtype, shape = (entry.dtype, entry.shape) if hasattr(entry, "dtype") else self._pair(entry, what, name)
         number = self._dtype_number(dtype, what, name)
-        if shape is None:
+        if shape is None or number is None:
             return number, None
         return number, [None if d is None or (isinstance(d, int) and d < 0) else d if isinstance(d, str) else int(d)
                         for d in shape]
@@ -123,6 +132,8 @@ class Role:
 
     def _dtype_number(self, dtype, what, name):
         np = values.numpy()
+        if dtype is None:
+            return None
         if isinstance(dtype, str) and dtype in values.NUMBERS:
             return values.NUMBERS[dtype]
         if dtype in (str, "str", "string", object):
