@@ -10,6 +10,7 @@ Options
 """
 
 import json
+import warnings
 import zipfile
 
 import numpy as np
@@ -80,7 +81,9 @@ class _Exported:
 
 class _TorchScript:
     def __init__(self, path, declared, names, device):
-        self._module = torch.jit.load(path, map_location=device).eval()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that TorchScript is old
+            self._module = torch.jit.load(path, map_location=device).eval()
         schema = self._module.forward.schema
         parameters = [a.name for a in schema.arguments if a.name != "self"]
         required = [a.name for a in schema.arguments if a.name != "self" and not a.has_default_value()]

@@ -63,8 +63,8 @@ class _Graph:
         elif self._wanted:
             tensors = [self._find(name) for name in self._wanted]
         else:
-            tensors = [t for op in graph.get_operations() if _can_be_fetched(op) for t in op.outputs
-                       if _is_value(t) and not t.consumers()]
+            tensors = [t for op in graph.get_operations() if _can_be_fetched(op) and _is_last(op) for t in op.outputs
+                       if _is_value(t)]
         if not tensors:
             raise ValueError("the graph has no outputs: every tensor is used; name some with the option outputs")
         self._fetches = {t.name: t for t in tensors}
@@ -86,7 +86,7 @@ class _Graph:
         try:
             return self._graph.get_tensor_by_name(name if ":" in name else name + ":0")
         except (KeyError, ValueError):
-            last = [t.name for op in self._graph.get_operations() for t in op.outputs if not t.consumers()]
+            last = [t.name for op in self._graph.get_operations() if _is_last(op) for t in op.outputs]
             raise ValueError(f"the graph has no tensor {name!r}; nothing uses {', '.join(last[:8])}") from None
 
     def frozen(self):
@@ -136,8 +136,9 @@ class Checkpoint(_Graph):
     def _open(self, graph, session):
         if not self._wanted:
             # What saves and restores, initialises and counts is not what the graph is for.
-            self._wanted = [t.name for op in graph.get_operations() if _can_be_fetched(op) and not op.name.startswith("save/")
-                            for t in op.outputs if _is_value(t) and not t.consumers() and _depends_on_input(t)]
+            self._wanted = [t.name for op in graph.get_operations()
+                            if _can_be_fetched(op) and _is_last(op) and not op.name.startswith("save/")
+                            for t in op.outputs if _is_value(t) and _depends_on_input(t)]
         super()._open(graph, session)
 
 
@@ -171,8 +172,9 @@ class SavedModel(_Function):
             raise ValueError((f"the SavedModel has no signature {key!r}" if key else "the SavedModel has no default signature") +
                              f"; it has {', '.join(map(repr, found)) or 'none'}")
         function = found[key]
-        inputs = {n: s for n, s in function.structured_input_signature[1].items()}
-        self._open(function, inputs, function.structured_outputs, names)
+        # The file has them in no order.
+        self._open(function, dict(sorted(function.structured_input_signature[1].items())),
+                   dict(sorted(function.structured_outputs.items())), names)
 
     def __call__(self, feed):
         made = self._function(**{n: tf.constant(x, dtype=self._function.structured_input_signature[1][n].dtype)
@@ -197,7 +199,7 @@ class Keras(_Function):
         outputs = dict(zip(self._output_names(), self._keras.outputs))
         self._order = list(inputs)
         call = tf.function(lambda *args: self._keras(list(args) if len(args) > 1 else args[0], training=False),
-                           reduce_retracing=True)
+                           reduce_retracing=True, autograph=False)
         self._all = list(outputs)
         self._open(call, inputs, outputs, names)
 
@@ -262,6 +264,10 @@ def _can_be_fetched(op):
                    "AssignAdd", "NoOp", "Placeholder", "PlaceholderWithDefault", "Const", "VariableV2", "VarHandleOp"):
         return False
     return op.type == "Exit" or op._get_control_flow_context() is None
+
+
+def _is_last(op):
+    return not any(t.consumers() for t in op.outputs)
 
 
 def _is_value(tensor):
