@@ -81,8 +81,13 @@ class NoBrokenPipeSignal {
   sigset_t pipe_, before_;
 };
 
-/// The process is gone, or speaks where it must listen.
-struct Broken {};
+/// Why the process cannot be talked to.
+enum class Broken {
+  kGone,       ///< it has ended, or is about to
+  kOutOfTurn,  ///< it speaks where it must listen
+};
+/// From the end of its pipes to its own: a large process that crashes takes its time.
+constexpr double kSecondsToDie = 30;
 
 /// `File "x.py", line 3 in f`, the first one in faulthandler's text.
 std::string crash_place(int file) {
@@ -148,7 +153,7 @@ struct Child::Impl {
       } else if (n < 0 && errno == EAGAIN) {
         wait(request_fd.get(), POLLOUT);
       } else if (n == 0 || errno != EINTR) {
-        throw Broken{};
+        throw Broken::kGone;
       }
     }
   }
@@ -163,7 +168,7 @@ struct Child::Impl {
       } else if (n < 0 && errno == EAGAIN) {
         wait(answer_fd.get(), POLLIN);
       } else if (n == 0 || errno != EINTR) {
-        throw Broken{};
+        throw Broken::kGone;
       }
     }
   }
@@ -174,11 +179,11 @@ struct Child::Impl {
     pollfd watched[] = {{fd, events, 0}, {process->ended_fd(), POLLIN, 0}, {answer_fd.get(), POLLIN, 0}};
     const bool is_writing = fd == request_fd.get();
     while (::poll(watched, is_writing ? 3 : 2, -1) < 0) {
-      if (errno != EINTR) throw Broken{};
+      if (errno != EINTR) throw Broken::kGone;
     }
     if (watched[0].revents != 0) return;
     // An answer to a question that is not asked yet: neither side would read again.
-    throw Broken{};
+    throw watched[1].revents != 0 ? Broken::kGone : Broken::kOutOfTurn;
   }
 
   Item receive() {
@@ -206,11 +211,10 @@ struct Child::Impl {
 
   /// What ended the process, as far as it can be known.
   Error death(std::string_view doing) {
-    const bool has_ended = process->wait(1);  // its pipes close a little earlier
-    process->kill_now();
-    process->wait(kSecondsToEnd);
-    require(has_ended, ErrorCode::kInternal, "{} of {} no longer listened while it ran {}", process_name(),
-            options.purpose, doing);
+    if (!process->wait(kSecondsToDie)) {
+      process->kill_now();
+      process->wait(kSecondsToEnd);
+    }
     Error e(ErrorCode::kInvalidArgument, fmt::format("{} of {} {} while it ran {}", process_name(),
                                                      options.purpose, process->end(), doing));
     if (const std::string place = crash_place(crashes.get()); !place.empty()) e.add_context("at " + place);
@@ -262,8 +266,10 @@ Item Child::call(std::string_view operation, const Item::Dict& arguments, std::s
     log::flush();  // what the script prints comes after what was logged before
     impl_->send({{"operation", operation}, {"arguments", arguments}});
     answer = impl_->receive();
-  } catch (const Broken&) {
-    throw impl_->death(doing);
+  } catch (const Broken why) {
+    if (why == Broken::kGone) throw impl_->death(doing);
+    fail(ErrorCode::kInternal, "{} of {} answered before it was asked, while it ran {}", Impl::process_name(),
+         impl_->options.purpose, doing);
   }
   impl_->is_usable = true;
   if (answer.find("error") != nullptr) throw_answer(answer, impl_->options.purpose);

@@ -22,10 +22,10 @@ class ChildTest : public testing::Test {
   Scripts scripts_;
 };
 
-/// Until `test` holds, for a few seconds at most.
+/// Until `test` holds, for a time that a busy machine does not need either.
 template <typename Test>
 bool soon(Test&& test) {
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     if (test()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

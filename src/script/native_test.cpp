@@ -21,9 +21,9 @@ constexpr const char* kScript = R"(
 #include "assay/script.h"
 
 #include <cstdlib>
-
-#include "helper.h"
-
+)"
+                                "#include \"helper.h\"\n"
+                                R"(
 using namespace assay_script;
 
 std::optional<Tensors> load_data(int64_t iteration) {
@@ -87,8 +87,8 @@ class NativeScriptTest : public testing::Test {
   /// A script of one function f, which gives `count` empty feeds.
   Reference small(const std::string& name, const std::string& count) {
     return scripts.add(name,
-                       R"(#include "assay/script.h"
-#include "count.h"
+                       "#include \"assay/script.h\"\n#include \"count.h\"\n"
+                       R"(
 std::optional<assay_script::Tensors> f(int64_t i) { return i < )" +
                            count + R"( ? std::optional(assay_script::Tensors()) : std::nullopt; }
 ASSAY_SCRIPT(ASSAY_DATA(f));

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import torch
 
-from runner_test import RunnerTest, load, main
+from runner_test import RunnerTest, child_values, load, main
 
 warnings.filterwarnings("ignore")
 
@@ -92,6 +92,17 @@ class PyTorch(RunnerTest):
             return
         made = runner.infer({"x": np.ones(3, ml_dtypes.bfloat16)})
         self.assertEqual(list(made.values())[0].float().tolist(), [2, 2, 2])
+
+    def test_tensors_of_scripts(self):
+        """What a data loader may give in place of arrays."""
+        values = child_values()
+        for tensor, number in ((torch.ones(2, requires_grad=True), 1), (torch.tensor([True]), 9), (torch.ones(2, 3).T, 1),
+                               (torch.tensor([1 + 2j]).conj(), 14), (torch.tensor(5), 7)):
+            kind, (made, data, nbytes, shape) = values.encode(tensor, "x")
+            self.assertEqual((kind, made, shape), ("t", number, list(tensor.shape)))
+            self.assertEqual(bytes(data), tensor.detach().resolve_conj().numpy().tobytes())
+        kind, (made, data, nbytes, shape) = values.encode(torch.tensor([1.0, 2.0], dtype=torch.bfloat16), "x")
+        self.assertEqual((made, bytes(data), shape), (16, b"\x80\x3f\x00\x40", [2]))
 
     def test_errors(self):
         runner = load("pytorch").PyTorchRunner

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from runner_test import RunnerTest, load, main
+from runner_test import RunnerTest, child_values, load, main
 
 v1 = tf.compat.v1
 RUNNER = load("tensorflow").TensorFlowRunner
@@ -193,6 +193,11 @@ class TensorFlow(RunnerTest):
         checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
         path = checkpoint.save(self.path("objects"))
         self.assert_mentions(self.raises(path), "holds values without a graph", ".meta is missing", "SavedModel or Keras")
+
+    def test_tensors_of_scripts(self):
+        """What a data loader may give in place of arrays."""
+        kind, (number, data, nbytes, shape) = child_values().encode(tf.constant([[1, 2]], tf.int64), "x")
+        self.assertEqual((kind, number, shape, bytes(data)), ("t", 7, [1, 2], np.int64([1, 2]).tobytes()))
 
     def test_other_files(self):
         with open(self.path("text.pb"), "w") as file:

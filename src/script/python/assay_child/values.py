@@ -81,18 +81,17 @@ class Encoded:
 
 
 def _place(form, buffers):
-    kind, content = form
-    if kind == "t":
+    mark, content = form
+    if mark == "t":
         number, array, nbytes, shape = content
         if nbytes:
             buffers.append(array)
         return {"t": [number, shape, nbytes]}
-    return {kind: [_place(x, buffers) for x in content]}
+    return {mark: [_place(x, buffers) for x in content]}
 
 
 def encode(value, where):
     """("t", ...), ("s", [...]), ("o", [...]) or ("m", [keys, values]); raises ScriptError for anything else."""
-    np = numpy()
     if value is None:
         return ("o", [])
     if isinstance(value, list):
@@ -112,7 +111,7 @@ def as_array(value, where):
         array = value.numpy()
         if isinstance(array, (np.ndarray, np.generic)):
             return np.asarray(array)
-    raise ScriptError(f"{where} is {_kind(value)}; it must be a NumPy array",
+    raise ScriptError(f"{where} is {kind(value)}; it must be a NumPy array",
                       remedy="Make one with numpy.asarray(value, dtype=...).")
 
 
@@ -149,7 +148,7 @@ def _encode_strings(array, shape, where):
         if isinstance(element, str):
             element = element.encode("utf-8", "surrogateescape")
         if not isinstance(element, bytes):
-            raise ScriptError(f"{where} is an array of objects with {_kind(element)} in it; only strings can be",
+            raise ScriptError(f"{where} is an array of objects with {kind(element)} in it; only strings can be",
                               remedy="Give the array a type of numbers, as in numpy.asarray(value, dtype=numpy.float32).")
         pieces.append(struct.pack("<I", len(element)) + element)
     text = b"".join(pieces)
@@ -177,22 +176,20 @@ def _encode_map(value, where):
 def tensors(mapping, where):
     """A dictionary from names to values, as a script must give it, ready to be sent."""
     if not hasattr(mapping, "items"):
-        raise ScriptError(f"{where} is {_kind(mapping)}; it must be a dictionary from names to NumPy arrays")
+        raise ScriptError(f"{where} is {kind(mapping)}; it must be a dictionary from names to NumPy arrays")
     out = {}
     for name, value in mapping.items():
         if not isinstance(name, str):
-            raise ScriptError(f"{where} has {name!r}, {_kind(name)}, for a name; names are strings")
+            raise ScriptError(f"{where} has {name!r}, {kind(name)}, for a name; names are strings")
         if hasattr(value, "load") and type(value).__module__.startswith("polygraphy."):
             value = value.load()
         out[name] = Encoded(value, f"{where}[{name!r}]")
     return out
 
 
-def _kind(value):
+def kind(value):
+    """What a value is, for errors: a list, None."""
     if value is None:
         return "None"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
-
-
-kind = _kind
