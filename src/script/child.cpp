@@ -34,7 +34,7 @@ constexpr int kPipeBytes = 1 << 20;
 constexpr double kSecondsToEnd = 5;
 
 Descriptor memory_file(const char* name, std::string_view content) {
-  Descriptor file(::memfd_create(name, MFD_CLOEXEC));
+  Descriptor file = above_standard(::memfd_create(name, MFD_CLOEXEC));
   bool is_written = static_cast<bool>(file);
   for (size_t at = 0; is_written && at < content.size();) {
     const ssize_t n = ::write(file.get(), content.data() + at, content.size() - at);
@@ -46,17 +46,12 @@ Descriptor memory_file(const char* name, std::string_view content) {
   return file;
 }
 
-struct Pipe {
-  Descriptor reading, writing;
-  Pipe() {
-    int ends[2] = {-1, -1};
-    const bool is_made = ::pipe2(ends, O_CLOEXEC) == 0;
-    require(is_made, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
-    reading = Descriptor(ends[0]);
-    writing = Descriptor(ends[1]);
-    ::fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);  // without it, all the same but slower
-  }
-};
+/// A pipe that holds much at a time.
+Pipe large_pipe() {
+  Pipe pipe;
+  ::fcntl(pipe.reading.get(), F_SETPIPE_SZ, kPipeBytes);  // without it, all the same but slower
+  return pipe;
+}
 
 /// A reader that is gone is an error of write(), not a signal that ends this process.
 class NoBrokenPipeSignal {
@@ -112,10 +107,11 @@ struct Child::Impl {
         interpreter(find_interpreter(o.interpreter)),
         archive(memory_file("assay-scripts", python_archive())),
         crashes(memory_file("assay-crash", {})) {
-    Pipe requests, answers;
+    Pipe requests = large_pipe(), answers = large_pipe();
     request_fd = std::move(requests.writing);
     answer_fd = std::move(answers.reading);
     for (const int fd : {request_fd.get(), answer_fd.get()}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+    log::verbose("Running {} with {}", o.purpose, interpreter);
     const int given[] = {archive.get(), requests.reading.get(), answers.writing.get(), crashes.get()};
     process.emplace(std::vector<std::string>{interpreter, fmt::format("/proc/self/fd/{}", given[0]),
                                              std::to_string(given[1]), std::to_string(given[2]),

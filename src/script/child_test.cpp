@@ -165,6 +165,23 @@ TEST_F(ChildTest, FromSeveralThreads) {
   EXPECT_EQ(right, 80);
 }
 
+TEST_F(ChildTest, WithoutStandardStreams) {
+  log::flush();
+  const pid_t process = ::fork();
+  if (process == 0) {
+    for (const int fd : {0, 1, 2}) ::close(fd);
+    DataScript script = data("def load_data():\n    print('x')\n    yield {'x': np.full(1 << 20, 7)}");
+    ::_exit(error_of([&] {
+              if (script.next()->at(0).tensor.data<int64_t>()[5] != 7) fail(ErrorCode::kInternal, "wrong");
+            }) == "no error"
+                ? 0
+                : 1);
+  }
+  int status = -1;
+  ::waitpid(process, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 // ASSAY_BULK_ITERATIONS=10000 measures.
 TEST_F(ChildTest, MemoryStaysConstant) {
   const char* wanted = std::getenv("ASSAY_BULK_ITERATIONS");

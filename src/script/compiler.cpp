@@ -72,16 +72,12 @@ struct Ran {
 };
 
 Ran run(std::vector<std::string> arguments) {
-  int ends[2] = {-1, -1};
-  const bool is_made = ::pipe2(ends, O_CLOEXEC) == 0;
-  require(is_made, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
-  const Descriptor reading(ends[0]);
-  Descriptor writing(ends[1]);
-  Process process(std::move(arguments), {}, writing.get());
-  writing = Descriptor();
+  Pipe output;
+  Process process(std::move(arguments), {}, output.writing.get());
+  output.writing = Descriptor();
   Ran ran;
   char buffer[4096];
-  for (ssize_t n = 0; (n = ::read(reading.get(), buffer, sizeof buffer)) != 0;) {
+  for (ssize_t n = 0; (n = ::read(output.reading.get(), buffer, sizeof buffer)) != 0;) {
     if (n > 0) ran.output.append(buffer, static_cast<size_t>(n));
     if (n < 0 && errno != EINTR) break;
   }

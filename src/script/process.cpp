@@ -39,6 +39,7 @@ class BlockedSignals {
 [[noreturn]] void become(char* const* arguments, const std::vector<int>& inherited, int output, pid_t parent,
                          int result) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) ::_exit(127);
+  if (::fcntl(output, F_GETFD) < 0) output = ::open("/dev/null", O_WRONLY);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   for (const int fd : inherited) ::fcntl(fd, F_SETFD, 0);
@@ -53,22 +54,36 @@ class BlockedSignals {
 
 }  // namespace
 
-Process::Process(std::vector<std::string> arguments, std::vector<int> inherited, int output)
-    : ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Descriptor above_standard(int fd) {
+  Descriptor given(fd);
+  if (fd < 0 || fd > STDERR_FILENO) return given;
+  return Descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
+Pipe::Pipe() {
   int ends[2] = {-1, -1};
-  const bool is_made = ended_ && ::pipe2(ends, O_CLOEXEC) == 0;
-  require(is_made, ErrorCode::kIo, "cannot prepare a child process: {}", std::strerror(errno));
-  Descriptor reading(ends[0]);
+  const bool is_made = ::pipe2(ends, O_CLOEXEC) == 0;
+  require(is_made, ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
+  reading = above_standard(ends[0]);
+  writing = above_standard(ends[1]);
+}
+
+Process::Process(std::vector<std::string> arguments, std::vector<int> inherited, int output)
+    : ended_(above_standard(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+  require(static_cast<bool>(ended_), ErrorCode::kIo, "cannot prepare a child process: {}",
+          std::strerror(errno));
+  Pipe started;
   const std::string program = arguments[0];
   log::flush();
   {
     const BlockedSignals blocked;
-    keeper_ = std::thread([this, arguments = std::move(arguments), inherited = std::move(inherited), output,
-                           result = ends[1]] { keep(arguments, inherited, output, result); });
+    keeper_ =
+        std::thread([this, arguments = std::move(arguments), inherited = std::move(inherited), output,
+                     result = started.writing.release()] { keep(arguments, inherited, output, result); });
   }
   int reason = 0;
   ssize_t n = 0;
-  while ((n = ::read(reading.get(), &reason, sizeof reason)) < 0 && errno == EINTR) {
+  while ((n = ::read(started.reading.get(), &reason, sizeof reason)) < 0 && errno == EINTR) {
   }
   if (n == 0) return;
   keeper_.join();

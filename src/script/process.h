@@ -12,6 +12,16 @@
 
 namespace assay::script {
 
+/// The descriptor itself, or another one when it has the number of stdin, stdout or stderr, which this
+/// process was started without: a child would take it for that.
+Descriptor above_standard(int fd);
+
+/// Both ends, closed in programs that are started. Throws Error (kIo) when it cannot be made.
+struct Pipe {
+  Pipe();
+  Descriptor reading, writing;
+};
+
 /// The process runs from construction on. It is killed when this process ends, in whatever way.
 class Process {
  public:

@@ -10,21 +10,21 @@ GROUP = "assay.runners"
 
 
 def _all():
+    """(entry point, package) by name; of two packages, the first on the path has it."""
     from importlib import metadata
 
-    found = metadata.entry_points()
-    points = found.select(group=GROUP) if hasattr(found, "select") else found.get(GROUP, ())
-    return {p.name: p for p in points}
+    found = {}
+    for package in metadata.distributions():
+        for point in package.entry_points:  # which know their package only from Python 3.10 on
+            if point.group == GROUP:
+                found.setdefault(point.name, (point, package))
+    return found
 
 
 def describe():
     """Dictionaries: name, what it stands for, and the package with its version."""
-    out = []
-    for name, point in sorted(_all().items()):
-        package = getattr(point, "dist", None)
-        out.append({"name": name, "value": point.value, "package": package.metadata["Name"] if package else "",
-                    "version": package.version if package else ""})
-    return out
+    return [{"name": name, "value": point.value, "package": package.metadata["Name"], "version": package.version}
+            for name, (point, package) in sorted(_all().items())]
 
 
 def load(name):
@@ -34,9 +34,10 @@ def load(name):
         offer = f"they have {', '.join(map(repr, sorted(points)))}" if points else "they have none"
         raise ScriptError(f"the packages of {sys.executable} have no runner {name!r}; {offer}",
                           remedy="Install the package that has it, or name a file with --runner-script.")
-    symbol = points[name].load()
+    point, _ = points[name]
+    symbol = point.load()
     if not hasattr(symbol, "infer"):
-        raise ScriptError(f"the runner {name!r} ({points[name].value}) has no method infer()",
+        raise ScriptError(f"the runner {name!r} ({point.value}) has no method infer()",
                           remedy="docs/runners.md lists what a runner has.")
     try:
         path = inspect.getsourcefile(symbol) or ""
