@@ -182,8 +182,10 @@ TEST_F(NativeScriptTest, ACrashNamesTheScript) {
     ::_exit(0);
   }
   ::close(ends[1]);
-  std::string said(4096, '\0');
-  said.resize(static_cast<size_t>(std::max<ssize_t>(::read(ends[0], said.data(), said.size()), 0)));
+  std::string said;
+  char piece[256];
+  for (ssize_t n = 0; (n = ::read(ends[0], piece, sizeof piece)) > 0;)
+    said.append(piece, static_cast<size_t>(n));
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
