@@ -1,0 +1,76 @@
+// Backends in Python: classes that load a model and infer (docs/runners.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/backend.h"
+#include "script/reference.h"
+
+namespace assay::script {
+
+/// Which class runs a model.
+struct RunnerReference {
+  enum class Kind : uint8_t {
+    kFile,        ///< a class in the user's file
+    kShipped,     ///< one that comes with assay: shipped_runners()
+    kEntryPoint,  ///< one that an installed package adds: list_entry_point_runners()
+  };
+  Kind kind = Kind::kFile;
+  std::string name;        ///< path of the file, or what the runner is called
+  std::string class_name;  ///< of a file; empty: the only class with infer()
+
+  /// For messages: `runner.py:MyRunner`, `the runner 'pytorch'`.
+  std::string str() const;
+};
+
+/// FILE.py[:CLASS], as parse_reference() reads it. Throws its Errors, and kInvalidArgument for a file that is
+/// not Python.
+RunnerReference parse_runner(std::string_view text);
+
+/// A runner of python/runners.
+struct ShippedRunner {
+  std::string_view name;     ///< its file there: tensorflow, pytorch, tensorrt
+  std::string_view package;  ///< what the interpreter must be able to import
+  std::string_view
+      variable;  ///< environment variable that names an interpreter, or a virtual environment, with it
+};
+const std::vector<ShippedRunner>& shipped_runners();
+/// Throws Error (kNotFound) that lists the names.
+RunnerReference shipped_runner(std::string_view name);
+
+struct ScriptSessionOptions {
+  /// Chooses the interpreter: find_interpreter(). Empty for a shipped runner: what its variable names comes
+  /// first.
+  std::string interpreter;
+  /// Keyword arguments of the class, as texts.
+  std::vector<std::pair<std::string, std::string>> options;
+};
+
+/// Loads a model of any format: the file or folder at `model_path` is what the class gets. Throws Error
+/// (kInvalidArgument) that names script, line and function for what it raises or does against the protocol;
+/// kUnsupported when a shipped runner's package is missing.
+std::unique_ptr<Session> open_script_session(const RunnerReference& runner, const std::string& model_path,
+                                             const ScriptSessionOptions& options);
+/// The same for an ONNX model, which is written to a temporary file unless it is one. What the class does not
+/// say of inputs and outputs is taken from the model.
+std::unique_ptr<Session> open_script_session(const RunnerReference& runner, const ModelSource& source,
+                                             const ScriptSessionOptions& options);
+
+/// Empty when the runner can be used here; otherwise the sentence that says why not and what to do. Starts a
+/// process.
+std::string why_not(const RunnerReference& runner, const ScriptSessionOptions& options);
+
+/// A runner of an installed package: an entry point of the group assay.runners.
+struct EntryPointRunner {
+  std::string name;
+  std::string value;  ///< the class: `package.module:Class`
+  std::string package, version;
+};
+/// Those of the interpreter, by name. Throws Error when there is no interpreter.
+std::vector<EntryPointRunner> list_entry_point_runners(const std::string& interpreter = {});
+
+}  // namespace assay::script
