@@ -200,7 +200,7 @@ class IGatherLayer(ILayer):
         at = w.unsqueeze(w.to_int64(indices, self._inputs[1]), [more + 1])
         y = w.op("GatherND", [x, at], since=12, batch_dims=1)
         moved = list(range(1 + more, 1 + more + len(between)))
-        return w.transpose(y, [0] + moved + list(range(1, 1 + more)) + list(range(1 + more + len(between), rank + more)))
+        return w.transpose(y, [0] + moved + list(range(1, 1 + more)) + list(range(1 + more + len(between), rank + more - 1)))
 
     def _values(self, index):
         data, at = self._inputs[0]._values(), self._inputs[1]._values()

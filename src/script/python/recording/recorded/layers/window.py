@@ -1,6 +1,8 @@
 """Convolution, deconvolution, pooling and padding of the last axes."""
 
-from .. import dtypes, shapes
+import struct
+
+from .. import dtypes, onnx_messages, shapes
 from ..enums import LayerType, PaddingMode, PoolingType
 from ..errors import RecordingError
 from ..layer import ILayer, Setting
@@ -259,13 +261,20 @@ class IPoolingLayer(_WindowLayer):
             return self._slide(w, "AveragePool", x, begin, end, auto, since=7,
                                count_include_pad=int(not self.average_count_excludes_padding))
         asked = [e - x_ for e, x_ in zip(end, extra)]
-        wide = any(p >= k for p, k in zip(begin + end, list(self.window_size_nd) * 2))
         if not self.average_count_excludes_padding and any(begin + asked):
             x, begin, end = self._padded(w, x, begin, asked, kind, 0), [0] * len(begin), extra
-        elif wide:
-            raise RecordingError(f"Pooling layer '{self.name}': padding {begin} and {end} reaches the window's size "
-                                 f"{list(self.window_size_nd)}, so that averages without padding would be of nothing.")
+        if any(p >= k for p, k in zip(begin + end, list(self.window_size_nd) * 2)):
+            return self._average_by_counts(w, x, begin, end, kind)
         return self._slide(w, "AveragePool", x, begin, end, None, since=7, count_include_pad=0)
+
+    def _average_by_counts(self, w, x, begin, end, kind):
+        """Where padding is as wide as the window, which ONNX does not take: sums by the share of each window that counts."""
+        rest = [0] * len(begin)
+        one = onnx_messages.TensorBytes(onnx_messages.tensor("", dtypes.FLOAT, [1], struct.pack("<f", 1)))
+        ones = w.op("ConstantOfShape", [w.op("Shape", [x])], since=9, value=one)
+        share = self._slide(w, "AveragePool", self._padded(w, ones, begin, end, dtypes.FLOAT, 0), rest, rest, None, since=7)
+        sums = self._slide(w, "AveragePool", self._padded(w, x, begin, end, kind, 0), rest, rest, None, since=7)
+        return w.op("Div", [sums, share if kind == dtypes.FLOAT else w.cast(share, kind)])
 
 
 class IPaddingLayer(ILayer):
