@@ -235,6 +235,7 @@ class ILayer(Served):
     _TYPE = LayerType.IDENTITY
     _OUTPUTS = 1
     _node = None  # the ONNX node of a parsed layer
+    _is_inferred = False
 
     def __init__(self, network, inputs, **settings):
         self._network, self._settings, self._place = network, {}, calling_place()
@@ -337,6 +338,8 @@ class ILayer(Served):
         while len(self._inputs) <= index:
             self._inputs.append(None)
         self._inputs[index] = tensor
+        if tensor is not None and tensor._layer is not None and tensor._layer._index > self._index:
+            self._network._has_back_edges = True
         self._network._changed(self)
 
     @property

@@ -1,8 +1,8 @@
 """INetworkDefinition: what a script adds, in the order in which it adds it."""
 
 from . import dtypes, shapes
-from .enums import DataType, NetworkDefinitionCreationFlag
-from .errors import NotServedError, RecordingError
+from .enums import DataType, LayerType, NetworkDefinitionCreationFlag
+from .errors import NotServedError, RecordingError, place_text
 from .layer import ITensor, Served
 from .layers import adders
 from .values import as_dims
@@ -14,7 +14,7 @@ class INetworkDefinition(adders.Adders, Served):
     def __init__(self, builder=None, flags=0):
         self._builder, self._flags, self._name = builder, int(flags), "Unnamed Network 0"
         self._inputs, self._outputs, self._layers = [], [], []
-        self._valid, self._in_progress = 0, set()
+        self._valid, self._in_progress, self._has_back_edges = 0, set(), False
         self._constants = []  # tensors of parsed initializers
         self._debug, self._debug_unfused, self._refittable, self._notes = [], False, [], []
         self._parsed = None  # parsed.ParsedModel
@@ -167,30 +167,39 @@ class INetworkDefinition(adders.Adders, Served):
 
     def _changed(self, layer):
         """What depends on a layer (None: on an input) is inferred again."""
-        self._valid = min(self._valid, layer._index if layer is not None else 0)
+        first = layer._index if layer is not None and not self._has_back_edges else 0
+        for later in self._layers[first:]:
+            later._is_inferred = False
+        self._valid = min(self._valid, first)
 
     def _infer(self, layer):
-        position = layer._index
-        while self._valid <= position:
-            at = self._valid
-            self._infer_one(self._layers[at])
-            self._valid = max(self._valid, at + 1)
+        if layer._is_inferred:
+            return
+        if layer._index in self._in_progress:
+            raise RecordingError(f"{place_text(layer._place)}layer '{layer.name}' needs its own output; only a loop's recurrence can.")
+        if self._in_progress:  # only what is needed, which need not be all that stands before
+            self._infer_one(layer)
+            return
+        for earlier in self._layers[self._valid:layer._index + 1]:
+            if not earlier._is_inferred:
+                self._infer_one(earlier)
+        while self._valid < len(self._layers) and self._layers[self._valid]._is_inferred:
+            self._valid += 1
 
     def _infer_one(self, layer):
         """Also of a layer whose inputs come from later ones, which a script gets by set_input."""
-        if id(layer) in self._in_progress:
-            return
-        self._in_progress.add(id(layer))
+        self._in_progress.add(layer._index)
         try:
-            for tensor in layer._inputs:
+            for tensor in layer._inputs[:1] if layer._TYPE is LayerType.RECURRENCE else layer._inputs:
                 producer = tensor._layer if tensor is not None else None
                 if producer is not None and producer._index > layer._index:
-                    self._infer_one(producer)
+                    self._infer(producer)
             known = layer._infer()
         finally:
-            self._in_progress.discard(id(layer))
+            self._in_progress.discard(layer._index)
         for tensor, (kind, shape) in zip(layer._outputs, known):
             tensor._inferred = (kind, None if shape is None else tuple(shape))
+        layer._is_inferred = True
 
     def _constant_values(self, tensor):
         if tensor._initializer is None or shapes.volume(tensor._shape) is None or shapes.volume(tensor._shape) > 64 \
