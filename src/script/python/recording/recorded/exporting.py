@@ -272,4 +272,5 @@ class Exporter:
             kind = tensor._onnx_type
         if kind is None:
             return wire.bytes_field(1, tensor.name)
-        return onnx_messages.value_info(tensor.name, kind, tensor._shape, tensor._dim_names)
+        names = tensor._dim_names if tensor.is_network_input or not self.network._parsed or not self.network._parsed.is_rewired else None
+        return onnx_messages.value_info(tensor.name, kind, tensor._shape, names)

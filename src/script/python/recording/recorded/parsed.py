@@ -212,6 +212,7 @@ def load(network, data, external_data_dir=None):
     def tensor(name, info=None):
         t = ITensor(network, name)
         t._declared, t._info = name, info
+        t._dim_names = dict(info.dim_names) if info is not None else {}
         parsed.by_name[name] = t
         return t
 
@@ -252,7 +253,6 @@ def _add_tensors(network, graph, tensor, known, constants):
             continue  # an initializer with a default, as old models list them
         t = tensor(info.name, info)
         t._inferred = (info.type, None if info.shape is None else tuple(info.shape))
-        t._dim_names = dict(info.dim_names)
         network._inputs.append(t)
     for view in graph.initializers:
         t = tensor(view.name)

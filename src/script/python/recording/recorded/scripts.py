@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import sys
-import traceback
 
 from .config_json import config_from_json, config_to_json, network_settings
 from .errors import script_place
@@ -55,7 +54,7 @@ def load_function(path, function):
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:
-        guarded(path, None, spec.loader.exec_module, module)
+        guarded(path, None, _execute, module, path)
     finally:
         if before is not None:
             sys.modules[name] = before
@@ -73,6 +72,12 @@ def load_function(path, function):
     return found
 
 
+def _execute(module, path):
+    """Without bytecode files, which do not notice a script that changed within a second."""
+    with open(path, "rb") as file:
+        exec(compile(file.read(), path, "exec"), module.__dict__)
+
+
 def guarded(path, function, call, *args, **kwargs):
     """call(*args); what it throws becomes a ScriptError that says where in the script."""
     try:
@@ -84,7 +89,7 @@ def guarded(path, function, call, *args, **kwargs):
     except BaseException as error:
         line, inner = script_place(error, path)
         name = type(error).__name__
-        reason = "".join(traceback.format_exception_only(type(error), error)).strip() if isinstance(error, SyntaxError) else f"{name}: {error}"
+        reason = f"{name}: {error.msg if isinstance(error, SyntaxError) else error}"
         if isinstance(error, SystemExit):
             reason = f"it ended by sys.exit({error.code!r}), and should return instead."
         text = inner if inner and inner != "<module>" else function
