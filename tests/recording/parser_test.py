@@ -228,6 +228,15 @@ class Changing(NetworkTest):
         self.assertEqual(result.dtype, np.float16)
         np.testing.assert_allclose(result, evaluate(classifier().SerializeToString(), {"x": x.astype(np.float32)})[0], rtol=1e-2)
 
+    def test_shape_of_an_input(self):
+        network, x = parsed(classifier()), numbers(4, 3, 6, 6)
+        network.get_input(0).shape = (4, 3, 6, 6)
+        self.assertEqual(network.get_output(0).shape, (4, 5))
+        data = recorded.to_onnx(network)
+        found = onnx.load_from_string(data).graph
+        self.assertEqual([[d.dim_value for d in t.type.tensor_type.shape.dim] for t in (found.input[0], found.output[0])], [[4, 3, 6, 6], [4, 5]])
+        self.assertEqual(evaluate(data, {"x": x})[0].shape, (4, 5))
+
     def test_a_layer_between(self):
         network, x = parsed(classifier()), numbers(1, 3, 6, 6)
         relu, pool = network.get_layer(1), network.get_layer(2)

@@ -63,6 +63,9 @@ class Builder(Served):
     def create_optimization_profile(self):
         return IOptimizationProfile()
 
+    def get_plugin_registry(self):
+        return get_plugin_registry()
+
     def is_network_supported(self, network, config):
         return True
 

@@ -264,7 +264,6 @@ class Exporter:
     def _info(self, tensor):
         """A ValueInfoProto: the model's own where it still says the truth."""
         if tensor._info is not None and not self.network._parsed.is_rewired and tensor._given_type is None \
-                and (tensor._info.shape is None or tensor._shape == tuple(tensor._info.shape)) \
                 and tensor._dim_names == tensor._info.dim_names:
             return tensor._info.renamed(tensor.name)
         kind = tensor._type

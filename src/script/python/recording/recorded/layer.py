@@ -91,6 +91,8 @@ class ITensor(Served):
         if not self.is_network_input:
             raise RecordingError(f"The shape of tensor '{self.name}' cannot be set: it follows from its layer. Only that of "
                                  "a network input can.")
+        if self._network._parsed is not None:
+            self._network._parsed.is_rewired = True
         self._inferred = (self._inferred[0], tuple(as_dims(value)))
         self._dim_names = {i: n for i, n in self._dim_names.items() if i < len(self._inferred[1]) and self._inferred[1][i] < 0}
         self._network._changed(None)
