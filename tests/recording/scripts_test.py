@@ -247,6 +247,7 @@ class Wrong(ScriptTest):
         ("import sys\ndef load_network():\n    sys.exit(3)", "script.py:3, in load_network: it ended by sys.exit"),
         ("def load_network(builder):\n    pass", "load_network.*TypeError"),
         ("from tensorrt import Runtime", "script.py:1: ImportError: tensorrt.Runtime is not served"),
+        ("import polygraphy.tools.args", "polygraphy.tools is not served by assay"), ("from polygraphy import cuda", "polygraphy.cuda is not served"),
         ("from polygraphy.backend.trt import TrtRunner", "TrtRunner is not served"),
         ("import tensorrt as trt\ndef load_network():\n    return trt.Builder(None).create_network()", "no outputs"),
         ("class load_network:\n    def __call__(self):\n        return (1, 2)", r"returned \(int, int\)"),

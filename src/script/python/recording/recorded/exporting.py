@@ -218,7 +218,7 @@ class Exporter:
         else:
             body = [wire.number_field(1, _IR_OF_OPSET.get(opset, 12)), wire.bytes_field(2, "assay"),
                     wire.bytes_field(8, onnx_messages.opset_import(opset))]
-        return b"".join(body + [wire.bytes_field(7, self._graph())])
+        return b"".join(body + wire.chunks_field(7, self._graph()))
 
     def _convert_inputs(self):
         """Inputs of a parsed model whose type the script changed."""
@@ -238,10 +238,12 @@ class Exporter:
                 self._used.add(tensor.name)
 
     def _graph(self):
+        """The pieces of a GraphProto."""
         network, parsed, w = self.network, self.network._parsed, self.writer
         parts = [wire.bytes_field(1, node.bytes()) for node in w.nodes]
         parts.append(wire.bytes_field(2, network.name))
-        parts += [wire.bytes_field(5, data) for data in w.initializers]
+        for data in w.initializers:
+            parts += wire.chunks_field(5, data)
         if parsed:
             wanted = {i for node in w.nodes for i in (node.reads if isinstance(node, RawNode) else node.inputs)}
             wanted |= {t.name for t in network._outputs} | self.flow.captured
@@ -249,7 +251,7 @@ class Exporter:
         parts += [wire.bytes_field(11, self._info(t)) for t in network._inputs]
         parts += [wire.bytes_field(12, self._info(t)) for t in network._outputs]
         parts += [wire.bytes_field(13, self._info(t)) for t in self._described()]
-        return b"".join(parts)
+        return parts
 
     def _described(self):
         """Tensors between the layers whose type and shape are known."""

@@ -54,9 +54,9 @@ def node(op_type, inputs, outputs, name="", domain="", attributes=None):
 
 
 def tensor(name, kind, dims, raw):
-    """A TensorProto with its elements as bytes."""
-    return b"".join([wire.packed_field(1, dims) if dims else b"", wire.number_field(2, kind), wire.bytes_field(8, name),
-                     wire.bytes_field(9, raw)])
+    """The pieces of a TensorProto with its elements as bytes."""
+    return [wire.packed_field(1, dims) if dims else b"", wire.number_field(2, kind), wire.bytes_field(8, name),
+            *wire.chunks_field(9, [raw])]
 
 
 def value_info(name, kind, shape, dim_names=None):
@@ -210,10 +210,10 @@ class TensorView:
         return None if array is None else array.tobytes()
 
     def renamed(self, name):
-        """Its bytes under another name."""
+        """Its pieces under another name."""
         if name == self.name:
-            return bytes(self.data)
-        return wire.bytes_field(8, name) + b"".join(r for n, _, _, r in wire.read_fields(self.data) if n != 8)
+            return [self.data]
+        return [wire.bytes_field(8, name), *(r for n, _, _, r in wire.read_fields(self.data) if n != 8)]
 
 
 class ValueView:

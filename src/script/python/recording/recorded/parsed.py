@@ -67,15 +67,15 @@ class ParsedModel:
         opsets.setdefault("", opset)
         from .onnx_messages import opset_import
         parts += [wire.bytes_field(8, opset_import(v, d)) for d, v in opsets.items()]
-        return parts + [bytes(r) for r in self.model.rest]
+        return parts + self.model.rest
 
     def kept_parts(self, network, wanted):
         """The fields of the GraphProto beside nodes, name, inputs, outputs and values; of initializers those that are used."""
         parts = []
         for tensor in network._constants:
             if tensor._initializer is not None and tensor.name in wanted:
-                parts.append(wire.bytes_field(5, tensor._initializer.renamed(tensor.name)))
-        return parts + [bytes(r) for r in self.model.graph.rest]
+                parts += wire.chunks_field(5, tensor._initializer.renamed(tensor.name))
+        return parts + self.model.graph.rest
 
 
 class ParserError(Served):

@@ -90,6 +90,8 @@ def guarded(path, function, call, *args, **kwargs):
         line, inner = script_place(error, path)
         name = type(error).__name__
         reason = f"{name}: {error.msg if isinstance(error, SyntaxError) else error}"
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] in _OURS:
+            reason = f"{name}: {error.name} is not served by assay in a script."
         if isinstance(error, SystemExit):
             reason = f"it ended by sys.exit({error.code!r}), and should return instead."
         text = inner if inner and inner != "<module>" else function

@@ -80,6 +80,11 @@ def bytes_field(number, value):
     return b"".join((varint(number << 3 | BYTES), varint(len(value)), value))
 
 
+def chunks_field(number, chunks):
+    """A field whose bytes lie in pieces, as pieces: large ones are not copied."""
+    return [varint(number << 3 | BYTES) + varint(sum(map(len, chunks))), *chunks]
+
+
 def packed_field(number, values):
     return bytes_field(number, b"".join(varint(v) for v in values))
 

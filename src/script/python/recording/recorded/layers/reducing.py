@@ -186,9 +186,9 @@ class IMatrixMultiplyLayer(ILayer):
             raise RecordingError(f"Operand {i} of matrix multiply layer '{self.name}' is {shapes.text(shape)}, and {op} needs "
                                  f"{needed} axes or more.")
         if op is MatrixOperation.VECTOR:
-            return shape[:-1], *((1, shape[-1]) if i == 0 else (shape[-1], 1))
+            return (shape[:-1], *((1, shape[-1]) if i == 0 else (shape[-1], 1)))
         rows, columns = shape[-2:]
-        return shape[:-2], *((columns, rows) if op is MatrixOperation.TRANSPOSE else (rows, columns))
+        return (shape[:-2], *((columns, rows) if op is MatrixOperation.TRANSPOSE else (rows, columns)))
 
     def _infer(self):
         kind = self._inputs[0]._onnx_type

@@ -270,7 +270,7 @@ class IPoolingLayer(_WindowLayer):
     def _average_by_counts(self, w, x, begin, end, kind):
         """Where padding is as wide as the window, which ONNX does not take: sums by the share of each window that counts."""
         rest = [0] * len(begin)
-        one = onnx_messages.TensorBytes(onnx_messages.tensor("", dtypes.FLOAT, [1], struct.pack("<f", 1)))
+        one = onnx_messages.TensorBytes(b"".join(onnx_messages.tensor("", dtypes.FLOAT, [1], struct.pack("<f", 1))))
         ones = w.op("ConstantOfShape", [w.op("Shape", [x])], since=9, value=one)
         share = self._slide(w, "AveragePool", self._padded(w, ones, begin, end, dtypes.FLOAT, 0), rest, rest, None, since=7)
         sums = self._slide(w, "AveragePool", self._padded(w, x, begin, end, kind, 0), rest, rest, None, since=7)
