@@ -49,7 +49,8 @@ class Loops(NetworkTest):
             total = loop.add_recurrence(constant(network, np.zeros(3, np.float32)))
             total.set_input(1, network.add_elementwise(total.get_output(0), forward, E.SUM).get_output(0))
             outputs = []
-            for tensor, kind, axis in ((total.get_input(1), trt.LoopOutput.CONCATENATE, 0), (total.get_output(0), trt.LoopOutput.CONCATENATE, 1),
+            for tensor, kind, axis in ((total.get_input(1), trt.LoopOutput.CONCATENATE, 0), (total.get_output(0),
+                                                                                             trt.LoopOutput.CONCATENATE, 1),
                                        (back, trt.LoopOutput.CONCATENATE, 0), (forward, trt.LoopOutput.REVERSE, 1)):
                 output = loop.add_loop_output(tensor, kind, axis)
                 output.set_input(1, count)

@@ -36,9 +36,11 @@ class Walking(NetworkTest):
         self.assertEqual(lines[:8], [
             "0 CONVOLUTION 1 1 conv", "in (-1, 3, 8, 8) DataType.FLOAT x",
             "out (-1, 4, 6, 6) DataType.FLOAT (Unnamed Layer* 0) [Convolution]_output",
-            "1 ACTIVATION 1 1 (Unnamed Layer* 1) [Activation]", "in (-1, 4, 6, 6) DataType.FLOAT (Unnamed Layer* 0) [Convolution]_output",
+            "1 ACTIVATION 1 1 (Unnamed Layer* 1) [Activation]",
+            "in (-1, 4, 6, 6) DataType.FLOAT (Unnamed Layer* 0) [Convolution]_output",
             "out (-1, 4, 6, 6) DataType.FLOAT (Unnamed Layer* 1) [Activation]_output",
-            "2 SOFTMAX 1 1 (Unnamed Layer* 2) [Softmax]", "in (-1, 4, 6, 6) DataType.FLOAT (Unnamed Layer* 1) [Activation]_output"])
+            "2 SOFTMAX 1 1 (Unnamed Layer* 2) [Softmax]", "in (-1, 4, 6, 6) DataType.FLOAT (Unnamed Layer* 1) [Activation]_output"
+        ])
         self.assertIn("out (1, 4, 2, 2) DataType.FLOAT (Unnamed Layer* 3) [Resize]_output", lines)
         self.assertIsNone(network.get_layer(99))
         self.assertEqual([layer.name for layer in network], [network[i].name for i in range(len(network))])
@@ -142,20 +144,21 @@ class Refusals(NetworkTest):
     def test_sentences(self):
         network = small()
         cases = [
-            (lambda: network.add_input("x", trt.float32, (1,)), "input 'x' already"),
-            (lambda: network.add_input("z", "float32", (1,)), "tensorrt.DataType"),
-            (lambda: network.add_input("z", trt.float32, (-2,)), "below -1"),
+            (lambda: network.add_input("x", trt.float32, (1, )), "input 'x' already"),
+            (lambda: network.add_input("z", "float32", (1, )), "tensorrt.DataType"),
+            (lambda: network.add_input("z", trt.float32, (-2, )), "below -1"),
             (lambda: network.add_input("z", trt.float32, 3), "sequence of integers"),
             (lambda: network.add_softmax(network.get_layer(0)), "layer.get_output(0)"),
             (lambda: network.add_unary(network.get_output(0), "exp"), "tensorrt.UnaryOperation"),
             (lambda: network.mark_output(None), "mark_output takes"),
             (lambda: network.mark_output(small().get_output(0)), "another network"),
-            (lambda: setattr(network.get_output(0), "shape", (1,)), "cannot be set"),
+            (lambda: setattr(network.get_output(0), "shape", (1, )), "cannot be set"),
             (lambda: network.add_softmax(network.get_output(0)).set_output_type(3, trt.float32), "no output 3"),
             (lambda: network.add_ragged_softmax, "not served by assay. ONNX has no such operator"),
             (lambda: network.no_such_name, "INetworkDefinition.no_such_name is not served"),
             (lambda: setattr(network.get_output(0), "nmae", "y"), "ITensor.nmae is not served"),
-            (lambda: trt.Runtime, "tensorrt.Runtime is not served"), (lambda: trt.BuilderFlag.FP32, "BuilderFlag.FP32 is not served"),
+            (lambda: trt.Runtime, "tensorrt.Runtime is not served"),
+            (lambda: trt.BuilderFlag.FP32, "BuilderFlag.FP32 is not served"),
             (lambda: trt.Builder(None).build_serialized_network, "built and run by assay afterwards"),
             (lambda: recorded.to_onnx(new_network()), "has no outputs"),
         ]
@@ -198,7 +201,8 @@ class Values(NetworkTest):
     def test_dims(self):
         dims = trt.Dims([1, 2, 3])
         dims[0] = 7
-        self.assertEqual((dims, list(dims), dims[-1], dims[1:], len(dims), str(dims)), ((7, 2, 3), [7, 2, 3], 3, (2, 3), 3, "(7, 2, 3)"))
+        self.assertEqual((dims, list(dims), dims[-1], dims[1:], len(dims), str(dims)),
+                         ((7, 2, 3), [7, 2, 3], 3, (2, 3), 3, "(7, 2, 3)"))
         self.assertEqual((trt.DimsHW(3, 4).w, trt.Dims4(1, 2, 3, 4)), (4, (1, 2, 3, 4)))
         self.assertRaises(ValueError, trt.Dims3, 1, 2)
 
@@ -209,7 +213,8 @@ class Values(NetworkTest):
         self.assertEqual((weights.size, weights.nbytes, weights.dtype, len(trt.Weights())), (6, 24, trt.float32, 0))
 
     def test_enumerations(self):
-        self.assertEqual((int(trt.DataType.INT64), str(trt.float32), trt.DataType(3), trt.DataType.HALF.itemsize), (8, "DataType.FLOAT", trt.int32, 2))
+        self.assertEqual((int(trt.DataType.INT64), str(trt.float32), trt.DataType(3), trt.DataType.HALF.itemsize),
+                         (8, "DataType.FLOAT", trt.int32, 2))
         self.assertIs(trt.nptype(trt.int32), np.int32)
         self.assertEqual(1 << int(trt.BuilderFlag.BF16), 1 << 17)
         self.assertIs(trt.BuilderFlag.WEIGHTLESS, trt.BuilderFlag.STRIP_PLAN)

@@ -22,8 +22,12 @@ F = TensorProto.FLOAT
 
 
 def classifier(opset=17):
-    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv", pads=[1, 1, 1, 1]), helper.make_node("Relu", ["c"], ["r"], "relu"),
-             helper.make_node("GlobalAveragePool", ["r"], ["p"], "pool"), helper.make_node("Flatten", ["p"], ["y"], "flatten")]
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"], "relu"),
+        helper.make_node("GlobalAveragePool", ["r"], ["p"], "pool"),
+        helper.make_node("Flatten", ["p"], ["y"], "flatten")
+    ]
     weights = [("w", numbers(5, 3, 3, 3)), ("b", numbers(5, seed=1))]
     return model(nodes, [info("x", F, ["N", 3, 6, 6])], [info("y", F, ["N", 5])], weights, opset)
 
@@ -61,14 +65,17 @@ class Unchanged(NetworkTest):
         written = recorded.to_onnx(network)
         self.assertIn(unknown, written)
         found = onnx.load_from_string(written)
-        self.assertEqual((found.producer_name, found.domain, found.metadata_props[0].value, found.graph.doc_string, found.ir_version),
-                         ("somebody", "example", "value", "words", 8))
+        self.assertEqual(
+            (found.producer_name, found.domain, found.metadata_props[0].value, found.graph.doc_string, found.ir_version),
+            ("somebody", "example", "value", "words", 8))
         self.assertEqual(list(found.graph.initializer), list(m.graph.initializer))
         self.assertEqual(list(found.graph.input) + list(found.graph.output), list(m.graph.input) + list(m.graph.output))
 
     def test_results(self):
         m, x = classifier(), numbers(2, 3, 6, 6)
-        np.testing.assert_array_equal(evaluate(recorded.to_onnx(parsed(m)), {"x": x})[0], evaluate(m.SerializeToString(), {"x": x})[0])
+        np.testing.assert_array_equal(
+            evaluate(recorded.to_onnx(parsed(m)), {"x": x})[0],
+            evaluate(m.SerializeToString(), {"x": x})[0])
 
 
 class Reading(NetworkTest):
@@ -112,28 +119,42 @@ class Reading(NetworkTest):
     def test_inferred_shapes_equal_onnx_own(self):
         """Every node of models with many operators, against onnx.shape_inference."""
         nodes = [
-            helper.make_node("Conv", ["x", "w"], ["a"], strides=[2, 2], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["a"], ["b"]),
+            helper.make_node("Conv", ["x", "w"], ["a"], strides=[2, 2], pads=[1, 1, 1, 1]),
+            helper.make_node("Relu", ["a"], ["b"]),
             helper.make_node("MaxPool", ["b"], ["c"], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1),
-            helper.make_node("Shape", ["c"], ["s"]), helper.make_node("Gather", ["s", "zero"], ["n"]),
-            helper.make_node("Unsqueeze", ["n", "zeros"], ["n1"]), helper.make_node("Concat", ["n1", "rest"], ["d"], axis=0),
-            helper.make_node("Reshape", ["c", "d"], ["e"]), helper.make_node("Transpose", ["e"], ["f"], perm=[0, 2, 1]),
-            helper.make_node("MatMul", ["f", "m"], ["g"]), helper.make_node("Split", ["g"], ["h", "i"], axis=2),
-            helper.make_node("Add", ["h", "i"], ["j"]), helper.make_node("ReduceMean", ["j"], ["k"], axes=[1], keepdims=0),
-            helper.make_node("ArgMax", ["k"], ["o"], axis=1), helper.make_node("Cast", ["o"], ["q"], to=TensorProto.FLOAT),
-            helper.make_node("TopK", ["k", "two"], ["r", "t"], axis=1), helper.make_node("Slice", ["k", "zeros", "two"], ["u"]),
-            helper.make_node("Greater", ["k", "zf"], ["v"]), helper.make_node("Where", ["v", "k", "zf"], ["y"]),
-            helper.make_node("Resize", ["a", "", "scales"], ["z"], mode="nearest"), helper.make_node("Gemm", ["k", "m2"], ["aa"], transB=1),
-            helper.make_node("ConvTranspose", ["a", "w2"], ["bb"], strides=[2, 2]), helper.make_node("Pad", ["k", "pads"], ["cc"]),
-            helper.make_node("Flatten", ["j"], ["dd"]), helper.make_node("QuantizeLinear", ["k", "sf"], ["ee"]),
-            helper.make_node("DequantizeLinear", ["ee", "sf"], ["ff"]), helper.make_node("Squeeze", ["j1", "zeros"], ["gg"]),
-            helper.make_node("Expand", ["zf", "rest"], ["hh"]), helper.make_node("ConstantOfShape", ["rest"], ["ii"]),
+            helper.make_node("Shape", ["c"], ["s"]),
+            helper.make_node("Gather", ["s", "zero"], ["n"]),
+            helper.make_node("Unsqueeze", ["n", "zeros"], ["n1"]),
+            helper.make_node("Concat", ["n1", "rest"], ["d"], axis=0),
+            helper.make_node("Reshape", ["c", "d"], ["e"]),
+            helper.make_node("Transpose", ["e"], ["f"], perm=[0, 2, 1]),
+            helper.make_node("MatMul", ["f", "m"], ["g"]),
+            helper.make_node("Split", ["g"], ["h", "i"], axis=2),
+            helper.make_node("Add", ["h", "i"], ["j"]),
+            helper.make_node("ReduceMean", ["j"], ["k"], axes=[1], keepdims=0),
+            helper.make_node("ArgMax", ["k"], ["o"], axis=1),
+            helper.make_node("Cast", ["o"], ["q"], to=TensorProto.FLOAT),
+            helper.make_node("TopK", ["k", "two"], ["r", "t"], axis=1),
+            helper.make_node("Slice", ["k", "zeros", "two"], ["u"]),
+            helper.make_node("Greater", ["k", "zf"], ["v"]),
+            helper.make_node("Where", ["v", "k", "zf"], ["y"]),
+            helper.make_node("Resize", ["a", "", "scales"], ["z"], mode="nearest"),
+            helper.make_node("Gemm", ["k", "m2"], ["aa"], transB=1),
+            helper.make_node("ConvTranspose", ["a", "w2"], ["bb"], strides=[2, 2]),
+            helper.make_node("Pad", ["k", "pads"], ["cc"]),
+            helper.make_node("Flatten", ["j"], ["dd"]),
+            helper.make_node("QuantizeLinear", ["k", "sf"], ["ee"]),
+            helper.make_node("DequantizeLinear", ["ee", "sf"], ["ff"]),
+            helper.make_node("Squeeze", ["j1", "zeros"], ["gg"]),
+            helper.make_node("Expand", ["zf", "rest"], ["hh"]),
+            helper.make_node("ConstantOfShape", ["rest"], ["ii"]),
             helper.make_node("Constant", [], ["j1"], value=numpy_helper.from_array(numbers(1, 2, 3))),
         ]
         nodes = nodes[-1:] + nodes[:-1]
         i64 = lambda *v: np.array(v, np.int64)
-        weights = [("w", numbers(4, 3, 3, 3)), ("zero", np.array(0, np.int64)), ("zeros", i64(0)), ("rest", i64(4, 16)), ("m", numbers(4, 6)), ("two", i64(2)),
-                   ("zf", np.float32(0)), ("scales", np.array([1, 1, 2, 2], np.float32)), ("m2", numbers(7, 3)), ("w2", numbers(4, 2, 2, 2)),
-                   ("pads", i64(0, 1, 0, 2)), ("sf", np.float32(0.5))]
+        weights = [("w", numbers(4, 3, 3, 3)), ("zero", np.array(0, np.int64)), ("zeros", i64(0)), ("rest", i64(4, 16)),
+                   ("m", numbers(4, 6)), ("two", i64(2)), ("zf", np.float32(0)), ("scales", np.array([1, 1, 2, 2], np.float32)),
+                   ("m2", numbers(7, 3)), ("w2", numbers(4, 2, 2, 2)), ("pads", i64(0, 1, 0, 2)), ("sf", np.float32(0.5))]
         for batch in (2, "N"):
             m = model(nodes, [info("x", F, [batch, 3, 15, 15])], [info("y", F, [batch, 3])], weights)
             inferred = onnx.shape_inference.infer_shapes(m, strict_mode=True, data_prop=True)
@@ -188,8 +209,8 @@ class Changing(NetworkTest):
             sliced = network.add_slice(padded.get_output(0), (0, 1, 0), (2, 3, 4), (1, 1, 1))
             shuffled = network.add_shuffle(sliced.get_output(0))
             shuffled.reshape_dims = (0, -1)
-            product = network.add_matrix_multiply(shuffled.get_output(0), trt.MatrixOperation.NONE, constant(network, numbers(12)),
-                                                  trt.MatrixOperation.VECTOR)
+            product = network.add_matrix_multiply(shuffled.get_output(0), trt.MatrixOperation.NONE, constant(
+                network, numbers(12)), trt.MatrixOperation.VECTOR)
             network.mark_output(product.get_output(0))
 
         results = []
@@ -234,7 +255,8 @@ class Changing(NetworkTest):
         self.assertEqual(network.get_output(0).shape, (4, 5))
         data = recorded.to_onnx(network)
         found = onnx.load_from_string(data).graph
-        self.assertEqual([[d.dim_value for d in t.type.tensor_type.shape.dim] for t in (found.input[0], found.output[0])], [[4, 3, 6, 6], [4, 5]])
+        self.assertEqual([[d.dim_value for d in t.type.tensor_type.shape.dim] for t in (found.input[0], found.output[0])],
+                         [[4, 3, 6, 6], [4, 5]])
         self.assertEqual(evaluate(data, {"x": x})[0].shape, (4, 5))
 
     def test_a_layer_between(self):
@@ -249,8 +271,10 @@ class Changing(NetworkTest):
 
     def test_bodies_keep_what_they_capture(self):
         branches = [helper.make_graph([helper.make_node(op, ["t"], [op])], op, [], [info(op, F, [2])]) for op in ("Neg", "Exp")]
-        m = model([helper.make_node("Abs", ["x"], ["t"]), helper.make_node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])],
-                  [info("x", F, [2]), info("c", TensorProto.BOOL, [])], [info("y", F, [2])])
+        m = model([
+            helper.make_node("Abs", ["x"], ["t"]),
+            helper.make_node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])
+        ], [info("x", F, [2]), info("c", TensorProto.BOOL, [])], [info("y", F, [2])])
         network, x = parsed(m), numbers(2)
         network.get_layer(0).get_output(0).name = "renamed"
         data = recorded.to_onnx(network)
@@ -258,7 +282,8 @@ class Changing(NetworkTest):
         self.assertEqual(network.get_layer(1).type, trt.LayerType.CONDITIONAL_OUTPUT)
 
     def test_old_model_with_initializers_among_inputs(self):
-        m = model([helper.make_node("Add", ["x", "w"], ["y"])], [info("x", F, [2]), info("w", F, [2])], [info("y", F, [2])], [("w", numbers(2))])
+        m = model([helper.make_node("Add", ["x", "w"], ["y"])], [info("x", F, [2]), info("w", F, [2])], [info("y", F, [2])],
+                  [("w", numbers(2))])
         network = parsed(m)
         self.assertEqual((network.num_inputs, evaluate(recorded.to_onnx(network), {"x": numbers(2)})[0].tolist()),
                          (1, (numbers(2) * 2).tolist()))
@@ -279,7 +304,8 @@ class Files(NetworkTest):
 
     def test_what_is_no_model(self):
         good = classifier().SerializeToString()
-        cases = [(b"", "no graph"), (b"\xff" * 20, "no ONNX model"), (good[:len(good) // 2], "missing"), (b"PK\x03\x04" + bytes(50), "ONNX model")]
+        cases = [(b"", "no graph"), (b"\xff" * 20, "no ONNX model"), (good[:len(good) // 2], "missing"),
+                 (b"PK\x03\x04" + bytes(50), "ONNX model")]
         for data, words in cases:
             network = new_network()
             parser = trt.OnnxParser(network, None)

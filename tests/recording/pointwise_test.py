@@ -26,12 +26,18 @@ class Activation(NetworkTest):
     def test_all(self):
         x = self.X.astype(np.float64)
         cases = {
-            A.RELU: (None, None, np.maximum(x, 0)), A.SIGMOID: (None, None, 1 / (1 + np.exp(-x))), A.TANH: (None, None, np.tanh(x)),
-            A.LEAKY_RELU: (0.1, None, np.where(x >= 0, x, 0.1 * x)), A.ELU: (0.7, None, np.where(x >= 0, x, 0.7 * (np.exp(x) - 1))),
-            A.SELU: (1.5, 1.1, np.where(x > 0, 1.1 * x, 1.1 * (1.5 * np.exp(x) - 1.5))), A.SOFTSIGN: (None, None, x / (1 + np.abs(x))),
-            A.SOFTPLUS: (0.5, 2.0, 0.5 * np.log(np.exp(2 * x) + 1)), A.CLIP: (-1.0, 1.5, np.maximum(-1, np.minimum(1.5, x))),
+            A.RELU: (None, None, np.maximum(x, 0)),
+            A.SIGMOID: (None, None, 1 / (1 + np.exp(-x))),
+            A.TANH: (None, None, np.tanh(x)),
+            A.LEAKY_RELU: (0.1, None, np.where(x >= 0, x, 0.1 * x)),
+            A.ELU: (0.7, None, np.where(x >= 0, x, 0.7 * (np.exp(x) - 1))),
+            A.SELU: (1.5, 1.1, np.where(x > 0, 1.1 * x, 1.1 * (1.5 * np.exp(x) - 1.5))),
+            A.SOFTSIGN: (None, None, x / (1 + np.abs(x))),
+            A.SOFTPLUS: (0.5, 2.0, 0.5 * np.log(np.exp(2 * x) + 1)),
+            A.CLIP: (-1.0, 1.5, np.maximum(-1, np.minimum(1.5, x))),
             A.HARD_SIGMOID: (0.3, 0.4, np.maximum(0, np.minimum(1, 0.3 * x + 0.4))),
-            A.SCALED_TANH: (1.2, 0.8, 1.2 * np.tanh(0.8 * x)), A.THRESHOLDED_RELU: (0.5, None, np.where(x > 0.5, x, 0)),
+            A.SCALED_TANH: (1.2, 0.8, 1.2 * np.tanh(0.8 * x)),
+            A.THRESHOLDED_RELU: (0.5, None, np.where(x > 0.5, x, 0)),
             A.GELU_ERF: (None, None, 0.5 * x * (1 + ERF(math.sqrt(0.5) * x))),
             A.GELU_TANH: (None, None, 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (0.044715 * x**3 + x)))),
         }
@@ -45,10 +51,12 @@ class Activation(NetworkTest):
 
 
 class Unary(NetworkTest):
-    FUNCTIONS = {U.EXP: np.exp, U.LOG: np.log, U.SQRT: np.sqrt, U.RECIP: np.reciprocal, U.ABS: np.abs, U.NEG: np.negative, U.SIN: np.sin,
-                 U.COS: np.cos, U.TAN: np.tan, U.SINH: np.sinh, U.COSH: np.cosh, U.ASIN: np.arcsin, U.ACOS: np.arccos, U.ATAN: np.arctan,
-                 U.ASINH: np.arcsinh, U.ACOSH: np.arccosh, U.ATANH: np.arctanh, U.CEIL: np.ceil, U.FLOOR: np.floor, U.ERF: ERF,
-                 U.NOT: np.logical_not, U.SIGN: np.sign, U.ROUND: np.round, U.ISINF: np.isinf, U.ISNAN: np.isnan}
+    FUNCTIONS = {
+        U.EXP: np.exp, U.LOG: np.log, U.SQRT: np.sqrt, U.RECIP: np.reciprocal, U.ABS: np.abs, U.NEG: np.negative, U.SIN: np.sin,
+        U.COS: np.cos, U.TAN: np.tan, U.SINH: np.sinh, U.COSH: np.cosh, U.ASIN: np.arcsin, U.ACOS: np.arccos, U.ATAN: np.arctan,
+        U.ASINH: np.arcsinh, U.ACOSH: np.arccosh, U.ATANH: np.arctanh, U.CEIL: np.ceil, U.FLOOR: np.floor, U.ERF: ERF,
+        U.NOT: np.logical_not, U.SIGN: np.sign, U.ROUND: np.round, U.ISINF: np.isinf, U.ISNAN: np.isnan
+    }
 
     def test_all(self):
         self.assertEqual(set(self.FUNCTIONS), set(U))
@@ -69,15 +77,20 @@ class Unary(NetworkTest):
 class ElementWise(NetworkTest):
     def test_floats_broadcast(self):
         a, b = numbers(2, 3, 4, low=0.5, high=2), numbers(1, 3, 1, seed=1, low=0.5, high=2)
-        functions = {E.SUM: np.add, E.PROD: np.multiply, E.MAX: np.maximum, E.MIN: np.minimum, E.SUB: np.subtract, E.DIV: np.divide,
-                     E.POW: np.power, E.FLOOR_DIV: lambda p, q: np.floor(p / q), E.EQUAL: np.equal, E.GREATER: np.greater, E.LESS: np.less}
+        functions = {
+            E.SUM: np.add, E.PROD: np.multiply, E.MAX: np.maximum, E.MIN: np.minimum, E.SUB: np.subtract, E.DIV: np.divide,
+            E.POW: np.power, E.FLOOR_DIV: lambda p, q: np.floor(p / q), E.EQUAL: np.equal, E.GREATER: np.greater, E.LESS: np.less
+        }
         for op, function in functions.items():
             with self.subTest(op.name):
                 self.compare(lambda n, p, q: n.add_elementwise(p, q, op), function(a, b), a=a, b=b)
 
     def test_integers(self):
         a, b = np.array([-7, 7, -7, 7, 5], np.int32), np.array([2, -2, -2, 2, 5], np.int32)
-        functions = {E.SUM: a + b, E.MAX: np.maximum(a, b), E.DIV: (a / b).astype(np.int32), E.FLOOR_DIV: a // b, E.EQUAL: a == b, E.LESS: a < b}
+        functions = {
+            E.SUM: a + b, E.MAX: np.maximum(a, b), E.DIV: (a / b).astype(np.int32), E.FLOOR_DIV: a // b, E.EQUAL: a == b,
+            E.LESS: a < b
+        }
         for op, wanted in functions.items():
             with self.subTest(op.name):
                 self.compare(lambda n, p, q: n.add_elementwise(p, q, op), wanted, a=a, b=b)
@@ -104,17 +117,23 @@ class ElementWise(NetworkTest):
 class Scale(NetworkTest):
     def test_modes(self):
         x = numbers(2, 3, 4, 5, low=0.5, high=2)
-        for mode, shape in ((trt.ScaleMode.UNIFORM, ()), (trt.ScaleMode.CHANNEL, (3, 1, 1)), (trt.ScaleMode.ELEMENTWISE, (3, 4, 5))):
+        for mode, shape in ((trt.ScaleMode.UNIFORM, ()), (trt.ScaleMode.CHANNEL, (3, 1, 1)), (trt.ScaleMode.ELEMENTWISE, (3, 4,
+                                                                                                                          5))):
             shift, scale, power = (numbers(*shape, seed=s, low=0.5, high=2) for s in (1, 2, 3))
             with self.subTest(mode.name):
-                self.compare(lambda n, t: n.add_scale(t, mode, shift, scale, power), (x * scale + shift)**power, dynamic=False, x=x)
+                self.compare(lambda n, t: n.add_scale(t, mode, shift, scale, power), (x * scale + shift)**power,
+                             dynamic=False,
+                             x=x)
 
     def test_channel_axis(self):
         x, scale = numbers(2, 3, 4), numbers(2, seed=1)
         self.compare(lambda n, t: n.add_scale_nd(t, trt.ScaleMode.CHANNEL, None, scale, None, 0), x * scale.reshape(2, 1, 1), x=x)
 
     def test_wrong_count(self):
-        self.refused(lambda n, t: n.add_scale(t, trt.ScaleMode.CHANNEL, scale=numbers(4)), "4 weights", "3", x=numbers(1, 3, 2, 2))
+        self.refused(lambda n, t: n.add_scale(t, trt.ScaleMode.CHANNEL, scale=numbers(4)),
+                     "4 weights",
+                     "3",
+                     x=numbers(1, 3, 2, 2))
 
 
 class Others(NetworkTest):

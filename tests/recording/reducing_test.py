@@ -76,9 +76,12 @@ class Products(NetworkTest):
         a, b = numbers(2, 3, 4), numbers(2, 4, 5, seed=1)
         v, u = numbers(2, 4, seed=2), numbers(2, 3, seed=3)
         cases = [
-            (a, O.NONE, b, O.NONE, a @ b), (a.transpose(0, 2, 1).copy(), O.TRANSPOSE, b.transpose(0, 2, 1).copy(), O.TRANSPOSE, a @ b),
-            (v, O.VECTOR, b, O.NONE, np.einsum("bk,bkn->bn", v, b)), (a, O.NONE, v, O.VECTOR, np.einsum("bmk,bk->bm", a, v)),
-            (u, O.VECTOR, u, O.VECTOR, np.einsum("bk,bk->b", u, u)), (a, O.TRANSPOSE, u, O.VECTOR, np.einsum("bmk,bm->bk", a, u)),
+            (a, O.NONE, b, O.NONE, a @ b),
+            (a.transpose(0, 2, 1).copy(), O.TRANSPOSE, b.transpose(0, 2, 1).copy(), O.TRANSPOSE, a @ b),
+            (v, O.VECTOR, b, O.NONE, np.einsum("bk,bkn->bn", v, b)),
+            (a, O.NONE, v, O.VECTOR, np.einsum("bmk,bk->bm", a, v)),
+            (u, O.VECTOR, u, O.VECTOR, np.einsum("bk,bk->b", u, u)),
+            (a, O.TRANSPOSE, u, O.VECTOR, np.einsum("bmk,bm->bk", a, u)),
             (a, O.NONE, b[:1], O.NONE, a @ b[:1]),
         ]
         for i, (p, op0, q, op1, wanted) in enumerate(cases):
@@ -86,13 +89,24 @@ class Products(NetworkTest):
                 self.compare(lambda n, s, t: n.add_matrix_multiply(s, op0, t, op1), wanted, p=p, q=q)
 
     def test_refusals(self):
-        self.refused(lambda n, s, t: n.add_matrix_multiply(s, O.NONE, t, O.NONE), "4 columns by 3 rows", p=numbers(2, 4), q=numbers(3, 4))
-        self.refused(lambda n, s, t: n.add_matrix_multiply(s, O.NONE, t, O.NONE), "equal rank", p=numbers(2, 3, 4), q=numbers(4, 5))
+        self.refused(lambda n, s, t: n.add_matrix_multiply(s, O.NONE, t, O.NONE),
+                     "4 columns by 3 rows",
+                     p=numbers(2, 4),
+                     q=numbers(3, 4))
+        self.refused(lambda n, s, t: n.add_matrix_multiply(s, O.NONE, t, O.NONE),
+                     "equal rank",
+                     p=numbers(2, 3, 4),
+                     q=numbers(4, 5))
 
     def test_einsum(self):
         a, b, c = numbers(2, 3, 4), numbers(4, 3, 5, seed=1), numbers(5, seed=2)
         for equation in ("ijk,kjl,l->il", "ijk,kjl,l->lji", "ijk,kjl,l"):
-            self.compare(lambda n, *t: n.add_einsum(list(t), equation), np.einsum(equation, a, b, c), dynamic=equation.endswith("il"), a=a, b=b, c=c)
+            self.compare(lambda n, *t: n.add_einsum(list(t), equation),
+                         np.einsum(equation, a, b, c),
+                         dynamic=equation.endswith("il"),
+                         a=a,
+                         b=b,
+                         c=c)
         self.refused(lambda n, t: n.add_einsum([t], "ii->i"), "diagonal", t=numbers(3, 3))
         self.refused(lambda n, t: n.add_einsum([t], "ij,jk"), "2 operands", t=numbers(3, 3))
 
@@ -143,5 +157,7 @@ class Normalizations(NetworkTest):
             for reverse in (False, True):
                 base = x[:, ::-1] if reverse else x
                 wanted = np.cumsum(base, 1) - (base if exclusive else 0)
-                self.compare(lambda n, t: n.add_cumulative(t, constant(n, np.int32(1)), trt.CumulativeOperation.SUM, exclusive, reverse),
-                             wanted[:, ::-1] if reverse else wanted, x=x)
+                self.compare(
+                    lambda n, t: n.add_cumulative(t, constant(n, np.int32(1)), trt.CumulativeOperation.SUM, exclusive, reverse),
+                    wanted[:, ::-1] if reverse else wanted,
+                    x=x)

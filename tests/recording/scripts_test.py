@@ -104,8 +104,9 @@ class Networks(ScriptTest):
         config = recorded.run_config_script(path, "custom_config", made)
         self.assertTrue(config["precisions"]["fp16"])
         self.assertEqual(config["workspace_limit"], 1 << 30)
-        self.assertEqual(config["profiles"], [{"shapes": {"tensor-0": {"min": [1, 1, 28, 28], "opt": [4, 1, 28, 28], "max": [16, 1, 28, 28]}},
-                                               "values": {}}])
+        self.assertEqual(
+            config["profiles"],
+            [{"shapes": {"tensor-0": {"min": [1, 1, 28, 28], "opt": [4, 1, 28, 28], "max": [16, 1, 28, 28]}}, "values": {}}])
         json.dumps(config)
 
     def test_without_polygraphy(self):
@@ -145,9 +146,14 @@ class Networks(ScriptTest):
             """)
         made = recorded.run_network_postprocess_script(path, network_onnx=self.onnx)
         self.assertEqual([o.name for o in onnx.load_from_string(made).graph.output], ["y", "r"])
-        config = recorded.run_config_postprocess_script(path, network_onnx=self.onnx, config={
-            "version": 1, "precisions": {"fp16": True, "tf32": False}, "workspace_limit": 12, "timing_cache": {"path": "/t"}, "unused": ["before"],
-            "profiles": [{"shapes": {"x": {"min": [1, 3, 6, 6], "opt": [1, 3, 6, 6], "max": [2, 3, 6, 6]}}, "values": {}}]})
+        config = recorded.run_config_postprocess_script(
+            path,
+            network_onnx=self.onnx,
+            config={
+                "version": 1, "precisions": {"fp16": True, "tf32": False}, "workspace_limit": 12, "timing_cache": {"path": "/t"},
+                "unused": ["before"],
+                "profiles": [{"shapes": {"x": {"min": [1, 3, 6, 6], "opt": [1, 3, 6, 6], "max": [2, 3, 6, 6]}}, "values": {}}]
+            })
         self.assertEqual({p for p, on in config["precisions"].items() if on}, {"fp16", "bf16"})
         self.assertEqual((config["optimization_level"], config["workspace_limit"], config["unused"], config["timing_cache"]),
                          (5, 12, ["before"], {"path": "/t"}))
@@ -215,17 +221,24 @@ class Configurations(ScriptTest):
             """)
         config = recorded.run_config_script(path, network_onnx=self.onnx)
         unused = config.pop("unused")
-        for words in ("GPU_FALLBACK", "TACTIC_DRAM", "hardware_compatibility_level AMPERE_PLUS", "tactic sources", "algorithm_selector", "int8_calibrator"):
+        for words in ("GPU_FALLBACK", "TACTIC_DRAM", "hardware_compatibility_level AMPERE_PLUS", "tactic sources",
+                      "algorithm_selector", "int8_calibrator"):
             self.assertEqual(len([n for n in unused if words in n]), 1, words)
         self.assertEqual(len(unused), 6)
-        self.assertEqual(config, {
-            "version": 1, "precision_constraints": "obey", "optimization_level": 1, "workspace_limit": 1 << 20, "is_refittable": True,
-            "precisions": {"tf32": False, "fp16": False, "bf16": False, "int8": True, "fp8": False, "int4": False, "fp4": False},
-            "strips_weights": False, "use_timing_cache_only": False, "disables_timing_cache": False, "profiling_verbosity": "none",
-            "timing_cache": {"base64": "dGltZXM="},
-            "calibration": {"calibrator": "Calibrator", "algorithm": "ENTROPY_CALIBRATION_2", "cache": "VFJULTg2MDEtRW50cm9weUNhbGlicmF0aW9uMg=="},
-            "profiles": [{"shapes": {"x": {"min": [1, 3, 6, 6], "opt": [2, 3, 6, 6], "max": [4, 3, 6, 6]}},
-                          "values": {"s": {"min": [1], "opt": [2], "max": [3]}}}]})
+        self.assertEqual(
+            config, {
+                "version": 1, "precision_constraints": "obey", "optimization_level": 1, "workspace_limit": 1 << 20,
+                "is_refittable": True, "precisions": {
+                    "tf32": False, "fp16": False, "bf16": False, "int8": True, "fp8": False, "int4": False, "fp4": False
+                }, "strips_weights": False, "use_timing_cache_only": False, "disables_timing_cache": False,
+                "profiling_verbosity": "none", "timing_cache": {"base64": "dGltZXM="}, "calibration": {
+                    "calibrator": "Calibrator", "algorithm": "ENTROPY_CALIBRATION_2",
+                    "cache": "VFJULTg2MDEtRW50cm9weUNhbGlicmF0aW9uMg=="
+                }, "profiles": [{
+                    "shapes": {"x": {"min": [1, 3, 6, 6], "opt": [2, 3, 6, 6], "max": [4, 3, 6, 6]}},
+                    "values": {"s": {"min": [1], "opt": [2], "max": [3]}}
+                }]
+            })
 
     def test_profiles_that_fall(self):
         path = self.script("""
@@ -240,14 +253,19 @@ class Configurations(ScriptTest):
 class Wrong(ScriptTest):
     CASES = [
         ("def other(): pass\ndef another(): pass", "no function 'load_network' in it; it has other, another"),
-        ("x = 1", "it has none"), ("load_network = 3", "'load_network' is int"), ("def load_network(:", "script.py:1: .*SyntaxError"),
-        ("import no_such_module", "script.py:1: ModuleNotFoundError"), ("def load_network():\n    return 5", "returned a value of type int"),
+        ("x = 1", "it has none"),
+        ("load_network = 3", "'load_network' is int"),
+        ("def load_network(:", "script.py:1: .*SyntaxError"),
+        ("import no_such_module", "script.py:1: ModuleNotFoundError"),
+        ("def load_network():\n    return 5", "returned a value of type int"),
         ("def load_network():\n    pass", "returned nothing.*@func.extend"),
-        ("def helper():\n    raise ValueError('bad')\n\ndef load_network():\n    helper()", "script.py:2, in helper: ValueError: bad"),
+        ("def helper():\n    raise ValueError('bad')\n\ndef load_network():\n    helper()",
+         "script.py:2, in helper: ValueError: bad"),
         ("import sys\ndef load_network():\n    sys.exit(3)", "script.py:3, in load_network: it ended by sys.exit"),
         ("def load_network(builder):\n    pass", "load_network.*TypeError"),
         ("from tensorrt import Runtime", "script.py:1: ImportError: tensorrt.Runtime is not served"),
-        ("import polygraphy.tools.args", "polygraphy.tools is not served by assay"), ("from polygraphy import cuda", "polygraphy.cuda is not served"),
+        ("import polygraphy.tools.args", "polygraphy.tools is not served by assay"),
+        ("from polygraphy import cuda", "polygraphy.cuda is not served"),
         ("from polygraphy.backend.trt import TrtRunner", "TrtRunner is not served"),
         ("import tensorrt as trt\ndef load_network():\n    return trt.Builder(None).create_network()", "no outputs"),
         ("class load_network:\n    def __call__(self):\n        return (1, 2)", r"returned \(int, int\)"),
@@ -282,7 +300,8 @@ class Wrong(ScriptTest):
     def test_helpers_beside_the_script(self):
         self.script("def outputs(network):\n    return [network.get_layer(0).get_output(0)]", "beside.py")
         path = self.script("import beside\n\ndef postprocess(network):\n    network.mark_output(beside.outputs(network)[0])")
-        self.assertEqual(len(onnx.load_from_string(recorded.run_network_postprocess_script(path, network_onnx=self.onnx)).graph.output), 2)
+        self.assertEqual(
+            len(onnx.load_from_string(recorded.run_network_postprocess_script(path, network_onnx=self.onnx)).graph.output), 2)
 
 
 class Isolation(ScriptTest):
@@ -303,7 +322,8 @@ class Isolation(ScriptTest):
                 for name in names:
                     if name.endswith(".py"):
                         full = os.path.join(root, name)
-                        file.write(full, os.path.relpath(full, RECORDING))
+                        file.write(full, os.path.join("recording", os.path.relpath(full, RECORDING)))
+        packages = os.path.join(archive, "recording")
         path = self.script("""
             import tensorrt as trt
             from polygraphy import func
@@ -314,8 +334,9 @@ class Isolation(ScriptTest):
                 soft = network.add_softmax(network.get_output(0))
                 network.mark_output(soft.get_output(0))
             """)
-        program = (f"import sys; sys.path.insert(0, {archive!r}); sys.modules['numpy'] = None; sys.modules['onnx'] = None; import recorded; "
-                   f"sys.stdout.buffer.write(recorded.run_network_script({path!r}))")
+        program = (
+            f"import sys; sys.path.insert(0, {packages!r}); sys.modules['numpy'] = None; sys.modules['onnx'] = None; import recorded; "
+            f"sys.stdout.buffer.write(recorded.run_network_script({path!r}))")
         done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual(len(onnx.load_from_string(done.stdout).graph.output), 2)
@@ -330,12 +351,14 @@ class Templates(ScriptTest):
 
     def test_networks(self):
         with self.assertRaisesRegex(recorded.ScriptError, "no outputs"):  # an empty network, for the user to fill
-            recorded.run_network_script(self.template("trt-network", "--strongly-typed", "--mark-unfused-tensors-as-debug-tensors"))
+            recorded.run_network_script(
+                self.template("trt-network", "--strongly-typed", "--mark-unfused-tensors-as-debug-tensors"))
         x = numbers(1, 3, 6, 6)
         plain = evaluate(self.onnx, {"x": x})[0]
         made = recorded.run_network_script(self.template("trt-network", self.model, "--plugin-instancenorm"))
         np.testing.assert_array_equal(evaluate(bytes(made), {"x": x})[0], plain)
-        made = recorded.run_network_script(self.template("trt-network", self.model, "--onnx-outputs", "mark", "all", "--onnx-exclude-outputs", "c"))
+        made = recorded.run_network_script(
+            self.template("trt-network", self.model, "--onnx-outputs", "mark", "all", "--onnx-exclude-outputs", "c"))
         self.assertEqual([o.name for o in onnx.load_from_string(made).graph.output], ["r", "p", "y"])
         made = recorded.run_network_script(self.template("trt-network", self.model, "--onnx-outputs", "r", "--fp-to-fp16"))
         found = onnx.load_from_string(made)
@@ -346,9 +369,11 @@ class Templates(ScriptTest):
         config = recorded.run_config_script(self.template("trt-config"), network_onnx=self.onnx)
         self.assertEqual((config["unused"], config["precisions"]["tf32"]), ([], False))
         config = recorded.run_config_script(self.template(
-            "trt-config", "--fp16", "--tf32", "--refittable", "--builder-optimization-level", "2", "--precision-constraints", "prefer",
-            "--trt-min-shapes", "x:[1,3,6,6]", "--trt-opt-shapes", "x:[2,3,6,6]", "--trt-max-shapes", "x:[8,3,6,6]"), network_onnx=self.onnx)
+            "trt-config", "--fp16", "--tf32", "--refittable", "--builder-optimization-level", "2", "--precision-constraints",
+            "prefer", "--trt-min-shapes", "x:[1,3,6,6]", "--trt-opt-shapes", "x:[2,3,6,6]", "--trt-max-shapes", "x:[8,3,6,6]"),
+                                            network_onnx=self.onnx)
         self.assertEqual({p for p, on in config["precisions"].items() if on}, {"fp16", "tf32"})
-        self.assertEqual((config["optimization_level"], config["is_refittable"], config["precision_constraints"], config["unused"]),
-                         (2, True, "prefer", []))
+        self.assertEqual(
+            (config["optimization_level"], config["is_refittable"], config["precision_constraints"], config["unused"]),
+            (2, True, "prefer", []))
         self.assertEqual(config["profiles"][0]["shapes"]["x"]["max"], [8, 3, 6, 6])

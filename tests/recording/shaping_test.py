@@ -25,7 +25,9 @@ class Shuffle(NetworkTest):
         self.compare(self.shuffled((2, 0, 1)), x.transpose(2, 0, 1), x=x)
         self.compare(self.shuffled(dims=(0, -1)), x.reshape(2, 12), x=x)
         self.compare(self.shuffled(dims=(-1, 4)), x.reshape(6, 4), x=x)
-        self.compare(self.shuffled((1, 0, 2), (0, 2, -1), (2, 1, 0)), x.transpose(1, 0, 2).reshape(3, 2, 4).transpose(2, 1, 0), x=x)
+        self.compare(self.shuffled((1, 0, 2), (0, 2, -1), (2, 1, 0)),
+                     x.transpose(1, 0, 2).reshape(3, 2, 4).transpose(2, 1, 0),
+                     x=x)
         self.compare(self.shuffled(), x, x=x)
 
     def test_zero_is_an_extent(self):
@@ -159,10 +161,14 @@ class Slicing(NetworkTest):
             result[place] = self.X[tuple(at)] if inside or how else fill
         return result
 
-    CASES = {"STRICT_BOUNDS": [((1, 0), (2, 3), (1, 2)), ((3, 4), (4, 3), (-1, -2)), ((1, 2), (3, 2), (0, 1)), ((0, 0), (4, 5), (1, 1)),
-                               ((2, 2), (0, 2), (2, 1))],
-             "WRAP": [((-1, 3), (6, 4), (1, 2)), ((5, 0), (3, 5), (-3, 1))], "CLAMP": [((-2, 3), (7, 4), (1, 1)), ((3, 9), (4, 6), (-1, -2))],
-             "REFLECT": [((-3, 2), (9, 6), (1, 1)), ((6, 0), (4, 5), (-2, 1))], "FILL": [((-1, 2), (5, 5), (1, 1)), ((0, 0), (4, 7), (1, 1))]}
+    CASES = {
+        "STRICT_BOUNDS": [((1, 0), (2, 3), (1, 2)), ((3, 4), (4, 3), (-1, -2)), ((1, 2), (3, 2), (0, 1)),
+                          ((0, 0), (4, 5), (1, 1)), ((2, 2), (0, 2), (2, 1))], "WRAP": [((-1, 3), (6, 4), (1, 2)),
+                                                                                        ((5, 0), (3, 5), (-3, 1))],
+        "CLAMP": [((-2, 3), (7, 4), (1, 1)), ((3, 9), (4, 6), (-1, -2))], "REFLECT": [((-3, 2), (9, 6), (1, 1)),
+                                                                                      ((6, 0), (4, 5), (-2, 1))],
+        "FILL": [((-1, 2), (5, 5), (1, 1)), ((0, 0), (4, 7), (1, 1))]
+    }
 
     def test_fixed(self):
         for name, cases in self.CASES.items():

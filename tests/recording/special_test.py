@@ -57,7 +57,9 @@ class Resize(NetworkTest):
         for how, rounding in itertools.product(C, ("FLOOR", "CEIL", "HALF_UP", "HALF_DOWN")):
             for sizes in ((1, 2, 8, 9), (1, 2, 3, 4)):
                 with self.subTest(f"{how.name} {rounding} {sizes}"):
-                    self.compare(self.make(I.NEAREST, how, rounding, sizes), resized(self.X, sizes, I.NEAREST, how, rounding), x=self.X)
+                    self.compare(self.make(I.NEAREST, how, rounding, sizes),
+                                 resized(self.X, sizes, I.NEAREST, how, rounding),
+                                 x=self.X)
 
     def test_linear(self):
         for how in C:
@@ -67,7 +69,9 @@ class Resize(NetworkTest):
 
     def test_scales(self):
         sizes = (1, 2, 6, 10)  # floor(4 * 1.6), floor(6 * 1.7)
-        self.compare(self.make(I.LINEAR, C.HALF_PIXEL, scales=[1, 1, 1.6, 1.7]), resized(self.X, sizes, I.LINEAR, C.HALF_PIXEL), x=self.X)
+        self.compare(self.make(I.LINEAR, C.HALF_PIXEL, scales=[1, 1, 1.6, 1.7]),
+                     resized(self.X, sizes, I.LINEAR, C.HALF_PIXEL),
+                     x=self.X)
 
     def test_shape_from_a_tensor(self):
         def make(network, t):
@@ -114,7 +118,8 @@ class Fill(NetworkTest):
                 if shape is None:
                     layer.set_input(0, network.add_shape(like).get_output(0))
                 network.mark_output(layer.get_output(0))
-                result = evaluate(recorded.to_onnx(network), {"like": numbers(300, 4)} if shape is None else {"like": numbers(1, 4)})[0]
+                result = evaluate(recorded.to_onnx(network),
+                                  {"like": numbers(300, 4)} if shape is None else {"like": numbers(1, 4)})[0]
                 self.assertEqual(result.shape, (300, 4))
                 if op is trt.FillOperation.RANDOM_UNIFORM:
                     self.assertTrue(low <= result.min() < 2.1 and 2.9 < result.max() <= high)
@@ -172,9 +177,10 @@ class Finding(NetworkTest):
         self.assertEqual((result.dtype, list(network.get_output(0).shape)), (np.int32, [2, -1]))
 
     def test_boxes_in_order_of_batch_and_score(self):
-        boxes = np.array([[[0, 0, 1, 1], [0, 0, 1, 0.9], [2, 2, 3, 3], [5, 5, 6, 6]], [[0, 0, 1, 1], [4, 4, 5, 5], [4, 4, 5, 5.1], [8, 8, 9, 9]]],
-                         np.float32)
-        scores = np.array([[[0.6, 0.2], [0.9, 0.1], [0.3, 0.8], [0.05, 0.04]], [[0.1, 0.7], [0.2, 0.3], [0.5, 0.25], [0.05, 0.0]]], np.float32)
+        boxes = np.array([[[0, 0, 1, 1], [0, 0, 1, 0.9], [2, 2, 3, 3], [5, 5, 6, 6]],
+                          [[0, 0, 1, 1], [4, 4, 5, 5], [4, 4, 5, 5.1], [8, 8, 9, 9]]], np.float32)
+        scores = np.array(
+            [[[0.6, 0.2], [0.9, 0.1], [0.3, 0.8], [0.05, 0.04]], [[0.1, 0.7], [0.2, 0.3], [0.5, 0.25], [0.05, 0.0]]], np.float32)
 
         def make(network, b, s):
             layer = network.add_nms(b, s, constant(network, np.int32(3)))
@@ -222,7 +228,10 @@ class Finding(NetworkTest):
                     if mode is S.CLAMP:
                         c, r = min(max(c, 0), 3), min(max(r, 0), 2)
                     r0, c0 = math.floor(r), math.floor(c)
-                    wanted.append(sum(value(r0 + i, c0 + j, mode) * (1 - abs(r - r0 - i)) * (1 - abs(c - c0 - j)) for i in (0, 1) for j in (0, 1)))
+                    wanted.append(
+                        sum(
+                            value(r0 + i, c0 + j, mode) * (1 - abs(r - r0 - i)) * (1 - abs(c - c0 - j)) for i in (0, 1)
+                            for j in (0, 1)))
 
                 def make(network, t, g):
                     layer = network.add_grid_sample(t, g)

@@ -14,7 +14,9 @@ import onnxruntime
 import recorded
 import tensorrt as trt
 
-TYPES = {"float32": trt.float32, "float16": trt.float16, "int32": trt.int32, "int64": trt.int64, "bool": trt.bool, "int8": trt.int8}
+TYPES = {
+    "float32": trt.float32, "float16": trt.float16, "int32": trt.int32, "int64": trt.int64, "bool": trt.bool, "int8": trt.int8
+}
 
 
 def new_network(flags=0):
@@ -63,7 +65,8 @@ class NetworkTest(unittest.TestCase):
                     self.assertEqual(result.shape, wanted.shape)
                     self.assertEqual(TYPES[result.dtype.name], kind)
                     self.assertEqual(len(shape), result.ndim, "the rank that the tensor says")
-                    self.assertTrue(all(d in (-1, e) for d, e in zip(shape, result.shape)), f"{shape} is said, {result.shape} is given")
+                    self.assertTrue(all(d in (-1, e) for d, e in zip(shape, result.shape)),
+                                    f"{shape} is said, {result.shape} is given")
                     if not open_extents:
                         self.assertEqual(shape, list(result.shape))
                     np.testing.assert_allclose(result, wanted.astype(result.dtype), rtol=tolerance, atol=tolerance)

@@ -15,12 +15,18 @@ from support import RECORDING
 
 # Expressions of a configuration, with the names of both packages.
 CONFIGS = [
-    "CreateConfig()", "CreateConfig(fp16=True, tf32=True)", "CreateConfig(True, True, True)", "CreateConfig(int8=True, bf16=True, fp8=True)",
-    "CreateConfig(precision_constraints='obey')", "CreateConfig(precision_constraints='prefer')", "CreateConfig(precision_constraints='none')",
+    "CreateConfig()",
+    "CreateConfig(fp16=True, tf32=True)",
+    "CreateConfig(True, True, True)",
+    "CreateConfig(int8=True, bf16=True, fp8=True)",
+    "CreateConfig(precision_constraints='obey')",
+    "CreateConfig(precision_constraints='prefer')",
+    "CreateConfig(precision_constraints='none')",
     "CreateConfig(refittable=True, strip_plan=True, sparse_weights=True, restricted=True, direct_io=True)",
     "CreateConfig(memory_pool_limits={trt.MemoryPoolType.WORKSPACE: 1 << 24, trt.MemoryPoolType.TACTIC_DRAM: 5})",
     "CreateConfig(builder_optimization_level=4, max_aux_streams=2, profiling_verbosity=trt.ProfilingVerbosity.NONE)",
-    "CreateConfig(tactic_sources=[trt.TacticSource.CUDNN])", "CreateConfig(tactic_sources=[])",
+    "CreateConfig(tactic_sources=[trt.TacticSource.CUDNN])",
+    "CreateConfig(tactic_sources=[])",
     "CreateConfig(hardware_compatibility_level=trt.HardwareCompatibilityLevel.AMPERE_PLUS, version_compatible=True, exclude_lean_runtime=True)",
     "CreateConfig(engine_capability=trt.EngineCapability.SAFETY, error_on_timing_cache_miss=True, disable_compilation_cache=True)",
     "CreateConfig(quantization_flags=[trt.QuantizationFlag.CALIBRATE_BEFORE_FUSION], weight_streaming=True)",
@@ -29,7 +35,9 @@ CONFIGS = [
     "PostprocessConfig(CreateConfig(fp16=True), lambda builder, network, config: config.set_flag(trt.BuilderFlag.DEBUG))",
 ]
 NETWORKS = [
-    "NetworkFromOnnxPath(MODEL)", "NetworkFromOnnxBytes(BytesFromPath(MODEL))", "NetworkFromOnnxPath(MODEL, plugin_instancenorm=True)",
+    "NetworkFromOnnxPath(MODEL)",
+    "NetworkFromOnnxBytes(BytesFromPath(MODEL))",
+    "NetworkFromOnnxPath(MODEL, plugin_instancenorm=True)",
     "ModifyNetworkOutputs(NetworkFromOnnxPath(MODEL), outputs=['r', 'p'])",
     "ModifyNetworkOutputs(NetworkFromOnnxPath(MODEL), outputs=constants.MARK_ALL)",
     "ModifyNetworkOutputs(NetworkFromOnnxPath(MODEL), outputs=constants.MARK_ALL, exclude_outputs=['c'])",
@@ -184,8 +192,8 @@ class Extending(unittest.TestCase):
         builder, network = loaders.create_network(strongly_typed=True)
         self.assertTrue(network.get_flag(__import__("tensorrt").NetworkDefinitionCreationFlag.STRONGLY_TYPED))
         self.assertTrue(loaders.create_config(builder, network, fp16=True).get_flag(__import__("tensorrt").BuilderFlag.FP16))
-        for name in ("network_from_onnx_path", "network_from_onnx_bytes", "modify_network_outputs", "postprocess_network", "postprocess_config",
-                     "set_layer_precisions", "set_tensor_datatypes", "set_tensor_formats", "mark_debug"):
+        for name in ("network_from_onnx_path", "network_from_onnx_bytes", "modify_network_outputs", "postprocess_network",
+                     "postprocess_config", "set_layer_precisions", "set_tensor_datatypes", "set_tensor_formats", "mark_debug"):
             self.assertTrue(callable(getattr(loaders, name)), name)
         self.assertEqual(mod.lazy_import("json>=1").dumps(1), "1")
         self.assertGreater(mod.version("10.16.1"), mod.version("8.5"))

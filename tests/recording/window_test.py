@@ -25,7 +25,9 @@ def pads_of(mode, extent, kernel, stride, before, behind):
 
 def windows(x, mode, window, strides, before, behind, dilation=1, fill=0.0):
     """Yields (place, values, how many are of the input, how many of the input with its padding) for a 2-d window."""
-    axes = [pads_of(mode, e, 1 + dilation * (k - 1), s, b, a) for e, k, s, b, a in zip(x.shape[-2:], window, strides, before, behind)]
+    axes = [
+        pads_of(mode, e, 1 + dilation * (k - 1), s, b, a) for e, k, s, b, a in zip(x.shape[-2:], window, strides, before, behind)
+    ]
     grown = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(b, a + 64) for b, a, _ in axes], constant_values=fill)
     for place in itertools.product(*(range(n) for _, _, n in axes)):
         index = [np.arange(k) * dilation + p * s for p, s, k in zip(place, strides, window)]
@@ -39,7 +41,10 @@ def convolved(x, kernel, bias, mode, strides, before, behind, dilation=1, groups
     maps, inner = kernel.shape[0] // groups, kernel.shape[1]
     result = {}
     for place, values, _, _ in windows(x, mode, kernel.shape[2:], strides, before, behind, dilation):
-        parts = [np.einsum("nchw,mchw->nm", values[:, g * inner:(g + 1) * inner], kernel[g * maps:(g + 1) * maps]) for g in range(groups)]
+        parts = [
+            np.einsum("nchw,mchw->nm", values[:, g * inner:(g + 1) * inner], kernel[g * maps:(g + 1) * maps])
+            for g in range(groups)
+        ]
         result[place] = np.concatenate(parts, 1) + bias
     rows, columns = (max(p[i] for p in result) + 1 for i in (0, 1))
     return np.stack([np.stack([result[r, c] for c in range(columns)], -1) for r in range(rows)], -2)
@@ -53,7 +58,9 @@ def pooled(x, kind, mode, window, strides, before, behind, excludes=True, blend=
         result[place] = average
     for place, values, _, _ in windows(x, mode, window, strides, before, behind, fill=-np.inf):
         largest = values.max((-2, -1))
-        result[place] = {P.MAX: largest, P.AVERAGE: result[place], P.MAX_AVERAGE_BLEND: (1 - blend) * largest + blend * result[place]}[kind]
+        result[place] = {
+            P.MAX: largest, P.AVERAGE: result[place], P.MAX_AVERAGE_BLEND: (1 - blend) * largest + blend * result[place]
+        }[kind]
     rows, columns = (max(p[i] for p in result) + 1 for i in (0, 1))
     return np.stack([np.stack([result[r, c] for c in range(columns)], -1) for r in range(rows)], -2)
 
@@ -118,7 +125,8 @@ class Deconvolution(NetworkTest):
             if mode in (M.SAME_UPPER, M.SAME_LOWER):
                 totals = [max(k - s, 0) for k, s in zip(long, strides)]
                 cut = [(t // 2, t - t // 2) if mode is M.SAME_UPPER else (t - t // 2, t // 2) for t in totals]
-            wanted = whole[:, :, cut[0][0]:whole.shape[2] - cut[0][1], cut[1][0]:whole.shape[3] - cut[1][1]] + bias.reshape(1, 6, 1, 1)
+            wanted = whole[:, :, cut[0][0]:whole.shape[2] - cut[0][1], cut[1][0]:whole.shape[3] - cut[1][1]] + bias.reshape(
+                1, 6, 1, 1)
 
             def make(network, t):
                 layer = network.add_deconvolution_nd(t, 6, (3, 4), kernel, bias)
@@ -180,7 +188,7 @@ class OldNames(NetworkTest):
             pool.stride = (1, 1)
             return network.add_fully_connected(pool.get_output(0), 2, numbers(2, 12, seed=3), numbers(2, seed=4))
 
-        mid = pooled(convolved(x, kernel, 0, M.EXPLICIT_ROUND_DOWN, (2, 2), (1, 1), (1, 1)), P.MAX, M.EXPLICIT_ROUND_DOWN, (2, 2), (1, 1),
-                     (0, 0), (0, 0))
+        mid = pooled(convolved(x, kernel, 0, M.EXPLICIT_ROUND_DOWN, (2, 2), (1, 1), (1, 1)), P.MAX, M.EXPLICIT_ROUND_DOWN, (2, 2),
+                     (1, 1), (0, 0), (0, 0))
         wanted = (mid.reshape(1, 12) @ numbers(2, 12, seed=3).T + numbers(2, seed=4)).reshape(1, 2, 1, 1)
         self.compare(make, wanted, dynamic=False, x=x)

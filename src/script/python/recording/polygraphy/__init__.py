@@ -4,4 +4,5 @@ is served."""
 from recorded.refusal import refuser as _refuser
 
 __version__ = "0.53.6"
-__getattr__ = _refuser("polygraphy", {"cuda": " The engine runs on the processor; arrays are NumPy's.", "tools": " assay is the tool."})
+__getattr__ = _refuser("polygraphy",
+                       {"cuda": " The engine runs on the processor; arrays are NumPy's.", "tools": " assay is the tool."})

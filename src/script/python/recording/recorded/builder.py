@@ -148,8 +148,9 @@ class PluginRegistry(Served):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotServedError(f"tensorrt.IPluginRegistry.{name} is not served by assay: plugins of TensorRT run on its devices only. "
-                             "`assay plugin` replaces parts of a model by nodes of your own.")
+        raise NotServedError(
+            f"tensorrt.IPluginRegistry.{name} is not served by assay: plugins of TensorRT run on its devices only. "
+            "`assay plugin` replaces parts of a model by nodes of your own.")
 
 
 _REGISTRY = PluginRegistry()
@@ -174,6 +175,9 @@ def volume(shape):
 
 
 nptype = dtypes.nptype
-__all__ = ["ILogger", "Logger", "Builder", "IInt8Calibrator", "IInt8LegacyCalibrator", "IInt8EntropyCalibrator", "IInt8EntropyCalibrator2",
-           "IInt8MinMaxCalibrator", "IAlgorithmSelector", "IProgressMonitor", "IErrorRecorder", "get_plugin_registry",
-           "init_libnvinfer_plugins", "volume", "nptype", "IBuilderConfig", "ITimingCache", "IOptimizationProfile", "RecordingError"]
+__all__ = [
+    "ILogger", "Logger", "Builder", "IInt8Calibrator", "IInt8LegacyCalibrator", "IInt8EntropyCalibrator",
+    "IInt8EntropyCalibrator2", "IInt8MinMaxCalibrator", "IAlgorithmSelector", "IProgressMonitor", "IErrorRecorder",
+    "get_plugin_registry", "init_libnvinfer_plugins", "volume", "nptype", "IBuilderConfig", "ITimingCache",
+    "IOptimizationProfile", "RecordingError"
+]

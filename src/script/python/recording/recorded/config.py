@@ -92,7 +92,8 @@ class IBuilderConfig(Served):
         value = int(value)
         known = _bits(BuilderFlag.__members__.values())
         if value & ~known:
-            raise RecordingError(f"IBuilderConfig.flags {value:#x} has bits that are no tensorrt.BuilderFlag. A mask is `1 << int(flag)`.")
+            raise RecordingError(
+                f"IBuilderConfig.flags {value:#x} has bits that are no tensorrt.BuilderFlag. A mask is `1 << int(flag)`.")
         self._flags = value
 
     @staticmethod
@@ -124,7 +125,10 @@ class IBuilderConfig(Served):
         self._pools[self._pool(pool)] = int(pool_size)
 
     def get_memory_pool_limit(self, pool):
-        defaults = {MemoryPoolType.DLA_MANAGED_SRAM: 1 << 20, MemoryPoolType.DLA_LOCAL_DRAM: 1 << 30, MemoryPoolType.DLA_GLOBAL_DRAM: 512 << 20}
+        defaults = {
+            MemoryPoolType.DLA_MANAGED_SRAM: 1 << 20, MemoryPoolType.DLA_LOCAL_DRAM: 1 << 30,
+            MemoryPoolType.DLA_GLOBAL_DRAM: 512 << 20
+        }
         return self._pools.get(self._pool(pool), defaults.get(pool, sys.maxsize))
 
     @property
@@ -140,7 +144,8 @@ class IBuilderConfig(Served):
     def add_optimization_profile(self, profile):
         """Its index; -1 where it holds nothing."""
         if not isinstance(profile, IOptimizationProfile):
-            raise RecordingError(f"add_optimization_profile takes a profile of Builder.create_optimization_profile(), not {profile!r}.")
+            raise RecordingError(
+                f"add_optimization_profile takes a profile of Builder.create_optimization_profile(), not {profile!r}.")
         if not profile:
             return -1
         self._profiles.append(profile)

@@ -3,8 +3,8 @@
 import base64
 
 from . import dtypes
-from .enums import (BuilderFlag, EngineCapability, HardwareCompatibilityLevel, MemoryPoolType, ProfilingVerbosity, RuntimePlatform,
-                    TacticSource, TensorFormat, TilingOptimizationLevel)
+from .enums import (BuilderFlag, EngineCapability, HardwareCompatibilityLevel, MemoryPoolType, ProfilingVerbosity,
+                    RuntimePlatform, TacticSource, TensorFormat, TilingOptimizationLevel)
 from .errors import RecordingError
 from .profile import IOptimizationProfile
 
@@ -15,10 +15,12 @@ _HAVE_KEYS = {BuilderFlag[p.upper()] for p in _PRECISIONS} | {
     BuilderFlag.ERROR_ON_TIMING_CACHE_MISS, BuilderFlag.DISABLE_TIMING_CACHE, BuilderFlag.OBEY_PRECISION_CONSTRAINTS,
     BuilderFlag.PREFER_PRECISION_CONSTRAINTS, BuilderFlag.STRICT_TYPES}
 # Options of TensorRT's devices and of its way to measure; with their values at rest.
-_UNUSED = {"DLA_core": -1, "avg_timing_iterations": 1, "min_timing_iterations": 1, "l2_limit_for_tiling": -1, "max_aux_streams": -1,
-           "max_num_tactics": -1, "plugins_to_serialize": [], "profile_stream": 0, "remote_auto_tuning_config": "",
-           "engine_capability": EngineCapability.STANDARD, "hardware_compatibility_level": HardwareCompatibilityLevel.NONE,
-           "runtime_platform": RuntimePlatform.SAME_AS_BUILD, "tiling_optimization_level": TilingOptimizationLevel.NONE}
+_UNUSED = {
+    "DLA_core": -1, "avg_timing_iterations": 1, "min_timing_iterations": 1, "l2_limit_for_tiling": -1, "max_aux_streams": -1,
+    "max_num_tactics": -1, "plugins_to_serialize": [], "profile_stream": 0, "remote_auto_tuning_config": "",
+    "engine_capability": EngineCapability.STANDARD, "hardware_compatibility_level": HardwareCompatibilityLevel.NONE,
+    "runtime_platform": RuntimePlatform.SAME_AS_BUILD, "tiling_optimization_level": TilingOptimizationLevel.NONE
+}
 
 
 def config_to_json(config):
@@ -49,7 +51,11 @@ def _bounds(lists):
 
 
 def _profile(profile):
-    return {"shapes": {n: _bounds(v) for n, v in profile._shapes.items()}, "values": {n: _bounds(v) for n, v in profile._values.items()}}
+    return {
+        "shapes": {n: _bounds(v)
+                   for n, v in profile._shapes.items()}, "values": {n: _bounds(v)
+                                                                    for n, v in profile._values.items()}
+    }
 
 
 def _timing_cache(config):
@@ -78,19 +84,25 @@ def _unused(config):
         value = config._given.get(name, rest)
         if value != rest:
             notes.append(f"{name} {getattr(value, 'name', value)}: the engine has no such setting")
-    notes += [f"memory pool {pool.name}: only WORKSPACE is limited" for pool in config._pools if pool is not MemoryPoolType.WORKSPACE]
+    notes += [
+        f"memory pool {pool.name}: only WORKSPACE is limited" for pool in config._pools if pool is not MemoryPoolType.WORKSPACE
+    ]
     notes += [f"preview feature {f.name}: the engine has none" for f in config._previews]
     notes += [f"device type of layer '{n}': the engine has one device" for n in config._devices]
     if config._sources is not None and config._sources != sum(1 << int(s) for s in TacticSource):
-        notes.append(f"tactic sources {config._sources:#x}: the engine's tactics are chosen by `--tactics` and `--tactic-sources` of assay")
+        notes.append(
+            f"tactic sources {config._sources:#x}: the engine's tactics are chosen by `--tactics` and `--tactic-sources` of assay"
+        )
     if config._quantization is not None:
         notes.append("quantization flags: the engine calibrates before it fuses in any case")
     if config.algorithm_selector is not None:
-        notes.append("algorithm_selector: it is not called, because the script has ended when the engine is built; --save-tactics and "
-                     "--load-tactics do its work")
+        notes.append(
+            "algorithm_selector: it is not called, because the script has ended when the engine is built; --save-tactics and "
+            "--load-tactics do its work")
     if config.int8_calibrator is not None:
-        notes.append("int8_calibrator: its calibration cache is used if it reads one; batches are not asked for, because the script has "
-                     "ended when the engine is built")
+        notes.append(
+            "int8_calibrator: its calibration cache is used if it reads one; batches are not asked for, because the script has "
+            "ended when the engine is built")
     if config.progress_monitor is not None:
         notes.append("progress_monitor: it is not called, because the script has ended when the engine is built")
     return notes
@@ -102,8 +114,10 @@ def config_from_json(config, values):
         raise RecordingError(f"A configuration of version {values.get('version')!r}; version {VERSION} is needed.")
     for name, on in values.get("precisions", {}).items():
         (config.set_flag if on else config.clear_flag)(BuilderFlag[name.upper()])
-    flags = {"is_refittable": BuilderFlag.REFIT, "strips_weights": BuilderFlag.STRIP_PLAN,
-             "use_timing_cache_only": BuilderFlag.ERROR_ON_TIMING_CACHE_MISS, "disables_timing_cache": BuilderFlag.DISABLE_TIMING_CACHE}
+    flags = {
+        "is_refittable": BuilderFlag.REFIT, "strips_weights": BuilderFlag.STRIP_PLAN,
+        "use_timing_cache_only": BuilderFlag.ERROR_ON_TIMING_CACHE_MISS, "disables_timing_cache": BuilderFlag.DISABLE_TIMING_CACHE
+    }
     for key, flag in flags.items():
         if values.get(key):
             config.set_flag(flag)
@@ -145,13 +159,23 @@ def network_settings(network, exporter):
         "version": VERSION,
         "name": network.name,
         "is_strongly_typed": network._is_strongly_typed,
-        "layer_precisions": {layer.name: {"dtype": type_name(layer._precision), "nodes": nodes(layer)}
-                             for layer in written if layer._precision is not None},
-        "output_types": {t.name: dtypes.ONNX_NAMES[t._given_type] for layer in written for t in layer._outputs
-                         if t._given_type is not None and t._index in layer._output_types},
-        "tensor_formats": {t.name: [f.name for f in TensorFormat if t._formats >> int(f) & 1] for t in io if t._formats is not None},
-        "dynamic_ranges": {t.name: list(t._range) for t in network._inputs + [o for layer in written for o in layer._outputs]
-                           if t._range is not None},
+        "layer_precisions": {
+            layer.name: {"dtype": type_name(layer._precision), "nodes": nodes(layer)}
+            for layer in written if layer._precision is not None
+        },
+        "output_types": {
+            t.name: dtypes.ONNX_NAMES[t._given_type]
+            for layer in written
+            for t in layer._outputs if t._given_type is not None and t._index in layer._output_types
+        },
+        "tensor_formats": {
+            t.name: [f.name for f in TensorFormat if t._formats >> int(f) & 1]
+            for t in io if t._formats is not None
+        },
+        "dynamic_ranges": {
+            t.name: list(t._range)
+            for t in network._inputs + [o for layer in written for o in layer._outputs] if t._range is not None
+        },
         "debug_tensors": [t.name for t in network._debug],
         "marks_unfused_tensors": network._debug_unfused,
         "unused": unused,

@@ -58,7 +58,8 @@ class ControlFlow:
             return tensors + [o._inputs[0] for o in scope._outputs] + [limit._inputs[0] for limit in scope._limits]
         if scope._condition is None:
             raise RecordingError(f"Conditional '{scope.name}' has no condition: call set_condition(tensor).")
-        return [scope._condition._inputs[0]] + [t for e in scope._exits for t in e._inputs] + [e._inputs[0] for e in scope._entries]
+        return [scope._condition._inputs[0]] + [t for e in scope._exits
+                                                for t in e._inputs] + [e._inputs[0] for e in scope._entries]
 
     def outer_tensors(self, layer):
         """What a whole loop or conditional needs from outside, for a layer that leaves it; None for other layers."""
@@ -131,8 +132,9 @@ class ControlFlow:
         for e in exits:
             kinds = [t._onnx_type for t in e._inputs]
             if kinds[0] != kinds[1]:
-                raise RecordingError(f"The branches of conditional '{scope.name}' give {' and '.join(dtypes.ONNX_NAMES[k] for k in kinds)}; "
-                                     "both must be of one type.")
+                raise RecordingError(
+                    f"The branches of conditional '{scope.name}' give {' and '.join(dtypes.ONNX_NAMES[k] for k in kinds)}; "
+                    "both must be of one type.")
         bodies = [self._body(branch(i), f"{scope.name}/{what}") for i, what in ((0, "then"), (1, "else"))]
         start = len(w.nodes)
         condition = w.scalar(self._name(scope._condition._inputs[0]), scope._condition._inputs[0])
@@ -195,8 +197,9 @@ class ControlFlow:
             try:
                 exporter.emit_for([condition])
             except KeyError:
-                raise RecordingError(f"The condition of loop '{loop.name}' depends on an iterator; it can depend on recurrences and on what "
-                                     "lies outside of the loop.") from None
+                raise RecordingError(
+                    f"The condition of loop '{loop.name}' depends on an iterator; it can depend on recurrences and on what "
+                    "lies outside of the loop.") from None
             w.layer = layer
             return w.scalar(self._name(condition), condition)
         finally:

@@ -73,8 +73,9 @@ class Exporter:
                     children = iter(self._producers(layer))
                 for child in children:
                     if state.get(child._index) == 1:
-                        raise RecordingError(f"{place_text(layer._place)}layers '{layer.name}' and '{child.name}' need each other; only "
-                                             "a loop's recurrence can.")
+                        raise RecordingError(
+                            f"{place_text(layer._place)}layers '{layer.name}' and '{child.name}' need each other; only "
+                            "a loop's recurrence can.")
                     if state.get(child._index) is None and not all(id(t) in self.names for t in child._outputs):
                         stack.append((layer, children))
                         stack.append((child, None))
@@ -122,8 +123,9 @@ class Exporter:
         kinds = [t._onnx_type for t in layer._inputs if t is not None]
         for tensor, kind in zip([t for t in layer._inputs if t is not None], kinds):
             if kind is None:
-                raise RecordingError(f"The element type of tensor '{tensor.name}', which layer '{layer.name}' reads, is not known. Infer the "
-                                     "model's types before the script reads it.")
+                raise RecordingError(
+                    f"The element type of tensor '{tensor.name}', which layer '{layer.name}' reads, is not known. Infer the "
+                    "model's types before the script reads it.")
 
     def finish(self, layer, start, outputs):
         """Gives nodes and outputs of a layer their names."""
@@ -154,7 +156,8 @@ class Exporter:
             return self.writer.fresh(name + "/unconverted")
         if name in self._used:
             if len(self.names.maps) == 1:
-                raise RecordingError(f"{place_text(tensor._layer._place)}two tensors are called '{name}'; each needs a name of its own.")
+                raise RecordingError(
+                    f"{place_text(tensor._layer._place)}two tensors are called '{name}'; each needs a name of its own.")
             return self.writer.fresh(name)
         return name
 
@@ -226,7 +229,8 @@ class Exporter:
         for tensor in self.network._inputs:
             if tensor._given_type and tensor._declared is not None and tensor._given_type != tensor._natural_type:
                 name = w.fresh(tensor.name + "/converted")
-                w.nodes.append(Node("Cast", [tensor.name], [name], w.fresh(tensor.name + "/Cast"), "", {"to": tensor._natural_type}))
+                w.nodes.append(
+                    Node("Cast", [tensor.name], [name], w.fresh(tensor.name + "/Cast"), "", {"to": tensor._natural_type}))
                 self.names[id(tensor)] = name
 
     def _convert_outputs(self):

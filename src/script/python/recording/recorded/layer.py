@@ -207,8 +207,9 @@ class Setting:
     def __set__(self, layer, value):
         self._check_kind(layer)
         if layer._node is not None:
-            raise RecordingError(f"{self.name} of the parsed layer '{layer.name}' cannot be set: the layer is the model's node "
-                                 f"{layer._node.op_type}. Add a layer of your own, and give its output to those that used this one's.")
+            raise RecordingError(
+                f"{self.name} of the parsed layer '{layer.name}' cannot be set: the layer is the model's node "
+                f"{layer._node.op_type}. Add a layer of your own, and give its output to those that used this one's.")
         layer._settings[self.name] = self.checked(layer, value)
         layer._network._changed(layer)
 
@@ -335,7 +336,8 @@ class ILayer(Served):
         self._check_input(index, tensor)
         if self._node is not None:
             if not 0 <= index < len(self._inputs):
-                raise RecordingError(f"set_input: the parsed layer '{self.name}' has {len(self._inputs)} inputs, and no input {index}.")
+                raise RecordingError(
+                    f"set_input: the parsed layer '{self.name}' has {len(self._inputs)} inputs, and no input {index}.")
             self._network._parsed.is_rewired = True
         while len(self._inputs) <= index:
             self._inputs.append(None)

@@ -73,12 +73,14 @@ class INetworkDefinition(adders.Adders, Served):
     def add_input(self, name, dtype, shape):
         """An input; -1 is an open extent."""
         if not isinstance(dtype, DataType):
-            raise RecordingError(f"add_input: the dtype of '{name}' must be a tensorrt.DataType, as tensorrt.float32, not {dtype!r}.")
+            raise RecordingError(
+                f"add_input: the dtype of '{name}' must be a tensorrt.DataType, as tensorrt.float32, not {dtype!r}.")
         if any(t.name == name for t in self._inputs):
             raise RecordingError(f"add_input: there is an input '{name}' already; each needs a name of its own.")
         dims = as_dims(shape, "shape")
         if any(d < -1 for d in dims):
-            raise RecordingError(f"add_input: the shape {shapes.text(dims)} of '{name}' has an extent below -1; -1 is an open one.")
+            raise RecordingError(
+                f"add_input: the shape {shapes.text(dims)} of '{name}' has an extent below -1; -1 is an open one.")
         tensor = ITensor(self, str(name), onnx_type=dtypes.to_onnx(dtype), shape=tuple(dims))
         self._inputs.append(tensor)
         return tensor
@@ -176,7 +178,8 @@ class INetworkDefinition(adders.Adders, Served):
         if layer._is_inferred:
             return
         if layer._index in self._in_progress:
-            raise RecordingError(f"{place_text(layer._place)}layer '{layer.name}' needs its own output; only a loop's recurrence can.")
+            raise RecordingError(
+                f"{place_text(layer._place)}layer '{layer.name}' needs its own output; only a loop's recurrence can.")
         if self._in_progress:  # only what is needed, which need not be all that stands before
             self._infer_one(layer)
             return

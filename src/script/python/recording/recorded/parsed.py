@@ -173,14 +173,16 @@ class OnnxParser(Served):
     parse_with_weight_descriptors = parse
 
     def supports_model(self, model, path=None):
-        raise NotServedError("tensorrt.OnnxParser.supports_model is not served by assay; `assay inspect capability MODEL` says what the "
-                             "engine runs.")
+        raise NotServedError(
+            "tensorrt.OnnxParser.supports_model is not served by assay; `assay inspect capability MODEL` says what the "
+            "engine runs.")
 
     supports_model_v2 = supports_model
 
     def supports_operator(self, op_name):
-        raise NotServedError("tensorrt.OnnxParser.supports_operator is not served by assay; `assay inspect builder` lists what the engine "
-                             "runs.")
+        raise NotServedError(
+            "tensorrt.OnnxParser.supports_operator is not served by assay; `assay inspect builder` lists what the engine "
+            "runs.")
 
     def get_used_vc_plugin_libraries(self):
         return []
@@ -268,7 +270,8 @@ def _add_nodes(network, graph, tensor, known, parsed):
         inputs = []
         for name in node.inputs:
             if name and name not in parsed.by_name:
-                raise RecordingError(f"Node '{node.name or node.op_type}' of the model reads '{name}', which no node before it makes.")
+                raise RecordingError(
+                    f"Node '{node.name or node.op_type}' of the model reads '{name}', which no node before it makes.")
             inputs.append(parsed.by_name[name] if name else None)
         captured = [parsed.by_name[n] for g in node.graphs() for n in sorted(g.captured()) if n in parsed.by_name]
         for name in node.outputs:

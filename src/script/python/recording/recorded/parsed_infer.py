@@ -4,7 +4,8 @@ far as ONNX's rules give them without values that are not known."""
 from . import dtypes, shapes
 from .errors import RecordingError
 
-_SAME = set("""Relu Sigmoid Tanh LeakyRelu Elu Selu Softsign Softplus Clip HardSigmoid HardSwish ThresholdedRelu Gelu Mish Celu Softmax
+_SAME = set(
+    """Relu Sigmoid Tanh LeakyRelu Elu Selu Softsign Softplus Clip HardSigmoid HardSwish ThresholdedRelu Gelu Mish Celu Softmax
 LogSoftmax Hardmax Identity Dropout Exp Log Sqrt Reciprocal Abs Neg Sin Cos Tan Sinh Cosh Asin Acos Atan Asinh Acosh Atanh Ceil Floor Erf
 Sign Round LRN BatchNormalization InstanceNormalization GroupNormalization LayerNormalization PRelu CumSum Not ScatterElements ScatterND
 ReverseSequence LpNormalization MeanVarianceNormalization Swish RMSNormalization Trilu""".split())
@@ -334,7 +335,8 @@ def values(layer, index):
         shape = layer._inputs[0]._shape
         return None if shape is None else [d if d >= 0 else None for d in shape][a.get("start", 0):a.get("end", len(shape))]
     one = [t._values() if t is not None else None for t in layer._inputs]
-    if op in ("Identity", "Unsqueeze", "Squeeze", "Reshape", "Flatten") or (op == "Cast" and a["to"] in (dtypes.INT32, dtypes.INT64)):
+    if op in ("Identity", "Unsqueeze", "Squeeze", "Reshape", "Flatten") or (op == "Cast"
+                                                                            and a["to"] in (dtypes.INT32, dtypes.INT64)):
         return one[0]
     if None in one:
         return None

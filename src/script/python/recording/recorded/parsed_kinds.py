@@ -7,42 +7,78 @@ from .layer import ILayer
 from .values import Dims, Permutation, Weights
 
 _T = enums.ActivationType
-_ACTIVATIONS = {"Relu": _T.RELU, "Sigmoid": _T.SIGMOID, "Tanh": _T.TANH, "LeakyRelu": _T.LEAKY_RELU, "Elu": _T.ELU, "Selu": _T.SELU,
-                "Softsign": _T.SOFTSIGN, "Softplus": _T.SOFTPLUS, "Clip": _T.CLIP, "HardSigmoid": _T.HARD_SIGMOID,
-                "ThresholdedRelu": _T.THRESHOLDED_RELU, "Gelu": _T.GELU_ERF}
+_ACTIVATIONS = {
+    "Relu": _T.RELU, "Sigmoid": _T.SIGMOID, "Tanh": _T.TANH, "LeakyRelu": _T.LEAKY_RELU, "Elu": _T.ELU, "Selu": _T.SELU,
+    "Softsign": _T.SOFTSIGN, "Softplus": _T.SOFTPLUS, "Clip": _T.CLIP, "HardSigmoid": _T.HARD_SIGMOID,
+    "ThresholdedRelu": _T.THRESHOLDED_RELU, "Gelu": _T.GELU_ERF
+}
 _ALPHA = {"LeakyRelu": 0.01, "Elu": 1.0, "Selu": 1.6732632423543772, "HardSigmoid": 0.2, "ThresholdedRelu": 1.0}
 _BINARY = {v: enums.ElementWiseOperation[k] for k, v in pointwise._BINARY.items()}
 _UNARY = {v: enums.UnaryOperation[k] for k, v in pointwise._UNARY.items()}
 _REDUCE = {"ReduceSum": "SUM", "ReduceProd": "PROD", "ReduceMax": "MAX", "ReduceMin": "MIN", "ReduceMean": "AVG"}
 
 _CLASSES = {
-    "Conv": window.IConvolutionLayer, "ConvTranspose": window.IDeconvolutionLayer,
-    "Softmax": reducing.ISoftMaxLayer, "LRN": reducing.ILRNLayer, "Concat": shaping.IConcatenationLayer,
-    "MatMul": reducing.IMatrixMultiplyLayer, "Gemm": reducing.IMatrixMultiplyLayer, "Einsum": reducing.IEinsumLayer,
-    "TopK": reducing.ITopKLayer, "ArgMax": reducing.ITopKLayer, "ArgMin": reducing.ITopKLayer, "CumSum": reducing.ICumulativeLayer,
-    "BatchNormalization": pointwise.IScaleLayer, "PRelu": pointwise.IParametricReLULayer, "Where": pointwise.ISelectLayer,
-    "Identity": pointwise.IIdentityLayer, "Dropout": pointwise.IIdentityLayer, "Cast": pointwise.ICastLayer,
-    "CastLike": pointwise.ICastLayer, "Constant": shaping.IConstantLayer, "Shape": shaping.IShapeLayer,
-    "Squeeze": shaping.ISqueezeLayer, "Unsqueeze": shaping.IUnsqueezeLayer, "Pad": shaping.ISliceLayer,
-    "ReverseSequence": shaping.IReverseSequenceLayer, "Resize": special.IResizeLayer, "Upsample": special.IResizeLayer,
-    "QuantizeLinear": special.IQuantizeLayer, "DequantizeLinear": special.IDequantizeLayer, "OneHot": special.IOneHotLayer,
-    "NonZero": special.INonZeroLayer, "GridSample": special.IGridSampleLayer, "NonMaxSuppression": special.INMSLayer,
-    "RotaryEmbedding": attention.IRotaryEmbeddingLayer, "Attention": attention.IAttentionOutputLayer,
-    "Loop": control.ILoopOutputLayer, "Scan": control.ILoopOutputLayer, "If": control.IIfConditionalOutputLayer,
-    "LSTM": control.ILoopOutputLayer, "GRU": control.ILoopOutputLayer, "RNN": control.ILoopOutputLayer,
+    "Conv": window.IConvolutionLayer,
+    "ConvTranspose": window.IDeconvolutionLayer,
+    "Softmax": reducing.ISoftMaxLayer,
+    "LRN": reducing.ILRNLayer,
+    "Concat": shaping.IConcatenationLayer,
+    "MatMul": reducing.IMatrixMultiplyLayer,
+    "Gemm": reducing.IMatrixMultiplyLayer,
+    "Einsum": reducing.IEinsumLayer,
+    "TopK": reducing.ITopKLayer,
+    "ArgMax": reducing.ITopKLayer,
+    "ArgMin": reducing.ITopKLayer,
+    "CumSum": reducing.ICumulativeLayer,
+    "BatchNormalization": pointwise.IScaleLayer,
+    "PRelu": pointwise.IParametricReLULayer,
+    "Where": pointwise.ISelectLayer,
+    "Identity": pointwise.IIdentityLayer,
+    "Dropout": pointwise.IIdentityLayer,
+    "Cast": pointwise.ICastLayer,
+    "CastLike": pointwise.ICastLayer,
+    "Constant": shaping.IConstantLayer,
+    "Shape": shaping.IShapeLayer,
+    "Squeeze": shaping.ISqueezeLayer,
+    "Unsqueeze": shaping.IUnsqueezeLayer,
+    "Pad": shaping.ISliceLayer,
+    "ReverseSequence": shaping.IReverseSequenceLayer,
+    "Resize": special.IResizeLayer,
+    "Upsample": special.IResizeLayer,
+    "QuantizeLinear": special.IQuantizeLayer,
+    "DequantizeLinear": special.IDequantizeLayer,
+    "OneHot": special.IOneHotLayer,
+    "NonZero": special.INonZeroLayer,
+    "GridSample": special.IGridSampleLayer,
+    "NonMaxSuppression": special.INMSLayer,
+    "RotaryEmbedding": attention.IRotaryEmbeddingLayer,
+    "Attention": attention.IAttentionOutputLayer,
+    "Loop": control.ILoopOutputLayer,
+    "Scan": control.ILoopOutputLayer,
+    "If": control.IIfConditionalOutputLayer,
+    "LSTM": control.ILoopOutputLayer,
+    "GRU": control.ILoopOutputLayer,
+    "RNN": control.ILoopOutputLayer,
 }
 _CLASSES.update({op: window.IPoolingLayer for op in ("MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool")})
 _CLASSES.update({op: pointwise.IActivationLayer for op in _ACTIVATIONS})
 _CLASSES.update({op: pointwise.IElementWiseLayer for op in [*_BINARY, "Mod", "Sum", "GreaterOrEqual", "LessOrEqual"]})
 _CLASSES.update({op: pointwise.IUnaryLayer for op in _UNARY})
-_CLASSES.update({op: reducing.IReduceLayer for op in [*_REDUCE, "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"]})
+_CLASSES.update({
+    op: reducing.IReduceLayer
+    for op in [*_REDUCE, "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"]
+})
 _CLASSES.update({op: shaping.IShuffleLayer for op in ("Reshape", "Transpose", "Flatten", "DepthToSpace", "SpaceToDepth")})
 _CLASSES.update({op: shaping.ISliceLayer for op in ("Slice", "Split", "Expand", "Tile")})
 _CLASSES.update({op: shaping.IGatherLayer for op in ("Gather", "GatherElements", "GatherND")})
 _CLASSES.update({op: shaping.IScatterLayer for op in ("ScatterElements", "ScatterND")})
-_CLASSES.update({op: special.IFillLayer for op in ("Range", "ConstantOfShape", "RandomUniform", "RandomNormal", "RandomUniformLike",
-                                                   "RandomNormalLike")})
-_CLASSES.update({op: reducing.INormalizationLayer for op in ("LayerNormalization", "InstanceNormalization", "GroupNormalization")})
+_CLASSES.update({
+    op: special.IFillLayer
+    for op in ("Range", "ConstantOfShape", "RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike")
+})
+_CLASSES.update(
+    {op: reducing.INormalizationLayer
+     for op in ("LayerNormalization", "InstanceNormalization", "GroupNormalization")})
 
 
 class IPluginLayer(ILayer):
@@ -61,8 +97,9 @@ def setting(layer, name):
     reader = _READERS.get(name)
     value = reader(layer, node, node.attributes) if reader else None
     if value is None:
-        raise NotServedError(f"{name} of the parsed layer '{layer.name}' cannot be read: its node {node.op_type} does not say it in this "
-                             "form.")
+        raise NotServedError(
+            f"{name} of the parsed layer '{layer.name}' cannot be read: its node {node.op_type} does not say it in this "
+            "form.")
     return value
 
 
@@ -179,21 +216,37 @@ def _maps(layer, node, _):
 
 
 _READERS = {
-    "type": _type, "op": _op, "alpha": _alpha, "beta": _beta, "axis": _axis, "axes": _axes, "kernel": _kernel,
+    "type": _type,
+    "op": _op,
+    "alpha": _alpha,
+    "beta": _beta,
+    "axis": _axis,
+    "axes": _axes,
+    "kernel": _kernel,
     "bias": lambda layer, node, a: _weights_of(layer, 2) if node.op_type in ("Conv", "ConvTranspose") else None,
-    "num_output_maps": _maps, "num_groups": lambda layer, node, a: a.get("group", 1),
+    "num_output_maps": _maps,
+    "num_groups": lambda layer, node, a: a.get("group", 1),
     "kernel_size_nd": lambda layer, node, a: Dims(_window(layer, a)) if _window(layer, a) is not None else None,
     "window_size_nd": lambda layer, node, a: Dims(_window(layer, a)) if _window(layer, a) is not None else None,
-    "stride_nd": _per_axis("strides"), "dilation_nd": _per_axis("dilations"),
-    "pre_padding": lambda layer, node, a: _pads(layer, a, False), "post_padding": lambda layer, node, a: _pads(layer, a, True),
-    "padding_mode": lambda layer, node, a: {"SAME_UPPER": enums.PaddingMode.SAME_UPPER, "SAME_LOWER": enums.PaddingMode.SAME_LOWER}.get(
-        a.get("auto_pad"), enums.PaddingMode.EXPLICIT_ROUND_UP if a.get("ceil_mode") else enums.PaddingMode.EXPLICIT_ROUND_DOWN),
+    "stride_nd": _per_axis("strides"),
+    "dilation_nd": _per_axis("dilations"),
+    "pre_padding": lambda layer, node, a: _pads(layer, a, False),
+    "post_padding": lambda layer, node, a: _pads(layer, a, True),
+    "padding_mode": lambda layer, node, a: {
+        "SAME_UPPER": enums.PaddingMode.SAME_UPPER, "SAME_LOWER": enums.PaddingMode.SAME_LOWER
+    }.get(a.get("auto_pad"), enums.PaddingMode.EXPLICIT_ROUND_UP
+          if a.get("ceil_mode") else enums.PaddingMode.EXPLICIT_ROUND_DOWN),
     "average_count_excludes_padding": lambda layer, node, a: not a.get("count_include_pad", 0),
-    "keep_dims": lambda layer, node, a: bool(a.get("keepdims", 1)), "equation": lambda layer, node, a: a.get("equation"),
-    "to_type": lambda layer, node, a: layer._outputs[0].dtype, "weights": _constant,
+    "keep_dims": lambda layer, node, a: bool(a.get("keepdims", 1)),
+    "equation": lambda layer, node, a: a.get("equation"),
+    "to_type": lambda layer, node, a: layer._outputs[0].dtype,
+    "weights": _constant,
     "shape": lambda layer, node, a: Dims(layer._outputs[0]._shape) if node.op_type == "Constant" else None,
     "first_transpose": lambda layer, node, a: Permutation(a["perm"]) if node.op_type == "Transpose" and "perm" in a else None,
-    "reshape_dims": _reshape_dims, "_axis_given": _axis, "_mask": _axes,
-    "epsilon": lambda layer, node, a: a.get("epsilon", 1e-5), "window_size": lambda layer, node, a: a.get("size"),
+    "reshape_dims": _reshape_dims,
+    "_axis_given": _axis,
+    "_mask": _axes,
+    "epsilon": lambda layer, node, a: a.get("epsilon", 1e-5),
+    "window_size": lambda layer, node, a: a.get("size"),
     "k": lambda layer, node, a: a.get("bias", 1.0) if node.op_type == "LRN" else None,
 }

@@ -18,8 +18,9 @@ class IOptimizationProfile(Served):
     def _checked(input, min, opt, max, what):
         lists = [as_dims(v, f"{name} of input '{input}'") for name, v in (("min", min), ("opt", opt), ("max", max))]
         if len({len(v) for v in lists}) > 1:
-            raise RecordingError(f"{what} of '{input}': min, opt and max have {', '.join(str(len(v)) for v in lists)} numbers; they must have "
-                                 "as many.")
+            raise RecordingError(
+                f"{what} of '{input}': min, opt and max have {', '.join(str(len(v)) for v in lists)} numbers; they must have "
+                "as many.")
         for low, best, high in zip(*lists):
             if not low <= best <= high:
                 raise RecordingError(f"{what} of '{input}': min {shapes.text(lists[0])}, opt {shapes.text(lists[1])} and max "

@@ -12,8 +12,9 @@ def changed_model(arguments, data, external_data_dir=None):
     """The bytes of the model that `assay ARGUMENTS MODEL -o RESULT` writes. Throws RecordingError."""
     program = os.environ.get("ASSAY_PROGRAM") or shutil.which("assay")
     if not program:
-        raise RecordingError(f"`assay {' '.join(arguments)}` is needed, and there is no program assay on PATH. Name it in the environment "
-                             "variable ASSAY_PROGRAM.")
+        raise RecordingError(
+            f"`assay {' '.join(arguments)}` is needed, and there is no program assay on PATH. Name it in the environment "
+            "variable ASSAY_PROGRAM.")
     with tempfile.TemporaryDirectory() as folder:
         model, result = os.path.join(folder, "model.onnx"), os.path.join(folder, "result.onnx")
         with open(model, "wb") as file:

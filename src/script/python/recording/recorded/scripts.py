@@ -62,7 +62,9 @@ def load_function(path, function):
             sys.modules.pop(name, None)
     found = getattr(module, function, None)
     if found is None:
-        listed = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_") and getattr(v, "__module__", name) == name]
+        listed = [
+            n for n, v in vars(module).items() if callable(v) and not n.startswith("_") and getattr(v, "__module__", name) == name
+        ]
         raise ScriptError(path, None, None, f"there is no function '{function}' in it; it has "
                           + (", ".join(listed) if listed else "none") + ". Name one as FILE:FUNCTION.")
     if isinstance(found, type):
@@ -103,8 +105,9 @@ def _network_of(path, function, result):
     for item in result if isinstance(result, (tuple, list)) else [result]:
         if isinstance(item, INetworkDefinition):
             return item
-    raise ScriptError(os.path.abspath(path), function, None, f"it returned {_what(result)}; a network script returns (builder, network) or "
-                      "(builder, network, parser), as a function under @func.extend(CreateNetwork()) does.")
+    raise ScriptError(
+        os.path.abspath(path), function, None, f"it returned {_what(result)}; a network script returns (builder, network) or "
+        "(builder, network, parser), as a function under @func.extend(CreateNetwork()) does.")
 
 
 def _what(value):
@@ -162,7 +165,11 @@ def run_config_script(path, function_name="load_config", network_onnx=None, exte
     return _config_of(path, function_name, guarded(path, function_name, function, builder, network))
 
 
-def run_config_postprocess_script(path, function_name="postprocess_config", network_onnx=None, config=None, external_data_dir=None):
+def run_config_postprocess_script(path,
+                                  function_name="postprocess_config",
+                                  network_onnx=None,
+                                  config=None,
+                                  external_data_dir=None):
     """A configuration that a script changes, as a dictionary; `config` is what config_to_json() gives, or None. The function
     gets `builder`, `network` and `config`. Throws ScriptError."""
     function = load_function(path, function_name)

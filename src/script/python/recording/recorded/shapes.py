@@ -81,7 +81,8 @@ def reshaped(shape, dims, zero_is_placeholder=True):
     result = [shape[i] if i in copied else d for i, d in enumerate(dims)]
     if left is not None and inferred:
         if not given or left % given:
-            raise RecordingError(f"A shuffle cannot make {text(dims)} of {text(shape)}: {left} elements are no multiple of {given}.")
+            raise RecordingError(
+                f"A shuffle cannot make {text(dims)} of {text(shape)}: {left} elements are no multiple of {given}.")
         result[inferred[0]] = left // given
     elif left is not None and left != given:
         raise RecordingError(f"A shuffle cannot make {text(dims)} of {text(shape)}: they hold {given} and {left} elements.")

@@ -47,8 +47,9 @@ class Writer:
         if self.opset >= since:
             return
         if self.is_fixed:
-            raise RecordingError(f"{what} needs opset {since}, and the model that the parser read has opset {self.opset}. Raise it "
-                                 f"first: assay surgeon convert-opset MODEL --opset {since} -o NEW_MODEL.")
+            raise RecordingError(
+                f"{what} needs opset {since}, and the model that the parser read has opset {self.opset}. Raise it "
+                f"first: assay surgeon convert-opset MODEL --opset {since} -o NEW_MODEL.")
         raise NeedsOpset(since)
 
     def op(self, op, inputs, since=1, outputs=1, domain="", **attributes):

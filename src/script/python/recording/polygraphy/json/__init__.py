@@ -61,7 +61,8 @@ def _decode(values):
     if name == "ndarray":
         return _array_from_json(values)
     if name not in Decoder.by_name:
-        raise PolygraphyException(f"Could not decode serialized type: {name}. This could be because a required module is missing. ")
+        raise PolygraphyException(
+            f"Objects of type {name} are not known here. Register a decoder: @Decoder.register(TYPE).")
     return Decoder.by_name[name][1](values)
 
 
@@ -103,8 +104,8 @@ def add_json_methods(description=None):
     def decorate(kind):
         def checked(value):
             if not isinstance(value, kind):
-                raise PolygraphyException(f"Provided JSON cannot be decoded into a {kind.__name__}.\nNote: JSON was decoded into a "
-                                          f"{type(value)}:\n{value}")
+                raise PolygraphyException(
+                    f"These are no {kind.__name__}, but {type(value).__name__}.")
             return value
 
         kind.to_json = lambda self: to_json(self)

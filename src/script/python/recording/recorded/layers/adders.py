@@ -79,7 +79,9 @@ class Adders:
         return window.IPoolingLayer(self, [_tensor(input, "add_pooling_nd")], type=type, window_size_nd=window_size)
 
     def add_padding_nd(self, input, pre_padding, post_padding):
-        return window.IPaddingLayer(self, [_tensor(input, "add_padding_nd")], pre_padding_nd=pre_padding, post_padding_nd=post_padding)
+        return window.IPaddingLayer(self, [_tensor(input, "add_padding_nd")],
+                                    pre_padding_nd=pre_padding,
+                                    post_padding_nd=post_padding)
 
     add_convolution, add_deconvolution, add_pooling, add_padding = (
         add_convolution_nd, add_deconvolution_nd, add_pooling_nd, add_padding_nd)
@@ -111,7 +113,9 @@ class Adders:
         return reducing.INormalizationLayer(self, tensors, axes=axesMask, is_v2=True)
 
     def add_matrix_multiply(self, input0, op0, input1, op1):
-        return reducing.IMatrixMultiplyLayer(self, [_tensor(t, "add_matrix_multiply") for t in (input0, input1)], op0=op0, op1=op1)
+        return reducing.IMatrixMultiplyLayer(self, [_tensor(t, "add_matrix_multiply") for t in (input0, input1)],
+                                             op0=op0,
+                                             op1=op1)
 
     def add_fully_connected(self, input, num_outputs, kernel, bias=None):
         return reducing.IFullyConnectedLayer(self, [_tensor(input, "add_fully_connected")], num_output_channels=num_outputs,

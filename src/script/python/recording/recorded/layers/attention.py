@@ -57,8 +57,9 @@ class IAttentionOutputLayer(IAttentionBoundaryLayer):
         if heads == shared or shared == 1:
             return names
         if heads < 0 or shared < 1 or heads % shared:
-            raise RecordingError(f"Attention '{self._attention.name}' has {heads} heads of queries and {shared} of keys; the latter must "
-                                 "be known and divide the former.")
+            raise RecordingError(
+                f"Attention '{self._attention.name}' has {heads} heads of queries and {shared} of keys; the latter must "
+                "be known and divide the former.")
         order = [h // (heads // shared) for h in range(heads)]
         return [names[0]] + [w.op("Gather", [n, w.ints(order)], axis=1) for n in names[1:]]
 
@@ -159,8 +160,9 @@ class IRotaryEmbeddingLayer(ILayer):
         x = self._inputs[0]
         size = self.rotary_embedding_dim or (x._shape[3] if x._rank == 4 else -1)
         if x._rank != 4 or size < 2 or size % 2:
-            raise RecordingError(f"Rotary embedding layer '{self.name}' needs an input of 4 axes and an even size that is known, not "
-                                 f"{shapes.text(x._shape)}.")
+            raise RecordingError(
+                f"Rotary embedding layer '{self.name}' needs an input of 4 axes and an even size that is known, not "
+                f"{shapes.text(x._shape)}.")
         half = size // 2
         cos, sin = (self._angles(w, inputs, at) for at in (1, 2))
         step, begin = (2, (0, 1)) if self.interleaved else (1, (0, half))

@@ -98,7 +98,8 @@ class ILRNLayer(ILayer):
 
     def _emit(self, w, inputs):
         if self.window_size % 2 == 0 or not 1 <= self.window_size <= 15:
-            raise RecordingError(f"window_size of LRN layer '{self.name}' is {self.window_size}; it must be odd and from 1 to 15.")
+            raise RecordingError(
+                f"window_size of LRN layer '{self.name}' is {self.window_size}; it must be odd and from 1 to 15.")
         return [w.op("LRN", inputs, size=self.window_size, alpha=self.alpha, beta=self.beta, bias=self.k)]
 
 
@@ -160,8 +161,9 @@ class INormalizationLayer(ILayer):
         x, scale, _ = self._inputs
         rank, groups = x._rank, self.num_groups
         if axes != list(range(2, rank)):
-            raise RecordingError(f"Normalization layer '{self.name}' has {groups} groups, so that axes must be those behind the channels, "
-                                 f"{[1 << i for i in range(2, rank)]} summed, not {self.axes}.")
+            raise RecordingError(
+                f"Normalization layer '{self.name}' has {groups} groups, so that axes must be those behind the channels, "
+                f"{[1 << i for i in range(2, rank)]} summed, not {self.axes}.")
         if x._shape[1] >= 0 and x._shape[1] % groups:
             raise RecordingError(f"Normalization layer '{self.name}': {groups} groups do not divide {x._shape[1]} channels.")
         y = self._normalized(w, w.reshape(names[0], [0, groups, -1]), [2], kind)
@@ -197,8 +199,9 @@ class IMatrixMultiplyLayer(ILayer):
         lead0, rows, inner0 = self._parts(0, self.op0)
         lead1, inner1, columns = self._parts(1, self.op1)
         if inner0 != inner1 and min(inner0, inner1) >= 0:
-            raise RecordingError(f"Matrix multiply layer '{self.name}' multiplies {shapes.text(self._inputs[0]._shape)} ({self.op0}) by "
-                                 f"{shapes.text(self._inputs[1]._shape)} ({self.op1}): {inner0} columns by {inner1} rows.")
+            raise RecordingError(
+                f"Matrix multiply layer '{self.name}' multiplies {shapes.text(self._inputs[0]._shape)} ({self.op0}) by "
+                f"{shapes.text(self._inputs[1]._shape)} ({self.op1}): {inner0} columns by {inner1} rows.")
         shape = shapes.broadcast([tuple(lead0), tuple(lead1)], f"Matrix multiply layer '{self.name}', before the last axes,")
         shape += () if self.op0 is MatrixOperation.VECTOR else (rows,)
         return [(kind, shape + (() if self.op1 is MatrixOperation.VECTOR else (columns,)))]
@@ -235,7 +238,8 @@ class IFullyConnectedLayer(ILayer):
     def _emit(self, w, inputs):
         x, maps = self._inputs[0], self.num_output_channels
         if x._rank < 3:
-            raise RecordingError(f"Fully connected layer '{self.name}' needs 3 axes or more, and its input is {shapes.text(x._shape)}.")
+            raise RecordingError(
+                f"Fully connected layer '{self.name}' needs 3 axes or more, and its input is {shapes.text(x._shape)}.")
         lead = x._rank - 3
         inner = len(self.kernel) // max(maps, 1)
         if inner * maps != len(self.kernel) or shapes.volume(x._shape[-3:]) not in (None, inner):
@@ -265,23 +269,28 @@ class IEinsumLayer(ILayer):
         kind = self._inputs[0]._onnx_type
         terms, right = self._terms()
         if len(terms) != len(self._inputs):
-            raise RecordingError(f"The equation '{self.equation}' of einsum layer '{self.name}' has {len(terms)} operands, and the layer "
-                                 f"{len(self._inputs)}.")
+            raise RecordingError(
+                f"The equation '{self.equation}' of einsum layer '{self.name}' has {len(terms)} operands, and the layer "
+                f"{len(self._inputs)}.")
         if any(t._shape is None for t in self._inputs):
             return [(kind, None)]
         extents = {}
         for term, tensor in zip(terms, self._inputs):
             if "." in term or len(set(term)) != len(term):
-                raise RecordingError(f"The equation '{self.equation}' of einsum layer '{self.name}' has an ellipsis or a diagonal, which "
-                                     "TensorRT does not take.")
+                raise RecordingError(
+                    f"The equation '{self.equation}' of einsum layer '{self.name}' has an ellipsis or a diagonal, which "
+                    "TensorRT does not take.")
             if len(term) != len(tensor._shape):
-                raise RecordingError(f"The equation '{self.equation}' of einsum layer '{self.name}' gives '{term}' for {shapes.text(tensor._shape)}.")
+                raise RecordingError(
+                    f"The equation '{self.equation}' of einsum layer '{self.name}' gives '{term}' for {shapes.text(tensor._shape)}."
+                )
             for label, extent in zip(term, tensor._shape):
                 if extents.get(label, 1) in (1, -1):
                     extents[label] = extent if extent != 1 else extents.get(label, 1)
         missing = [c for c in right if c not in extents]
         if missing:
-            raise RecordingError(f"The equation '{self.equation}' of einsum layer '{self.name}' has '{missing[0]}' only behind '->'.")
+            raise RecordingError(
+                f"The equation '{self.equation}' of einsum layer '{self.name}' has '{missing[0]}' only behind '->'.")
         return [(kind, tuple(extents[c] for c in right))]
 
     def _emit(self, w, inputs):

@@ -48,8 +48,9 @@ class IShuffleLayer(ILayer):
         if order is None or shape is None:
             return order
         if sorted(order) != list(range(len(shape))):
-            raise RecordingError(f"{name} of layer '{self.name}' is {shapes.text(order)}, which is no order of the {len(shape)} axes "
-                                 f"of {shapes.text(shape)}.")
+            raise RecordingError(
+                f"{name} of layer '{self.name}' is {shapes.text(order)}, which is no order of the {len(shape)} axes "
+                f"of {shapes.text(shape)}.")
         return order
 
     def _transposed(self, name, shape):
@@ -63,7 +64,8 @@ class IShuffleLayer(ILayer):
         shape = self._transposed("first_transpose", self._inputs[0]._shape)
         target = self._target()
         if target is None:
-            return shape if self.reshape_dims is None else shapes.reshaped(shape, list(self.reshape_dims), self.zero_is_placeholder)
+            return shape if self.reshape_dims is None else shapes.reshaped(shape, list(self.reshape_dims),
+                                                                           self.zero_is_placeholder)
         values = target._values()
         if values is not None and None not in values:
             return shapes.reshaped(shape, values, self.zero_is_placeholder)
@@ -123,7 +125,8 @@ class IConcatenationLayer(ILayer):
             if i == axis:
                 result.append(-1 if -1 in extents else sum(extents))
             elif len(known) > 1:
-                raise RecordingError(f"Concatenation layer '{self.name}' joins along axis {axis}, and axis {i} differs: {listed}.")
+                raise RecordingError(
+                    f"Concatenation layer '{self.name}' joins along axis {axis}, and axis {i} differs: {listed}.")
             else:
                 result.append(known.pop() if known else -1)
         return [(kind, result)]
@@ -181,12 +184,15 @@ class IGatherLayer(ILayer):
         if self.mode is GatherMode.ELEMENT:
             return [w.op("GatherElements", inputs, since=11, axis=self.axis)]
         if self.mode is GatherMode.ND:
-            return [w.op("GatherND", [data, w.to_int64(indices, self._inputs[1])], since=12, batch_dims=self.num_elementwise_dims)]
+            return [
+                w.op("GatherND", [data, w.to_int64(indices, self._inputs[1])], since=12, batch_dims=self.num_elementwise_dims)
+            ]
         if self.num_elementwise_dims == 0:
             return [w.op("Gather", inputs, axis=self.axis)]
         if self.num_elementwise_dims != 1:
-            raise RecordingError(f"num_elementwise_dims of layer '{self.name}' is {self.num_elementwise_dims}; a gather of mode DEFAULT "
-                                 "takes 0 or 1.")
+            raise RecordingError(
+                f"num_elementwise_dims of layer '{self.name}' is {self.num_elementwise_dims}; a gather of mode DEFAULT "
+                "takes 0 or 1.")
         return [self._batched(w, data, indices)]
 
     def _batched(self, w, data, indices):
@@ -322,7 +328,8 @@ class ISliceLayer(ILayer):
             return [(x._onnx_type, None)]
         shape = list(x._shape)
         if len(sizes) != len(self._axes()):
-            raise RecordingError(f"Slice layer '{self.name}' has {len(sizes)} sizes for {len(self._axes())} axes of {shapes.text(x._shape)}.")
+            raise RecordingError(
+                f"Slice layer '{self.name}' has {len(sizes)} sizes for {len(self._axes())} axes of {shapes.text(x._shape)}.")
         for axis, size in zip(self._axes(), sizes):
             shape[axis] = -1 if size is None else size
         return [(x._onnx_type, shape)]
@@ -366,8 +373,9 @@ class ISliceLayer(ILayer):
                 continue
             last = start + (size - 1) * stride
             if not (0 <= start < extent and 0 <= last < extent):
-                raise RecordingError(f"Slice layer '{self.name}' reads axis {axis} from {start} to {last}, and the axis has {extent} "
-                                     "elements. Another mode than STRICT_BOUNDS says what lies outside.")
+                raise RecordingError(
+                    f"Slice layer '{self.name}' reads axis {axis} from {start} to {last}, and the axis has {extent} "
+                    "elements. Another mode than STRICT_BOUNDS says what lies outside.")
 
     def _plain(self, w, x, axes, starts, sizes, strides):
         if all(isinstance(v, int) for v in starts + sizes):

@@ -53,7 +53,8 @@ class IResizeLayer(ILayer):
 
     def _check_rank(self, values, what):
         if len(values) != self._inputs[0]._rank:
-            raise RecordingError(f"{what} of resize layer '{self.name}' has {len(values)} numbers, and its input {self._inputs[0]._rank} axes.")
+            raise RecordingError(
+                f"{what} of resize layer '{self.name}' has {len(values)} numbers, and its input {self._inputs[0]._rank} axes.")
 
     def _sizes(self, w, inputs):
         if len(inputs) > 1 and inputs[1] is not None:
@@ -76,10 +77,15 @@ class IResizeLayer(ILayer):
         mode = self.resize_mode
         rounding = {"HALF_UP": "round_prefer_ceil", "HALF_DOWN": "round_prefer_floor", "FLOOR": "floor", "CEIL": "ceil"}
         cubic = mode is InterpolationMode.CUBIC
-        return [w.op("Resize", [inputs[0], None, None, self._sizes(w, inputs)], since=13, mode=mode.name.lower(),
-                     coordinate_transformation_mode=transformation,
-                     nearest_mode=rounding[self.nearest_rounding.name] if mode is InterpolationMode.NEAREST else None,
-                     cubic_coeff_a=self.cubic_coeff if cubic else None, exclude_outside=int(self.exclude_outside) if cubic else None)]
+        return [
+            w.op("Resize", [inputs[0], None, None, self._sizes(w, inputs)],
+                 since=13,
+                 mode=mode.name.lower(),
+                 coordinate_transformation_mode=transformation,
+                 nearest_mode=rounding[self.nearest_rounding.name] if mode is InterpolationMode.NEAREST else None,
+                 cubic_coeff_a=self.cubic_coeff if cubic else None,
+                 exclude_outside=int(self.exclude_outside) if cubic else None)
+        ]
 
 
 class IFillLayer(ILayer):
@@ -129,8 +135,9 @@ class IFillLayer(ILayer):
     def _rising(self, w, shape, sizes, alpha, beta, kind):
         rank = len(shape)
         if rank > 1 and self._given(2) is None:
-            raise RecordingError(f"Fill layer '{self.name}' rises along {rank} axes: give alpha (input 1) without axes and beta (input 2) "
-                                 f"with {rank} elements, one an axis.")
+            raise RecordingError(
+                f"Fill layer '{self.name}' rises along {rank} axes: give alpha (input 1) without axes and beta (input 2) "
+                f"with {rank} elements, one an axis.")
         y = alpha if self._given(1) is None else w.scalar(alpha, self._inputs[1])
         if rank == 0:
             return w.op("Identity", [y])
@@ -147,7 +154,8 @@ class IFillLayer(ILayer):
         uniform = self.operation is FillOperation.RANDOM_UNIFORM
         op = "RandomUniform" if uniform else "RandomNormal"
         bounds = {"low": 0.0, "high": 1.0} if uniform else {"mean": 0.0, "scale": 1.0}
-        y = w.op(op, [], shape=list(shape), dtype=kind, **bounds) if like is None else w.op(op + "Like", [like], dtype=kind, **bounds)
+        y = w.op(op, [], shape=list(shape), dtype=kind, **bounds) if like is None else w.op(
+            op + "Like", [like], dtype=kind, **bounds)
         width = w.op("Sub", [beta, alpha]) if uniform else beta
         return w.op("Add", [w.op("Mul", [y, width]), alpha])
 
@@ -159,8 +167,9 @@ class _Quantizing(ILayer):
         """Scale and zero point; both with one axis where there is a scale for each element of an axis."""
         scale = self._inputs[1]
         if scale._rank > 1:
-            raise RecordingError(f"Layer '{self.name}' has a scale of {shapes.text(scale._shape)}; only one scale, or one for each "
-                                 "element of an axis, is served.")
+            raise RecordingError(
+                f"Layer '{self.name}' has a scale of {shapes.text(scale._shape)}; only one scale, or one for each "
+                "element of an axis, is served.")
         if scale._rank == 1 and scale._shape[0] != 1 and self.axis < 0:
             raise RecordingError(f"Layer '{self.name}' has {scale._shape[0]} scales: set its axis.")
         single = scale._rank == 1 and scale._shape[0] == 1
@@ -258,7 +267,8 @@ class IGridSampleLayer(ILayer):
     def _emit(self, w, inputs):
         padding = {"FILL": "zeros", "CLAMP": "border", "REFLECT": "reflection"}.get(self.sample_mode.name)
         if padding is None:
-            raise RecordingError(f"sample_mode of grid sample layer '{self.name}' is {self.sample_mode}; it must be FILL, CLAMP or REFLECT.")
+            raise RecordingError(
+                f"sample_mode of grid sample layer '{self.name}' is {self.sample_mode}; it must be FILL, CLAMP or REFLECT.")
         if self._inputs[0]._rank > 4:
             w.require(20, f"Grid sample layer '{self.name}' of more than 4 axes")
         old = {"NEAREST": "nearest", "LINEAR": "bilinear", "CUBIC": "bicubic"}
@@ -307,6 +317,7 @@ class INMSLayer(ILayer):
         if shape is None or len(shape) == 3:
             return boxes
         if shape[2] != 1:
-            raise RecordingError(f"NMS layer '{self.name}' has boxes of their own for each class, {shapes.text(shape)}; ONNX has no such "
-                                 "operator. Make a layer for each class.")
+            raise RecordingError(
+                f"NMS layer '{self.name}' has boxes of their own for each class, {shapes.text(shape)}; ONNX has no such "
+                "operator. Make a layer for each class.")
         return w.squeeze(boxes, [2])

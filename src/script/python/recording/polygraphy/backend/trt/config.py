@@ -16,28 +16,58 @@ class CreateConfig(BaseLoader):
     """A configuration for a network, with Polygraphy's defaults: detailed profiling, no TF32 unless it is asked for, a
     profile for open extents."""
 
-    def __init__(self, tf32=None, fp16=None, int8=None, fp8=None, bf16=None, calibrator=None, use_dla=None, allow_gpu_fallback=None,
-                 profiles=None, precision_constraints=None, load_timing_cache=None, algorithm_selector=None, sparse_weights=None,
-                 tactic_sources=None, restricted=None, profiling_verbosity=None, memory_pool_limits=None, refittable=None, strip_plan=None,
-                 preview_features=None, engine_capability=None, direct_io=None, builder_optimization_level=None,
-                 hardware_compatibility_level=None, max_aux_streams=None, version_compatible=None, exclude_lean_runtime=None,
-                 quantization_flags=None, error_on_timing_cache_miss=None, disable_compilation_cache=None, progress_monitor=None,
-                 weight_streaming=None, runtime_platform=None, tiling_optimization_level=None):
+    def __init__(self,
+                 tf32=None,
+                 fp16=None,
+                 int8=None,
+                 fp8=None,
+                 bf16=None,
+                 calibrator=None,
+                 use_dla=None,
+                 allow_gpu_fallback=None,
+                 profiles=None,
+                 precision_constraints=None,
+                 load_timing_cache=None,
+                 algorithm_selector=None,
+                 sparse_weights=None,
+                 tactic_sources=None,
+                 restricted=None,
+                 profiling_verbosity=None,
+                 memory_pool_limits=None,
+                 refittable=None,
+                 strip_plan=None,
+                 preview_features=None,
+                 engine_capability=None,
+                 direct_io=None,
+                 builder_optimization_level=None,
+                 hardware_compatibility_level=None,
+                 max_aux_streams=None,
+                 version_compatible=None,
+                 exclude_lean_runtime=None,
+                 quantization_flags=None,
+                 error_on_timing_cache_miss=None,
+                 disable_compilation_cache=None,
+                 progress_monitor=None,
+                 weight_streaming=None,
+                 runtime_platform=None,
+                 tiling_optimization_level=None):
         self.__dict__.update({k: v for k, v in locals().items() if k != "self"})
         self.profiles = profiles if profiles is not None else [Profile()]
         if precision_constraints not in (None, "none", "obey", "prefer"):
-            raise PolygraphyException(f"precision_constraints is {precision_constraints!r}; it must be 'obey', 'prefer', 'none' or None.")
+            raise PolygraphyException(
+                f"precision_constraints is {precision_constraints!r}; it must be 'obey', 'prefer', 'none' or None.")
         if calibrator is not None and not int8:
-            G_LOGGER.warning("A calibrator was provided to `CreateConfig`, but int8 mode was not enabled. Did you mean to set `int8=True` to "
-                             "enable building with int8 precision?")
+            G_LOGGER.warning("CreateConfig has a calibrator and no int8=True, so that it is not used.")
 
-    _FLAGS = {"fp16": "FP16", "int8": "INT8", "fp8": "FP8", "bf16": "BF16", "sparse_weights": "SPARSE_WEIGHTS", "restricted": "SAFETY_SCOPE",
-              "refittable": "REFIT", "strip_plan": "STRIP_PLAN", "direct_io": "DIRECT_IO", "version_compatible": "VERSION_COMPATIBLE",
-              "exclude_lean_runtime": "EXCLUDE_LEAN_RUNTIME", "error_on_timing_cache_miss": "ERROR_ON_TIMING_CACHE_MISS",
-              "disable_compilation_cache": "DISABLE_COMPILATION_CACHE", "weight_streaming": "WEIGHT_STREAMING",
-              "allow_gpu_fallback": "GPU_FALLBACK"}
-    _OPTIONS = ("engine_capability", "builder_optimization_level", "hardware_compatibility_level", "max_aux_streams", "progress_monitor",
-                "runtime_platform", "tiling_optimization_level", "algorithm_selector")
+    _FLAGS = {
+        "fp16": "FP16", "int8": "INT8", "fp8": "FP8", "bf16": "BF16", "sparse_weights": "SPARSE_WEIGHTS",
+        "restricted": "SAFETY_SCOPE", "refittable": "REFIT", "strip_plan": "STRIP_PLAN", "direct_io": "DIRECT_IO",
+        "version_compatible": "VERSION_COMPATIBLE", "exclude_lean_runtime": "EXCLUDE_LEAN_RUNTIME",
+        "error_on_timing_cache_miss": "ERROR_ON_TIMING_CACHE_MISS", "disable_compilation_cache": "DISABLE_COMPILATION_CACHE",
+        "weight_streaming": "WEIGHT_STREAMING", "allow_gpu_fallback": "GPU_FALLBACK"
+    }
+    _OPTIONS = ("engine_capability", "builder_optimization_level", "hardware_compatibility_level", "max_aux_streams",
+                "progress_monitor", "runtime_platform", "tiling_optimization_level", "algorithm_selector")
 
     def call_impl(self, builder, network):
         config = builder.create_builder_config()
@@ -83,7 +113,7 @@ class CreateConfig(BaseLoader):
         elif os.path.exists(source):
             config._cache_path = os.path.abspath(source)
         else:
-            G_LOGGER.warning(f"Timing cache file {source} not found, falling back to empty timing cache.")
+            G_LOGGER.warning(f"There is no timing cache {source}; the build begins without one.")
 
     def _add_profiles(self, builder, network, config):
         profiles = [copy.copy(p).fill_defaults(network) for p in self.profiles]

@@ -73,8 +73,14 @@ class _FromOnnx(BaseLoader):
 class NetworkFromOnnxBytes(_FromOnnx):
     """A network from the bytes of an ONNX model, from a model, or from a loader of either."""
 
-    def __init__(self, model_bytes, flags=None, plugin_instancenorm=None, strongly_typed=None, mark_unfused_tensors_as_debug_tensors=None,
-                 enable_uint8_asymmetric_quantization_dla=None, config=None):
+    def __init__(self,
+                 model_bytes,
+                 flags=None,
+                 plugin_instancenorm=None,
+                 strongly_typed=None,
+                 mark_unfused_tensors_as_debug_tensors=None,
+                 enable_uint8_asymmetric_quantization_dla=None,
+                 config=None):
         _FromOnnx.__init__(self, flags, plugin_instancenorm, strongly_typed, mark_unfused_tensors_as_debug_tensors)
         self._model = model_bytes
 
@@ -91,8 +97,14 @@ class NetworkFromOnnxBytes(_FromOnnx):
 class NetworkFromOnnxPath(_FromOnnx):
     """A network from the file of an ONNX model."""
 
-    def __init__(self, path, flags=None, plugin_instancenorm=None, strongly_typed=None, mark_unfused_tensors_as_debug_tensors=None,
-                 enable_uint8_asymmetric_quantization_dla=None, config=None):
+    def __init__(self,
+                 path,
+                 flags=None,
+                 plugin_instancenorm=None,
+                 strongly_typed=None,
+                 mark_unfused_tensors_as_debug_tensors=None,
+                 enable_uint8_asymmetric_quantization_dla=None,
+                 config=None):
         _FromOnnx.__init__(self, flags, plugin_instancenorm, strongly_typed, mark_unfused_tensors_as_debug_tensors)
         self.path = path
 
@@ -123,12 +135,14 @@ def _tensors(network):
 def _matched(names, available, what):
     found = []
     for name in names:
-        matches = [n for n in available if fnmatch.fnmatchcase(n, name)] if any(c in name for c in "*?[]") else [name] * (name in available)
+        matches = [n for n in available if fnmatch.fnmatchcase(n, name)] if any(
+            c in name for c in "*?[]") else [name] * (name in available)
         if not matches and any(c in name for c in "*?[]"):
-            G_LOGGER.warning(f"No tensors matched wildcard pattern: '{name}'")
+            G_LOGGER.warning(f"The pattern '{name}' fits no tensor.")
         elif not matches:
-            raise PolygraphyException(f"{what}: there is no tensor '{name}' in the network. It has {', '.join(list(available)[:20])}"
-                                      + (" ..." if len(available) > 20 else "") + ".")
+            raise PolygraphyException(
+                f"{what}: there is no tensor '{name}' in the network. It has {', '.join(list(available)[:20])}" +
+                (" ..." if len(available) > 20 else "") + ".")
         found += matches
     return list(dict.fromkeys(found))
 
@@ -158,14 +172,15 @@ class ModifyNetworkOutputs(_Changing):
                 network.mark_output(available[name])
         if self._exclude:
             marked = {network.get_output(i).name: network.get_output(i) for i in range(network.num_outputs)}
-            for name in _matched([n for n in self._exclude if n in marked or any(c in n for c in "*?[]")], marked, "exclude_outputs"):
+            for name in _matched([n for n in self._exclude if n in marked or any(c in n for c in "*?[]")], marked,
+                                 "exclude_outputs"):
                 network.unmark_output(marked[name])
 
     def _of_types(self, network):
         known = {n.upper() for n in trt.LayerType.__members__}
         for name in self._types:
             if name.upper() not in known:
-                raise PolygraphyException(f"No TensorRT layer type '{name}' was found. There are {', '.join(sorted(known))}.")
+                raise PolygraphyException(f"There is no layer type '{name}'. There are {', '.join(sorted(known))}.")
         kinds = {n.upper() for n in self._types}
         return [layer.get_output(i).name for layer in network if layer.type.name in kinds for i in range(layer.num_outputs)]
 

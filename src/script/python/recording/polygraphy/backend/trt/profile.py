@@ -65,8 +65,7 @@ class Profile(OrderedDict):
                 if tensor.is_shape_tensor:
                     shape = [value] * (shape[0] if shape else 1)
                 if -1 in list(tensor.shape):
-                    G_LOGGER.warning(f"Input tensor: {tensor.name} (dtype={tensor.dtype}, shape={tensor.shape}) | No shapes provided; Will use "
-                                     f"shape: {shape} for min/opt/max in profile.")
+                    G_LOGGER.warning(f"Input '{tensor.name}' {tensor.shape} has no shapes in the profile; it gets {shape} for all of them.")
                 given = ShapeTuple(shape, shape, shape)
             filled[tensor.name] = given
         names = {n for n in self if not any(c in n for c in "*?[")}
@@ -86,7 +85,8 @@ class Profile(OrderedDict):
         for name, tensor in available.items():
             given = self._of(name)
             if given is None:
-                raise PolygraphyException(f"The profile has no shapes for input '{name}'. Profile.fill_defaults(network) fills them in.")
+                raise PolygraphyException(
+                    f"The profile has no shapes for input '{name}'. Profile.fill_defaults(network) fills them in.")
             if tensor.is_shape_tensor and self._holds_values(tensor, given):
                 profile.set_shape_input(name, *given)
             elif -1 in list(tensor.shape) or not tensor.is_shape_tensor:
