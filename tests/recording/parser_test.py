@@ -173,6 +173,15 @@ class Reading(NetworkTest):
                 if batch == 2:
                     self.assertEqual(list(found.shape), shape, value.name)
 
+    def test_values_that_branch_and_meet(self):
+        count = 200
+        nodes = [helper.make_node("Shape", ["x"], ["s0"])]
+        nodes += [helper.make_node("Add", [f"s{i}", f"s{i}"], [f"s{i + 1}"]) for i in range(count)]
+        nodes += [helper.make_node("Sub", [f"s{count}", f"s{count}"], ["zero"]), helper.make_node("Add", ["zero", "s0"], ["shape"]),
+                  helper.make_node("Reshape", ["x", "shape"], ["y"])]
+        network = parsed(model(nodes, [info("x", F, [2, 3])], [helper.make_empty_tensor_value_info("y")]))
+        self.assertEqual(network.get_output(0).shape, (2, 3))
+
     def test_types_that_tensorrt_lacks(self):
         m = model([helper.make_node("Cast", ["x"], ["d"], to=TensorProto.DOUBLE), helper.make_node("Cast", ["d"], ["y"], to=F)],
                   [info("x", F, [2])], [info("y", F, [2])])
@@ -305,7 +314,8 @@ class Files(NetworkTest):
     def test_what_is_no_model(self):
         good = classifier().SerializeToString()
         cases = [(b"", "no graph"), (b"\xff" * 20, "no ONNX model"), (good[:len(good) // 2], "missing"),
-                 (b"PK\x03\x04" + bytes(50), "ONNX model")]
+                 (b"PK\x03\x04" + bytes(50), "ONNX model"),
+                 (good.replace(b"\x3a", b"\x38", 1), "ONNX"), (b"\x0a\x01x" + good[2:], "another kind")]
         for data, words in cases:
             network = new_network()
             parser = trt.OnnxParser(network, None)

@@ -78,7 +78,17 @@ class ITensor(Served):
     def _values(self):
         """Its elements as a flat list of ints where they are known, None for one that is not; None where nothing is
         known or there are many."""
-        return self._layer._values(self._index) if self._layer is not None else self._network._constant_values(self)
+        kind, shape = self._infer()
+        size = shapes.volume(shape)
+        if kind not in (dtypes.INT32, dtypes.INT64) or size is None or size > 64:
+            return None
+        if self._layer is None:
+            return self._network._constant_values(self)
+        known = self._layer._known_values  # once for each inference: what follows from what may branch and meet often
+        if self._index not in known:
+            found = self._layer._values(self._index)
+            known[self._index] = found if found is None or len(found) == size else None
+        return known[self._index]
 
     @property
     def shape(self):
@@ -243,6 +253,7 @@ class ILayer(Served):
     def __init__(self, network, inputs, **settings):
         self._network, self._settings, self._place = network, {}, calling_place()
         self._inputs, self._given_name = list(inputs), None
+        self._known_values = {}
         self._precision, self._output_types, self._metadata = None, {}, ""
         self._index, self._kind = len(network._layers), type(self)
         self._default_name = f"(Unnamed Layer* {self._index}) [{self._label()}]"

@@ -202,7 +202,7 @@ class INetworkDefinition(adders.Adders, Served):
             self._in_progress.discard(layer._index)
         for tensor, (kind, shape) in zip(layer._outputs, known):
             tensor._inferred = (kind, None if shape is None else tuple(shape))
-        layer._is_inferred = True
+        layer._is_inferred, layer._known_values = True, {}
 
     def _constant_values(self, tensor):
         if tensor._initializer is None or shapes.volume(tensor._shape) is None or shapes.volume(tensor._shape) > 64 \

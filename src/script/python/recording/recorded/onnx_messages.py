@@ -302,7 +302,7 @@ class ModelView:
         self.ir_version, self.opsets, self.graph, self.metadata, self.rest = 0, {}, None, {}, []
         for number, _, value, raw in wire.read_fields(data):
             if number == 1:
-                self.ir_version = value
+                self.ir_version = wire.signed(value)
             elif number == 7:
                 self.graph = GraphView(value)
             elif number == 8:

@@ -2,6 +2,7 @@
 that the script changes."""
 
 import os
+import struct
 
 from . import dtypes, parsed_infer, parsed_kinds, wire
 from .enums import ErrorCode, OnnxParserFlag
@@ -205,7 +206,7 @@ def load(network, data, external_data_dir=None):
     """Adds a model to a network. Throws RecordingError."""
     if network._parsed is not None:
         raise RecordingError("A network takes one model; this one has one already.")
-    model = ModelView(data)
+    model = _read(data)
     graph, parsed = model.graph, ParsedModel(model, external_data_dir)
     known = {v.name: v for v in graph.values}
     known.update({v.name: v for v in graph.outputs})
@@ -236,6 +237,18 @@ def load(network, data, external_data_dir=None):
     if graph.name:
         network._name = graph.name
     parsed.all_names |= {n for layer in network._layers if layer._node is not None for n in _all_names(layer._node)}
+
+
+def _read(data):
+    """A ModelView of which all is read that can be wrong."""
+    try:
+        model = ModelView(data)
+        for node in model.graph.nodes:
+            for _ in node.graphs():
+                pass
+        return model
+    except (TypeError, ValueError, KeyError, struct.error, RecursionError):
+        raise RecordingError("These bytes are no ONNX model: a field in them is of another kind than ONNX's.") from None
 
 
 def _all_names(node):

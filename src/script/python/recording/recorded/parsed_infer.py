@@ -318,6 +318,9 @@ _HANDLERS.update({f"Reduce{kind}": _reduce for kind in
                   ("Sum", "Prod", "Max", "Min", "Mean", "L1", "L2", "SumSquare", "LogSum", "LogSumExp")})
 
 
+_ON_VALUES = set("Identity Unsqueeze Squeeze Reshape Flatten Cast Concat Gather Slice Add Sub Mul Div".split())
+
+
 def values(layer, index):
     """The elements of a small tensor of integers as a flat list; None where they are not known."""
     node = layer._node
@@ -334,6 +337,8 @@ def values(layer, index):
     if op == "Shape":
         shape = layer._inputs[0]._shape
         return None if shape is None else [d if d >= 0 else None for d in shape][a.get("start", 0):a.get("end", len(shape))]
+    if op not in _ON_VALUES:
+        return None
     one = [t._values() if t is not None else None for t in layer._inputs]
     if op in ("Identity", "Unsqueeze", "Squeeze", "Reshape", "Flatten") or (op == "Cast"
                                                                             and a["to"] in (dtypes.INT32, dtypes.INT64)):
