@@ -37,6 +37,8 @@ struct SessionOptions {
   std::vector<std::string> providers;  ///< ONNX Runtime: execution providers in priority order; empty: CPU
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
   std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
+  /// ONNX Runtime: how far it changes the graph, as the number that its API takes; nothing: its own default.
+  std::optional<int> graph_optimization_level = {};
   bool optimize = true;       ///< engine: false leaves out every pass that it can do without
   /// ONNX Runtime: receives what the library warns of, from any thread; null: it goes to stderr.
   std::function<void(std::string_view)> on_warning = {};

@@ -67,6 +67,7 @@ class Comparator {
   void judge(const std::vector<IterationResult>& results);
   /// The data of the iteration that is looked at; nothing when there are none.
   std::optional<TensorList> current_data();
+  void summarize();
   void finish();
   RunOutcome outcome();
   std::string notes_on(const PairSummary& pair) const;
@@ -138,6 +139,7 @@ void Comparator::run_streaming() {
     throw;
   }
   if (stream_) stream_->finish();
+  summarize();
 }
 
 void Comparator::run_sequentially() {
@@ -176,6 +178,7 @@ void Comparator::run_sequentially() {
   Streams streams;
   for (const auto& run : runs) streams.push_back(stored_results(run));
   consume(std::move(streams));
+  summarize();
   if (options_.validate) validate_all(runs);
 }
 
@@ -341,13 +344,15 @@ std::string Comparator::notes_on(const PairSummary& pair) const {
   return said;
 }
 
-void Comparator::finish() {
+void Comparator::summarize() {
   report_.pairs = accuracy_.summaries();
-  const bool stopped = report_.ended_early;
-  if (!stopped)
+  if (!report_.ended_early)
     for (const PairSummary& pair : report_.pairs)
       observer_.on_summary(pair, report_.aggregation, notes_on(pair));
   save_accuracy();
+}
+
+void Comparator::finish() {
   if (verdict_)
     verdict_->finish();
   else if (!options_.save_verdict.empty())

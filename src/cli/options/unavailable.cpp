@@ -40,6 +40,7 @@ constexpr Unavailable kPrecision[] = {
     {"--precision-constraints", kOne},
     {"--layer-precisions", kMany},
     {"--tensor-dtypes --tensor-datatypes", kMany},
+    {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
 };
 
 constexpr Unavailable kCalibration[] = {
@@ -66,6 +67,7 @@ constexpr Unavailable kScripts[] = {
     {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
     {"--compare-func-script", kOne},
+    {"--postprocess-func-script", kOne},
     {"--gen --gen-script", kOne},
 };
 
@@ -76,8 +78,6 @@ constexpr Unavailable kConvertScripts[] = {
     {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
 };
-constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany}, {"--direct-io", kNone}, {"--engine-capability", kOne}};
-
 constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};
 
 constexpr Unavailable kTensorRtModels[] = {
@@ -95,6 +95,12 @@ constexpr Unavailable kTensorRtModels[] = {
     {"--load-runtime", kOne},
 };
 
+constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany},
+                                    {"--all-tensor-formats", kMany},
+                                    {"--direct-io", kNone},
+                                    {"--engine-capability", kOne}};
+constexpr Unavailable kLayerTypes[] = {{"--trt-outputs-by-type", kMany}};
+
 struct Reason {
   std::span<const Unavailable> options;
   std::string_view sentence;
@@ -110,6 +116,9 @@ constexpr Reason kReasons[] = {
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kWindows,
      "this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."},
+    {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
+    {kLayerTypes,
+     "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
     {kScripts,
      "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
 };
@@ -122,6 +131,8 @@ constexpr Reason kConvertReasons[] = {
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kConvertScripts, "this build runs no Python."},
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
+    {kLayerTypes,
+     "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
 };
 
 constexpr Reason kInspectReasons[] = {
