@@ -65,6 +65,9 @@ class Comparator {
   void validate_all(const std::vector<std::vector<IterationResult>>& runs);
   void note_invalid(const ValidationResult& result);
   void judge(const std::vector<IterationResult>& results);
+  /// Of saved results alone: whether there were as many iterations as there are inputs for.
+  void check_all_were_judged();
+  [[noreturn]] void refuse_iterations(const std::string& what) const;
   /// The data of the iteration that is looked at; nothing when there are none.
   std::optional<TensorList> current_data();
   void summarize();
@@ -318,6 +321,19 @@ std::optional<TensorList> Comparator::current_data() {
   return std::nullopt;
 }
 
+void Comparator::refuse_iterations(const std::string& what) const {
+  Error e(ErrorCode::kInvalidArgument, "the saved results " + what);
+  e.set_remedy("Give the model and the inputs that they were made with; --partial judges what there is.");
+  throw e;
+}
+
+void Comparator::check_all_were_judged() {
+  if (!options_.arbitrate || options_.partial || live_ > 0 || options_.load_outputs.empty()) return;
+  if (report_.iterations == 0) refuse_iterations("hold no iteration");
+  if (source_ != nullptr && source_->next())
+    refuse_iterations(fmt::format("hold {} iteration(s), but there are inputs for more", report_.iterations));
+}
+
 void Comparator::judge(const std::vector<IterationResult>& results) {
   if (!verdict_) verdict_.emplace(options_, loader_, report_, live_, store_, observer_);
   std::optional<TensorList> data = current_data();
@@ -328,6 +344,12 @@ void Comparator::judge(const std::vector<IterationResult>& results) {
     }
     data = source_->next();
     if (data) check_inputs(results, *data);
+  }
+  if (!data && live_ == 0) {
+    if (!options_.partial)
+      refuse_iterations(fmt::format("hold {} iteration(s) or more, but there are inputs for {}",
+                                    iteration_ + 1, iteration_));
+    return;
   }
   if (!data)
     fail(ErrorCode::kInvalidArgument, "there are no inputs for iteration {}, so its results cannot be judged",
@@ -353,6 +375,7 @@ void Comparator::summarize() {
 }
 
 void Comparator::finish() {
+  check_all_were_judged();
   if (verdict_)
     verdict_->finish();
   else if (!options_.save_verdict.empty())
