@@ -141,7 +141,7 @@ DATA = [
     ("run identity.onnx --ref --save-outputs name.json/x", 1, ERR, "[!] cannot make the folder name.json/x: Not a directory"),
     ("run identity.onnx --ref --load-outputs folder", 1, OUT, "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."),
     ("run identity.onnx --ref --load-inputs name.json --save-inputs name.json", 1, ERR, "[!] The load path 'name.json' overlaps the save path 'name.json'. Saving would overwrite or conflict with the data being loaded. Use distinct paths for loading and saving."),
-    ("run identity.onnx --ref --compare l2 --l2-threshold abc", 1, ERR, "[!] --l2-threshold: abc is not a number."),
+    ("run identity.onnx --ref --compare l2 --l2-threshold abc", 1, ERR, "[!] --l2-threshold: 'abc' is not a number."),
     ("run identity.onnx --ref --compare perceptual_metrics", 1, ERR, "[!] --compare perceptual_metrics needs the Python packages torch and lpips, and this build runs no Python. Compare with simple, cosine_similarity, psnr or snr."),
     ("run identity.onnx --ref --check-average", 1, ERR, "[!] --check-average is not supported with check_error_stat='elemwise' (the default). Specify --check-error-stat max, mean, median, or quantile."),
     ("run identity.onnx --ref --graph-optimization-level much", 1, ERR, "[!] --graph-optimization-level: much is none of ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, ORT_ENABLE_LAYOUT and ORT_ENABLE_ALL."),
@@ -474,7 +474,7 @@ CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING
 # Lines that hold times, as regular expressions: (command, exit code, pattern on stdout).
 PATTERNS = [
     ("run identity.onnx --trt --sequential-runners", 0, r"Average inference time: \S+ ms\. \| run by the engine of assay, not by TensorRT$"),
-    ("run identity.onnx --trt --engine", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.0% \| trt-runner-N0-\S+: run by the engine of assay, not by TensorRT$"),
+    ("run identity.onnx --trt --engine", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00% \| trt-runner-N0-\S+: run by the engine of assay, not by TensorRT$"),
     ("run identity.onnx --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.0%$"),
     ("run identity.onnx --ref --verbosity INFO nonsense:VERBOSE", 0, r"\[W\] --verbosity: no message comes from 'nonsense'\. A path is a folder"),
     ("run identity.onnx --ref --verbosity INFO backend:VERBOSE", 0, r"\| Input metadata is: \{x \[dtype=float32, shape=\(1, 2\)\]\}$"),
