@@ -35,12 +35,24 @@ def option_names(text):
 def commands(program, words=()):
     """Every command that has options of its own, as words, with the text of its help."""
     text = help_of(program, words)
-    inner = re.search(r"\{([a-z0-9,-]+)\}\s+\.\.\.", text)
+    usage = text.split("\n\n")[0]
+    while "[" in usage and re.search(r"\[[^][]*\]", usage):
+        usage = re.sub(r"\[[^][]*\]", "", usage)
+    inner = re.search(r"\{([a-z0-9,-]+)\}\s+\.\.\.", usage)
     if not inner:
         yield list(words), text
         return
     for name in inner.group(1).split(","):
         yield from commands(program, [*words, name])
+
+
+def is_taken(command, name):
+    """Whether a second name, which the help does not show, is known: it is refused with a sentence, or asks for its value."""
+    for words in (["x", name, "1"], ["x", name], ["x", "-o", "y", name, "1"]):
+        said = subprocess.run([*command, *words], capture_output=True, text=True).stderr
+        if f"{name} is not available" in said or f"/{name}" in said or f"{name}/" in said:
+            return True
+    return False
 
 
 def read_missing():
@@ -70,12 +82,13 @@ def main():
                     problems.append(f"{command} is served")
                 continue
             ours = option_names(help_of([link], words))
+            takes = lambda name: name in ours or is_taken([link, *words], name)
             for name in sorted(option_names(text)):
                 if (command, name) in missing:
                     used.add((command, name))
-                    if name in ours:
+                    if takes(name):
                         problems.append(f"{command} {name} is served")
-                elif name in ours:
+                elif takes(name):
                     served += 1
                 else:
                     problems.append(f"{command} {name} is missing")

@@ -93,7 +93,15 @@ constexpr Unavailable kTensorRtModels[] = {
     {"--mark-unfused-tensors-as-debug-tensors", kNone},
     {"--save-timing-cache", kOne},
     {"--load-runtime", kOne},
+    {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
+    {"--all-tensor-formats", kMany},
+    {"--tensor-formats", kMany},
+    {"--decomposable-attentions", kNone},
+    {"--dla-workspace-allocation-strategy", kOne},
+    {"--enable-uint8-asymmetric-quantization-dla", kNone},
 };
+
+constexpr Unavailable kViewer[] = {{"--visual", kNone}, {"--visual-port", kOne}, {"--save-visual", kOne}};
 
 constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany},
                                     {"--all-tensor-formats", kMany},
@@ -136,6 +144,7 @@ constexpr Reason kConvertReasons[] = {
 };
 
 constexpr Reason kInspectReasons[] = {
+    {kViewer, "this build has no viewer of models. --show layers attrs prints them, --json saves them."},
     {kTensorFlowGraphs, "this build reads ONNX models only. Convert the model to ONNX first."},
     {kTensorRtModels,
      "it says how TensorRT is to see the model, and this build shows ONNX models as they are."},
@@ -151,6 +160,12 @@ constexpr Unavailable kNetworkScript[] = {
     {"--trt-network-postprocess-script --trt-npps", kMany},
     {"--mark-debug", kMany},
     {"--onnx-flags", kMany},
+    {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
+    {"--all-tensor-formats", kMany},
+    {"--tensor-formats", kMany},
+    {"--decomposable-attentions", kNone},
+    {"--enable-uint8-asymmetric-quantization-dla", kNone},
+    {"--trt-outputs-by-type", kMany},
 };
 constexpr Unavailable kNetworkTensorFlow[] = {
     {"--ckpt", kOne}, {"--tf-outputs", kMany}, {"--freeze-graph", kNone}, {"--opset", kOne}};
@@ -173,6 +188,7 @@ constexpr Unavailable kConfigScript[] = {
     {"--profiling-verbosity", kOne},
     {"--runtime-platform", kOne},
     {"--tiling-optimization-level", kOne},
+    {"--direct-io", kNone},
 };
 
 constexpr Reason kNetworkReasons[] = {
