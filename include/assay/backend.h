@@ -43,6 +43,8 @@ struct SessionOptions {
   std::vector<std::string> providers;  ///< ONNX Runtime: execution providers in priority order; empty: CPU
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
   std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
+  /// ONNX Runtime: how far it changes the graph, as the number that its API takes; nothing: its own default.
+  std::optional<int> graph_optimization_level = {};
   bool optimize = true;       ///< engine: false leaves out every pass that it can do without
   /// Engine: the passes and tactics that it may use; null: those of this build.
   std::shared_ptr<const PassSet> passes = {};

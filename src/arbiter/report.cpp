@@ -133,7 +133,7 @@ void describe_maker(const ArbiterVerdict& o, const char* title) {
 /// A result that is wrong, and it is not known in which node.
 void report_region(const ArbiterVerdict& o) {
   if (o.region.empty() || o.region.size() > kRegionNodes) {
-    log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs mark all) to see where it begins",
+    log::error("{} | '{}' is wrong{}; mark more outputs (--onnx-outputs '*') to see where it begins",
                o.runner, o.output, o.basis == Basis::kRegion ? ", between the values that are known" : "");
     return;
   }

@@ -219,6 +219,9 @@ void OnnxrtSession::configure(OptionsHandle& out, const std::vector<std::string>
   check(api_, ort::set_intra_op_threads(api_, out.get(), threads));
   check(api_, ort::set_inter_op_threads(api_, out.get(), threads));
   check(api_, ort::set_session_log_severity_level(api_, out.get(), ort::kLogWarning));
+  if (options.graph_optimization_level)
+    check(api_,
+          ort::set_session_graph_optimization_level(api_, out.get(), *options.graph_optimization_level));
   if (spills_) {
     check(api_, ort::add_session_config_entry(api_, out.get(), ort::kUseEnvironmentAllocators, "1"));
     // Else the second run asks for everything in one block.

@@ -86,6 +86,8 @@ inline constexpr Fallible<Slot::kRun, SessionObject*, const RunOptions*, const c
 inline constexpr Fallible<Slot::kCreateSessionOptions, SessionOptionsObject**> create_session_options;
 inline constexpr Fallible<Slot::kDisableMemPattern, SessionOptionsObject*> disable_memory_pattern;
 inline constexpr Fallible<Slot::kSetSessionLogSeverityLevel, SessionOptionsObject*, int> set_session_log_severity_level;
+inline constexpr Fallible<Slot::kSetSessionGraphOptimizationLevel, SessionOptionsObject*, int>
+    set_session_graph_optimization_level;
 inline constexpr Fallible<Slot::kSetIntraOpNumThreads, SessionOptionsObject*, int> set_intra_op_threads;
 inline constexpr Fallible<Slot::kSetInterOpNumThreads, SessionOptionsObject*, int> set_inter_op_threads;
 inline constexpr Fallible<Slot::kCreateTensorAsOrtValue, Allocator*, const int64_t*, size_t, int, Value**> create_tensor;

@@ -27,6 +27,7 @@ void add_options(ArgParser& parser) {
       {.names = {"--no-onnxrt"}, .help = "Do not run the model with ONNX Runtime.", .arity = Arity::kNone},
       providers_option(),
       onnxrt_library_option(),
+      graph_optimization_option(),
   };
   parser.add_group("ONNX Model Loading").options = {
       {.names = {"--external-data-dir", "--load-external-data", "--ext"},
@@ -79,6 +80,7 @@ int run(CommandContext& context) {
       args.text("--rules").value_or(context.invocation().as_polygraphy() ? "upstream" : "all") == "upstream";
   options.session.providers = args.list("--providers").value_or(std::vector<std::string>{});
   options.session.library = args.text("--onnxrt-library").value_or("");
+  options.session.graph_optimization_level = read_graph_optimization_level(args);
   context.announce();
   options.backend = runtime(args, options.session);
   options.feed = [&](const std::vector<TensorInfo>& inputs) { return feed_for(data, inputs); };

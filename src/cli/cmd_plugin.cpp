@@ -145,11 +145,13 @@ PluginPattern read_pattern(const fs::path& folder) {
 
 void change_outputs(const ParsedArgs& args, Model& model) {
   if (const auto outputs = args.list("--onnx-outputs")) {
-    if (*outputs == std::vector<std::string>{"mark", "all"})
+    if (means_all_tensors(outputs))
       mark_all_outputs(model);
     else
       mark_outputs(model, *outputs);
   }
+  if (const auto types = args.list("--onnx-outputs-by-type"))
+    mark_outputs_by_type(model, *types, /*add=*/args.has("--onnx-outputs"));
   if (const auto outputs = args.list("--onnx-exclude-outputs")) unmark_outputs(model, *outputs);
 }
 

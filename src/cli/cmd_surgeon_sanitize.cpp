@@ -47,15 +47,20 @@ void add_options(ArgParser& parser) {
   OptionGroup& load = add_onnx_load_options(parser, /*can_change_outputs=*/false);
   for (const Option& o : std::initializer_list<Option>{
            {.names = {"--outputs"},
-            .help = "Tensors to use as the model's outputs, or the two words `mark all`.",
-            .arity = Arity::kAtLeastOne,
-            .metavar = "NAME",
-            .names_what = Names::kTensors},
+  .help = "Tensors to use as the model's outputs: names or patterns; '*' alone means every tensor.",
+  .arity = Arity::kAtLeastOne,
+  .metavar = "NAME",
+  .names_what = Names::kTensors},
+           {.names = {"--outputs-by-type"},
+           .help = "Use what nodes with these operators compute as the model's outputs; with --outputs, "
+                   "besides those.",
+           .arity = Arity::kAtLeastOne,
+           .metavar = "OPERATOR"},
            {.names = {"--exclude-outputs"},
-            .help = "Outputs to leave out.",
-            .arity = Arity::kAtLeastOne,
-            .metavar = "NAME",
-            .names_what = Names::kTensors},
+           .help = "Outputs to leave out.",
+           .arity = Arity::kAtLeastOne,
+           .metavar = "NAME",
+           .names_what = Names::kTensors},
            {.names = {"--set-unbounded-dds-upper-bound"},
            .help = "Bounds for values that decide how large tensors become: `tensor:bound`, or a bound for "
                    "all such tensors. Where "
@@ -211,11 +216,13 @@ void drop_source_notes(Model& model) {
 
 void change_outputs(const ParsedArgs& args, Model& model) {
   if (const auto names = args.list("--outputs")) {
-    if (*names == std::vector<std::string>{"mark", "all"})
+    if (means_all_tensors(names))
       mark_all_outputs(model);
     else
       mark_outputs(model, *names);
   }
+  if (const auto types = args.list("--outputs-by-type"))
+    mark_outputs_by_type(model, *types, /*add=*/args.has("--outputs"));
   if (const auto names = args.list("--exclude-outputs")) unmark_outputs(model, *names);
 }
 

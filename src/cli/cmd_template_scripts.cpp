@@ -63,8 +63,12 @@ ScriptModel read_script_model(const ParsedArgs& args, std::string path) {
   m.import.ignore_external_data = args.has("--ignore-external-data");
   m.infer_shapes = args.declares("--shape-inference") && args.has("--shape-inference");
   m.convert_to_fp16 = args.has("--fp-to-fp16");
+  if (args.has("--onnx-outputs-by-type"))
+    log::critical(
+        ErrorCode::kUnsupported,
+        "--onnx-outputs-by-type is not put into scripts. Name operators with --onnx-outputs op:OPERATOR.");
   m.outputs = args.list("--onnx-outputs");
-  m.mark_all = m.outputs == std::vector<std::string>{"mark", "all"};
+  m.mark_all = means_all_tensors(m.outputs);
   if (m.mark_all) m.outputs.reset();
   m.exclude_outputs = args.list("--onnx-exclude-outputs");
   return m;

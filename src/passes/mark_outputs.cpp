@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 #include <unordered_set>
 
 #include "assay/error.h"
@@ -79,6 +81,12 @@ std::vector<Value*> find(Model& model, const Candidates& candidates, const std::
   return found;
 }
 
+/// A pattern of names, as upstream tells it; no tensor has that very name.
+bool is_wildcard(const Model& model, const std::string& spec) {
+  return !spec.starts_with("op:") && !spec.starts_with(kRegexPrefix) && spec.find("::") == spec.npos &&
+         spec.find_first_of("*?[]") != spec.npos && model.graph->find_value(spec) == nullptr;
+}
+
 /// The tensors, each once.
 std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
   std::vector<Value*> all;
@@ -86,7 +94,14 @@ std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
   std::vector<std::string> missing;
   const Candidates candidates(*model.graph);
   for (const std::string& spec : specs) {
-    const std::vector<Value*> found = find(model, candidates, spec);
+    std::vector<Value*> found = find(model, candidates, spec);
+    if (is_wildcard(model, spec)) {
+      std::erase_if(
+          found, [](const Value* v) { return !is_node_result(*v) || v->producer()->op_type == "Constant"; });
+      if (found.empty())
+        log::once(log::Severity::kWarning, "No tensors matched wildcard pattern: {}", python_str_repr(spec));
+      if (found.empty()) continue;
+    }
     if (found.empty() && std::find(missing.begin(), missing.end(), spec) == missing.end())
       missing.push_back(spec);
     for (Value* v : found)
@@ -113,7 +128,7 @@ void give_types(Model& model) {
   }
 }
 
-/// Says which tensors `mark all` leaves out because they only exist while a node runs its body.
+/// Says which tensors the mark of all leaves out because they only exist while a node runs its body.
 void name_unmarked(const Model& model) {
   size_t tensors = 0;
   std::vector<const Node*> holders;
@@ -146,6 +161,8 @@ void name_unmarked(const Model& model) {
 
 void mark_outputs(Model& model, std::span<const std::string> names) {
   const std::vector<Value*> values = find_all(model, names);
+  if (values.empty())
+    log::critical(ErrorCode::kNotFound, "No outputs were selected. Please check your wildcard patterns.");
   const auto is_inner = [&](const Value* v) { return &v->graph() != model.graph.get(); };
   if (std::any_of(values.begin(), values.end(), is_inner))
     infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}});
@@ -165,6 +182,40 @@ void mark_all_outputs(Model& model) {
   give_types(model);
 }
 
+void mark_outputs_by_type(Model& model, std::span<const std::string> op_types, bool add) {
+  const auto lower = [](std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+  };
+  Graph& graph = *model.graph;
+  std::set<std::string> known, wanted;
+  for (const auto& node : graph.nodes()) known.insert(node->op_type);
+  for (const std::string& type : op_types) {
+    const bool is_known = std::any_of(known.begin(), known.end(),
+                                      [&](const std::string& k) { return lower(k) == lower(type); });
+    if (is_known) {
+      wanted.insert(lower(type));
+      continue;
+    }
+    const auto near = nearest_names(type, std::vector<std::string_view>(known.begin(), known.end()));
+    log::error("No ONNX nodes of op type {} were found in the model. {}", python_str_repr(type),
+               near.empty() ? "Available op types: " +
+                                  python_list_repr(std::vector<std::string>(known.begin(), known.end()))
+                            : "Did you mean one of: " + python_list_repr(near) + "?");
+  }
+  std::vector<Value*> outputs;
+  if (add) outputs = graph.outputs;
+  std::unordered_set<const Value*> seen(outputs.begin(), outputs.end());
+  for (const auto& node : graph.nodes())
+    if (wanted.contains(lower(node->op_type)))
+      for (Value* v : node->outputs())
+        if (v != nullptr && seen.insert(v).second) outputs.push_back(v);
+  if (wanted.empty())
+    fail(ErrorCode::kNotFound, "no node of the model has any of the op types that outputs are selected by");
+  graph.outputs = std::move(outputs);
+  give_types(model);
+}
+
 void unmark_outputs(Model& model, std::span<const std::string> names) {
   const std::vector<Value*> values = find_all(model, names);
   const std::vector<Value*>& outputs = model.graph->outputs;
@@ -172,6 +223,7 @@ void unmark_outputs(Model& model, std::span<const std::string> names) {
   const Candidates candidates(*model.graph);
   for (const std::string& name : names) {
     const std::vector<Value*> found = find(model, candidates, name);
+    if (found.empty()) continue;  // a pattern, and that was warned of
     if (std::any_of(found.begin(), found.end(), [&](const Value* v) { return given.contains(v); })) continue;
     std::vector<std::string> known;
     for (const Value* v : outputs) known.push_back(v->name());

@@ -65,8 +65,12 @@ class Comparator {
   void validate_all(const std::vector<std::vector<IterationResult>>& runs);
   void note_invalid(const ValidationResult& result);
   void judge(const std::vector<IterationResult>& results);
+  /// Of saved results alone: whether there were as many iterations as there are inputs for.
+  void check_all_were_judged();
+  [[noreturn]] void refuse_iterations(const std::string& what) const;
   /// The data of the iteration that is looked at; nothing when there are none.
   std::optional<TensorList> current_data();
+  void summarize();
   void finish();
   RunOutcome outcome();
   std::string notes_on(const PairSummary& pair) const;
@@ -138,6 +142,7 @@ void Comparator::run_streaming() {
     throw;
   }
   if (stream_) stream_->finish();
+  summarize();
 }
 
 void Comparator::run_sequentially() {
@@ -176,6 +181,7 @@ void Comparator::run_sequentially() {
   Streams streams;
   for (const auto& run : runs) streams.push_back(stored_results(run));
   consume(std::move(streams));
+  summarize();
   if (options_.validate) validate_all(runs);
 }
 
@@ -315,6 +321,19 @@ std::optional<TensorList> Comparator::current_data() {
   return std::nullopt;
 }
 
+void Comparator::refuse_iterations(const std::string& what) const {
+  Error e(ErrorCode::kInvalidArgument, "the saved results " + what);
+  e.set_remedy("Give the model and the inputs that they were made with; --partial judges what there is.");
+  throw e;
+}
+
+void Comparator::check_all_were_judged() {
+  if (!options_.arbitrate || options_.partial || live_ > 0 || options_.load_outputs.empty()) return;
+  if (report_.iterations == 0) refuse_iterations("hold no iteration");
+  if (source_ != nullptr && source_->next())
+    refuse_iterations(fmt::format("hold {} iteration(s), but there are inputs for more", report_.iterations));
+}
+
 void Comparator::judge(const std::vector<IterationResult>& results) {
   if (!verdict_) verdict_.emplace(options_, loader_, report_, live_, store_, observer_);
   std::optional<TensorList> data = current_data();
@@ -325,6 +344,12 @@ void Comparator::judge(const std::vector<IterationResult>& results) {
     }
     data = source_->next();
     if (data) check_inputs(results, *data);
+  }
+  if (!data && live_ == 0) {
+    if (!options_.partial)
+      refuse_iterations(fmt::format("hold {} iteration(s) or more, but there are inputs for {}",
+                                    iteration_ + 1, iteration_));
+    return;
   }
   if (!data)
     fail(ErrorCode::kInvalidArgument, "there are no inputs for iteration {}, so its results cannot be judged",
@@ -341,13 +366,16 @@ std::string Comparator::notes_on(const PairSummary& pair) const {
   return said;
 }
 
-void Comparator::finish() {
+void Comparator::summarize() {
   report_.pairs = accuracy_.summaries();
-  const bool stopped = report_.ended_early;
-  if (!stopped)
+  if (!report_.ended_early)
     for (const PairSummary& pair : report_.pairs)
       observer_.on_summary(pair, report_.aggregation, notes_on(pair));
   save_accuracy();
+}
+
+void Comparator::finish() {
+  check_all_were_judged();
   if (verdict_)
     verdict_->finish();
   else if (!options_.save_verdict.empty())

@@ -21,8 +21,8 @@ void infer_known_shapes(Model& model, bool report) {
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
   if (o.is_plan) return false;
-  return o.mark_all || o.outputs || o.exclude_outputs || !o.import.external_data_dir.empty() ||
-         o.infer_shapes || !o.edits.empty() || !o.save.path.empty() || o.convert_to_fp16 ||
+  return o.mark_all || o.outputs || !o.output_types.empty() || o.exclude_outputs ||
+         !o.import.external_data_dir.empty() || o.infer_shapes || !o.edits.empty() || !o.save.path.empty() || o.convert_to_fp16 ||
          is_text_model(o.path);
 }
 
@@ -61,6 +61,8 @@ void ModelLoader::change_outputs(Model& model) const {
       mark_all_outputs(model);
     else if (options_.outputs)
       mark_outputs(model, *options_.outputs);
+    if (!options_.output_types.empty() && !options_.mark_all)
+      mark_outputs_by_type(model, options_.output_types, /*add=*/options_.outputs.has_value());
     if (options_.exclude_outputs) unmark_outputs(model, *options_.exclude_outputs);
   } catch (const log::LoggedError&) {
     throw;

@@ -21,6 +21,8 @@ struct ModelLoaderOptions {
   bool infer_shapes = false;                        ///< a model that is saved has the inferred shapes
   bool mark_all = false;                            ///< every tensor becomes an output
   std::optional<std::vector<std::string>> outputs;  ///< these tensors become the outputs
+  std::vector<std::string>
+      output_types;  ///< outputs of nodes with these operators, with `outputs` if there are any
   std::optional<std::vector<std::string>> exclude_outputs;
   /// Applied to the model as it was loaded, before anything else.
   std::vector<std::function<void(const std::shared_ptr<Model>&)>> edits;

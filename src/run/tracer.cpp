@@ -57,6 +57,7 @@ ModelLoaderOptions Tracer::marked() const {
   ModelLoaderOptions marked = options_.model;
   marked.mark_all = true;
   marked.outputs.reset();
+  marked.output_types.clear();
   marked.exclude_outputs.reset();
   marked.save = {};
   return marked;

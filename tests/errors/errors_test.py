@@ -164,7 +164,7 @@ def check_names(binary, folder):
     """The name it is started under decides how it names itself; --help and --version succeed."""
     answers = {
         "assay": f"assay {run(binary, '--version').stdout.split()[-1]}\n",
-        "polygraphy": f"Polygraphy | Version: 0.49.27 | Path: ['{os.path.dirname(binary)}']\n",
+        "polygraphy": f"Polygraphy | Version: 0.53.6 | Path: ['{os.path.dirname(binary)}']\n",
     }
     for name, answer in answers.items():
         for option in ["-v", "--version"]:

@@ -72,6 +72,9 @@ NO_READERS = {
     "template trt-network": "the script that it writes reads the model",
     "template trt-config": "it is about no model",
     "template onnx-gs": "the script that it writes reads the model",
+    "check accuracy": "it reads results of comparisons",
+    "data concat": "it reads results of runs",
+    "data merge": "it reads results of runs",
     "data to-input": "it reads results of runs",
 }
 # (subcommand, kind): why the case cannot be.
@@ -95,8 +98,8 @@ def model_writer(command, output="-o"):
 
 WRITERS = {
     "run --save-onnx": model_writer("run {} --ref", "--save-onnx"),
-    "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}", "run typed.onnx --ref --load-inputs {} --save-inputs {}"),
-    "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}", "run typed.onnx --ref --load-outputs {} --save-outputs {}"),
+    "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}"),
+    "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}"),
     "run --save-engine": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-engine {}"),
     "run --save-tactics": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-tactics {}"),
     "convert": Writer("convert typed.onnx -o {} --builder-optimization-level 0 --convert-to trt"),
@@ -117,6 +120,8 @@ WRITERS = {
     "plugin match": Writer("plugin match two.onnx --plugin-dir plugins -o {}"),
     "plugin replace": Writer("plugin replace two.onnx --plugin-dir plugins --config good.yaml -o {}",
                              "plugin replace {} --plugin-dir plugins --config good.yaml -o {}", source="two.onnx"),
+    "data concat": Writer("data concat name.json -o {}", "data concat {} -o {}", source="name.json"),
+    "data merge": Writer("data merge name.json -o {}", "data merge {} -o {}", source="name.json"),
     "data to-input": Writer("data to-input name.json -o {}", "data to-input {} -o {}", source="name.json"),
     "template model": Writer("template model mlp -o {}"),
     "template trt-network": Writer("template trt-network typed.onnx -o {}"),
@@ -126,6 +131,7 @@ WRITERS = {
     "inspect capability": Writer("inspect capability unknown_op.onnx -o {}"),
 }
 NO_WRITERS = {
+    "check accuracy": "what it saves is what it reads, with other thresholds: run saves the same",
     "inspect data": "it writes nothing",
     "inspect sparsity": "it writes nothing",
     "inspect builder": "it writes nothing",

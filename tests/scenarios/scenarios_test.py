@@ -45,7 +45,7 @@ class Scenarios(unittest.TestCase):
         self.needs_onnxruntime()
         out = self.passes("run mnist.onnx --onnxrt --trt --workspace 1000000000 --save-engine=model-FP16.plan --atol 1e-3 "
                           f"--rtol 1e-3 --fp16 --verbose {SHAPES}")
-        self.assertIn("Pass Rate: 100.0%", out)
+        self.assertIn("Pass Rate: 100.00%", out)
         self.assertIn("float16", out)
         self.assertIn("dtype=float16", self.passes("inspect model model-FP16.plan --show layers"))
 
@@ -53,7 +53,7 @@ class Scenarios(unittest.TestCase):
         self.needs_onnxruntime()
         out = self.passes("run mnist.onnx --onnxrt --trt --workspace 1000000000 --save-engine=model-FP32.plan --atol 1e-3 --rtol 1e-3 "
                           f"--verbose {SHAPES} --onnx-outputs mark all --trt-outputs mark all")
-        self.assertIn("Pass Rate: 100.0%", out)
+        self.assertIn("Pass Rate: 100.00%", out)
         for name in ("/conv1/Conv_output_0", "/relu1/Relu_output_0", "/fc2/Gemm_output_0"):
             self.assertIn(f"PASSED | Output: '{name}'", out)
         self.assertNotIn("dtype=float16", self.passes("inspect model model-FP32.plan --show layers"))
@@ -96,7 +96,7 @@ class Scenarios(unittest.TestCase):
         self.passes(f"convert mnist.onnx -o resnet_fp16.engine --fp16 {SHAPES.split('--input-shapes')[0]}")
         self.passes(f"run resnet_fp32.engine --trt --save-inputs input.json --save-outputs output.json {fixed}")
         out = self.passes("run resnet_fp16.engine --trt --load-inputs input.json --load-outputs output.json --atol 1e-3 --rtol 1e-3")
-        self.assertIn("Pass Rate: 100.0%", out)
+        self.assertIn("Pass Rate: 100.00%", out)
         # float16 is not float32.
         code, out = run("run resnet_fp16.engine --trt --load-inputs input.json --load-outputs output.json --atol 0 --rtol 0")
         self.assertEqual(code, 1, out)

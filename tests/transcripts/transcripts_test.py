@@ -2,14 +2,16 @@
 
 usage: transcripts_test.py BINARY DATA_FOLDER [NAME...]
 
-DATA_FOLDER holds polygraphy_transcripts/ (a file per session: the command, its exit code, stdout and stderr) and
-models/; inputs.json and outputs.json beside the sessions are what some of them look at. Times, folders and the time
-stamps in runner names are left out of the comparison; stderr is not compared. Sessions of `run` need ONNX Runtime. Exits
-with 77 (skipped) when the folder is missing, and when all else agrees but ONNX Runtime is missing.
+DATA_FOLDER holds models/ and the sessions of two releases, polygraphy_053_transcripts/ and, for what has not changed
+since, polygraphy_transcripts/ (a file per session: the command, its exit code, stdout and stderr); more sessions are beside
+this file, in recorded/. Files beside the sessions are what some of them look at. Times, folders and the time stamps in
+runner names are left out of the comparison; stderr is not compared. Sessions of `run` need ONNX Runtime. Exits with 77
+(skipped) when the folder is missing, and when all else agrees but ONNX Runtime is missing.
 """
 
 import difflib
 import json
+import math
 import os
 import pathlib
 import re
@@ -22,24 +24,91 @@ import tempfile
 import made_models
 
 SKIPPED = 77
-RUN_SESSIONS = ["run_*.txt", "lint*.txt", "bad_option.txt", "missing_model.txt"]
-SESSIONS = RUN_SESSIONS + ["inspect_*.txt", "sparsity*.txt", "extract*.txt", "sanitize_*.txt", "prune.txt", "weight_*.txt", "to_input.txt"]
+HERE = pathlib.Path(__file__).resolve().parent
+# Of each folder the sessions that count, those of `run` (which need ONNX Runtime) first.
+OLD, NEW = "polygraphy_transcripts", "polygraphy_053_transcripts"
+SESSIONS = {
+    OLD: (["lint*.txt", "bad_option.txt", "missing_model.txt"],
+          ["inspect_*.txt", "sparsity*.txt", "extract*.txt", "sanitize_*.txt", "prune.txt", "weight_*.txt", "to_input.txt"]),
+    NEW: (["run_*.txt"], ["check_accuracy_*.txt", "inspect_data_*.txt", "inspect_model_attr_dtypes.txt", "data_*.txt"]),
+    "recorded": (["run_*.txt"], []),
+}
+
+# Not replayed: what runs the user's Python or is not served (docs/compatibility.md), and what looks at a model that is not
+# among the recordings.
+NOT_REPLAYED = {"run_gen_script.txt", "run_postprocess_script.txt", "run_perceptual.txt", "run_bool_l2.txt"}
 
 # What has to exist before a session starts: the commands that make it.
 PREPARE = {
-    "run_fail_tolerance.txt": ["polygraphy run identity.onnx --onnxrt --seed 7 --save-outputs other_outputs.json"],
     "sparsity_after.txt": ["polygraphy surgeon prune needs_constraints.onnx -o pruned.onnx"],
     "weight_reconstruct.txt": ["polygraphy surgeon weight-strip needs_constraints.onnx -o strip.onnx"],
 }
 
+# Files and folders of the recordings that a session looks at; others make them.
+NEEDS = {
+    "run_load_dirs.txt": ["inputs_dir", "outputs_dir"],
+    "run_save_dir_not_empty.txt": ["outputs_dir"],
+    "run_different_iterations.txt": ["outputs_dir"],
+    "inspect_data_dir.txt": ["outputs_dir"],
+    "run_load_ragged.txt": ["concat.json"],
+    "run_load_overlaps_save.txt": ["inputs.json"],
+    "run_blob_overlap.txt": ["inputs.json"],
+    "data_merge.txt": ["inputs.json", "outputs.json"],
+    "data_concat_outputs.txt": ["outputs.json", "golden.json"],
+    "data_to_input_removed.txt": ["inputs.json"],
+    "inspect_data_accuracy.txt": ["accuracy.json"],
+    **{f"check_accuracy_{x}.txt": ["accuracy.json"] for x in
+       ("average", "elemwise", "fail", "missing_metric", "pass", "vacuous")},
+    **{f"run_{x}.txt": ["golden.json"] for x in
+       ("fail_tolerance", "fail_fast", "metrics_fail", "check_average", "save_accuracy")},
+}
+
+# Files that a session saves, to be equal by meaning.
+SAVES = {
+    "run_save_dirs.txt": [f"{d}/000000000{i}.json" for d in ("inputs_dir", "outputs_dir") for i in (0, 1)],
+    "run_save_files.txt": ["inputs.json", "outputs.json"],
+    "run_save_accuracy.txt": ["accuracy.json"],
+    "check_accuracy_average.txt": ["accuracy_average.json"],
+    "run_save_input_blob.txt": ["blobs/0000000000/x.bin"],
+}
+
 # What is shown otherwise on purpose: docs/compatibility.md says why.
+SHORT = "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."
+FAILS = {"[I] PASSED | Runtime": "[E] FAILED | Runtime"}
 DIFFERENT = {
     # The name that ONNX Runtime's symbolic inference makes up for an extent that nothing tells.
     "sanitize_dds.txt": {"'Range_5_o0__d0'": "-1"},
     # From 0.50 on, attributes that hold an element type show its name.
     "inspect_model_dds.txt": {"_int64.to = 7": "_int64.to = int64", "_float.to = 1": "_float.to = float32"},
     "inspect_dds_after.txt": {"_int64.to = 7": "_int64.to = int64", "_float.to = 1": "_float.to = float32"},
+    "run_different_iterations.txt": FAILS,
+    "run_load_empty_dir.txt": FAILS,
+    # Upper and lower case count as the same in suggestions, too.
+    "run_outputs_by_type.txt": {"Available op types: ['Add', 'Mul']": "Did you mean one of: ['Mul']?"},
 }
+# Another exit code, because the real tool passes what it did not compare, or ends with a traceback.
+STATUS = {"run_different_iterations.txt": 1, "run_load_empty_dir.txt": 1, "check_accuracy_vacuous.txt": 1,
+          "run_iterations_0_sequential.txt": 0, "run_warm_up_streaming.txt": 0,
+          "run_graph_opt_level_bad.txt": 0,
+          "data_to_input_removed.txt": 0}
+# Lines that only the recording has, or only this build, as regular expressions.
+ONLY_RECORDED = {
+    "run_save_files.txt": [r"\[W\] Saving streamed results to a single file accumulates every iteration in memory.*"],
+    # There the second iteration replaces the first, which it warns of.
+    "data_merge.txt": [r"\[W\] Overwriting input '.*' while merging data from .*"],
+}
+ONLY_HERE = {
+    "run_different_iterations.txt": [re.escape(SHORT)],
+    "run_load_empty_dir.txt": [re.escape(SHORT)],
+    "run_fail_tolerance.txt": [re.escape(SHORT)],
+    "run_metrics_fail.txt": [re.escape(SHORT)],
+    "run_check_average.txt": [r"\[E\]         simple: mean error \| .* \| FAILED"],
+    "to_input.txt": [r"\[W\] `data to-input` is called `data merge` in newer releases; it does the same\.",
+                     r"\[W\] Overwriting input '.*' while merging data from .*"],
+}
+# What is compared with nothing but the exit code: the recording ends with a traceback or a refusal.
+ENDS_OTHERWISE = {"run_iterations_0_sequential.txt", "run_warm_up_streaming.txt", "run_graph_opt_level_bad.txt",
+                  "data_to_input_removed.txt", "check_accuracy_vacuous.txt"}
 
 # What a Python package logs on its own while upstream matches patterns: not ours to print.
 NOISE = re.compile(r"\[[IW]\] \t?(colored module is not installed|Start a subgraph matching|Checking node:|No match because:|Single node is matched|Found a matched subgraph)")
@@ -53,6 +122,7 @@ class Session:
         head, rest = text.split("--- stdout\n", 1)
         command, status = head.strip().split("\n")
         self.name = path.name
+        self.folder = path.parent
         self.command = command.removeprefix("$ ")
         self.status = int(re.search(r"\d+", status).group())
         self.stdout = rest.split("--- stderr\n", 1)[0].splitlines()
@@ -67,19 +137,21 @@ def as_expected(session, line):
 def normalize(line, folder):
     line = line.replace(f"{folder}/", "")
     line = re.sub(r"-\d\d/\d\d/\d\d-\d\d:\d\d:\d\d", "-TIME", line)
+    # The order of a Python set is its own.
+    line = re.sub(r"\{('[^{}]*')\}", lambda m: "{" + ", ".join(sorted(m.group(1).split(", "))) + "}", line)
     line = re.sub(r"in [0-9.e+-]+ ms \| Average inference time: [0-9.e+-]+ ms", "in TIME", line)
     return re.sub(r"Runtime: [0-9.]+s", "Runtime: TIME", line)
 
 
 def run(command, folder):
-    # The words as the tool got them: quotes are its own.
-    words = shlex.split(command, posix=False)
+    # The words as the tool got them: but for those around patterns, quotes are its own.
+    words = shlex.split(command, posix="'x*'" in command)
     return subprocess.run(words, executable=f"{folder}/{words[0]}", cwd=folder, capture_output=True, text=True)
 
 
 def prepare_folder(folder, binary, data):
     os.symlink(binary, f"{folder}/polygraphy")
-    for file in [*(data / "models").iterdir(), *(data / "polygraphy_transcripts").glob("*puts.json")]:
+    for file in (data / "models").iterdir():
         shutil.copy(file, folder)
         os.chmod(f"{folder}/{file.name}", 0o644)
     made_models.write_all(folder)
@@ -102,19 +174,82 @@ def compare_reports(session, folder, data):
                                 "this build's", lineterm="")
 
 
+def take_files(session, folder):
+    """What the session looks at, from beside it."""
+    names = NEEDS.get(session.name, [])
+    if session.folder.name == OLD:
+        names = [p.name for p in session.folder.glob("*puts.json")]
+        if session.name == "bad_option.txt":
+            names = []
+    for name in names:
+        target = pathlib.Path(folder) / name
+        if (session.folder / name).is_dir():
+            shutil.copytree(session.folder / name, target)
+            for path in [target, *target.iterdir()]:
+                os.chmod(path, 0o755 if path.is_dir() else 0o644)
+        else:
+            shutil.copy(session.folder / name, target)
+            os.chmod(target, 0o644)
+    if "empty_dir" in session.command:
+        os.mkdir(f"{folder}/empty_dir")
+
+
+def same_meaning(a, b):
+    """JSON values without what differs from run to run."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        keys = [{k for k in x if k not in ("runtime", "inputs_fingerprint")} for x in (a, b)]
+        return keys[0] == keys[1] and all(same_meaning(a[k], b[k]) for k in keys[0])
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same_meaning, a, b))
+    if isinstance(a, float) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=1e-6) or (math.isnan(a) and math.isnan(b))
+    if isinstance(a, str) and isinstance(b, str):
+        return normalize(a, "nowhere") == normalize(b, "nowhere")
+    return type(a) is type(b) and a == b
+
+
+def compare_files(session, folder):
+    for name in SAVES.get(session.name, []):
+        recorded, ours = session.folder / name, pathlib.Path(folder) / name
+        if not ours.exists():
+            yield f"{name} was not saved"
+        elif name.endswith(".json"):
+            if not same_meaning(json.loads(recorded.read_text()), json.loads(ours.read_text())):
+                yield f"{name} has another meaning than the recorded one"
+        elif recorded.read_bytes() != ours.read_bytes():
+            yield f"{name} differs from the recorded one"
+
+
+def without(lines, patterns, problems, whose):
+    """The lines but for those that match; each pattern has to match one."""
+    for pattern in patterns:
+        kept = [line for line in lines if not re.fullmatch(pattern, line)]
+        if len(kept) == len(lines):
+            problems.append(f"no line of {whose} is {pattern}")
+        lines = kept
+    return lines
+
+
 def replay(session, binary, data):
     """Returns the differences as text; empty when there are none."""
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.realpath(folder)
         prepare_folder(folder, binary, data)
+        take_files(session, folder)
         for command in PREPARE.get(session.name, []):
             run(command, folder)
         result = run(session.command, folder)
         problems = list(compare_reports(session, folder, data)) if session.name.startswith("lint") else []
-    if result.returncode != session.status:
-        problems.append(f"exit code {result.returncode} instead of {session.status}\n{result.stderr}")
+        problems += compare_files(session, folder)
+    status = STATUS.get(session.name, session.status)
+    if result.returncode != status:
+        problems.append(f"exit code {result.returncode} instead of {status}\n{result.stderr}")
+    if session.name in ENDS_OTHERWISE:
+        return "\n".join(problems)
     expected = [normalize(as_expected(session, line), folder) for line in session.stdout if line and not NOISE.match(line)]
     actual = [normalize(line, folder) for line in result.stdout.splitlines() if line]
+    expected = without(expected, ONLY_RECORDED.get(session.name, []), problems, "the recording")
+    actual = without(actual, ONLY_HERE.get(session.name, []), problems, "this build")
     if expected != actual:
         problems += difflib.unified_diff(expected, actual, "recorded", "this build", lineterm="")
     return "\n".join(problems)
@@ -129,13 +264,15 @@ def has_onnxruntime(binary, data):
 
 def main():
     binary, data, names = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
-    folder = data / "polygraphy_transcripts"
-    if not folder.is_dir():
-        print(f"skipped: there are no transcripts at {folder}")
+    if not (data / OLD).is_dir():
+        print(f"skipped: there are no transcripts at {data}")
         return SKIPPED
     usable, reason = has_onnxruntime(binary, data)
-    patterns = SESSIONS if usable else [p for p in SESSIONS if p not in RUN_SESSIONS]
-    paths = sorted(path for pattern in patterns for path in folder.glob(pattern) if not names or path.name in names)
+    paths = []
+    for name, (of_run, others) in SESSIONS.items():
+        folder = HERE / name if name == "recorded" else data / name
+        for pattern in others + (of_run if usable else []):
+            paths += [p for p in sorted(folder.glob(pattern)) if p.name not in NOT_REPLAYED and (not names or p.name in names)]
     failed = 0
     for path in paths:
         problems = replay(Session(path), binary, data)

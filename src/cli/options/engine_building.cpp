@@ -46,6 +46,10 @@ constexpr Idle kIdle[] = {
      "there are no tactic sources: --disable-tactics leaves single tactics out"},
     {"--preview-features", Arity::kAny, "there are no preview features"},
     {"--quantization-flags", Arity::kAny, "there are no quantisation flags"},
+    {"--dla-workspace-allocation-strategy", Arity::kOne, "a CPU has no deep learning accelerator"},
+    {"--enable-uint8-asymmetric-quantization-dla", Arity::kNone, "a CPU has no deep learning accelerator"},
+    {"--decomposable-attentions", Arity::kNone,
+     "the engine plans attention in parts wherever that is faster"},
     {"--load-runtime", Arity::kOne, "a plan runs with this program alone"},
 };
 
@@ -186,11 +190,15 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
       config_options();
   parser.add_group("TensorRT Network Loading").options = {
       {.names = {"--trt-outputs"},
-       .help = "Tensors to use as the engine's outputs, or the two words `mark all`.",
+       .help = "Tensors to use as the engine's outputs, or '*' for every tensor.",
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME",
        .names_what = Names::kTensors},
-      {.names = {"--trt-exclude-outputs"}, .help = "Outputs of the engine to leave out.", .arity = Arity::kAtLeastOne, .metavar = "NAME", .names_what = Names::kTensors},
+      {.names = {"--trt-exclude-outputs"},
+       .help = "Outputs of the engine to leave out.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME",
+       .names_what = Names::kTensors},
   };
   if (!runs) return;
   parser.add_group("TensorRT Engine").options = {
@@ -242,7 +250,7 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vec
   options.save_tactics = args.text("--save-tactics").value_or("");
   options.load_tactics = args.text("--load-tactics").value_or("");
   options.outputs = args.list("--trt-outputs");
-  options.mark_all = options.outputs == std::vector<std::string>{"mark", "all"};
+  options.mark_all = means_all_tensors(options.outputs);
   if (options.mark_all) options.outputs.reset();
   options.exclude_outputs = args.list("--trt-exclude-outputs");
   if (args.declares("--save-engine")) {

@@ -26,11 +26,17 @@ OptionGroup& add_onnx_load_options(ArgParser& parser, bool can_change_outputs) {
   if (!can_change_outputs) return group;
   const Option outputs[] = {
       {.names = {"--onnx-outputs"},
-       .help = "Tensors to use as the model's outputs, or the two words `mark all` for every tensor that a "
-               "node computes.",
+       .help = "Tensors to use as the model's outputs: names or patterns; '*' alone means every tensor that "
+               "a node "
+               "computes.",
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME",
        .names_what = Names::kTensors},
+      {.names = {"--onnx-outputs-by-type"},
+       .help = "Use what nodes with these operators compute as the model's outputs; with --onnx-outputs, "
+               "besides those.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "OPERATOR"},
       {.names = {"--onnx-exclude-outputs"},
        .help = "Outputs to leave out.",
        .arity = Arity::kAtLeastOne,
@@ -115,6 +121,14 @@ ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::strin
   return options;
 }
 
+bool means_all_tensors(const std::optional<std::vector<std::string>>& words) {
+  if (words == std::vector<std::string>{"*"}) return true;
+  if (words != std::vector<std::string>{"mark", "all"}) return false;
+  log::once(log::Severity::kWarning,
+            "'mark all' is deprecated and will be removed in Polygraphy 0.55.0. Use '*' instead.");
+  return true;
+}
+
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,
                                              const std::string& path_option,
                                              std::shared_ptr<const OpSet> ops) {
@@ -124,8 +138,9 @@ ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::
   options.import.ignore_external_data = args.has("--ignore-external-data");
   options.import.ops = std::move(ops);
   options.outputs = args.list("--onnx-outputs");
-  options.mark_all = options.outputs == std::vector<std::string>{"mark", "all"};
+  options.mark_all = means_all_tensors(options.outputs);
   if (options.mark_all) options.outputs.reset();
+  options.output_types = args.list("--onnx-outputs-by-type").value_or(std::vector<std::string>{});
   options.exclude_outputs = args.list("--onnx-exclude-outputs");
   options.convert_to_fp16 = args.has("--fp-to-fp16");
   options.infer_shapes = args.has("--shape-inference");

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/args.h"
 #include "run/model_loader.h"
@@ -25,6 +27,10 @@ inline constexpr const char* kOutputOption = "-o";
 void add_onnx_output_options(ArgParser& parser, bool is_required = true);
 
 ModelSaveOptions read_onnx_save_options(const ParsedArgs& args, const std::string& path_option);
+
+/// Whether the words of an option for outputs mean every tensor: `*`, or the deprecated `mark all`, of which
+/// a line warns.
+bool means_all_tensors(const std::optional<std::vector<std::string>>& words);
 
 /// Reads all three groups. `ops`: the operators that nodes may be.
 ModelLoaderOptions read_model_loader_options(const ParsedArgs& args, const std::string& model_path,

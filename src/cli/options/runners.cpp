@@ -20,6 +20,34 @@ Option providers_option() {
           .metavar = "NAME"};
 }
 
+Option graph_optimization_option() {
+  return {
+      .names = {"--graph-optimization-level"},
+      .help =
+          "How far ONNX Runtime changes the graph: ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, "
+          "ORT_ENABLE_LAYOUT or ORT_ENABLE_ALL; default: ONNX Runtime's.",
+      .metavar = "LEVEL"};
+}
+
+std::optional<int> read_graph_optimization_level(const ParsedArgs& args) {
+  constexpr std::pair<std::string_view, int> kLevels[] = {{"ORT_DISABLE_ALL", 0},
+                                                          {"ORT_ENABLE_BASIC", 1},
+                                                          {"ORT_ENABLE_EXTENDED", 2},
+                                                          {"ORT_ENABLE_LAYOUT", 3},
+                                                          {"ORT_ENABLE_ALL", 99}};
+  const auto word = args.text("--graph-optimization-level");
+  if (!word) return std::nullopt;
+  std::string upper = *word;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const auto& [name, level] : kLevels)
+    if (upper == name) return level;
+  log::critical(
+      ErrorCode::kInvalidArgument,
+      "--graph-optimization-level: {} is none of ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, "
+      "ORT_ENABLE_LAYOUT and ORT_ENABLE_ALL.",
+      *word);
+}
+
 Option onnxrt_library_option() {
   return {.names = {"--onnxrt-library"},
           .help = "The shared library of ONNX Runtime; default: the first one found.",
@@ -56,6 +84,7 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
        .choices = {"float64", "stored"}},
       providers_option(),
       onnxrt_library_option(),
+      graph_optimization_option(),
   };
 }
 
@@ -103,6 +132,7 @@ SessionOptions read_session_options(const ParsedArgs& args) {
   if (args.text("--ref-precision") == "stored") options.reference_precision = ReferencePrecision::kStored;
   options.providers = args.list("--providers").value_or(std::vector<std::string>{});
   options.library = args.text("--onnxrt-library").value_or("");
+  options.graph_optimization_level = read_graph_optimization_level(args);
   return options;
 }
 

@@ -1,6 +1,7 @@
 // Which backends run, and how they are set up.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace assay::cli {
 /// --providers and --onnxrt-library, for commands that run ONNX Runtime.
 Option providers_option();
 Option onnxrt_library_option();
+/// --graph-optimization-level, and what it says. Throws Error for a level that does not exist.
+Option graph_optimization_option();
+std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
 
 /// One flag per backend of this build, --trt, and what concerns them all: --threads, --ref-precision,
 /// --providers,

@@ -40,6 +40,7 @@ constexpr Unavailable kPrecision[] = {
     {"--precision-constraints", kOne},
     {"--layer-precisions", kMany},
     {"--tensor-dtypes --tensor-datatypes", kMany},
+    {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
 };
 
 constexpr Unavailable kCalibration[] = {
@@ -66,6 +67,7 @@ constexpr Unavailable kScripts[] = {
     {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
     {"--compare-func-script", kOne},
+    {"--postprocess-func-script", kOne},
     {"--gen --gen-script", kOne},
 };
 
@@ -76,8 +78,6 @@ constexpr Unavailable kConvertScripts[] = {
     {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
 };
-constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany}, {"--direct-io", kNone}, {"--engine-capability", kOne}};
-
 constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};
 
 constexpr Unavailable kTensorRtModels[] = {
@@ -93,7 +93,21 @@ constexpr Unavailable kTensorRtModels[] = {
     {"--mark-unfused-tensors-as-debug-tensors", kNone},
     {"--save-timing-cache", kOne},
     {"--load-runtime", kOne},
+    {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
+    {"--all-tensor-formats", kMany},
+    {"--tensor-formats", kMany},
+    {"--decomposable-attentions", kNone},
+    {"--dla-workspace-allocation-strategy", kOne},
+    {"--enable-uint8-asymmetric-quantization-dla", kNone},
 };
+
+constexpr Unavailable kViewer[] = {{"--visual", kNone}, {"--visual-port", kOne}, {"--save-visual", kOne}};
+
+constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany},
+                                    {"--all-tensor-formats", kMany},
+                                    {"--direct-io", kNone},
+                                    {"--engine-capability", kOne}};
+constexpr Unavailable kLayerTypes[] = {{"--trt-outputs-by-type", kMany}};
 
 struct Reason {
   std::span<const Unavailable> options;
@@ -110,6 +124,9 @@ constexpr Reason kReasons[] = {
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kWindows,
      "this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."},
+    {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
+    {kLayerTypes,
+     "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
     {kScripts,
      "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
 };
@@ -122,9 +139,12 @@ constexpr Reason kConvertReasons[] = {
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kConvertScripts, "this build runs no Python."},
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
+    {kLayerTypes,
+     "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
 };
 
 constexpr Reason kInspectReasons[] = {
+    {kViewer, "this build has no viewer of models. --show layers attrs prints them, --json saves them."},
     {kTensorFlowGraphs, "this build reads ONNX models only. Convert the model to ONNX first."},
     {kTensorRtModels,
      "it says how TensorRT is to see the model, and this build shows ONNX models as they are."},
@@ -140,6 +160,12 @@ constexpr Unavailable kNetworkScript[] = {
     {"--trt-network-postprocess-script --trt-npps", kMany},
     {"--mark-debug", kMany},
     {"--onnx-flags", kMany},
+    {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
+    {"--all-tensor-formats", kMany},
+    {"--tensor-formats", kMany},
+    {"--decomposable-attentions", kNone},
+    {"--enable-uint8-asymmetric-quantization-dla", kNone},
+    {"--trt-outputs-by-type", kMany},
 };
 constexpr Unavailable kNetworkTensorFlow[] = {
     {"--ckpt", kOne}, {"--tf-outputs", kMany}, {"--freeze-graph", kNone}, {"--opset", kOne}};
@@ -162,6 +188,7 @@ constexpr Unavailable kConfigScript[] = {
     {"--profiling-verbosity", kOne},
     {"--runtime-platform", kOne},
     {"--tiling-optimization-level", kOne},
+    {"--direct-io", kNone},
 };
 
 constexpr Reason kNetworkReasons[] = {
