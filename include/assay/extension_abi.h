@@ -200,7 +200,7 @@ typedef struct AssayHost {
   uint64_t (*eval_output_count)(const AssayEval*);
   int32_t (*eval_output_dtype)(const AssayEval*, uint64_t index); /* declared */
   AssayOutputs* (*eval_outputs)(AssayEval*);
-  uint64_t (*eval_seed)(const AssayEval*); /* for random operators: differs from node to node */
+  uint64_t (*eval_seed)(const AssayEval*); /* for random operators: differs from node to node, equal from run to run */
 
   /* A way to run a node. `blocks` has, for each input and then each output, the number of channels that lie
    * together (8 or 16; an image's layout N, C/b, H, W, b), or 0 for row-major. `seconds`: what it may take,

@@ -12,6 +12,7 @@
 #include "graph/import.h"
 #include "graph/read.h"
 #include "ops/infer.h"
+#include "ops/tensor/random_source.h"
 
 namespace assay::extension {
 namespace {
@@ -482,7 +483,7 @@ void fill_operators(AssayHost& h) {
     return i < c->context.output_count() ? static_cast<int32_t>(c->context.declared_dtype(i)) : 0;
   };
   h.eval_outputs = [](AssayEval* c) { return &c->outputs; };
-  h.eval_seed = [](const AssayEval* c) { return c->context.seed; };
+  h.eval_seed = [](const AssayEval* c) { return uint64_t{seed_by_name(c->context)}; };
   h.add_way = [](AssayWays* ways, const char* name, const int32_t* blocks, uint64_t count, double seconds) {
     return done([&] {
       for (uint64_t i = 0; i < count; ++i)
