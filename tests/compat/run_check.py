@@ -63,6 +63,39 @@ def check(assay, folder, model, options):
     assert summary(crossed) == summary(back), f"the reports differ:\n{summary(crossed)}\n{summary(back)}"
 
 
+def check_folders(assay, folder):
+    """Folders of iterations and accuracy results, each made by one tool and used by the other."""
+    polygraphy = [sys.executable, os.path.join(os.path.dirname(sys.executable), "polygraphy")]
+    path = os.path.join(folder, "mlp.onnx")
+    tools = {"a": [assay], "p": polygraphy}
+    for who, tool in tools.items():
+        run(tool + ["run", path, "--onnxrt", "--seed", "3", "--iterations", "3", "--save-inputs", f"{folder}/{who}_in",
+                    "--save-outputs", f"{folder}/{who}_out", "--save-input-blob", f"{folder}/{who}_blob"])
+    for kind in ("in", "out"):
+        names = [sorted(os.listdir(f"{folder}/{who}_{kind}")) for who in tools]
+        assert names[0] == names[1] == [f"000000000{i}.json" for i in range(3)], names
+    for root, _, files in os.walk(f"{folder}/p_blob"):
+        for file in files:
+            theirs = os.path.join(root, file)
+            with open(theirs, "rb") as a, open(theirs.replace("p_blob", "a_blob"), "rb") as b:
+                assert a.read() == b.read(), f"the raw input {theirs} differs"
+    functions = ["--compare", "simple", "l2", "cosine_similarity", "psnr", "snr", "--check-error-stat", "max"]
+    lines = {}
+    for who, other in ("a", "p"), ("p", "a"):
+        lines[who] = run(tools[who] + ["run", path, "--onnxrt", "--load-inputs", f"{folder}/{other}_in", "--load-outputs",
+                                       f"{folder}/{other}_out", "--save-accuracy-results", f"{folder}/{who}.json", *functions])
+    assert summary(lines["a"]) == summary(lines["p"]), "the reports differ"
+    for who, other in ("a", "p"), ("p", "a"):
+        text = run(tools[who] + ["check", "accuracy", f"{folder}/{other}.json", *functions])
+        assert text.count("Passed: 3/3 iterations | Pass Rate: 100.00%") == 5, text
+        shown = run(tools[who] + ["inspect", "data", f"{folder}/{other}.json", "--all"])
+        assert "5 comparison(s)" in shown and shown.count("3/3 iteration(s) matched") == 5, shown
+    for who, other in ("a", "p"), ("p", "a"):
+        run(tools[who] + ["data", "concat", f"{folder}/{other}_in/0000000000.json", f"{folder}/{other}_in/0000000001.json", "-o",
+                          f"{folder}/{who}_two.json"])
+    assert len(load_json(f"{folder}/a_two.json")) == len(load_json(f"{folder}/p_two.json")) == 2
+
+
 def check_names_are_visible(assay, folder):
     """What ONNX Runtime warns of quotes names of the model: they must not act on a terminal or look like the log."""
     path = os.path.join(folder, "names.onnxtxt")
@@ -81,6 +114,8 @@ def main():
         for model, options in MODELS.items():
             check(assay, folder, model, options)
             print(f"{model}: the same inputs bit by bit; each tool reads the other's files")
+        check_folders(assay, folder)
+        print("folders of iterations, raw inputs and accuracy results: each tool uses the other's")
         check_names_are_visible(assay, folder)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`data to-input` and `plugin` against the real tools of the running Python environment: the same files, and each
+"""`data merge` and `plugin` against the real tools of the running Python environment: the same files, and each
 reads what the other wrote.
 
     tests/compat/tools_check.py build/assay
@@ -189,10 +189,10 @@ def check_to_input(assay, folder):
     run(upstream.NAME, "run", model, "--onnxrt", "--save-inputs", inputs, "--save-outputs", outputs)
     merged = [os.path.join(folder, name) for name in ("ours.json", "theirs.json")]
     for tool, path in zip((assay, upstream.NAME), merged):
-        run(tool, "data", "to-input", inputs, outputs, "-o", path)
-    assert filecmp.cmp(*merged, shallow=False), "data to-input writes another file than the real tool"
+        run(tool, "data", "merge", inputs, outputs, "-o", path)
+    assert filecmp.cmp(*merged, shallow=False), "data merge writes another file than the real tool"
     run(upstream.NAME, "run", model, "--onnxrt", "--load-inputs", merged[0])
-    print("data to-input: the same file, which the real tool reads")
+    print("data merge: the same file, which the real tool reads")
 
 
 def main():

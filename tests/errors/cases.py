@@ -475,7 +475,7 @@ CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING
 PATTERNS = [
     ("run identity.onnx --trt --sequential-runners", 0, r"Average inference time: \S+ ms\. \| run by the engine of assay, not by TensorRT$"),
     ("run identity.onnx --trt --engine", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00% \| trt-runner-N0-\S+: run by the engine of assay, not by TensorRT$"),
-    ("run identity.onnx --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.0%$"),
+    ("run identity.onnx --engine --ref", 0, r"Accuracy Summary \| .* \| Pass Rate: 100\.00%$"),
     ("run identity.onnx --ref --verbosity INFO nonsense:VERBOSE", 0, r"\[W\] --verbosity: no message comes from 'nonsense'\. A path is a folder"),
     ("run identity.onnx --ref --verbosity INFO backend:VERBOSE", 0, r"\| Input metadata is: \{x \[dtype=float32, shape=\(1, 2\)\]\}$"),
     ("run branches.onnxtxt --ref --onnx-outputs choice::then_branch::h", 0, r"^\[I\] PASSED \| Runtime: "),
