@@ -90,6 +90,8 @@ struct BackendInfo {
   /// Reads ModelSource::path itself, so it gets the model as the file has it. The others get one with every
   /// shape inferred.
   bool reads_files = false;
+  /// Takes files of formats that only it knows: ModelSource::model is null then.
+  bool takes_any_file = false;
   /// Part of this build, so that conformance is judged on it unless other targets are named.
   bool is_own = false;
   std::span<const BackendVariant> variants = {};

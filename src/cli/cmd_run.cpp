@@ -14,7 +14,9 @@
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
 #include "run/comparator.h"
+#include "run/script_parts.h"
 #include "run/text_renderer.h"
+#include "script/data_script.h"
 
 namespace assay::cli::command_run {
 namespace {
@@ -28,7 +30,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_onnx_save_options(parser, kSavePath);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  add_data_loader_options(parser);
+  add_data_loader_options(parser, /*no_scripts=*/"");
   add_comparator_options(parser);
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
@@ -42,16 +44,22 @@ int run_models(CommandContext& context) {
   RunOptions options;
   options.session = read_session_options(args);
   context.registries().give_to(options.session);
-  ModelOptions model = read_model_options(args, Plans::kAccepted);
+  ModelOptions model = read_model_options(args, Plans::kAndForeign);
   options.runners =
       read_runner_choices(args, context.registries().backends,
                           read_engine_building_options(args, model.input_shapes), model.is_plan);
   options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
   options.model.is_plan = model.is_plan;
+  options.model.foreign_format = model.foreign_format;
   options.model.edits = modules.model_edits();
   DataOptions data = read_data_options(args, std::move(model.input_shapes));
   options.data = std::move(data.random);
   options.load_inputs = std::move(data.load_inputs);
+  if (const auto script = args.text("--data-loader-script")) {
+    const std::string function =
+        args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction);
+    options.source = script_data(script::parse_reference(*script, function));
+  }
   read_comparator_options(args, options);
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";

@@ -20,7 +20,7 @@ void infer_known_shapes(Model& model, bool report) {
 
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
-  if (o.is_plan) return false;
+  if (o.is_plan || !o.foreign_format.empty()) return false;
   return o.mark_all || o.outputs || !o.output_types.empty() || o.exclude_outputs ||
          !o.import.external_data_dir.empty() || o.infer_shapes || !o.edits.empty() || !o.save.path.empty() || o.convert_to_fp16 ||
          is_text_model(o.path);
@@ -74,6 +74,13 @@ void ModelLoader::change_outputs(Model& model) const {
 
 ModelSource ModelLoader::load_for(const Backend& backend) {
   if (given_ != nullptr) return {.model = given_, .path = {}};
+  if (!options_.foreign_format.empty()) {
+    require(backend.takes_any_file, ErrorCode::kInvalidArgument,
+            "{} is a model of type {}, which only runners in Python read (--tf, --pytorch, --runner-script): "
+            "{} needs the ONNX model",
+            options_.path, options_.foreign_format, backend.option);
+    return {.model = nullptr, .path = options_.path};
+  }
   if (options_.is_plan) {
     require(backend.name == "engine", ErrorCode::kInvalidArgument, "{} is a plan, which only --trt and --engine run: {} needs the ONNX model", options_.path,
             backend.option);

@@ -17,6 +17,8 @@ namespace assay {
 struct ModelLoaderOptions {
   std::string path;
   bool is_plan = false;  ///< the file is an engine's plan: only what loads plans can run it
+  /// Not empty: the file is of this other format, which only backends that take any file can run.
+  std::string foreign_format;
   ImportOptions import;
   bool infer_shapes = false;                        ///< a model that is saved has the inferred shapes
   bool mark_all = false;                            ///< every tensor becomes an output

@@ -24,6 +24,7 @@ struct RunnerChoice {
   std::string human_name;  ///< ONNX-Runtime
   /// Opens the session in the backend's place; null: the backend does.
   std::function<std::unique_ptr<Session>(const ModelSource&, const SessionOptions&)> open = {};
+  std::shared_ptr<const Backend> owner = {};  ///< of a backend that is in no set
   std::string note = {};   ///< where the runner's name says otherwise than what runs: for summaries
 };
 

@@ -175,7 +175,9 @@ void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
 }
 
 void Tracer::trace(Arbitration& judged, const TensorList& data) {
-  if (!options_.trace || options_.model.is_plan || options_.runners.empty()) return;
+  if (!options_.trace || options_.model.is_plan || !options_.model.foreign_format.empty() ||
+      options_.runners.empty())
+    return;
   try {
     StoredTensorList stored;
     for (const NamedTensor& t : data) stored.push_back({t.name, t.tensor});

@@ -9,6 +9,9 @@
 #include "compare/postprocess.h"
 #include "compare/simple.h"
 #include "run/python_parse.h"
+#include "run/script_parts.h"
+#include "script/compare_script.h"
+#include "script/postprocess_script.h"
 
 namespace assay::cli {
 namespace {
@@ -73,6 +76,11 @@ void add_comparator_options(ArgParser& parser) {
        .arity = Arity::kAtLeastOne,
        .metavar = "[OUTPUT:]top-K[,axis=A]",
        .names_what = Names::kOutputs},
+      {.names = {"--postprocess-func-script"},
+       .help = "Replace outputs by what a function of this script (postprocess_outputs, unless it is named) "
+               "makes of an iteration's. "
+               "Python (.py), C++ (.cpp) or a library (.so).",
+       .metavar = "FILE[:FUNCTION]"},
   };
   parser.add_group("Comparator Comparisons").options = {
       {.names = {"--validate"},
@@ -80,6 +88,11 @@ void add_comparator_options(ArgParser& parser) {
        .arity = Arity::kNone},
       {.names = {"--fail-fast"}, .help = "Stop at the first mismatch.", .arity = Arity::kNone},
       compare_option(),
+      {.names = {"--compare-func-script"},
+       .help = "Compare with a function of this script (compare_outputs, unless it is named), which gets one "
+               "iteration of two runners and "
+               "says of each output whether they agree. Python (.py), C++ (.cpp) or a library (.so).",
+       .metavar = "FILE[:FUNCTION]"},
       shape_check_option(),
       {.names = {"--check-average"},
        .help =
@@ -167,6 +180,22 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
   options.fail_fast = args.has("--fail-fast");
   options.functions = read_comparisons(args, outputs);
   options.comparison_chosen = chooses_comparison(args);
+  if (const auto script = args.text("--postprocess-func-script")) {
+    if (options.postprocess != nullptr)
+      log::warning(
+          "Argument: '--postprocess/--postprocess-func' will be ignored since '--postprocess-func-script' "
+          "was provided.");
+    options.postprocess =
+        script_postprocess(script::parse_reference(*script, script::PostprocessScript::kDefaultFunction));
+  }
+  if (const auto script = args.text("--compare-func-script")) {
+    if (args.has("--compare"))
+      log::warning(
+          "Argument: '--compare/--compare-func' will be ignored since '--compare-func-script' was provided.");
+    options.functions = {
+        script_comparison(script::parse_reference(*script, script::CompareScript::kDefaultFunction))};
+    options.comparison_chosen = true;
+  }
   options.arbiter.samples = static_cast<int>(
       require_at_least("--arbiter-samples", args.integer("--arbiter-samples").value_or(3), 1));
   options.arbitrate = args.has("--arbiter") || args.has("--arbiter-samples");

@@ -70,14 +70,26 @@ OptionGroup& add_data_loader_options(ArgParser& parser, const std::string& no_sc
        .help = "Run on the inputs that these files hold, instead of random ones.",
        .arity = Arity::kAtLeastOne,
        .metavar = "FILE"},
-      {.names = {"--data-loader-script"}, .refusal = no_scripts},
-      {.names = {"--data-loader-func-name"}, .refusal = no_scripts},
+      {.names = {"--data-loader-script"},
+       .help = no_scripts.empty()
+                   ? "Run on what a function of this script gives (load_data, unless it is named): "
+                     "dictionaries from input "
+                     "names to arrays, one for each iteration. Python (.py), C++ (.cpp) or a library (.so)."
+                   : "",
+       .metavar = "FILE[:FUNCTION]",
+       .refusal = no_scripts},
+      {.names = {"--data-loader-func-name"},
+       .help = no_scripts.empty()
+                   ? "Deprecated, name it behind the file: the function of --data-loader-script."
+                   : "",
+       .metavar = "NAME",
+       .refusal = no_scripts},
   };
   return group;
 }
 
 void add_unused_data_loader_options(ArgParser& parser) {
-  name_nothing(add_data_loader_options(parser, "this build runs no Python, and the command uses no data. Leave it out."));
+  name_nothing(add_data_loader_options(parser, "the command uses no data. Leave it out."));
 }
 
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what) {
@@ -107,7 +119,7 @@ DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> sh
         "--data-loader-backend-module torch is not available yet: this build has NumPy's random generator. "
         "Save the inputs elsewhere and load them with --load-inputs.");
   options.load_inputs = args.list("--load-inputs").value_or(std::vector<std::string>{});
-  if (!options.load_inputs.empty()) warn_about_ignored(args);
+  if (!options.load_inputs.empty() || args.has("--data-loader-script")) warn_about_ignored(args);
   return options;
 }
 

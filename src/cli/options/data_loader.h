@@ -16,11 +16,12 @@ struct DataOptions {
   std::vector<std::string> load_inputs;  ///< files; empty: random data
 };
 
-/// `no_scripts` says why data from a script (--data-loader-script) are refused.
+/// `no_scripts` says why data from a script (--data-loader-script) are refused; empty: they are not.
 OptionGroup& add_data_loader_options(
     ArgParser& parser,
-    const std::string& no_scripts = "this build runs no Python. Save the inputs in a file, as --save-inputs and "
-                                    "Polygraphy do, and give it with --load-inputs.");
+    const std::string& no_scripts =
+        "this command takes no data from scripts. Save the inputs in a file, as --save-inputs and "
+        "Polygraphy do, and give it with --load-inputs.");
 /// The same for a command that uses no data: the options are accepted, and each that is given gets a warning that it has no effect on
 /// `what`.
 void add_unused_data_loader_options(ArgParser& parser);

@@ -16,7 +16,9 @@ constexpr std::pair<const char*, const char*> kTypeOfExtension[] = {
     {".onnx", "onnx"},       {".onnxtxt", "onnx"}, {".txt", "onnx"},
     {".hdf5", "keras"},      {".uff", "uff"},      {".prototxt", "caffe"},
     {".engine", "engine"},   {".plan", "engine"},  {".py", "trt-network-script"},
-    {".graphdef", "frozen"},
+    {".graphdef", "frozen"}, {".pb", "frozen"},    {".h5", "keras"},
+    {".keras", "keras"},     {".pt", "torch"},     {".pth", "torch"},
+    {".pt2", "torch"},
 };
 
 /// What the option for shapes of inputs is called, by command.
@@ -31,7 +33,7 @@ std::string path_of(const std::string& word) {
 
 std::string type_of(const ParsedArgs& args, const std::string& path) {
   if (const auto type = args.text("--model-type")) return *type;
-  if (fs::is_directory(path)) return "ckpt";
+  if (fs::is_directory(path)) return fs::exists(fs::path(path) / "saved_model.pb") ? "saved" : "ckpt";
   const std::string extension = fs::path(path).extension().string();
   for (const auto& [known, type] : kTypeOfExtension)
     if (extension == known) return type;
@@ -47,16 +49,17 @@ void add_model_options(ArgParser& parser, bool is_required, const std::string& s
                        std::vector<std::string> shapes_names, Names shapes_name) {
   parser.add_group("Model").options = {
       {.names = {"model_file"},
-       .help = "The ONNX model, binary or in ONNX's text form (.onnxtxt, .txt); where a command takes one, an engine's plan (.plan, .engine).",
+       .help = "The ONNX model, binary or in ONNX's text form (.onnxtxt, .txt); where a command takes one, "
+               "an engine's plan (.plan, .engine).",
        .arity = is_required ? Arity::kOne : Arity::kOptional},
       {.names = {"--model-type"},
-       .help = "What the file holds, if its name does not say so. This build reads onnx and, as plans of its own engine, engine.",
-       .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe"}},
+       .help = "What the file holds, if its name does not say so. This build reads onnx and, as plans of its "
+               "own engine, engine; runners in Python read frozen, keras, ckpt, saved and torch.",
+       .choices = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script", "caffe", "saved",
+                   "torch"}},
       {.names = std::move(shapes_names),
        .help =
-           shapes_help.empty()
-               ? "Shapes for the data to generate, as in image:[1,3,224,224]."
-               : shapes_help,
+           shapes_help.empty() ? "Shapes for the data to generate, as in image:[1,3,224,224]." : shapes_help,
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME:SHAPE",
        .names_what = shapes_name},
@@ -89,7 +92,11 @@ ModelOptions read_model_options(const ParsedArgs& args, Plans plans) {
   options.path = read_onnx_model_path(args);
   const std::string type = type_of(args, options.path);
   options.is_plan = type == "engine";
-  if (type != "onnx" && !(options.is_plan && plans == Plans::kAccepted))
+  constexpr const char* kForeign[] = {"frozen", "keras", "ckpt", "saved", "torch"};
+  if (plans == Plans::kAndForeign &&
+      std::find(std::begin(kForeign), std::end(kForeign), type) != std::end(kForeign))
+    options.foreign_format = type;
+  if (type != "onnx" && options.foreign_format.empty() && !(options.is_plan && plans != Plans::kRefused))
     log::critical(ErrorCode::kUnsupported,
                   "{} is a model of type {}, and this build reads ONNX models only. {}", options.path, type,
                   type == "engine" ? "Give the ONNX model that the plan was built from."

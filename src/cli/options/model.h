@@ -14,10 +14,16 @@ struct ModelOptions {
   std::string path;  ///< absolute when the file exists; empty: none was given
   std::vector<InputShape> input_shapes;
   bool is_plan = false;  ///< an engine's plan instead of an ONNX model
+  /// Another format than ONNX and plans: frozen, keras, ckpt, saved, torch; empty: one of those two.
+  std::string foreign_format;
 };
 
-/// Whether a command can work with an engine's plan.
-enum class Plans : uint8_t { kRefused, kAccepted };
+/// Which files besides ONNX models a command can work with.
+enum class Plans : uint8_t {
+  kRefused,     ///< none
+  kAccepted,    ///< an engine's plan
+  kAndForeign,  ///< that, and formats that runners in Python read
+};
 
 /// `model_file`, --model-type, --input-shapes. `is_required` makes the positional required; `shapes_help`
 /// says what the shapes are for, if not for generated data, and `shapes_name` what they may be given for.

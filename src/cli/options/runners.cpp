@@ -1,14 +1,54 @@
 #include "cli/options/runners.h"
 
+#include <fmt/format.h>
+
 #include <cctype>
+#include <filesystem>
 
 #include "base/log.h"
 #include "cli/values.h"
+#include "run/script_parts.h"
 
 namespace assay::cli {
 namespace {
 
 constexpr const char *kTensorRtRole = "--trt", *kStrict = "--strict-trt";
+constexpr const char *kRunnerScriptFlag = "--runner-script", *kTensorFlowFlag = "--tf",
+                     *kPyTorchFlag = "--pytorch";
+
+/// What the class of TensorFlow's runner is told.
+std::vector<std::pair<std::string, std::string>> tensorflow_options(const ParsedArgs& args) {
+  std::vector<std::pair<std::string, std::string>> options;
+  if (const auto outputs = args.list("--tf-outputs"))
+    options.emplace_back("outputs", fmt::format("{}", fmt::join(*outputs, ",")));
+  if (const auto path = args.text("--save-pb")) options.emplace_back("save_pb", *path);
+  if (const auto path = args.text("--ckpt")) options.emplace_back("ckpt", *path);
+  if (const auto type = args.text("--model-type")) options.emplace_back("model_type", *type);
+  if (const auto threads = args.text("--threads")) options.emplace_back("threads", *threads);
+  return options;
+}
+
+/// Of the runners in Python, `number` counts --runner-script.
+RunnerChoice python_runner(const ParsedArgs& args, const std::string& flag, size_t number) {
+  if (flag == kTensorFlowFlag)
+    return script_runner(script::shipped_runner("tensorflow"), "tf-runner", "TensorFlow",
+                         tensorflow_options(args));
+  if (flag == kPyTorchFlag) {
+    std::vector<std::pair<std::string, std::string>> options;
+    if (const auto inputs = args.text("--pytorch-inputs")) options.emplace_back("inputs", *inputs);
+    return script_runner(script::shipped_runner("pytorch"), "pytorch-runner", "PyTorch", std::move(options));
+  }
+  const script::RunnerReference runner = script::parse_runner(args.all(kRunnerScriptFlag).at(number).front());
+  std::vector<std::pair<std::string, std::string>> options;
+  for (const std::string& word : args.list("--runner-options").value_or(std::vector<std::string>{})) {
+    const size_t equals = word.find('=');
+    require(equals != std::string::npos && equals > 0, ErrorCode::kInvalidArgument,
+            "--runner-options: '{}' is not NAME=VALUE", word);
+    options.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return script_runner(runner, std::filesystem::path(runner.name).stem().string() + "-runner", runner.str(),
+                       std::move(options));
+}
 
 }  // namespace
 
@@ -71,6 +111,38 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
                              .help = "With --trt: end with an error where TensorRT cannot run, instead of running "
                                      "the engine of this build.",
                              .arity = Arity::kNone});
+  runners.options.push_back(
+      {.names = {kRunnerScriptFlag},
+       .help = "A class of this Python file, which loads the model and infers in your own interpreter "
+               "(docs/runners.md).",
+       .metavar = "FILE.py[:CLASS]"});
+  runners.options.push_back({.names = {"--runner-options"},
+                             .help = "Keyword arguments for the class of --runner-script.",
+                             .arity = Arity::kAtLeastOne,
+                             .metavar = "NAME=VALUE"});
+  runners.options.push_back(
+      {.names = {kTensorFlowFlag},
+       .help =
+           "TensorFlow of your own interpreter (ASSAY_TENSORFLOW, or python3): frozen graphs, SavedModels, "
+           "Keras models and checkpoints.",
+       .arity = Arity::kNone});
+  runners.options.push_back(
+      {.names = {kPyTorchFlag},
+       .help =
+           "PyTorch of your own interpreter (ASSAY_TORCH, or python3): TorchScript and exported programs.",
+       .arity = Arity::kNone});
+  parser.add_group("TensorFlow and PyTorch").options = {
+      {.names = {"--tf-outputs"},
+       .help = "Outputs of a TensorFlow graph; default: those that nothing uses.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME"},
+      {.names = {"--save-pb"}, .help = "Save the frozen TensorFlow graph.", .metavar = "FILE"},
+      {.names = {"--ckpt"}, .help = "Name of the checkpoint in its folder.", .metavar = "NAME"},
+      {.names = {"--pytorch-inputs"},
+       .help = "Types and shapes of a TorchScript model's inputs, which it does not keep: {\"x\": "
+               "[\"float32\", [1,3,224,224]]}.",
+       .metavar = "JSON"},
+  };
 
   parser.add_group("Backends").options = {
       {.names = {"--threads"},
@@ -91,10 +163,16 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
 std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends,
                                               const EngineBuildOptions& building, bool is_plan) {
   const auto open = [building](const ModelSource& source, const SessionOptions& session) { return open_engine_session(source, session, building); };
-  std::vector<std::string> flags = {kTensorRtRole};
+  std::vector<std::string> flags = {kTensorRtRole, kRunnerScriptFlag, kTensorFlowFlag, kPyTorchFlag};
+  size_t scripts = 0;
   for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
   std::vector<RunnerChoice> choices;
   for (const std::string& flag : args.sequence(flags)) {
+    if (flag == kRunnerScriptFlag || flag == kTensorFlowFlag || flag == kPyTorchFlag) {
+      choices.push_back(python_runner(args, flag, scripts));
+      if (flag == kRunnerScriptFlag) ++scripts;
+      continue;
+    }
     if (flag == kTensorRtRole) {
       if (args.has(kStrict))
         log::critical(

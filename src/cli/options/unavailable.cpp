@@ -34,6 +34,15 @@ constexpr Unavailable kTensorFlow[] = {
     {"--opset", kOne},
 };
 
+/// Of `run`, which runs TensorFlow in the user's Python.
+constexpr Unavailable kTensorFlowSettings[] = {
+    {"--tftrt --use-tftrt", kNone}, {"--minimum-segment-size", kOne},
+    {"--dynamic-op", kNone},        {"--save-tensorboard", kOne},
+    {"--freeze-graph", kNone},      {"--gpu-memory-fraction", kOne},
+    {"--allow-growth", kNone},      {"--xla", kNone},
+    {"--save-timeline", kOne},      {"--opset", kOne},
+};
+
 constexpr Unavailable kPluginReference[] = {{"--pluginref", kNone}};
 
 constexpr Unavailable kPrecision[] = {
@@ -66,8 +75,6 @@ constexpr Unavailable kScripts[] = {
     {"--trt-config-postprocess-script --trt-cpps", kOne},
     {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
-    {"--compare-func-script", kOne},
-    {"--postprocess-func-script", kOne},
     {"--gen --gen-script", kOne},
 };
 
@@ -115,7 +122,9 @@ struct Reason {
 };
 
 constexpr Reason kReasons[] = {
-    {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
+    {kTensorFlowSettings,
+     "the runner for TensorFlow has no such setting. Set it in a runner of your own (--runner-script, "
+     "docs/runners.md)."},
     {kPluginReference,
      "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
     {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},

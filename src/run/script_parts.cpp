@@ -1,0 +1,128 @@
+#include "run/script_parts.h"
+
+#include <algorithm>
+
+#include "assay/error.h"
+#include "compare/outputs.h"
+#include "script/compare_script.h"
+#include "script/data_script.h"
+#include "script/postprocess_script.h"
+
+namespace assay {
+namespace {
+
+class ScriptData final : public DataSource {
+ public:
+  explicit ScriptData(script::Reference reference) : script_(std::move(reference)) {}
+  void begin(const std::vector<TensorInfo>&) override {}
+  std::optional<TensorList> next() override { return script_.next(); }
+
+ private:
+  script::DataScript script_;
+};
+
+/// All outputs of an iteration, in memory.
+script::Iteration iteration_of(const OutputSource& source, std::optional<double> seconds) {
+  script::Iteration iteration{.runner_name = source.runner_name(), .runtime = seconds, .outputs = {}};
+  for (size_t i = 0; i < source.names().size(); ++i)
+    iteration.outputs.push_back({source.names()[i], source.load(i)});
+  return iteration;
+}
+
+class ScriptPostprocess final : public Postprocess {
+ public:
+  explicit ScriptPostprocess(script::Reference reference)
+      : name_(reference.function), script_(std::move(reference)) {}
+  std::string name() const override { return name_; }
+  std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
+                                            std::optional<double> seconds) const override {
+    return std::make_shared<OutputList>(outputs->runner_name(),
+                                        script_.process(iteration_of(*outputs, seconds)));
+  }
+
+ private:
+  std::string name_;
+  mutable script::PostprocessScript script_;  // a run uses it from one thread
+};
+
+class ScriptComparison final : public Comparison {
+ public:
+  explicit ScriptComparison(script::Reference reference) : script_(std::move(reference)) {}
+  CompareFunction function() const override { return CompareFunction::kCustom; }
+  std::string label() const override { return {}; }
+
+  FunctionResult compare(const OutputSource& source0, const OutputSource& source1,
+                         const assay::CompareOptions&, PairCache& cache, CompareObserver&) const override {
+    FunctionResult result{.function = CompareFunction::kCustom};
+    const auto place = [](const std::vector<std::string>& names, const std::string& name) {
+      return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    };
+    for (const script::ScriptVerdict& v :
+         script_.compare(iteration_of(source0, {}), iteration_of(source1, {}))) {
+      result.outputs.push_back({.output = v.output, .other = v.output, .passed = v.passed});
+      const size_t first = place(source0.names(), v.output), second = place(source1.names(), v.output);
+      if (first == source0.names().size() || second == source1.names().size()) continue;
+      cache.begin(first, second);
+      cache.end(v.passed);
+    }
+    return result;
+  }
+
+ private:
+  mutable script::CompareScript script_;
+};
+
+/// Texts that BackendInfo refers to must be there before it.
+struct RunnerTexts {
+  std::string name, prefix, human_name;
+};
+
+class ScriptBackend final : private RunnerTexts, public Backend {
+ public:
+  ScriptBackend(script::RunnerReference runner, RunnerTexts texts, script::ScriptSessionOptions options)
+      : RunnerTexts(std::move(texts)),
+        Backend({.name = RunnerTexts::name,
+                 .option = "--runner-script",
+                 .runner_prefix = prefix,
+                 .human_name = RunnerTexts::human_name,
+                 .summary = "a class in Python",
+                 .reads_files = true,
+                 .takes_any_file = true}),
+        runner_(std::move(runner)),
+        options_(std::move(options)) {}
+
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions&) const override {
+    if (source.model == nullptr) return script::open_script_session(runner_, source.path, options_);
+    return script::open_script_session(runner_, source, options_);
+  }
+  std::string probe(const SessionOptions&) const override { return script::why_not(runner_, options_); }
+
+ private:
+  script::RunnerReference runner_;
+  script::ScriptSessionOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<DataSource> script_data(script::Reference reference) {
+  return std::make_shared<ScriptData>(std::move(reference));
+}
+std::shared_ptr<const Postprocess> script_postprocess(script::Reference reference) {
+  return std::make_shared<ScriptPostprocess>(std::move(reference));
+}
+std::shared_ptr<const Comparison> script_comparison(script::Reference reference) {
+  return std::make_shared<ScriptComparison>(std::move(reference));
+}
+
+RunnerChoice script_runner(const script::RunnerReference& runner, const std::string& prefix,
+                           const std::string& human_name,
+                           std::vector<std::pair<std::string, std::string>> options) {
+  const auto backend = std::make_shared<ScriptBackend>(
+      runner, RunnerTexts{.name = runner.str(), .prefix = prefix, .human_name = human_name},
+      script::ScriptSessionOptions{.interpreter = {}, .options = std::move(options)});
+  RunnerChoice choice{.backend = backend.get(), .prefix = prefix, .human_name = human_name};
+  choice.owner = backend;
+  return choice;
+}
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+// Scripts of the user's as parts of a run: data, post-processing, comparison, runners.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/postprocess.h"
+#include "run/data_source.h"
+#include "run/runner.h"
+#include "script/reference.h"
+#include "script/session.h"
+
+namespace assay {
+
+/// The iterations that a data loader script makes, as they are asked for.
+std::shared_ptr<DataSource> script_data(script::Reference reference);
+/// What a script makes of outputs.
+std::shared_ptr<const Postprocess> script_postprocess(script::Reference reference);
+/// A script that says which outputs agree.
+std::shared_ptr<const Comparison> script_comparison(script::Reference reference);
+
+/// A class in Python as a runner: `prefix` and `human_name` as in RunnerChoice; `options` are the class's
+/// keyword arguments.
+RunnerChoice script_runner(const script::RunnerReference& runner, const std::string& prefix,
+                           const std::string& human_name,
+                           std::vector<std::pair<std::string, std::string>> options = {});
+
+}  // namespace assay
