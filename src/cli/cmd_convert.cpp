@@ -15,6 +15,8 @@
 #include "engine/build/plan_builder.h"
 #include "graph/clone.h"
 #include "run/model_loader.h"
+#include "run/script_parts.h"
+#include "script/network_script.h"
 
 namespace assay::cli::command_convert {
 namespace {
@@ -55,11 +57,14 @@ int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string output = args.text(kOutput).value();
   const std::string target = target_of(args, output);
-  const ModelOptions model = read_model_options(args);
+  const ModelOptions model = read_model_options(args, Plans::kScripts);
   ModelLoaderOptions loading =
       read_model_loader_options(args, model.path, "--save-onnx", context.registries().ops);
   EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
   if (target == "onnx") loading.save.path = output;
+  if (!model.network_script.empty())
+    loading.make = script_network(script::parse_reference(
+        model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
   context.announce();
   warn_about_unused_data_options(args, "a conversion without calibration");
   ModelLoader loader(loading);

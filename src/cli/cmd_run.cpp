@@ -17,6 +17,7 @@
 #include "run/script_parts.h"
 #include "run/text_renderer.h"
 #include "script/data_script.h"
+#include "script/network_script.h"
 
 namespace assay::cli::command_run {
 namespace {
@@ -51,6 +52,9 @@ int run_models(CommandContext& context) {
   options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
   options.model.is_plan = model.is_plan;
   options.model.foreign_format = model.foreign_format;
+  if (!model.network_script.empty())
+    options.model.make = script_network(script::parse_reference(
+        model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
   options.model.edits = modules.model_edits();
   DataOptions data = read_data_options(args, std::move(model.input_shapes));
   options.data = std::move(data.random);

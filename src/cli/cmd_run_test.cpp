@@ -221,7 +221,7 @@ TEST(RunOptions, RefusedOnesHaveAReason) {
     refused.insert(name);
     EXPECT_EQ(refusal.back(), '.') << name;
   }
-  for (const char* name : {"--precision-constraints", "--calibration-cache", "--data-loader-script", "--tf",
+  for (const char* name : {"--precision-constraints", "--calibration-cache", "--tftrt", "--gen-script",
                            "--pluginref", "--plugins"})
     EXPECT_TRUE(refused.contains(name)) << name;
   for (const char* name :

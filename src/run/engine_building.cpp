@@ -256,8 +256,11 @@ class EngineSession final : public Session {
 
 }  // namespace
 
-std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given, const EngineBuildOptions& options) {
-  const std::shared_ptr<const Model> model = with_outputs(given, options);
+std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given,
+                                     const EngineBuildOptions& wishes) {
+  const std::shared_ptr<const Model> model = with_outputs(given, wishes);
+  EngineBuildOptions options = wishes;
+  if (options.configure) options.configure(*model, options);
   const Graph& g = *model->graph;
   refuse_unknown_inputs(g, options);
   BuilderConfig config = options.config;

@@ -1,6 +1,7 @@
 // What `run --trt` and `convert` do: build an engine as a user's options say, and run it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct ProfileShapes {
 
 struct EngineBuildOptions {
   BuilderConfig config;  ///< its profiles are made of the next two
+  /// Changes all of this when the network is known (a configuration script); may be empty.
+  std::function<void(const Model& network, EngineBuildOptions& options)> configure;
   std::vector<ProfileShapes> profiles;
   /// For inputs that no profile names.
   std::vector<InputShape> input_shapes;

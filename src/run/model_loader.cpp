@@ -21,13 +21,13 @@ void infer_known_shapes(Model& model, bool report) {
 bool ModelLoader::changes_model() const {
   const ModelLoaderOptions& o = options_;
   if (o.is_plan || !o.foreign_format.empty()) return false;
-  return o.mark_all || o.outputs || !o.output_types.empty() || o.exclude_outputs ||
-         !o.import.external_data_dir.empty() || o.infer_shapes || !o.edits.empty() || !o.save.path.empty() || o.convert_to_fp16 ||
-         is_text_model(o.path);
+  return o.make || o.mark_all || o.outputs || !o.output_types.empty() || o.exclude_outputs ||
+         !o.import.external_data_dir.empty() || o.infer_shapes || !o.edits.empty() || !o.save.path.empty() ||
+         o.convert_to_fp16 || is_text_model(o.path);
 }
 
 std::shared_ptr<Model> ModelLoader::read(bool report) const {
-  std::shared_ptr<Model> model = load_model(options_.path, options_.import);
+  std::shared_ptr<Model> model = options_.make ? options_.make() : load_model(options_.path, options_.import);
   for (const auto& edit : options_.edits)
     with_context([&] { return "in " + options_.path; }, [&] { edit(model); });
   if (options_.infer_shapes) infer_known_shapes(*model, report);

@@ -19,6 +19,9 @@ struct ModelLoaderOptions {
   bool is_plan = false;  ///< the file is an engine's plan: only what loads plans can run it
   /// Not empty: the file is of this other format, which only backends that take any file can run.
   std::string foreign_format;
+  /// Makes the model in the place of the file (a network script); may be empty. Called for each copy that is
+  /// needed.
+  std::function<std::shared_ptr<Model>()> make;
   ImportOptions import;
   bool infer_shapes = false;                        ///< a model that is saved has the inferred shapes
   bool mark_all = false;                            ///< every tensor becomes an output

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "assay/error.h"
+#include "base/log.h"
 #include "compare/outputs.h"
+#include "graph/clone.h"
 #include "script/compare_script.h"
 #include "script/data_script.h"
+#include "script/network_script.h"
 #include "script/postprocess_script.h"
 
 namespace assay {
@@ -112,6 +115,61 @@ std::shared_ptr<const Postprocess> script_postprocess(script::Reference referenc
 }
 std::shared_ptr<const Comparison> script_comparison(script::Reference reference) {
   return std::make_shared<ScriptComparison>(std::move(reference));
+}
+
+std::function<std::shared_ptr<Model>()> script_network(script::Reference reference) {
+  return [reference = std::move(reference), made = std::shared_ptr<Model>()]() mutable {
+    if (made == nullptr) {
+      script::RecordedNetwork network = script::run_network_script(reference);
+      for (const std::string& sentence : network.unused) log::warning("{}: {}", reference.str(), sentence);
+      made = std::move(network.model);
+    }
+    return clone_model(*made);
+  };
+}
+
+namespace {
+
+std::vector<int64_t> integers(const script::Item& list) {
+  std::vector<int64_t> numbers;
+  for (const script::Item& i : list.list()) numbers.push_back(i.integer());
+  return numbers;
+}
+
+OptimizationProfile profile_of(const script::Item& item) {
+  OptimizationProfile profile;
+  for (const auto& [input, shape] : item.at("shapes").dict())
+    profile.set_shape(input, Shape(integers(shape.at("min"))), Shape(integers(shape.at("opt"))),
+                      Shape(integers(shape.at("max"))));
+  for (const auto& [input, values] : item.at("values").dict())
+    profile.set_shape_values(input, integers(values.at("min")), integers(values.at("opt")),
+                             integers(values.at("max")));
+  return profile;
+}
+
+}  // namespace
+
+std::function<void(const Model& network, EngineBuildOptions& options)> script_config(
+    script::Reference reference) {
+  return [reference = std::move(reference)](const Model& network, EngineBuildOptions& options) {
+    const script::Item config = script::run_config_script(reference, network);
+    BuilderConfig& builder = options.config;
+    const script::Item& precisions = config.at("precisions");
+    builder.fp16 = builder.fp16 || precisions.at("fp16").truth();
+    builder.bf16 = builder.bf16 || precisions.at("bf16").truth();
+    if (const script::Item& level = config.at("optimization_level"); !level.is_null())
+      builder.optimization_level =
+          static_cast<int>(std::clamp<int64_t>(level.integer(), 0, BuilderConfig::kMaxOptimizationLevel));
+    if (const script::Item& limit = config.at("workspace_limit"); !limit.is_null())
+      builder.workspace_limit = limit.integer();
+    builder.is_refittable = builder.is_refittable || config.at("is_refittable").truth();
+    builder.strips_weights = builder.strips_weights || config.at("strips_weights").truth();
+    builder.use_timing_cache_only =
+        builder.use_timing_cache_only || config.at("use_timing_cache_only").truth();
+    for (const script::Item& p : config.at("profiles").list()) builder.profiles.push_back(profile_of(p));
+    for (const script::Item& sentence : config.at("unused").list())
+      log::warning("{}: {}", reference.str(), sentence.text());
+  };
 }
 
 RunnerChoice script_runner(const script::RunnerReference& runner, const std::string& prefix,

@@ -1,6 +1,7 @@
 // Scripts of the user's as parts of a run: data, post-processing, comparison, runners.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "compare/comparison.h"
 #include "compare/postprocess.h"
 #include "run/data_source.h"
+#include "run/engine_building.h"
 #include "run/runner.h"
 #include "script/reference.h"
 #include "script/session.h"
@@ -22,6 +24,12 @@ std::shared_ptr<DataSource> script_data(script::Reference reference);
 std::shared_ptr<const Postprocess> script_postprocess(script::Reference reference);
 /// A script that says which outputs agree.
 std::shared_ptr<const Comparison> script_comparison(script::Reference reference);
+
+/// Makes copies of the network that a script makes, which runs once.
+std::function<std::shared_ptr<Model>()> script_network(script::Reference reference);
+/// Has a script configure the builder; what it asks for in vain is said in the log.
+std::function<void(const Model& network, EngineBuildOptions& options)> script_config(
+    script::Reference reference);
 
 /// A class in Python as a runner: `prefix` and `human_name` as in RunnerChoice; `options` are the class's
 /// keyword arguments.

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "cli/values.h"
 #include "engine/tactics/tactic_set.h"
+#include "run/script_parts.h"
+#include "script/network_script.h"
 
 namespace assay::cli {
 namespace {
@@ -199,6 +201,17 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME",
        .names_what = Names::kTensors},
+      {.names = {"--trt-network-func-name"},
+       .help = "Deprecated, name it behind the file: the function of a network script.",
+       .metavar = "NAME"},
+      {.names = {"--trt-config-script"},
+       .help = "A Python script whose function (load_config, unless it is named) configures the builder with "
+               "TensorRT's objects "
+               "(docs/network-scripts.md).",
+       .metavar = "FILE.py[:FUNCTION]"},
+      {.names = {"--trt-config-func-name"},
+       .help = "Deprecated, name it behind the file: the function of --trt-config-script.",
+       .metavar = "NAME"},
   };
   if (!runs) return;
   parser.add_group("TensorRT Engine").options = {
@@ -221,6 +234,9 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vec
     if (args.has(idle.name)) log::warning("{} has no effect: {}.", idle.name, idle.reason);
   EngineBuildOptions options;
   options.input_shapes = std::move(input_shapes);
+  if (const auto script = args.text("--trt-config-script"))
+    options.configure = script_config(script::parse_reference(
+        *script, args.text("--trt-config-func-name").value_or(script::kConfigFunction)));
   options.profiles = read_profiles(args);
   BuilderConfig& config = options.config;
   if (const auto level = args.integer("--builder-optimization-level")) {

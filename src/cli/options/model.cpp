@@ -96,7 +96,10 @@ ModelOptions read_model_options(const ParsedArgs& args, Plans plans) {
   if (plans == Plans::kAndForeign &&
       std::find(std::begin(kForeign), std::end(kForeign), type) != std::end(kForeign))
     options.foreign_format = type;
-  if (type != "onnx" && options.foreign_format.empty() && !(options.is_plan && plans != Plans::kRefused))
+  if (type == "trt-network-script" && plans != Plans::kRefused)
+    options.network_script = args.text("model_file").value();
+  if (type != "onnx" && options.foreign_format.empty() && options.network_script.empty() &&
+      !(options.is_plan && plans >= Plans::kAccepted))
     log::critical(ErrorCode::kUnsupported,
                   "{} is a model of type {}, and this build reads ONNX models only. {}", options.path, type,
                   type == "engine" ? "Give the ONNX model that the plan was built from."

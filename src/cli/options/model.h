@@ -14,6 +14,7 @@ struct ModelOptions {
   std::string path;  ///< absolute when the file exists; empty: none was given
   std::vector<InputShape> input_shapes;
   bool is_plan = false;  ///< an engine's plan instead of an ONNX model
+  std::string network_script = {};  ///< FILE.py[:FUNCTION] that makes the network; `path` is then the file
   /// Another format than ONNX and plans: frozen, keras, ckpt, saved, torch; empty: one of those two.
   std::string foreign_format;
 };
@@ -21,7 +22,8 @@ struct ModelOptions {
 /// Which files besides ONNX models a command can work with.
 enum class Plans : uint8_t {
   kRefused,     ///< none
-  kAccepted,    ///< an engine's plan
+  kScripts,     ///< scripts that make networks
+  kAccepted,    ///< those, and an engine's plan
   kAndForeign,  ///< that, and formats that runners in Python read
 };
 

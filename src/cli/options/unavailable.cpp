@@ -70,19 +70,13 @@ constexpr Unavailable kPlugins[] = {
 constexpr Unavailable kWindows[] = {{"--show-heatmaps", kNone}, {"--show-error-metrics-plot", kNone}};
 
 constexpr Unavailable kScripts[] = {
-    {"--trt-config-script", kOne},
-    {"--trt-config-func-name", kOne},
     {"--trt-config-postprocess-script --trt-cpps", kOne},
-    {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
     {"--gen --gen-script", kOne},
 };
 
 constexpr Unavailable kConvertScripts[] = {
-    {"--trt-config-script", kOne},
-    {"--trt-config-func-name", kOne},
     {"--trt-config-postprocess-script --trt-cpps", kOne},
-    {"--trt-network-func-name", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
 };
 constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};

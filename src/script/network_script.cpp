@@ -1,0 +1,74 @@
+#include "script/network_script.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "assay/error.h"
+#include "assay/io.h"
+#include "base/nameless_file.h"
+#include "graph/clone.h"
+#include "script/python_function.h"
+#include "script/temporary_model.h"
+
+namespace assay::script {
+namespace {
+
+void require_python(const Reference& reference) {
+  require(reference.language == Language::kPython, ErrorCode::kUnsupported,
+          "{} is no Python script, and networks and configurations are made by those alone; programs in C++ "
+          "use assay/loaders.h",
+          reference.path);
+}
+
+/// As another process of the user can open it.
+std::string path_of(const NamelessFile& file) { return fmt::format("/proc/{}/fd/{}", ::getpid(), file.fd()); }
+
+/// Reads what the script has written. Weights stay mapped when the file goes.
+RecordedNetwork recorded(const Reference& reference, const NamelessFile& file, const Item& answer) {
+  RecordedNetwork network;
+  network.model = with_context(
+      [&] { return fmt::format("in the network of {}", reference.str()); },
+      [&] {
+        return load_model(path_of(file), {.external_data_dir = answer.at("external_data_dir").text()});
+      });
+  network.model->path.clear();
+  if (const Item* unused = answer.at("settings").find("unused"))
+    for (const Item& sentence : unused->list()) network.unused.push_back(sentence.text());
+  return network;
+}
+
+}  // namespace
+
+RecordedNetwork run_network_script(const Reference& reference, const std::string& interpreter) {
+  require_python(reference);
+  const NamelessFile file;
+  PythonFunction function("network", reference, interpreter);
+  return recorded(reference, file, function.call("build", {{"output", path_of(file)}}));
+}
+
+RecordedNetwork run_network_postprocess_script(const Reference& reference, const Model& network,
+                                               const std::string& interpreter) {
+  require_python(reference);
+  const NamelessFile file;
+  const TemporaryModel given(network);
+  PythonFunction function("network", reference, interpreter);
+  return recorded(reference, file,
+                  function.call("postprocess", {{"network", given.path()}, {"output", path_of(file)}}));
+}
+
+Item run_config_script(const Reference& reference, const Model& network, const std::string& interpreter) {
+  require_python(reference);
+  const TemporaryModel given(network);
+  PythonFunction function("network", reference, interpreter);
+  return function.call("configure", {{"network", given.path()}});
+}
+
+Item run_config_postprocess_script(const Reference& reference, const Model& network, const Item& config,
+                                   const std::string& interpreter) {
+  require_python(reference);
+  const TemporaryModel given(network);
+  PythonFunction function("network", reference, interpreter);
+  return function.call("postprocess_config", {{"network", given.path()}, {"config", config}});
+}
+
+}  // namespace assay::script

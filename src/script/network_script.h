@@ -1,0 +1,40 @@
+// Scripts that make networks and engine configurations with TensorRT's objects (docs/network-scripts.md).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/graph.h"
+#include "script/item.h"
+#include "script/reference.h"
+
+namespace assay::script {
+
+/// What a network script made.
+struct RecordedNetwork {
+  std::shared_ptr<Model> model;
+  std::vector<std::string> unused;  ///< what it asked for in vain, a sentence each
+};
+
+inline constexpr const char* kNetworkFunction = "load_network";
+inline constexpr const char* kConfigFunction = "load_config";
+inline constexpr const char* kNetworkPostprocessFunction = "postprocess";
+inline constexpr const char* kConfigPostprocessFunction = "postprocess_config";
+
+/// Runs a script in Python that makes a network. Throws Error (kInvalidArgument) that names script, function
+/// and line; what the network breaks of ONNX's rules names the node.
+RecordedNetwork run_network_script(const Reference& reference, const std::string& interpreter = {});
+/// Has a script change a network.
+RecordedNetwork run_network_postprocess_script(const Reference& reference, const Model& network,
+                                               const std::string& interpreter = {});
+
+/// The configuration that a script makes for a network: the dictionary of docs/network-scripts.md. Same
+/// errors.
+Item run_config_script(const Reference& reference, const Model& network, const std::string& interpreter = {});
+/// Has a script change a configuration.
+Item run_config_postprocess_script(const Reference& reference, const Model& network, const Item& config,
+                                   const std::string& interpreter = {});
+
+}  // namespace assay::script
