@@ -217,7 +217,7 @@ std::vector<OptimizationProfile> make_profiles(const std::vector<TensorInfo>& in
     if (profiles.empty())
       warnings.push_back(
           fmt::format("The input '{}' has open extents and no shape was given for it; it becomes {}. "
-                      "The option --shapes says otherwise.",
+                      "Give its shape to run it with another.",
                       info.name, extents_text(extents)));
   };
   for (const ProfileShapes& shapes : given) profiles.push_back(make_profile(inputs, shapes, runs, guessed));

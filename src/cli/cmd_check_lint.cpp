@@ -36,6 +36,10 @@ void add_options(ArgParser& parser) {
       {.names = {"--ignore-external-data"},
        .help = "Leave external data unread. The model is not run then.",
        .arity = Arity::kNone},
+      {.names = {"--fp-to-fp16"},
+       .arity = Arity::kNone,
+       .refusal = "a model is checked as it is in its file. Convert it first: assay convert MODEL "
+                  "--fp-to-fp16 -o half.onnx."},
   };
   add_data_loader_options(parser);
 }

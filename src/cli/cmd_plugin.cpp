@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/python_repr.h"
-#include "cli/command.h"
+#include "cli/cmd_plugin.h"
 #include "cli/options/data_loader.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
@@ -22,7 +22,7 @@
 #include "plugin/pattern_file.h"
 #include "plugin/replace.h"
 
-namespace assay::cli::command_plugin {
+namespace assay::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,19 +46,7 @@ Option plugin_dir_option() {
 void add_search_options(ArgParser& parser, bool can_save) {
   add_common_options(parser);
   OptionGroup& group = parser.add_group("Plugins");
-  group.options = {
-      plugin_dir_option(),
-      {.names = {"--include"},
-       .help = "Look for these plugins only.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "NAME",
-       .exclusive = "plugins"},
-      {.names = {"--exclude"},
-       .help = "Look for all plugins but these.",
-       .arity = Arity::kAtLeastOne,
-       .metavar = "NAME",
-       .exclusive = "plugins"},
-  };
+  group.options = plugin_choice_options();
   if (can_save)
     group.options.push_back({.names = {"-o", "--output"},
                              .help = "Where to save what was found; default: config.yaml beside the model.",
@@ -81,7 +69,7 @@ void add_replace_options(ArgParser& parser) {
 }
 
 /// The folder, which must be there.
-fs::path plugin_dir(const ParsedArgs& args) {
+fs::path existing_plugin_dir(const ParsedArgs& args) {
   const fs::path dir = fs::absolute(args.text("--plugin-dir").value()).lexically_normal();
   std::error_code ec;
   if (!fs::is_directory(dir, ec))
@@ -155,13 +143,6 @@ void change_outputs(const ParsedArgs& args, Model& model) {
   if (const auto outputs = args.list("--onnx-exclude-outputs")) unmark_outputs(model, *outputs);
 }
 
-std::shared_ptr<Model> load(const CommandContext& context, const std::string& path) {
-  const ParsedArgs& args = context.args();
-  const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
-  with_context([&] { return "in " + path; }, [&] { change_outputs(args, *model); });
-  return model;
-}
-
 std::string read_path(const ParsedArgs& args) {
   if (args.has("--input-shapes")) log::warning("--input-shapes has no effect on plugins; it is ignored.");
   warn_about_unused_data_options(args, "plugins");
@@ -192,9 +173,34 @@ std::string count_text(const std::vector<std::pair<std::string, size_t>>& counts
   return "{" + text + "}";
 }
 
-std::vector<PluginMatches> find_matches(const CommandContext& context, const std::string& path) {
-  const ParsedArgs& args = context.args();
-  const fs::path dir = plugin_dir(args);
+}  // namespace
+
+std::vector<Option> plugin_choice_options() {
+  return {
+      plugin_dir_option(),
+      {.names = {"--include"},
+       .help = "Look for these plugins only.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME",
+       .exclusive = "plugins"},
+      {.names = {"--exclude"},
+       .help = "Look for all plugins but these.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "NAME",
+       .exclusive = "plugins"},
+  };
+}
+
+std::shared_ptr<Model> load_plugin_model(const ParsedArgs& args, const std::string& path,
+                                         const Registries& registries) {
+  const std::shared_ptr<Model> model = load_onnx_model(args, path, registries.ops);
+  with_context([&] { return "in " + path; }, [&] { change_outputs(args, *model); });
+  return model;
+}
+
+std::vector<PluginMatches> find_plugin_matches(const ParsedArgs& args, const std::string& path,
+                                               const Registries& registries) {
+  const fs::path dir = existing_plugin_dir(args);
   std::vector<PluginMatches> found;
   std::vector<std::pair<std::string, size_t>> counts;
   PluginClaims claims;
@@ -203,7 +209,7 @@ std::vector<PluginMatches> find_matches(const CommandContext& context, const std
     log::info("checking {} in model", plugin);
     const PluginPattern pattern = read_pattern(dir / plugin);
     if (model == nullptr) {
-      model = load(context, path);
+      model = load_plugin_model(args, path, registries);
       infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
     }
     found.push_back(match_plugin(pattern, *model, claims));
@@ -215,26 +221,19 @@ std::vector<PluginMatches> find_matches(const CommandContext& context, const std
   return found;
 }
 
-int run_list(CommandContext& context) {
-  find_matches(context, read_path(context.args()));
-  return 0;
-}
-
-int run_match(CommandContext& context) {
-  const ParsedArgs& args = context.args();
-  const std::string path = read_path(args);
-  const std::vector<PluginMatches> found = find_matches(context, path);
-  const std::string config =
-      args.text("-o").value_or(fs::absolute(beside(path, "config.yaml")).lexically_normal().string());
-  AtomicFile file(config);
+void save_plugin_matches(const std::vector<PluginMatches>& found, const std::string& path) {
+  AtomicFile file(path);
   file.write(plugin_config_text(found));
   file.commit();
-  log::info("Matching subgraphs saved to {}", config);
-  return 0;
+  log::info("Matching subgraphs saved to {}", path);
 }
 
-/// A plugin's own way of replacing is Python, which cannot be run.
-void refuse_own_replacement(const fs::path& dir, const std::string& plugin) {
+std::string plugin_config_beside(const std::string& model_path) {
+  return fs::absolute(beside(model_path, "config.yaml")).lexically_normal().string();
+}
+
+void refuse_own_replacement(const ParsedArgs& args, const std::string& plugin) {
+  const fs::path dir = existing_plugin_dir(args);
   const fs::path script = dir / plugin / kPythonPatternFile;
   std::error_code ec;
   if (!fs::exists(script, ec) || fs::exists(dir / plugin / kPatternFile, ec)) return;
@@ -245,6 +244,22 @@ void refuse_own_replacement(const fs::path& dir, const std::string& plugin) {
         "The plugin {} replaces by a Python function of its own, replace_with_plugin in {}, and this build "
         "runs no Python. Describe the plugin in a file {} beside it (docs/plugins.md), or use Polygraphy.",
         plugin, script.string(), kPatternFile);
+}
+
+namespace command_plugin {
+namespace {
+
+int run_list(CommandContext& context) {
+  find_plugin_matches(context.args(), read_path(context.args()), context.registries());
+  return 0;
+}
+
+int run_match(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const std::string path = read_path(args);
+  const std::vector<PluginMatches> found = find_plugin_matches(args, path, context.registries());
+  save_plugin_matches(found, args.text("-o").value_or(plugin_config_beside(path)));
+  return 0;
 }
 
 void replace_all(PluginReplacer& replacer, const PluginMatches& plugin) {
@@ -267,11 +282,11 @@ void replace_all(PluginReplacer& replacer, const PluginMatches& plugin) {
 int run_replace(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const std::string path = read_path(args);
-  const fs::path dir = plugin_dir(args);
-  const std::shared_ptr<Model> model = load(context, path);
+  existing_plugin_dir(args);
+  const std::shared_ptr<Model> model = load_plugin_model(args, path, context.registries());
   const std::string config = args.text("--config").value_or(beside(path, "config.yaml"));
   const std::vector<PluginMatches> plugins = load_plugin_config(config);
-  for (const PluginMatches& plugin : plugins) refuse_own_replacement(dir, plugin.name);
+  for (const PluginMatches& plugin : plugins) refuse_own_replacement(args, plugin.name);
   with_context([&] { return "in " + config; },
                [&] {
                  PluginReplacer replacer(*model);
@@ -306,7 +321,8 @@ constexpr Command kReplaceCommand = {
     .add_options = add_replace_options,
     .run = run_replace,
 };
-constexpr const Command* kSubcommands[] = {&kMatchCommand, &kListCommand, &kReplaceCommand};
+constexpr const Command* kSubcommands[] = {&kMatchCommand, &kListCommand, &kReplaceCommand,
+                                           &command_plugin_autotune::def};
 
 }  // namespace
 
@@ -319,4 +335,5 @@ constinit const Command def = {
     .subcommands = kSubcommands,
 };
 
-}  // namespace assay::cli::command_plugin
+}  // namespace command_plugin
+}  // namespace assay::cli

@@ -56,6 +56,7 @@ struct OutputComparison {
   std::vector<ShapeStep> shape_steps = {};     ///< how it was brought into shape, or why it could not be
   std::optional<ErrorArrays> errors = {};      ///< of kSimple
   bool has_zeros = false;                      ///< kSimple: the second output holds a zero that is divided by
+  std::string obstacle_reason = {};            ///< of Obstacle::kMetric: a sentence without a full stop
   int64_t different_strings = -1;              ///< both outputs are strings; -1: they are not
   std::vector<IndexMismatch> mismatches = {};  ///< of kIndices
 };
@@ -155,6 +156,8 @@ class Comparison {
  public:
   virtual ~Comparison() = default;
   virtual CompareFunction function() const = 0;
+  /// Makes ready what it needs, before anything is compared. Throws Error for what is missing.
+  virtual void open() const {}
   virtual std::string label() const { return std::string(compare_function_label(function())); }
   /// Throws Error.
   virtual FunctionResult compare(const OutputSource& source0, const OutputSource& source1,

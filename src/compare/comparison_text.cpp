@@ -121,6 +121,9 @@ void print_obstacle(const OutputComparison& c, bool remedy) {
   if (c.result.obstacle == Obstacle::kTypes)
     return log::error("FAILED | Output: '{}' | Cannot compare {} with {} outputs.", pair.name0,
                       dtype_name(pair.output0.dtype()), dtype_name(pair.output1.dtype()));
+  if (c.result.obstacle == Obstacle::kMetric)
+    return log::error("FAILED | Output: '{}' | {} cannot be computed: {}.", pair.name0,
+                      compare_function_label(c.function), c.obstacle_reason);
   log::error(
       "FAILED | Output: `{}` | Will not compare outputs of different shapes.\nNote: Output shapes are {} and "
       "{}.",

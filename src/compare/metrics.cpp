@@ -158,13 +158,19 @@ double default_threshold(CompareFunction metric) {
 MetricComparison::MetricComparison(CompareFunction metric, MetricOptions options)
     : metric_(metric), options_(std::move(options)) {
   require(metric == CompareFunction::kL2 || metric == CompareFunction::kCosineSimilarity ||
-              metric == CompareFunction::kPsnr || metric == CompareFunction::kSnr,
+              metric == CompareFunction::kPsnr || metric == CompareFunction::kSnr ||
+              (metric == CompareFunction::kLpips && options_.measure != nullptr),
           ErrorCode::kInvalidArgument, "{} is not a metric that this build computes",
           compare_function_label(metric));
 }
 
 Threshold MetricComparison::threshold_for(const std::string& output) const {
   return MetricThreshold{options_.threshold.get(output, default_threshold(metric_))};
+}
+
+std::variant<double, std::string> MetricComparison::measure(const Tensor& a, const Tensor& b) const {
+  if (options_.measure != nullptr) return options_.measure->measure(a, b);
+  return value_of(metric_, a, b);
 }
 
 void MetricComparison::begin(const OutputSource& source0, const OutputSource& source1,
@@ -184,7 +190,13 @@ OutputResult MetricComparison::compare_pair(const OutputPair& pair, PairCache&, 
   result.output = pair.name0;
   result.other = pair.name1;
   result.threshold = threshold;
-  result.metrics = value_of(metric_, prepared.pair.output0, prepared.pair.output1);
+  const std::variant<double, std::string> value = measure(prepared.pair.output0, prepared.pair.output1);
+  if (const auto* number = std::get_if<double>(&value)) {
+    result.metrics = *number;
+  } else {
+    result.obstacle = Obstacle::kMetric;
+    comparison.obstacle_reason = std::get<std::string>(value);
+  }
   result.passed = meets(metric_, result.metrics, threshold);
   observer.on_output_end(comparison);
   return result;

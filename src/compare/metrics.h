@@ -1,7 +1,10 @@
 // Comparisons by a single number for a whole output: distance, angle, signal to noise.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <variant>
 
 #include "compare/comparison.h"
 
@@ -18,23 +21,39 @@ double peak_signal_to_noise(const Tensor& a, const Tensor& b);
 /// Signal-to-noise ratio in decibels, of the signal a with the noise a - b. Same errors.
 double signal_to_noise(const Tensor& a, const Tensor& b);
 
+/// A number for two outputs that something else computes.
+class OutputMeasure {
+ public:
+  virtual ~OutputMeasure() = default;
+  /// Makes it ready, so that what is missing is known before anything runs. Throws Error.
+  virtual void open() = 0;
+  /// For two outputs of one shape; or a sentence without a full stop that says why there is none. Throws
+  /// Error.
+  virtual std::variant<double, std::string> measure(const Tensor& a, const Tensor& b) = 0;
+};
+
 /// Compares by one of these numbers.
 struct MetricOptions {
   bool check_shapes = true;
   /// The most that a distance may be, the least that the other metrics must; default_threshold() without one.
   PerOutput<Tolerance> threshold;
+  std::shared_ptr<OutputMeasure> measure = {};  ///< for kLpips, which this module does not compute itself
 };
 
 /// 1e-5, 0.997, 30 dB, 20 dB, 0.1 for kL2, kCosineSimilarity, kPsnr, kSnr, kLpips.
 double default_threshold(CompareFunction metric);
 
-/// kL2, kCosineSimilarity, kPsnr or kSnr of each output against its threshold. Truth values count as 0 and 1.
-/// NaN fails. Differences of integers do not wrap around.
+/// kL2, kCosineSimilarity, kPsnr, kSnr or kLpips of each output against its threshold. Truth values count as
+/// 0 and 1. NaN fails, and so does an output that cannot be measured. Differences of integers do not wrap
+/// around.
 class MetricComparison : public OutputwiseComparison {
  public:
-  /// Throws Error (kInvalidArgument) for another function.
+  /// Throws Error (kInvalidArgument) for another function, and for kLpips without MetricOptions::measure.
   MetricComparison(CompareFunction metric, MetricOptions options);
   CompareFunction function() const override { return metric_; }
+  void open() const override {
+    if (options_.measure != nullptr) options_.measure->open();
+  }
   Threshold threshold_for(const std::string& output) const override;
 
  protected:
@@ -44,6 +63,8 @@ class MetricComparison : public OutputwiseComparison {
                             CompareObserver& observer) const override;
 
  private:
+  std::variant<double, std::string> measure(const Tensor& a, const Tensor& b) const;
+
   CompareFunction metric_;
   MetricOptions options_;
 };

@@ -80,6 +80,7 @@ enum class Obstacle : uint8_t {
   kNone,
   kShapes,  ///< they differ
   kTypes,   ///< at least one is neither numbers nor, as the other, strings
+  kMetric,  ///< the function has no number for such outputs
 };
 
 /// One output under one function.

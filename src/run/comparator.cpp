@@ -39,6 +39,7 @@ class Comparator {
   }
 
   RunReport run() {
+    for (const auto& function : options_.functions) function->open();
     if (options_.sequential_runners)
       run_sequentially();
     else

@@ -8,6 +8,7 @@
 #include "graph/clone.h"
 #include "script/compare_script.h"
 #include "script/data_script.h"
+#include "script/lpips.h"
 #include "script/network_script.h"
 #include "script/postprocess_script.h"
 
@@ -75,6 +76,20 @@ class ScriptComparison final : public Comparison {
   mutable script::CompareScript script_;
 };
 
+class LpipsMeasure final : public OutputMeasure {
+ public:
+  void open() override {
+    if (lpips_ == nullptr) lpips_ = std::make_unique<script::Lpips>();
+  }
+  std::variant<double, std::string> measure(const Tensor& a, const Tensor& b) override {
+    open();
+    return lpips_->distance(a, b);
+  }
+
+ private:
+  std::unique_ptr<script::Lpips> lpips_;
+};
+
 /// Texts that BackendInfo refers to must be there before it.
 struct RunnerTexts {
   std::string name, prefix, human_name;
@@ -116,6 +131,7 @@ std::shared_ptr<const Postprocess> script_postprocess(script::Reference referenc
 std::shared_ptr<const Comparison> script_comparison(script::Reference reference) {
   return std::make_shared<ScriptComparison>(std::move(reference));
 }
+std::shared_ptr<OutputMeasure> lpips_measure() { return std::make_shared<LpipsMeasure>(); }
 
 std::function<std::shared_ptr<Model>()> script_network(script::Reference reference) {
   return [reference = std::move(reference), made = std::shared_ptr<Model>()]() mutable {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/metrics.h"
 #include "compare/postprocess.h"
 #include "run/data_source.h"
 #include "run/engine_building.h"
@@ -24,6 +25,8 @@ std::shared_ptr<DataSource> script_data(script::Reference reference);
 std::shared_ptr<const Postprocess> script_postprocess(script::Reference reference);
 /// A script that says which outputs agree.
 std::shared_ptr<const Comparison> script_comparison(script::Reference reference);
+/// LPIPS, in the user's interpreter.
+std::shared_ptr<OutputMeasure> lpips_measure();
 
 /// Makes copies of the network that a script makes, which runs once.
 std::function<std::shared_ptr<Model>()> script_network(script::Reference reference);

@@ -142,7 +142,6 @@ DATA = [
     ("run identity.onnx --ref --load-outputs folder", 1, OUT, "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."),
     ("run identity.onnx --ref --load-inputs name.json --save-inputs name.json", 1, ERR, "[!] The load path 'name.json' overlaps the save path 'name.json'. Saving would overwrite or conflict with the data being loaded. Use distinct paths for loading and saving."),
     ("run identity.onnx --ref --compare l2 --l2-threshold abc", 1, ERR, "[!] --l2-threshold: 'abc' is not a number."),
-    ("run identity.onnx --ref --compare perceptual_metrics", 1, ERR, "[!] --compare perceptual_metrics needs the Python packages torch and lpips, and this build runs no Python. Compare with simple, cosine_similarity, psnr or snr."),
     ("run identity.onnx --ref --check-average", 1, ERR, "[!] --check-average is not supported with check_error_stat='elemwise' (the default). Specify --check-error-stat max, mean, median, or quantile."),
     ("run identity.onnx --ref --graph-optimization-level much", 1, ERR, "[!] --graph-optimization-level: much is none of ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, ORT_ENABLE_LAYOUT and ORT_ENABLE_ALL."),
     ("run identity.onnx --ref --onnx-outputs zzz*", 1, ERR, "[!] No outputs were selected. Please check your wildcard patterns."),

@@ -12,6 +12,7 @@
 #include "compare/indices.h"
 #include "compare/metrics.h"
 #include "compare/simple.h"
+#include "run/script_parts.h"
 #include "view/error_pictures.h"
 
 namespace assay::cli {
@@ -226,10 +227,10 @@ std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs
     } else if (f == CompareFunction::kIndices) {
       functions.push_back(std::make_shared<IndicesComparison>(index_tolerance));
     } else if (f == CompareFunction::kLpips) {
-      log::critical(ErrorCode::kUnsupported,
-                    "--compare perceptual_metrics needs the Python packages torch and lpips, and this build "
-                    "runs no Python. "
-                    "Compare with simple, cosine_similarity, psnr or snr.");
+      functions.push_back(std::make_shared<MetricComparison>(
+          f, MetricOptions{.check_shapes = check_shapes,
+                           .threshold = tolerances(args, outputs, "--lpips-threshold"),
+                           .measure = lpips_measure()}));
     } else {
       const auto m =
           std::find_if(kMetrics.begin(), kMetrics.end(), [&](const auto& o) { return o.function == f; });

@@ -82,10 +82,9 @@ std::vector<Format> reorder_path(const Value& v, const Shape& shape, Format from
     path.push_back(next);
     from = next;
   };
-  // Blocks are of float32 only, and nothing goes from them to channels last at once.
+  // Blocks are of float32 only, and nothing goes from them to channels last or to other blocks at once.
   const auto change_layout = [&](Layout layout) {
-    if (from.layout.is_blocked() && layout.is_channels_last()) go({}, from.dtype);
-    if (from.layout.is_channels_last() && layout.is_blocked()) go({}, from.dtype);
+    if (layout != from.layout && !layout.is_row() && !from.layout.is_row()) go({}, from.dtype);
     go(layout, from.dtype);
   };
   if (from.dtype != to.dtype) {

@@ -1,0 +1,32 @@
+// What the subcommands of `assay plugin` have in common; `autotune` has a file of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/graph.h"
+#include "cli/command.h"
+#include "plugin/match.h"
+
+namespace assay::cli {
+
+ASSAY_DECLARE_COMMAND(plugin_autotune)
+
+/// --plugin-dir, --include and --exclude.
+std::vector<Option> plugin_choice_options();
+
+/// The model with the outputs that the options ask for. Throws Error naming the file.
+std::shared_ptr<Model> load_plugin_model(const ParsedArgs& args, const std::string& path,
+                                         const Registries& registries);
+/// Where the chosen plugins match, with lines that say how often each does. Throws Error.
+std::vector<PluginMatches> find_plugin_matches(const ParsedArgs& args, const std::string& path,
+                                               const Registries& registries);
+/// Writes a config.yaml.
+void save_plugin_matches(const std::vector<PluginMatches>& found, const std::string& path);
+/// Where it is unless a path is given.
+std::string plugin_config_beside(const std::string& model_path);
+/// Throws Error for a plugin whose own way of replacing is Python, which cannot be run.
+void refuse_own_replacement(const ParsedArgs& args, const std::string& plugin);
+
+}  // namespace assay::cli

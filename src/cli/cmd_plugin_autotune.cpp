@@ -1,0 +1,356 @@
+// assay plugin autotune: which replacements by plugins make a model faster, found by timing engines.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/log.h"
+#include "base/progress_line.h"
+#include "bench/plugin_tuner.h"
+#include "cli/cmd_plugin.h"
+#include "cli/options/extensions.h"
+#include "cli/options/logging.h"
+#include "cli/options/model.h"
+#include "cli/options/onnx_model.h"
+#include "cli/registries.h"
+#include "cli/values.h"
+#include "plugin/config_file.h"
+#include "run/model_saver.h"
+
+namespace assay::cli::command_plugin_autotune {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Outputs that differ by more, in parts of the largest magnitude, are worth a warning: more than float16
+/// arithmetic explains.
+constexpr double kNotableDifference = 0.01;
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  add_model_options(parser, /*is_required=*/true,
+                    "Shapes of inputs with open extents, for the timing, as in image:[1,3,224,224]; extents "
+                    "of which nothing "
+                    "is said are 1.",
+                    {"--input-shapes", "--inputs"}, Names::kInputs);
+  add_onnx_load_options(parser);
+  add_onnx_output_options(parser);
+  OptionGroup& plugins = parser.add_group("Plugins");
+  plugins.options = plugin_choice_options();
+  plugins.options.insert(plugins.options.end(),
+                         {{.names = {"--plugin-libraries"},
+                           .help = "Extension modules with the operators and tactics of the plugins "
+                                   "(docs/extensions.md), as --extension. One "
+                                   "that cannot be loaded gets a warning.",
+                           .arity = Arity::kAtLeastOne,
+                           .metavar = "FILE"},
+                          {.names = {"--python-plugins"},
+                           .help = "Accepted with a warning: the engine runs no operators in Python.",
+                           .arity = Arity::kAtLeastOne,
+                           .metavar = "FILE"}});
+  parser.add_group("Tuning").options = {
+      {.names = {"--autotune-mode"},
+       .help = "`greedy` tries replacement after replacement and keeps one if the network is then faster; "
+               "`exhaustive` "
+               "tries all sets of replacements. Default: greedy.",
+       .choices = {"greedy", "exhaustive"}},
+      {.names = {"--max-combinations"},
+       .help = "The most sets that `exhaustive` tries; default: 1000.",
+       .metavar = "N",
+       .kind = ValueKind::kInteger},
+      {.names = {"--threshold"},
+       .help =
+           "`exhaustive` stops at a set that saves more than this fraction of the unchanged network's time; "
+           "default: 0.1.",
+       .metavar = "FRACTION",
+       .kind = ValueKind::kNumber},
+      {.names = {"--timing-cache"},
+       .help = "Times of tactics that are known from earlier builds; the file is made or brought up to date.",
+       .metavar = "FILE"},
+      {.names = {"--no-timing-cache"},
+       .help = "Let each build measure all of its tactics anew.",
+       .arity = Arity::kNone},
+      {.names = {"--save-config-yaml"},
+       .help = "Where to save what was found; default: config.yaml beside the model, and with the option "
+               "alone in the "
+               "current folder.",
+       .arity = Arity::kOptional,
+       .metavar = "FILE"},
+      {.names = {"--load-config-yaml"},
+       .help = "Take the matches from this file, as `plugin match` saves it, instead of searching.",
+       .metavar = "FILE"},
+      {.names = {"--skip-autotuning"},
+       .help = "Only search, and save what was found.",
+       .arity = Arity::kNone},
+      {.names = {"--report"}, .help = "Save a report on the tuning as text.", .metavar = "FILE"},
+  };
+}
+
+/// What there is, and what --plugin-libraries adds. A library that fails gets a warning, as upstream's do.
+Registries registries_with_libraries(const CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  Registries all;
+  for (const auto& module : context.registries().extensions) all.add(module);
+  for (const std::string& file : args.list("--python-plugins").value_or(std::vector<std::string>())) {
+    std::error_code ec;
+    if (!fs::exists(file, ec))
+      log::warning("  Plugin file not found: {}", file);
+    else
+      log::warning(
+          "  {} is not imported: the engine runs no operators in Python. Give it the operator in an "
+          "extension module "
+          "(assay template extension) with --plugin-libraries.",
+          file);
+  }
+  const auto libraries = args.list("--plugin-libraries");
+  if (libraries) log::info("Loading plugin libraries...");
+  for (const std::string& file : libraries.value_or(std::vector<std::string>())) {
+    std::error_code ec;
+    if (!fs::exists(file, ec)) {
+      log::warning("  Library not found: {}", file);
+      continue;
+    }
+    const extension::Candidate candidate{.path = fs::absolute(file).string(), .from = "--extension"};
+    try {
+      load_extensions(all, {&candidate, 1});
+      log::info("  Loaded: {}", fs::path(file).filename().string());
+    } catch (const Error& e) {
+      log::warning("  Failed to load {}: {}", file, e.what());
+    }
+  }
+  return all;
+}
+
+std::vector<PluginMatches> matches(const ParsedArgs& args, const std::string& path,
+                                   const Registries& registries) {
+  std::string config;
+  if (const auto given = args.text("--load-config-yaml")) {
+    config = *given;
+  } else {
+    config = args.has("--save-config-yaml") ? args.text("--save-config-yaml").value_or("config.yaml")
+                                            : plugin_config_beside(path);
+    save_plugin_matches(find_plugin_matches(args, path, registries), config);
+  }
+  log::info("Loading plugin config from {}", config);
+  std::vector<PluginMatches> plugins = load_plugin_config(config);
+  const auto is_left_out = [&](const PluginMatches& plugin) {
+    const auto names = [&](const char* option) {
+      return args.list(option).value_or(std::vector<std::string>());
+    };
+    const auto has = [&](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), plugin.name) != list.end();
+    };
+    return (args.has("--include") && !has(names("--include"))) || has(names("--exclude"));
+  };
+  std::erase_if(plugins, is_left_out);
+  for (const PluginMatches& plugin : plugins) refuse_own_replacement(args, plugin.name);
+  return plugins;
+}
+
+bench::ShapeSet shapes_of(const std::vector<InputShape>& given) {
+  bench::ShapeSet set;
+  for (const InputShape& shape : given) {
+    bench::InputExtents extents{.name = shape.name, .extents = {}};
+    for (const Dim& d : shape.dims)
+      if (d.is_known()) extents.extents.push_back(d.value());
+    require(extents.extents.size() == shape.dims.size(), ErrorCode::kInvalidArgument,
+            "--input-shapes: the shape of '{}' must be known to the last extent, since the network is run "
+            "with it",
+            shape.name);
+    set.push_back(std::move(extents));
+  }
+  return set;
+}
+
+struct Tuning {
+  bench::SearchResult search;
+  bench::Performance baseline;
+  size_t builds = 0;
+  double seconds = 0, build_seconds = 0;
+  double difference = 0;  ///< of the best network's outputs from the unchanged one's
+};
+
+std::string names_of(const std::vector<bench::TunedInstance>& instances,
+                     const bench::Replacements& replaced) {
+  std::vector<std::string> names;
+  for (const size_t i : replaced) names.push_back(instances[i].name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Tunes, with lines that say what was decided.
+class Autotune {
+ public:
+  Autotune(const ParsedArgs& args, const std::vector<bench::TunedInstance>& instances,
+           bench::PluginTuner& tuner)
+      : args_(args), instances_(instances), tuner_(tuner) {}
+
+  Tuning run() {
+    const double begin = bench::now();
+    Tuning tuning;
+    tuning.baseline = tuner_.measure_baseline();
+    log::info("Baseline Performance (without plugin replacements): {}", tuning.baseline.text());
+    const bench::SearchOptions options = search_options();
+    if (options.mode == bench::SearchMode::kGreedy)
+      log::info("Starting greedy optimization with {} subgraph patterns", instances_.size());
+    tuning.search = search_replacements(instances_.size(), options, events(tuning));
+    progress_.clear();
+    if (!tuning.search.is_complete)
+      log::info(
+          "Not all sets of replacements were tried: {} were, as --max-combinations and --threshold ask for.",
+          tuning.search.tested);
+    tuning.seconds = bench::now() - begin;
+    tuning.builds = tuner_.builds();
+    tuning.build_seconds = tuner_.build_seconds();
+    return tuning;
+  }
+
+ private:
+  bench::SearchOptions search_options() const {
+    bench::SearchOptions options;
+    if (args_.text("--autotune-mode").value_or("greedy") == "exhaustive")
+      options.mode = bench::SearchMode::kExhaustive;
+    if (const auto most = args_.integer("--max-combinations"))
+      options.most_combinations = static_cast<size_t>(require_at_least("--max-combinations", *most, 1));
+    options.threshold = args_.number("--threshold").value_or(options.threshold);
+    return options;
+  }
+
+  bench::SearchEvents events(Tuning& tuning) {
+    return {
+        .measure = [this](const bench::Replacements& tried,
+                          const bench::Replacements& best) { return tuner_.measure(tried, best); },
+        .on_decision =
+            [this, &tuning](size_t instance, bool is_replaced, const bench::Contest& contest) {
+              progress_.clear();
+              log::info("Decided {} {}: {}", is_replaced ? "to replace" : "not to replace",
+                        instances_[instance].name,
+                        (is_replaced ? contest.performance : contest.best_so_far).text());
+              if (is_replaced) note_difference(tuning);
+            },
+        .on_best =
+            [this, &tuning](size_t number, const bench::Contest& contest) {
+              progress_.clear();
+              log::info("New best strategy found (combination {}): {}", number, contest.performance.text());
+              note_difference(tuning);
+            },
+        .on_failure =
+            [this](const bench::Replacements& tried, const std::string& reason) {
+              progress_.clear();
+              log::warning("Failed to test replacement for {}: {}", names_of(instances_, tried), reason);
+            },
+        .on_progress =
+            [this](size_t done, size_t most) {
+              progress_.show(fmt::format("timing network {} of {}", done + 1, most));
+            },
+    };
+  }
+
+  void note_difference(Tuning& tuning) {
+    tuning.difference = tuner_.difference();
+    if (!(tuning.difference <= kNotableDifference))
+      log::warning(
+          "With it the outputs differ from the unchanged network's by up to {:.3g} of their largest "
+          "magnitude. Compare "
+          "the saved model before you use it: assay run --ref.",
+          tuning.difference);
+  }
+
+  const ParsedArgs& args_;
+  const std::vector<bench::TunedInstance>& instances_;
+  bench::PluginTuner& tuner_;
+  ProgressLine progress_;
+};
+
+std::string list_text(const std::vector<std::string>& names) {
+  return names.empty() ? "N/A" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string report_text(const Tuning& tuning, const std::vector<bench::TunedInstance>& instances) {
+  std::string text = "AutoTuner Optimization Report\n" + std::string(50, '=') + "\n\n";
+  text += fmt::format("Optimization Time: {:.2f}s\n", tuning.seconds);
+  text += fmt::format("Total Combinations Tested: {}\n", tuning.search.tested);
+  text += fmt::format("Number of Engine Builds: {}\n", tuning.builds);
+  text += fmt::format("Total Compilation Time: {:.2f}s\n", tuning.build_seconds);
+  text += fmt::format("\nBaseline Performance:\n  {}\n", tuning.baseline.text());
+  text += fmt::format("\nBest Performance:\n  {}\n", tuning.search.performance.text());
+  text += fmt::format("\nLargest difference of its outputs: {:.3g} of the largest magnitude\n",
+                      tuning.difference);
+  text += fmt::format("\nBest Strategy ({} replacements):\n", tuning.search.best.size());
+  size_t number = 0;
+  for (const size_t i : tuning.search.best) {
+    const bench::TunedInstance& chosen = instances[i];
+    text += fmt::format("  {}. {} ({})\n     Inputs: {}\n     Outputs: {}\n", ++number, chosen.plugin->op,
+                        chosen.plugin->name, list_text(chosen.instance->inputs),
+                        list_text(chosen.instance->outputs));
+    if (!chosen.instance->graph.empty()) text += fmt::format("     Graph: {}\n", chosen.instance->graph);
+  }
+  return text;
+}
+
+std::shared_ptr<TimingCache> open_cache(const ParsedArgs& args, const Runtime& runtime) {
+  if (args.has("--no-timing-cache")) return nullptr;
+  auto cache = std::make_shared<TimingCache>(runtime.timing_environment());
+  std::error_code ec;
+  if (const auto path = args.text("--timing-cache"); path && fs::exists(*path, ec)) cache->load(*path);
+  return cache;
+}
+
+int run(CommandContext& context) {
+  const ParsedArgs& args = context.args();
+  const ModelOptions given = read_model_options(args);
+  const ModelSaveOptions save = read_onnx_save_options(args, kOutputOption);
+  context.announce();
+  const Registries registries = registries_with_libraries(context);
+  const std::vector<PluginMatches> plugins = matches(args, given.path, registries);
+  if (args.has("--skip-autotuning")) return 0;
+
+  const std::shared_ptr<Model> model = load_plugin_model(args, given.path, registries);
+  const std::vector<bench::TunedInstance> instances = bench::instances_of(plugins);
+  if (instances.empty())
+    log::critical(ErrorCode::kNotFound, "No optimization strategy found: no plugin matches anything in {}.",
+                  given.path);
+  const Runtime runtime(registries.for_runtime());
+  const std::shared_ptr<TimingCache> cache = open_cache(args, runtime);
+  std::vector<std::string> warnings;
+  bench::PluginTuner tuner(runtime, model, instances, cache, shapes_of(given.input_shapes), warnings);
+  for (const std::string& sentence : warnings) log::warning("{}", sentence);
+  const Tuning tuning = Autotune(args, instances, tuner).run();
+  if (const auto path = args.text("--timing-cache"); path && cache != nullptr) cache->save(*path);
+  if (tuning.search.best.empty())
+    log::critical(ErrorCode::kInvalidArgument,
+                  "No optimization strategy found: with none of the {} replacements was the network "
+                  "measurably faster. Nothing is "
+                  "saved.",
+                  instances.size());
+  log::info("Best strategy: {} replacements", tuning.search.best.size());
+  save_onnx_model(*bench::replace_instances(*model, instances, tuning.search.best), save);
+  log::info("Optimized model saved to: {}", save.path);
+  if (const auto path = args.text("--report")) {
+    AtomicFile file(*path);
+    file.write(report_text(tuning, instances));
+    file.commit();
+    log::info("Optimization report saved to: {}", *path);
+  }
+  log::finish("Optimization completed successfully!");
+  return 0;
+}
+
+}  // namespace
+
+extern constinit const Command def;
+constinit const Command def = {
+    .name = "autotune",
+    .summary = "Replace what plugins make faster.",
+    .description =
+        "Finds the subgraphs that plugins can replace, builds engines with and without them, times these in "
+        "turns, and saves the "
+        "model with the replacements that make it faster. A replacement counts as faster when it is in every "
+        "part of the "
+        "measurement.",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace assay::cli::command_plugin_autotune

@@ -1,0 +1,29 @@
+#include "engine/tactics/reorder.h"
+
+#include <gtest/gtest.h>
+
+#include "assay/graph.h"
+
+namespace assay::engine {
+namespace {
+
+// Modules may ask for blocks of another width than the kernels beside them.
+TEST(ReorderPath, EveryLayoutIsReachedThroughRows) {
+  Model model;
+  Value* v = model.graph->add_value("v");
+  v->type = {.dtype = DType::kFloat32, .dims = Dims{1, 32, 6, 6}};
+  const Shape shape = {1, 32, 6, 6};
+  const Layout layouts[] = {{}, Layout::channels_last(), {4}, {8}, {16}};
+  for (const Layout from : layouts)
+    for (const Layout to : layouts) {
+      Layout at = from;
+      for (const Format& next : reorder_path(*v, shape, from, to)) {
+        EXPECT_TRUE(at.is_row() || next.layout.is_row()) << from.str() << " to " << to.str();
+        at = next.layout;
+      }
+      EXPECT_EQ(at, to) << from.str();
+    }
+}
+
+}  // namespace
+}  // namespace assay::engine
