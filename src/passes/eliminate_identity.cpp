@@ -48,7 +48,7 @@ bool slices_everything(const Node& n) {
 bool reduces_ones(const Node& n) {
   for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
     if (is_op(n, op)) {
-      const std::optional<Reduction> r = reduction_of(n);
+      const std::optional<AxisReduction> r = reduction_of(n);
       const Dims* dims = dims_of(n.input(0));
       return r && r->keeps && dims != nullptr && std::all_of(r->axes.begin(), r->axes.end(), [&](int64_t a) {
                return (*dims)[static_cast<size_t>(a)].same_as(Dim(1));

@@ -27,7 +27,7 @@ std::optional<Found> root_mean_square(const Node& sqrt, const PassContext& conte
   const size_t side = scalar_of(add->input(1)) ? 0 : 1;
   const std::optional<double> epsilon = scalar_of(add->input(1 - side));
   const Node* mean = inner(add->input(side), "ReduceMean", *add, context);
-  const std::optional<Reduction> r = mean != nullptr ? reduction_of(*mean) : std::nullopt;
+  const std::optional<AxisReduction> r = mean != nullptr ? reduction_of(*mean) : std::nullopt;
   const Node* square = mean != nullptr ? inner(mean->input(0), "Pow", *mean, context) : nullptr;
   if (square == nullptr && mean != nullptr) square = inner(mean->input(0), "Mul", *mean, context);
   if (!epsilon || !r || !r->keeps || square == nullptr) return std::nullopt;

@@ -18,7 +18,7 @@ bool composes(const Node& n) {
 }
 
 /// The axes of x that an axis list of the reduced value means.
-std::vector<int64_t> axes_before(const Reduction& first, const std::vector<int64_t>& axes) {
+std::vector<int64_t> axes_before(const AxisReduction& first, const std::vector<int64_t>& axes) {
   if (first.keeps) return axes;
   std::vector<int64_t> before;
   for (int64_t a : axes) {
@@ -29,10 +29,11 @@ std::vector<int64_t> axes_before(const Reduction& first, const std::vector<int64
   return before;
 }
 
-std::optional<Patch> merge(const Node& n, const Node& before, const Reduction& first, const PassContext& context) {
-  const std::optional<Reduction> second = reduction_of(n);
+std::optional<Patch> merge(const Node& n, const Node& before, const AxisReduction& first,
+                           const PassContext& context) {
+  const std::optional<AxisReduction> second = reduction_of(n);
   if (!second || n.op_type != before.op_type || !composes(n) || first.keeps != second->keeps) return std::nullopt;
-  Reduction both = first;
+  AxisReduction both = first;
   for (const int64_t a : axes_before(first, second->axes))
     if (std::find(both.axes.begin(), both.axes.end(), a) == both.axes.end()) both.axes.push_back(a);
   std::sort(both.axes.begin(), both.axes.end());
@@ -44,7 +45,7 @@ std::optional<Patch> merge(const Node& n, const Node& before, const Reduction& f
 }
 
 /// The extents of the reduced value with the reduced axes kept or dropped.
-Dims reduced(const Dims& in, const Reduction& r) {
+Dims reduced(const Dims& in, const AxisReduction& r) {
   Dims out;
   for (size_t i = 0; i < in.size(); ++i) {
     const bool goes = std::find(r.axes.begin(), r.axes.end(), static_cast<int64_t>(i)) != r.axes.end();
@@ -54,7 +55,8 @@ Dims reduced(const Dims& in, const Reduction& r) {
 }
 
 /// Squeeze, Unsqueeze or Reshape that does what keeping or dropping the axes would.
-std::optional<Patch> keep_or_drop(const Node& n, const Node& before, Reduction first, const PassContext& context) {
+std::optional<Patch> keep_or_drop(const Node& n, const Node& before, AxisReduction first,
+                                  const PassContext& context) {
   if (!is_op(n, "Unsqueeze") && !is_op(n, "Squeeze") && !is_op(n, "Reshape")) return std::nullopt;
   const Dims *in = dims_of(before.input(0)), *out = dims_of(n.output(0));
   if (in == nullptr || out == nullptr) return std::nullopt;
@@ -75,7 +77,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (n.output(0) == nullptr || x == nullptr || x->producer() == nullptr || context.sole_consumer(x) != &n)
     return std::nullopt;
   const Node& before = *x->producer();
-  const std::optional<Reduction> first = reduction_of(before);
+  const std::optional<AxisReduction> first = reduction_of(before);
   if (!first || &before.graph() != &n.graph()) return std::nullopt;
   if (std::optional<Patch> patch = merge(n, before, *first, context)) return patch;
   return keep_or_drop(n, before, *first, context);

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-std::optional<Reduction> reduction_of(const Node& n) {
+std::optional<AxisReduction> reduction_of(const Node& n) {
   if (!n.op_type.starts_with("Reduce") || !is_op(n, n.op_type)) return std::nullopt;
   const int rank = rank_of(n.input(0));
   std::optional<std::vector<int64_t>> axes = ints_parameter(n, "axes", 1);
@@ -21,10 +21,11 @@ std::optional<Reduction> reduction_of(const Node& n) {
   axes = from_front(std::move(*axes), rank);
   if (!axes || axes->empty()) return std::nullopt;
   std::sort(axes->begin(), axes->end());
-  return Reduction{std::move(*axes), int_attribute(n, "keepdims", 1) != 0};
+  return AxisReduction{std::move(*axes), int_attribute(n, "keepdims", 1) != 0};
 }
 
-void add_reduction(Patch& patch, const Node& like, Value* x, const Reduction& reduction, Value* output, int64_t opset) {
+void add_reduction(Patch& patch, const Node& like, Value* x, const AxisReduction& reduction, Value* output,
+                   int64_t opset) {
   AttributeList attributes = {{"keepdims", int64_t{reduction.keeps}}};
   std::vector<Patch::Ref> inputs = {x};
   if (opset >= (like.op_type == "ReduceSum" ? 13 : 18))

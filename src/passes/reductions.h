@@ -10,15 +10,16 @@
 namespace assay {
 
 /// Of a node of the Reduce family with known axes and rank: axes from the front, ascending.
-struct Reduction {
+struct AxisReduction {
   std::vector<int64_t> axes;
   bool keeps = true;
 };
 
 /// Nothing when the node is none, or reduces nothing, or its axes are not known.
-std::optional<Reduction> reduction_of(const Node& n);
+std::optional<AxisReduction> reduction_of(const Node& n);
 
 /// Adds a reduction by the same operator to a patch, in the form of the model's opset.
-void add_reduction(Patch& patch, const Node& like, Value* x, const Reduction& reduction, Value* output, int64_t opset);
+void add_reduction(Patch& patch, const Node& like, Value* x, const AxisReduction& reduction, Value* output,
+                   int64_t opset);
 
 }  // namespace assay

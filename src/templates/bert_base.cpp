@@ -24,7 +24,7 @@ constexpr float kEpsilon = 1e-12F;
 constexpr Init kInit = Init::truncated_normal(0.02);
 
 /// 0, 1, 2, ...: the positions of the tokens, [1, sequence].
-Value* position_ids(Builder& b, const Scope& s, Value* input_ids) {
+Value* position_ids(TemplateBuilder& b, const Scope& s, Value* input_ids) {
   std::vector<int64_t> ids;
   for (int64_t i = 0; i < (b.is_dynamic() ? kPositions : kSequence); ++i) ids.push_back(i);
   Value* table = b.constant(s, Tensor::from({1, static_cast<int64_t>(ids.size())}, ids));
@@ -34,7 +34,7 @@ Value* position_ids(Builder& b, const Scope& s, Value* input_ids) {
   return b.node(s, "Slice", {table, b.ints(s, {0}), length, b.ints(s, {1})});
 }
 
-Value* embeddings(Builder& b, const Scope& s, Value* input_ids, Value* token_types) {
+Value* embeddings(TemplateBuilder& b, const Scope& s, Value* input_ids, Value* token_types) {
   const auto look_up = [&](const char* table, int64_t rows, Value* ids) {
     const Scope t = s.child(table);
     return b.node(t, "Gather", {b.weight(t, "weight", {rows, kWidth}, kInit), ids}, {{"axis", int64_t{0}}});
@@ -47,14 +47,14 @@ Value* embeddings(Builder& b, const Scope& s, Value* input_ids, Value* token_typ
 }
 
 /// What is added to the scores, [batch, 1, 1, sequence]: 0 where the mask is set, else the lowest float.
-Value* score_bias(Builder& b, const Scope& root, Value* attention_mask) {
+Value* score_bias(TemplateBuilder& b, const Scope& root, Value* attention_mask) {
   Value* mask = unsqueeze(b, root, attention_mask, {1, 2});
   mask = b.node(root, "Cast", {mask}, {{"to", static_cast<int64_t>(DType::kBool)}});
   return b.node(root, "Where",
                 {mask, b.scalar(root, 0), b.scalar(root, std::numeric_limits<float>::lowest())});
 }
 
-Value* self_attention(Builder& b, const Scope& s, Value* x, Value* bias) {
+Value* self_attention(TemplateBuilder& b, const Scope& s, Value* x, Value* bias) {
   Value* query = split_heads(b, s, linear(b, s.child("query"), x, kWidth, kWidth, kInit), kHeads, kHeadWidth);
   Value* key = linear(b, s.child("key"), x, kWidth, kWidth, kInit);
   key = transpose(b, s, reshape(b, s, key, {0, 0, kHeads, kHeadWidth}), {0, 2, 3, 1});
@@ -65,7 +65,7 @@ Value* self_attention(Builder& b, const Scope& s, Value* x, Value* bias) {
   return merge_heads(b, s, b.node(s, "MatMul", {weights, value}), kHeads, kHeadWidth);
 }
 
-Value* layer(Builder& b, const Scope& s, Value* x, Value* bias) {
+Value* layer(TemplateBuilder& b, const Scope& s, Value* x, Value* bias) {
   const Scope attention = s.child("attention"), output = s.child("output");
   const auto add_and_norm = [&](const Scope& at, Value* branch, Value* stream) {
     return layer_norm(b, at.child("LayerNorm"), b.node(at, "Add", {branch, stream}), kWidth, kEpsilon);
@@ -81,7 +81,7 @@ Value* layer(Builder& b, const Scope& s, Value* x, Value* bias) {
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "bert_base");
+  TemplateBuilder b(options, "bert_base");
   const Scope root;
   const Dim sequence = b.is_dynamic() ? Dim::symbol("sequence") : Dim(kSequence);
   const Dims ids = {b.batch(), sequence};

@@ -41,7 +41,7 @@ std::string Scope::key(std::string_view leaf) const {
   return key_.empty() ? std::string(leaf) : fmt::format("{}.{}", key_, leaf);
 }
 
-Builder::Builder(const TemplateOptions& options, std::string graph_name) : options_(options) {
+TemplateBuilder::TemplateBuilder(const TemplateOptions& options, std::string graph_name) : options_(options) {
   model_->graph->name = std::move(graph_name);
   model_->opsets = {{"", options.opset}};
   model_->ir_version = ir_version_for(options.opset);
@@ -49,24 +49,24 @@ Builder::Builder(const TemplateOptions& options, std::string graph_name) : optio
   model_->producer_version = kVersion;
 }
 
-Value* Builder::input(std::string name, DType dtype, Dims dims) {
+Value* TemplateBuilder::input(std::string name, DType dtype, Dims dims) {
   return model_->graph->add_input(std::move(name), Type::tensor(dtype, std::move(dims)));
 }
 
-void Builder::output(Value* v, std::string name, DType dtype, Dims dims) {
+void TemplateBuilder::output(Value* v, std::string name, DType dtype, Dims dims) {
   v->rename(std::move(name));
   v->type = Type::tensor(dtype, std::move(dims));
   model_->graph->outputs.push_back(v);
 }
 
-std::string Builder::numbered(std::string name) {
+std::string TemplateBuilder::numbered(std::string name) {
   const int n = uses_[name]++;
   return n == 0 ? name : fmt::format("{}_{}", name, n);
 }
 
-std::vector<Value*> Builder::node_with_outputs(const Scope& scope, std::string_view op_type,
-                                               std::vector<Value*> inputs, AttributeList attributes,
-                                               int outputs) {
+std::vector<Value*> TemplateBuilder::node_with_outputs(const Scope& scope, std::string_view op_type,
+                                                       std::vector<Value*> inputs, AttributeList attributes,
+                                                       int outputs) {
   const std::string name = numbered(fmt::format("{}/{}", scope.path(), op_type));
   std::vector<Value*> values;
   for (int i = 0; i < outputs; ++i)
@@ -75,36 +75,40 @@ std::vector<Value*> Builder::node_with_outputs(const Scope& scope, std::string_v
   return values;
 }
 
-Value* Builder::node(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs,
-                     AttributeList attributes) {
+Value* TemplateBuilder::node(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs,
+                             AttributeList attributes) {
   return node_with_outputs(scope, op_type, std::move(inputs), std::move(attributes), 1).front();
 }
 
-Tensor Builder::draw(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init) const {
+Tensor TemplateBuilder::draw(const Scope& scope, std::string_view leaf, const Shape& shape,
+                             const Init& init) const {
   if (!has_weights()) return weights_without_memory(shape);
   return random_weights(options_.seed, scope.key(leaf), shape, init);
 }
 
-Value* Builder::add_weight(const Scope& scope, std::string_view leaf, Tensor values) {
+Value* TemplateBuilder::add_weight(const Scope& scope, std::string_view leaf, Tensor values) {
   return model_->graph->add_constant(scope.key(leaf), std::move(values));
 }
 
-Value* Builder::weight(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init) {
+Value* TemplateBuilder::weight(const Scope& scope, std::string_view leaf, const Shape& shape,
+                               const Init& init) {
   return add_weight(scope, leaf, draw(scope, leaf, shape, init));
 }
 
-Value* Builder::constant(const Scope& scope, Tensor values) {
+Value* TemplateBuilder::constant(const Scope& scope, Tensor values) {
   const std::string name = numbered(fmt::format("{}/Constant", scope.path()));
   return model_->graph->add_constant(name + "_output_0", std::move(values));
 }
 
-Value* Builder::ints(const Scope& scope, const std::vector<int64_t>& values) {
+Value* TemplateBuilder::ints(const Scope& scope, const std::vector<int64_t>& values) {
   return constant(scope, Tensor::vector(values));
 }
 
-Value* Builder::scalar(const Scope& scope, float value) { return constant(scope, Tensor::scalar(value)); }
+Value* TemplateBuilder::scalar(const Scope& scope, float value) {
+  return constant(scope, Tensor::scalar(value));
+}
 
-std::shared_ptr<Model> Builder::finish() { return std::move(model_); }
+std::shared_ptr<Model> TemplateBuilder::finish() { return std::move(model_); }
 
 bool is_parameter_name(std::string_view name) {
   return !name.starts_with('/') && !name.ends_with(".running_mean") && !name.ends_with(".running_var");

@@ -32,9 +32,9 @@ class Scope {
 };
 
 /// Builds one model. Nodes are added in the order of the calls, which is topological.
-class Builder {
+class TemplateBuilder {
  public:
-  Builder(const TemplateOptions& options, std::string graph_name);
+  TemplateBuilder(const TemplateOptions& options, std::string graph_name);
 
   int64_t opset() const { return options_.opset; }
   bool is_dynamic() const { return !options_.batch.has_value(); }

@@ -23,8 +23,8 @@ TEST(Scope, NamesModulesAsTheExporterAndTheStateDictDo) {
   EXPECT_EQ(listed.key("bias"), "encoder.layer.11.output.bias");
 }
 
-TEST(Builder, NumbersRepeatedNodesAndConstants) {
-  Builder b({}, "test");
+TEST(TemplateBuilder, NumbersRepeatedNodesAndConstants) {
+  TemplateBuilder b({}, "test");
   const Scope s = Scope().child("block");
   Value* x = b.input("x", DType::kFloat32, {2});
   x = b.node(s, "Add", {x, b.scalar(s, 1)});
@@ -39,7 +39,7 @@ TEST(Builder, NumbersRepeatedNodesAndConstants) {
   EXPECT_EQ(model->graph->outputs.at(0)->name(), "y");
 }
 
-TEST(Builder, TellsParametersFromOtherConstants) {
+TEST(TemplateBuilder, TellsParametersFromOtherConstants) {
   EXPECT_TRUE(is_parameter_name("layer1.0.conv1.weight"));
   EXPECT_TRUE(is_parameter_name("cls_token"));
   EXPECT_FALSE(is_parameter_name("layer1.0.bn1.running_mean"));
@@ -50,30 +50,30 @@ TEST(Builder, TellsParametersFromOtherConstants) {
 /// The one node that `build` adds for an opset.
 template <typename Build>
 std::shared_ptr<Model> in_opset(int64_t opset, Build build) {
-  Builder b({.opset = opset}, "test");
+  TemplateBuilder b({.opset = opset}, "test");
   build(b, b.input("x", DType::kFloat32, {1, 4, 8}));
   return b.finish();
 }
 
 TEST(Layers, TakeTheFormOfTheOpset) {
   const Scope s = Scope().child("s");
-  const auto squeeze = [&](Builder& b, Value* x) { unsqueeze(b, s, x, {1}); };
+  const auto squeeze = [&](TemplateBuilder& b, Value* x) { unsqueeze(b, s, x, {1}); };
   EXPECT_EQ(in_opset(12, squeeze)->graph->nodes()[0]->inputs().size(), 1U);
   EXPECT_NE(in_opset(12, squeeze)->graph->nodes()[0]->find_attribute("axes"), nullptr);
   EXPECT_EQ(in_opset(13, squeeze)->graph->nodes()[0]->inputs().size(), 2U);
-  const auto halves = [&](Builder& b, Value* x) { split(b, s, x, 1, {2, 2}); };
+  const auto halves = [&](TemplateBuilder& b, Value* x) { split(b, s, x, 1, {2, 2}); };
   EXPECT_NE(in_opset(12, halves)->graph->nodes()[0]->find_attribute("split"), nullptr);
   EXPECT_EQ(in_opset(13, halves)->graph->nodes()[0]->find_attribute("split"), nullptr);
-  const auto norm = [&](Builder& b, Value* x) { layer_norm(b, s, x, 8, 1e-5F); };
+  const auto norm = [&](TemplateBuilder& b, Value* x) { layer_norm(b, s, x, 8, 1e-5F); };
   EXPECT_EQ(in_opset(16, norm)->graph->nodes().size(), 9U);
   EXPECT_EQ(in_opset(17, norm)->graph->nodes().size(), 1U);
-  const auto exact = [&](Builder& b, Value* x) { gelu(b, s, x); };
+  const auto exact = [&](TemplateBuilder& b, Value* x) { gelu(b, s, x); };
   EXPECT_EQ(in_opset(19, exact)->graph->nodes().size(), 5U);
   EXPECT_EQ(in_opset(20, exact)->graph->nodes().size(), 1U);
 }
 
 TEST(ConvNet, FoldedNormalisationGivesTheSpreadOfTheExplicitOne) {
-  Builder b({.seed = 3}, "test");
+  TemplateBuilder b({.seed = 3}, "test");
   const Feature x = image_input(b, "x", 3, 32, 32);
   const Feature y =
       conv_with_folded_norm(b, Scope().child("conv"), x, {.outputs = 16, .kernel = 3, .pad = 1});
@@ -89,7 +89,7 @@ TEST(ConvNet, FoldedNormalisationGivesTheSpreadOfTheExplicitOne) {
 }
 
 TEST(ConvNet, SplittingKeepsTheStatisticsOfTheChannels) {
-  Builder b({}, "test");
+  TemplateBuilder b({}, "test");
   Feature x = image_input(b, "x", 4, 8, 8);
   x.moments.mean = {1, 2, 3, 4};
   const std::vector<Feature> parts = split_channels(b, Scope().child("s"), x, 2);

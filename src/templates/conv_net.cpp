@@ -39,7 +39,7 @@ Shape conv_weight_shape(const Feature& x, const ConvSpec& spec) {
 int64_t fan_in(const Shape& weights) { return weights.numel(1, weights.size()); }
 
 /// Adds the Conv node for weights and bias (undefined: none).
-Feature convolve(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec, Tensor weights,
+Feature convolve(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec, Tensor weights,
                  Tensor bias, ChannelMoments moments) {
   std::vector<Value*> inputs = {x.value, b.add_weight(s, "weight", std::move(weights))};
   if (bias.defined()) inputs.push_back(b.add_weight(s, "bias", std::move(bias)));
@@ -50,13 +50,13 @@ Feature convolve(Builder& b, const Scope& s, const Feature& x, const ConvSpec& s
 
 }  // namespace
 
-Feature image_input(Builder& b, std::string name, int64_t channels, int64_t height, int64_t width) {
+Feature image_input(TemplateBuilder& b, std::string name, int64_t channels, int64_t height, int64_t width) {
   Value* v = b.input(std::move(name), DType::kFloat32, {b.batch(), channels, height, width});
   ChannelMoments moments = b.has_weights() ? ChannelMoments::uniform_unit(channels) : ChannelMoments{};
   return {v, channels, height, width, moments, moments};
 }
 
-Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec, const Init& init,
+Feature conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec, const Init& init,
              const Init& bias_init) {
   Tensor weights = b.draw(s, "weight", conv_weight_shape(x, spec), init);
   Tensor bias = spec.bias ? b.draw(s, "bias", {spec.outputs}, bias_init) : Tensor();
@@ -65,11 +65,11 @@ Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec,
   return convolve(b, s, x, spec, std::move(weights), std::move(bias), std::move(moments));
 }
 
-Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
+Feature conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
   return conv(b, s, x, spec, Init::he_normal(fan_in(conv_weight_shape(x, spec))), kSmallBias);
 }
 
-Feature conv_transpose_2x(Builder& b, const Scope& s, const Feature& x, int64_t outputs) {
+Feature conv_transpose_2x(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs) {
   Tensor weights = b.draw(s, "weight", {x.channels, outputs, 2, 2}, Init::he_normal(x.channels));
   Tensor bias = b.draw(s, "bias", {outputs}, kSmallBias);
   ChannelMoments moments = conv_transpose_moments(x.moments, weights, bias);
@@ -92,8 +92,8 @@ struct NormParameters {
   ChannelMoments result;
 };
 
-NormParameters norm_parameters(const Builder& b, const Scope& s, const ChannelMoments& x, int64_t channels,
-                               const NormSpec& spec) {
+NormParameters norm_parameters(const TemplateBuilder& b, const Scope& s, const ChannelMoments& x,
+                               int64_t channels, const NormSpec& spec) {
   NormParameters p;
   p.scale = b.draw(s, "weight", {channels}, Init::normal(0.1 * spec.scale, spec.scale));
   p.shift = b.draw(s, "bias", {channels}, Init::normal(0.1, spec.shift));
@@ -113,7 +113,7 @@ NormParameters norm_parameters(const Builder& b, const Scope& s, const ChannelMo
 
 }  // namespace
 
-Feature batch_norm(Builder& b, const Scope& s, const Feature& x, const NormSpec& spec) {
+Feature batch_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const NormSpec& spec) {
   NormParameters p = norm_parameters(b, s, x.moments, x.channels, spec);
   AttributeList attributes = {{"epsilon", static_cast<float>(kBatchNormEpsilon)}, {"momentum", 0.9F}};
   if (b.opset() >= 14) attributes.emplace_back("training_mode", int64_t{0});
@@ -124,7 +124,7 @@ Feature batch_norm(Builder& b, const Scope& s, const Feature& x, const NormSpec&
   return shaped(x, y, std::move(p.result));
 }
 
-Feature conv_with_folded_norm(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
+Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
   const Shape shape = conv_weight_shape(x, spec);
   Tensor weights = b.draw(s, "weight", shape, Init::he_normal(fan_in(shape)));
   const ChannelMoments raw =
@@ -145,24 +145,24 @@ Feature conv_with_folded_norm(Builder& b, const Scope& s, const Feature& x, cons
   return convolve(b, s, x, spec, std::move(weights), std::move(bias), std::move(p.result));
 }
 
-Feature relu(Builder& b, const Scope& s, const Feature& x) {
+Feature relu(TemplateBuilder& b, const Scope& s, const Feature& x) {
   return activated(x, b.node(s, "Relu", {x.value}), relu);
 }
 
-Feature relu6(Builder& b, const Scope& s, const Feature& x) {
+Feature relu6(TemplateBuilder& b, const Scope& s, const Feature& x) {
   return activated(x, b.node(s, "Clip", {x.value, b.scalar(s, 0), b.scalar(s, 6)}), relu6);
 }
 
-Feature silu(Builder& b, const Scope& s, const Feature& x) {
+Feature silu(TemplateBuilder& b, const Scope& s, const Feature& x) {
   Value* gate = b.node(s, "Sigmoid", {x.value});
   return activated(x, b.node(s, "Mul", {x.value, gate}), silu);
 }
 
-Feature add(Builder& b, const Scope& s, const Feature& x, const Feature& y) {
+Feature add(TemplateBuilder& b, const Scope& s, const Feature& x, const Feature& y) {
   return shaped(x, b.node(s, "Add", {x.value, y.value}), sum_moments(x.moments, y.moments));
 }
 
-Feature concat(Builder& b, const Scope& s, const std::vector<Feature>& parts) {
+Feature concat(TemplateBuilder& b, const Scope& s, const std::vector<Feature>& parts) {
   std::vector<Value*> values;
   std::vector<const ChannelMoments*> moments;
   Feature y = parts.front();
@@ -175,7 +175,7 @@ Feature concat(Builder& b, const Scope& s, const std::vector<Feature>& parts) {
   return shaped(y, b.node(s, "Concat", std::move(values), {{"axis", int64_t{1}}}), concat_moments(moments));
 }
 
-std::vector<Feature> split_channels(Builder& b, const Scope& s, const Feature& x, int parts) {
+std::vector<Feature> split_channels(TemplateBuilder& b, const Scope& s, const Feature& x, int parts) {
   const int64_t width = x.channels / parts;
   const std::vector<Value*> values = split(b, s, x.value, 1, Ints(static_cast<size_t>(parts), width));
   std::vector<Feature> result;
@@ -194,7 +194,7 @@ std::vector<Feature> split_channels(Builder& b, const Scope& s, const Feature& x
   return result;
 }
 
-Feature max_pool(Builder& b, const Scope& s, const Feature& x, const Window& window, int64_t reach) {
+Feature max_pool(TemplateBuilder& b, const Scope& s, const Feature& x, const Window& window, int64_t reach) {
   Feature y = x;
   y.height = window.output_extent(x.height);
   y.width = window.output_extent(x.width);
@@ -209,7 +209,7 @@ Feature max_pool(Builder& b, const Scope& s, const Feature& x, const Window& win
   return y;
 }
 
-Feature upsample_2x(Builder& b, const Scope& s, const Feature& x) {
+Feature upsample_2x(TemplateBuilder& b, const Scope& s, const Feature& x) {
   // Until opset 12 the input `roi` was not optional.
   Value* roi = b.opset() < 13 ? b.constant(s, Tensor::vector(std::vector<float>{})) : nullptr;
   Value* scales = b.constant(s, Tensor::vector(std::vector<float>{1, 1, 2, 2}));
@@ -223,12 +223,12 @@ Feature upsample_2x(Builder& b, const Scope& s, const Feature& x) {
   return y;
 }
 
-Value* global_average(Builder& b, const Scope& pool, const Scope& flatten, const Feature& x) {
+Value* global_average(TemplateBuilder& b, const Scope& pool, const Scope& flatten, const Feature& x) {
   Value* mean = b.node(pool, "GlobalAveragePool", {x.value});
   return b.node(flatten, "Flatten", {mean}, {{"axis", int64_t{1}}});
 }
 
-Value* fully_connected(Builder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
+Value* fully_connected(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
                        const Init& init) {
   return b.node(
       s, "Gemm",

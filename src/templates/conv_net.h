@@ -45,39 +45,40 @@ inline constexpr NormSpec kLinearNorm = {1.0, 0.0};
 inline constexpr NormSpec kResidualNorm = {0.5, 0.0};
 
 /// A model input of pixels in [0, 1).
-Feature image_input(Builder& b, std::string name, int64_t channels, int64_t height, int64_t width);
+Feature image_input(TemplateBuilder& b, std::string name, int64_t channels, int64_t height, int64_t width);
 
 /// Weights are He-normal over the fan-in, biases a small normal.
-Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
+Feature conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
 /// conv() whose weights are drawn from `init`.
-Feature conv(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec, const Init& init,
+Feature conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec, const Init& init,
              const Init& bias);
 /// Doubles the extents: kernel 2, stride 2, with bias.
-Feature conv_transpose_2x(Builder& b, const Scope& s, const Feature& x, int64_t outputs);
+Feature conv_transpose_2x(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs);
 /// Running statistics are those that x has.
-Feature batch_norm(Builder& b, const Scope& s, const Feature& x, const NormSpec& spec);
+Feature batch_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const NormSpec& spec);
 /// A convolution and the batch normalisation (kActivatedNorm) behind it as the one Conv with bias that
 /// exporters make of them.
-Feature conv_with_folded_norm(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
+Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
 
-Feature relu(Builder& b, const Scope& s, const Feature& x);
-Feature relu6(Builder& b, const Scope& s, const Feature& x);
+Feature relu(TemplateBuilder& b, const Scope& s, const Feature& x);
+Feature relu6(TemplateBuilder& b, const Scope& s, const Feature& x);
 /// x * Sigmoid(x).
-Feature silu(Builder& b, const Scope& s, const Feature& x);
+Feature silu(TemplateBuilder& b, const Scope& s, const Feature& x);
 
-Feature add(Builder& b, const Scope& s, const Feature& x, const Feature& y);
-Feature concat(Builder& b, const Scope& s, const std::vector<Feature>& parts);
+Feature add(TemplateBuilder& b, const Scope& s, const Feature& x, const Feature& y);
+Feature concat(TemplateBuilder& b, const Scope& s, const std::vector<Feature>& parts);
 /// The channels in equal parts.
-std::vector<Feature> split_channels(Builder& b, const Scope& s, const Feature& x, int parts);
+std::vector<Feature> split_channels(TemplateBuilder& b, const Scope& s, const Feature& x, int parts);
 /// `reach` is the window that an output value has seen in all when pools follow each other; 0: the kernel.
-Feature max_pool(Builder& b, const Scope& s, const Feature& x, const Window& window, int64_t reach = 0);
+Feature max_pool(TemplateBuilder& b, const Scope& s, const Feature& x, const Window& window,
+                 int64_t reach = 0);
 /// Nearest-neighbour, factor 2.
-Feature upsample_2x(Builder& b, const Scope& s, const Feature& x);
+Feature upsample_2x(TemplateBuilder& b, const Scope& s, const Feature& x);
 
 /// GlobalAveragePool and Flatten: [batch, channels].
-Value* global_average(Builder& b, const Scope& pool, const Scope& flatten, const Feature& x);
+Value* global_average(TemplateBuilder& b, const Scope& pool, const Scope& flatten, const Feature& x);
 /// Gemm with weight [outputs, inputs] and bias.
-Value* fully_connected(Builder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
+Value* fully_connected(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
                        const Init& init);
 
 }  // namespace assay

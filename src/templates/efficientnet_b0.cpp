@@ -18,7 +18,7 @@ constexpr int64_t kLastChannels = 1280;
 constexpr int64_t kClasses = 1000;
 
 /// Conv2dNormActivation: convolution, batch normalisation, SiLU.
-Feature conv_norm_silu(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
+Feature conv_norm_silu(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
   Feature y = batch_norm(b, s.item(1), conv(b, s.item(0), x, spec), kActivatedNorm);
   return silu(b, s.item(2), y);
 }
@@ -34,14 +34,14 @@ ChannelMoments gated_moments(const ChannelMoments& x, const ChannelMoments& gate
 }
 
 /// A pooled map varies much less than the map: its moments are the means alone.
-Feature squeezed(Builder& b, const Scope& s, const Feature& x) {
+Feature squeezed(TemplateBuilder& b, const Scope& s, const Feature& x) {
   Feature y{b.node(s, "GlobalAveragePool", {x.value}), x.channels, 1, 1};
   y.moments = {x.moments.mean, std::vector<float>(x.moments.mean.size(), 0.0F)};
   y.before_activation = y.moments;
   return y;
 }
 
-Feature squeeze_excite(Builder& b, const Scope& s, const Feature& x, int64_t squeeze_channels) {
+Feature squeeze_excite(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t squeeze_channels) {
   Feature y = squeezed(b, s.child("avgpool"), x);
   y = conv(b, s.child("fc1"), y, {.outputs = squeeze_channels, .bias = true});
   y = silu(b, s.child("activation"), y);
@@ -56,7 +56,8 @@ Feature squeeze_excite(Builder& b, const Scope& s, const Feature& x, int64_t squ
 }
 
 /// MBConv: expansion, depthwise convolution, squeeze-and-excitation, projection.
-Feature inverted_residual(Builder& b, const Scope& s, const Feature& x, const Stage& stage, int64_t stride) {
+Feature inverted_residual(TemplateBuilder& b, const Scope& s, const Feature& x, const Stage& stage,
+                          int64_t stride) {
   const Scope layers = s.child("block");
   const bool is_residual = stride == 1 && x.channels == stage.channels;
   int i = 0;
@@ -77,7 +78,7 @@ Feature inverted_residual(Builder& b, const Scope& s, const Feature& x, const St
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "efficientnet_b0");
+  TemplateBuilder b(options, "efficientnet_b0");
   const Scope root;
   const Scope features = root.child("features");
   Feature x = image_input(b, "input", 3, 224, 224);

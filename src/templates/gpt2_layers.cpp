@@ -50,7 +50,7 @@ class Gpt2 {
   Value* block(const Scope& s, Value* x, int layer);
   Value* logits(const Scope& s, Value* x);
 
-  Builder b_;
+  TemplateBuilder b_;
   Gpt2Mode mode_;
   Value* input_ids_ = nullptr;
   std::vector<Value*> past_keys_, past_values_, keys_, values_;

@@ -6,43 +6,43 @@ namespace assay {
 
 using Ints = std::vector<int64_t>;
 
-Value* unsqueeze(Builder& b, const Scope& s, Value* x, const Ints& axes) {
+Value* unsqueeze(TemplateBuilder& b, const Scope& s, Value* x, const Ints& axes) {
   if (b.opset() < 13) return b.node(s, "Unsqueeze", {x}, {{"axes", axes}});
   return b.node(s, "Unsqueeze", {x, b.ints(s, axes)});
 }
 
-std::vector<Value*> split(Builder& b, const Scope& s, Value* x, int64_t axis, const Ints& extents) {
+std::vector<Value*> split(TemplateBuilder& b, const Scope& s, Value* x, int64_t axis, const Ints& extents) {
   const int parts = static_cast<int>(extents.size());
   if (b.opset() < 13)
     return b.node_with_outputs(s, "Split", {x}, {{"axis", axis}, {"split", extents}}, parts);
   return b.node_with_outputs(s, "Split", {x, b.ints(s, extents)}, {{"axis", axis}}, parts);
 }
 
-Value* slice(Builder& b, const Scope& s, Value* x, int64_t axis, int64_t first, int64_t last) {
+Value* slice(TemplateBuilder& b, const Scope& s, Value* x, int64_t axis, int64_t first, int64_t last) {
   return b.node(s, "Slice", {x, b.ints(s, {first}), b.ints(s, {last}), b.ints(s, {axis})});
 }
 
-Value* reshape(Builder& b, const Scope& s, Value* x, const Ints& shape) {
+Value* reshape(TemplateBuilder& b, const Scope& s, Value* x, const Ints& shape) {
   return b.node(s, "Reshape", {x, b.ints(s, shape)});
 }
 
-Value* transpose(Builder& b, const Scope& s, Value* x, const Ints& permutation) {
+Value* transpose(TemplateBuilder& b, const Scope& s, Value* x, const Ints& permutation) {
   return b.node(s, "Transpose", {x}, {{"perm", permutation}});
 }
 
-Value* softmax(Builder& b, const Scope& s, Value* x) {
+Value* softmax(TemplateBuilder& b, const Scope& s, Value* x) {
   return b.node(s, "Softmax", {x}, {{"axis", int64_t{-1}}});
 }
 
 namespace {
 
-Value* mean_over_last_axis(Builder& b, const Scope& s, Value* x) {
+Value* mean_over_last_axis(TemplateBuilder& b, const Scope& s, Value* x) {
   return b.node(s, "ReduceMean", {x}, {{"axes", Ints{-1}}, {"keepdims", int64_t{1}}});
 }
 
 }  // namespace
 
-Value* layer_norm(Builder& b, const Scope& s, Value* x, int64_t width, float epsilon) {
+Value* layer_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width, float epsilon) {
   Value* weight = b.weight(s, "weight", {width}, Init::normal(0.1, 1.0));
   Value* bias = b.weight(s, "bias", {width}, Init::normal(0.05));
   if (b.opset() >= 17)
@@ -54,14 +54,14 @@ Value* layer_norm(Builder& b, const Scope& s, Value* x, int64_t width, float eps
   return b.node(s, "Add", {b.node(s, "Mul", {normal, weight}), bias});
 }
 
-Value* gelu(Builder& b, const Scope& s, Value* x) {
+Value* gelu(TemplateBuilder& b, const Scope& s, Value* x) {
   if (b.opset() >= 20) return b.node(s, "Gelu", {x});
   Value* erf = b.node(s, "Erf", {b.node(s, "Div", {x, b.scalar(s, static_cast<float>(std::sqrt(2.0)))})});
   Value* doubled = b.node(s, "Mul", {x, b.node(s, "Add", {erf, b.scalar(s, 1)})});
   return b.node(s, "Mul", {doubled, b.scalar(s, 0.5F)});
 }
 
-Value* gelu_tanh(Builder& b, const Scope& s, Value* x) {
+Value* gelu_tanh(TemplateBuilder& b, const Scope& s, Value* x) {
   if (b.opset() >= 20) return b.node(s, "Gelu", {x}, {{"approximate", std::string("tanh")}});
   constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
   Value* half = b.node(s, "Mul", {x, b.scalar(s, 0.5F)});
@@ -72,16 +72,17 @@ Value* gelu_tanh(Builder& b, const Scope& s, Value* x) {
   return b.node(s, "Mul", {half, factor});
 }
 
-Value* linear(Builder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs, const Init& init) {
+Value* linear(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
+              const Init& init) {
   Value* product = b.node(s, "MatMul", {x, b.weight(s, "weight", {inputs, outputs}, init)});
   return b.node(s, "Add", {b.weight(s, "bias", {outputs}, Init::normal(0.02)), product});
 }
 
-Value* split_heads(Builder& b, const Scope& s, Value* x, int64_t heads, int64_t width) {
+Value* split_heads(TemplateBuilder& b, const Scope& s, Value* x, int64_t heads, int64_t width) {
   return transpose(b, s, reshape(b, s, x, {0, 0, heads, width}), {0, 2, 1, 3});
 }
 
-Value* merge_heads(Builder& b, const Scope& s, Value* x, int64_t heads, int64_t width) {
+Value* merge_heads(TemplateBuilder& b, const Scope& s, Value* x, int64_t heads, int64_t width) {
   return reshape(b, s, transpose(b, s, x, {0, 2, 1, 3}), {0, 0, heads * width});
 }
 

@@ -19,7 +19,7 @@ constexpr int kLayers = 2;
 
 /// Biases of the input and recurrent products, [directions, 8 * hidden], gates in ONNX's order i, o, f, c.
 /// Those of the forget gate are 1 together, so that memory lasts from the start (Jozefowicz et al., 2015).
-Tensor biases(const Builder& b, const Scope& s, const std::string& leaf) {
+Tensor biases(const TemplateBuilder& b, const Scope& s, const std::string& leaf) {
   Tensor t = b.draw(s, leaf, {2, 8 * kHidden}, Init::normal(0.05));
   if (!b.has_weights()) return t;
   float* data = t.mutable_data<float>();
@@ -29,7 +29,7 @@ Tensor biases(const Builder& b, const Scope& s, const std::string& leaf) {
 }
 
 /// [frames, batch, inputs] to [frames, batch, 2 * hidden].
-Value* bidirectional_layer(Builder& b, const Scope& s, Value* x, int layer, int64_t inputs) {
+Value* bidirectional_layer(TemplateBuilder& b, const Scope& s, Value* x, int layer, int64_t inputs) {
   const auto leaf = [&](const char* kind) { return fmt::format("{}_l{}", kind, layer); };
   const Init recurrent = Init::normal(1 / std::sqrt(static_cast<double>(kHidden)));
   const Init input = Init::lecun_normal(inputs);
@@ -42,7 +42,7 @@ Value* bidirectional_layer(Builder& b, const Scope& s, Value* x, int layer, int6
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "lstm");
+  TemplateBuilder b(options, "lstm");
   const Scope root, rnn = root.child("rnn");
   Value* x = b.input("features", DType::kFloat32, {b.batch(), kFrames, kBands});
   x = transpose(b, rnn, x, {1, 0, 2});

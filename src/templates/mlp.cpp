@@ -12,7 +12,7 @@ constexpr int kHiddenLayers = 3;
 constexpr int64_t kClasses = 10;
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "mlp");
+  TemplateBuilder b(options, "mlp");
   const Scope layers = Scope().child("layers");
   Value* x = b.input("input", DType::kFloat32, {b.batch(), kPixels});
   int64_t width = kPixels;

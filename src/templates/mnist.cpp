@@ -9,14 +9,14 @@ namespace {
 constexpr int64_t kHidden = 1024, kClasses = 10;
 
 /// The extent of an axis, as a vector of one.
-Value* extent(Builder& b, const Scope& s, Value* x, int64_t axis) {
+Value* extent(TemplateBuilder& b, const Scope& s, Value* x, int64_t axis) {
   Value* shape = b.node(s, "Shape", {x});
   Value* one = b.node(s, "Gather", {shape, b.constant(s, Tensor::scalar<int64_t>(axis))}, {{"axis", int64_t{0}}});
   return unsqueeze(b, s, one, {0});
 }
 
 /// [batch, the product of the others], by arithmetic on shapes.
-Value* flatten_by_shapes(Builder& b, const Scope& s, Value* x) {
+Value* flatten_by_shapes(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* pixels = b.node(s, "Mul", {extent(b, s, x, 2), extent(b, s, x, 3)});
   Value* features = b.node(s, "Mul", {extent(b, s, x, 1), pixels});
   Value* shape = b.node(s, "Concat", {extent(b, s, x, 0), features}, {{"axis", int64_t{0}}});
@@ -24,7 +24,7 @@ Value* flatten_by_shapes(Builder& b, const Scope& s, Value* x) {
 }
 
 /// The same values through [batch, height * width, channels] and back.
-Value* there_and_back(Builder& b, const Scope& s, Value* x) {
+Value* there_and_back(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* pixels = b.node(s, "Mul", {extent(b, s, x, 2), extent(b, s, x, 3)});
   Value* rows = b.node(s, "Concat", {extent(b, s, x, 0), extent(b, s, x, 1), pixels}, {{"axis", int64_t{0}}});
   Value* y = transpose(b, s, b.node(s, "Reshape", {x, rows}), {0, 2, 1});
@@ -34,7 +34,7 @@ Value* there_and_back(Builder& b, const Scope& s, Value* x) {
 }  // namespace
 
 std::shared_ptr<Model> build_mnist(const TemplateOptions& options, std::string name, MnistTail tail) {
-  Builder b(options, std::move(name));
+  TemplateBuilder b(options, std::move(name));
   const Scope root;
   Feature x = image_input(b, "tensor-0", 1, 28, 28);
   const auto block = [&](const char* conv_name, const char* relu_name, const char* pool_name, int64_t outputs) {

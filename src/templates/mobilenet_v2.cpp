@@ -17,12 +17,13 @@ constexpr int64_t kLastChannels = 1280;
 constexpr int64_t kClasses = 1000;
 
 /// Conv2dNormActivation: convolution, batch normalisation, ReLU6.
-Feature conv_norm_relu6(Builder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
+Feature conv_norm_relu6(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec) {
   Feature y = batch_norm(b, s.item(1), conv(b, s.item(0), x, spec), kActivatedNorm);
   return relu6(b, s.item(2), y);
 }
 
-Feature inverted_residual(Builder& b, const Scope& s, const Feature& x, const Stage& stage, int64_t stride) {
+Feature inverted_residual(TemplateBuilder& b, const Scope& s, const Feature& x, const Stage& stage,
+                          int64_t stride) {
   const Scope layers = s.child("conv");
   const bool is_residual = stride == 1 && x.channels == stage.channels;
   int i = 0;
@@ -38,7 +39,7 @@ Feature inverted_residual(Builder& b, const Scope& s, const Feature& x, const St
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "mobilenet_v2");
+  TemplateBuilder b(options, "mobilenet_v2");
   const Scope root;
   const Scope features = root.child("features");
   Feature x = image_input(b, "input", 3, 224, 224);

@@ -8,14 +8,14 @@ namespace assay {
 namespace {
 
 /// The input brought to the extents of the block's output, where they differ.
-Feature shortcut(Builder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t stride) {
+Feature shortcut(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t stride) {
   if (stride == 1 && x.channels == outputs) return x;
   const Scope sequence = s.child("downsample");
   const Feature y = conv(b, sequence.item(0), x, {.outputs = outputs, .stride = stride});
   return batch_norm(b, sequence.item(1), y, kLinearNorm);
 }
 
-Feature basic_block(Builder& b, const Scope& s, const Feature& x, int64_t width, int64_t stride) {
+Feature basic_block(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t width, int64_t stride) {
   Feature y = conv(b, s.child("conv1"), x, {.outputs = width, .kernel = 3, .stride = stride, .pad = 1});
   y = relu(b, s.child("relu"), batch_norm(b, s.child("bn1"), y, kActivatedNorm));
   y = conv(b, s.child("conv2"), y, {.outputs = width, .kernel = 3, .pad = 1});
@@ -23,7 +23,8 @@ Feature basic_block(Builder& b, const Scope& s, const Feature& x, int64_t width,
   return relu(b, s.child("relu_1"), add(b, s, y, shortcut(b, s, x, width, stride)));
 }
 
-Feature bottleneck_block(Builder& b, const Scope& s, const Feature& x, int64_t width, int64_t stride) {
+Feature bottleneck_block(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t width,
+                         int64_t stride) {
   Feature y = conv(b, s.child("conv1"), x, {.outputs = width});
   y = relu(b, s.child("relu"), batch_norm(b, s.child("bn1"), y, kActivatedNorm));
   y = conv(b, s.child("conv2"), y, {.outputs = width, .kernel = 3, .stride = stride, .pad = 1});
@@ -38,7 +39,7 @@ Feature bottleneck_block(Builder& b, const Scope& s, const Feature& x, int64_t w
 std::shared_ptr<Model> build_resnet(const TemplateOptions& options, std::string name, ResNetBlock block,
                                     const std::array<int, 4>& depths) {
   constexpr int64_t kClasses = 1000;
-  Builder b(options, std::move(name));
+  TemplateBuilder b(options, std::move(name));
   const Scope root;
   Feature x = image_input(b, "input", 3, 224, 224);
   x = conv(b, root.child("conv1"), x, {.outputs = 64, .kernel = 7, .stride = 2, .pad = 3});

@@ -14,7 +14,7 @@ constexpr int kLevels = 4;
 constexpr int64_t kClasses = 2;
 constexpr int64_t kExtent = 256;
 
-Feature double_conv(Builder& b, const Scope& s, const Feature& x, int64_t outputs) {
+Feature double_conv(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs) {
   const Scope layers = s.child("double_conv");
   Feature y = conv(b, layers.item(0), x, {.outputs = outputs, .kernel = 3, .pad = 1});
   y = relu(b, layers.item(2), batch_norm(b, layers.item(1), y, kActivatedNorm));
@@ -23,7 +23,7 @@ Feature double_conv(Builder& b, const Scope& s, const Feature& x, int64_t output
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "unet");
+  TemplateBuilder b(options, "unet");
   const Scope root;
   Feature x = image_input(b, "input", 3, kExtent, kExtent);
   x = double_conv(b, root.child("inc"), x, kWidth);

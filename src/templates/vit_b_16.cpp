@@ -18,7 +18,7 @@ constexpr float kEpsilon = 1e-6F;
 constexpr Init kInit = Init::truncated_normal(0.02);
 
 /// The class token once per image.
-Value* class_tokens(Builder& b, const Scope& root, Value* images) {
+Value* class_tokens(TemplateBuilder& b, const Scope& root, Value* images) {
   Value* token = b.weight(root, "cls_token", {1, 1, kWidth}, kInit);
   if (!b.is_dynamic()) {
     if (b.batch().value() == 1) return token;
@@ -31,7 +31,7 @@ Value* class_tokens(Builder& b, const Scope& root, Value* images) {
 }
 
 /// [batch, tokens, kWidth]: patches, the class token before them, positions added.
-Value* embed(Builder& b, const Scope& root, const Feature& image) {
+Value* embed(TemplateBuilder& b, const Scope& root, const Feature& image) {
   const Scope patch = root.child("patch_embed");
   const ConvSpec spec = {.outputs = kWidth, .kernel = kPatch, .stride = kPatch, .bias = true};
   const Init init = Init::lecun_normal(image.channels * kPatch * kPatch);
@@ -41,7 +41,7 @@ Value* embed(Builder& b, const Scope& root, const Feature& image) {
   return b.node(root, "Add", {x, b.weight(root, "pos_embed", {1, kPatches + 1, kWidth}, kInit)});
 }
 
-Value* attention(Builder& b, const Scope& s, Value* x) {
+Value* attention(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* qkv = linear(b, s.child("qkv"), x, kWidth, 3 * kWidth, kInit);
   qkv = transpose(b, s, reshape(b, s, qkv, {0, 0, 3, kHeads, kHeadWidth}), {2, 0, 3, 1, 4});
   const auto part = [&](int64_t i) {
@@ -55,14 +55,14 @@ Value* attention(Builder& b, const Scope& s, Value* x) {
   return linear(b, s.child("proj"), mixed, kWidth, kWidth, kInit);
 }
 
-Value* mlp(Builder& b, const Scope& s, Value* x) {
+Value* mlp(TemplateBuilder& b, const Scope& s, Value* x) {
   x = linear(b, s.child("fc1"), x, kWidth, 4 * kWidth, kInit);
   x = gelu(b, s.child("act"), x);
   return linear(b, s.child("fc2"), x, 4 * kWidth, kWidth, kInit);
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "vit_b_16");
+  TemplateBuilder b(options, "vit_b_16");
   const Scope root;
   Value* x = embed(b, root, image_input(b, "input", 3, 224, 224));
   for (int i = 0; i < kLayers; ++i) {

@@ -15,7 +15,7 @@ constexpr int64_t kBins = 16;  ///< of the distribution over each box side's dis
 constexpr int64_t kStrides[] = {8, 16, 32};
 
 /// Convolution, batch normalisation, SiLU; same extents at stride 1.
-Feature conv_silu(Builder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t kernel,
+Feature conv_silu(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t kernel,
                   int64_t stride = 1) {
   const ConvSpec spec = {.outputs = outputs, .kernel = kernel, .stride = stride, .pad = kernel / 2};
   return silu(b, s.child("act"), conv_with_folded_norm(b, s.child("conv"), x, spec));
@@ -23,7 +23,8 @@ Feature conv_silu(Builder& b, const Scope& s, const Feature& x, int64_t outputs,
 
 /// The cross-stage block: half of the channels go through bottlenecks one after the other, and all stages are
 /// joined.
-Feature c2f(Builder& b, const Scope& s, const Feature& x, int64_t outputs, int bottlenecks, bool residual) {
+Feature c2f(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int bottlenecks,
+            bool residual) {
   std::vector<Feature> parts = split_channels(b, s, conv_silu(b, s.child("cv1"), x, outputs, 1), 2);
   for (int i = 0; i < bottlenecks; ++i) {
     const Scope m = s.child(fmt::format("m.{}", i));
@@ -35,7 +36,7 @@ Feature c2f(Builder& b, const Scope& s, const Feature& x, int64_t outputs, int b
 }
 
 /// Spatial pyramid: three 5x5 pools in a row, which see 5x5, 9x9 and 13x13.
-Feature sppf(Builder& b, const Scope& s, const Feature& x) {
+Feature sppf(TemplateBuilder& b, const Scope& s, const Feature& x) {
   const Window window = {.kernel = 5, .pad = 2};
   std::vector<Feature> parts = {conv_silu(b, s.child("cv1"), x, x.channels / 2, 1)};
   for (const int64_t reach : {5, 9, 13}) {
@@ -46,7 +47,7 @@ Feature sppf(Builder& b, const Scope& s, const Feature& x) {
 }
 
 /// Layers 0 to 21: the three maps that the head looks at, finest first.
-std::vector<Feature> backbone_and_neck(Builder& b, Feature x) {
+std::vector<Feature> backbone_and_neck(TemplateBuilder& b, Feature x) {
   const auto layer = [](int i) { return Scope().child(fmt::format("model.{}", i)); };
   x = conv_silu(b, layer(0), x, 16, 3, 2);
   x = conv_silu(b, layer(1), x, 32, 3, 2);
@@ -70,7 +71,7 @@ std::vector<Feature> backbone_and_neck(Builder& b, Feature x) {
 }
 
 /// Two 3x3 convolutions and a plain 1x1 one.
-Feature head_branch(Builder& b, const Scope& s, const Feature& x, int64_t width, int64_t outputs,
+Feature head_branch(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t width, int64_t outputs,
                     const Init& bias) {
   Feature y = conv_silu(b, s.item(0), x, width, 3);
   y = conv_silu(b, s.item(1), y, width, 3);
@@ -78,7 +79,7 @@ Feature head_branch(Builder& b, const Scope& s, const Feature& x, int64_t width,
 }
 
 /// Boxes and class scores of every cell, [batch, 4 * kBins + kClasses, cells].
-Value* raw_predictions(Builder& b, const Scope& head, const std::vector<Feature>& maps) {
+Value* raw_predictions(TemplateBuilder& b, const Scope& head, const std::vector<Feature>& maps) {
   // A class has the prior probability 0.01 (Lin et al., "Focal Loss for Dense Object Detection"): its logit
   // is -log(99).
   const Init box_bias = Init::normal(0.05, 1.0), class_bias = Init::normal(0.05, -4.59511985);
@@ -111,7 +112,7 @@ std::pair<Tensor, Tensor> anchor_points() {
 
 /// The expected distance to each side, [batch, 4, cells]: a softmax over the bins, then their weighted sum as
 /// a convolution with the weights 0, 1, 2, ...
-Value* box_distances(Builder& b, const Scope& s, Value* box, int64_t cells) {
+Value* box_distances(TemplateBuilder& b, const Scope& s, Value* box, int64_t cells) {
   Value* x = reshape(b, s, box, {0, 4, kBins, cells});
   if (b.opset() >= 13) {
     x = b.node(s, "Softmax", {transpose(b, s, x, {0, 2, 1, 3})}, {{"axis", int64_t{1}}});
@@ -127,7 +128,7 @@ Value* box_distances(Builder& b, const Scope& s, Value* box, int64_t cells) {
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  Builder b(options, "yolov8n");
+  TemplateBuilder b(options, "yolov8n");
   const Scope head = Scope().child("model.22");
   const std::vector<Feature> maps = backbone_and_neck(b, image_input(b, "images", 3, kExtent, kExtent));
   Value* raw = raw_predictions(b, head, maps);

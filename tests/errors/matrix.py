@@ -62,6 +62,7 @@ READERS = {
     "plugin match": [Reader("plugin match {} --plugin-dir plugins -o out.yaml")],
     "plugin list": [Reader("plugin list {} --plugin-dir plugins")],
     "plugin replace": [Reader("plugin replace {} --plugin-dir plugins --config good.yaml -o out.onnx")],
+    "plugin autotune": [Reader("plugin autotune {} --plugin-dir plugins --skip-autotuning --save-config-yaml found.yaml -o out.onnx")],
 }
 NO_READERS = {
     "inspect data": "it shows results of runs",
@@ -122,6 +123,8 @@ WRITERS = {
     "plugin match": Writer("plugin match two.onnx --plugin-dir plugins -o {}"),
     "plugin replace": Writer("plugin replace two.onnx --plugin-dir plugins --config good.yaml -o {}",
                              "plugin replace {} --plugin-dir plugins --config good.yaml -o {}", source="two.onnx"),
+    # The tuned model is saved as others are; what is found is written first.
+    "plugin autotune --save-config-yaml": Writer("plugin autotune two.onnx --plugin-dir plugins --skip-autotuning -o unused.onnx --save-config-yaml {}"),
     "data concat": Writer("data concat name.json -o {}", "data concat {} -o {}", source="name.json"),
     "data merge": Writer("data merge name.json -o {}", "data merge {} -o {}", source="name.json"),
     "data to-input": Writer("data to-input name.json -o {}", "data to-input {} -o {}", source="name.json"),
