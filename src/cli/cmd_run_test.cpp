@@ -356,12 +356,12 @@ TEST(RunOptions, WarmUpAndSubprocessTurnTheSequentialOrderOn) {
 
 TEST(RunOptions, WhatTheAverageCannotBeTakenOf) {
   const auto check = [](Words words) {
-    OutputNames outputs({});
     words.emplace_back("--check-average");
     const log::Capture capture;
-    const ParsedArgs args = parse(words);
+    RunOptions options;
     try {
-      check_average_options(args, read_comparisons(args, outputs));
+      read_comparator_options(parse(words), options);
+      check_options(options);
     } catch (const log::LoggedError& e) {
       return std::string(e.what());
     }

@@ -35,6 +35,7 @@ class MetricComparison : public OutputwiseComparison {
   /// Throws Error (kInvalidArgument) for another function.
   MetricComparison(CompareFunction metric, MetricOptions options);
   CompareFunction function() const override { return metric_; }
+  const MetricOptions& options() const { return options_; }
   Threshold threshold_for(const std::string& output) const override;
 
  protected:
