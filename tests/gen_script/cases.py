@@ -58,12 +58,26 @@ class Runner:
         a = feed["x"] @ w + np.float32(self.shift)
         return {"y": np.maximum(a, 0), "z": np.tanh(a)}
 ''',
-    "config.py": '''
-def load_config(builder, config, network):
+    "trt_scripts.py": '''
+import tensorrt as trt
+from polygraphy import func
+from polygraphy.backend.trt import CreateConfig, CreateNetwork
+
+@func.extend(CreateNetwork())
+def make(builder, network):
+    x = network.add_input("x", trt.float32, (2, 4))
+    y = network.add_activation(x, trt.ActivationType.RELU).get_output(0)
+    y.name = "y"
+    network.mark_output(y)
+
+@func.extend(CreateConfig())
+def load_config(builder, network, config):
     config.builder_optimization_level = 0
 
-def mine():
-    pass
+@func.extend(CreateConfig())
+def other_config(builder, network, config):
+    config.set_flag(trt.BuilderFlag.FP16)
+    config.builder_optimization_level = 0
 ''',
 }
 
@@ -120,8 +134,13 @@ WITH_NUMPY = {
                 "--save-inputs i.json"),
     "named": "dynamic.onnxtxt --ref --engine --data-loader-script scripts.py --data-loader-func-name other_data --compare-func-script scripts.py:never",
     "own_runner": "dynamic.onnxtxt --runner-script runner.py:Runner --runner-options shift=0.5 --ref",
-    "configured": "dynamic.onnxtxt --trt --trt-config-script config.py --ref",
+    "configured": "dynamic.onnxtxt --trt --trt-config-script trt_scripts.py --ref",
+    "made": ("trt_scripts.py --model-type trt-network-script --trt-network-func-name make --trt --ref --trt-config-script trt_scripts.py "
+             "--trt-config-func-name other_config"),
 }
+
+# How those end that do not pass.
+STATUS = {"unjudged": 3, "failing": 1, "judged_wrong": 1, "files_alone": 1, "missing": 1, "no_inputs": 1, "bad_output": 1, "named": 1, "own_runner": 1}
 
 
 def words_of(text):
