@@ -5,8 +5,10 @@
 //   if (!accuracy) ...
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,27 +92,63 @@ class RunResults {
   std::vector<std::pair<std::string, Iterations>> runners_;
 };
 
+/// A number that reports repeat as it was given: 1 and 1.0 are told apart.
+class Number {
+ public:
+  Number(int value) : integer_(value), value_(value) {}  // NOLINT: numbers are numbers
+  Number(int64_t value) : integer_(value), value_(static_cast<double>(value)) {}  // NOLINT
+  Number(double value) : value_(value) {}                                         // NOLINT
+  double value() const { return value_; }
+  /// Nothing for one that was given as a double.
+  const std::optional<int64_t>& integer() const { return integer_; }
+
+ private:
+  std::optional<int64_t> integer_;
+  double value_;
+};
+
+/// A value for all outputs, or by the names of outputs: {{"y", 1e-3}, {"hidden_*", 1e-2}, {"", 1e-5}}. A name
+/// may be a pattern, and "" stands for all others; an output takes the value of its own name, else of the
+/// last pattern that fits.
+template <typename T>
+class ByOutput {
+ public:
+  ByOutput() = default;
+  template <typename U>
+  requires std::convertible_to<U, T> ByOutput(U&& value)
+      : entries_{{std::string(), T(std::forward<U>(value))}} {}  // NOLINT: one value is meant for all
+  ByOutput(std::initializer_list<std::pair<std::string, T>> entries) : entries_(entries) {}
+  const std::vector<std::pair<std::string, T>>& entries() const { return entries_; }
+
+ private:
+  std::vector<std::pair<std::string, T>> entries_;
+};
+
 /// How outputs are compared.
 class CompareFunc {
  public:
   struct Simple {
-    double atol = 1e-5, rtol = 1e-5;
-    /// Per output, in the place of those two.
-    std::map<std::string, double> atol_of = {}, rtol_of = {};
-    std::string check_error_stat = "elemwise";  ///< max, mean, median, quantile
-    double error_quantile = 0.99;
+    ByOutput<Number> atol = {}, rtol = {};  ///< where there is none: 1e-5
+    ByOutput<std::string> check_error_stat =
+        {};                                ///< elemwise (where there is none), max, mean, median, quantile
+    ByOutput<Number> error_quantile = {};  ///< in [0, 1]; where there is none: 0.99
     bool check_shapes = true, infinities_compare_equal = false;
   };
   /// Absolute and relative errors against tolerances: an output fails when both are exceeded.
   static CompareFunc simple(const Simple& options);
   static CompareFunc simple() { return simple(Simple()); }
   /// Places of indices, such as those of a top-k.
-  static CompareFunc indices(int64_t index_tolerance = 0);
-  /// Euclidean distance; least cosine of the angle; least ratios in decibels.
-  static CompareFunc l2(double threshold = 1e-5);
-  static CompareFunc cosine_similarity(double threshold = 0.997);
-  static CompareFunc psnr(double threshold = 30);
-  static CompareFunc snr(double threshold = 20);
+  static CompareFunc indices(ByOutput<int64_t> index_tolerance = 0);
+  /// Euclidean distance; least cosine of the angle; least ratios in decibels. Where an output has no
+  /// threshold, that of `assay run`: 1e-5, 0.997, 30, 20. Without `check_shapes` outputs of different shapes
+  /// are permuted or reshaped.
+  static CompareFunc l2(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
+  static CompareFunc cosine_similarity(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
+  static CompareFunc psnr(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
+  static CompareFunc snr(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
+  /// FILE[:FUNCTION], as --compare-func-script takes it: a function of a script in Python or C++. Throws
+  /// Error for a file that is not there or of no such language.
+  static CompareFunc script(const std::string& file_and_function);
   /// A function of one's own: whether two outputs of that name agree.
   static CompareFunc custom(std::string name, std::function<bool(const std::string& output, const Tensor&, const Tensor&)> compare);
 
@@ -124,15 +162,21 @@ class CompareFunc {
 /// What is made of outputs before they are compared.
 class PostprocessFunc {
  public:
-  /// The indices of the k largest elements along an axis, of the outputs that are named, "" for all others.
-  static PostprocessFunc top_k(std::map<std::string, std::pair<int64_t, int64_t>> k_and_axis);
+  /// The indices of the k largest elements along an axis, of the outputs that are named (as ByOutput does),
+  /// "" for all others.
+  static PostprocessFunc top_k(std::vector<std::pair<std::string, std::pair<int64_t, int64_t>>> k_and_axis);
   static PostprocessFunc top_k(int64_t k = 10, int64_t axis = -1) { return top_k({{"", {k, axis}}}); }
+  /// FILE[:FUNCTION], as --postprocess-func-script takes it. Throws Error as CompareFunc::script().
+  static PostprocessFunc script(const std::string& file_and_function);
   static PostprocessFunc custom(std::function<IterationResult(IterationResult)> change);
-  IterationResult operator()(IterationResult result) const { return change_(std::move(result)); }
+  /// Throws Error that names the output.
+  IterationResult operator()(IterationResult result) const;
+
+  const std::shared_ptr<const Postprocess>& function() const { return function_; }
 
  private:
-  explicit PostprocessFunc(std::function<IterationResult(IterationResult)> change) : change_(std::move(change)) {}
-  std::function<IterationResult(IterationResult)> change_;
+  explicit PostprocessFunc(std::shared_ptr<const Postprocess> function) : function_(std::move(function)) {}
+  std::shared_ptr<const Postprocess> function_;
 };
 
 /// One output of two runners under one function, over all iterations.

@@ -26,18 +26,18 @@ void ParsedArgs::require_declared(std::string_view name) const {
 int ParsedArgs::count(std::string_view name) const {
   require_declared(name);
   return static_cast<int>(std::count_if(occurrences_.begin(), occurrences_.end(),
-                                        [&](const Occurrence& o) { return o.name == name; }));
+                                        [&](const GivenOption& o) { return o.name == name; }));
 }
 
-const ParsedArgs::Occurrence* ParsedArgs::last(std::string_view name) const {
+const GivenOption* ParsedArgs::last(std::string_view name) const {
   require_declared(name);
   const auto it = std::find_if(occurrences_.rbegin(), occurrences_.rend(),
-                               [&](const Occurrence& o) { return o.name == name; });
+                               [&](const GivenOption& o) { return o.name == name; });
   return it == occurrences_.rend() ? nullptr : &*it;
 }
 
 std::optional<std::string> ParsedArgs::text(std::string_view name) const {
-  const Occurrence* o = last(name);
+  const GivenOption* o = last(name);
   if (o == nullptr || o->words.empty()) return std::nullopt;
   return o->words.front();
 }
@@ -53,7 +53,7 @@ std::optional<double> ParsedArgs::number(std::string_view name) const {
 }
 
 std::optional<std::vector<std::string>> ParsedArgs::list(std::string_view name) const {
-  const Occurrence* o = last(name);
+  const GivenOption* o = last(name);
   if (o == nullptr) return std::nullopt;
   return o->words;
 }
@@ -61,14 +61,14 @@ std::optional<std::vector<std::string>> ParsedArgs::list(std::string_view name) 
 std::vector<std::vector<std::string>> ParsedArgs::all(std::string_view name) const {
   require_declared(name);
   std::vector<std::vector<std::string>> result;
-  for (const Occurrence& o : occurrences_)
+  for (const GivenOption& o : occurrences_)
     if (o.name == name) result.push_back(o.words);
   return result;
 }
 
 std::vector<std::string> ParsedArgs::sequence(std::span<const std::string> names) const {
   std::vector<std::string> result;
-  for (const Occurrence& o : occurrences_)
+  for (const GivenOption& o : occurrences_)
     if (std::find(names.begin(), names.end(), o.name) != names.end()) result.push_back(o.name);
   return result;
 }
@@ -85,6 +85,12 @@ bool ArgParser::has_option(std::string_view name) const {
     for (const Option& o : group->options)
       if (std::find(o.names.begin(), o.names.end(), name) != o.names.end()) return true;
   return false;
+}
+
+std::vector<const OptionGroup*> ArgParser::groups() const {
+  std::vector<const OptionGroup*> all;
+  for (const auto& group : contents_->groups) all.push_back(group.get());
+  return all;
 }
 
 OptionGroup& ArgParser::add_group(std::string title, std::string description) {

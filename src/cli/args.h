@@ -79,6 +79,12 @@ class UsageError : public std::runtime_error {
   std::string program_, usage_;
 };
 
+/// An option as it was given, by its first name, with its words.
+struct GivenOption {
+  std::string name;
+  std::vector<std::string> words;
+};
+
 /// What a command line said. Lookups are by an option's first name; one that no group declares throws Error
 /// (kInternal).
 class ParsedArgs {
@@ -101,6 +107,8 @@ class ParsedArgs {
 
   /// The options given, in order.
   const std::vector<const Option*>& given() const { return given_; }
+  /// The same, with what they took.
+  const std::vector<GivenOption>& occurrences() const { return occurrences_; }
   /// Every spelling of every option that could have been given.
   const std::vector<std::string>& known_names() const { return known_names_; }
   /// Words that belong to nothing.
@@ -114,14 +122,10 @@ class ParsedArgs {
  private:
   friend class ArgParser;
   friend class ArgScanner;
-  struct Occurrence {
-    std::string name;  // the option's first name
-    std::vector<std::string> words;
-  };
-  const Occurrence* last(std::string_view name) const;
+  const GivenOption* last(std::string_view name) const;
   void require_declared(std::string_view name) const;
 
-  std::vector<Occurrence> occurrences_;
+  std::vector<GivenOption> occurrences_;
   std::vector<std::string> declared_, known_names_;
   std::vector<const Option*> given_;
   std::vector<std::string> unrecognized_;
@@ -144,6 +148,9 @@ class ArgParser {
 
   /// Whether an option of this spelling was added, here and not in a subcommand.
   bool has_option(std::string_view name) const;
+
+  /// In the order of --help.
+  std::vector<const OptionGroup*> groups() const;
 
   /// Throws UsageError. Words are those after the program's name.
   ParsedArgs parse(std::span<const std::string> words) const;

@@ -38,7 +38,8 @@ std::string binary_directory() {
 Invocation invocation_of(std::span<const std::string> words, std::chrono::steady_clock::time_point start) {
   Invocation result;
   result.start = start;
-  if (!words.empty()) result.program = std::filesystem::path(words.front()).filename();
+  if (!words.empty()) result.path = words.front();
+  result.program = std::filesystem::path(result.path).filename();
   for (const std::string& word : words)
     result.command_line += (result.command_line.empty() ? "" : " ") + word;
   return result;

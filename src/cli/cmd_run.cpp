@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/command.h"
+#include "cli/gen_script/run_script.h"
 #include "cli/options/comparator.h"
 #include "cli/options/compare_functions.h"
 #include "cli/options/data_loader.h"
@@ -13,6 +14,7 @@
 #include "cli/options/runners.h"
 #include "cli/options/unavailable.h"
 #include "cli/registries.h"
+#include "poly/run_parts.h"
 #include "run/comparator.h"
 #include "run/script_parts.h"
 #include "run/text_renderer.h"
@@ -36,6 +38,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
   add_module_options(parser, registries);
+  parser.add_group("Generated Program").options = {gen_script_option()};
 }
 
 int run_models(CommandContext& context) {
@@ -46,9 +49,12 @@ int run_models(CommandContext& context) {
   options.session = read_session_options(args);
   context.registries().give_to(options.session);
   ModelOptions model = read_model_options(args, Plans::kAndForeign);
-  options.runners =
-      read_runner_choices(args, context.registries().backends,
-                          read_engine_building_options(args, model.input_shapes), model.is_plan);
+  const BackendSet& backends = context.registries().backends;
+  const EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
+  const std::vector<poly::RunRunner> runners = read_runners(args, backends);
+  warn_of_runner_options(args, model.is_plan);
+  for (const poly::RunRunner& r : runners)
+    options.runners.push_back(poly::runner_choice(r, backends, building, model.is_plan));
   options.model = read_model_loader_options(args, model.path, kSavePath, context.registries().ops);
   options.model.is_plan = model.is_plan;
   options.model.foreign_format = model.foreign_format;
@@ -68,11 +74,21 @@ int run_models(CommandContext& context) {
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
   if (!args.has("--trt")) warn_of_builder_options(args);
+  if (args.has("--gen")) {
+    check_options(options);
+    write_run_script({.args = args,
+                      .invocation = context.invocation(),
+                      .registries = context.registries(),
+                      .model = model,
+                      .runners = runners,
+                      .building = building,
+                      .options = options});
+    return 0;
+  }
   context.announce();
   std::vector<std::string> names;
   for (const auto& module : context.registries().extensions) names.push_back(module->info().name);
   log::verbose("Loaded extension modules: {}", python_list_repr(names));
-  check_average_options(args, options.functions);
   TextRenderer renderer(read_error_pictures(args));
   return static_cast<int>(run(options, renderer).outcome);
 }

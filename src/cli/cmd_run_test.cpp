@@ -221,11 +221,11 @@ TEST(RunOptions, RefusedOnesHaveAReason) {
     refused.insert(name);
     EXPECT_EQ(refusal.back(), '.') << name;
   }
-  for (const char* name : {"--precision-constraints", "--calibration-cache", "--tftrt", "--gen-script",
-                           "--pluginref", "--plugins"})
-    EXPECT_TRUE(refused.contains(name)) << name;
   for (const char* name :
-       {"--onnxrt", "--trt", "--fp-to-fp16", "--providers", "--rtol", "--use-subprocess", "--iters"})
+       {"--precision-constraints", "--calibration-cache", "--tftrt", "--pluginref", "--plugins"})
+    EXPECT_TRUE(refused.contains(name)) << name;
+  for (const char* name : {"--onnxrt", "--trt", "--gen-script", "--fp-to-fp16", "--providers", "--rtol",
+                           "--use-subprocess", "--iters"})
     EXPECT_FALSE(refused.contains(name)) << name;
 }
 
@@ -357,12 +357,12 @@ TEST(RunOptions, WarmUpAndSubprocessTurnTheSequentialOrderOn) {
 
 TEST(RunOptions, WhatTheAverageCannotBeTakenOf) {
   const auto check = [](Words words) {
-    OutputNames outputs({});
     words.emplace_back("--check-average");
     const log::Capture capture;
-    const ParsedArgs args = parse(words);
+    RunOptions options;
     try {
-      check_average_options(args, read_comparisons(args, outputs));
+      read_comparator_options(parse(words), options);
+      check_options(options);
     } catch (const log::LoggedError& e) {
       return std::string(e.what());
     }

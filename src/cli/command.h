@@ -15,6 +15,7 @@ struct Registries;
 
 /// How the program was started.
 struct Invocation {
+  std::string path;          ///< the first word: how it was started
   std::string program;       ///< the name it was started under, without folders: assay, polygraphy
   std::string command_line;  ///< the words as they came, joined by single spaces
   std::chrono::steady_clock::time_point start;

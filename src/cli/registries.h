@@ -6,13 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/backend_set.h"
-#include "assay/runtime.h"
 #include "cli/command.h"
-#include "engine/tactics/tactic_set.h"
-#include "extension/extension.h"
-#include "ops/op_set.h"
-#include "passes/pass_set.h"
+#include "extension/registries.h"
 
 namespace assay::cli {
 
@@ -37,23 +32,15 @@ class CommandSet {
   std::vector<std::shared_ptr<const void>> owners_;
 };
 
-struct Registries {
+struct Registries : extension::Registries {
   /// With everything that the manifests list.
   Registries();
 
   /// Adds everything that a module brings, or nothing: then it throws Error that names the module and what
   /// there is already.
   void add(const std::shared_ptr<extension::Extension>& module);
-  /// Operators, passes and tactics for sessions.
-  void give_to(SessionOptions& options) const;
-  RuntimeOptions for_runtime() const;
 
-  std::shared_ptr<OpSet> ops;
-  std::shared_ptr<PassSet> passes;
-  std::shared_ptr<engine::TacticSet> tactics;
-  BackendSet backends;
   CommandSet commands;
-  std::vector<std::shared_ptr<extension::Extension>> extensions;
 };
 
 }  // namespace assay::cli

@@ -30,7 +30,7 @@ struct ScriptConfig {
   std::vector<std::vector<std::vector<std::string>>> profiles;
 };
 
-/// The text as a comment of one line, whatever a name in it holds.
+/// The text as a comment of one line of Python or C++, whatever a name in it holds: always UTF-8.
 std::string in_one_line(const std::string& text);
 
 /// `command` is the command line that the first line shows; `saved_path` is where the script saves the model.

@@ -1,30 +1,11 @@
 // The C++ forms, which use this project's headers.
 #include <fmt/format.h>
 
+#include "cli/gen_script/cpp_literal.h"
 #include "cli/script_text.h"
 
 namespace assay::cli {
 namespace {
-
-/// A string literal; bytes that are not printable ASCII become octal escapes.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\' || c == '?')
-      out += fmt::format("\\{}", c);
-    else if (c >= 0x20 && c < 0x7f)
-      out += c;
-    else
-      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-  }
-  return out + "\"";
-}
-
-std::string list(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + quoted(name);
-  return out;
-}
 
 std::string head(const char* what, const std::string& command, const std::vector<std::string>& headers) {
   std::string text = fmt::format(
@@ -47,18 +28,18 @@ std::string head(const char* what, const std::string& command, const std::vector
 std::string load_statements(const ScriptModel& m) {
   std::string options;
   if (!m.import.external_data_dir.empty())
-    options += ".external_data_dir = " + quoted(m.import.external_data_dir);
+    options += ".external_data_dir = " + cpp_string(m.import.external_data_dir);
   if (m.import.ignore_external_data)
     options += std::string(options.empty() ? "" : ", ") + ".ignore_external_data = true";
-  std::string text = fmt::format("  const std::shared_ptr<Model> model = load_model({}{});\n", quoted(m.path),
-                                 options.empty() ? "" : ", {" + options + "}");
+  std::string text = fmt::format("  const std::shared_ptr<Model> model = load_model({}{});\n",
+                                 cpp_string(m.path), options.empty() ? "" : ", {" + options + "}");
   if (m.infer_shapes) text += "  infer_shapes(*model);\n";
   if (m.mark_all) text += "  mark_all_outputs(*model);\n";
   if (m.outputs)
-    text += fmt::format("  mark_outputs(*model, std::vector<std::string>{{{}}});\n", list(*m.outputs));
+    text += fmt::format("  mark_outputs(*model, std::vector<std::string>{{{}}});\n", cpp_strings(*m.outputs));
   if (m.exclude_outputs)
-    text +=
-        fmt::format("  unmark_outputs(*model, std::vector<std::string>{{{}}});\n", list(*m.exclude_outputs));
+    text += fmt::format("  unmark_outputs(*model, std::vector<std::string>{{{}}});\n",
+                        cpp_strings(*m.exclude_outputs));
   if (m.convert_to_fp16) text += "  convert_to_float16(*model);\n";
   return text;
 }
@@ -114,7 +95,7 @@ std::string onnx_gs_cpp(const ScriptModel& model, const std::string& saved_path,
                  "  cleanup(*model);\n"
                  "  toposort(*model);\n"
                  "  save_model(*model, {});\n",
-                 quoted(saved_path)));
+                 cpp_string(saved_path)));
 }
 
 std::string trt_network_cpp(const ScriptModel& model, const std::string& command) {

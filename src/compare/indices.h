@@ -14,6 +14,7 @@ class IndicesComparison : public OutputwiseComparison {
   explicit IndicesComparison(PerOutput<int64_t> index_tolerance)
       : index_tolerance_(std::move(index_tolerance)) {}
   CompareFunction function() const override { return CompareFunction::kIndices; }
+  const PerOutput<int64_t>& index_tolerance() const { return index_tolerance_; }
 
  protected:
   OutputResult compare_pair(const OutputPair& pair, PairCache& cache, const CompareOptions& options,

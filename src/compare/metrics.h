@@ -54,6 +54,7 @@ class MetricComparison : public OutputwiseComparison {
   void open() const override {
     if (options_.measure != nullptr) options_.measure->open();
   }
+  const MetricOptions& options() const { return options_; }
   Threshold threshold_for(const std::string& output) const override;
 
  protected:

@@ -7,19 +7,23 @@
 
 #include "arbiter/arbiter.h"
 #include "assay/error.h"
+#include "backends/session_info.h"
 #include "compare/accuracy.h"
 #include "compare/indices.h"
 #include "compare/metrics.h"
 #include "compare/postprocess.h"
 #include "compare/simple.h"
 #include "compare/validate.h"
-#include "backends/session_info.h"
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/pass_list.h"
+#include "poly/accuracy.h"
 #include "run/data_loader.h"
 #include "run/results.h"
+#include "run/script_parts.h"
 #include "run/text_renderer.h"
+#include "script/compare_script.h"
+#include "script/postprocess_script.h"
 
 namespace assay::poly {
 namespace {
@@ -45,12 +49,52 @@ class CustomComparison : public OutputwiseComparison {
   Compare compare_;
 };
 
-template <typename T>
-PerOutput<T> per_output(T otherwise, const std::map<std::string, double>& named) {
-  PerOutput<T> values(otherwise);
-  for (const auto& [name, value] : named) values.set(name, T(value));
+PerOutput<Tolerance> tolerances(const ByOutput<Number>& numbers) {
+  PerOutput<Tolerance> values;
+  for (const auto& [name, n] : numbers.entries())
+    values.set(name, n.integer() ? Tolerance(*n.integer()) : Tolerance(n.value()));
   return values;
 }
+
+PerOutput<ErrorStat> statistics(const ByOutput<std::string>& names) {
+  PerOutput<ErrorStat> values;
+  for (const auto& [output, name] : names.entries()) {
+    const auto stat = error_stat_from_name(name);
+    require(stat.has_value(), ErrorCode::kInvalidArgument,
+            "'{}' is no statistic of errors; they are: max, mean, median, elemwise, quantile", name);
+    values.set(output, *stat);
+  }
+  return values;
+}
+
+PerOutput<double> quantiles(const ByOutput<Number>& numbers) {
+  PerOutput<double> values;
+  for (const auto& [output, n] : numbers.entries()) {
+    require(n.value() >= 0 && n.value() <= 1, ErrorCode::kInvalidArgument,
+            "the quantile {} is not between 0 and 1", n.value());
+    values.set(output, n.value());
+  }
+  return values;
+}
+
+/// Of the user's own.
+class CustomPostprocess : public Postprocess {
+ public:
+  using Change = std::function<IterationResult(IterationResult)>;
+  explicit CustomPostprocess(Change change) : change_(std::move(change)) {}
+  std::string name() const override { return "custom"; }
+  std::shared_ptr<const OutputSource> apply(std::shared_ptr<const OutputSource> outputs,
+                                            std::optional<double> seconds) const override {
+    IterationResult result{.runner_name = outputs->runner_name(), .outputs = {}, .runtime = seconds};
+    for (size_t i = 0; i < outputs->names().size(); ++i)
+      result.outputs.push_back({outputs->names()[i], outputs->load(i)});
+    result = change_(std::move(result));
+    return std::make_shared<OutputList>(std::move(result.runner_name), std::move(result.outputs));
+  }
+
+ private:
+  Change change_;
+};
 
 std::map<std::string, double> metrics_of(const Metrics& metrics) {
   if (const auto* number = std::get_if<double>(&metrics)) return {{"metric", *number}};
@@ -159,44 +203,72 @@ RunResults RunResults::load(const std::string& path) {
 CompareFunc CompareFunc::simple(const Simple& o) {
   SimpleOptions options;
   options.check_shapes = o.check_shapes;
-  options.atol = per_output<Tolerance>(o.atol, o.atol_of);
-  options.rtol = per_output<Tolerance>(o.rtol, o.rtol_of);
-  const auto stat = error_stat_from_name(o.check_error_stat);
-  require(stat.has_value(), ErrorCode::kInvalidArgument, "'{}' is no statistic of errors; they are: max, mean, median, elemwise, quantile", o.check_error_stat);
-  options.check_error_stat = *stat;
-  options.error_quantile = o.error_quantile;
+  options.atol = tolerances(o.atol);
+  options.rtol = tolerances(o.rtol);
+  options.check_error_stat = statistics(o.check_error_stat);
+  options.error_quantile = quantiles(o.error_quantile);
   options.infinities_compare_equal = o.infinities_compare_equal;
   return CompareFunc(std::make_shared<SimpleComparison>(options));
 }
 
-CompareFunc CompareFunc::indices(int64_t index_tolerance) { return CompareFunc(std::make_shared<IndicesComparison>(PerOutput<int64_t>(index_tolerance))); }
+CompareFunc CompareFunc::indices(ByOutput<int64_t> index_tolerance) {
+  PerOutput<int64_t> tolerance;
+  for (const auto& [output, places] : index_tolerance.entries()) tolerance.set(output, places);
+  return CompareFunc(std::make_shared<IndicesComparison>(std::move(tolerance)));
+}
 
 namespace {
-std::shared_ptr<const Comparison> by_metric(CompareFunction function, double threshold) {
-  return std::make_shared<MetricComparison>(function, MetricOptions{.threshold = PerOutput<Tolerance>(threshold)});
+std::shared_ptr<const Comparison> by_metric(CompareFunction function, const ByOutput<Number>& threshold,
+                                            bool check_shapes) {
+  return std::make_shared<MetricComparison>(
+      function, MetricOptions{.check_shapes = check_shapes, .threshold = tolerances(threshold)});
 }
 }  // namespace
 
-CompareFunc CompareFunc::l2(double threshold) { return CompareFunc(by_metric(CompareFunction::kL2, threshold)); }
-CompareFunc CompareFunc::cosine_similarity(double threshold) { return CompareFunc(by_metric(CompareFunction::kCosineSimilarity, threshold)); }
-CompareFunc CompareFunc::psnr(double threshold) { return CompareFunc(by_metric(CompareFunction::kPsnr, threshold)); }
-CompareFunc CompareFunc::snr(double threshold) { return CompareFunc(by_metric(CompareFunction::kSnr, threshold)); }
+CompareFunc CompareFunc::l2(const ByOutput<Number>& threshold, bool check_shapes) {
+  return CompareFunc(by_metric(CompareFunction::kL2, threshold, check_shapes));
+}
+CompareFunc CompareFunc::cosine_similarity(const ByOutput<Number>& threshold, bool check_shapes) {
+  return CompareFunc(by_metric(CompareFunction::kCosineSimilarity, threshold, check_shapes));
+}
+CompareFunc CompareFunc::psnr(const ByOutput<Number>& threshold, bool check_shapes) {
+  return CompareFunc(by_metric(CompareFunction::kPsnr, threshold, check_shapes));
+}
+CompareFunc CompareFunc::snr(const ByOutput<Number>& threshold, bool check_shapes) {
+  return CompareFunc(by_metric(CompareFunction::kSnr, threshold, check_shapes));
+}
+CompareFunc CompareFunc::script(const std::string& file_and_function) {
+  return CompareFunc(
+      script_comparison(script::parse_reference(file_and_function, script::CompareScript::kDefaultFunction)));
+}
 CompareFunc CompareFunc::custom(std::string name, std::function<bool(const std::string&, const Tensor&, const Tensor&)> compare) {
   return CompareFunc(std::make_shared<CustomComparison>(std::move(name), std::move(compare)));
 }
 
-PostprocessFunc PostprocessFunc::top_k(std::map<std::string, std::pair<int64_t, int64_t>> k_and_axis) {
+PostprocessFunc PostprocessFunc::top_k(
+    std::vector<std::pair<std::string, std::pair<int64_t, int64_t>>> k_and_axis) {
   PerOutput<TopK> options;
   for (const auto& [name, k] : k_and_axis) options.set(name, TopK{.k = k.first, .axis = k.second});
-  return PostprocessFunc([options](IterationResult result) {
-    for (NamedTensor& t : result.outputs)
-      if (const TopK* k = options.find(t.name); k != nullptr && k->k != 0)
-        t.tensor = with_context([&] { return fmt::format("in the output '{}'", t.name); }, [&] { return top_k_indices(t.tensor, k->k, k->axis); });
-    return result;
-  });
+  return PostprocessFunc(std::make_shared<TopKPostprocess>(std::move(options)));
 }
 
-PostprocessFunc PostprocessFunc::custom(std::function<IterationResult(IterationResult)> change) { return PostprocessFunc(std::move(change)); }
+PostprocessFunc PostprocessFunc::script(const std::string& file_and_function) {
+  return PostprocessFunc(script_postprocess(
+      script::parse_reference(file_and_function, script::PostprocessScript::kDefaultFunction)));
+}
+
+PostprocessFunc PostprocessFunc::custom(std::function<IterationResult(IterationResult)> change) {
+  return PostprocessFunc(std::make_shared<CustomPostprocess>(std::move(change)));
+}
+
+IterationResult PostprocessFunc::operator()(IterationResult result) const {
+  const auto changed = function_->apply(
+      std::make_shared<OutputList>(result.runner_name, std::move(result.outputs)), result.runtime);
+  result.outputs.clear();
+  for (size_t i = 0; i < changed->names().size(); ++i)
+    result.outputs.push_back({changed->names()[i], changed->load(i)});
+  return result;
+}
 
 AccuracyResult::operator bool() const {
   return !pairs.empty() && std::all_of(pairs.begin(), pairs.end(), [](const PairAccuracy& p) { return p.iterations > 0 && p.passed == p.iterations; });
@@ -243,8 +315,12 @@ AccuracyResult Comparator::compare_accuracy(const RunResults& results, const Com
     for (const auto& [name, list] : results.runners()) sources.push_back(std::make_shared<OutputList>(name, list[i].outputs));
     if (!comparison.add(sources)) break;
   }
+  return accuracy_of(comparison.summaries());
+}
+
+AccuracyResult accuracy_of(const std::vector<PairSummary>& summaries) {
   AccuracyResult all;
-  for (const PairSummary& s : comparison.summaries()) {
+  for (const PairSummary& s : summaries) {
     PairAccuracy& pair = all.pairs.emplace_back(PairAccuracy{.runner0 = s.runner0, .runner1 = s.runner1, .iterations = s.iterations, .passed = s.passed_iterations});
     for (const FunctionSummary& f : s.functions)
       for (const OutputSummary& o : f.outputs)

@@ -8,6 +8,7 @@
 #include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "compare/simple.h"
 #include "run/accuracy_results.h"
 #include "run/check_results.h"
 #include "run/coerce_inputs.h"
@@ -413,7 +414,33 @@ RunOutcome Comparator::outcome() {
                                                                                        : RunOutcome::kPassed;
 }
 
+/// What --check-average cannot work with.
+void check_averaging(const RunOptions& o) {
+  if (o.fail_fast)
+    log::critical(ErrorCode::kInvalidArgument, "--check-average cannot be combined with --fail-fast.");
+  for (const auto& f : o.functions) {
+    if (f->function() == CompareFunction::kIndices)
+      log::critical(ErrorCode::kInvalidArgument,
+                    "The selected compare_func does not produce averageable metrics and cannot be used with "
+                    "check_average=True.");
+    const auto* simple = dynamic_cast<const SimpleComparison*>(f.get());
+    if (simple == nullptr) continue;
+    const PerOutput<ErrorStat>& stats = simple->options().check_error_stat;
+    const bool is_elemwise = stats.find("") == nullptr ||
+                             std::any_of(stats.entries().begin(), stats.entries().end(),
+                                         [](const auto& e) { return e.second == ErrorStat::kElemwise; });
+    if (is_elemwise)
+      log::critical(
+          ErrorCode::kInvalidArgument,
+          "--check-average is not supported with check_error_stat='elemwise' (the default). Specify "
+          "--check-error-stat max, mean, median, or quantile.");
+  }
+}
+
+}  // namespace
+
 void check_options(const RunOptions& o) {
+  if (o.check_average) check_averaging(o);
   if (o.model.path.empty() && !o.runners.empty())
     log::critical(
         ErrorCode::kInvalidArgument,
@@ -436,8 +463,6 @@ void check_options(const RunOptions& o) {
   }
   if (o.runners.empty()) log::warning("No runners have been selected. Inference will not be run!");
 }
-
-}  // namespace
 
 RunReport run(const RunOptions& options, RunObserver& observer) {
   check_options(options);

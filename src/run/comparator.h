@@ -58,6 +58,9 @@ struct RunOptions {
   Aggregation aggregation() const { return check_average ? Aggregation::kAverage : Aggregation::kPerSample; }
 };
 
+/// What no run can do: throws Error for options that contradict each other. run() does it, too.
+void check_options(const RunOptions& options);
+
 /// Throws Error for what ends the run. What is complete by then stays saved.
 RunReport run(const RunOptions& options, RunObserver& observer);
 

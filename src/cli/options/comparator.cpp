@@ -7,7 +7,6 @@
 #include "cli/options/compare_functions.h"
 #include "cli/values.h"
 #include "compare/postprocess.h"
-#include "compare/simple.h"
 #include "run/python_parse.h"
 #include "run/script_parts.h"
 #include "script/compare_script.h"
@@ -126,30 +125,6 @@ void add_comparator_options(ArgParser& parser) {
        .arity = Arity::kNone},
   };
   add_compare_function_options(parser);
-}
-
-void check_average_options(const ParsedArgs& args,
-                           const std::vector<std::shared_ptr<const Comparison>>& functions) {
-  if (!args.has("--check-average")) return;
-  if (args.has("--fail-fast"))
-    log::critical(ErrorCode::kInvalidArgument, "--check-average cannot be combined with --fail-fast.");
-  for (const auto& f : functions) {
-    if (f->function() == CompareFunction::kIndices)
-      log::critical(ErrorCode::kInvalidArgument,
-                    "The selected compare_func does not produce averageable metrics and cannot be used with "
-                    "check_average=True.");
-    const auto* simple = dynamic_cast<const SimpleComparison*>(f.get());
-    if (simple == nullptr) continue;
-    const PerOutput<ErrorStat>& stats = simple->options().check_error_stat;
-    const bool is_elemwise = stats.find("") == nullptr ||
-                             std::any_of(stats.entries().begin(), stats.entries().end(),
-                                         [](const auto& e) { return e.second == ErrorStat::kElemwise; });
-    if (is_elemwise)
-      log::critical(
-          ErrorCode::kInvalidArgument,
-          "--check-average is not supported with check_error_stat='elemwise' (the default). Specify "
-          "--check-error-stat max, mean, median, or quantile.");
-  }
 }
 
 void read_comparator_options(const ParsedArgs& args, RunOptions& options) {

@@ -12,8 +12,5 @@ void add_comparator_options(ArgParser& parser);
 /// Fills the parts of `options` that these groups concern; its `model` is known already. Warns about options of
 /// a comparison function that is not the one in use. Throws Error for values that no run could use.
 void read_comparator_options(const ParsedArgs& args, RunOptions& options);
-/// What --check-average cannot work with. Throws Error. Called once the command is announced.
-void check_average_options(const ParsedArgs& args,
-                           const std::vector<std::shared_ptr<const Comparison>>& functions);
 
 }  // namespace assay::cli

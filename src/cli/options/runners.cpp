@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <filesystem>
 
 #include "base/log.h"
 #include "cli/values.h"
-#include "run/script_parts.h"
+#include "poly/run_parts.h"
 
 namespace assay::cli {
 namespace {
@@ -28,17 +27,8 @@ std::vector<std::pair<std::string, std::string>> tensorflow_options(const Parsed
   return options;
 }
 
-/// Of the runners in Python, `number` counts --runner-script.
-RunnerChoice python_runner(const ParsedArgs& args, const std::string& flag, size_t number) {
-  if (flag == kTensorFlowFlag)
-    return script_runner(script::shipped_runner("tensorflow"), "tf-runner", "TensorFlow",
-                         tensorflow_options(args));
-  if (flag == kPyTorchFlag) {
-    std::vector<std::pair<std::string, std::string>> options;
-    if (const auto inputs = args.text("--pytorch-inputs")) options.emplace_back("inputs", *inputs);
-    return script_runner(script::shipped_runner("pytorch"), "pytorch-runner", "PyTorch", std::move(options));
-  }
-  const script::RunnerReference runner = script::parse_runner(args.all(kRunnerScriptFlag).at(number).front());
+/// Of --runner-options.
+std::vector<std::pair<std::string, std::string>> script_options(const ParsedArgs& args) {
   std::vector<std::pair<std::string, std::string>> options;
   for (const std::string& word : args.list("--runner-options").value_or(std::vector<std::string>{})) {
     const size_t equals = word.find('=');
@@ -46,8 +36,22 @@ RunnerChoice python_runner(const ParsedArgs& args, const std::string& flag, size
             "--runner-options: '{}' is not NAME=VALUE", word);
     options.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
-  return script_runner(runner, std::filesystem::path(runner.name).stem().string() + "-runner", runner.str(),
-                       std::move(options));
+  return options;
+}
+
+std::vector<std::pair<std::string, std::string>> pytorch_options(const ParsedArgs& args) {
+  if (const auto inputs = args.text("--pytorch-inputs")) return {{"inputs", *inputs}};
+  return {};
+}
+
+void take_tensorrt_role(const ParsedArgs& args) {
+  if (args.has(kStrict))
+    log::critical(ErrorCode::kUnsupported,
+                  "--trt: TensorRT is not part of this build, and {} forbids to run another engine in its "
+                  "role. Leave {} out, or say --engine.",
+                  kStrict, kStrict);
+  log::once(log::Severity::kWarning,
+            "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
 }
 
 }  // namespace
@@ -160,47 +164,35 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   };
 }
 
-std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends,
-                                              const EngineBuildOptions& building, bool is_plan) {
-  const auto open = [building](const ModelSource& source, const SessionOptions& session) { return open_engine_session(source, session, building); };
+std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends) {
   std::vector<std::string> flags = {kTensorRtRole, kRunnerScriptFlag, kTensorFlowFlag, kPyTorchFlag};
-  size_t scripts = 0;
   for (const Backend* backend : backends.all()) flags.emplace_back(backend->option);
-  std::vector<RunnerChoice> choices;
+  const auto scripts = args.all(kRunnerScriptFlag);
+  auto script = scripts.begin();
+  std::vector<poly::RunRunner> runners;
   for (const std::string& flag : args.sequence(flags)) {
-    if (flag == kRunnerScriptFlag || flag == kTensorFlowFlag || flag == kPyTorchFlag) {
-      choices.push_back(python_runner(args, flag, scripts));
-      if (flag == kRunnerScriptFlag) ++scripts;
-      continue;
-    }
     if (flag == kTensorRtRole) {
-      if (args.has(kStrict))
-        log::critical(
-            ErrorCode::kUnsupported,
-            "--trt: TensorRT is not part of this build, and {} forbids to run another engine in its "
-            "role. Leave {} out, or say --engine.",
-            kStrict, kStrict);
-      log::once(log::Severity::kWarning,
-                "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
-      choices.push_back({.backend = &backends.get("engine"),
-                         .prefix = "trt-runner",
-                         .human_name = "TensorRT",
-                         .open = open,
-                         .note = "run by the engine of assay, not by TensorRT"});
-      continue;
+      take_tensorrt_role(args);
+      runners.push_back({.backend = poly::kTensorRtRole});
+    } else if (flag == kRunnerScriptFlag) {
+      runners.push_back({.script = (script++)->front(), .options = script_options(args)});
+    } else if (flag == kTensorFlowFlag) {
+      runners.push_back({.backend = "tensorflow", .options = tensorflow_options(args)});
+    } else if (flag == kPyTorchFlag) {
+      runners.push_back({.backend = "pytorch", .options = pytorch_options(args)});
+    } else {
+      for (const Backend* backend : backends.all())
+        if (backend->option == flag) runners.push_back({.backend = std::string(backend->name)});
     }
-    for (const Backend* backend : backends.all())
-      if (backend->option == flag)
-        choices.push_back({.backend = backend,
-                           .prefix = std::string(backend->runner_prefix),
-                           .human_name = std::string(backend->human_name),
-                           .open = is_plan && backend->name == "engine" ? open : decltype(RunnerChoice::open)()});
   }
+  return runners;
+}
+
+void warn_of_runner_options(const ParsedArgs& args, bool is_plan) {
+  if (args.has(kTensorRtRole)) return;
   for (const char* saving : {"--save-engine", "--save-tactics", "--save-timing-cache"})
-    if (args.has(saving) && !args.has(kTensorRtRole) && !is_plan) log::warning("{} has no effect without {}.", saving, kTensorRtRole);
-  if (args.has(kStrict) && !args.has(kTensorRtRole))
-    log::warning("{} has no effect without {}.", kStrict, kTensorRtRole);
-  return choices;
+    if (args.has(saving) && !is_plan) log::warning("{} has no effect without {}.", saving, kTensorRtRole);
+  if (args.has(kStrict)) log::warning("{} has no effect without {}.", kStrict, kTensorRtRole);
 }
 
 SessionOptions read_session_options(const ParsedArgs& args) {

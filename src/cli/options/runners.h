@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "assay/backend_set.h"
+#include "assay/run.h"
 #include "cli/args.h"
-#include "run/engine_building.h"
-#include "run/runner.h"
 
 namespace assay::cli {
 
@@ -23,10 +22,12 @@ std::optional<int> read_graph_optimization_level(const ParsedArgs& args);
 /// --providers,
 /// --onnxrt-library.
 void add_runner_options(ArgParser& parser, const BackendSet& backends);
-/// The runners in the order of the flags. Warns once when --trt is among them, and when `building` is for nobody. `is_plan`: the model is
-/// an engine's plan, which --engine runs as --trt does.
-std::vector<RunnerChoice> read_runner_choices(const ParsedArgs& args, const BackendSet& backends,
-                                              const EngineBuildOptions& building, bool is_plan);
+/// The runners in the order of the flags. Warns once when --trt is among them. Throws Error.
+std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendSet& backends);
+/// Warns of options for --trt, which is not among the runners. `is_plan`: the model is an engine's plan,
+/// which --engine runs as
+/// --trt does.
+void warn_of_runner_options(const ParsedArgs& args, bool is_plan);
 SessionOptions read_session_options(const ParsedArgs& args);
 
 }  // namespace assay::cli

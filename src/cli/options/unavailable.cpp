@@ -72,7 +72,6 @@ constexpr Unavailable kWindows[] = {{"--show-heatmaps", kNone}, {"--show-error-m
 constexpr Unavailable kScripts[] = {
     {"--trt-config-postprocess-script --trt-cpps", kOne},
     {"--trt-network-postprocess-script --trt-npps", kMany},
-    {"--gen --gen-script", kOne},
 };
 
 constexpr Unavailable kConvertScripts[] = {
@@ -131,7 +130,8 @@ constexpr Reason kReasons[] = {
     {kLayerTypes,
      "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
     {kScripts,
-     "this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."},
+     "nothing changes what a script has made. Do it in the script itself (--trt-config-script, "
+     "docs/network-scripts.md)."},
 };
 
 constexpr Reason kConvertReasons[] = {
@@ -140,7 +140,9 @@ constexpr Reason kConvertReasons[] = {
     {kCalibration, "the engine of this build has no int8 calibration."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
-    {kConvertScripts, "this build runs no Python."},
+    {kConvertScripts,
+     "nothing changes what a script has made. Do it in the script itself (--trt-config-script, "
+     "docs/network-scripts.md)."},
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
     {kLayerTypes,
      "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},

@@ -1,0 +1,202 @@
+// A run from end to end, as `assay run` does it: every runner on the same data, one iteration after the other
+// in bounded memory; results saved, compared and judged against the float64 reference. What `assay run
+// --gen-script FILE.cpp` writes is a program that fills RunSettings.
+//
+//   RunSettings run;
+//   run.model.path = "model.onnx";
+//   run.runners = {{.backend = "engine"}, {.backend = "onnxrt"}};
+//   run.compare_funcs = {CompareFunc::simple({.atol = 1e-3})};
+//   if (poly::run(run).outcome == RunSummary::Outcome::kPassed) ...
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/api.h"
+#include "assay/backend.h"
+#include "assay/builder.h"
+#include "assay/comparator.h"
+#include "assay/io.h"
+#include "assay/loaders.h"
+#include "assay/type.h"
+
+namespace ASSAY_API assay {
+namespace poly {
+
+/// What the log shows, and how. It belongs to the process.
+struct RunLog {
+  /// LEVEL, or PATH:LEVEL for single sources, as --verbosity takes them.
+  std::vector<std::string> verbosity = {};
+  bool timestamp = false, line_info = false, colors = true;
+  std::string file = {};  ///< written, too; empty: none
+};
+
+/// The model, and what is changed of it before runners get it.
+struct RunModel {
+  std::string path = {};
+  /// onnx; engine (a plan); what runners in Python read: frozen, keras, ckpt, saved, torch.
+  std::string format = "onnx";
+  /// FILE.py[:FUNCTION] that makes the model in the place of the file.
+  std::string network_script = {};
+  ImportOptions import = {};
+  bool infer_shapes = false;
+  /// Which tensors are its outputs: every tensor; these (any selectors); those that nodes of these operators
+  /// compute.
+  bool mark_all = false;
+  std::optional<std::vector<std::string>> outputs = {}, exclude_outputs = {};
+  std::vector<std::string> output_types = {};
+  bool convert_to_fp16 = false;
+  /// Applied to the model as it was read, before anything else.
+  std::vector<std::function<void(Network&)>> edits = {};
+
+  std::string save_path = {};  ///< where the changed model is saved; empty: nowhere
+  /// Where its external data go; nothing: they stay where they are, "": the default name.
+  std::optional<std::string> save_external_data = {};
+  std::optional<int64_t> external_data_threshold = {};  ///< bytes; smaller tensors stay in the model
+  bool one_file_per_tensor = false;
+};
+
+/// What infers: one of these.
+struct RunRunner {
+  /// engine, onnxrt, reference; trt (the engine in TensorRT's role: built as RunSettings::engine says);
+  /// tensorflow, pytorch (in Python); the backend of a module.
+  std::string backend = {};
+  /// FILE.py[:CLASS] of a runner in Python (docs/runners.md).
+  std::string script = {};
+  /// Of a runner in Python: keyword arguments of the class.
+  std::vector<std::pair<std::string, std::string>> options = {};
+  /// Opens a session of the program's own; `name` is then what the log calls the runner.
+  std::function<std::unique_ptr<Session>(const ModelSource&, const SessionOptions&)> open = {};
+  std::string name = {};
+};
+
+/// Smallest and largest number to draw; what is left out is 0 and 1.
+struct RunRange {
+  std::optional<Number> low = {}, high = {};
+};
+
+/// Shapes of inputs by name; names may be patterns.
+using RunShapes = std::vector<std::pair<std::string, Dims>>;
+
+/// Where the inputs come from: the program's own source, else a script, else files, else random numbers.
+struct RunData {
+  int64_t seed = 1;  ///< iteration i draws with seed + i
+  int64_t iterations = 1;
+  RunShapes shapes = {};
+  /// By input, as ByOutput does it for outputs.
+  std::vector<std::pair<std::string, RunRange>> ranges = {};
+  /// For all integer and all other inputs, in the place of `ranges`.
+  std::optional<RunRange> integer_range = {}, float_range = {};
+  /// Files and folders as --save-inputs writes them.
+  std::vector<std::string> load_inputs = {};
+  /// FILE[:FUNCTION], as --data-loader-script takes it.
+  std::string script = {};
+  DataSource source = {};
+};
+
+/// One profile of the engine.
+struct RunProfile {
+  RunShapes min = {}, opt = {}, max = {};
+};
+
+/// How the engine in TensorRT's role is built.
+struct RunEngine {
+  BuilderConfig config = {};
+  std::vector<RunProfile> profiles = {};
+  std::string config_script = {};  ///< FILE.py[:FUNCTION] that changes all of this when the network is known
+  bool mark_all = false;
+  std::optional<std::vector<std::string>> outputs = {}, exclude_outputs = {};
+  std::string load_timing_cache = {}, save_timing_cache = {}, load_tactics = {},
+              save_tactics = {};  ///< paths
+  std::string save_engine = {};   ///< path of the plan
+  size_t profile = 0;             ///< that is run with
+  bool explain = false;
+};
+
+/// What is written; empty paths: it is not. A path without an extension is a folder with a file per
+/// iteration.
+struct RunSaving {
+  std::string inputs = {}, outputs = {};
+  std::string input_blobs = {};  ///< folder: ITERATION/NAME.bin
+  std::string accuracy_results = {}, verdict = {};
+  std::string heatmaps = {}, error_plots = {};  ///< folders
+};
+
+/// The verdict against the float64 reference. It is on by itself when the backend `reference` runs.
+struct RunVerdict {
+  bool judge = false;
+  int samples = 3, most_samples = 15;  ///< noisy evaluations; most_samples where the first ones leave it open
+  bool trace = true;                   ///< run again with every layer marked where an output seems wrong
+  bool partial = false;                ///< saved results may lack outputs and iterations, and hold others
+  /// The comparison decides, too. Else, where there is a verdict, it alone does.
+  bool comparison_counts = false;
+};
+
+/// Modules (docs/extensions.md), and what their options say: first names, with the words behind each.
+struct RunExtensions {
+  std::vector<std::string> modules = {};  ///< files
+  std::vector<std::pair<std::string, std::vector<std::string>>> options = {};
+};
+
+struct RunSettings {
+  std::optional<RunLog> log = {};            ///< nothing: the log stays as it is
+  std::optional<int64_t> memory_limit = {};  ///< bytes that all tensors of the process may take together
+  RunExtensions extensions = {};
+  RunModel model = {};
+  std::vector<RunRunner> runners = {};  ///< in order
+  SessionOptions session = {};          ///< of every runner
+  RunEngine engine = {};
+  RunData data = {};
+  /// One runner after the other, all iterations of each, instead of all runners in each iteration. The next
+  /// two need it.
+  bool sequential_runners = false;
+  int64_t warm_up = 0;  ///< runs that do not count
+  bool use_subprocess = false;
+  std::vector<std::string> load_outputs =
+      {};  ///< files and folders whose results are compared with the runners'
+  std::optional<PostprocessFunc> postprocess = {};
+  std::vector<CompareFunc> compare_funcs = {CompareFunc::simple()};
+  bool validate = false;       ///< NaN and infinity fail
+  bool fail_fast = false;      ///< stop at the first mismatch
+  bool check_average = false;  ///< the mean of each metric over the iterations decides
+  RunVerdict verdict = {};
+  RunSaving save = {};
+};
+
+/// What a run found.
+struct RunSummary {
+  enum class Outcome : uint8_t {
+    kPassed = 0,
+    kFailed = 1,   ///< outputs differ, are invalid or are wrong
+    kUnclear = 3,  ///< nothing is wrong, but something could not be decided or was not judged
+  };
+  Outcome outcome = Outcome::kPassed;
+  std::vector<std::string> runners = {};  ///< names: those that ran, then those whose results were loaded
+  int64_t iterations = 0;                 ///< that all of them have
+  AccuracyResult accuracy = {};           ///< as far as they were compared
+  std::vector<std::string> invalid =
+      {};  ///< outputs with NaN or infinity, RUNNER/OUTPUT each: the first hundred
+  /// How often each verdict was given, by its name in the JSON of a verdict.
+  std::map<std::string, int64_t> verdicts = {};
+
+  /// As of `assay run`.
+  int exit_status() const { return static_cast<int>(outcome); }
+};
+
+/// Runs, with Polygraphy's lines in the log. Throws Error for what ends the run; what is complete by then
+/// stays saved. Settings whose data come from `data.source` can be run once.
+RunSummary run(const RunSettings& settings);
+
+/// The body of main() in a program that does one run: `describe` fills the settings, the log begins with
+/// RUNNING and the command line, and ends with PASSED or FAILED; an Error ends it with a line. Signals and
+/// broken pipes are handled as in `assay`. Returns the exit status. Once per process.
+int run_main(int argc, const char* const* argv, const std::function<void(RunSettings&)>& describe);
+
+}  // namespace poly
+}  // namespace assay

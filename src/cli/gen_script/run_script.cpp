@@ -1,0 +1,73 @@
+#include "cli/gen_script/run_script.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/log.h"
+
+namespace assay::cli {
+namespace {
+
+std::string human_names(const RunLine& line) {
+  std::string text;
+  for (size_t i = 0; i < line.options.runners.size(); ++i)
+    text += (i == 0                                 ? ""
+             : i + 1 == line.options.runners.size() ? " and "
+                                                    : ", ") +
+            line.options.runners[i].human_name;
+  return text;
+}
+
+}  // namespace
+
+Option gen_script_option() {
+  return {
+      .names = {"--gen", "--gen-script"},
+      .help =
+          "Run nothing, and write a program that does what this command line says: in C++ (.cpp, .cc, .cxx), "
+          "on the installed library, or in Python (.py, or - for standard output), which runs this program.",
+      .metavar = "FILE"};
+}
+
+ScriptLanguage script_language(const std::string& path) {
+  if (path == "-") return ScriptLanguage::kPython;
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".py") return ScriptLanguage::kPython;
+  if (ending == ".cpp" || ending == ".cc" || ending == ".cxx") return ScriptLanguage::kCpp;
+  log::critical(
+      ErrorCode::kInvalidArgument,
+      "--gen-script: the name {} does not say what to write. End it with .cpp, .cc or .cxx for a C++ "
+      "program, with .py for a Python script; - writes that to standard output.",
+      path);
+}
+
+std::string what_it_does(const RunLine& line) {
+  const size_t runners = line.options.runners.size();
+  std::string text = runners == 0 ? std::string("Compares saved results.")
+                     : runners == 1
+                         ? fmt::format("Runs {} using {}.", line.model.path, human_names(line))
+                         : fmt::format("Compares {} between {}.", line.model.path, human_names(line));
+  if (!line.options.load_outputs.empty())
+    text +=
+        fmt::format(" Checks against outputs stored in {}.", fmt::join(line.options.load_outputs, " and "));
+  return text;
+}
+
+void write_run_script(const RunLine& line) {
+  const std::string path = line.args.text("--gen").value();
+  const ScriptLanguage language = script_language(path);
+  const std::string text = language == ScriptLanguage::kCpp ? run_script_cpp(line) : run_script_python(line);
+  if (path == "-") {
+    log::print(text);
+    return;
+  }
+  log::info("Writing script to: {}", path);
+  AtomicFile file(path);
+  file.write(text);
+  if (language == ScriptLanguage::kPython) file.make_executable();
+  file.commit();
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,13 @@
+// Comparisons in the form that programs get.
+#pragma once
+
+#include <vector>
+
+#include "assay/comparator.h"
+#include "compare/results.h"
+
+namespace assay::poly {
+
+AccuracyResult accuracy_of(const std::vector<PairSummary>& summaries);
+
+}  // namespace assay::poly

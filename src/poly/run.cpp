@@ -1,0 +1,161 @@
+#include "assay/run.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "assay/error.h"
+#include "base/atomic_file.h"
+#include "base/crash_report.h"
+#include "base/log.h"
+#include "base/memory_limit.h"
+#include "base/thread_pool.h"
+#include "poly/accuracy.h"
+#include "poly/run_extensions.h"
+#include "poly/run_parts.h"
+#include "run/failure.h"
+#include "run/text_renderer.h"
+#include "view/error_pictures.h"
+
+namespace assay::poly {
+namespace {
+
+log::Config log_config(const RunLog& log) {
+  log::Config config;
+  for (const std::string& value : log.verbosity) log::add_verbosity(config, value);
+  config.timestamp = log.timestamp;
+  config.line_info = log.line_info;
+  config.colors = log.colors;
+  config.file = log.file;
+  return config;
+}
+
+void prepare_process(const RunSettings& settings) {
+  if (settings.log) log::configure(log_config(*settings.log));
+  if (settings.memory_limit) set_memory_limit(*settings.memory_limit);
+}
+
+assay::RunOptions run_options(const RunSettings& s, const RunModules& modules) {
+  const extension::Registries& registries = modules.registries();
+  assay::RunOptions options;
+  options.session = s.session;
+  registries.give_to(options.session);
+  options.model = model_loader_options(s.model);
+  options.model.import.ops = registries.ops;
+  const auto edits = modules.model_edits();
+  options.model.edits.insert(options.model.edits.begin(), edits.begin(), edits.end());
+  const EngineBuildOptions building = engine_building(s.engine, s.data.shapes);
+  options.arbitrate = s.verdict.judge || !s.save.verdict.empty();
+  for (const RunRunner& r : s.runners) {
+    options.runners.push_back(runner_choice(r, registries.backends, building, options.model.is_plan));
+    options.arbitrate = options.arbitrate || r.backend == "reference";
+  }
+  options.data = random_data_options(s.data);
+  options.load_inputs = s.data.load_inputs;
+  options.source = own_data(s.data);
+  options.save_inputs = s.save.inputs;
+  options.save_outputs = s.save.outputs;
+  options.save_input_blobs = s.save.input_blobs;
+  options.save_accuracy_results = s.save.accuracy_results;
+  options.save_verdict = s.save.verdict;
+  options.sequential_runners = s.sequential_runners;
+  options.warm_up = s.warm_up;
+  options.use_subprocess = s.use_subprocess;
+  options.load_outputs = s.load_outputs;
+  if (s.postprocess) options.postprocess = s.postprocess->function();
+  for (const CompareFunc& f : s.compare_funcs) options.functions.push_back(f.function());
+  options.fail_fast = s.fail_fast;
+  options.check_average = s.check_average;
+  options.validate = s.validate;
+  options.arbiter.samples = s.verdict.samples;
+  options.arbiter.most_samples = s.verdict.most_samples;
+  options.trace = s.verdict.trace;
+  options.partial = s.verdict.partial;
+  options.comparison_chosen = s.verdict.comparison_counts;
+  return options;
+}
+
+RunSummary summary_of(const RunReport& report) {
+  RunSummary summary{.outcome = static_cast<RunSummary::Outcome>(report.outcome),
+                     .iterations = report.iterations,
+                     .accuracy = accuracy_of(report.pairs)};
+  for (const RunnerReport& r : report.runners) summary.runners.push_back(r.name);
+  for (const ValidationResult& v : report.invalid) summary.invalid.push_back(v.runner + "/" + v.output);
+  for (size_t v = 0; v < std::size(report.verdicts.of); ++v)
+    if (report.verdicts.of[v] > 0)
+      summary.verdicts[std::string(verdict_name(static_cast<Verdict>(v)))] = report.verdicts.of[v];
+  return summary;
+}
+
+/// Once the process is prepared; `begin` is called when the settings are known to be good.
+RunSummary run_prepared(const RunSettings& settings, const std::function<void()>& begin) {
+  const RunModules modules(settings);
+  const assay::RunOptions options = run_options(settings, modules);
+  const bool draws = !settings.save.heatmaps.empty() || !settings.save.error_plots.empty();
+  TextRenderer renderer(draws ? error_pictures(settings.save.heatmaps, settings.save.error_plots) : nullptr);
+  begin();
+  return summary_of(assay::run(options, renderer));
+}
+
+/// Opens /dev/null for standard streams that the caller closed: else the next file opened would take their
+/// number.
+void open_standard_streams() {
+  int fd;
+  do fd = ::open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
+
+void own_process() {
+  open_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  install_interrupt_cleanup();
+  report_crashes();
+}
+
+}  // namespace
+
+RunSummary run(const RunSettings& settings) {
+  prepare_process(settings);
+  const PoolScope threads(PoolScope::current() != nullptr ? PoolScope::current()
+                                                          : std::make_shared<ThreadPool>());
+  return run_prepared(settings, [] {});
+}
+
+int run_main(int argc, const char* const* argv, const std::function<void(RunSettings&)>& describe) {
+  const auto start = std::chrono::steady_clock::now();
+  own_process();
+  const PoolScope threads(std::make_shared<ThreadPool>());
+  std::string command;
+  for (int i = 0; i < argc; ++i) command += (i == 0 ? "" : " ") + std::string(argv[i]);
+  bool has_begun = false, expected = true;
+  int status = 1;
+  try {
+    RunSettings settings;
+    describe(settings);
+    prepare_process(settings);
+    status = run_prepared(settings, [&] {
+               has_begun = true;
+               log::start("RUNNING | Command: {}", command);
+             }).exit_status();
+  } catch (...) {
+    expected = report_exception();
+  }
+  if (has_begun && expected) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (status == 0)
+      log::finish("PASSED | Runtime: {:.3f}s | Command: {}", seconds, command);
+    else
+      log::error("FAILED | Runtime: {:.3f}s | Command: {}", seconds, command);
+  }
+  log::flush();
+  const std::string failure = log::output_failure();
+  if (failure.empty()) return status;
+  say_at_once("[!] cannot write " + failure + "\n");
+  return status == 0 ? 1 : status;
+}
+
+}  // namespace assay::poly

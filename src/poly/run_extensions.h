@@ -1,0 +1,33 @@
+// Extension modules of a run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "assay/run.h"
+#include "extension/registries.h"
+
+namespace assay::poly {
+
+/// The modules of a run, loaded. While it lives they see the run's options.
+class RunModules {
+ public:
+  /// Loads the modules and has them check the options. Throws Error as they do, and for an option that none
+  /// of them has.
+  explicit RunModules(const RunSettings& settings);
+  ~RunModules();
+  RunModules(const RunModules&) = delete;
+  RunModules& operator=(const RunModules&) = delete;
+
+  const extension::Registries& registries() const { return registries_; }
+  /// What the loaders whose options are given do to a model.
+  std::vector<std::function<void(const std::shared_ptr<Model>&)>> model_edits() const;
+
+ private:
+  class View;
+  extension::Registries registries_;
+  std::unique_ptr<View> view_;
+};
+
+}  // namespace assay::poly

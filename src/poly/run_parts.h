@@ -1,0 +1,27 @@
+// From RunSettings to what a run is made of.
+#pragma once
+
+#include <string>
+
+#include "assay/run.h"
+#include "run/comparator.h"
+#include "run/engine_building.h"
+
+namespace assay::poly {
+
+/// The keys of RunRunner::backend that are no backends of a set.
+inline constexpr const char* kTensorRtRole = "trt";
+
+/// `building`: how --trt, or --engine on a plan, makes its engine. Throws Error for a backend or script that
+/// does not exist.
+RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
+                           const EngineBuildOptions& building, bool is_plan);
+
+/// Throws Error as runner_choice() and for formats that do not exist.
+EngineBuildOptions engine_building(const RunEngine& engine, const RunShapes& input_shapes);
+ModelLoaderOptions model_loader_options(const RunModel& model);
+DataLoaderOptions random_data_options(const RunData& data);
+/// The data of a program or of a script; null: those of files, or random ones.
+std::shared_ptr<assay::DataSource> own_data(const RunData& data);
+
+}  // namespace assay::poly
