@@ -146,6 +146,9 @@ class CompareFunc {
   static CompareFunc cosine_similarity(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
   static CompareFunc psnr(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
   static CompareFunc snr(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
+  /// LPIPS, the learned distance of images, by the packages torch and lpips of the user's interpreter; 0.1
+  /// where an output has no threshold.
+  static CompareFunc perceptual_metrics(const ByOutput<Number>& threshold = {}, bool check_shapes = true);
   /// FILE[:FUNCTION], as --compare-func-script takes it: a function of a script in Python or C++. Throws
   /// Error for a file that is not there or of no such language.
   static CompareFunc script(const std::string& file_and_function);

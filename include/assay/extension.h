@@ -651,7 +651,7 @@ class Postprocess {
   virtual ~Postprocess() = default;
   virtual const char* name() const = 0;
   virtual const char* summary() const { return ""; }
-  /// Gives, by name, what is to stand for the outputs.
+  /// Gives, by name, what takes the place of the outputs (`run --postprocess NAME`).
   virtual void apply(const std::vector<std::pair<std::string, Tensor>>& outputs, Outputs& changed,
                      const Args& args) = 0;
 };
@@ -661,7 +661,8 @@ class Comparison {
   virtual ~Comparison() = default;
   virtual const char* name() const = 0;
   virtual const char* summary() const { return ""; }
-  /// Whether they match; `text` takes a line that says what was found.
+  /// Whether they match (`run --compare NAME`); `text` takes a line that says what was found, without a full
+  /// stop.
   virtual bool compare(const std::string& output, const Tensor& first, const Tensor& second, const Args& args,
                        std::string& text) = 0;
 };

@@ -342,8 +342,8 @@ typedef struct AssayTactic {
 } AssayTactic;
 enum { ASSAY_TACTIC_EXACT, ASSAY_TACTIC_REASSOCIATED, ASSAY_TACTIC_LOWERED }; /* against float32 in order */
 
-/* Changes the outputs of an inference before they are compared. Listed by `inspect extensions`; no option of `run`
- * chooses it yet. */
+/* Changes the outputs of an inference before they are compared: `run --postprocess NAME`. It gets all
+ * outputs, and what it gives takes their place. */
 typedef struct AssayPostprocess {
   uint64_t size;
   void* self;
@@ -352,8 +352,7 @@ typedef struct AssayPostprocess {
                    AssayOutputs* named);
 } AssayPostprocess;
 
-/* Compares one output of two runners; `text` takes a line that says what was found. Listed by `inspect extensions`; no
- * option of `run` chooses it yet. */
+/* Compares one output of two runners: `run --compare NAME`. `text` takes a line that says what was found. */
 typedef struct AssayComparison {
   uint64_t size;
   void* self;

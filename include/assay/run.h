@@ -142,6 +142,10 @@ struct RunVerdict {
 struct RunExtensions {
   std::vector<std::string> modules = {};  ///< files
   std::vector<std::pair<std::string, std::vector<std::string>>> options = {};
+  /// Names of their comparison functions, used behind RunSettings::compare_funcs, and of the post-processing
+  /// function that is used in the place of RunSettings::postprocess.
+  std::vector<std::string> compare_funcs = {};
+  std::string postprocess = {};
 };
 
 struct RunSettings {

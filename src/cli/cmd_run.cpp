@@ -34,7 +34,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
   add_data_loader_options(parser, /*no_scripts=*/"");
-  add_comparator_options(parser);
+  add_comparator_options(parser, registries.extensions);
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
   add_module_options(parser, registries);
@@ -70,7 +70,7 @@ int run_models(CommandContext& context) {
         args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction);
     options.source = script_data(script::parse_reference(*script, function));
   }
-  read_comparator_options(args, options);
+  read_comparator_options(args, options, context.registries().extensions);
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
   if (!args.has("--trt")) warn_of_builder_options(args);

@@ -56,7 +56,9 @@ struct OutputComparison {
   std::vector<ShapeStep> shape_steps = {};     ///< how it was brought into shape, or why it could not be
   std::optional<ErrorArrays> errors = {};      ///< of kSimple
   bool has_zeros = false;                      ///< kSimple: the second output holds a zero that is divided by
-  std::string obstacle_reason = {};            ///< of Obstacle::kMetric: a sentence without a full stop
+  /// What the function says of it, without a full stop: why there is no number (Obstacle::kMetric), or what
+  /// it found (kCustom).
+  std::string note = {};
   int64_t different_strings = -1;              ///< both outputs are strings; -1: they are not
   std::vector<IndexMismatch> mismatches = {};  ///< of kIndices
 };

@@ -123,7 +123,7 @@ void print_obstacle(const OutputComparison& c, bool remedy) {
                       dtype_name(pair.output0.dtype()), dtype_name(pair.output1.dtype()));
   if (c.result.obstacle == Obstacle::kMetric)
     return log::error("FAILED | Output: '{}' | {} cannot be computed: {}.", pair.name0,
-                      compare_function_label(c.function), c.obstacle_reason);
+                      compare_function_label(c.function), c.note);
   log::error(
       "FAILED | Output: `{}` | Will not compare outputs of different shapes.\nNote: Output shapes are {} and "
       "{}.",
@@ -212,6 +212,9 @@ void ComparisonText::on_output_end(const OutputComparison& c) {
   print_shape_steps(c.shape_steps);
   if (c.result.obstacle != Obstacle::kNone) return print_obstacle(c, true);
   print_whole_outputs(c.pair);
+  if (c.function == CompareFunction::kCustom)
+    return log::message(c.result.passed ? Severity::kFinish : Severity::kError, "{}{}",
+                        c.note.empty() ? "" : c.note + " | ", c.result.passed ? "PASSED" : "FAILED");
   const auto* threshold = std::get_if<MetricThreshold>(&c.result.threshold);
   const auto* value = std::get_if<double>(&c.result.metrics);
   if (threshold == nullptr || value == nullptr) return;

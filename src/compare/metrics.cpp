@@ -195,7 +195,7 @@ OutputResult MetricComparison::compare_pair(const OutputPair& pair, PairCache&, 
     result.metrics = *number;
   } else {
     result.obstacle = Obstacle::kMetric;
-    comparison.obstacle_reason = std::get<std::string>(value);
+    comparison.note = std::get<std::string>(value);
   }
   result.passed = meets(metric_, result.metrics, threshold);
   observer.on_output_end(comparison);

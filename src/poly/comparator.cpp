@@ -221,7 +221,9 @@ namespace {
 std::shared_ptr<const Comparison> by_metric(CompareFunction function, const ByOutput<Number>& threshold,
                                             bool check_shapes) {
   return std::make_shared<MetricComparison>(
-      function, MetricOptions{.check_shapes = check_shapes, .threshold = tolerances(threshold)});
+      function, MetricOptions{.check_shapes = check_shapes,
+                              .threshold = tolerances(threshold),
+                              .measure = function == CompareFunction::kLpips ? lpips_measure() : nullptr});
 }
 }  // namespace
 
@@ -236,6 +238,9 @@ CompareFunc CompareFunc::psnr(const ByOutput<Number>& threshold, bool check_shap
 }
 CompareFunc CompareFunc::snr(const ByOutput<Number>& threshold, bool check_shapes) {
   return CompareFunc(by_metric(CompareFunction::kSnr, threshold, check_shapes));
+}
+CompareFunc CompareFunc::perceptual_metrics(const ByOutput<Number>& threshold, bool check_shapes) {
+  return CompareFunc(by_metric(CompareFunction::kLpips, threshold, check_shapes));
 }
 CompareFunc CompareFunc::script(const std::string& file_and_function) {
   return CompareFunc(

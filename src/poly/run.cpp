@@ -66,6 +66,9 @@ assay::RunOptions run_options(const RunSettings& s, const RunModules& modules) {
   options.load_outputs = s.load_outputs;
   if (s.postprocess) options.postprocess = s.postprocess->function();
   for (const CompareFunc& f : s.compare_funcs) options.functions.push_back(f.function());
+  for (const std::string& name : s.extensions.compare_funcs)
+    options.functions.push_back(modules.comparison(name));
+  if (!s.extensions.postprocess.empty()) options.postprocess = modules.postprocess(s.extensions.postprocess);
   options.fail_fast = s.fail_fast;
   options.check_average = s.check_average;
   options.validate = s.validate;

@@ -80,6 +80,20 @@ RunModules::~RunModules() {
   for (const auto& module : registries_.extensions) module->set_args(nullptr);
 }
 
+std::shared_ptr<const assay::Comparison> RunModules::comparison(const std::string& name) const {
+  auto found = extension::find_comparison(registries_.extensions, name);
+  require(found != nullptr, ErrorCode::kNotFound, "no module of the run has a comparison function '{}'",
+          name);
+  return found;
+}
+
+std::shared_ptr<const assay::Postprocess> RunModules::postprocess(const std::string& name) const {
+  auto found = extension::find_postprocess(registries_.extensions, name);
+  require(found != nullptr, ErrorCode::kNotFound, "no module of the run has a post-processing function '{}'",
+          name);
+  return found;
+}
+
 std::vector<std::function<void(const std::shared_ptr<Model>&)>> RunModules::model_edits() const {
   std::vector<std::function<void(const std::shared_ptr<Model>&)>> edits;
   for (const auto& module : registries_.extensions)

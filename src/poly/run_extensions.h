@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/run.h"
+#include "extension/functions.h"
 #include "extension/registries.h"
 
 namespace assay::poly {
@@ -23,6 +24,9 @@ class RunModules {
   const extension::Registries& registries() const { return registries_; }
   /// What the loaders whose options are given do to a model.
   std::vector<std::function<void(const std::shared_ptr<Model>&)>> model_edits() const;
+  /// Functions of theirs. Throw Error (kNotFound) when none has it.
+  std::shared_ptr<const Comparison> comparison(const std::string& name) const;
+  std::shared_ptr<const Postprocess> postprocess(const std::string& name) const;
 
  private:
   class View;

@@ -419,7 +419,7 @@ void check_averaging(const RunOptions& o) {
   if (o.fail_fast)
     log::critical(ErrorCode::kInvalidArgument, "--check-average cannot be combined with --fail-fast.");
   for (const auto& f : o.functions) {
-    if (f->function() == CompareFunction::kIndices)
+    if (f->function() == CompareFunction::kIndices || f->function() == CompareFunction::kCustom)
       log::critical(ErrorCode::kInvalidArgument,
                     "The selected compare_func does not produce averageable metrics and cannot be used with "
                     "check_average=True.");

@@ -193,6 +193,23 @@ class Hostile(Test):
     def test_without_orders_it_is_right(self):
         self.hostile("", code=0)
 
+    def test_functions_of_a_run(self):
+        words = ["run", "identity.onnxtxt", "--engine", "--ref", "--extension", MODULES / "everything.so"]
+        self.check(self.run_assay(*words, "--compare", "same_sign"), 0, "same_sign | Comparing Output: 'y'", "0 element(s) of another sign | PASSED",
+                   "PASSED | same_sign | All outputs matched")
+        self.check(self.run_assay(*words, "--compare", "l2", "same_sign", "--l2-threshold", "1"), 0, "L2 Norm | Comparing", "same_sign | Comparing")
+        # What runs is negated in both; against results saved before it shows.
+        self.check(self.run_assay("run", "identity.onnxtxt", "--ref", "--save-outputs", "before.json"), 0)
+        result = self.run_assay("run", "identity.onnxtxt", "--ref", "--postprocess", "negate", "--save-outputs", "negated.json", "--extension", MODULES / "everything.so")
+        self.check(result, 0)
+        result = self.run_assay("run", "--load-outputs", "before.json", "before.json", "--postprocess", "negate", "--compare", "same_sign", "--extension", MODULES / "everything.so")
+        self.check(result, 0, "PASSED | same_sign")
+        self.check(self.run_assay(*words, "--postprocess", "negate", "y:top-2"), 1, "negate is a function of an extension, which gets all outputs")
+        self.check(self.run_assay(*words, "--postprocess", "y:negate"), 1, "Name it alone")
+        self.check(self.run_assay(*words, "--check-average", "--compare", "same_sign"), 1, "averageable")
+        self.check(self.run_assay("run", "identity.onnxtxt", "--ref", "--compare", "same_sign"), 2, "invalid choice: 'same_sign'")
+        self.hostile("none", "run", "identity.onnxtxt", "--ref", "--engine", "--postprocess", "odd_outputs", texts=["it gave no output"])
+
     def test_files_that_are_no_modules(self):
         (self.folder / "text.so").write_text("no library" * 100)
         (self.folder / "arm.so").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\xb7\x00\x01\x00\x00\x00" + bytes(40))
@@ -209,7 +226,8 @@ class Hostile(Test):
         for what, text in [("register-throws", "thrown in register"), ("register-throws-int", "no std::exception"), ("bad-name", "is no name for a runner"),
                            ("null-name", "a runner has no name"), ("bad-option", "is no name for an option"), ("known-option", "--onnxrt"),
                            ("known-runner", "there is a backend 'onnxrt' already"), ("known-group-option", "--atol is there already"),
-                           ("standard-domain", "standard's domain"), ("bad-schema", "inn X: T"), ("known-command", "there is a command 'run' already")]:
+                           ("standard-domain", "standard's domain"), ("bad-schema", "inn X: T"), ("known-command", "there is a command 'run' already"),
+                           ("known-comparison", "its comparison function l2 is there already"), ("known-postprocess", "post-processing function top-3")]:
             with self.subTest(what):
                 self.hostile(what, texts=[text, "hostile.so"])
                 # Nothing of it is there, and the rest works.
@@ -219,6 +237,8 @@ class Hostile(Test):
     def test_callbacks_that_throw(self):
         cases = {"probe": [], "open": [], "describe": [], "infer": [], "validate": [],
                  "loader": ["run", "identity.onnxtxt", "--ref", "--break-model"], "command": ["misbehave"],
+                 "compare": ["run", "identity.onnxtxt", "--ref", "--engine", "--compare", "odd_comparison"],
+                 "postprocess": ["run", "identity.onnxtxt", "--ref", "--engine", "--postprocess", "odd_outputs"],
                  "op-infer": ["run", "odd.onnxtxt", "--ref"], "op-eval": ["run", "odd.onnxtxt", "--ref"],
                  "op-bound": ["run", "odd.onnxtxt", "--engine", "--ref"]}
         for place, words in cases.items():
@@ -228,7 +248,8 @@ class Hostile(Test):
 
     def test_callbacks_that_crash(self):
         for what, words in [("crash-at-load", []), ("register-crashes", []), ("open-crashes", []), ("infer-crashes", []), ("close-crashes", []),
-                            ("command-crashes", ["misbehave"]), ("op-eval-crashes", ["run", "odd.onnxtxt", "--ref"])]:
+                            ("command-crashes", ["misbehave"]), ("op-eval-crashes", ["run", "odd.onnxtxt", "--ref"]),
+                            ("compare-crashes", ["run", "identity.onnxtxt", "--ref", "--engine", "--compare", "odd_comparison"])]:
             with self.subTest(what):
                 output = self.hostile(what, *words, code=-11, texts=["crashed (segmentation fault)", "The extension", "hostile.so"])
                 self.assertIn("--no-extensions", output)

@@ -133,6 +133,25 @@ class Command : public ext::Command {
   }
 };
 
+class Postprocess : public ext::Postprocess {
+ public:
+  const char* name() const override { return is("known-postprocess") ? "top-3" : "odd_outputs"; }
+  void apply(const std::vector<std::pair<std::string, ext::Tensor>>&, ext::Outputs&,
+             const ext::Args&) override {
+    misbehave("postprocess");
+  }
+};
+
+class Comparison : public ext::Comparison {
+ public:
+  const char* name() const override { return is("known-comparison") ? "l2" : "odd_comparison"; }
+  bool compare(const std::string&, const ext::Tensor&, const ext::Tensor&, const ext::Args&,
+               std::string&) override {
+    misbehave("compare");
+    return true;
+  }
+};
+
 }  // namespace
 
 ASSAY_EXTENSION("hostile", "0", "Misbehaves", [](ext::Registry& r) {
@@ -142,4 +161,6 @@ ASSAY_EXTENSION("hostile", "0", "Misbehaves", [](ext::Registry& r) {
   r.add<Loader>();
   r.add<Operator>();
   r.add<Command>();
+  r.add<Postprocess>();
+  r.add<Comparison>();
 })

@@ -111,7 +111,7 @@ std::span<const CarriedOption> carried_options() {
       {"--cosine-similarity-threshold"},
       {"--psnr-threshold"},
       {"--snr-threshold"},
-      {"--lpips-threshold", kSettled},  // its function is refused
+      {"--lpips-threshold"},
       // Engine
       {"--trt-min-shapes"},
       {"--trt-opt-shapes"},

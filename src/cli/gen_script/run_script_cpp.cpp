@@ -13,6 +13,7 @@
 #include "compare/metrics.h"
 #include "compare/postprocess.h"
 #include "compare/simple.h"
+#include "extension/functions.h"
 #include "script/compare_script.h"
 #include "script/data_script.h"
 #include "script/network_script.h"
@@ -287,7 +288,8 @@ std::string metric_text(const MetricComparison& metric) {
   const char* name = metric.function() == CompareFunction::kL2                 ? "l2"
                      : metric.function() == CompareFunction::kCosineSimilarity ? "cosine_similarity"
                      : metric.function() == CompareFunction::kPsnr             ? "psnr"
-                                                                               : "snr";
+                     : metric.function() == CompareFunction::kSnr              ? "snr"
+                                                                               : "perceptual_metrics";
   std::string text = o.threshold.empty() ? "" : by_output(o.threshold, cpp_number);
   if (!o.check_shapes) text = (text.empty() ? "{}" : text) + ", false";
   return fmt::format("CompareFunc::{}({})", name, text);
@@ -324,9 +326,20 @@ void describe_comparison(const RunLine& line, Statements& s) {
       "How results are compared. `CompareFunc::custom` and `PostprocessFunc::custom` take functions of your "
       "own.");
   s.set_texts("load_outputs", o.load_outputs);
-  if (o.postprocess != nullptr) s.set("postprocess", postprocess_text(line));
+  const extension::Modules modules = line.registries.extensions;
+  if (o.postprocess != nullptr && extension::find_postprocess(modules, o.postprocess->name()) != nullptr)
+    s.set("extensions.postprocess", cpp_string(o.postprocess->name()));
+  else if (o.postprocess != nullptr)
+    s.set("postprocess", postprocess_text(line));
   std::string list;
-  for (const auto& f : o.functions) list += "\n      " + comparison_text(line, *f) + ",";
+  std::vector<std::string> of_modules;
+  for (const auto& f : o.functions)
+    if (f->function() == CompareFunction::kCustom &&
+        extension::find_comparison(modules, f->label()) != nullptr)
+      of_modules.push_back(f->label());
+    else
+      list += "\n      " + comparison_text(line, *f) + ",";
+  s.set_texts("extensions.compare_funcs", of_modules);
   s.set("compare_funcs", "{" + list + "\n  }");
   s.set_true("validate", o.validate);
   s.set_true("fail_fast", o.fail_fast);

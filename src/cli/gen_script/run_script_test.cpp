@@ -180,6 +180,7 @@ const std::vector<Sample>& samples() {
       {{"--cosine-similarity-threshold", "0.5"}, {"@m.onnxtxt", "--ref", "--compare", "cosine_similarity"}},
       {{"--psnr-threshold", "y:50"}, {"@m.onnxtxt", "--ref", "--compare", "psnr"}},
       {{"--snr-threshold", "inf"}, {"@m.onnxtxt", "--ref", "--compare", "snr"}},
+      {{"--lpips-threshold", "y:0.25"}, {"@m.onnxtxt", "--ref", "--compare", "perceptual_metrics"}},
       {{"--trt-min-shapes", "x:[1,4]"}, kBuilt},
       {{"--trt-opt-shapes", "x:[2,4]"}, kBuilt},
       {{"--trt-max-shapes", "x:[3,4]"}, kBuilt},

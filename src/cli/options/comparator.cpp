@@ -37,7 +37,7 @@ TopK parse_top_k(const std::string& text) {
 
 }  // namespace
 
-void add_comparator_options(ArgParser& parser) {
+void add_comparator_options(ArgParser& parser, extension::Modules modules) {
   parser.add_group("Comparator Inference").options = {
       {.names = {"--sequential-runners"},
        .help = "Run one runner after the other, all iterations of each, instead of all runners in each "
@@ -86,7 +86,7 @@ void add_comparator_options(ArgParser& parser) {
        .help = "Fail when an output holds a NaN or an infinity.",
        .arity = Arity::kNone},
       {.names = {"--fail-fast"}, .help = "Stop at the first mismatch.", .arity = Arity::kNone},
-      compare_option(),
+      compare_option(modules),
       {.names = {"--compare-func-script"},
        .help = "Compare with a function of this script (compare_outputs, unless it is named), which gets one "
                "iteration of two runners and "
@@ -127,7 +127,7 @@ void add_comparator_options(ArgParser& parser) {
   add_compare_function_options(parser);
 }
 
-void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
+void read_comparator_options(const ParsedArgs& args, RunOptions& options, extension::Modules modules) {
   OutputNames outputs(options.model);
   options.warm_up = require_at_least("--warm-up", args.integer("--warm-up").value_or(0), 0);
   options.use_subprocess = args.has("--use-subprocess");
@@ -147,13 +147,28 @@ void read_comparator_options(const ParsedArgs& args, RunOptions& options) {
   options.load_outputs = args.list("--load-outputs").value_or(std::vector<std::string>{});
   PerOutput<TopK> top_k;
   for (const auto& [output, text] :
-       parse_key_texts(args.list("--postprocess").value_or(std::vector<std::string>{})))
+       parse_key_texts(args.list("--postprocess").value_or(std::vector<std::string>{}))) {
+    if (auto of_module = extension::find_postprocess(modules, text)) {
+      if (!output.empty() || options.postprocess != nullptr)
+        log::critical(ErrorCode::kInvalidArgument,
+                      "--postprocess: {} is a function of an extension, which gets all outputs. Name it "
+                      "alone, and no other.",
+                      text);
+      options.postprocess = std::move(of_module);
+      continue;
+    }
     for (const std::string& name : outputs.expand("--postprocess", output))
       top_k.set(name, parse_top_k(text));
+  }
+  if (!top_k.empty() && options.postprocess != nullptr)
+    log::critical(ErrorCode::kInvalidArgument,
+                  "--postprocess: {} is a function of an extension, which gets all outputs. Name it alone, "
+                  "and no other.",
+                  options.postprocess->name());
   if (!top_k.empty()) options.postprocess = std::make_shared<TopKPostprocess>(std::move(top_k));
   options.validate = args.has("--validate");
   options.fail_fast = args.has("--fail-fast");
-  options.functions = read_comparisons(args, outputs);
+  options.functions = read_comparisons(args, outputs, modules);
   options.comparison_chosen = chooses_comparison(args);
   if (const auto script = args.text("--postprocess-func-script")) {
     if (options.postprocess != nullptr)

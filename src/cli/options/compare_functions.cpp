@@ -95,13 +95,6 @@ Option metric_option(const MetricOption& m) {
   return option;
 }
 
-const std::vector<std::string>& choices() {
-  static const std::vector<std::string> kChoices = {
-      "simple",          "indices",           "l2", "cosine_similarity", "distance_metrics", "psnr", "snr",
-      "quality_metrics", "perceptual_metrics"};
-  return kChoices;
-}
-
 /// The functions that the words of --compare stand for, each once.
 std::vector<CompareFunction> selected_functions(const std::vector<std::string>& words) {
   std::vector<CompareFunction> functions;
@@ -189,11 +182,20 @@ void add_compare_function_options(ArgParser& parser) {
     parser.add_group(fmt::format("Comparison Function: `{}`", m.choice)).options = {metric_option(m)};
 }
 
-Option compare_option() {
-  return {.names = {"--compare", "--compare-func"},
-          .help = "The comparison functions; default: simple. Every one has to pass.",
-          .arity = Arity::kAtLeastOne,
-          .choices = choices()};
+const std::vector<std::string>& comparison_choices() {
+  static const std::vector<std::string> kChoices = {
+      "simple",          "indices",           "l2", "cosine_similarity", "distance_metrics", "psnr", "snr",
+      "quality_metrics", "perceptual_metrics"};
+  return kChoices;
+}
+
+Option compare_option(extension::Modules modules) {
+  Option option{.names = {"--compare", "--compare-func"},
+                .help = "The comparison functions; default: simple. Every one has to pass.",
+                .arity = Arity::kAtLeastOne,
+                .choices = comparison_choices()};
+  for (std::string& name : extension::comparison_names(modules)) option.choices.push_back(std::move(name));
+  return option;
 }
 
 Option shape_check_option() {
@@ -202,8 +204,8 @@ Option shape_check_option() {
           .arity = Arity::kNone};
 }
 
-std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs& args,
-                                                                OutputNames& outputs) {
+std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs& args, OutputNames& outputs,
+                                                                extension::Modules modules) {
   const std::vector<std::string> words = args.list("--compare").value_or(std::vector<std::string>{"simple"});
   warn_about_unselected(args, simple_options(), CompareFunction::kSimple, {"simple"}, words);
   warn_about_unselected(args, indices_options(), CompareFunction::kIndices, {"indices"}, words);
@@ -238,14 +240,14 @@ std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs
           f, MetricOptions{.check_shapes = check_shapes, .threshold = tolerances(args, outputs, m->name)}));
     }
   }
+  for (const std::string& name : extension::comparison_names(modules))
+    if (std::find(words.begin(), words.end(), name) != words.end())
+      functions.push_back(extension::find_comparison(modules, name));
   return functions;
 }
 
 bool chooses_comparison(const ParsedArgs& args) {
-  const std::vector<CompareFunction> selected =
-      selected_functions(args.list("--compare").value_or(std::vector<std::string>{}));
-  if (!selected.empty()) return true;
-  const char* const kSimple[] = {"--atol", "--rtol", "--check-error-stat", "--error-quantile"};
+  const char* const kSimple[] = {"--compare", "--atol", "--rtol", "--check-error-stat", "--error-quantile"};
   return std::any_of(std::begin(kSimple), std::end(kSimple), [&](const char* o) { return args.has(o); });
 }
 

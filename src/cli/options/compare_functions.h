@@ -9,19 +9,23 @@
 #include "cli/options/output_names.h"
 #include "compare/comparison.h"
 #include "compare/comparison_text.h"
+#include "extension/functions.h"
 
 namespace assay::cli {
 
-/// The option --compare.
-Option compare_option();
+/// The option --compare, with the functions of modules among its choices.
+Option compare_option(extension::Modules modules = {});
+/// What it can name without any module.
+const std::vector<std::string>& comparison_choices();
 /// The option --no-shape-check.
 Option shape_check_option();
 /// A group for each function: simple, indices, l2, cosine_similarity, psnr, snr, perceptual_metrics.
 void add_compare_function_options(ArgParser& parser);
 
-/// The functions that --compare names, each once, in its order. Warns about options of the other ones. Throws
-/// Error for values that none of them can use, and as `outputs` does.
-std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs& args, OutputNames& outputs);
+/// The functions that --compare names, each once, in its order, those of modules last. Warns about options of
+/// the other ones. Throws Error for values that none of them can use, and as `outputs` does.
+std::vector<std::shared_ptr<const Comparison>> read_comparisons(const ParsedArgs& args, OutputNames& outputs,
+                                                                extension::Modules modules = {});
 /// Whether any option says how outputs are compared.
 bool chooses_comparison(const ParsedArgs& args);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cli/options/compare_functions.h"
+
 namespace assay::cli {
 namespace {
 
@@ -155,6 +157,19 @@ void check_extension_options(const extension::Extension& module, const Registrie
               ErrorCode::kInvalidArgument, "its option {} is there already", name);
       seen.push_back(name);
     }
+  std::vector<std::string> comparisons = compare_option(registries.extensions).choices;
+  for (const AssayComparison& c : module.comparisons()) {
+    require(std::find(comparisons.begin(), comparisons.end(), c.name) == comparisons.end(),
+            ErrorCode::kInvalidArgument, "its comparison function {} is there already", c.name);
+    comparisons.emplace_back(c.name);
+  }
+  std::vector<std::string> postprocesses = extension::postprocess_names(registries.extensions);
+  for (const AssayPostprocess& p : module.postprocesses()) {
+    require(!std::string_view(p.name).starts_with("top-") &&
+                std::find(postprocesses.begin(), postprocesses.end(), p.name) == postprocesses.end(),
+            ErrorCode::kInvalidArgument, "its post-processing function {} is there already", p.name);
+    postprocesses.emplace_back(p.name);
+  }
 }
 
 void add_extension_commands(const std::shared_ptr<extension::Extension>& module, CommandSet& commands) {
