@@ -8,6 +8,7 @@
 #include "cli/model_editing.h"
 #include "cli/options/logging.h"
 #include "cli/options/onnx_model.h"
+#include "cli/registries.h"
 #include "convert/convert_opset.h"
 #include "graph/import.h"
 #include "run/model_saver.h"
