@@ -79,9 +79,10 @@ std::optional<Dims> CollectiveAdder::changed_dims(Collective what, const Value& 
   if (!v.type.has_shape() || v.type.dims->empty()) return std::nullopt;
   Dims dims = *v.type.dims;
   const int64_t ranks = hint_.ranks();
-  if (what != Collective::kReduceScatter || ranks == 1) return dims;
-  if (!dims[0].is_known()) {
-    dims[0] = Dim();
+  const bool grows = what == Collective::kAllGather && scattered_.contains(&v);
+  if ((what != Collective::kReduceScatter && !grows) || ranks == 1) return dims;
+  if (!dims[0].is_known() || grows) {
+    dims[0] = dims[0].is_known() ? Dim(dims[0].value() * ranks) : Dim();
     return dims;
   }
   if (dims[0].value() % ranks != 0)
@@ -115,6 +116,7 @@ Value* CollectiveAdder::bare_collective(Collective what, Value* v) {
                     {"groups", hint_.groups}},
                    std::move(dims));
   results_.insert(out);
+  if (what == Collective::kReduceScatter) scattered_.insert(out);
   return out;
 }
 
@@ -129,7 +131,9 @@ Value* CollectiveAdder::transpose(Value* v, const Permutation& perm) {
     dims.emplace();
     for (const int64_t p : perm) dims->push_back(old.at(static_cast<size_t>(p)));
   }
-  return add("Transpose", v, {{"perm", perm}}, std::move(dims));
+  Value* out = add("Transpose", v, {{"perm", perm}}, std::move(dims));
+  if (scattered_.contains(v)) scattered_.insert(out);
+  return out;
 }
 
 Value* CollectiveAdder::collective(Collective what, Value* v, int64_t dim,

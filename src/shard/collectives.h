@@ -37,8 +37,8 @@ class CollectiveAdder {
   /// What a collective operation along dimension `dim` makes of a value. NCCL knows only dimension 0, so for
   /// another one a Transpose goes before and after; for that the rank must be known, from the value's type or
   /// from `rank`. Throws Error (kInvalidArgument) when it is not known or is another than `rank`, when `dim`
-  /// lies outside, and when a known extent cannot be divided for a reduce_scatter. Shapes are those of the
-  /// model before it was sharded: what is gathered has its value's.
+  /// lies outside, and when a known extent cannot be divided for a reduce_scatter. The type of a value is
+  /// taken for that of the whole, as the model has it, unless this has scattered the value.
   Value* collective(Collective what, Value* v, int64_t dim, const std::optional<int64_t>& rank);
   /// Throws Error (kInvalidArgument) when the permutation has not as many dimensions as the value.
   Value* transpose(Value* v, const Permutation& perm);
@@ -55,6 +55,7 @@ class CollectiveAdder {
   const CollectiveHint& hint_;
   ShardNames& names_;
   std::unordered_set<const Value*> results_;
+  std::unordered_set<const Value*> scattered_;  ///< whose types are those of a part
 };
 
 /// Swaps the names of two values, and what else the model says of an output: the second takes the first one's
