@@ -1,4 +1,6 @@
 // assay template shard-hints: how a model could be split over devices, as a file for `multi-device shard`.
+#include <filesystem>
+
 #include "base/log.h"
 #include "cli/cmd_template_scripts.h"
 #include "cli/options/logging.h"
@@ -15,10 +17,17 @@ void add_options(ArgParser& parser) {
   add_onnx_model_option(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
   add_shard_hint_options(parser);
-  parser.add_group("Hints").options = {{.names = {"-o", "--output"},
-                                        .help = "Where to save the hints; the name must end in .json.",
-                                        .metavar = "FILE",
-                                        .required = true}};
+  parser.add_group("Hints").options = {
+      {.names = {"-o", "--output"},
+       .help = "Where to save the hints; the name must end in .json, unless it is that of a device.",
+       .metavar = "FILE",
+       .required = true}};
+}
+
+/// A device or a pipe, such as /dev/stdout, need not be called .json.
+bool is_special(const std::string& path) {
+  std::error_code ec;
+  return std::filesystem::is_other(path, ec);
 }
 
 int run(CommandContext& context) {
@@ -27,7 +36,7 @@ int run(CommandContext& context) {
   const std::string out = args.text("-o").value();
   const std::shared_ptr<Model> model =
       load_onnx_model(args, read_onnx_model_path(args), context.registries().ops);
-  if (!out.ends_with(".json"))
+  if (!out.ends_with(".json") && !is_special(out))
     log::critical(ErrorCode::kInvalidArgument, "Output file must be a json: {} does not end in .json.", out);
   const ShardHints hints = suggest_hints(*model->graph, options);
   if (hints.attention_layers.empty() && options.parallelism == Parallelism::kContext)

@@ -85,10 +85,6 @@ std::optional<Dims> CollectiveAdder::changed_dims(Collective what, const Value& 
     dims[0] = dims[0].is_known() ? Dim(dims[0].value() * ranks) : Dim();
     return dims;
   }
-  if (dims[0].value() % ranks != 0)
-    refuse_to_shard(fmt::format("Tensor {} cannot be scattered over {} ranks: its extent there is {}",
-                                v.name(), ranks, dims[0].value()),
-                    "Choose another number of ranks (--nb-rank, --gpus), or pad the sequence.");
   dims[0] = Dim(dims[0].value() / ranks);
   return dims;
 }
@@ -136,8 +132,19 @@ Value* CollectiveAdder::transpose(Value* v, const Permutation& perm) {
   return out;
 }
 
+void CollectiveAdder::require_divisible(const Value& v, int64_t dim) const {
+  if (!v.type.has_shape() || dim >= static_cast<int64_t>(v.type.dims->size())) return;
+  const Dim& extent = (*v.type.dims)[static_cast<size_t>(dim)];
+  if (extent.is_known() && extent.value() % hint_.ranks() != 0)
+    refuse_to_shard(
+        fmt::format("Tensor {} cannot be scattered over {} ranks: its extent in dimension {} is {}", v.name(),
+                    hint_.ranks(), dim, extent.value()),
+        "Choose another number of ranks (--nb-rank, --gpus) or another dimension, or pad the sequence.");
+}
+
 Value* CollectiveAdder::collective(Collective what, Value* v, int64_t dim,
                                    const std::optional<int64_t>& rank) {
+  if (what == Collective::kReduceScatter) require_divisible(*v, dim);
   if (dim == 0) return bare_collective(what, v);
   Permutation swap(static_cast<size_t>(require_rank(*v, dim, rank)));
   std::iota(swap.begin(), swap.end(), int64_t{0});

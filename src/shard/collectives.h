@@ -47,6 +47,7 @@ class CollectiveAdder {
   const std::unordered_set<const Value*>& results() const { return results_; }
 
  private:
+  void require_divisible(const Value& v, int64_t dim) const;
   Value* bare_collective(Collective what, Value* v);
   std::optional<Dims> changed_dims(Collective what, const Value& v) const;
   Value* add(const char* op_type, Value* v, AttributeList attributes, std::optional<Dims> dims);

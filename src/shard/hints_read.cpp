@@ -22,11 +22,11 @@ class HintsReader {
     ShardHints hints;
     bool is_old = false;
     object(
-        "ShardHints", "the sharding hints",
+        "ShardHints", "the file",
         {"parallelism", "attention_layers", "inputs", "outputs", "k_seq_len_idx", "v_seq_len_idx", "kv_rank"},
         [&](std::string_view key) { return top_level(key, hints, is_old); });
     json_.expect(JsonEvent::kEnd, "the end of the file");
-    if (!is_old && !has_collectives_) missing("dist_collectives", "the sharding hints");
+    if (!is_old && !has_collectives_) missing("dist_collectives", "the file");
     if (is_old)
       log::warning(
           "{} has the form of Polygraphy 0.49. It is read as it is; `template shard-hints` writes the newer "
@@ -55,8 +55,8 @@ class HintsReader {
 
   void check_class(std::string_view class_name, std::string_view what) {
     if (const std::string_view found = json_.expect_string("polygraphy_class"); found != class_name)
-      json_.error(fmt::format("{} is of the class {}, not {}: this is no file of sharding hints", what, found,
-                              class_name));
+      json_.error(fmt::format("{} has the class {} instead of {}, so this is no file of sharding hints", what,
+                              found, class_name));
   }
 
   [[noreturn]] void missing(std::string_view key, std::string_view what) {

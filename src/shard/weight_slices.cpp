@@ -36,11 +36,15 @@ int64_t WeightSlices::cut(Node& user, size_t input, size_t axis) {
   Node* n = v->producer();
   const bool passes = n != nullptr && (is_op(*n, "Cast") || is_op(*n, "Identity") || is_op(*n, "Transpose") ||
                                        is_op(*n, "DequantizeLinear"));
-  if (!passes)
+  if (n == nullptr)
     refuse_to_shard(
-        fmt::format("the weight '{}' of {} is computed{}, and cannot be cut for {} ranks", v->name(),
-                    user.label(), n != nullptr ? " by " + n->label() : ": it is an input", ranks_),
-        kUncomputed);
+        fmt::format("the weight '{}' of {} is an input of the model, and cannot be cut for {} ranks",
+                    v->name(), user.label(), ranks_),
+        "Only MatMuls with weights of their own can be sharded.");
+  if (!passes)
+    refuse_to_shard(fmt::format("the weight '{}' of {} is computed by {}, and cannot be cut for {} ranks",
+                                v->name(), user.label(), n->label(), ranks_),
+                    kUncomputed);
   if (v->consumers().size() > 1)
     refuse_to_shard(fmt::format("the weight '{}' of {} cannot be cut: another node uses it, too", v->name(),
                                 user.label()),
