@@ -19,6 +19,9 @@ enum class Parallelism : uint8_t {
 /// Reductions that a reduce_scatter may do.
 inline constexpr std::array<std::string_view, 5> kReduceOps = {"sum", "prod", "min", "max", "avg"};
 
+/// No tensor of a model has more dimensions.
+inline constexpr int64_t kMaxHintRank = 1024;
+
 /// What the collective operations of a model have in common.
 struct CollectiveHint {
   int64_t group_size = 0;  ///< devices that take part; 0: all

@@ -95,6 +95,12 @@ class HintsReader {
     return at_least(least, what);
   }
 
+  std::optional<int64_t> rank(std::string_view what) {
+    const std::optional<int64_t> number = optional_at_least(0, what);
+    if (number > kMaxHintRank) json_.error(fmt::format("{} is {}, more than any tensor's", what, *number));
+    return number;
+  }
+
   std::vector<int64_t> numbers(std::string_view what) {
     std::vector<int64_t> out;
     list(what, [&] { out.push_back(at_least(0, what)); });
@@ -139,7 +145,7 @@ class HintsReader {
     else if (key == "v_seq_len_idx")
       hints.v_seq_len_idx = at_least(0, key);
     else if (key == "kv_rank")
-      hints.kv_rank = optional_at_least(0, key);
+      hints.kv_rank = rank(key);
     else if (key == "dist_collectives")
       collectives(hints.dist_collectives);
     else if (key == "reduce_scatter_reduce_op")
@@ -221,7 +227,7 @@ class HintsReader {
       else if (key == "seq_len_idx")
         out.seq_len_idx = at_least(0, key);
       else if (key == "rank")
-        out.rank = optional_at_least(0, key);
+        out.rank = rank(key);
       else
         return false;
       return true;

@@ -93,7 +93,7 @@ int64_t WeightSlices::cut_constant(Value& v, size_t axis, Use use) {
     refuse_to_shard(
         fmt::format("the weight '{}' was not loaded, and cannot be cut", v.name()),
         "Leave --ignore-external-data out, or fill stripped weights by `surgeon weight-reconstruct`.");
-  if (axis >= t.shape().size() || t.shape()[axis] % ranks_ != 0)
+  if (axis >= t.shape().size() || t.shape()[axis] == 0 || t.shape()[axis] % ranks_ != 0)
     refuse_to_shard(fmt::format("{} cannot be TP sharded on {} ranks with shape {}", v.name(), ranks_,
                                 dims_text(t.shape())),
                     "Choose a number of ranks (--nb-rank) that divides the extent.");

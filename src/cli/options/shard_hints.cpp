@@ -102,7 +102,11 @@ int64_t read_number(const ParsedArgs& args, const char* name, int64_t fallback, 
 
 std::optional<int64_t> read_rank(const ParsedArgs& args, const char* name) {
   if (!args.has(name)) return std::nullopt;
-  return read_number(args, name, 0, 0);
+  const int64_t rank = read_number(args, name, 0, 0);
+  if (rank > kMaxHintRank)
+    log::critical(ErrorCode::kInvalidArgument, "{}: {} is too large; no tensor has more than {} dimensions.",
+                  name, rank, kMaxHintRank);
+  return rank;
 }
 
 std::string read_reduce_op(const ParsedArgs& args) {
