@@ -14,6 +14,7 @@
 #include "graph/order.h"
 #include "shard/attention.h"
 #include "shard/collectives.h"
+#include "shard/refuse.h"
 
 namespace assay {
 namespace {
@@ -208,6 +209,7 @@ class ContextSharder {
     const std::vector<Layer> layers = pair_layers(graph_, hints_, matches, pattern);
     const std::vector<Value*> inputs = find_all(hints_.inputs, "input"),
                               outputs = find_all(hints_.outputs, "output");
+    for (const Layer& layer : layers) require_untouched(layer, inputs, outputs);
     for (const Value* v : inputs) input_dims_.emplace(v, hints_.inputs[input_dims_.size()].seq_len_idx);
     Distribution distribution(graph_, layers, inputs, intermediate(outputs));
     distribution_ = &distribution;
@@ -234,6 +236,18 @@ class ContextSharder {
       values.push_back(v);
     }
     return values;
+  }
+
+  /// Nothing may come between the nodes of a layer.
+  static void require_untouched(const Layer& layer, const std::vector<Value*>& inputs,
+                                const std::vector<Value*>& outputs) {
+    for (const Node* n : {layer.match.scores, layer.match.softmax})
+      for (const std::vector<Value*>* list : {&inputs, &outputs})
+        if (std::find(list->begin(), list->end(), n->output(0)) != list->end())
+          refuse_to_shard(
+              fmt::format("the hints name the tensor '{}', which lies inside the attention layer with q '{}'",
+                          n->output(0)->name(), layer.hint->q),
+              "Name what goes into the layer or comes out of it.");
   }
 
   bool is_output(const Value* v) const {

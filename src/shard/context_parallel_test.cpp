@@ -128,6 +128,15 @@ TEST(ContextParallel, NamesThatExistArePassedOver) {
   EXPECT_EQ(m->graph->find_value("shard_3")->producer()->op_type, "Softmax");
 }
 
+TEST(ContextParallel, NothingComesBetweenTheNodesOfALayer) {
+  const auto m = attention(8);
+  const log::Capture quiet;
+  ShardNames names(*m->graph);
+  ShardHints hints = suggest_hints(*m->graph, ranks(2));
+  hints.inputs[0].name = "s";
+  EXPECT_THROW(shard_context(*m, hints, 0, names), Error);
+}
+
 TEST(ContextParallel, AGatheredQMeetsNoParts) {
   const auto m = attention(8);
   Graph& g = *m->graph;
