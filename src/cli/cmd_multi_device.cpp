@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/python_repr.h"
+#include "base/resident_memory.h"
 #include "cli/command.h"
 #include "cli/model_editing.h"
 #include "cli/options/logging.h"
@@ -96,6 +97,7 @@ int run_shard(CommandContext& context) {
   const std::string path = read_onnx_model_path(args);
   const ModelSaveOptions save = read_onnx_save_options(args, kOutputOption);
   if (!args.has("--one-shot")) warn_about_unused_hint_options(args);
+  const ResidentMemoryLimit limit;
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
   ShardNames names(*model->graph);
   make_node_names_unique(*model->graph, names);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "assay/error.h"
+#include "base/resident_memory.h"
 #include "tensor/half.h"
 
 namespace assay {
@@ -47,6 +48,7 @@ UnalignedTensor slice_along(const UnalignedTensor& t, size_t axis, int64_t begin
   auto* to = static_cast<char*>(out.mutable_data());
   for (int64_t i = 0; i < l.blocks; ++i)
     std::memcpy(to + i * l.length / 8, from + i * l.stride / 8, static_cast<size_t>(l.length / 8));
+  drop_after_use(t.data(), t.nbytes());
   return out;
 }
 

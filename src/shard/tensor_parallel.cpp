@@ -242,14 +242,14 @@ class TensorSharder {
     }
   }
 
-  /// Infers the shapes of rank 0, which are those of every rank.
+  /// Infers the shapes that every rank has.
   void check(const ShapesBefore& shapes, std::unordered_set<const Value*> fixed) {
     fixed.insert(caches_.begin(), caches_.end());
     fixed.insert(graph_.outputs.begin(), graph_.outputs.end());
     const std::vector<WeightSlice>& all = slices_.all();
     std::vector<std::pair<UnalignedTensor, std::shared_ptr<const TensorSource>>> whole;
     for (const WeightSlice& s : all) whole.emplace_back(s.weight->tensor(), s.weight->shared_tensor_source());
-    keep_slices_of_rank(model_, slices_, 0);
+    keep_shapes_of_parts(slices_);
     shapes.update(model_, fixed);
     for (size_t i = 0; i < all.size(); ++i) {
       all[i].weight->set_tensor(whole[i].first);

@@ -124,6 +124,15 @@ void WeightSlices::separate_shared() {
   }
 }
 
+void keep_shapes_of_parts(const WeightSlices& slices) {
+  for (const WeightSlice& s : slices.all()) {
+    const auto whole = std::make_shared<UnalignedTensor>(s.weight->tensor());
+    Shape shape = whole->shape();
+    shape[s.axis] /= slices.ranks();
+    s.weight->set_tensor(UnalignedTensor::view(whole->dtype(), shape, whole->data(), whole));
+  }
+}
+
 void keep_slices_of_rank(Model& model, const WeightSlices& slices, int64_t rank) {
   for (const WeightSlice& s : slices.all()) {
     Value* weight = model.graph->find_value(s.weight->name());

@@ -47,6 +47,9 @@ class WeightSlices {
   std::unordered_map<const Value*, std::vector<std::pair<size_t, Use>>> uses_;  // axis and use, by constant
 };
 
+/// Gives every cut constant of the model that the slices were made for the shape of a part, but any elements;
+/// nothing is copied.
+void keep_shapes_of_parts(const WeightSlices& slices);
 /// Gives every cut constant of a model (the one that the slices were made for, or a clone of it) the part of
 /// one rank.
 void keep_slices_of_rank(Model& model, const WeightSlices& slices, int64_t rank);
