@@ -35,6 +35,7 @@ CONTEXT = [
     (models.two_layers, [*NATIVE, "--kv-rank", "3"], 2, False),
     (models.two_layers, [*FUSED, "--kv-rank", "3"], 2, False),
     (models.shared_kv, NATIVE, 2, False),
+    (models.shared_q, NATIVE, 2, False),
     (models.mixed, NATIVE, 2, False),
     # There it refuses names, or finds nothing.
     (models.unsorted_without_names, NATIVE, 2, False),

@@ -86,6 +86,12 @@ def shared_kv():
     return model(nodes, [info(x, SEQUENCE) for x in "qrkv"], [info("y", SEQUENCE)])
 
 
+def shared_q():
+    """Two layers of one q."""
+    return model([*layer(0, "q", "k", "v", "o0"), *layer(1, "q", "r", "v", "o1"), node("Sub", ["o0", "o1"], ["y"], name="difference")],
+                 [info(x, SEQUENCE) for x in "qkrv"], [info("y", SEQUENCE)])
+
+
 def mixed():
     """q and v are one tensor, which a residual connection passes on, and another input is a part where it ends."""
     return model([*layer(0, "x", "k", "x", "o"), node("Add", ["o", "x"], ["r"], name="add"), node("Mul", ["r", "k"], ["y"], name="mul")],
