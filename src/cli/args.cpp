@@ -155,6 +155,9 @@ class ArgScanner {
   size_t words_for(const Option& option, size_t available) const;
   void record(const Option& option, std::vector<std::string> words);
   void check_required() const;
+  bool is_given(const Option& o) const;
+  /// One of the options of a group that exclude each other was given.
+  void check_choice(const OptionGroup& group, const std::string& exclusive) const;
   [[noreturn]] void usage_error(const std::string& message) const {
     throw UsageError(parser_.contents_->program, parser_.usage(help_width()), message);
   }
@@ -364,10 +367,26 @@ void ArgScanner::check_required() const {
     if (p->arity == Arity::kOne || p->arity == Arity::kAtLeastOne) missing.push_back(p->names.front());
   for (const auto& group : parser_.contents_->groups)
     for (const Option& o : group->options)
-      if (o.required && std::find(result_.given_.begin(), result_.given_.end(), &o) == result_.given_.end())
-        missing.push_back(o.label());
+      if (o.required && o.exclusive.empty() && !is_given(o)) missing.push_back(o.label());
   if (!missing.empty())
     usage_error(fmt::format("the following arguments are required: {}", fmt::join(missing, ", ")));
+  for (const auto& group : parser_.contents_->groups)
+    for (const Option& o : group->options)
+      if (o.required && !o.exclusive.empty()) check_choice(*group, o.exclusive);
+}
+
+bool ArgScanner::is_given(const Option& o) const {
+  return std::find(result_.given_.begin(), result_.given_.end(), &o) != result_.given_.end();
+}
+
+void ArgScanner::check_choice(const OptionGroup& group, const std::string& exclusive) const {
+  std::vector<std::string> labels;
+  for (const Option& o : group.options) {
+    if (o.exclusive != exclusive) continue;
+    if (is_given(o)) return;
+    labels.push_back(o.label());
+  }
+  usage_error(fmt::format("one of the arguments {} is required", fmt::join(labels, " ")));
 }
 
 ParsedArgs ArgScanner::scan() {

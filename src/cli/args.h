@@ -45,7 +45,7 @@ struct Option {
   ValueKind kind = ValueKind::kText;
   std::vector<std::string> choices;  ///< the values allowed; empty: any
   std::string exclusive;             ///< options with the same non-empty word here exclude each other
-  bool required = false;
+  bool required = false;             ///< of options of a group that exclude each other: one of them
   bool ends_parsing = false;  ///< nothing after it counts, and nothing else is required (--version)
   Names names_what = Names::kNothing;
   std::string refusal;        ///< not empty: the option is known but cannot be used, and this says why

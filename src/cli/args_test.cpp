@@ -111,6 +111,29 @@ TEST(Args, NegativeNumbersAreValues) {
   EXPECT_EQ(parse({"--rtol", "-", "a b"}).list("--rtol"), (Words{"-", "a b"}));
 }
 
+TEST(Args, OneOfTheOptionsThatExcludeEachOther) {
+  ArgParser parser("prog", "");
+  parser.add_group("Source").options = {
+      {.names = {"-s", "--hint"}, .help = "A file.", .exclusive = "source", .required = true},
+      {.names = {"--one-shot"},
+       .help = "None.",
+       .arity = Arity::kNone,
+       .exclusive = "source",
+       .required = true}};
+  const auto message = [&](const Words& words) -> std::string {
+    try {
+      parser.parse(words);
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message({}), "one of the arguments -s/--hint --one-shot is required");
+  EXPECT_EQ(message({"--one-shot"}), "");
+  EXPECT_EQ(message({"-s", "x"}), "");
+  EXPECT_EQ(message({"-s", "x", "--one-shot"}), "argument --one-shot: not allowed with argument -s/--hint");
+}
+
 TEST(Args, DoubleDashEndsOptions) {
   const ParsedArgs a = parse({"--ref", "--", "--onnxrt"});
   EXPECT_EQ(a.text("model_file"), "--onnxrt");

@@ -1,5 +1,5 @@
-// assay template: things to start from. `model` generates well-known architectures with random weights; the others,
-// in cmd_template_scripts.cpp, write scripts.
+// assay template: things to start from. `model` generates well-known architectures with random weights; the
+// others, in files of their own, write scripts and sharding hints.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,9 +99,12 @@ constexpr Command kModelCommand = {
     .add_options = add_model_options,
     .run = run_model,
 };
-constexpr const Command* kSubcommands[] = {&kModelCommand, &command_template_trt_network::def,
-                                           &command_template_trt_config::def, &command_template_onnx_gs::def,
-                                           &command_template_extension::def};
+constexpr const Command* kSubcommands[] = {&kModelCommand,
+                                           &command_template_trt_network::def,
+                                           &command_template_trt_config::def,
+                                           &command_template_onnx_gs::def,
+                                           &command_template_extension::def,
+                                           &command_template_shard_hints::def};
 
 }  // namespace
 

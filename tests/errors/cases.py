@@ -5,6 +5,8 @@ all of it, so that a change of wording shows. `$DIR` stands for the folder where
 is in it. A message of several lines is given with its line breaks.
 """
 
+from shard_cases import SHARDING
+
 OUT, ERR = "stdout", "stderr"
 
 USAGE = [
@@ -16,7 +18,7 @@ USAGE = [
     ("run identity.onnx --ref --seed x", 2, ERR, "assay run: error: argument --seed: invalid int value: 'x'"),
     ("run identity.onnx --ref --compare nope", 2, ERR, "assay run: error: argument --compare/--compare-func: invalid choice: 'nope' (choose from 'simple', 'indices', 'l2', 'cosine_similarity', 'distance_metrics', 'psnr', 'snr', 'quality_metrics', 'perceptual_metrics')"),
     ("run identity.onnx --ref --rtol", 2, ERR, "assay run: error: argument --rtol/--rel-tol: expected at least one argument"),
-    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'convert', 'bench', 'inspect', 'check', 'surgeon', 'template', 'data', 'plugin')"),
+    ("nope", 2, ERR, "assay: error: argument command: invalid choice: 'nope' (choose from 'run', 'convert', 'bench', 'inspect', 'check', 'surgeon', 'template', 'data', 'plugin', 'multi-device')"),
     ("", 2, ERR, "assay: error: the following arguments are required: command"),
     ("template", 2, ERR, "assay template: error: the following arguments are required: command"),
 ]
@@ -468,7 +470,7 @@ SPECIAL_FILES = [
     ("surgeon sanitize typed.onnx -o out.onnx --save-external-data folder.bin --external-data-size-threshold 0", 1, ERR, "[!] cannot write folder.bin: it is a folder"),
 ]
 
-CASES = USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE + SPECIAL_FILES
+CASES = SHARDING + USAGE + REFUSED + VALUES + MODELS + TEXTS + DATA + CONFORMANCE + READING + INSPECT + SURGEON + TO_INPUT + TACTICS + PLUGIN + CAPABILITY + SCRIPTS + WEIGHTS + LINT + CONVERSION + IMPOSSIBLE + SPECIAL_FILES
 
 # Lines that hold times, as regular expressions: (command, exit code, pattern on stdout).
 PATTERNS = [

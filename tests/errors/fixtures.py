@@ -10,6 +10,7 @@ import zipfile
 import zlib
 
 from onnx_bytes import chunk, int_attribute, ints_attribute, model, node, tensor, tensor_attribute, value_info
+from shard_fixtures import write_sharding
 
 X, Y = value_info("x", [1, 2]), value_info("y", [1, 2])
 IDENTITY = model([node("Identity", ["x"], ["y"], "id")], [X], [Y])
@@ -306,3 +307,4 @@ def write_all():
     write_data()
     write_plugins()
     write_nested()
+    write_sharding(write)

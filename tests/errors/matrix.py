@@ -59,6 +59,8 @@ READERS = {
     "surgeon prune": [Reader("surgeon prune {} -o out.onnx")],
     "surgeon weight-strip": [Reader("surgeon weight-strip {} -o out.onnx")],
     "surgeon weight-reconstruct": [Reader("surgeon weight-reconstruct {} -o out.onnx")],
+    "template shard-hints": [Reader("template shard-hints {} -o out.json")],
+    "multi-device shard": [Reader("multi-device shard {} -s hints_typed.json -o out.onnx"), Reader("multi-device shard {} --one-shot -o out.onnx")],
     "plugin match": [Reader("plugin match {} --plugin-dir plugins -o out.yaml")],
     "plugin list": [Reader("plugin list {} --plugin-dir plugins")],
     "plugin replace": [Reader("plugin replace {} --plugin-dir plugins --config good.yaml -o out.onnx")],
@@ -132,6 +134,8 @@ WRITERS = {
     "template trt-network": Writer("template trt-network typed.onnx -o {}"),
     "template trt-config": Writer("template trt-config -o {}"),
     "template onnx-gs": Writer("template onnx-gs typed.onnx -o {}"),
+    "template shard-hints": Writer("template shard-hints attention.onnxtxt -o {}"),
+    "multi-device shard": model_writer("multi-device shard {} -s hints_typed.json"),
     # Of its files, the one that is written into the folder.
     "inspect capability": Writer("inspect capability unknown_op.onnx -o {}"),
 }

@@ -30,7 +30,8 @@ OLD, NEW = "polygraphy_transcripts", "polygraphy_053_transcripts"
 SESSIONS = {
     OLD: (["lint*.txt", "bad_option.txt", "missing_model.txt"],
           ["inspect_*.txt", "sparsity*.txt", "extract*.txt", "sanitize_*.txt", "prune.txt", "weight_*.txt", "to_input.txt"]),
-    NEW: (["run_*.txt"], ["check_accuracy_*.txt", "inspect_data_*.txt", "inspect_model_attr_dtypes.txt", "data_*.txt"]),
+    NEW: (["run_*.txt"], ["check_accuracy_*.txt", "inspect_data_*.txt", "inspect_model_attr_dtypes.txt", "data_*.txt",
+                          "extract_no_inputs.txt", "shard*.txt", "template_shard_hints.txt"]),
     "recorded": (["run_*.txt"], []),
 }
 
@@ -41,6 +42,7 @@ NOT_REPLAYED = {"run_gen_script.txt", "run_postprocess_script.txt", "run_percept
 # What has to exist before a session starts: the commands that make it.
 PREPARE = {
     "sparsity_after.txt": ["polygraphy surgeon prune needs_constraints.onnx -o pruned.onnx"],
+    "shard_fused_inspect.txt": ["polygraphy multi-device shard attention.onnx -s fused_hints.json -o fused.onnx"],
     "weight_reconstruct.txt": ["polygraphy surgeon weight-strip needs_constraints.onnx -o strip.onnx"],
 }
 
@@ -57,6 +59,11 @@ NEEDS = {
     "data_concat_outputs.txt": ["outputs.json", "golden.json"],
     "data_to_input_removed.txt": ["inputs.json"],
     "inspect_data_accuracy.txt": ["accuracy.json"],
+    "shard.txt": ["attention.onnx", "hints.json"],
+    "shard_one_shot_fused.txt": ["attention.onnx"],
+    "shard_fused_inspect.txt": ["attention.onnx"],
+    "template_shard_hints.txt": ["attention.onnx"],
+    "shard_tp.txt": ["tp_model.onnx"],
     **{f"check_accuracy_{x}.txt": ["accuracy.json"] for x in
        ("average", "elemwise", "fail", "missing_metric", "pass", "vacuous")},
     **{f"run_{x}.txt": ["golden.json"] for x in
@@ -69,13 +76,21 @@ SAVES = {
     "run_save_files.txt": ["inputs.json", "outputs.json"],
     "run_save_accuracy.txt": ["accuracy.json"],
     "check_accuracy_average.txt": ["accuracy_average.json"],
+    "template_shard_hints.txt": ["hints.json"],
     "run_save_input_blob.txt": ["blobs/0000000000/x.bin"],
 }
 
 # What is shown otherwise on purpose: docs/compatibility.md says why.
 SHORT = "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."
 FAILS = {"[I] PASSED | Runtime": "[E] FAILED | Runtime"}
+# The object that Python prints for an open file.
+HINTS_FILE = {f"<_io.TextIOWrapper name='hints.json' mode='{mode}' encoding='UTF-8'>": "hints.json" for mode in "rw"}
 DIFFERENT = {
+    "shard.txt": HINTS_FILE,
+    "template_shard_hints.txt": HINTS_FILE,
+    # Inputs come in the order in which they are found, not in that of a Python set: v before q.
+    "shard_one_shot_fused.txt": {"for tensor q": "for tensor (v)", "for tensor v": "for tensor (q)", "for tensor: q": "for tensor: (v)",
+                                 "for tensor: v": "for tensor: (q)", "tensor: shard_4": "tensor: shard_10", "(v)": "v", "(q)": "q"},
     # The name that ONNX Runtime's symbolic inference makes up for an extent that nothing tells.
     "sanitize_dds.txt": {"'Range_5_o0__d0'": "-1"},
     # From 0.50 on, attributes that hold an element type show its name.
@@ -93,6 +108,9 @@ STATUS = {"run_different_iterations.txt": 1, "run_load_empty_dir.txt": 1, "check
           "data_to_input_removed.txt": 0}
 # Lines that only the recording has, or only this build, as regular expressions.
 ONLY_RECORDED = {
+    # Shapes are inferred here, without ONNX Runtime and its needs.
+    "extract_no_inputs.txt": [r"\[W\] Falling back to `onnx.shape_inference` because.*", r" +Note that using ONNX-Runtime for shape inference.*",
+                              r" +Consider installing ONNX-Runtime or setting.*"],
     "run_save_files.txt": [r"\[W\] Saving streamed results to a single file accumulates every iteration in memory.*"],
     # There the second iteration replaces the first, which it warns of.
     "data_merge.txt": [r"\[W\] Overwriting input '.*' while merging data from .*"],
@@ -174,8 +192,45 @@ def compare_reports(session, folder, data):
                                 "this build's", lineterm="")
 
 
+def write_fused_hints(path):
+    """What the graph of shard_fused_inspect.txt was made of: its inputs are in the order of a Python set."""
+    tensor = lambda name: {"name": name, "seq_len_idx": 1, "rank": 3, "polygraphy_class": "ShardTensor"}
+    fused = {"is_causal": True, "q_shuffle": [0, 2, 1], "k_shuffle": None, "v_shuffle": None, "nb_rank": 2, "polygraphy_class": "FusedAttention"}
+    layer = {"q": "q", "gather_kv": False, "gather_q": False, "replace": fused, "polygraphy_class": "AttentionLayerHint"}
+    collectives = {"group_size": 0, "root": -1, "nb_rank": 2, "reduce_op": "max", "groups": [], "polygraphy_class": "DistCollective"}
+    path.write_text(json.dumps({"parallelism": "CP", "attention_layers": [layer], "dist_collectives": collectives,
+                                "inputs": [tensor(x) for x in "qvk"], "outputs": [tensor("y")], "k_seq_len_idx": 0, "v_seq_len_idx": 0,
+                                "kv_rank": 3, "polygraphy_class": "ShardHints"}))
+
+
+def nodes_of(lines):
+    """The nodes of a model that `inspect model --show layers attrs` shows, each as one text without its number, and without the
+    shapes of tensors that nodes compute, sorted. What comes before them is the second value."""
+    text = "\n".join(lines)
+    head, *nodes = re.split(r"\n *Node \d+ *\| ", text)
+    bare = lambda node: re.sub(r" \[(dtype|shape)=.*?\](?=[,}])", "", re.sub(r"\s+", " ", node).strip())
+    return sorted(bare(n) for n in nodes), head
+
+
+def same_fused_graph(recorded, ours):
+    """Compares shard_fused_inspect.txt, whose graph has detached nodes, in another order, and an output with another name."""
+    expected, actual = nodes_of(recorded), nodes_of(ours)
+    detached = [n for n in expected[0] if n.startswith(("mm1 ", "sm ", "mm2 "))]
+    swapped = {"shard_25": "y", "y": "shard_25"}
+    kept = sorted(re.sub(r"\b(shard_25|y)\b", lambda m: swapped[m.group()], n) for n in expected[0] if n not in detached)
+    # Beside names, the types of outputs and the number of nodes.
+    head = expected[1].replace("{shard_25 [dtype=float32, shape=()]}", "{y [dtype=float32, shape=('batch', 'sequence_length', 8)]}")
+    head = head.replace("19 Node(s)", "16 Node(s)")
+    if len(detached) != 3:
+        yield "the recording has other detached nodes"
+    yield from difflib.unified_diff(kept, actual[0], "recorded nodes", "this build's", lineterm="")
+    yield from difflib.unified_diff(head.splitlines(), actual[1].splitlines(), "recorded", "this build", lineterm="")
+
+
 def take_files(session, folder):
     """What the session looks at, from beside it."""
+    if session.name == "shard_fused_inspect.txt":
+        write_fused_hints(pathlib.Path(folder) / "fused_hints.json")
     names = NEEDS.get(session.name, [])
     if session.folder.name == OLD:
         names = [p.name for p in session.folder.glob("*puts.json")]
@@ -248,6 +303,8 @@ def replay(session, binary, data):
         return "\n".join(problems)
     expected = [normalize(as_expected(session, line), folder) for line in session.stdout if line and not NOISE.match(line)]
     actual = [normalize(line, folder) for line in result.stdout.splitlines() if line]
+    if session.name == "shard_fused_inspect.txt":
+        return "\n".join([*problems, *same_fused_graph(expected, actual)])
     expected = without(expected, ONLY_RECORDED.get(session.name, []), problems, "the recording")
     actual = without(actual, ONLY_HERE.get(session.name, []), problems, "this build")
     if expected != actual:
