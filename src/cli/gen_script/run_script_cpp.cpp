@@ -362,13 +362,23 @@ void describe_saving(const RunLine& line, Statements& s) {
   s.set_text("save.error_plots", line.args.text("--save-error-metrics-plot").value_or(""));
 }
 
-/// The file's name, as words of a shell that do no harm in a comment.
+/// A word for a shell. A line end in it would end the comment: such a name is shown with blanks.
+std::string shell_word(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$`!*?()[]{}<>|&;#~=") == std::string::npos &&
+      word[0] != '-')
+    return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return in_one_line(quoted + "'");
+}
+
+/// The names of the file and of the program that it becomes. One that begins with a dash would be an option.
 std::pair<std::string, std::string> source_and_program(const std::string& path) {
   const std::filesystem::path file(path);
-  const auto quoted = [](const std::string& name) {
-    return name.find_first_of(" '\"\\$`!*?()[]{}<>|&;#~") == std::string::npos ? name : "'" + name + "'";
+  const auto name = [](const std::string& text) {
+    return shell_word((text.starts_with('-') ? "./" : "") + text);
   };
-  return {in_one_line(quoted(file.filename().string())), in_one_line(quoted(file.stem().string()))};
+  return {name(file.filename().string()), name(file.stem().string())};
 }
 
 }  // namespace
