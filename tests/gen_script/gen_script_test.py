@@ -220,6 +220,16 @@ class GenScript(unittest.TestCase):
             self.assertFalse((folder / "refused.cpp").exists())
         self.assertIn("no model file was provided", Program(folder, [ASSAY, "run", "--ref", "--gen-script", "refused.py"]).err)
 
+    def test_the_program_in_the_documents(self):
+        text = (Path(__file__).resolve().parent.parent.parent / "docs/library.md").read_text()
+        command = re.search(r"^assay (run .* --gen-script check\.cpp)$", text, re.MULTILINE).group(1)
+        shown = next(code for code in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "run_main" in code)
+        folder = self.place("verdict", "documents")
+        shutil.copy(folder / "dynamic.onnx", folder / "model.onnx")
+        self.assertEqual(Program(folder, [ASSAY, *command.split()]).status, 0)
+        written = (folder / "check.cpp").read_text().replace(str(folder), "/home/me")
+        self.assertTrue(written.endswith(shown), written)
+
     def test_a_script_says_that_the_program_is_missing(self):
         folder = self.place("verdict", "program")
         self.assertEqual(Program(folder, [ASSAY, "run", "dynamic.onnxtxt", "--ref", "--gen-script", "s.py"]).status, 0)
