@@ -87,7 +87,8 @@ class GenScript(unittest.TestCase):
         cls.base.mkdir()
         for name, text in cases.FILES.items():
             (cls.base / name).write_text(text)
-        for words in cases.PREPARE:
+        with_module = [[*words, "--extension", str(MODULE)] for words in cases.PREPARE_WITH_MODULE]
+        for words in [*cases.PREPARE, *with_module]:
             done = Program(cls.base, [ASSAY, "run", *words])
             assert done.status == 0, str(done)
         cls.cases = {name: cases.words_of(text) for name, text in cases.CASES.items()}

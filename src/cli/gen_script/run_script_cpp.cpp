@@ -293,6 +293,14 @@ std::string metric_text(const MetricComparison& metric) {
   return fmt::format("CompareFunc::{}({})", name, text);
 }
 
+/// Of what no program has.
+[[noreturn]] void refuse(const char* what) {
+  log::critical(ErrorCode::kUnsupported,
+                "--gen-script: {} cannot be put into a C++ program. A Python script has every option: "
+                "--gen-script FILE.py.",
+                what);
+}
+
 std::string comparison_text(const RunLine& line, const Comparison& comparison) {
   if (const auto* simple = dynamic_cast<const SimpleComparison*>(&comparison))
     return simple_text(simple->options());
@@ -301,6 +309,7 @@ std::string comparison_text(const RunLine& line, const Comparison& comparison) {
     return fmt::format("CompareFunc::indices({})", indices->index_tolerance().empty()
                                                        ? ""
                                                        : by_output(indices->index_tolerance(), cpp_integer));
+  if (!line.args.has("--compare-func-script")) refuse("a function of --compare");
   return fmt::format(
       "CompareFunc::script({})",
       cpp_string(script_of(line.args, "--compare-func-script", script::CompareScript::kDefaultFunction)));
@@ -311,9 +320,10 @@ std::string postprocess_text(const RunLine& line) {
     return fmt::format("PostprocessFunc::script({})",
                        cpp_string(script_of(line.args, "--postprocess-func-script",
                                             script::PostprocessScript::kDefaultFunction)));
-  const auto& top_k = dynamic_cast<const TopKPostprocess&>(*line.options.postprocess);
+  const auto* top_k = dynamic_cast<const TopKPostprocess*>(line.options.postprocess.get());
+  if (top_k == nullptr) refuse("a function of --postprocess");
   std::string list;
-  for (const auto& [output, k] : top_k.top_k().entries())
+  for (const auto& [output, k] : top_k->top_k().entries())
     list += fmt::format("{}{{{}, {{{}, {}}}}}", list.empty() ? "" : ", ", cpp_string(output), k.k, k.axis);
   return "PostprocessFunc::top_k({" + list + "})";
 }
