@@ -238,7 +238,7 @@ class Comparator {
   /// must be what the results were made with.
   struct Verdict {
     std::string runner, output;
-    std::string verdict;  ///< agrees, rounding, unclear, wrong, ...: as in the JSON of --save-verdict
+    std::string verdict;  ///< agrees, rounding only, unclear, WRONG, ...: as in the JSON of --save-verdict
     std::string made_by;  ///< the node that makes the error, where that is known
   };
   static std::vector<Verdict> arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results, const DataSource& data);

@@ -26,7 +26,11 @@ USAGE = [
 REFUSED = [
     ("run identity.onnx --ref --layer-precisions a:fp16", 1, ERR, "[!] --layer-precisions is not available yet: the engine of this build has no types layer by layer. Cast nodes in the model say them."),
     ("run identity.onnx --pluginref", 1, ERR, "[!] --pluginref is not available yet: the plugin reference runner is replaced by --ref, which knows every operator of this build."),
-    ("run identity.onnx --ref --gen-script x.py", 1, ERR, "[!] --gen/--gen-script is not available yet: this build runs no Python. Save inputs and outputs with --save-inputs and --save-outputs instead."),
+    ("run identity.onnx --ref --gen-script x.txt", 1, ERR, "[!] --gen-script: the name x.txt does not say what to write. End it with .cpp, .cc or .cxx for a C++ program, with .py for a Python script; - writes that to standard output."),
+    ("run identity.onnx --ref --gen-script", 2, ERR, "assay run: error: argument --gen/--gen-script: expected one argument"),
+    ("run nothing.onnx --ref --gen-script x.py --atol x", 1, ERR, "[!] --atol: 'x' is not a number."),
+    ("run --ref --gen-script x.py", 1, ERR, "[!] One or more runners was specified, but no model file was provided. Make sure you've specified the model path, and also that it's not being consumed as an argument for another parameter"),
+    ("run identity.onnx --trt --trt-cpps x.py", 1, ERR, "[!] --trt-config-postprocess-script/--trt-cpps is not available yet: nothing changes what a script has made. Do it in the script itself (--trt-config-script, docs/network-scripts.md)."),
     ("run identity.onnx --ref --save-engine x.plan", 0, OUT, "[W] --save-engine has no effect without --trt."),
     ("run identity.onnx --ref --show-heatmaps", 1, ERR, "[!] --show-heatmaps is not available yet: this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."),
     ("run identity.onnx --ref --data-loader-backend-module torch", 1, ERR, "[!] --data-loader-backend-module torch is not available yet: this build has NumPy's random generator. Save the inputs elsewhere and load them with --load-inputs."),

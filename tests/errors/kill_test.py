@@ -28,7 +28,7 @@ TEMPORARY = re.compile(r"assay-[0-9a-f]{8}-[0-9a-f]{16}-[0-9a-f]{16}-[0-9a-f]{8}
 ENVIRONMENTS = {"": {}, "no nameless files": {"NO_TMPFILE": "1"}, "no second names": {"NO_TMPFILE": "1", "NO_LINKS": "1"}}
 SUFFIXES = {"run --save-inputs": ".json", "run --save-outputs": ".json", "inspect model --json": ".json", "inspect diff --json": ".json",
             "check lint": ".json", "plugin match": ".yaml", "data to-input": ".json", "data merge": ".json", "data concat": ".json", "template trt-network": ".py",
-            "template trt-config": ".py", "template onnx-gs": ".py", "template shard-hints": ".json"}
+            "run --gen-script": ".py", "template trt-config": ".py", "template onnx-gs": ".py", "template shard-hints": ".json"}
 
 
 class Job:

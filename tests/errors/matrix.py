@@ -105,6 +105,7 @@ WRITERS = {
     "run --save-onnx": model_writer("run {} --ref", "--save-onnx"),
     "run --save-inputs": Writer("run typed.onnx --ref --save-inputs {}"),
     "run --save-outputs": Writer("run typed.onnx --ref --save-outputs {}"),
+    "run --gen-script": Writer("run typed.onnx --ref --gen-script {}"),
     "run --save-engine": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-engine {}"),
     "run --save-tactics": Writer("run typed.onnx --trt --builder-optimization-level 0 --save-tactics {}"),
     "convert": Writer("convert typed.onnx -o {} --builder-optimization-level 0 --convert-to trt"),

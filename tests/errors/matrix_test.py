@@ -175,7 +175,7 @@ class WriteCells:
     def wants(self, suffix):
         command = self.writer.command
         return (suffix == ".json" and any(w in command for w in ("--json", "inputs {}", "outputs {}", "to-input", "lint", "shard-hints"))
-                or suffix == ".yaml" and "match" in command or suffix == ".py" and any(w in command for w in ("trt-", "onnx-gs")))
+                or suffix == ".yaml" and "match" in command or suffix == ".py" and any(w in command for w in ("trt-", "onnx-gs", "--gen-script")))
 
     def path(self, out=None):
         out = out or self.out

@@ -13,6 +13,12 @@ g (float[1,3,4] x) => (float[1,3,4] y) {
   y = Identity (a)
 }
 """
+SCALE = """<ir_version: 8, opset_import: ["" : 17, "test.everything" : 1]>
+g (float[1,3,4] x) => (float[1,3,4] y) {
+  a = test.everything.Scale <factor: float = 3.0> (x)
+  y = Relu (a)
+}
+"""
 INTEGERS = """<ir_version: 8, opset_import: ["" : 17]>
 g (int32[8] i, float[8] f) => (int32[8] j, float[8] g) {
   j = Add (i, i)
@@ -26,6 +32,7 @@ FILES = {
     "dynamic.onnxtxt": DYNAMIC,
     "identity.onnxtxt": IDENTITY,
     "integers.onnxtxt": INTEGERS,
+    "scale.onnxtxt": SCALE,
     ODD + ".onnxtxt": DYNAMIC,
     "scripts.py": '''
 import numpy as np
@@ -90,6 +97,8 @@ PREPARE = [
      "saved.plan", "--builder-optimization-level", "0"],
 ]
 
+PREPARE_WITH_MODULE = [["scale.onnxtxt", "--trt", "--save-engine", "scale.plan", "--builder-optimization-level", "0"]]
+
 # Name: words behind `run`.
 CASES = {
     "verdict": "dynamic.onnxtxt --engine --ref --save-verdict v.json --input-shapes x:[5,4]",
@@ -125,7 +134,10 @@ CASES = {
     "no_inputs": "dynamic.onnxtxt --ref --load-inputs nowhere.json",
     "bad_output": "dynamic.onnxtxt --ref --onnx-outputs nothing",
 }
-WITH_MODULE = {"module": "identity.onnxtxt --engine --ref --append-scale --factor 5 --everything-words a b --save-outputs o.json"}
+WITH_MODULE = {"module": "identity.onnxtxt --engine --ref --append-scale --factor 5 --everything-words a b --save-outputs o.json",
+               # A plugin in TensorRT's sense: the plan needs the module again.
+               "plugin": "scale.onnxtxt --trt --ref --save-engine plugin.plan --builder-optimization-level 0",
+               "plugin_plan": "scale.plan --trt --save-outputs plugin.json"}
 WITH_ONNXRT = {
     "onnxrt": "dynamic.onnx --onnxrt --onnxrt --engine --graph-optimization-level ORT_DISABLE_ALL --providers cpu --iterations 2 --onnx-outputs *",
 }

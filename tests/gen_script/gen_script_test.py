@@ -87,7 +87,8 @@ class GenScript(unittest.TestCase):
         cls.base.mkdir()
         for name, text in cases.FILES.items():
             (cls.base / name).write_text(text)
-        for words in cases.PREPARE:
+        with_module = [[*words, "--extension", str(MODULE)] for words in cases.PREPARE_WITH_MODULE]
+        for words in [*cases.PREPARE, *with_module]:
             done = Program(cls.base, [ASSAY, "run", *words])
             assert done.status == 0, str(done)
         cls.cases = {name: cases.words_of(text) for name, text in cases.CASES.items()}
@@ -219,6 +220,16 @@ class GenScript(unittest.TestCase):
             self.assertIn(said, done.err)
             self.assertFalse((folder / "refused.cpp").exists())
         self.assertIn("no model file was provided", Program(folder, [ASSAY, "run", "--ref", "--gen-script", "refused.py"]).err)
+
+    def test_the_program_in_the_documents(self):
+        text = (Path(__file__).resolve().parent.parent.parent / "docs/library.md").read_text()
+        command = re.search(r"^assay (run .* --gen-script check\.cpp)$", text, re.MULTILINE).group(1)
+        shown = next(code for code in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "run_main" in code)
+        folder = self.place("verdict", "documents")
+        shutil.copy(folder / "dynamic.onnx", folder / "model.onnx")
+        self.assertEqual(Program(folder, [ASSAY, *command.split()]).status, 0)
+        written = (folder / "check.cpp").read_text().replace(str(folder), "/home/me")
+        self.assertTrue(written.endswith(shown), written)
 
     def test_a_script_says_that_the_program_is_missing(self):
         folder = self.place("verdict", "program")

@@ -56,7 +56,7 @@ class Installed(unittest.TestCase):
     def test_the_examples_of_the_api(self):
         build = self.build(SOURCE / "examples/api", "api")
         programs = sorted(p.stem for p in (SOURCE / "examples/api").glob("api*.cpp"))
-        self.assertEqual(len(programs), 9)
+        self.assertEqual(len(programs), 10)
         for program in programs:  # some use what those before them have saved
             self.run_words(build / program, folder=build)
 
@@ -64,6 +64,18 @@ class Installed(unittest.TestCase):
         flags = self.run_words("pkg-config", "--cflags", "--libs", "assay").split()
         self.run_words("c++", "-std=c++20", SOURCE / "tests/install/project/main.cpp", *flags, f"-Wl,-rpath,{self.libraries}", "-o", "packaged")
         self.assertIn("worst difference 0", self.run_words("./packaged", "p.onnx"))
+
+    def test_a_generated_program_builds_as_it_says(self):
+        self.run_words("assay", "template", "model", "mlp", "-o", "generated.onnx")
+        words = ["assay", "run", "generated.onnx", "--engine", "--ref", "--save-outputs", "generated.json"]
+        self.run_words(*words, "--gen-script", "it's generated.cpp")
+        source = (self.folder / "it's generated.cpp").read_text()
+        command = re.search(r"^//   (c\+\+ .*)$", source, re.MULTILINE).group(1)
+        self.run_words("bash", "-ec", command)
+        self.assertIn("PASSED | Runtime", self.run_words("./it's generated"))
+        self.assertTrue((self.folder / "generated.json").exists())
+        # Only what is installed is included.
+        self.assertEqual({i for i in re.findall(r"#include <(assay/.*)>", source)}, {"assay/run.h"})
 
     def test_headers_stand_alone(self):
         lines = [f"#include <assay/{h.name}>" for h in sorted((self.prefix / "include/assay").glob("*.h"))]

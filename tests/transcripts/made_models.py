@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "errors"))
 from onnx_bytes import int_attribute, ints_attribute, model, node, tensor, tensor_attribute, value_info
 
-FLOAT, INT64 = 1, 7
+FLOAT, INT64, BOOL = 1, 7, 9
 GRAPH = "onnx_graphsurgeon_graph"
 
 
@@ -74,8 +74,14 @@ def dds():
     return model(nodes, inputs, outputs, initializers, values=values, name=GRAPH)
 
 
+def bool_out():
+    """Truth values of numbers."""
+    cast = node("Cast", ["x"], ["b"], attributes=[int_attribute("to", BOOL)])
+    return model([cast], [value_info("x", [4])], [value_info("b", [4], BOOL)], (), 13, name="bool_out")
+
+
 def write_all(folder):
-    for make in (folded, reduced, dyn, dds):
+    for make in (folded, reduced, dyn, dds, bool_out):
         with open(f"{folder}/{make.__name__}.onnx", "wb") as file:
             file.write(make())
     # surgeon prune finds nothing to prune in it.

@@ -10,6 +10,15 @@
 namespace assay::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
+/// A device or a pipe, which has no ending to choose.
+bool is_special(const std::string& path) {
+  std::error_code ec;
+  const fs::file_status status = fs::status(path, ec);
+  return fs::is_character_file(status) || fs::is_fifo(status);
+}
+
 std::string human_names(const RunLine& line) {
   std::string text;
   for (size_t i = 0; i < line.options.runners.size(); ++i)
@@ -32,8 +41,8 @@ Option gen_script_option() {
 }
 
 ScriptLanguage script_language(const std::string& path) {
-  if (path == "-") return ScriptLanguage::kPython;
-  const std::string ending = std::filesystem::path(path).extension().string();
+  if (path == "-" || is_special(path)) return ScriptLanguage::kPython;
+  const std::string ending = fs::path(path).extension().string();
   if (ending == ".py") return ScriptLanguage::kPython;
   if (ending == ".cpp" || ending == ".cc" || ending == ".cxx") return ScriptLanguage::kCpp;
   log::critical(

@@ -28,7 +28,7 @@ struct RunLine {
 /// The option --gen-script.
 Option gen_script_option();
 enum class ScriptLanguage : uint8_t { kCpp, kPython };
-/// What the file's ending says; `-` is Python. Throws Error for another one.
+/// What the file's ending says; `-`, devices and pipes get Python. Throws Error for another one.
 ScriptLanguage script_language(const std::string& path);
 
 /// `runs MODEL using ONNX-Runtime`, for the first lines.

@@ -295,6 +295,14 @@ std::string metric_text(const MetricComparison& metric) {
   return fmt::format("CompareFunc::{}({})", name, text);
 }
 
+/// Of what no program has.
+[[noreturn]] void refuse(const char* what) {
+  log::critical(ErrorCode::kUnsupported,
+                "--gen-script: {} cannot be put into a C++ program. A Python script has every option: "
+                "--gen-script FILE.py.",
+                what);
+}
+
 std::string comparison_text(const RunLine& line, const Comparison& comparison) {
   if (const auto* simple = dynamic_cast<const SimpleComparison*>(&comparison))
     return simple_text(simple->options());
@@ -303,6 +311,7 @@ std::string comparison_text(const RunLine& line, const Comparison& comparison) {
     return fmt::format("CompareFunc::indices({})", indices->index_tolerance().empty()
                                                        ? ""
                                                        : by_output(indices->index_tolerance(), cpp_integer));
+  if (!line.args.has("--compare-func-script")) refuse("a function of --compare");
   return fmt::format(
       "CompareFunc::script({})",
       cpp_string(script_of(line.args, "--compare-func-script", script::CompareScript::kDefaultFunction)));
@@ -313,9 +322,10 @@ std::string postprocess_text(const RunLine& line) {
     return fmt::format("PostprocessFunc::script({})",
                        cpp_string(script_of(line.args, "--postprocess-func-script",
                                             script::PostprocessScript::kDefaultFunction)));
-  const auto& top_k = dynamic_cast<const TopKPostprocess&>(*line.options.postprocess);
+  const auto* top_k = dynamic_cast<const TopKPostprocess*>(line.options.postprocess.get());
+  if (top_k == nullptr) refuse("a function of --postprocess");
   std::string list;
-  for (const auto& [output, k] : top_k.top_k().entries())
+  for (const auto& [output, k] : top_k->top_k().entries())
     list += fmt::format("{}{{{}, {{{}, {}}}}}", list.empty() ? "" : ", ", cpp_string(output), k.k, k.axis);
   return "PostprocessFunc::top_k({" + list + "})";
 }
@@ -375,13 +385,23 @@ void describe_saving(const RunLine& line, Statements& s) {
   s.set_text("save.error_plots", line.args.text("--save-error-metrics-plot").value_or(""));
 }
 
-/// The file's name, as words of a shell that do no harm in a comment.
+/// A word for a shell. A line end in it would end the comment: such a name is shown with blanks.
+std::string shell_word(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$`!*?()[]{}<>|&;#~=") == std::string::npos &&
+      word[0] != '-')
+    return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return in_one_line(quoted + "'");
+}
+
+/// The names of the file and of the program that it becomes. One that begins with a dash would be an option.
 std::pair<std::string, std::string> source_and_program(const std::string& path) {
   const std::filesystem::path file(path);
-  const auto quoted = [](const std::string& name) {
-    return name.find_first_of(" '\"\\$`!*?()[]{}<>|&;#~") == std::string::npos ? name : "'" + name + "'";
+  const auto name = [](const std::string& text) {
+    return shell_word((text.starts_with('-') ? "./" : "") + text);
   };
-  return {in_one_line(quoted(file.filename().string())), in_one_line(quoted(file.stem().string()))};
+  return {name(file.filename().string()), name(file.stem().string())};
 }
 
 }  // namespace
