@@ -110,6 +110,9 @@ struct RunEngine {
   BuilderConfig config = {};
   std::vector<RunProfile> profiles = {};
   std::string config_script = {};  ///< FILE.py[:FUNCTION] that changes all of this when the network is known
+  /// FILE.py[:FUNCTION]s that change the network, and one that changes the complete configuration.
+  std::vector<std::string> network_postprocess_scripts = {};
+  std::string config_postprocess_script = {};
   bool mark_all = false;
   std::optional<std::vector<std::string>> outputs = {}, exclude_outputs = {};
   std::string load_timing_cache = {}, save_timing_cache = {}, load_tactics = {},

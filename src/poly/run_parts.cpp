@@ -54,6 +54,12 @@ EngineBuildOptions engine_building(const RunEngine& engine, const RunShapes& sha
   options.config = engine.config;
   if (!engine.config_script.empty())
     options.configure = script_config(script::parse_reference(engine.config_script, script::kConfigFunction));
+  for (const std::string& script : engine.network_postprocess_scripts)
+    options.change_network.push_back(
+        script_network_change(script::parse_reference(script, script::kNetworkPostprocessFunction)));
+  if (!engine.config_postprocess_script.empty())
+    options.change_config = script_config_change(
+        script::parse_reference(engine.config_postprocess_script, script::kConfigPostprocessFunction));
   for (const RunProfile& p : engine.profiles)
     options.profiles.push_back(
         {.min = input_shapes(p.min), .opt = input_shapes(p.opt), .max = input_shapes(p.max)});

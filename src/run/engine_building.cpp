@@ -258,7 +258,8 @@ class EngineSession final : public Session {
 
 std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& given,
                                      const EngineBuildOptions& wishes) {
-  const std::shared_ptr<const Model> model = with_outputs(given, wishes);
+  std::shared_ptr<const Model> model = with_outputs(given, wishes);
+  for (const auto& change : wishes.change_network) model = change(*model);
   EngineBuildOptions options = wishes;
   if (options.configure) options.configure(*model, options);
   const Graph& g = *model->graph;
@@ -267,6 +268,7 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   for (const ProfileShapes& p : options.profiles) config.profiles.push_back(make_profile(g, p, options.input_shapes));
   if (config.profiles.empty()) config.profiles.push_back(make_profile(g, {}, options.input_shapes));
   if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
+  if (options.change_config) options.change_config(*model, config);
   if (!config.profiles.empty()) log::info("Configuring with profiles:{}", profiles_text(config.profiles));
 
   auto cache = std::make_shared<TimingCache>(runtime.timing_environment());

@@ -20,8 +20,13 @@ struct ProfileShapes {
 
 struct EngineBuildOptions {
   BuilderConfig config;  ///< its profiles are made of the next two
+  /// Change the network, one after the other, once it has its outputs (scripts that postprocess networks).
+  std::vector<std::function<std::shared_ptr<const Model>(const Model& network)>> change_network;
   /// Changes all of this when the network is known (a configuration script); may be empty.
   std::function<void(const Model& network, EngineBuildOptions& options)> configure;
+  /// Changes the configuration when it is complete, profiles included (a script that postprocesses it); may
+  /// be empty.
+  std::function<void(const Model& network, BuilderConfig& config)> change_config;
   std::vector<ProfileShapes> profiles;
   /// For inputs that no profile names.
   std::vector<InputShape> input_shapes;

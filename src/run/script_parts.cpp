@@ -163,7 +163,78 @@ OptimizationProfile profile_of(const script::Item& item) {
   return profile;
 }
 
+script::Item list_of(const std::vector<int64_t>& numbers) {
+  script::Item::List list;
+  for (const int64_t n : numbers) list.emplace_back(n);
+  return list;
+}
+
+script::Item item_of(const OptimizationProfile& profile) {
+  script::Item::Dict shapes, values;
+  for (const OptimizationProfile::Range& r : profile.ranges())
+    (r.holds_values ? values : shapes)
+        .emplace_back(
+            r.input,
+            script::Item::Dict{{"min", list_of(r.min)}, {"opt", list_of(r.opt)}, {"max", list_of(r.max)}});
+  return script::Item::Dict{{"shapes", std::move(shapes)}, {"values", std::move(values)}};
+}
+
+/// The dictionary of docs/network-scripts.md.
+script::Item item_of(const BuilderConfig& config) {
+  script::Item::List profiles;
+  for (const OptimizationProfile& p : config.profiles) profiles.push_back(item_of(p));
+  const bool is_limited = config.workspace_limit != BuilderConfig().workspace_limit;
+  return script::Item::Dict{
+      {"version", int64_t{1}},
+      {"precisions", script::Item::Dict{{"fp16", config.fp16}, {"bf16", config.bf16}}},
+      {"profiles", std::move(profiles)},
+      {"optimization_level", static_cast<int64_t>(config.optimization_level)},
+      {"workspace_limit", is_limited ? script::Item(config.workspace_limit) : script::Item()},
+      {"is_refittable", config.is_refittable},
+      {"strips_weights", config.strips_weights},
+      {"use_timing_cache_only", config.use_timing_cache_only}};
+}
+
+/// What a configuration says of levels and limits, where it says something.
+void read_limits(const script::Item& item, BuilderConfig& config) {
+  if (const script::Item& level = item.at("optimization_level"); !level.is_null())
+    config.optimization_level =
+        static_cast<int>(std::clamp<int64_t>(level.integer(), 0, BuilderConfig::kMaxOptimizationLevel));
+  if (const script::Item& limit = item.at("workspace_limit"); !limit.is_null())
+    config.workspace_limit = limit.integer();
+}
+
+void warn_of_unused(const script::Reference& reference, const script::Item& config) {
+  for (const script::Item& sentence : config.at("unused").list())
+    log::warning("{}: {}", reference.str(), sentence.text());
+}
+
 }  // namespace
+
+std::function<std::shared_ptr<const Model>(const Model& network)> script_network_change(
+    script::Reference reference) {
+  return [reference = std::move(reference)](const Model& network) -> std::shared_ptr<const Model> {
+    script::RecordedNetwork changed = script::run_network_postprocess_script(reference, network);
+    for (const std::string& sentence : changed.unused) log::warning("{}: {}", reference.str(), sentence);
+    return std::move(changed.model);
+  };
+}
+
+std::function<void(const Model& network, BuilderConfig& config)> script_config_change(
+    script::Reference reference) {
+  return [reference = std::move(reference)](const Model& network, BuilderConfig& config) {
+    const script::Item item = script::run_config_postprocess_script(reference, network, item_of(config));
+    config.fp16 = item.at("precisions").at("fp16").truth();
+    config.bf16 = item.at("precisions").at("bf16").truth();
+    read_limits(item, config);
+    config.is_refittable = item.at("is_refittable").truth();
+    config.strips_weights = item.at("strips_weights").truth();
+    config.use_timing_cache_only = item.at("use_timing_cache_only").truth();
+    config.profiles.clear();
+    for (const script::Item& p : item.at("profiles").list()) config.profiles.push_back(profile_of(p));
+    warn_of_unused(reference, item);
+  };
+}
 
 std::function<void(const Model& network, EngineBuildOptions& options)> script_config(
     script::Reference reference) {
@@ -173,18 +244,13 @@ std::function<void(const Model& network, EngineBuildOptions& options)> script_co
     const script::Item& precisions = config.at("precisions");
     builder.fp16 = builder.fp16 || precisions.at("fp16").truth();
     builder.bf16 = builder.bf16 || precisions.at("bf16").truth();
-    if (const script::Item& level = config.at("optimization_level"); !level.is_null())
-      builder.optimization_level =
-          static_cast<int>(std::clamp<int64_t>(level.integer(), 0, BuilderConfig::kMaxOptimizationLevel));
-    if (const script::Item& limit = config.at("workspace_limit"); !limit.is_null())
-      builder.workspace_limit = limit.integer();
+    read_limits(config, builder);
     builder.is_refittable = builder.is_refittable || config.at("is_refittable").truth();
     builder.strips_weights = builder.strips_weights || config.at("strips_weights").truth();
     builder.use_timing_cache_only =
         builder.use_timing_cache_only || config.at("use_timing_cache_only").truth();
     for (const script::Item& p : config.at("profiles").list()) builder.profiles.push_back(profile_of(p));
-    for (const script::Item& sentence : config.at("unused").list())
-      log::warning("{}: {}", reference.str(), sentence.text());
+    warn_of_unused(reference, config);
   };
 }
 

@@ -33,6 +33,12 @@ std::function<std::shared_ptr<Model>()> script_network(script::Reference referen
 /// Has a script configure the builder; what it asks for in vain is said in the log.
 std::function<void(const Model& network, EngineBuildOptions& options)> script_config(
     script::Reference reference);
+/// Has a script change a network: EngineBuildOptions::change_network.
+std::function<std::shared_ptr<const Model>(const Model& network)> script_network_change(
+    script::Reference reference);
+/// Has a script change a complete configuration: EngineBuildOptions::change_config.
+std::function<void(const Model& network, BuilderConfig& config)> script_config_change(
+    script::Reference reference);
 
 /// A class in Python as a runner: `prefix` and `human_name` as in RunnerChoice; `options` are the class's
 /// keyword arguments.

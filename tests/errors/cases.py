@@ -30,7 +30,7 @@ REFUSED = [
     ("run identity.onnx --ref --gen-script", 2, ERR, "assay run: error: argument --gen/--gen-script: expected one argument"),
     ("run nothing.onnx --ref --gen-script x.py --atol x", 1, ERR, "[!] --atol: 'x' is not a number."),
     ("run --ref --gen-script x.py", 1, ERR, "[!] One or more runners was specified, but no model file was provided. Make sure you've specified the model path, and also that it's not being consumed as an argument for another parameter"),
-    ("run identity.onnx --trt --trt-cpps x.py", 1, ERR, "[!] --trt-config-postprocess-script/--trt-cpps is not available yet: nothing changes what a script has made. Do it in the script itself (--trt-config-script, docs/network-scripts.md)."),
+    ("run identity.onnx --trt --trt-cpps x.py", 1, ERR, "[!] cannot open x.py: No such file or directory [as a script]"),
     ("run identity.onnx --ref --save-engine x.plan", 0, OUT, "[W] --save-engine has no effect without --trt."),
     ("run identity.onnx --ref --show-heatmaps", 1, ERR, "[!] --show-heatmaps is not available yet: this build opens no windows. Save the pictures with --save-heatmaps or --save-error-metrics-plot."),
     ("run identity.onnx --ref --data-loader-backend-module torch", 1, ERR, "[!] --data-loader-backend-module torch is not available yet: this build has NumPy's random generator. Save the inputs elsewhere and load them with --load-inputs."),

@@ -85,6 +85,27 @@ def load_config(builder, network, config):
 def other_config(builder, network, config):
     config.set_flag(trt.BuilderFlag.FP16)
     config.builder_optimization_level = 0
+
+def postprocess(network):
+    last = network.get_output(0)
+    network.unmark_output(last)
+    negated = network.add_unary(last, trt.UnaryOperation.NEG).get_output(0)
+    negated.name = "negated"
+    network.mark_output(negated)
+
+def doubled(network):
+    last = network.get_output(0)
+    network.unmark_output(last)
+    twice = network.add_elementwise(last, last, trt.ElementWiseOperation.SUM).get_output(0)
+    twice.name = "twice"
+    network.mark_output(twice)
+
+def postprocess_config(builder, network, config):
+    # All of it is there, profiles included; the network is the changed one.
+    assert config.builder_optimization_level == 1 and config.get_flag(trt.BuilderFlag.FP16)
+    assert config.num_optimization_profiles == 1 and network.get_output(1).name == "twice", network.get_output(1).name
+    config.builder_optimization_level = 0
+    config.clear_flag(trt.BuilderFlag.FP16)
 ''',
 }
 
@@ -147,6 +168,8 @@ WITH_NUMPY = {
     "named": "dynamic.onnxtxt --ref --engine --data-loader-script scripts.py --data-loader-func-name other_data --compare-func-script scripts.py:never",
     "own_runner": "dynamic.onnxtxt --runner-script runner.py:Runner --runner-options shift=0.5 --ref",
     "configured": "dynamic.onnxtxt --trt --trt-config-script trt_scripts.py --ref",
+    "changed": ("dynamic.onnxtxt --trt --trt-npps trt_scripts.py trt_scripts.py:doubled --trt-cpps trt_scripts.py --fp16 --builder-optimization-level 1 "
+                "--save-outputs changed.json"),
     "made": ("trt_scripts.py --model-type trt-network-script --trt-network-func-name make --trt --ref --trt-config-script trt_scripts.py "
              "--trt-config-func-name other_config"),
 }

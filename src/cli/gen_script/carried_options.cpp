@@ -139,6 +139,8 @@ std::span<const CarriedOption> carried_options() {
       {"--trt-network-func-name"},
       {"--trt-config-script"},
       {"--trt-config-func-name"},
+      {"--trt-network-postprocess-script"},
+      {"--trt-config-postprocess-script"},
       {"--save-engine"},
       {"--optimization-profile"},
       {"--tf32", kIdle},

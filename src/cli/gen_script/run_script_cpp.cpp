@@ -244,6 +244,13 @@ void describe_engine(const RunLine& line, Statements& s) {
   s.set_true("engine.config.verify_passes", c.verify_passes);
   const std::string function = line.args.text("--trt-config-func-name").value_or(script::kConfigFunction);
   s.set_text("engine.config_script", script_of(line.args, "--trt-config-script", function.c_str()));
+  std::vector<std::string> changes;
+  for (const std::string& script :
+       line.args.list("--trt-network-postprocess-script").value_or(std::vector<std::string>()))
+    changes.push_back(script::parse_reference(script, script::kNetworkPostprocessFunction).str());
+  s.set_texts("engine.network_postprocess_scripts", changes);
+  s.set_text("engine.config_postprocess_script",
+             script_of(line.args, "--trt-config-postprocess-script", script::kConfigPostprocessFunction));
   s.set_true("engine.mark_all", b.mark_all);
   s.set_texts("engine.outputs", b.outputs);
   s.set_texts("engine.exclude_outputs", b.exclude_outputs);

@@ -206,6 +206,8 @@ const std::vector<Sample>& samples() {
       {{"--trt-exclude-outputs", "y"}, kBuilt},
       {{"--trt-network-func-name", "f"}, {"@s.py", "--model-type", "trt-network-script", "--trt"}},
       {{"--trt-config-script", "@s.py"}, kBuilt},
+      {{"--trt-network-postprocess-script", "@s.py", "@s.py:f"}, kBuilt},
+      {{"--trt-config-postprocess-script", "@s.py"}, kBuilt},
       {{"--trt-config-func-name", "f"}, {"@m.onnxtxt", "--trt", "--trt-config-script", "@s.py"}},
       {{"--save-engine", "e.plan"}, kBuilt},
       {{"--optimization-profile", "1"}, kBuilt},

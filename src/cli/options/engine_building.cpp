@@ -209,6 +209,17 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
                "TensorRT's objects "
                "(docs/network-scripts.md).",
        .metavar = "FILE.py[:FUNCTION]"},
+      {.names = {"--trt-network-postprocess-script", "--trt-npps"},
+       .help = "Python scripts whose functions (postprocess, unless one is named) change the network with "
+               "TensorRT's objects, one "
+               "after the other.",
+       .arity = Arity::kAtLeastOne,
+       .metavar = "FILE.py[:FUNCTION]"},
+      {.names = {"--trt-config-postprocess-script", "--trt-cpps"},
+       .help = "A Python script whose function (postprocess_config, unless it is named) changes the complete "
+               "configuration of the "
+               "builder with TensorRT's objects.",
+       .metavar = "FILE.py[:FUNCTION]"},
       {.names = {"--trt-config-func-name"},
        .help = "Deprecated, name it behind the file: the function of --trt-config-script.",
        .metavar = "NAME"},
@@ -237,6 +248,13 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vec
   if (const auto script = args.text("--trt-config-script"))
     options.configure = script_config(script::parse_reference(
         *script, args.text("--trt-config-func-name").value_or(script::kConfigFunction)));
+  for (const std::string& script :
+       args.list("--trt-network-postprocess-script").value_or(std::vector<std::string>()))
+    options.change_network.push_back(
+        script_network_change(script::parse_reference(script, script::kNetworkPostprocessFunction)));
+  if (const auto script = args.text("--trt-config-postprocess-script"))
+    options.change_config =
+        script_config_change(script::parse_reference(*script, script::kConfigPostprocessFunction));
   options.profiles = read_profiles(args);
   BuilderConfig& config = options.config;
   if (const auto level = args.integer("--builder-optimization-level")) {

@@ -69,15 +69,6 @@ constexpr Unavailable kPlugins[] = {
 
 constexpr Unavailable kWindows[] = {{"--show-heatmaps", kNone}, {"--show-error-metrics-plot", kNone}};
 
-constexpr Unavailable kScripts[] = {
-    {"--trt-config-postprocess-script --trt-cpps", kOne},
-    {"--trt-network-postprocess-script --trt-npps", kMany},
-};
-
-constexpr Unavailable kConvertScripts[] = {
-    {"--trt-config-postprocess-script --trt-cpps", kOne},
-    {"--trt-network-postprocess-script --trt-npps", kMany},
-};
 constexpr Unavailable kTensorFlowGraphs[] = {{"--ckpt", kOne}, {"--freeze-graph", kNone}};
 
 constexpr Unavailable kTensorRtModels[] = {
@@ -129,9 +120,6 @@ constexpr Reason kReasons[] = {
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
     {kLayerTypes,
      "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
-    {kScripts,
-     "nothing changes what a script has made. Do it in the script itself (--trt-config-script, "
-     "docs/network-scripts.md)."},
 };
 
 constexpr Reason kConvertReasons[] = {
@@ -140,9 +128,6 @@ constexpr Reason kConvertReasons[] = {
     {kCalibration, "the engine of this build has no int8 calibration."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
-    {kConvertScripts,
-     "nothing changes what a script has made. Do it in the script itself (--trt-config-script, "
-     "docs/network-scripts.md)."},
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},
     {kLayerTypes,
      "the layers of TensorRT are not those of this build. Name operators: --trt-outputs op:OPERATOR."},
