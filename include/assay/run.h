@@ -65,9 +65,10 @@ struct RunModel {
 /// What infers: one of these.
 struct RunRunner {
   /// engine, onnxrt, reference; trt (the engine in TensorRT's role: built as RunSettings::engine says);
-  /// tensorflow, pytorch (in Python); the backend of a module.
+  /// tensorflow, pytorch, tensorrt (in Python; the last one takes what it can of RunSettings::engine); the
+  /// backend of a module.
   std::string backend = {};
-  /// FILE.py[:CLASS] of a runner in Python (docs/runners.md).
+  /// FILE.py[:CLASS] of a runner in Python, or the name of one that a package adds (docs/runners.md).
   std::string script = {};
   /// Of a runner in Python: keyword arguments of the class.
   std::vector<std::pair<std::string, std::string>> options = {};

@@ -6,6 +6,7 @@
 #include "cli/cmd_inspect.h"
 #include "cli/options/extensions.h"
 #include "cli/options/logging.h"
+#include "script/session.h"
 
 namespace assay::cli::command_inspect_extensions {
 namespace {
@@ -13,7 +14,17 @@ namespace {
 /// A module that loads for longer than this is one that does not come back.
 constexpr double kPatienceSeconds = 20;
 
-void add_options(ArgParser& parser) { add_logging_options(parser); }
+constexpr const char* kPython = "--python";
+
+void add_options(ArgParser& parser) {
+  add_logging_options(parser);
+  parser.add_group("Python").options = {
+      {.names = {kPython},
+       .help =
+           "List, too, which runners the packages of the Python interpreter add (ASSAY_PYTHON, or python3).",
+       .arity = Arity::kNone},
+  };
+}
 
 /// A line for what there is of a kind.
 template <typename T, typename Text>
@@ -70,6 +81,16 @@ std::string inspect(const extension::Candidate& c) {
   }
 }
 
+/// The runners that packages of the user's interpreter add.
+std::string python_text() {
+  const std::vector<script::EntryPointRunner> runners = script::list_entry_point_runners();
+  std::string text = fmt::format("==== Runners of Python Packages ({}) ====\n", runners.size());
+  for (const script::EntryPointRunner& r : runners)
+    text += fmt::format("\n{} | {} | from {} {} | run with: --runner-script {}\n", r.name, r.value, r.package,
+                        r.version, r.name);
+  return text;
+}
+
 int run(CommandContext& context) {
   const std::vector<std::string> words = [&] {
     std::vector<std::string> list;
@@ -102,6 +123,7 @@ int run(CommandContext& context) {
         "(~/.local/share/assay/extensions) and the\n"
         "system's (lib/assay/extensions beside the program's folder); --extension names a file.\n";
   log::info("==== Extensions ({}, of which {} cannot be used) ===={}", candidates.size(), failures, text);
+  if (context.args().has(kPython)) log::info("{}", python_text());
   return failures == 0 ? 0 : 1;
 }
 

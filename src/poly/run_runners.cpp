@@ -1,8 +1,12 @@
 // Runners of a run.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "assay/error.h"
+#include "base/json_writer.h"
 #include "poly/run_parts.h"
 #include "run/script_parts.h"
 
@@ -49,7 +53,60 @@ struct Shipped {
   const char *name, *prefix, *human_name;
 };
 constexpr Shipped kShipped[] = {{"tensorflow", "tf-runner", "TensorFlow"},
-                                {"pytorch", "pytorch-runner", "PyTorch"}};
+                                {"pytorch", "pytorch-runner", "PyTorch"},
+                                {"tensorrt", "trt-runner", "TensorRT"}};
+
+/// {"x": [1, 3]}, as the runner of TensorRT takes shapes.
+std::string shapes_json(const std::vector<InputShape>& shapes) {
+  std::string text;
+  for (const InputShape& s : shapes) {
+    std::vector<int64_t> extents;
+    for (const Dim& d : s.dims) extents.push_back(d.is_known() ? d.value() : -1);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", json_quoted(s.name), extents);
+  }
+  return "{" + text + "}";
+}
+
+/// What of the settings of an engine the runner of TensorRT takes. Throws Error for the rest.
+std::vector<std::pair<std::string, std::string>> tensorrt_options(const EngineBuildOptions& building) {
+  const BuilderConfig& config = building.config;
+  const BuilderConfig otherwise;
+  const auto refuse = [](bool is_given, const char* what) {
+    require(!is_given, ErrorCode::kUnsupported,
+            "the runner for TensorRT has no setting for {}. Leave it out, or copy the runner and add it "
+            "(docs/runners.md)",
+            what);
+  };
+  refuse(building.profiles.size() > 1, "several profiles");
+  refuse(config.bf16, "bfloat16");
+  refuse(config.is_refittable || config.strips_weights, "refittable engines");
+  refuse(config.optimization_level != otherwise.optimization_level, "the optimization level");
+  refuse(!building.load_timing_cache.empty() || !building.save_timing_cache.empty() ||
+             config.use_timing_cache_only,
+         "timing caches");
+  refuse(!building.load_tactics.empty() || !building.save_tactics.empty() ||
+             !config.disabled_tactics.empty() || !config.pinned_tactics.empty(),
+         "tactics");
+  refuse(bool(building.configure) || bool(building.change_config) || !building.change_network.empty(),
+         "scripts");
+  refuse(building.mark_all || building.outputs || building.exclude_outputs,
+         "outputs of the network: --onnx-outputs marks those of the model");
+  refuse(building.profile != 0, "a choice of profiles");
+  std::vector<std::pair<std::string, std::string>> options;
+  if (config.fp16) options.emplace_back("fp16", "1");
+  if (config.workspace_limit != otherwise.workspace_limit)
+    options.emplace_back("workspace", std::to_string(config.workspace_limit));
+  if (!building.profiles.empty()) {
+    const ProfileShapes& p = building.profiles.front();
+    options.emplace_back("min_shapes", shapes_json(p.min));
+    options.emplace_back("opt_shapes", shapes_json(p.opt));
+    options.emplace_back("max_shapes", shapes_json(p.max));
+  } else if (!building.input_shapes.empty()) {
+    options.emplace_back("opt_shapes", shapes_json(building.input_shapes));
+  }
+  if (!building.save_engine.empty()) options.emplace_back("save_engine", building.save_engine);
+  return options;
+}
 
 }  // namespace
 
@@ -66,8 +123,12 @@ RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
                          reference.str(), runner.options);
   }
   for (const Shipped& s : kShipped)
-    if (runner.backend == s.name)
-      return script_runner(script::shipped_runner(s.name), s.prefix, s.human_name, runner.options);
+    if (runner.backend == s.name) {
+      std::vector<std::pair<std::string, std::string>> options = runner.options;
+      if (runner.backend == "tensorrt")
+        for (auto& option : tensorrt_options(building)) options.push_back(std::move(option));
+      return script_runner(script::shipped_runner(s.name), s.prefix, s.human_name, std::move(options));
+    }
   const auto open = [building](const ModelSource& source, const SessionOptions& session) {
     return open_engine_session(source, session, building);
   };

@@ -195,6 +195,8 @@ std::string RunnerReference::str() const {
 }
 
 RunnerReference parse_runner(std::string_view text) {
+  if (!text.empty() && text.find_first_of("./:") == std::string_view::npos && !fs::exists(text))
+    return {RunnerReference::Kind::kEntryPoint, std::string(text), ""};
   const Reference reference = parse_reference(text, "");
   if (reference.language != Language::kPython) {
     Error e(ErrorCode::kInvalidArgument, fmt::format("the runner '{}' is not a Python file", reference.path));
@@ -238,6 +240,10 @@ std::unique_ptr<Session> open_script_session(const RunnerReference& runner, cons
 std::string why_not(const RunnerReference& runner, const ScriptSessionOptions& options) {
   try {
     Child child({runner.str(), interpreter_of(runner, options)});
+    if (runner.kind == RunnerReference::Kind::kEntryPoint) {
+      child.call("runner.entry_point", {{"name", runner.name}}, "a look for " + runner.str());
+      return {};
+    }
     if (runner.kind != RunnerReference::Kind::kShipped) return {};
     const auto& list = shipped_runners();
     const auto shipped =

@@ -27,8 +27,9 @@ struct RunnerReference {
   std::string str() const;
 };
 
-/// FILE.py[:CLASS], as parse_reference() reads it. Throws its Errors, and kInvalidArgument for a file that is
-/// not Python.
+/// FILE.py[:CLASS], as parse_reference() reads it, or the name of a runner that a package adds: a word
+/// without a dot or a slash that is no file. Throws parse_reference()'s Errors, and kInvalidArgument for a
+/// file that is not Python.
 RunnerReference parse_runner(std::string_view text);
 
 /// A runner of python/runners.

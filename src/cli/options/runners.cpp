@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstdlib>
 
 #include "base/log.h"
 #include "cli/values.h"
@@ -44,12 +45,13 @@ std::vector<std::pair<std::string, std::string>> pytorch_options(const ParsedArg
   return {};
 }
 
-void take_tensorrt_role(const ParsedArgs& args) {
-  if (args.has(kStrict))
-    log::critical(ErrorCode::kUnsupported,
-                  "--trt: TensorRT is not part of this build, and {} forbids to run another engine in its "
-                  "role. Leave {} out, or say --engine.",
-                  kStrict, kStrict);
+/// TensorRT itself, in an interpreter that the user has named or insists on.
+bool wants_tensorrt(const ParsedArgs& args) {
+  const char* interpreter = std::getenv("ASSAY_TENSORRT");
+  return args.has(kStrict) || (interpreter != nullptr && *interpreter != 0);
+}
+
+void take_tensorrt_role() {
   log::once(log::Severity::kWarning,
             "--trt: TensorRT is not part of this build; its own engine (--engine) runs in that role.");
 }
@@ -109,16 +111,19 @@ void add_runner_options(ArgParser& parser, const BackendSet& backends) {
   }
   runners.options.push_back(
       {.names = {kTensorRtRole},
-       .help = "The role that TensorRT has in existing command lines: runs the engine of this build.",
+       .help = "The role that TensorRT has in existing command lines: runs the engine of this build, or "
+               "TensorRT itself where "
+               "ASSAY_TENSORRT names a Python interpreter with its package (docs/runners.md).",
        .arity = Arity::kNone});
-  runners.options.push_back({.names = {kStrict},
-                             .help = "With --trt: end with an error where TensorRT cannot run, instead of running "
-                                     "the engine of this build.",
-                             .arity = Arity::kNone});
+  runners.options.push_back(
+      {.names = {kStrict},
+       .help = "With --trt: TensorRT itself, by the tensorrt package of ASSAY_TENSORRT or of python3, and "
+               "an error where it cannot run.",
+       .arity = Arity::kNone});
   runners.options.push_back(
       {.names = {kRunnerScriptFlag},
        .help = "A class of this Python file, which loads the model and infers in your own interpreter "
-               "(docs/runners.md).",
+               "(docs/runners.md); or the name of a runner that a package of that interpreter adds.",
        .metavar = "FILE.py[:CLASS]"});
   runners.options.push_back({.names = {"--runner-options"},
                              .help = "Keyword arguments for the class of --runner-script.",
@@ -171,8 +176,10 @@ std::vector<poly::RunRunner> read_runners(const ParsedArgs& args, const BackendS
   auto script = scripts.begin();
   std::vector<poly::RunRunner> runners;
   for (const std::string& flag : args.sequence(flags)) {
-    if (flag == kTensorRtRole) {
-      take_tensorrt_role(args);
+    if (flag == kTensorRtRole && wants_tensorrt(args)) {
+      runners.push_back({.backend = "tensorrt"});
+    } else if (flag == kTensorRtRole) {
+      take_tensorrt_role();
       runners.push_back({.backend = poly::kTensorRtRole});
     } else if (flag == kRunnerScriptFlag) {
       runners.push_back({.script = (script++)->front(), .options = script_options(args)});

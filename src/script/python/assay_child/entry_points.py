@@ -27,14 +27,19 @@ def describe():
             for name, (point, package) in sorted(_all().items())]
 
 
-def load(name):
-    """The script and the class."""
+def find(name):
+    """The entry point of that name."""
     points = _all()
     if name not in points:
         offer = f"they have {', '.join(map(repr, sorted(points)))}" if points else "they have none"
         raise ScriptError(f"the packages of {sys.executable} have no runner {name!r}; {offer}",
                           remedy="Install the package that has it, or name a file with --runner-script.")
-    point, _ = points[name]
+    return points[name][0]
+
+
+def load(name):
+    """The script and the class."""
+    point = find(name)
     symbol = point.load()
     if not hasattr(symbol, "infer"):
         raise ScriptError(f"the runner {name!r} ({point.value}) has no method infer()",

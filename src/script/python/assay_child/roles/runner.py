@@ -31,6 +31,10 @@ class Role:
             return str(e)
         return None if found else f"No module named '{package}'"
 
+    def entry_point(self, name):
+        """Whether there is such an entry point; nothing of it is imported."""
+        entry_points.find(name)
+
     def entry_points(self):
         return entry_points.describe()
 
