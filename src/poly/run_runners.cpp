@@ -50,11 +50,11 @@ RunnerChoice custom_choice(const RunRunner& runner) {
 }
 
 struct Shipped {
-  const char *name, *prefix, *human_name;
+  const char *name, *prefix, *human_name, *flag;
 };
-constexpr Shipped kShipped[] = {{"tensorflow", "tf-runner", "TensorFlow"},
-                                {"pytorch", "pytorch-runner", "PyTorch"},
-                                {"tensorrt", "trt-runner", "TensorRT"}};
+constexpr Shipped kShipped[] = {{"tensorflow", "tf-runner", "TensorFlow", "--tf"},
+                                {"pytorch", "pytorch-runner", "PyTorch", "--pytorch"},
+                                {"tensorrt", "trt-runner", "TensorRT", "--trt"}};
 
 /// {"x": [1, 3]}, as the runner of TensorRT takes shapes.
 std::string shapes_json(const std::vector<InputShape>& shapes) {
@@ -127,7 +127,8 @@ RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
       std::vector<std::pair<std::string, std::string>> options = runner.options;
       if (runner.backend == "tensorrt")
         for (auto& option : tensorrt_options(building)) options.push_back(std::move(option));
-      return script_runner(script::shipped_runner(s.name), s.prefix, s.human_name, std::move(options));
+      return script_runner(script::shipped_runner(s.name), s.prefix, s.human_name, std::move(options),
+                           s.flag);
     }
   const auto open = [building](const ModelSource& source, const SessionOptions& session) {
     return open_engine_session(source, session, building);

@@ -92,7 +92,7 @@ class LpipsMeasure final : public OutputMeasure {
 
 /// Texts that BackendInfo refers to must be there before it.
 struct RunnerTexts {
-  std::string name, prefix, human_name;
+  std::string name, prefix, human_name, flag;
 };
 
 class ScriptBackend final : private RunnerTexts, public Backend {
@@ -100,7 +100,7 @@ class ScriptBackend final : private RunnerTexts, public Backend {
   ScriptBackend(script::RunnerReference runner, RunnerTexts texts, script::ScriptSessionOptions options)
       : RunnerTexts(std::move(texts)),
         Backend({.name = RunnerTexts::name,
-                 .option = "--runner-script",
+                 .option = flag,
                  .runner_prefix = prefix,
                  .human_name = RunnerTexts::human_name,
                  .summary = "a class in Python",
@@ -256,9 +256,10 @@ std::function<void(const Model& network, EngineBuildOptions& options)> script_co
 
 RunnerChoice script_runner(const script::RunnerReference& runner, const std::string& prefix,
                            const std::string& human_name,
-                           std::vector<std::pair<std::string, std::string>> options) {
+                           std::vector<std::pair<std::string, std::string>> options,
+                           const std::string& flag) {
   const auto backend = std::make_shared<ScriptBackend>(
-      runner, RunnerTexts{.name = runner.str(), .prefix = prefix, .human_name = human_name},
+      runner, RunnerTexts{.name = runner.str(), .prefix = prefix, .human_name = human_name, .flag = flag},
       script::ScriptSessionOptions{.interpreter = {}, .options = std::move(options)});
   RunnerChoice choice{.backend = backend.get(), .prefix = prefix, .human_name = human_name};
   choice.owner = backend;

@@ -93,7 +93,6 @@ MODELS = [
     ("convert identity.onnx --data-loader-func-name f -o out.plan", 1, ERR, "[!] --data-loader-func-name is not available yet: the command uses no data. Leave it out."),
     ("convert identity.onnx --seed 3 -o out.plan", 0, OUT, "[W] --seed has no effect on a conversion without calibration; it is ignored."),
     ("template trt-config --data-loader-script f.py -o out.py", 1, ERR, "[!] --data-loader-script is not available yet: this build does not put it into the script. Write it into the function load_config."),
-    ("run identity.onnx --trt --strict-trt", 1, ERR, "[!] --trt: TensorRT is not part of this build, and --strict-trt forbids to run another engine in its role. Leave --strict-trt out, or say --engine."),
     ("run identity.onnx --engine --strict-trt", 0, OUT, "[W] --strict-trt has no effect without --trt."),
     ("run duplicate.onnx --ref", 1, ERR, "[!] the output 'y' of node 'n1' (Neg) is already the name of another node's output [in $DIR/duplicate.onnx]"),
     ("run dangling.onnx --ref", 1, ERR, "[!] the input 'nowhere' is not defined: no graph input, initializer or node output has that name [at node 'n0' (Relu)] [in $DIR/dangling.onnx]"),

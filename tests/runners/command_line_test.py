@@ -85,7 +85,7 @@ class Test(unittest.TestCase):
     def test_without_tensorrt(self):
         self.assertIn("its own engine (--engine) runs in that role", self.run_assay("run", "m.onnxtxt", "--trt"))
         output = self.run_assay("run", "m.onnxtxt", "--trt", "--strict-trt", code=1)
-        self.assertIn("needs the Python package tensorrt", output)
+        self.assertIn("[!] --trt cannot be used: the runner 'tensorrt' needs the Python package tensorrt", output)
         self.assertIn("ASSAY_TENSORRT", output)
 
 
