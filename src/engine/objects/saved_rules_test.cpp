@@ -60,7 +60,10 @@ TEST_F(SavedRulesTest, PinnedTactics) {
 }
 
 TEST_F(SavedRulesTest, Precisions) {
-  EXPECT_EQ(later_steps({.bf16 = true, .disabled_tactics = {"dnnl_matmul", "panel_matmul:float32"}}),
+  // The products only exist where the processor multiplies bfloat16.
+  EXPECT_EQ(later_steps({.bf16 = true,
+                         .disabled_tactics = {"dnnl_matmul", "panel_matmul:float32",
+                                              "panel_matmul:bfloat16_products"}}),
             (Names{"panel_matmul:bfloat16"}));
 }
 
