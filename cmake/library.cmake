@@ -37,6 +37,7 @@ target_compile_features(library_extension INTERFACE cxx_std_20)
 set_target_properties(library_extension PROPERTIES EXPORT_NAME extension)
 add_library(assay::assay ALIAS library_shared)
 add_library(assay::assay-static ALIAS library_static)
+add_library(assay::extension ALIAS library_extension)
 
 # runtime: the program and what runs with it; development: what others build with.
 install(TARGETS assay RUNTIME COMPONENT runtime)

@@ -85,6 +85,14 @@ class Installed(unittest.TestCase):
         (self.folder / "abi.c").write_text("#include <assay/extension_abi.h>\nint main(void) { return 0; }\n")
         self.run_words("cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{self.prefix}/include", "abi.c")
 
+    def test_the_openvino_module_is_found(self):
+        shown = self.run_words("assay", "inspect", "extensions")
+        self.assertIn("openvino 1.0", shown)
+        self.assertIn(str(self.prefix / "lib/assay/extensions/openvino.so"), shown)
+        self.run_words("assay", "template", "model", "mlp", "-o", "openvino_mlp.onnx")
+        words = ["assay", "run", "openvino_mlp.onnx", "--openvino", "--openvino-library", self.folder / "none"]
+        self.assertIn("there is no such file", self.run_words(*words, code=1))
+
     def test_a_new_extension_builds_and_works(self):
         self.run_words("assay", "template", "extension", "my_scale")
         self.run_words("assay", "template", "extension", "my_scale", code=1)
