@@ -60,7 +60,6 @@ struct Version {  // ov_version_t, openvino/c/ov_core.h
   X(Status, ov_infer_request_infer, (InferRequest*))                                                       \
   X(void, ov_infer_request_free, (InferRequest*))                                                          \
   /* openvino/c/ov_shape.h */                                                                              \
-  X(Status, ov_shape_create, (int64_t, const int64_t*, Shape*))                                            \
   X(Status, ov_shape_free, (Shape*))                                                                       \
   /* openvino/c/ov_tensor.h */                                                                             \
   X(Status, ov_tensor_create, (ElementType, Shape, Tensor**))                                              \
