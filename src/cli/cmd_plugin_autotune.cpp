@@ -317,13 +317,17 @@ int run(CommandContext& context) {
   bench::PluginTuner tuner(runtime, model, instances, cache, shapes_of(given.input_shapes), warnings);
   for (const std::string& sentence : warnings) log::warning("{}", sentence);
   const Tuning tuning = Autotune(args, instances, tuner).run();
-  if (const auto path = args.text("--timing-cache"); path && cache != nullptr) cache->save(*path);
-  if (tuning.search.best.empty())
+  const auto save_cache = [&] {
+    if (const auto path = args.text("--timing-cache"); path && cache != nullptr) cache->save(*path);
+  };
+  if (tuning.search.best.empty()) {
+    save_cache();
     log::critical(ErrorCode::kInvalidArgument,
                   "No optimization strategy found: with none of the {} replacements was the network "
                   "measurably faster. Nothing is "
                   "saved.",
                   instances.size());
+  }
   log::info("Best strategy: {} replacements", tuning.search.best.size());
   save_onnx_model(*bench::replace_instances(*model, instances, tuning.search.best), save);
   log::info("Optimized model saved to: {}", save.path);
@@ -333,6 +337,7 @@ int run(CommandContext& context) {
     file.commit();
     log::info("Optimization report saved to: {}", *path);
   }
+  save_cache();
   log::finish("Optimization completed successfully!");
   return 0;
 }

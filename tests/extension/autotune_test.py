@@ -104,6 +104,11 @@ class Test(unittest.TestCase):
         output = self.autotune("-o", "few.onnx", "--autotune-mode", "exhaustive", "--max-combinations", "1", "--load-config-yaml", "config.yaml")
         self.assertIn("Not all sets of replacements were tried: 1 were", output)
 
+    def test_a_cache_that_cannot_be_saved_does_not_cost_the_model(self):
+        output = self.autotune("-o", "tuned.onnx", "--include", "quick", "--timing-cache", "m.onnxtxt/times", code=1)
+        self.assertIn("m.onnxtxt", output.splitlines()[-1])
+        self.assertTrue((self.folder / "tuned.onnx").exists(), output)
+
     def test_nothing_is_faster(self):
         output = self.autotune("-o", "tuned.onnx", "--include", "slow", code=1)
         self.assertIn("No optimization strategy found: with none of the 1 replacements", output)
