@@ -15,12 +15,18 @@ struct PointwiseForm {
   kernels::PointwiseOp op;
   float a = 0, b = 0;
   std::vector<Value*> operands;
+  /// What operands of 8-bit integers are loaded into.
+  kernels::RegisterType bytes = kernels::RegisterType::kInt32;
 };
 
-/// The form of a node (or of a region such as Silu) with one output, float32 in and float32 or bool out;
-/// nothing when it has none. Operands of Where, Cast, comparisons and logic may be bool; Cast takes int32 and
-/// int64 too, and float16 and bfloat16 in both directions; QuantizeLinear gives uint8 and int8, which
-/// DequantizeLinear takes.
+/// The register that holds elements of this type: float32 for float16 and bfloat16, `bytes` for 8-bit
+/// integers; nothing for types that the kernel does not have.
+std::optional<kernels::RegisterType> register_of(DType dtype,
+                                                 kernels::RegisterType bytes = kernels::RegisterType::kInt32);
+
+/// The form of a node (or of a region such as Silu) with one output; nothing when it has none. float32 has
+/// every function; float64, integers, bools and halves have arithmetic, comparisons, choices and casts as far
+/// as pointwise_ops.def says. Results of 8-bit integers keep the low bits, but for QuantizeLinear's.
 std::optional<PointwiseForm> pointwise_form(const Node& n);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // Operators on float16 and bfloat16 compute in float32: what they read is widened, and what they give is
 // rounded only for those who want it narrow. Numbers between two such operators are not rounded, as inside a
-// fused operator.
+// fused operator. What only moves elements stays narrow where nothing has widened them.
 #include <algorithm>
 #include <unordered_map>
 
@@ -76,6 +76,19 @@ class Widening {
     return outputs_follow_inputs(n, schema);
   }
 
+  /// Moving elements needs no width of its own: halves stay what they are unless they are wide already.
+  bool would_only_move(const Node& n) const {
+    static constexpr std::string_view kMoves[] = {
+        "Compress",       "Concat",       "DepthToSpace", "Expand",  "Flatten",   "Gather",
+        "GatherElements", "GatherND",     "Identity",     "Reshape", "ScatterND", "Slice",
+        "Split",          "SpaceToDepth", "Squeeze",      "Tile",    "Transpose", "Unsqueeze"};
+    if (!n.domain.empty() || std::find(std::begin(kMoves), std::end(kMoves), n.op_type) == std::end(kMoves))
+      return false;
+    if (string_attribute(n, "reduction", "none") != "none") return false;
+    return std::none_of(n.inputs().begin(), n.inputs().end(),
+                        [&](const Value* v) { return wide_.contains(v); });
+  }
+
   bool widen(Node& n) {
     if (is_op(n, "Cast") && is_half(n.input(0)) && dtype_of(n.output(0)) == DType::kFloat32) {
       // What it would undo has not happened.
@@ -86,7 +99,7 @@ class Widening {
       n.set_input(0, it->second);
       return true;
     }
-    if (!can_widen(n)) return false;
+    if (!can_widen(n) || would_only_move(n)) return false;
     for (size_t i = 0; i < n.inputs().size(); ++i)
       if (is_half(n.input(i))) n.set_input(i, wide(n, n.input(i)));
     const Node* next = order_.next(&n);

@@ -90,19 +90,28 @@ void write_row_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilo
   write_epilogue(epilogue, spec, b);
 }
 
+int append_checked(kernels::PointwiseProgram& program, PointwiseOp op, const std::array<int, 3>& args,
+                   float a, float b) {
+  std::array<kernels::RegisterType, 3> types = {};
+  for (size_t i = 0; i < static_cast<size_t>(kernels::pointwise_arity(op)); ++i) {
+    StepReader::check(args[i] >= 0 && args[i] < program.registers(),
+                      "{} reads register {} before anything writes it", kernels::pointwise_name(op), args[i]);
+    types[i] = program.type(args[i]);
+  }
+  StepReader::check(kernels::pointwise_result(op, types).has_value(), "{} does not take its operands' types",
+                    kernels::pointwise_name(op));
+  return program.append(op, args, a, b);
+}
+
 kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, const Shape& domain,
                                     std::vector<kernels::PointwiseOperand> operands,
                                     std::vector<kernels::PointwiseType> results) {
-  int written = program.operands();
-  for (const kernels::PointwiseInstruction& in : program.code()) {
-    for (int i = 0; i < kernels::pointwise_arity(in.op); ++i)
-      StepReader::check(in.args[i] >= 0 && in.args[i] < written,
-                        "{} reads register {} before anything writes it", kernels::pointwise_name(in.op),
-                        in.args[i]);
-    ++written;
-  }
-  for (const int16_t result : program.results())
-    StepReader::check(result >= 0 && result < written, "a result is register {} of {}", result, written);
+  for (size_t i = 0; i < operands.size(); ++i)
+    StepReader::check(fits_register(operands[i].type, program.type(static_cast<int>(i))),
+                      "its operand {} does not fit its register", i);
+  for (size_t i = 0; i < results.size(); ++i)
+    StepReader::check(fits_register(results[i], program.type(program.results()[i])),
+                      "its result {} does not fit its register", i);
   kernels::PointwiseProgram allocated = program;
   allocated.allocate_registers();
   const int registers = allocated.registers() + static_cast<int>(results.size());
@@ -129,7 +138,7 @@ RowEpilogue::RowEpilogue(const StepReader& r, size_t inputs) {
   kernels::PointwiseProgram program(static_cast<int>(operands.size()));
   int running = 0, next = 1;
   for (const EpilogueSpec::Entry& e : spec.entries)
-    running = program.append(e.op, {running, e.position >= 0 ? next++ : -1, -1}, e.a, e.b);
+    running = append_checked(program, e.op, {running, e.position >= 0 ? next++ : -1, -1}, e.a, e.b);
   program.add_result(running);
   operands_.resize(operands.size());
   loop_.emplace(checked_loop(program, domain, std::move(operands), {kernels::PointwiseType::kFloat32}));

@@ -48,8 +48,14 @@ class RowEpilogue {
   std::vector<size_t> positions_;               // of the operands among the step's inputs
   std::vector<const void*> operands_;           // the result first
 };
-/// A loop that a plan describes: throws Error (kInvalidModel) where the program reads registers that nothing
-/// has written, or takes more of them than there are.
+
+/// Appends an instruction that a plan names: throws Error (kInvalidModel) where it reads registers that
+/// nothing has written, or of types that it does not take.
+int append_checked(kernels::PointwiseProgram& program, kernels::PointwiseOp op,
+                   const std::array<int, 3>& args, float a, float b);
+
+/// A loop that a plan describes: throws Error (kInvalidModel) where operands or results do not fit their
+/// registers, or the program takes more of these than there are.
 kernels::PointwiseLoop checked_loop(const kernels::PointwiseProgram& program, const Shape& domain,
                                     std::vector<kernels::PointwiseOperand> operands,
                                     std::vector<kernels::PointwiseType> results);

@@ -18,14 +18,27 @@ namespace {
 using kernels::PointwiseOp;
 using kernels::PointwiseProgram;
 using kernels::PointwiseType;
+using kernels::RegisterType;
 
 constexpr std::string_view kOperators[] = {"Abs",
+                                           "Acos",
+                                           "Acosh",
                                            "Add",
                                            "And",
+                                           "Asin",
+                                           "Asinh",
+                                           "Atan",
+                                           "Atanh",
+                                           "BitwiseAnd",
+                                           "BitwiseNot",
+                                           "BitwiseOr",
+                                           "BitwiseXor",
                                            "Cast",
                                            "Ceil",
+                                           "Celu",
                                            "Clip",
                                            "Cos",
+                                           "Cosh",
                                            "DequantizeLinear",
                                            "Div",
                                            "Elu",
@@ -38,6 +51,8 @@ constexpr std::string_view kOperators[] = {"Abs",
                                            "GreaterOrEqual",
                                            "HardSigmoid",
                                            "HardSwish",
+                                           "IsInf",
+                                           "IsNaN",
                                            "LeakyRelu",
                                            "Less",
                                            "LessOrEqual",
@@ -45,6 +60,7 @@ constexpr std::string_view kOperators[] = {"Abs",
                                            "Max",
                                            "Min",
                                            "Mish",
+                                           "Mod",
                                            "Mul",
                                            "Neg",
                                            "Not",
@@ -55,16 +71,21 @@ constexpr std::string_view kOperators[] = {"Abs",
                                            "Reciprocal",
                                            "Relu",
                                            "Round",
+                                           "Selu",
+                                           "Shrink",
                                            "Sigmoid",
                                            "Sign",
                                            "Sin",
+                                           "Sinh",
                                            "Softplus",
                                            "Softsign",
                                            "Sqrt",
                                            "Sub",
                                            "Sum",
                                            "Swish",
+                                           "Tan",
                                            "Tanh",
+                                           "ThresholdedRelu",
                                            "Where",
                                            "Xor",
                                            "assay.Silu",
@@ -75,34 +96,57 @@ constexpr std::string_view kOperators[] = {"Abs",
 
 /// A program under construction: registers of operands and results.
 struct Chain {
-  std::vector<const Value*> operands;  // of the graph, in register order
+  std::vector<const Value*> operands;   // of the graph, in register order
+  std::vector<RegisterType> registers;  // of the operands
   std::vector<PointwiseForm> forms;
   std::vector<const Value*> made;  // what each form computes
   std::vector<const Value*> results;
 };
 
-/// The chain of a region; nothing when a node in it has no form.
+DType dtype_of_value(const Value* v) { return v->type.is_tensor() ? v->type.dtype : DType::kUndefined; }
+
+/// The type in which a form takes or gives a value.
+std::optional<RegisterType> register_type(const Value* v, const PointwiseForm& f) {
+  return register_of(dtype_of_value(v), f.bytes);
+}
+
+/// The chain of a region; nothing when a node in it has no form, or takes bytes as something else than
+/// another.
 std::optional<Chain> chain_of(const Region& region) {
   Chain chain;
-  const std::vector<const Node*>& nodes = region.nodes;
+  std::unordered_map<const Value*, RegisterType> types;
   chain.results.push_back(region.output());
-  for (const Node* inner : nodes) {
+  for (const Node* inner : region.nodes) {
     std::optional<PointwiseForm> form = pointwise_form(*inner);
     if (!form) return std::nullopt;
     for (const Value* v : form->operands) {
-      const bool known = std::find(chain.made.begin(), chain.made.end(), v) != chain.made.end() ||
-                         std::find(chain.operands.begin(), chain.operands.end(), v) != chain.operands.end();
-      if (!known) chain.operands.push_back(v);
+      const std::optional<RegisterType> wanted = register_type(v, *form);
+      if (!wanted) return std::nullopt;
+      const auto [known, is_new] = types.try_emplace(v, *wanted);
+      if (known->second != *wanted) return std::nullopt;
+      if (!is_new) continue;
+      chain.operands.push_back(v);
+      chain.registers.push_back(*wanted);
     }
+    const std::optional<RegisterType> given = register_type(inner->output(0), *form);
+    if (!given) return std::nullopt;
+    types[inner->output(0)] = *given;
     chain.made.push_back(inner->output(0));
     chain.forms.push_back(std::move(*form));
   }
   return chain;
 }
 
+/// Bytes in an int32 register keep the low bits only.
+int wrapped(PointwiseProgram& program, int reg, DType dtype) {
+  if (program.type(reg) != RegisterType::kInt32) return reg;
+  if (dtype == DType::kInt8) return program.append(PointwiseOp::kWrapInt8, {reg, -1, -1});
+  return dtype == DType::kUInt8 ? program.append(PointwiseOp::kWrapUint8, {reg, -1, -1}) : reg;
+}
+
 /// `formats`: of the operands. What is stored in 8 bits is brought back first.
 PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& formats) {
-  PointwiseProgram program(static_cast<int>(chain.operands.size()));
+  PointwiseProgram program(chain.registers);
   std::unordered_map<const Value*, int> registers;
   for (size_t i = 0; i < chain.operands.size(); ++i) {
     int& reg = registers[chain.operands[i]] = static_cast<int>(i);
@@ -114,7 +158,8 @@ PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& forma
     const PointwiseForm& f = chain.forms[i];
     std::array<int, 3> args = {-1, -1, -1};
     for (size_t k = 0; k < f.operands.size(); ++k) args[k] = registers.at(f.operands[k]);
-    registers[chain.made[i]] = program.append(f.op, args, f.a, f.b);
+    registers[chain.made[i]] =
+        wrapped(program, program.append(f.op, args, f.a, f.b), dtype_of_value(chain.made[i]));
   }
   for (const Value* v : chain.results) program.add_result(registers.at(v));
   return program;
@@ -124,6 +169,8 @@ std::optional<PointwiseType> type_of(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
       return PointwiseType::kFloat32;
+    case DType::kFloat64:
+      return PointwiseType::kFloat64;
     case DType::kBool:
       return PointwiseType::kBool;
     case DType::kInt32:
@@ -142,8 +189,6 @@ std::optional<PointwiseType> type_of(DType dtype) {
       return std::nullopt;
   }
 }
-
-DType dtype_of_value(const Value* v) { return v->type.is_tensor() ? v->type.dtype : DType::kUndefined; }
 
 std::string supports(const Problem& p) {
   const Shape* domain = p.output_shape(0);
@@ -231,8 +276,9 @@ Layout operand_layout(const Shape& shape, const Shape& domain, Layout layout) {
 void write_program(const PointwiseProgram& program, const Shape& domain, std::vector<int64_t> strides,
                    Parameters& parameters) {
   std::vector<std::string> names;
-  std::vector<int64_t> arguments, results;
+  std::vector<int64_t> arguments, results, registers;
   std::vector<double> numbers;
+  for (int r = 0; r < program.operands(); ++r) registers.push_back(static_cast<int64_t>(program.type(r)));
   for (const kernels::PointwiseInstruction& in : program.code()) {
     names.emplace_back(kernels::pointwise_name(in.op));
     for (const int16_t r : in.args) arguments.push_back(r);
@@ -244,6 +290,7 @@ void write_program(const PointwiseProgram& program, const Shape& domain, std::ve
   parameters.set("arguments", arguments);
   parameters.set("numbers", numbers);
   parameters.set("results", results);
+  parameters.set("operand_registers", registers);
   parameters.set("domain", domain.dims());
   parameters.set("operand_strides", std::move(strides));
 }
@@ -332,16 +379,23 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   StepReader::check(names.size() <= kMostInstructions, "it has {} instructions", names.size());
   const auto& arguments = r.numbers("arguments", 3 * names.size(), -1, kMostInstructions);
   const auto& numbers = r.reals("numbers", 2 * names.size());
-  PointwiseProgram program(static_cast<int>(step.inputs.size()));
+  std::vector<RegisterType> registers;
+  for (const int64_t type :
+       r.numbers("operand_registers", step.inputs.size(), 0, static_cast<int64_t>(RegisterType::kBool)))
+    registers.push_back(static_cast<RegisterType>(type));
+  PointwiseProgram program(std::move(registers));
   for (size_t i = 0; i < names.size(); ++i) {
     const std::optional<kernels::PointwiseOp> op = kernels::find_pointwise(names[i]);
     StepReader::check(op.has_value(), "'{}' is not a pointwise instruction", names[i]);
-    program.append(*op,
+    append_checked(program, *op,
                    {static_cast<int>(arguments[3 * i]), static_cast<int>(arguments[3 * i + 1]),
                     static_cast<int>(arguments[3 * i + 2])},
                    static_cast<float>(numbers[2 * i]), static_cast<float>(numbers[2 * i + 1]));
   }
-  program.add_result(static_cast<int>(r.numbers("results", 1, 0, kMostInstructions)[0]));
+  const int64_t result = r.numbers("results", 1, 0, kMostInstructions)[0];
+  StepReader::check(result < program.registers(), "its result is register {} of {}", result,
+                    program.registers());
+  program.add_result(static_cast<int>(result));
   const Shape domain = memory_domain(out.shape, out.layout);
   StepReader::check(domain.dims() == r.get<std::vector<int64_t>>("domain"), "its domain is not that of '{}'",
                     out.name);
@@ -350,7 +404,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& v = r.any_input(i);
     const std::optional<PointwiseType> type = type_of(v.dtype);
-    StepReader::check(type.has_value(), "'{}' is {}", v.name, dtype_name(v.dtype));
+    StepReader::check(type && fits_register(*type, program.type(static_cast<int>(i))), "'{}' is {}", v.name,
+                      dtype_name(v.dtype));
     const std::span<const int64_t> own = std::span(strides).subspan(i * domain.size(), domain.size());
     r.check_walk(v, domain, own);
     operands.push_back({*type, {own.begin(), own.end()}});
@@ -363,11 +418,10 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
       covers = domain[d] == 1 || operands[static_cast<size_t>(in)].strides[d] == dense[d];
     StepReader::check(covers, "'{}' cannot be computed in the place of '{}'", out.name, v.name);
   }
-  StepReader::check(
-      type_of(out.dtype).has_value() && out.dtype != DType::kInt32 && out.dtype != DType::kInt64,
-      "'{}' is {}", out.name, dtype_name(out.dtype));
-  return std::make_unique<PointwiseKernel>(
-      checked_loop(program, domain, std::move(operands), {*type_of(out.dtype)}), out);
+  const std::optional<PointwiseType> type = type_of(out.dtype);
+  StepReader::check(type && fits_register(*type, program.type(program.results()[0])), "'{}' is {}", out.name,
+                    dtype_name(out.dtype));
+  return std::make_unique<PointwiseKernel>(checked_loop(program, domain, std::move(operands), {*type}), out);
 }
 
 }  // namespace
@@ -375,6 +429,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "pointwise",
     .summary = "chains of elementwise operators, in one walk over memory",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -228,7 +228,7 @@ void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows
                            static_cast<float>(zero_points[next - 1]));
       ++next;
     }
-    running = program.append(e.op, {running, operand, -1}, e.a, e.b);
+    running = append_checked(program, e.op, {running, operand, -1}, e.a, e.b);
   }
   program.add_result(running);
   for (const int64_t count : rows)

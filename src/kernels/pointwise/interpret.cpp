@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/convert/convert.h"
 #include "kernels/simd_targets.h"
@@ -10,6 +11,9 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include <hwy/contrib/math/math-inl.h>
+
+#include "kernels/pointwise/typed_loops-inl.h"
 #include "kernels/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -44,7 +48,22 @@ template <typename M>
 HWY_INLINE VF truth(M mask) {
   return hn::IfThenElseZero(mask, constant(1.0f));
 }
-HWY_INLINE hn::Mask<F> is_true(VF x) { return hn::Ne(x, hn::Zero(F())); }
+
+/// Vectors in which every |x| is at most `limit` by `fn`, others element by element by `exact`.
+template <typename Fn>
+HWY_INLINE void map_within(const float* x, float* out, size_t count, float limit, float (*exact)(float),
+                           Fn fn) {
+  const F f;
+  const size_t lanes = hn::Lanes(f);
+  for (size_t i = 0; i < count; i += lanes) {
+    const size_t n = std::min(lanes, count - i);
+    const VF v = n == lanes ? hn::LoadU(f, x + i) : load_first(x + i, n);
+    if (hn::AllTrue(f, hn::Le(hn::Abs(v), constant(limit))))
+      n == lanes ? hn::StoreU(fn(v), f, out + i) : store_first(fn(v), out + i, n);
+    else
+      for (size_t k = i; k < i + n; ++k) out[k] = exact(x[k]);
+  }
+}
 
 HWY_INLINE VF softplus(VF x) {
   // max(x, 0) + log(1 + e^-|x|), with log1p by the quotient that cancels the rounding of 1 + e.
@@ -68,12 +87,14 @@ HWY_INLINE VF gelu_tanh(VF x) {
   return hn::MulAdd(half, tanh(hn::Mul(constant(0.79788456f), cubic)), half);
 }
 
+/// e^x - 1 = 2 tanh(x/2) / (1 - tanh(x/2)), which does not cancel near 0; for x < 0.
+HWY_INLINE VF expm1_below_zero(VF x) {
+  const VF t = tanh(hn::Mul(x, constant(0.5f)));
+  return hn::Div(hn::Add(t, t), hn::Sub(constant(1.0f), t));
+}
+
 HWY_INLINE VF elu(VF x, float a) {
-  const VF z = hn::Mul(x, constant(0.5f));
-  // e^x - 1 = 2 tanh(x/2) / (1 - tanh(x/2)), which does not cancel near 0.
-  const VF t = tanh(z);
-  const VF grown = hn::Div(hn::Add(t, t), hn::Sub(constant(1.0f), t));
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(constant(a), grown), x);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(constant(a), expm1_below_zero(x)), x);
 }
 
 HWY_INLINE VF clip(VF x, float low, float high) {
@@ -101,6 +122,20 @@ void round_to(NarrowType type, const float* x, float* out, size_t count) {
   }
 }
 
+HWY_INLINE VF shrink(VF x, float a, float b) {
+  const VF low = hn::IfThenElse(hn::Lt(x, constant(-a)), hn::Add(x, constant(b)), hn::Zero(F()));
+  const VF y = hn::IfThenElse(hn::Gt(x, constant(a)), hn::Sub(x, constant(b)), low);
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+/// Highway's range of angles.
+constexpr float kMostRadians = 39000.0f;
+float exact_Acos(float x) { return std::acos(x); }
+float exact_Asin(float x) { return std::asin(x); }
+float exact_Atan(float x) { return std::atan(x); }
+float exact_Cos(float x) { return std::cos(x); }
+float exact_Sin(float x) { return std::sin(x); }
+
 HWY_INLINE VF sign(VF x) {
   const VF zero = hn::Zero(F());
   const VF s = hn::Sub(truth(hn::Gt(x, zero)), truth(hn::Lt(x, zero)));
@@ -110,17 +145,25 @@ HWY_INLINE VF sign(VF x) {
 #define ASSAY_UNARY(name, expression) \
   case PointwiseOp::k##name:          \
     return map1(x, out, count, [=](VF v) HWY_ATTR { return expression; })
+#define ASSAY_WITHIN(name, limit, expression) \
+  case PointwiseOp::k##name:                  \
+    return map_within(x, out, count, limit, exact_##name, [](VF v) HWY_ATTR { return expression; })
+#define ASSAY_SCALAR(name, function) \
+  case PointwiseOp::k##name:         \
+    return map_scalar1(x, out, count, [](float v) { return function(v); })
 #define ASSAY_BINARY(name, expression) \
   case PointwiseOp::k##name:           \
     return map2(x, y, out, count, [=](VF v, VF w) HWY_ATTR { return expression; })
 
-/// Unary instructions; false when the instruction is none.
 void unary(const PointwiseInstruction& in, const float* x, float* out, size_t count) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
   const float a = in.a, b = in.b;
   switch (in.op) {
     ASSAY_UNARY(Abs, hn::Abs(v));
     ASSAY_UNARY(Affine, hn::MulAdd(v, constant(a), constant(b)));
     ASSAY_UNARY(Ceil, hn::Ceil(v));
+    ASSAY_UNARY(Celu, hn::IfThenElse(hn::Lt(v, hn::Zero(F())),
+                                     hn::Mul(constant(a), expm1_below_zero(hn::Div(v, constant(a)))), v));
     ASSAY_UNARY(Clip, clip(v, a, b));
     ASSAY_UNARY(Copy, v);
     ASSAY_UNARY(Dequantize, hn::Mul(hn::Sub(v, constant(b)), constant(a)));
@@ -136,12 +179,13 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Log, log(v));
     ASSAY_UNARY(Mish, hn::Mul(v, tanh(softplus(v))));
     ASSAY_UNARY(Neg, hn::Neg(v));
-    ASSAY_UNARY(Not, truth(hn::Eq(v, hn::Zero(F()))));
     ASSAY_UNARY(QuantizeInt8, quantize(v, a, b, -128, 127));
     ASSAY_UNARY(QuantizeUint8, quantize(v, a, b, 0, 255));
     ASSAY_UNARY(Reciprocal, hn::Div(constant(1.0f), v));
     ASSAY_UNARY(Relu, hn::IfThenElse(hn::Lt(v, hn::Zero(F())), hn::Zero(F()), v));
     ASSAY_UNARY(Round, hn::Round(v));
+    ASSAY_UNARY(Selu, hn::Mul(constant(b), elu(v, a)));
+    ASSAY_UNARY(Shrink, shrink(v, a, b));
     ASSAY_UNARY(Sigmoid, sigmoid(v));
     ASSAY_UNARY(Sign, sign(v));
     ASSAY_UNARY(Silu, hn::Mul(v, sigmoid(v)));
@@ -150,68 +194,97 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Sqrt, hn::Sqrt(v));
     ASSAY_UNARY(Square, hn::Mul(v, v));
     ASSAY_UNARY(Tanh, tanh(v));
+    ASSAY_UNARY(ThresholdedRelu, hn::IfThenElseZero(hn::Not(hn::Le(v, constant(a))), v));
+    ASSAY_WITHIN(Acos, 1.0f, hn::Acos(F(), v));
+    ASSAY_WITHIN(Asin, 1.0f, hn::Asin(F(), v));
+    ASSAY_WITHIN(Atan, kLargest, hn::Atan(F(), v));
+    ASSAY_WITHIN(Cos, kMostRadians, hn::Cos(F(), v));
+    ASSAY_WITHIN(Sin, kMostRadians, hn::Sin(F(), v));
+    ASSAY_SCALAR(Acosh, std::acosh);
+    ASSAY_SCALAR(Asinh, std::asinh);
+    ASSAY_SCALAR(Atanh, std::atanh);
+    ASSAY_SCALAR(Cosh, std::cosh);
+    ASSAY_SCALAR(Sinh, std::sinh);
+    ASSAY_SCALAR(Tan, std::tan);
     case PointwiseOp::kRoundToBfloat16:
       return round_to(NarrowType::kBfloat16, x, out, count);
     case PointwiseOp::kRoundToFloat16:
       return round_to(NarrowType::kFloat16, x, out, count);
-    case PointwiseOp::kCos:
-      return map_scalar1(x, out, count, [](float v) { return std::cos(v); });
-    case PointwiseOp::kSin:
-      return map_scalar1(x, out, count, [](float v) { return std::sin(v); });
+    case PointwiseOp::kIsInf:
+    case PointwiseOp::kIsNaN:
+    case PointwiseOp::kToBool:
+    case PointwiseOp::kToFloat32:
+    case PointwiseOp::kToFloat64:
+    case PointwiseOp::kToInt32:
+    case PointwiseOp::kToInt64:
+      return numbers<float>(in, x, nullptr, out, count);
     default:
       HWY_ASSERT(false);
   }
 }
 
-void binary(PointwiseOp op, const float* x, const float* y, float* out, size_t count) {
-  switch (op) {
+void binary(const PointwiseInstruction& in, const float* x, const float* y, float* out, size_t count) {
+  switch (in.op) {
     ASSAY_BINARY(Add, hn::Add(v, w));
-    ASSAY_BINARY(And, truth(hn::And(is_true(v), is_true(w))));
     ASSAY_BINARY(Div, hn::Div(v, w));
-    ASSAY_BINARY(Equal, truth(hn::Eq(v, w)));
-    ASSAY_BINARY(Greater, truth(hn::Gt(v, w)));
-    ASSAY_BINARY(GreaterOrEqual, truth(hn::Ge(v, w)));
-    ASSAY_BINARY(Less, truth(hn::Lt(v, w)));
-    ASSAY_BINARY(LessOrEqual, truth(hn::Le(v, w)));
     ASSAY_BINARY(Max, max_nan(v, w));
     ASSAY_BINARY(Min, min_nan(v, w));
     ASSAY_BINARY(Mul, hn::Mul(v, w));
-    ASSAY_BINARY(Or, truth(hn::Or(is_true(v), is_true(w))));
     ASSAY_BINARY(PRelu, hn::IfThenElse(hn::Lt(v, hn::Zero(F())), hn::Mul(v, w), v));
     ASSAY_BINARY(Sub, hn::Sub(v, w));
-    ASSAY_BINARY(Xor, truth(hn::Xor(is_true(v), is_true(w))));
     case PointwiseOp::kPow:
       for (size_t i = 0; i < count; ++i) out[i] = std::pow(x[i], y[i]);
       return;
     default:
-      HWY_ASSERT(false);
+      return numbers<float>(in, x, y, out, count);
   }
 }
 
 #undef ASSAY_UNARY
+#undef ASSAY_WITHIN
+#undef ASSAY_SCALAR
 #undef ASSAY_BINARY
 
-void select(const float* x, const float* y, const float* z, float* out, size_t count) {
-  const F f;
-  const size_t lanes = hn::Lanes(f);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::IfThenElse(is_true(hn::LoadU(f, x + i)), hn::LoadU(f, y + i), hn::LoadU(f, z + i)), f,
-               out + i);
-  for (; i < count; ++i) out[i] = x[i] != 0 ? y[i] : z[i];
+void ternary(const PointwiseInstruction& in, const void* x, const void* y, const void* z, void* out,
+             size_t count) {
+  const bool chooses = in.op == PointwiseOp::kSelect;
+  switch (in.type) {
+    case RegisterType::kBool:
+      return select<uint8_t>(x, y, z, out, count);
+    case RegisterType::kFloat32:
+      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<float>(x, y, z, out, count);
+    case RegisterType::kInt32:
+      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<int32_t>(x, y, z, out, count);
+    case RegisterType::kFloat64:
+      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<double>(x, y, z, out, count);
+    case RegisterType::kInt64:
+      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<int64_t>(x, y, z, out, count);
+  }
 }
 
-void interpret(std::span<const PointwiseInstruction> code, float* const* registers, size_t count) {
-  for (const PointwiseInstruction& in : code) {
-    const float* x = registers[in.args[0]];
-    float* out = registers[in.result];
-    if (in.args[1] < 0)
-      unary(in, x, out, count);
-    else if (in.args[2] < 0)
-      binary(in.op, x, registers[in.args[1]], out, count);
-    else
-      select(x, registers[in.args[1]], registers[in.args[2]], out, count);
+void execute(const PointwiseInstruction& in, void* const* registers, size_t count) {
+  const void* x = registers[in.args[0]];
+  const void* y = in.args[1] < 0 ? nullptr : registers[in.args[1]];
+  void* out = registers[in.result];
+  if (in.args[2] >= 0) return ternary(in, x, y, registers[in.args[2]], out, count);
+  switch (in.type) {
+    case RegisterType::kFloat32:
+      return y == nullptr ? unary(in, static_cast<const float*>(x), static_cast<float*>(out), count)
+                          : binary(in, static_cast<const float*>(x), static_cast<const float*>(y),
+                                   static_cast<float*>(out), count);
+    case RegisterType::kFloat64:
+      return numbers<double>(in, x, y, out, count);
+    case RegisterType::kInt32:
+      return numbers<int32_t>(in, x, y, out, count);
+    case RegisterType::kInt64:
+      return numbers<int64_t>(in, x, y, out, count);
+    case RegisterType::kBool:
+      return logic(in.op, x, y, out, count);
   }
+}
+
+void interpret(std::span<const PointwiseInstruction> code, void* const* registers, size_t count) {
+  for (const PointwiseInstruction& in : code) execute(in, registers, count);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -223,7 +296,7 @@ namespace assay::kernels {
 
 HWY_EXPORT(interpret);
 
-void interpret_tile(std::span<const PointwiseInstruction> code, float* const* registers, size_t count) {
+void interpret_tile(std::span<const PointwiseInstruction> code, void* const* registers, size_t count) {
   HWY_DYNAMIC_DISPATCH(interpret)(code, registers, count);
 }
 

@@ -8,8 +8,9 @@
 
 namespace assay::kernels {
 
-/// Executes the instructions on `count` elements. registers[r] points to at least `count` floats; an
-/// instruction's result may be one of its operands, and registers otherwise do not overlap.
-void interpret_tile(std::span<const PointwiseInstruction> code, float* const* registers, size_t count);
+/// Executes the instructions on `count` elements. registers[r] points to at least `count` elements of the
+/// register's type; an instruction's result may be one of its operands where elements are of one size, and
+/// registers otherwise do not overlap.
+void interpret_tile(std::span<const PointwiseInstruction> code, void* const* registers, size_t count);
 
 }  // namespace assay::kernels

@@ -11,50 +11,54 @@
 namespace assay::kernels {
 namespace {
 
-/// Elements of a tile: the registers of a typical program fit the first-level cache.
-constexpr int64_t kTile = 1024;
+/// Bytes of a register's tile: the registers of a typical program fit the first-level cache.
+constexpr int64_t kTileBytes = 4096;
 /// Instructions times elements that a thread should handle at least.
 constexpr int64_t kGrain = 16384;
 
-template <typename T>
-void load_row(const T* from, int64_t stride, float* to, int64_t n) {
+template <typename To, typename From>
+void load_row(const From* from, int64_t stride, To* to, int64_t n) {
   if (stride == 0)
-    std::fill_n(to, n, static_cast<float>(from[0]));
+    std::fill_n(to, n, static_cast<To>(from[0]));
   else
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i * stride]);
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i * stride]);
 }
 
-/// Brings rows x columns elements into a dense float32 buffer.
-template <typename T>
-void load_block(const T* from, int64_t row_stride, int64_t column_stride, float* to, int64_t rows,
+/// Brings rows x columns elements into a dense buffer.
+template <typename To, typename From>
+void load_block(const void* data, int64_t row_stride, int64_t column_stride, void* buffer, int64_t rows,
                 int64_t columns) {
+  const auto* from = static_cast<const From*>(data);
+  auto* to = static_cast<To*>(buffer);
   for (int64_t r = 0; r < rows; ++r) {
     if (r > 0 && row_stride == 0)
-      std::memcpy(to + r * columns, to, static_cast<size_t>(columns) * sizeof(float));
-    else if (std::is_same_v<T, float> && column_stride == 1)
-      std::memcpy(to + r * columns, from + r * row_stride, static_cast<size_t>(columns) * sizeof(float));
+      std::memcpy(to + r * columns, to, static_cast<size_t>(columns) * sizeof(To));
+    else if (std::is_same_v<To, From> && column_stride == 1)
+      std::memcpy(to + r * columns, from + r * row_stride, static_cast<size_t>(columns) * sizeof(To));
     else
       load_row(from + r * row_stride, column_stride, to + r * columns, columns);
   }
 }
 
-size_t size_of(PointwiseType type) {
+/// The type of register whose elements are those in memory; nothing for types that are converted.
+std::optional<RegisterType> same_register(PointwiseType type) {
   switch (type) {
-    case PointwiseType::kBool:
-    case PointwiseType::kUint8:
-    case PointwiseType::kInt8:
-      return 1;
-    case PointwiseType::kFloat16:
-    case PointwiseType::kBfloat16:
-      return 2;
+    case PointwiseType::kFloat32:
+      return RegisterType::kFloat32;
+    case PointwiseType::kFloat64:
+      return RegisterType::kFloat64;
+    case PointwiseType::kInt32:
+      return RegisterType::kInt32;
     case PointwiseType::kInt64:
-      return 8;
+      return RegisterType::kInt64;
+    case PointwiseType::kBool:
+      return RegisterType::kBool;
     default:
-      return 4;
+      return std::nullopt;
   }
 }
 
-std::optional<NarrowType> narrow_type(PointwiseType type) {
+NarrowType narrow_type(PointwiseType type) {
   switch (type) {
     case PointwiseType::kUint8:
       return NarrowType::kUint8;
@@ -62,11 +66,14 @@ std::optional<NarrowType> narrow_type(PointwiseType type) {
       return NarrowType::kInt8;
     case PointwiseType::kFloat16:
       return NarrowType::kFloat16;
-    case PointwiseType::kBfloat16:
-      return NarrowType::kBfloat16;
     default:
-      return std::nullopt;
+      return NarrowType::kBfloat16;
   }
+}
+
+size_t size_of(PointwiseType type) {
+  const std::optional<RegisterType> same = same_register(type);
+  return same ? register_size(*same) : narrow_size(narrow_type(type));
 }
 
 /// The same for elements of `narrow`, which are widened in runs where they lie together.
@@ -87,25 +94,46 @@ void load_narrow(NarrowType narrow, const char* from, int64_t row_stride, int64_
   }
 }
 
-void load(PointwiseType type, const void* from, int64_t row_stride, int64_t column_stride, float* to,
-          int64_t rows, int64_t columns) {
-  if (const auto narrow = narrow_type(type))
-    return load_narrow(*narrow, static_cast<const char*>(from), row_stride, column_stride, to, rows, columns);
+void load(PointwiseType type, RegisterType reg, const void* from, int64_t row_stride, int64_t column_stride,
+          void* to, int64_t rows, int64_t columns) {
+  if (!same_register(type) && reg == RegisterType::kFloat32)
+    return load_narrow(narrow_type(type), static_cast<const char*>(from), row_stride, column_stride,
+                       static_cast<float*>(to), rows, columns);
   switch (type) {
-    case PointwiseType::kFloat32:
-      return load_block(static_cast<const float*>(from), row_stride, column_stride, to, rows, columns);
     case PointwiseType::kBool:
-      return load_block(static_cast<const uint8_t*>(from), row_stride, column_stride, to, rows, columns);
+      return load_block<uint8_t, uint8_t>(from, row_stride, column_stride, to, rows, columns);
+    case PointwiseType::kFloat32:
     case PointwiseType::kInt32:
-      return load_block(static_cast<const int32_t*>(from), row_stride, column_stride, to, rows, columns);
+      return load_block<uint32_t, uint32_t>(from, row_stride, column_stride, to, rows, columns);
+    case PointwiseType::kFloat64:
     case PointwiseType::kInt64:
-      return load_block(static_cast<const int64_t*>(from), row_stride, column_stride, to, rows, columns);
+      return load_block<uint64_t, uint64_t>(from, row_stride, column_stride, to, rows, columns);
+    case PointwiseType::kUint8:
+      return load_block<int32_t, uint8_t>(from, row_stride, column_stride, to, rows, columns);
+    case PointwiseType::kInt8:
+      return load_block<int32_t, int8_t>(from, row_stride, column_stride, to, rows, columns);
     default:
-      return;  // the narrow ones are above
+      return;  // the constructor has refused them
   }
 }
 
+/// What does not lie in the result itself.
+void store(RegisterType reg, PointwiseType type, const void* from, void* to, int64_t count) {
+  if (reg == RegisterType::kFloat32)
+    return narrow_row(narrow_type(type), static_cast<const float*>(from), to, static_cast<size_t>(count));
+  const auto* wide = static_cast<const int32_t*>(from);
+  auto* bytes = static_cast<uint8_t*>(to);
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(wide[i]);
+}
+
 }  // namespace
+
+bool fits_register(PointwiseType type, RegisterType reg) {
+  if (const auto same = same_register(type)) return *same == reg;
+  const bool is_byte = type == PointwiseType::kUint8 || type == PointwiseType::kInt8;
+  return reg == RegisterType::kFloat32 || (is_byte && reg == RegisterType::kInt32);
+}
 
 /// Where a tile lies: indices outside, and the block of the two inner dimensions.
 struct PointwiseLoop::Tile {
@@ -126,7 +154,9 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
             "{} strides for a pointwise domain of rank {}", o.strides.size(), domain.size());
   // A result leaves through a register of its own, so that it can be computed in place.
   PointwiseProgram separate = program_;
-  program_ = PointwiseProgram(separate.operands());
+  std::vector<RegisterType> types;
+  for (int o = 0; o < separate.operands(); ++o) types.push_back(separate.type(o));
+  program_ = PointwiseProgram(std::move(types));
   for (const PointwiseInstruction& in : separate.code())
     program_.append(in.op, {in.args[0], in.args[1], in.args[2]}, in.a, in.b);
   std::vector<int> taken;
@@ -136,11 +166,25 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
     taken.push_back(r);
     program_.add_result(r);
   }
+  int64_t widest = 1;
+  for (int r = 0; r < program_.registers(); ++r)
+    widest = std::max(widest, static_cast<int64_t>(register_size(program_.type(r))));
+  most_elements_ = kTileBytes / std::max<int64_t>(widest, sizeof(float));
   program_.allocate_registers();
+  check_types();
   require(program_.registers() <= kMaxPointwiseRegisters, ErrorCode::kInternal,
           "a pointwise program needs {} registers, more than {}", program_.registers(),
           kMaxPointwiseRegisters);
   collapse(domain);
+}
+
+void PointwiseLoop::check_types() const {
+  for (size_t o = 0; o < operands_.size(); ++o)
+    require(fits_register(operands_[o].type, program_.type(static_cast<int>(o))), ErrorCode::kInternal,
+            "operand {} of a pointwise program does not fit its register", o);
+  for (size_t i = 0; i < results_.size(); ++i)
+    require(fits_register(results_[i], program_.type(program_.results()[i])), ErrorCode::kInternal,
+            "result {} of a pointwise program does not fit its register", i);
 }
 
 void PointwiseLoop::collapse(const Shape& domain) {
@@ -170,8 +214,9 @@ void PointwiseLoop::collapse(const Shape& domain) {
   columns_ = extents.back();
   rows_ = extents[extents.size() - 2];
   outer_.assign(extents.begin(), extents.end() - 2);
-  tile_columns_ = std::min(columns_, kTile);
-  tile_rows_ = columns_ == 0 ? 1 : std::clamp<int64_t>(kTile / columns_, 1, std::max<int64_t>(rows_, 1));
+  tile_columns_ = std::min(columns_, most_elements_);
+  tile_rows_ =
+      columns_ == 0 ? 1 : std::clamp<int64_t>(most_elements_ / columns_, 1, std::max<int64_t>(rows_, 1));
   row_tiles_ = (rows_ + tile_rows_ - 1) / tile_rows_;
   column_tiles_ = columns_ == 0 ? 0 : (columns_ + tile_columns_ - 1) / tile_columns_;
   tiles_ = row_tiles_ * column_tiles_;
@@ -191,11 +236,11 @@ PointwiseLoop::Tile PointwiseLoop::locate(int64_t index) const {
 
 void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<void* const> results,
                               int64_t first, int64_t last) const {
-  alignas(64) float buffers[kMaxPointwiseRegisters][kTile];
-  float* registers[kMaxPointwiseRegisters];
-  // What an operand's buffer holds: the block that starts here, of so many rows.
+  alignas(64) std::byte buffers[kMaxPointwiseRegisters][kTileBytes];
+  void* registers[kMaxPointwiseRegisters];
+  // What an operand's buffer holds: the block that starts here, of so many elements.
   const char* held[kMaxPointwiseRegisters] = {};
-  int64_t held_rows[kMaxPointwiseRegisters] = {};
+  int64_t held_count[kMaxPointwiseRegisters] = {};
   for (int64_t index = first; index < last; ++index) {
     const Tile t = locate(index);
     for (size_t o = 0; o < operands_.size(); ++o) {
@@ -207,37 +252,31 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
       const char* at =
           static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(size_of(operand.type));
       const bool dense = column_stride == 1 && (t.rows == 1 || row_stride == t.columns);
-      if (operand.type == PointwiseType::kFloat32 && dense) {
-        registers[o] = const_cast<float*>(reinterpret_cast<const float*>(at));  // operands are only read
+      if (dense && same_register(operand.type)) {
+        registers[o] = const_cast<char*>(at);  // operands are only read
         held[o] = nullptr;
         continue;
       }
       registers[o] = buffers[o];
-      // Only a whole block that repeats row by row is the same for the next tile.
-      const bool repeats = row_stride == 0 && tile_columns_ == columns_;
-      if (repeats && held[o] == at && held_rows[o] >= t.rows) continue;
-      load(operand.type, at, row_stride, column_stride, buffers[o], t.rows, t.columns);
+      // Only a single element, or a whole block that repeats row by row, is the same for the next tile.
+      const bool repeats = row_stride == 0 && (column_stride == 0 || tile_columns_ == columns_);
+      if (repeats && held[o] == at && held_count[o] >= t.rows * t.columns) continue;
+      load(operand.type, program_.type(static_cast<int>(o)), at, row_stride, column_stride, buffers[o],
+           t.rows, t.columns);
       held[o] = repeats ? at : nullptr;
-      held_rows[o] = t.rows;
+      held_count[o] = t.rows * t.columns;
     }
     for (int r = program_.operands(); r < program_.registers(); ++r) registers[r] = buffers[r];
     const int64_t at = (t.outer * rows_ + t.row) * columns_ + t.column, count = t.rows * t.columns;
+    const auto place = [&](size_t i) {
+      return static_cast<char*>(results[i]) + at * static_cast<int64_t>(size_of(results_[i]));
+    };
     for (size_t i = 0; i < results_.size(); ++i)
-      if (results_[i] == PointwiseType::kFloat32)
-        registers[program_.results()[i]] = static_cast<float*>(results[i]) + at;
+      if (same_register(results_[i])) registers[program_.results()[i]] = place(i);
     interpret_tile(program_.code(), registers, static_cast<size_t>(count));
-    for (size_t i = 0; i < results_.size(); ++i) {
-      if (results_[i] == PointwiseType::kFloat32) continue;
-      const float* from = registers[program_.results()[i]];
-      if (const auto narrow = narrow_type(results_[i])) {
-        narrow_row(*narrow, from,
-                   static_cast<char*>(results[i]) + at * static_cast<int64_t>(narrow_size(*narrow)),
-                   static_cast<size_t>(count));
-        continue;
-      }
-      bool* to = static_cast<bool*>(results[i]) + at;
-      for (int64_t e = 0; e < count; ++e) to[e] = from[e] != 0;
-    }
+    for (size_t i = 0; i < results_.size(); ++i)
+      if (const int16_t r = program_.results()[i]; !same_register(results_[i]))
+        store(program_.type(r), results_[i], registers[r], place(i), count);
   }
 }
 

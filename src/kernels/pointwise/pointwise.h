@@ -10,9 +10,23 @@
 
 namespace assay::kernels {
 
-/// Element types that operands may have. Integers are rounded to float32 when loaded. Results are of any type
-/// but the two wide integers; they are rounded and saturate when stored (convert.h).
-enum class PointwiseType : uint8_t { kFloat32, kBool, kInt32, kInt64, kUint8, kInt8, kFloat16, kBfloat16 };
+/// Element types that operands and results have in memory. A register holds its own type; narrow floats go
+/// into float32 registers and bytes into those or int32. Stored as bytes, float32 rounds and saturates
+/// (convert.h) and int32 keeps the low bits.
+enum class PointwiseType : uint8_t {
+  kFloat32,
+  kBool,
+  kInt32,
+  kInt64,
+  kUint8,
+  kInt8,
+  kFloat16,
+  kBfloat16,
+  kFloat64,
+};
+
+/// Whether elements of this type in memory may go into a register of this type, and come from one.
+bool fits_register(PointwiseType type, RegisterType reg);
 
 /// How an operand covers the domain: strides in elements, one per dimension, 0 where it repeats.
 struct PointwiseOperand {
@@ -27,8 +41,8 @@ inline constexpr int kMaxPointwiseRegisters = 24;
 /// shared.
 class PointwiseLoop {
  public:
-  /// Throws Error (kInternal) when the numbers of operands and strides do not match, or the program needs
-  /// more than kMaxPointwiseRegisters registers.
+  /// Throws Error (kInternal) when the numbers of operands and strides do not match, types do not fit their
+  /// registers, or the program needs more than kMaxPointwiseRegisters registers.
   PointwiseLoop(PointwiseProgram program, const Shape& domain, std::vector<PointwiseOperand> operands,
                 std::vector<PointwiseType> results);
 
@@ -38,6 +52,7 @@ class PointwiseLoop {
 
  private:
   struct Tile;
+  void check_types() const;
   void collapse(const Shape& domain);
   void run_tiles(std::span<const void* const> operands, std::span<void* const> results, int64_t first,
                  int64_t last) const;
@@ -48,6 +63,7 @@ class PointwiseLoop {
   std::vector<PointwiseType> results_;
   std::vector<int64_t> outer_;      // extents outside the two inner dimensions
   int64_t rows_ = 1, columns_ = 1;  // the two inner dimensions
+  int64_t most_elements_ = 0;       // of a tile
   int64_t tile_rows_ = 1, tile_columns_ = 1;
   int64_t row_tiles_ = 1, column_tiles_ = 1, tiles_ = 0;
 };

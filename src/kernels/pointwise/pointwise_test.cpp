@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "assay/error.h"
 #include "kernels/pointwise/interpret.h"
 
 namespace assay::kernels::pointwise_test {
@@ -30,7 +32,7 @@ std::vector<float> arguments() {
 std::vector<float> apply(PointwiseOp op, std::vector<float> x, float a = 0, float b = 0) {
   std::vector<float> y(x.size());
   const PointwiseInstruction in{.op = op, .args = {0, -1, -1}, .result = 1, .a = a, .b = b};
-  float* registers[] = {x.data(), y.data()};
+  void* registers[] = {x.data(), y.data()};
   interpret_tile(std::span(&in, 1), registers, x.size());
   return y;
 }
@@ -205,11 +207,14 @@ TEST(PointwiseLoop, AnEmptyDomainWritesNothing) {
   }
 }
 
+using R = RegisterType;
+
 TEST(PointwiseLoop, ConvertsIntegersAndWritesTruth) {
-  PointwiseProgram p(3);
-  const int less = p.append(PointwiseOp::kLess, {0, 1, -1});
-  p.add_result(less);
-  p.add_result(p.append(PointwiseOp::kSelect, {2, 0, 1}));
+  PointwiseProgram p({R::kInt64, R::kInt32, R::kBool});
+  const int x_float = p.append(PointwiseOp::kToFloat32, {0, -1, -1});
+  const int y_float = p.append(PointwiseOp::kToFloat32, {1, -1, -1});
+  p.add_result(p.append(PointwiseOp::kLess, {x_float, y_float, -1}));
+  p.add_result(p.append(PointwiseOp::kSelect, {2, x_float, y_float}));
   const PointwiseLoop loop(
       p, {4}, {{PointwiseType::kInt64, {1}}, {PointwiseType::kInt32, {1}}, {PointwiseType::kBool, {1}}},
       {PointwiseType::kBool, PointwiseType::kFloat32});
@@ -223,6 +228,261 @@ TEST(PointwiseLoop, ConvertsIntegersAndWritesTruth) {
   loop.run(in, out);
   EXPECT_EQ(std::vector<bool>(less_out, less_out + 4), (std::vector<bool>{true, false, false, false}));
   EXPECT_EQ(std::vector<float>(selected, selected + 4), (std::vector<float>{1, 5, -7, 3}));
+}
+
+template <typename T>
+constexpr PointwiseType kStored = std::is_same_v<T, double>    ? PointwiseType::kFloat64
+                                  : std::is_same_v<T, int64_t> ? PointwiseType::kInt64
+                                  : std::is_same_v<T, int32_t> ? PointwiseType::kInt32
+                                  : std::is_same_v<T, float>   ? PointwiseType::kFloat32
+                                  : std::is_same_v<T, int8_t>  ? PointwiseType::kInt8
+                                                               : PointwiseType::kUint8;
+template <typename T>
+constexpr R kHeld = std::is_same_v<T, double>    ? R::kFloat64
+                    : std::is_same_v<T, int64_t> ? R::kInt64
+                    : std::is_same_v<T, float>   ? R::kFloat32
+                                                 : R::kInt32;
+
+/// Numbers of a type, its extremes among them.
+template <typename T>
+std::vector<T> numbers_of(unsigned seed) {
+  std::mt19937_64 random(seed);
+  using L = std::numeric_limits<T>;
+  std::vector<T> x = {T(0), T(1), static_cast<T>(-1), L::lowest(), L::max(), T(7), static_cast<T>(-7)};
+  for (int i = 0; i < 1500; ++i)
+    x.push_back(std::is_integral_v<T>
+                    ? static_cast<T>(random())
+                    : static_cast<T>(std::ldexp(static_cast<double>(random() % 2001) - 1000, -3)));
+  std::shuffle(x.begin(), x.end(), random);
+  return x;
+}
+
+/// One instruction on a whole domain and on strided and repeated operands, against `exact` element by
+/// element.
+template <typename T, typename Y, typename Fn>
+void check_typed(PointwiseOp op, Fn exact, bool divides = false) {
+  const std::vector<T> x = numbers_of<T>(1);
+  std::vector<T> y = numbers_of<T>(2);
+  if (divides) std::replace(y.begin(), y.end(), T(0), T(3));
+  const int arity = pointwise_arity(op);
+  for (const bool repeats : {false, true}) {
+    PointwiseProgram p(std::vector<R>(static_cast<size_t>(arity), kHeld<T>));
+    int result = p.append(op, {0, arity > 1 ? 1 : -1, -1});
+    if (std::is_same_v<Y, int8_t> && p.type(result) == R::kInt32)
+      result = p.append(PointwiseOp::kWrapInt8, {result, -1, -1});
+    p.add_result(result);
+    const auto n = static_cast<int64_t>(x.size());
+    std::vector<PointwiseOperand> operands = {{kStored<T>, {1}}, {kStored<T>, {repeats ? 0 : 1}}};
+    operands.resize(static_cast<size_t>(arity));
+    const PointwiseType stored = p.type(result) == R::kBool ? PointwiseType::kBool : kStored<Y>;
+    const PointwiseLoop loop(p, {n}, operands, {stored});
+    std::vector<Y> out(x.size());
+    const void* in[] = {x.data(), y.data()};
+    void* to[] = {out.data()};
+    loop.run(std::span(in, static_cast<size_t>(arity)), to);
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(out[i], static_cast<Y>(exact(x[i], y[repeats ? 0 : i])))
+          << pointwise_name(op) << "(" << +x[i] << ", " << +y[repeats ? 0 : i] << ")";
+  }
+}
+
+template <typename T>
+void check_arithmetic() {
+  using U =
+      typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+  const auto u = [](T x) { return static_cast<U>(x); };
+  check_typed<T, T>(PointwiseOp::kAdd, [&](T x, T y) { return static_cast<T>(u(x) + u(y)); });
+  check_typed<T, T>(PointwiseOp::kSub, [&](T x, T y) { return static_cast<T>(u(x) - u(y)); });
+  check_typed<T, T>(PointwiseOp::kMul, [&](T x, T y) { return static_cast<T>(u(x) * u(y)); });
+  check_typed<T, T>(PointwiseOp::kMax, [](T x, T y) { return std::max(x, y); });
+  check_typed<T, T>(PointwiseOp::kMin, [](T x, T y) { return std::min(x, y); });
+  check_typed<T, T>(PointwiseOp::kNeg, [&](T x, T) { return static_cast<T>(U(0) - u(x)); });
+  check_typed<T, T>(PointwiseOp::kAbs, [&](T x, T) { return x < 0 ? static_cast<T>(U(0) - u(x)) : x; });
+  check_typed<T, T>(PointwiseOp::kSign, [](T x, T) { return (x > 0) - (x < 0); });
+  check_typed<T, T>(PointwiseOp::kSquare, [&](T x, T) { return static_cast<T>(u(x) * u(x)); });
+  check_typed<T, uint8_t>(PointwiseOp::kEqual, [](T x, T y) { return x == y; });
+  check_typed<T, uint8_t>(PointwiseOp::kLess, [](T x, T y) { return x < y; });
+  check_typed<T, uint8_t>(PointwiseOp::kGreaterOrEqual, [](T x, T y) { return x >= y; });
+  check_typed<T, uint8_t>(PointwiseOp::kToBool, [](T x, T) { return x != 0; });
+  check_typed<T, float>(PointwiseOp::kToFloat32, [](T x, T) { return static_cast<float>(x); });
+  check_typed<T, double>(PointwiseOp::kToFloat64, [](T x, T) { return static_cast<double>(x); });
+  check_typed<T, T>(
+      PointwiseOp::kDiv,
+      [&](T x, T y) {
+        if constexpr (std::is_integral_v<T>)
+          if (y == -1) return static_cast<T>(U(0) - u(x));
+        return static_cast<T>(x / y);
+      },
+      true);
+}
+
+TEST(PointwiseTypes, ArithmeticIsThatOfEachTypeAndWraps) {
+  check_arithmetic<int32_t>();
+  check_arithmetic<int64_t>();
+  check_arithmetic<double>();
+  check_typed<int8_t, int8_t>(PointwiseOp::kAdd,
+                              [](int8_t x, int8_t y) { return static_cast<int8_t>(x + y); });
+  check_typed<int8_t, int8_t>(PointwiseOp::kMul,
+                              [](int8_t x, int8_t y) { return static_cast<int8_t>(x * y); });
+  check_typed<uint8_t, uint8_t>(PointwiseOp::kSub,
+                                [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x - y); });
+}
+
+template <typename T>
+void check_integers() {
+  const auto remainder = [](T x, T y) { return y == -1 ? T(0) : static_cast<T>(x % y); };
+  check_typed<T, T>(PointwiseOp::kTruncMod, remainder, true);
+  check_typed<T, T>(
+      PointwiseOp::kFloorMod,
+      [&](T x, T y) {
+        const T r = remainder(x, y);
+        return r != 0 && (r < 0) != (y < 0) ? static_cast<T>(r + y) : r;
+      },
+      true);
+  check_typed<T, T>(PointwiseOp::kBitAnd, [](T x, T y) { return x & y; });
+  check_typed<T, T>(PointwiseOp::kBitXor, [](T x, T y) { return x ^ y; });
+  check_typed<T, T>(PointwiseOp::kBitNot, [](T x, T) { return ~x; });
+  check_typed<T, int32_t>(PointwiseOp::kToInt32, [](T x, T) { return static_cast<int32_t>(x); });
+  check_typed<T, int64_t>(PointwiseOp::kToInt64, [](T x, T) { return static_cast<int64_t>(x); });
+}
+
+TEST(PointwiseTypes, IntegersHaveRemaindersAndBits) {
+  check_integers<int32_t>();
+  check_integers<int64_t>();
+}
+
+/// A plan may hold any program: a divisor of 0 is no crash.
+TEST(PointwiseTypes, AnIntegerDividedByZeroIsZero) {
+  for (const PointwiseOp op : {PointwiseOp::kDiv, PointwiseOp::kTruncMod, PointwiseOp::kFloorMod}) {
+    check_typed<int32_t, int32_t>(op, [&](int32_t x, int32_t y) -> int32_t {
+      if (y == 0) return 0;
+      if (y == -1) return op == PointwiseOp::kDiv ? static_cast<int32_t>(0U - static_cast<uint32_t>(x)) : 0;
+      const int32_t r = x % y;
+      if (op == PointwiseOp::kDiv) return x / y;
+      return op == PointwiseOp::kFloorMod && r != 0 && (r < 0) != (y < 0) ? r + y : r;
+    });
+  }
+}
+
+TEST(PointwiseTypes, FloatsBecomeIntegersTowardsZeroAndSaturateAtTheLeast) {
+  const std::vector<float> x = {1.9F, -1.9F, 3e9F, -3e9F, kNan, kInf, 2147483520.0F};
+  std::vector<int32_t> y(x.size());
+  std::vector<int64_t> z(x.size());
+  for (const auto& [op, type, out] :
+       {std::tuple{PointwiseOp::kToInt32, PointwiseType::kInt32, static_cast<void*>(y.data())},
+        {PointwiseOp::kToInt64, PointwiseType::kInt64, static_cast<void*>(z.data())}}) {
+    PointwiseProgram p(1);
+    p.add_result(p.append(op, {0, -1, -1}));
+    const void* in[] = {x.data()};
+    void* to[] = {out};
+    PointwiseLoop(p, {static_cast<int64_t>(x.size())}, {{PointwiseType::kFloat32, {1}}}, {type}).run(in, to);
+  }
+  EXPECT_EQ(y, (std::vector<int32_t>{1, -1, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, 2147483520}));
+  EXPECT_EQ(z, (std::vector<int64_t>{1, -1, 3000000000, -3000000000, INT64_MIN, INT64_MIN, 2147483520}));
+}
+
+TEST(PointwiseTypes, LogicIsOfBytesAndTakesAnythingButZeroForTrue) {
+  const std::vector<uint8_t> x = {0, 1, 0, 1, 2, 128}, y = {0, 0, 1, 1, 1, 0};
+  const auto run = [&](PointwiseOp op) {
+    const int arity = pointwise_arity(op);
+    PointwiseProgram p(std::vector<R>(static_cast<size_t>(arity), R::kBool));
+    p.add_result(p.append(op, {0, arity > 1 ? 1 : -1, -1}));
+    std::vector<uint8_t> out(x.size());
+    const void* in[] = {x.data(), y.data()};
+    void* to[] = {out.data()};
+    PointwiseLoop(p, {static_cast<int64_t>(x.size())},
+                  std::vector<PointwiseOperand>(static_cast<size_t>(arity), {PointwiseType::kBool, {1}}),
+                  {PointwiseType::kBool})
+        .run(std::span(in, static_cast<size_t>(arity)), to);
+    return out;
+  };
+  EXPECT_EQ(run(PointwiseOp::kAnd), (std::vector<uint8_t>{0, 0, 0, 1, 1, 0}));
+  EXPECT_EQ(run(PointwiseOp::kOr), (std::vector<uint8_t>{0, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(run(PointwiseOp::kXor), (std::vector<uint8_t>{0, 1, 1, 0, 0, 1}));
+  EXPECT_EQ(run(PointwiseOp::kEqual), (std::vector<uint8_t>{1, 0, 0, 1, 1, 0}));
+  EXPECT_EQ(run(PointwiseOp::kNot), (std::vector<uint8_t>{1, 0, 1, 0, 0, 0}));
+}
+
+TEST(PointwiseTypes, ClampKeepsNanAndTheUpperBoundWins) {
+  PointwiseProgram p(3);
+  p.add_result(p.append(PointwiseOp::kClamp, {0, 1, 2}));
+  const std::vector<float> x = {kNan, -9, 9, 0.5F}, low = {-1}, high = {1}, lower = {-2};
+  std::vector<float> y(4);
+  void* to[] = {y.data()};
+  const PointwiseLoop loop(
+      p, {4},
+      {{PointwiseType::kFloat32, {1}}, {PointwiseType::kFloat32, {0}}, {PointwiseType::kFloat32, {0}}},
+      {PointwiseType::kFloat32});
+  const void* in[] = {x.data(), low.data(), high.data()};
+  loop.run(in, to);
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ((std::vector<float>(y.begin() + 1, y.end())), (std::vector<float>{-1, 1, 0.5F}));
+  const void* crossed[] = {x.data(), low.data(), lower.data()};
+  loop.run(crossed, to);
+  EXPECT_EQ((std::vector<float>(y.begin() + 1, y.end())), (std::vector<float>{-2, -2, -2}));
+}
+
+TEST(PointwiseTypes, ARegisterIsReusedForElementsOfItsSizeOnly) {
+  PointwiseProgram p({R::kBool});
+  const int not_x = p.append(PointwiseOp::kNot, {0, -1, -1});
+  const int wide = p.append(PointwiseOp::kToInt64, {not_x, -1, -1});
+  const int negated = p.append(PointwiseOp::kNeg, {wide, -1, -1});
+  p.add_result(p.append(PointwiseOp::kToBool, {negated, -1, -1}));
+  PointwiseProgram allocated = p;
+  allocated.allocate_registers();
+  for (const PointwiseInstruction& in : allocated.code()) {
+    if (in.result == in.args[0]) {
+      EXPECT_EQ(in.type, R::kInt64);
+    }  // the negation alone
+  }
+  std::vector<uint8_t> x(3000), y(3000);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i % 3 == 0;
+  const void* in[] = {x.data()};
+  void* to[] = {y.data()};
+  PointwiseLoop(p, {3000}, {{PointwiseType::kBool, {1}}}, {PointwiseType::kBool}).run(in, to);
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], x[i] == 0) << i;
+}
+
+TEST(PointwiseTypes, WrongTypesAreRefused) {
+  PointwiseProgram p({R::kInt32, R::kFloat32, R::kBool});
+  EXPECT_THROW(p.append(PointwiseOp::kAdd, {0, 1, -1}), Error);
+  EXPECT_THROW(p.append(PointwiseOp::kExp, {0, -1, -1}), Error);
+  EXPECT_THROW(p.append(PointwiseOp::kAnd, {2, 0, -1}), Error);
+  EXPECT_THROW(p.append(PointwiseOp::kSelect, {0, 1, 1}), Error);
+  EXPECT_THROW(p.append(PointwiseOp::kNeg, {2, -1, -1}), Error);
+  EXPECT_THROW(p.append(PointwiseOp::kNeg, {7, -1, -1}), Error);
+  PointwiseProgram q(1);
+  q.add_result(q.append(PointwiseOp::kNeg, {0, -1, -1}));
+  EXPECT_THROW(PointwiseLoop(q, {4}, {{PointwiseType::kInt32, {1}}}, {PointwiseType::kFloat32}), Error);
+  EXPECT_THROW(PointwiseLoop(q, {4}, {{PointwiseType::kFloat32, {1}}}, {PointwiseType::kInt64}), Error);
+}
+
+TEST(PointwiseMath, CircularAndHyperbolicFunctionsAreNearTheTrueValue) {
+  const auto check = [](PointwiseOp op, double (*exact)(double), double absolute) {
+    EXPECT_LT(worst_ulps(op, exact, absolute), 4) << pointwise_name(op);
+  };
+  check(
+      PointwiseOp::kSin, [](double x) { return std::sin(x); }, 1e-7);
+  check(
+      PointwiseOp::kCos, [](double x) { return std::cos(x); }, 1e-7);
+  check(
+      PointwiseOp::kTan, [](double x) { return std::tan(x); }, kTiny);
+  check(
+      PointwiseOp::kAtan, [](double x) { return std::atan(x); }, kTiny);
+  check(
+      PointwiseOp::kAsin, [](double x) { return std::asin(x); }, kTiny);
+  check(
+      PointwiseOp::kAcos, [](double x) { return std::acos(x); }, kTiny);
+  check(
+      PointwiseOp::kSinh, [](double x) { return std::sinh(x); }, kTiny);
+  check(
+      PointwiseOp::kCosh, [](double x) { return std::cosh(x); }, kTiny);
+  check(
+      PointwiseOp::kAsinh, [](double x) { return std::asinh(x); }, kTiny);
+  check(
+      PointwiseOp::kAcosh, [](double x) { return std::acosh(x); }, kTiny);
+  check(
+      PointwiseOp::kAtanh, [](double x) { return std::atanh(x); }, kTiny);
 }
 
 TEST(PointwiseLoop, MayWriteOverItsOperand) {

@@ -1,8 +1,9 @@
-// A straight-line program on float32 registers, applied to every element: the form that chains of pointwise
+// A straight-line program on typed registers, applied to every element: the form that chains of pointwise
 // operators take before they run.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace assay::kernels {
 
 enum class PointwiseOp : uint8_t {
-#define ASSAY_POINTWISE(name, arity) k##name,
+#define ASSAY_POINTWISE(name, arity, takes, gives) k##name,
 #include "kernels/pointwise/pointwise_ops.def"
 #undef ASSAY_POINTWISE
 };
@@ -21,21 +22,41 @@ int pointwise_arity(PointwiseOp op);
 /// Finds an instruction by its name in pointwise_ops.def.
 std::optional<PointwiseOp> find_pointwise(std::string_view name);
 
+/// What a register holds of each element. Bools are bytes; anything but 0 is true.
+enum class RegisterType : uint8_t { kFloat32, kFloat64, kInt32, kInt64, kBool };
+
+/// Bytes of an element.
+constexpr size_t register_size(RegisterType type) {
+  return type == RegisterType::kBool                                      ? 1
+         : type == RegisterType::kFloat32 || type == RegisterType::kInt32 ? 4
+                                                                          : 8;
+}
+
+/// What an instruction gives for operands of these types; nothing where it does not take them. Reads the
+/// first pointwise_arity(op) of `args`.
+std::optional<RegisterType> pointwise_result(PointwiseOp op, const std::array<RegisterType, 3>& args);
+
 /// result = op(registers args[0], args[1], args[2]); unused args are -1.
 struct PointwiseInstruction {
   PointwiseOp op;
   std::array<int16_t, 3> args = {-1, -1, -1};
   int16_t result = -1;
   float a = 0, b = 0;
+  RegisterType type = RegisterType::kFloat32;  ///< of the operands but a choice's first
 };
 
 /// Registers 0 .. operands-1 hold the operands and are never written; the others are temporaries. Each
 /// instruction writes one temporary. Results name the registers whose values leave the program.
 class PointwiseProgram {
  public:
-  explicit PointwiseProgram(int operands) : operands_(operands), registers_(operands) {}
+  /// All operands float32.
+  explicit PointwiseProgram(int operands)
+      : PointwiseProgram(std::vector(static_cast<size_t>(operands), RegisterType::kFloat32)) {}
+  explicit PointwiseProgram(std::vector<RegisterType> operands)
+      : operands_(static_cast<int>(operands.size())), types_(std::move(operands)) {}
 
-  /// Appends an instruction that writes a fresh register; returns that register.
+  /// Appends an instruction that writes a fresh register; returns that register. Throws Error (kInternal) for
+  /// registers that are not there or whose types the instruction does not take.
   int append(PointwiseOp op, std::array<int, 3> args, float a = 0, float b = 0);
   void add_result(int reg) { results_.push_back(static_cast<int16_t>(reg)); }
   /// Drops instructions that no result needs and lets temporaries share registers once their values are dead;
@@ -43,14 +64,16 @@ class PointwiseProgram {
   void allocate_registers();
 
   int operands() const { return operands_; }
-  int registers() const { return registers_; }
+  int registers() const { return static_cast<int>(types_.size()); }
+  RegisterType type(int reg) const { return types_[static_cast<size_t>(reg)]; }
   const std::vector<PointwiseInstruction>& code() const { return code_; }
   const std::vector<int16_t>& results() const { return results_; }
 
  private:
   void remove_dead_code();
 
-  int operands_, registers_;
+  int operands_;
+  std::vector<RegisterType> types_;  // of each register
   std::vector<PointwiseInstruction> code_;
   std::vector<int16_t> results_;
 };
