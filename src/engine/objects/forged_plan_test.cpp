@@ -122,15 +122,39 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
   EXPECT_REFUSED(sum, "pointwise", set("operand_strides", 2, 4), "it would leave the 4 elements");
   EXPECT_REFUSED(sum, "pointwise", set("arguments", 0, 7), "reads register 7 before anything writes it");
   EXPECT_REFUSED(sum, "pointwise", set("domain", 0, 300), "its domain is not that of");
+  EXPECT_REFUSED(sum, "pointwise", set("operand_registers", 0, 1), "Add does not take its operands' types");
+  EXPECT_REFUSED(
+      sum, "pointwise",
+      [](Plan&, Step& s) {
+        s.parameters.set("operand_registers", std::vector<int64_t>{2, 2});
+      },
+      "'x' is float32");
+  EXPECT_REFUSED(
+      sum, "pointwise", [](Plan&, Step& s) { s.parameters.set("program", std::vector<std::string>{"Less"}); },
+      "'y' is float32");
   const std::string gather =
       network("(float[3,4] x, int64[2] i) => (float[2,4] y)", zeros("1", 1), "y = Gather <axis = 0> (x, i)");
   EXPECT_REFUSED(gather, "gather", set("extent", 4), "it picks 2 rows of 16 bytes");
   const std::string pad =
       network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}", "y = Pad (x, p)");
-  EXPECT_REFUSED(pad, "pad", set("offset", 9), "(3, 4) at 9 is not a part of (5, 4)");
-  // An output without elements has strides of 0.
-  EXPECT_REFUSED(pad, "pad", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].shape = Shape({5, 0}); },
-                 "is not a part of (5, 0)");
+  EXPECT_REFUSED(pad, "pad", set("pads", 0, 9), "pads 9, 0, 1, 0 do not make (5, 4) from (3, 4)");
+  EXPECT_REFUSED(pad, "pad", set("pads", 0, INT64_MIN), "its parameter 'pads' holds");
+  EXPECT_REFUSED(
+      pad, "pad",
+      [](Plan& p, Step& s) {
+        p.values[static_cast<size_t>(s.outputs[0])].shape = Shape({5, 0});
+      },
+      "do not make (5, 0) from (3, 4)");
+  const std::string elements = network("(float[3,4] x, int64[3,6] i) => (float[3,6] y)", zeros("1", 1),
+                                       "y = GatherElements <axis = 1> (x, i)");
+  EXPECT_REFUSED(elements, "indexed", set("axis", 2), "its parameter 'axis' is 2");
+  EXPECT_REFUSED(elements, "indexed", set("axis", 0), "indices of shape");
+  const std::string slices = network("(float[3,4] x, int64[2,1] i, float[2,4] u) => (float[3,4] y)",
+                                     zeros("1", 1), "y = ScatterND <reduction = \"add\"> (x, i, u)");
+  EXPECT_REFUSED(slices, "indexed", set("batch_dims", 1), "do not fit (3, 4)");
+  EXPECT_REFUSED(
+      slices, "indexed", [](Plan&, Step& s) { s.parameters.set("reduction", std::string("most")); },
+      "'most' is no reduction");
   const std::string concat =
       network("(float[3,2] a, float[3,4] b) => (float[3,6] y)", zeros("1", 1), "y = Concat <axis = 1> (a, b)");
   EXPECT_REFUSED(concat, "concat", set("offsets", 1, 3), "is not a part of (3, 6)");

@@ -18,6 +18,12 @@ struct alignas(8) Pair {
   uint64_t low, high;
 };
 
+template <typename T>
+void repeat(T x, T* to, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) to[i] = x;
+}
+
 }  // namespace
 
 StridedCopy::StridedCopy(const Shape& domain, const std::vector<int64_t>& in_strides,
@@ -83,7 +89,7 @@ void StridedCopy::copy_block(const T* in, T* out, int64_t row, int64_t rows) con
     if (is == 1 && os == 1)
       std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
     else if (is == 0 && os == 1)
-      std::fill_n(to, n, from[0]);
+      repeat(from[0], to, n);
     else
       for (int64_t c = 0; c < n; ++c) to[c * os] = from[c * is];
   }
