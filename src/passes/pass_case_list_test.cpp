@@ -296,6 +296,53 @@ constexpr PassCase kCases[] = {
      "1}, "
      "float[2] v = {1, 4}> { y = BatchNormalization <epsilon = 0.0> (x, s, b, m, v) }",
      "Mul(x, {1, 1}); y = Add(%0, {-1, 0})"},
+    // lower_fused
+    {"lower_fused", "g (float[2,3] x, float[3] b) => (float[2,3] y) { y = com.microsoft.BiasGelu (x, b) }",
+     "Add(x, b); Div(%0, 1.41421); Erf(%1); Add(%2, 1); Mul(%0, %3); Mul(%4, 0.5); y = Identity(%5)"},
+    {"lower_fused", "g (float[2,3] x) => (float[2,3] y) { y = com.microsoft.QuickGelu (x) }",
+     "Mul(x, 1.702); Sigmoid(%0); Mul(x, %1); y = Identity(%2)"},
+    {"lower_fused",
+     "g (float[2,3] x, float[2,3] z, float[3] a, float[3] b) => (float[2,3] y, float[2,3] s) "
+     "{ y, , , s = com.microsoft.SkipLayerNormalization (x, z, a, b) }",
+     "Add(x, z); ReduceMean<axes=[1], keepdims=1>(%0); Sub(%0, %1); Mul(%2, %2); ReduceMean<axes=[1], "
+     "keepdims=1>(%3); Add(%4, 1e-12); Sqrt(%5); Div(%2, %6); Mul(%7, a); Add(%8, b); s = Identity(%0); y = "
+     "Identity(%9)"},
+    {"lower_fused",
+     "g (float[2,3] x, float[4,3] z) => (float[2,4] y) { y = com.microsoft.FusedMatMul <transB = 1, alpha = "
+     "0.5> (x, z) }",
+     "Transpose<perm=[1, 0]>(z); MatMul(x, %0); Mul(%1, 0.5); y = Identity(%2)"},
+    {"lower_fused",
+     "g (float[1,2,3,4] x, float[1,3,2] c, float[1,3,2] s) => (float[1,2,3,4] y) { y = RotaryEmbedding (x, "
+     "c, s) }",
+     "Reshape(c, {1, 1, 3, 2}); Reshape(s, {1, 1, 3, 2}); Slice(x, {0}, {2}, {3}, {1}); Slice(x, {2}, {4}, "
+     "{3}, {1}); Mul(%3, %1); Mul(%2, %0); Sub(%5, %4); Mul(%3, %0); Mul(%2, %1); Add(%8, %7); "
+     "Concat<axis=3>(%6, %9); y = Identity(%10)",
+     23},
+    // The mean is asked for, too.
+    {"lower_fused",
+     "g (float[2,3] x, float[2,3] z, float[3] a) => (float[2,3] y, float[2,1] m) "
+     "{ y, m = com.microsoft.SkipLayerNormalization (x, z, a) }",
+     ""},
+    // lower_attention
+    {"lower_attention",
+     "g (float[1,4,2,8] q, float[1,2,3,8] k, float[1,2,3,5] v) => (float[1,4,2,5] y) { y = Attention <scale "
+     "= 1.0> (q, k, v) }",
+     "Reshape(q, {1, 2, 4, 8}); Transpose<perm=[0, 1, 3, 2]>(k); MatMul(%0, %1); Reshape(%2, {1, 4, 2, 3}); "
+     "Softmax<axis=3>(%3); Reshape(%4, {1, 2, 4, 3}); MatMul(%5, v); Reshape(%6, {1, 4, 2, 5}); y = "
+     "Identity(%7)",
+     23},
+    {"lower_attention",
+     "g (float[1,2,8] q, float[1,2,8] k, float[1,2,8] v, int32[1,2] m) => (float[1,2,8] y) "
+     "{ y = com.microsoft.MultiHeadAttention <num_heads = 2, scale = 1.0> (q, k, v, , m) }",
+     "Reshape(q, {1, 2, 2, 4}); Transpose<perm=[0, 2, 1, 3]>(%0); Reshape(k, {1, 2, 2, 4}); "
+     "Transpose<perm=[0, 2, 1, 3]>(%2); Reshape(v, {1, 2, 2, 4}); Transpose<perm=[0, 2, 1, 3]>(%4); "
+     "Greater(m, 0); Where(%6, 0, -10000); Reshape(%7, {1, 1, 1, 2}); Transpose<perm=[0, 1, 3, 2]>(%3); "
+     "MatMul(%1, %9); Add(%10, %8); Softmax<axis=3>(%11); MatMul(%12, %5); Transpose<perm=[0, 2, 1, "
+     "3]>(%13); Reshape(%14, {1, 2, 8}); y = Identity(%15)"},
+    {"lower_attention",
+     "g (float[1,4,2,8] q, float[1,2,3,8] k, float[1,2,3,5] v) => (float[1,4,2,5] y) { y = Attention "
+     "<softcap = 2.0> (q, k, v) }",
+     "", 23},
     // lower_moves
     {"lower_moves", "g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }",
      "Reshape(x, {1, 2, 2, 2, 2, 3}); Transpose<perm=[0, 3, 4, 1, 5, 2]>(%0); y = Reshape(%1, {1, 2, 4, 6})"},
@@ -523,7 +570,8 @@ std::span<const PassCase> pass_cases() { return kCases; }
 
 std::shared_ptr<Model> model_of(const PassCase& c) {
   const std::string text =
-      fmt::format("<ir_version: 8, opset_import: [\"\" : {}, \"local\" : 1]>\n{}", c.opset, c.graph);
+      fmt::format("<ir_version: 8, opset_import: [\"\" : {}, \"local\" : 1, \"com.microsoft\" : 1]>\n{}",
+                  c.opset, c.graph);
   std::shared_ptr<Model> model = parse_text(text, c.pass);
   infer_shapes(*model);
   return model;

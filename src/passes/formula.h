@@ -1,0 +1,66 @@
+// Writes formulas: standard nodes of known shapes, added to a patch one after the other.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "passes/patch.h"
+
+namespace assay {
+
+/// Whether a value of shape `small` broadcasts to `large`.
+bool broadcasts_to(const Shape& small, const Shape& large);
+
+/// What a formula stands for so far: a value of the graph, or one that the patch makes.
+struct Term {
+  Patch::Ref ref;
+  DType dtype = DType::kUndefined;
+  Shape shape;
+};
+
+/// Nodes of opset 10 and later that replace the node a patch is anchored at. Shapes that do not go together
+/// throw Error (kInternal): whoever writes a formula has looked at them.
+class Formula {
+ public:
+  Formula(Patch& patch, const PassContext& context, std::string name)
+      : patch_(patch), opset_(context.model.opset()), name_(std::move(name)) {}
+
+  /// A value of the graph, whose type and shape are known.
+  static Term of(Value* v);
+  Term constant(Tensor t);
+  Term number(float x) { return constant(Tensor::scalar(x)); }
+
+  Term unary(const char* op, const Term& x);
+  /// Elementwise, broadcast.
+  Term binary(const char* op, const Term& x, const Term& y);
+  Term choose(const Term& condition, const Term& x, const Term& y);
+  Term matmul(const Term& x, const Term& y);
+  Term transpose(const Term& x, std::vector<int64_t> perm);
+  Term reshape(const Term& x, const Shape& shape);
+  /// Elements [first, last) of an axis, every `step`-th.
+  Term slice(const Term& x, size_t axis, int64_t first, int64_t last, int64_t step = 1);
+  Term concat(const std::vector<Term>& parts, size_t axis);
+  /// Rows of the first axis.
+  Term gather(const Term& x, const Term& index);
+  /// Over the last axis.
+  Term softmax(const Term& x);
+  /// Over the last axis, which stays with an extent of 1.
+  Term reduce(const char* op, const Term& x);
+  /// Comparisons and logic: bools.
+  Term compare(const char* op, const Term& x, const Term& y);
+  Term negate(const Term& x);
+  /// The term becomes a value of the removed nodes.
+  void give(const Term& x, Value* output);
+
+ private:
+  Term node(const char* op, std::initializer_list<Patch::Ref> inputs, AttributeList attributes, DType dtype,
+            Shape shape);
+  Patch::Ref ints(std::vector<int64_t> values) { return constant(Tensor::vector(values)).ref; }
+
+  Patch& patch_;
+  int64_t opset_;
+  std::string name_;
+};
+
+}  // namespace assay

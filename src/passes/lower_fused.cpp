@@ -1,0 +1,226 @@
+// What ONNX Runtime's optimiser writes for common formulas, and RotaryEmbedding, become those formulas again:
+// then every kernel and fusion there is serves them. float32 and known shapes; attention is in
+// lower_attention.cpp.
+#include <cmath>
+
+#include "passes/extents.h"
+#include "passes/formula.h"
+#include "passes/match.h"
+#include "passes/pass_list.h"
+
+namespace assay::pass_lower_fused {
+namespace {
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
+struct Writer {
+  const Node& n;
+  const PassContext& context;
+  Patch patch;
+  Formula f;
+
+  Writer(const Node& node, const PassContext& c)
+      : n(node), context(c), patch(node), f(patch, c, node.output(0)->name()) {
+    patch.remove(node);
+  }
+  Term in(size_t i) const { return Formula::of(n.input(i)); }
+  bool has(size_t i) const { return n.input(i) != nullptr; }
+  bool wants(size_t i) const { return i < n.outputs().size() && n.output(i) != nullptr; }
+  Patch done(const Term& result) {
+    f.give(result, n.output(0));
+    return std::move(patch);
+  }
+};
+
+/// Whether the axes before the last two broadcast.
+bool are_batches(const Shape& a, const Shape& b) {
+  for (size_t i = 3; i <= std::min(a.size(), b.size()); ++i) {
+    const int64_t x = a[a.size() - i], y = b[b.size() - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
+/// A vector along the last axis, or none.
+bool fits_rows(const Node& n, size_t i) {
+  if (n.input(i) == nullptr) return true;
+  const std::optional<Shape> x = shape_of(n.input(0)), v = shape_of(n.input(i));
+  return x->size() > 0 && *v == Shape{x->back()};
+}
+
+/// x / 2 * (1 + f): the order in which the pass fuse_gelu knows it.
+Term half_of_one_more(Formula& f, const Term& x, const Term& inner) {
+  return f.binary("Mul", f.binary("Mul", x, f.binary("Add", inner, f.number(1))), f.number(0.5F));
+}
+
+Term gelu(Formula& f, const Term& x) {
+  return half_of_one_more(f, x,
+                          f.unary("Erf", f.binary("Div", x, f.number(static_cast<float>(std::sqrt(2.0))))));
+}
+
+Term gelu_tanh(Formula& f, const Term& x) {
+  const Term cube = f.binary("Mul", f.binary("Mul", x, x), x);
+  const Term sum = f.binary("Add", x, f.binary("Mul", cube, f.number(0.044715F)));
+  return half_of_one_more(
+      f, x, f.unary("Tanh", f.binary("Mul", sum, f.number(static_cast<float>(std::sqrt(2 / M_PI))))));
+}
+
+std::optional<Patch> activation(const Node& n, const PassContext& context) {
+  const std::string_view op = n.op_type;
+  if (!fits_rows(n, 1)) return std::nullopt;
+  Writer w(n, context);
+  Term x = w.in(0);
+  if (w.has(1)) x = w.f.binary("Add", x, w.in(1));
+  if (op == "FastGelu") return w.done(gelu_tanh(w.f, x));
+  if (op != "QuickGelu") return w.done(gelu(w.f, x));
+  const double alpha = float_attribute(n, "alpha", 1.70200002F);
+  const Term scaled = alpha == 1 ? x : w.f.binary("Mul", x, w.f.number(static_cast<float>(alpha)));
+  return w.done(w.f.binary("Mul", x, w.f.unary("Sigmoid", scaled)));
+}
+
+/// x normalised over its last axis, times gamma, plus beta; the form that fuse_layer_norm knows.
+Term normalized(Writer& w, const Term& x, bool centred, float epsilon, const Term& gamma) {
+  Formula& f = w.f;
+  const Term d = centred ? f.binary("Sub", x, f.reduce("ReduceMean", x)) : x;
+  const Term variance = f.reduce("ReduceMean", f.binary("Mul", d, d));
+  const Term deviation = f.unary("Sqrt", f.binary("Add", variance, f.number(epsilon)));
+  return f.binary("Mul", f.binary("Div", d, deviation), gamma);
+}
+
+std::optional<Patch> skip_norm(const Node& n, const PassContext& context, bool centred) {
+  const size_t beta = centred ? 3 : n.inputs().size(), bias = centred ? 4 : 3;
+  const std::optional<Shape> x = shape_of(n.input(0)), skip = shape_of(n.input(1));
+  if (x->size() < 2 || !broadcasts_to(*skip, *x)) return std::nullopt;
+  if (!fits_rows(n, 2) || !fits_rows(n, beta) || !fits_rows(n, bias) || n.input(2) == nullptr)
+    return std::nullopt;
+  Writer w(n, context);
+  if (w.wants(1) || w.wants(2)) return std::nullopt;
+  Term sum = w.f.binary("Add", w.in(0), w.in(1));
+  if (w.has(bias)) sum = w.f.binary("Add", sum, w.in(bias));
+  Term y =
+      normalized(w, sum, centred, static_cast<float>(float_attribute(n, "epsilon", 9.99999996e-13)), w.in(2));
+  if (w.has(beta)) y = w.f.binary("Add", y, w.in(beta));
+  if (w.wants(3)) w.f.give(sum, n.output(3));
+  return w.done(y);
+}
+
+std::optional<Patch> simplified_norm(const Node& n, const PassContext& context) {
+  const std::optional<Shape> x = shape_of(n.input(0));
+  const int64_t axis = int_attribute(n, "axis", -1);
+  if (x->size() < 1 || (axis != -1 && axis != x->rank() - 1) || !fits_rows(n, 1) || n.input(1) == nullptr)
+    return std::nullopt;
+  Writer w(n, context);
+  if (w.wants(1)) return std::nullopt;
+  return w.done(normalized(w, w.in(0), false,
+                           static_cast<float>(float_attribute(n, "epsilon", 9.99999975e-06)), w.in(1)));
+}
+
+std::optional<Patch> fused_matmul(const Node& n, const PassContext& context) {
+  if (int_attribute(n, "transBatchA", 0) != 0 || int_attribute(n, "transBatchB", 0) != 0) return std::nullopt;
+  Writer w(n, context);
+  Term factors[2] = {w.in(0), w.in(1)};
+  for (const auto& [i, name] : {std::pair(0, "transA"), std::pair(1, "transB")}) {
+    const size_t rank = factors[i].shape.size();
+    if (rank < 2) return std::nullopt;
+    if (int_attribute(n, name, 0) == 0) continue;
+    std::vector<int64_t> perm(rank);
+    for (size_t d = 0; d < rank; ++d) perm[d] = static_cast<int64_t>(d);
+    std::swap(perm[rank - 1], perm[rank - 2]);
+    factors[i] = w.f.transpose(factors[i], perm);
+  }
+  const Shape &a = factors[0].shape, &b = factors[1].shape;
+  if (a.back() != b[b.size() - 2] || !are_batches(a, b)) return std::nullopt;
+  const Term product = w.f.matmul(factors[0], factors[1]);
+  const auto alpha = static_cast<float>(float_attribute(n, "alpha", 1));
+  return w.done(alpha == 1 ? product : w.f.binary("Mul", product, w.f.number(alpha)));
+}
+
+/// Inputs of both operators of that name.
+struct Rotary {
+  size_t cosines, sines, positions;
+};
+
+/// (a, b) turned by the angle of their position: a cos - b sin, a sin + b cos.
+std::optional<Patch> rotary(const Node& n, const PassContext& context, const Rotary& inputs) {
+  const std::optional<Shape> given = shape_of(n.input(0)), table = shape_of(n.input(inputs.cosines));
+  const Value* positions = n.input(inputs.positions);
+  if (int_attribute(n, "is_packed_batching", 0) != 0 || (given->size() != 3 && given->size() != 4))
+    return std::nullopt;
+  if (shape_of(n.input(inputs.sines)) != table || table->size() < 2) return std::nullopt;
+  const bool by_sequence = given->size() == 3;
+  const int64_t heads = by_sequence ? int_attribute(n, "num_heads", 0) : (*given)[1];
+  if (heads <= 0 || (by_sequence && (*given)[2] % heads != 0)) return std::nullopt;
+  const int64_t batch = (*given)[0], sequence = (*given)[by_sequence ? 1 : 2];
+  const int64_t size = by_sequence ? (*given)[2] / heads : (*given)[3];
+  const int64_t half = table->back(), rotated = 2 * half;
+  const int64_t asked = int_attribute(n, "rotary_embedding_dim", 0);
+  if (rotated > size || (asked != 0 && asked != rotated) || (asked == 0 && rotated != size))
+    return std::nullopt;
+  const bool looked_up = table->size() == 2;
+  if (looked_up ? positions == nullptr || shape_of(positions) != Shape{batch, sequence}
+                : *table != Shape{batch, sequence, half})
+    return std::nullopt;
+  Writer w(n, context);
+  Formula& f = w.f;
+  // [batch, sequence, heads, size] or [batch, heads, sequence, size], and tables that broadcast to either.
+  const Term x = by_sequence ? f.reshape(w.in(0), {batch, sequence, heads, size}) : w.in(0);
+  const auto turned_table = [&](size_t i) {
+    const Term rows = looked_up ? f.gather(w.in(i), w.in(inputs.positions)) : w.in(i);
+    return f.reshape(rows, by_sequence ? Shape{batch, sequence, 1, half} : Shape{batch, 1, sequence, half});
+  };
+  const Term cosine = turned_table(inputs.cosines), sine = turned_table(inputs.sines);
+  const bool interleaved = int_attribute(n, "interleaved", 0) != 0;
+  const Term a = interleaved ? f.slice(x, 3, 0, rotated, 2) : f.slice(x, 3, 0, half);
+  const Term b = interleaved ? f.slice(x, 3, 1, rotated, 2) : f.slice(x, 3, half, rotated);
+  const Term first = f.binary("Sub", f.binary("Mul", a, cosine), f.binary("Mul", b, sine));
+  const Term second = f.binary("Add", f.binary("Mul", a, sine), f.binary("Mul", b, cosine));
+  std::vector<Term> parts = {first, second};
+  if (interleaved) {
+    Shape pairs = first.shape;
+    pairs.push_back(1);
+    Shape flat = first.shape;
+    flat[3] = rotated;
+    parts = {f.reshape(f.concat({f.reshape(first, pairs), f.reshape(second, pairs)}, 4), flat)};
+  }
+  if (rotated < size) parts.push_back(f.slice(x, 3, rotated, size));
+  const Term y = parts.size() == 1 ? parts[0] : f.concat(parts, 3);
+  return w.done(f.reshape(y, *given));
+}
+
+bool is_float32_of_known_shapes(const Node& n) {
+  for (const Value* v : n.inputs()) {
+    if (v == nullptr) continue;
+    const std::optional<Shape> shape = shape_of(v);
+    if (!shape || shape->numel() == 0) return false;
+    if (dtype_of(v) != DType::kFloat32 && dtype_of(v) != DType::kInt64) return false;
+  }
+  return n.input(0) != nullptr && n.output(0) != nullptr && dtype_of(n.output(0)) == DType::kFloat32;
+}
+
+std::optional<Patch> match(const Node& n, const PassContext& context) {
+  if ((n.domain != kMicrosoft && !n.domain.empty()) || context.model.opset() < 10 ||
+      !is_float32_of_known_shapes(n))
+    return std::nullopt;
+  const std::string_view op = n.op_type;
+  if (op == "SimplifiedLayerNormalization") return simplified_norm(n, context);
+  if (n.domain.empty())
+    return op == "RotaryEmbedding" ? rotary(n, context, {.cosines = 1, .sines = 2, .positions = 3})
+                                   : std::nullopt;
+  if (op == "RotaryEmbedding") return rotary(n, context, {.cosines = 2, .sines = 3, .positions = 1});
+  if (op == "FastGelu" || op == "BiasGelu" || op == "Gelu" || op == "QuickGelu")
+    return activation(n, context);
+  if (op == "SkipLayerNormalization") return skip_norm(n, context, true);
+  if (op == "SkipSimplifiedLayerNormalization") return skip_norm(n, context, false);
+  if (op == "FusedMatMul" || op == "TransposeMatMul") return fused_matmul(n, context);
+  return std::nullopt;
+}
+
+}  // namespace
+
+constinit const PassDef def = {
+    .name = "lower_fused",
+    .summary = "operators that stand for formulas become those formulas",
+    .match = match,
+};
+
+}  // namespace assay::pass_lower_fused
