@@ -354,6 +354,23 @@ constexpr PassCase kCases[] = {
     {"lower_moves", "g (float[2,1,3] x) => (float[4,5,3] y) <int64[3] r = {2, 5, 1}> { y = Tile (x, r) }",
      "Reshape(x, {1, 2, 1, 3}); Expand(%0, {2, 2, 5, 3}); y = Reshape(%1, {4, 5, 3})"},
     {"lower_moves", "g (float[2,3] x) => (float[0,3] y) <int64[2] r = {0, 1}> { y = Tile (x, r) }", ""},
+    // lower_quantized
+    {"lower_quantized",
+     "g (uint8[1,1,2] x) => (uint8[1,2,2] y) <float xs = {0.5}, uint8 xz = {3}, int8[2,1,1] w = {1, 2}, "
+     "float[2] ws = {0.25, 0.5}, "
+     "int8[2] wz = {0, 0}, float ys = {2}, uint8 yz = {4}, int32[2] b = {8, 12}> { y = QLinearConv (x, xs, "
+     "xz, w, ws, wz, ys, yz, b) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear<axis=0>({1, 2}, {0.25, 0.5}, {0, 0}); Conv(%0, %1, {1, "
+     "3}); y = QuantizeLinear(%2, 2, 4)"},
+    {"lower_quantized",
+     "g (uint8[2,2] x, uint8[2,2] z) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> "
+     "{ y = com.microsoft.QLinearAdd (x, s, o, z, s, o, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); Add(%0, %1); y = QuantizeLinear(%2, 0.5, 3)"},
+    // A scale that is only known in the run.
+    {"lower_quantized",
+     "g (uint8[2,2] x, uint8[2,2] z, float r) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> { y = "
+     "QLinearMatMul (x, r, o, z, s, o, s, o) }",
+     ""},
     // merge_casts
     {"merge_casts", "g (float16[2] x) => (int32[2] y) { a = Cast <to = 1> (x) y = Cast <to = 6> (a) }",
      "Cast<to=1>(x); y = Cast<to=6>(x)"},
