@@ -13,7 +13,7 @@
 // the ranks below it; segments: {from, to, start}: between rank r and r + 1 those from start[r] to start[r + 1];
 // jumps: [[from, to]]; width, height, left}.
 const layoutGraph = (() => {
-  const GAP_X = 22, GAP_Y = 38, POINT_WIDTH = 10, ORDER_SWEEPS = 6, PLACE_SWEEPS = 8;
+  const GAP_X = 22, GAP_Y = 38, POINT_WIDTH = 10, ORDER_SWEEPS = 7, PLACE_SWEEPS = 8;
 
   // Compressed lists: of item i, list[start[i] .. start[i + 1]).
   function lists(count, keys, values) {

@@ -33,6 +33,7 @@
 
   const isConstant = (value) => value.name.startsWith(CONSTANT);
   const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+  const cutFront = (text, most) => (text.length > most ? "…" + text.slice(text.length - most + 1) : text);
   const oneLine = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, " ");
   const extents = (shape) => (shape === null ? "?" : shape.length === 0 ? "scalar" : shape.map((d) => (d === "-1" ? "?" : d)).join("×"));
   const typeText = (v) => [v.dtype, v.shape === null ? (v.dtype && !v.dtype.includes("(") ? "unknown rank" : null) : extents(v.shape)].filter(Boolean).join(" ");
@@ -41,7 +42,7 @@
   function linesOf(node) {
     if (node.kind !== "node") return [oneLine(node.name), ...[...node.inputs, ...node.outputs].slice(0, 1).map(typeText)].filter(Boolean);
     const lines = node.name ? [oneLine(node.name)] : [];
-    for (const v of node.inputs) if (isConstant(v) && lines.length < MOST_LINES) lines.push(`${oneLine(v.name.slice(CONSTANT.length)).slice(-16)} ${extents(v.shape)}`);
+    for (const v of node.inputs) if (isConstant(v) && lines.length < MOST_LINES) lines.push(`${cutFront(oneLine(v.name.slice(CONSTANT.length)), 18)} ${extents(v.shape)}`);
     for (const a of node.attrs) if (lines.length < MOST_LINES) lines.push(`${a.key}: ${oneLine(a.val)}`);
     for (const [name, body] of Object.entries(node.subgraphs)) lines.push(`▸ ${name} (${body.all_node_ids.length})`);
     if (node.calls !== undefined) lines.push("▸ function");
@@ -114,10 +115,10 @@
     }
     // Points to their node; places in the drawing, in each rank.
     const l = view.layout;
-    view.owner = new Int32Array(l.vx.length);
+    view.ownerOf = new Int32Array(l.vx.length);
     boxes.forEach((_, i) => {
-      view.owner[i] = i;
-      view.owner.fill(i, l.trunkStart[i], l.trunkStart[i] + l.trunkLength[i]);
+      view.ownerOf[i] = i;
+      view.ownerOf.fill(i, l.trunkStart[i], l.trunkStart[i] + l.trunkLength[i]);
     });
     view.rankNodes = l.ranks.map((r) => r.order.filter((v) => v < boxes.length));
     return view;
@@ -160,7 +161,7 @@
       if (camera.scale > 0.25) pen.bezierCurveTo(x0, middle, x1, middle, x1, y1);
       else pen.lineTo(x1, y1);
     };
-    const isMarked = (s) => selected >= 0 && (view.owner[l.segments.from[s]] === selected || l.segments.to[s] === selected || near.has(l.segments.to[s]));
+    const isMarked = (s) => selected >= 0 && (view.ownerOf[l.segments.from[s]] === selected || l.segments.to[s] === selected || near.has(l.segments.to[s]));
     pen.strokeStyle = ink.edge;
     pen.lineWidth = Math.max(1.1, 0.6 / camera.scale);
     pen.beginPath();
@@ -477,12 +478,12 @@
     at("query").addEventListener("input", search);
     at("field").addEventListener("change", search);
     at("graphs").addEventListener("change", (e) => open(e.target.value));
-    window.addEventListener("hashchange", goToHash);
+    window.addEventListener("hashchange", () => goToHash(location.hash));
     new ResizeObserver(redraw).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", takeColors);
   }
-  function goToHash() {
-    let id = location.hash.slice(1);
+  function goToHash(hash) {
+    let id = hash.slice(1);
     try { id = decodeURIComponent(id); } catch { return; }
     if (viewOf.has(id)) go(id);
     else if (views.has(id)) open(id);
@@ -501,8 +502,9 @@
     at("graphs").append(option);
   });
   at("graphs").hidden = payload.graphs.length < 2;
+  const asked = location.hash;
   takeColors();
   listen();
   open("graph 0");
-  goToHash();
+  goToHash(asked);
 })();
