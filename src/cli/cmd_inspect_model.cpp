@@ -180,8 +180,10 @@ int viewer_port(const ParsedArgs& args) {
   return static_cast<int>(port);
 }
 
-/// What is about the text, or of the viewer but to no avail.
-void warn_of_unused_display_options(const ParsedArgs& args) {
+/// Warns of options that are about the text, or of the viewer but to no avail. Throws Error for what is no
+/// port.
+void check_viewer_options(const ParsedArgs& args) {
+  viewer_port(args);
   if (args.has("--visual-port") && (!args.has("--visual") || args.has("--save-visual")))
     log::warning("--visual-port is of use only where --visual serves the page.");
   if (!wants_viewer(args)) return;
@@ -254,7 +256,7 @@ void print_model(const ParsedArgs& args, Model& model) {
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args, Plans::kAccepted);
-  warn_of_unused_display_options(args);
+  check_viewer_options(args);
   if (options.is_plan) return show_engine(args, options.path, context.registries());
   if (args.has("--combine-tensor-info"))
     log::warning("--combine-tensor-info is about plans; of an ONNX model it shows nothing.");

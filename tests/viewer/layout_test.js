@@ -85,6 +85,12 @@ check("one", [box()], []);
   assert.deepStrictEqual([...l.rank], [0, 1, 2, 3, 2, 1]);
 }
 {
+  // An input for the last of a chain stands above that; what it alone feeds stays where it was.
+  const input = () => ({ ...box(), slides: true });
+  const l = check("late input", [input(), box(), box(), input(), box()], [[0, 1], [1, 2], [3, 2], [0, 4]]);
+  assert.deepStrictEqual([...l.rank], [0, 1, 2, 1, 1]);
+}
+{
   const l = check("skip", [box(), box(), box()], [[0, 1], [1, 2], [0, 2]]);
   assert.strictEqual(l.trunkLength[0], 1, "the edge over the middle row has a point there");
   assert.strictEqual(l.jumps.length, 0);

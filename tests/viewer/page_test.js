@@ -114,7 +114,7 @@ const folder = process.argv[2];
 }
 // A plan's layers.
 {
-  const page = openPage(path.join(folder, "plan.html"), "#p0_node_0");
+  const page = openPage(path.join(folder, "nested_plan.html"), "#p0_node_0");
   assert(page.details().includes("tactic") && page.details().includes("origin"), page.details());
 }
 console.log("passed");

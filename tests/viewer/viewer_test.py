@@ -6,8 +6,10 @@
 Without Node.js (the program `node`) what is left is that pages are written: skipped in part, with a line.
 """
 
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,18 @@ nested (float[2] x, int64 n, bool c) => (float[2] z, float[2] y)
 Fn <alpha> (a) => (b)
 {
    b = Elu <alpha: float = @alpha> (a)
+}
+"""
+
+
+# A plan of it has no layer for the Flatten, which only sees a tensor in another shape.
+VIEWS = """<ir_version: 8, opset_import: ["" : 17]>
+views (float[1,2,2] x) => (float[1,3] y)
+<float[4,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}>
+{
+   r = Relu (x)
+   f = Flatten (r)
+   [product] y = MatMul (f, w)
 }
 """
 
@@ -56,6 +70,7 @@ def model(name, nodes, inputs, outputs):
 
 def write_models(folder):
     (folder / "nested.onnxtxt").write_text(NESTED)
+    (folder / "views.onnxtxt").write_text(VIEWS)
     bad = b"</script><script>alert(1)</script><!--\n"
     nodes = [node([bad], [b"__proto__"], b"Relu", bad, [(b"__proto__", b"constructor"), (bad, bad)]), node([b"__proto__"], [b"y"], b"Neg", b"hasOwnProperty")]
     (folder / "hostile.onnx").write_bytes(model(bad, nodes, [bad], [b"y"]))
@@ -64,17 +79,34 @@ def write_models(folder):
     (folder / "large.onnx").write_bytes(model(b"large", nodes, [b"t0"], [b"t%d" % count]))
 
 
+def nodes_of(page):
+    return json.loads(re.search(r'id="model">(.*?)</script>', page.read_text())[1])["nodes"]
+
+
+def check_plan(page):
+    """Layers are joined by names, and what they compute leads to the outputs."""
+    nodes = nodes_of(page)
+    made = {v["name"] for n in nodes.values() for v in n["outputs"]}
+    lost = [(key, v["name"]) for key, n in nodes.items() for v in n["inputs"] if v["name"] and not v["name"].startswith("Initializer | ") and v["name"] not in made]
+    assert not lost, f"nothing computes {lost}"
+    product = next(n for n in nodes.values() if "product" in n["name"])
+    assert product["origin"] == "product" and product["tactic"] and product["inputs"][0]["docstring"] == "Seen as f", product
+    assert product["inputs"][1]["name"].startswith("Initializer | w"), product
+
+
 def main():
     assay, layout = os.path.abspath(sys.argv[1]), sys.argv[2]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_models(folder)
         commands = [f"inspect model {file} --save-visual {pathlib.Path(file).stem}.html" for file in ("nested.onnxtxt", "hostile.onnx", "large.onnx")]
-        commands += ["convert nested.onnxtxt -o plan.plan --builder-optimization-level 0", "inspect model plan.plan --save-visual plan.html"]
+        for name in ("nested", "views"):
+            commands += [f"convert {name}.onnxtxt -o {name}.plan --builder-optimization-level 0", f"inspect model {name}.plan --save-visual {name}_plan.html"]
         for command in commands:
             done = subprocess.run([assay, *command.split()], cwd=folder, capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit(f"{command}\n{done.stdout}{done.stderr}")
+        check_plan(folder / "views_plan.html")
         node_program = shutil.which("node")
         if node_program is None:
             print("skipped in part: there is no Node.js (`node`), which runs the page's scripts: layout_test.js, page_test.js")

@@ -1,9 +1,9 @@
 // Places for the nodes and edges of a directed graph: ranks from top to bottom, edges going down.
 "use strict";
 
-// layoutGraph(nodes, edges, options) takes nodes {w, h, floats} and edges [from, to] of indices. A node that floats
-// (a constant, say) and what depends on such nodes alone goes to just above its first consumer; others go as far
-// up as they can. An edge over several ranks gets a point in each of them, which keeps its place among the nodes;
+// layoutGraph(nodes, edges, options) takes nodes {w, h, floats, slides} and edges [from, to] of indices. A node that
+// floats (a constant, say) and what depends on such nodes alone goes to just above its first consumer, and so does a
+// node that slides (an input), but not what depends on it; others go as far up as they can. An edge over several ranks gets a point in each of them, which keeps its place among the nodes;
 // edges of one node share these points (its trunk). Time and memory grow with nodes + edges + points, and there are
 // at most options.points of the latter: edges that would need more, and those against the order of a graph with
 // cycles, are `jumps`, without a course.
@@ -50,7 +50,7 @@ const layoutGraph = (() => {
     }
     for (let p = count - 1; p >= 0; p--) {
       const i = order[p];
-      if (anchored[i] || outs.start[i] === outs.start[i + 1]) continue;
+      if ((anchored[i] && !nodes[i].slides) || outs.start[i] === outs.start[i + 1]) continue;
       let least = Infinity;
       for (let k = outs.start[i]; k < outs.start[i + 1]; k++) least = Math.min(least, rank[outs.list[k]]);
       rank[i] = least - 1;

@@ -12,7 +12,7 @@
   const KINDS = [
     ["input", "#2f9e44", null], ["output", "#c2255c", null], ["from outside", "#868e96", null],
     ["control flow, functions", "#9c36b5", /^(If|Loop|Scan|SequenceMap)$/],
-    ["convolution, matrix product", "#1971c2", /conv|gemm|matmul|einsum|linear/i],
+    ["convolution, matrix product", "#1971c2", /conv|gemm|gemv|matmul|einsum|linear/i],
     ["normalization", "#6741d9", /norm/i],
     ["attention, recurrence", "#a61e4d", /attention|rotary|lstm|gru|rnn/i],
     ["activation", "#e8590c", /relu|sigmoid|tanh|gelu|softmax|elu$|swish|mish|softplus|softsign|erf|silu|shrink/i],
@@ -20,7 +20,7 @@
     ["quantization, types", "#5f3dc4", /quantize|^cast|reorder/i],
     ["shape, movement", "#846358", /shape|transpose|concat|split|slice|gather|scatter|squeeze|flatten|expand|tile|pad|resize|upsample|depthto|spaceto|identity|where|range|nonzero|onehot|compress|trilu|copy/i],
     ["constant", "#868e96", /constant/i],
-    ["arithmetic, logic", "#2b8a3e", /^(add|sub|mul|div|pow|sqrt|exp|log|neg|abs|min|max|mod|clip|round|floor|ceil|sign|reciprocal|and|or|xor|not|equal|less|greater|isnan|isinf|sin|cos|eltwise|elementwise|fused.*)/i],
+    ["arithmetic, logic", "#2b8a3e", /^(add|sub|mul|div|pow|sqrt|exp|log|neg|abs|min|max|mod|clip|round|floor|ceil|sign|reciprocal|and|or|xor|not|equal|less|greater|isnan|isinf|sin|cos|eltwise|elementwise|pointwise)/i],
     ["other", "#495057", /./],
   ];
   function kindOf(node) {
@@ -104,7 +104,7 @@
       const lines = linesOf(n), title = n.kind === "node" ? n.op_type : { input: "Input", output: "Output", outside: "From outside" }[n.kind];
       const longest = Math.max(title.length * 7.4, ...lines.map((l) => cut(l, 36).length * 6.3));
       return { w: Math.min(MOST_WIDTH, Math.max(60, longest + 16)), h: HEAD + LINE * lines.length + (lines.length ? 5 : 0), lines, title,
-               color: KINDS[kindOf(n)][1], floats: (n.kind === "node" && n.inputs.every((v) => !v.name || isConstant(v))) || n.kind === "outside" };
+               color: KINDS[kindOf(n)][1], slides: n.kind === "input", floats: (n.kind === "node" && n.inputs.every((v) => !v.name || isConstant(v))) || n.kind === "outside" };
     });
     view.boxes = boxes;
     view.layout = layoutGraph(boxes, edges);
@@ -268,8 +268,8 @@
     const scale = Math.min(1.2, 0.94 * w / Math.max(1, l.width), 0.94 * h / Math.max(1, l.height));
     camera = { x: l.left + l.width / 2, y: l.height / 2, scale };
     if (!everything && scale < 0.35 && view.boxes.length > 0) {
-      const i = view.layout.ranks[0].order[0];
-      camera = { x: l.x[i], y: l.y[i] + 0.42 * h / 0.8, scale: 0.8 };
+      const first = l.ranks[0].order;
+      camera = { x: l.vx[first[first.length >> 1]], y: 0.42 * h / 0.8, scale: 0.8 };
     }
     redraw();
   }
@@ -292,7 +292,7 @@
     return dl;
   }
   function previewText(p) {
-    const show = (v) => (typeof v === "string" && !/^(NaN|-?Infinity|-?[0-9]+)$/.test(v) ? JSON.stringify(v) : String(v));
+    const show = (v) => (typeof v === "string" && !/^(NaN|-?Infinity|-?[0-9]+)$/.test(v) ? JSON.stringify(v) : typeof v === "number" && !Number.isInteger(v) ? String(Number(v.toPrecision(8))) : String(v));
     const values = p.values.map(show);
     if (!p.truncated) return `[${values.join(", ")}]`;
     return `[${values.slice(0, p.split).join(", ")}, … ${values.slice(p.split).join(", ")}]  ${p.total} elements`;
