@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstring>
 #include <list>
-#include <optional>
 #include <string_view>
 #include <vector>
 

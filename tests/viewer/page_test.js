@@ -92,6 +92,29 @@ const folder = process.argv[2];
   page.at("details").button("where it comes from").listeners.click();
   assert(page.details().startsWith("Loop"), `the owner of what uses an initializer of the main graph, and not: ${page.details()}`);
 }
+// The mouse: clicks find the nodes, a double click opens, dragging selects nothing and the wheel zooms.
+{
+  const page = openPage(path.join(folder, "nested.html")), canvas = page.at("canvas").listeners, found = new Map();
+  page.at("fit").listeners.click();
+  const click = (x, y) => {
+    canvas.pointerdown({ offsetX: x, offsetY: y, pointerId: 1 });
+    canvas.pointerup({ offsetX: x, offsetY: y });
+    return page.details().split(" ")[0];
+  };
+  for (let y = 0; y < 700; y += 6) for (let x = 0; x < 1000; x += 12) if (!found.has(click(x, y))) found.set(page.details().split(" ")[0], [x, y]);
+  for (const name of ["Fn", "Loop", "If", "Graph", "nested"]) assert(found.has(name), `${name} is not found by clicks, but ${[...found.keys()]}`);
+  const [x, y] = found.get("Loop");
+  assert.strictEqual(click(x, y), "Loop");
+  canvas.pointerdown({ offsetX: 1, offsetY: 1, pointerId: 1 });
+  canvas.pointermove({ offsetX: 101, offsetY: 51 });
+  canvas.pointerup({ offsetX: 101, offsetY: 51 });
+  assert.strictEqual(page.details().split(" ")[0], "Loop", "dragging leaves the selection");
+  assert.strictEqual(click(x + 100, y + 50), "Loop", "the graph has moved along");
+  canvas.wheel({ offsetX: x + 100, offsetY: y + 50, deltaX: 0, deltaY: -300, deltaMode: 0, ctrlKey: true, preventDefault() {} });
+  assert.strictEqual(click(x + 100, y + 50), "Loop", "zooming keeps what is under the pointer");
+  canvas.dblclick({ offsetX: x + 100, offsetY: y + 50 });
+  assert(page.details().startsWith("loop: body"), page.details());
+}
 // Names that are markup, prototypes and bytes that are no text.
 {
   const page = openPage(path.join(folder, "hostile.html"), "#node_0");
