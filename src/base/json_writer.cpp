@@ -63,7 +63,16 @@ std::string json_quoted(std::string_view text) {
 
 JsonWriter::JsonWriter(AtomicFile& file) : sink_([&file](std::string_view text) { file.write(text); }) {}
 
-void JsonWriter::new_line() { sink_("\n" + std::string(4 * levels_.size(), ' ')); }
+void JsonWriter::new_line() {
+  if (style_ == JsonStyle::kPython) sink_("\n" + std::string(4 * levels_.size(), ' '));
+}
+
+std::string JsonWriter::quoted(std::string_view text) const {
+  std::string out = json_quoted(text);
+  if (style_ != JsonStyle::kScript) return out;
+  for (size_t i = out.find('<'); i != std::string::npos; i = out.find('<', i)) out.replace(i, 1, "\\u003c");
+  return out;
+}
 
 void JsonWriter::before_value() {
   require(!done_ && !in_base64_, ErrorCode::kInternal, "a JSON value was written where none may stand");
@@ -87,8 +96,8 @@ JsonWriter& JsonWriter::key(std::string_view name) {
   level.empty = false;
   level.where = Where::kAfterKey;
   new_line();
-  sink_(json_quoted(name));
-  sink_(": ");
+  sink_(quoted(name));
+  sink_(style_ == JsonStyle::kScript ? ":" : ": ");
   return *this;
 }
 
@@ -133,14 +142,16 @@ JsonWriter& JsonWriter::scalar(std::string_view text) {
   return *this;
 }
 
-JsonWriter& JsonWriter::value(std::string_view text) { return scalar(json_quoted(text)); }
+JsonWriter& JsonWriter::value(std::string_view text) { return scalar(quoted(text)); }
 JsonWriter& JsonWriter::value(int64_t number) { return scalar(std::to_string(number)); }
 JsonWriter& JsonWriter::value(bool truth) { return scalar(truth ? "true" : "false"); }
 JsonWriter& JsonWriter::null() { return scalar("null"); }
 
 JsonWriter& JsonWriter::value(double number) {
-  if (std::isnan(number)) return scalar("NaN");
-  if (std::isinf(number)) return scalar(number < 0 ? "-Infinity" : "Infinity");
+  if (!std::isfinite(number)) {
+    const char* text = std::isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity";
+    return style_ == JsonStyle::kScript ? value(text) : scalar(text);
+  }
   return scalar(python_float_repr(number));
 }
 

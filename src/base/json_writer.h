@@ -13,14 +13,23 @@ namespace assay {
 
 class AtomicFile;
 
-/// Emits one document piece by piece: four blanks per level, `"key": value`, empty containers as [] and {},
-/// every character outside printable ASCII as \uXXXX, floats as Python's repr, NaN and Infinity as literals,
-/// no line end at the end. Bytes that are not UTF-8 become the lone surrogates that Python's surrogateescape
-/// gives. Calls in an order that makes no document throw Error (kInternal).
+/// How a document is laid out.
+enum class JsonStyle : uint8_t {
+  kPython,  ///< as json.dumps(indent=4) does
+  /// For a script element of a page: no blanks, `<` as \u003c (so nothing in it ends the element), and NaN
+  /// and the infinities, which JSON does not have, as the strings "NaN", "Infinity" and "-Infinity".
+  kScript,
+};
+
+/// Emits one document piece by piece, by default so: four blanks per level, `"key": value`, empty containers
+/// as [] and {}, every character outside printable ASCII as \uXXXX, floats as Python's repr, NaN and Infinity
+/// as literals, no line end at the end. Bytes that are not UTF-8 become the lone surrogates that Python's
+/// surrogateescape gives. Calls in an order that makes no document throw Error (kInternal).
 class JsonWriter {
  public:
   using Sink = std::function<void(std::string_view)>;
-  explicit JsonWriter(Sink sink) : sink_(std::move(sink)) {}
+  explicit JsonWriter(Sink sink, JsonStyle style = JsonStyle::kPython)
+      : sink_(std::move(sink)), style_(style) {}
   /// Writes to a file that outlives the writer; the caller commits it.
   explicit JsonWriter(AtomicFile& file);
 
@@ -54,8 +63,10 @@ class JsonWriter {
   void new_line();
   void end(Where where, char bracket);
   JsonWriter& scalar(std::string_view text);
+  std::string quoted(std::string_view text) const;
 
   Sink sink_;
+  JsonStyle style_ = JsonStyle::kPython;
   std::vector<Level> levels_;
   bool done_ = false;
   bool in_base64_ = false;

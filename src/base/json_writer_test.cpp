@@ -51,6 +51,27 @@ TEST(JsonWriter, LaysOutAsPython) {
 })");
 }
 
+TEST(JsonWriter, FitsIntoAScriptElement) {
+  std::string text;
+  JsonWriter j([&](std::string_view piece) { text += piece; }, JsonStyle::kScript);
+  j.begin_object();
+  j.key("</script><!--").value("<b>\n\xff</script>");
+  j.key("list")
+      .begin_array()
+      .value(1)
+      .value(NAN)
+      .value(INFINITY)
+      .value(-INFINITY)
+      .value(0.5)
+      .null()
+      .end_array();
+  j.key("none").begin_object().end_object();
+  j.end_object();
+  EXPECT_EQ(
+      text,
+      R"({"\u003c/script>\u003c!--":"\u003cb>\n\udcff\u003c/script>","list":[1,"NaN","Infinity","-Infinity",0.5,null],"none":{}})");
+}
+
 TEST(JsonWriter, ScalarsStandAlone) {
   EXPECT_EQ(written([](JsonWriter& j) { j.value(int64_t{-5}); }), "-5");
   EXPECT_EQ(written([](JsonWriter& j) { j.value("x"); }), "\"x\"");

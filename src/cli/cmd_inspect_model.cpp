@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/atomic_file.h"
+#include "base/interrupt_pipe.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/cmd_inspect.h"
@@ -19,6 +21,8 @@
 #include "inspect/model_stats.h"
 #include "inspect/model_text.h"
 #include "inspect/network_text.h"
+#include "inspect/page_server.h"
+#include "inspect/viewer_page.h"
 #include "passes/pass_list.h"
 #include "passes/unbounded_dds.h"
 #include "run/model_loader.h"
@@ -60,12 +64,31 @@ void add_display_options(ArgParser& parser) {
   };
 }
 
+void add_viewer_options(ArgParser& parser) {
+  parser.add_group("Viewer", "The model as a picture in a browser, instead of text (docs/viewer.md).")
+      .options = {
+      {.names = {"--visual"},
+       .help =
+           "Serve a page that shows the graph at http://127.0.0.1:PORT/ until Ctrl+C. Nodes can be clicked, "
+           "searched and opened.",
+       .arity = Arity::kNone},
+      {.names = {"--visual-port"},
+       .help = "The port of that page; 0: any free one. The default is 8000.",
+       .metavar = "PORT",
+       .kind = ValueKind::kInteger},
+      {.names = {"--save-visual"},
+       .help = "Save the page to this file instead. It is one file, and needs no network.",
+       .metavar = "FILE"},
+  };
+}
+
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
   add_model_options(parser, /*is_required=*/true,
                     "Show the model for these shapes of its inputs, as in image:[1,3,224,224], and infer the "
                     "others.");
   add_display_options(parser);
+  add_viewer_options(parser);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
   add_unavailable_inspect_options(parser);
@@ -146,6 +169,59 @@ std::map<std::string, std::string> tensor_notes(const std::string& path) {
   return notes;
 }
 
+constexpr int64_t kDefaultPort = 8000;
+
+bool wants_viewer(const ParsedArgs& args) { return args.has("--visual") || args.has("--save-visual"); }
+
+int viewer_port(const ParsedArgs& args) {
+  const int64_t port = args.integer("--visual-port").value_or(kDefaultPort);
+  require(port >= 0 && port <= 65535, ErrorCode::kInvalidArgument,
+          "--visual-port: {} is no port; they go from 0 to 65535", port);
+  return static_cast<int>(port);
+}
+
+/// Warns of options that are about the text, or of the viewer but to no avail. Throws Error for what is no
+/// port.
+void check_viewer_options(const ParsedArgs& args) {
+  viewer_port(args);
+  if (args.has("--visual-port") && (!args.has("--visual") || args.has("--save-visual")))
+    log::warning("--visual-port is of use only where --visual serves the page.");
+  if (!wants_viewer(args)) return;
+  for (const char* option :
+       {"--show", "--mode", "--display-as", "--list-unbounded-dds", "--combine-tensor-info"})
+    if (args.has(option)) log::warning("{} is about the text, which the viewer replaces.", option);
+}
+
+void serve_page(std::string page, int port) {
+  std::optional<PageServer> server;
+  try {
+    server.emplace(std::move(page), port);
+  } catch (Error& e) {
+    e.set_remedy("Choose another port with --visual-port; 0 takes any that is free.");
+    throw;
+  }
+  const InterruptPipe interrupt;
+  log::info("Viewer available at http://127.0.0.1:{}/  (press Ctrl+C to exit)", server->port());
+  log::flush();
+  server->serve(interrupt.fd());
+}
+
+/// `write_page` writes the page into a PageSink.
+template <typename WritePage>
+void show_page(const ParsedArgs& args, WritePage write_page) {
+  if (const auto path = args.text("--save-visual")) {
+    AtomicFile file(*path);
+    write_page([&](std::string_view piece) { file.write(piece); });
+    file.commit();
+    log::info("Viewer HTML saved to {}", *path);
+    return;
+  }
+  const int port = viewer_port(args);
+  std::string page;
+  write_page([&](std::string_view piece) { page += piece; });
+  serve_page(std::move(page), port);
+}
+
 int show_engine(const ParsedArgs& args, const std::string& path, const Registries& registries) {
   for (const char* option : {"--stats", "--json", "--list-unbounded-dds", "--input-shapes"})
     if (args.has(option)) log::warning("{} is about ONNX models; of a plan it shows nothing.", option);
@@ -155,6 +231,11 @@ int show_engine(const ParsedArgs& args, const std::string& path, const Registrie
   runtime_options.threads = 1;
   runtime_options.on_warning = [](const std::string&) {};
   const Runtime runtime(std::move(runtime_options));
+  if (wants_viewer(args)) {
+    const std::shared_ptr<Engine> engine = runtime.load_engine(path);
+    show_page(args, [&](const PageSink& sink) { write_engine_page(*engine, path, sink); });
+    return 0;
+  }
   const ModelTextOptions text = read_text_options(args);
   EngineTextOptions options{.layers = text.layers, .attrs = text.attrs};
   if (const auto file = args.text("--combine-tensor-info")) options.notes = tensor_notes(*file);
@@ -162,9 +243,20 @@ int show_engine(const ParsedArgs& args, const std::string& path, const Registrie
   return 0;
 }
 
+void print_model(const ParsedArgs& args, Model& model) {
+  if (shows(args, "text"))
+    show_text(args, model);
+  else if (args.has("--display-as"))
+    log::info("==== TensorRT Network ====\n{}", network_text(model, read_text_options(args)));
+  else
+    log::info("==== ONNX Model ====\n{}", model_text(model, read_text_options(args)));
+  if (args.has("--list-unbounded-dds")) list_unbounded_dds(model);
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions options = read_model_options(args, Plans::kAccepted);
+  check_viewer_options(args);
   if (options.is_plan) return show_engine(args, options.path, context.registries());
   if (args.has("--combine-tensor-info"))
     log::warning("--combine-tensor-info is about plans; of an ONNX model it shows nothing.");
@@ -174,13 +266,10 @@ int run(CommandContext& context) {
     for (const InputShape& shape : options.input_shapes) set_input_shape(*model, shape.name, shape.dims);
     infer_known_shapes(*model);
   }
-  if (shows(args, "text"))
-    show_text(args, *model);
-  else if (args.has("--display-as"))
-    log::info("==== TensorRT Network ====\n{}", network_text(*model, read_text_options(args)));
+  if (wants_viewer(args))
+    show_page(args, [&](const PageSink& sink) { write_model_page(*model, options.path, sink); });
   else
-    log::info("==== ONNX Model ====\n{}", model_text(*model, read_text_options(args)));
-  if (args.has("--list-unbounded-dds")) list_unbounded_dds(*model);
+    print_model(args, *model);
   if (args.has("--stats") || args.has("--json")) show_stats(args, *model);
   return 0;
 }
@@ -191,7 +280,8 @@ constinit const Command def = {
     .name = "model",
     .summary = "Show the inputs, outputs, nodes and weights of a model, or the layers of an engine's plan.",
     .description =
-        "Shows the inputs, outputs, nodes, attributes and weights of a model. Weights are read only when "
+        "Shows the inputs, outputs, nodes, attributes and weights of a model, as text or, with --visual, as "
+        "a picture. Weights are read only when "
         "they "
         "are to be shown, so this takes as long as reading the structure, at any size.",
     .add_options = add_options,

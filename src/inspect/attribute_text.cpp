@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "base/python_repr.h"
 #include "inspect/text_block.h"
 #include "tensor/print.h"
@@ -36,6 +37,11 @@ std::optional<std::string> attribute_text(const Attribute& attribute, bool weigh
   std::string text = fmt::format("Tensor: [{}]", tensor_details(tensor->dtype(), tensor->shape()));
   if (weights) text += " | Values:\n" + indented(array_str(tensor->aligned()));
   return text;
+}
+
+void warn_of_skipped(const Attribute& attribute) {
+  log::once(log::Severity::kWarning, "Attribute of type {} is currently unsupported. Skipping attribute.",
+            attribute.type_name());
 }
 
 }  // namespace assay

@@ -16,4 +16,7 @@ std::string tensor_details(DType dtype, const Shape& shape);
 /// kinds that Polygraphy skips.
 std::optional<std::string> attribute_text(const Attribute& attribute, bool weights);
 
+/// Logs a warning, once for each kind, of an attribute that has no such text.
+void warn_of_skipped(const Attribute& attribute);
+
 }  // namespace assay

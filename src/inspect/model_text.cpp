@@ -15,29 +15,6 @@
 namespace assay {
 namespace {
 
-std::string title(const Model& model) {
-  std::string version = "Unknown";
-  std::vector<OpsetImport> others;
-  for (const OpsetImport& o : model.opsets) {
-    if (o.domain.empty() || o.domain == "ai.onnx") {
-      version = std::to_string(o.version);
-      continue;
-    }
-    const auto same = std::find_if(others.begin(), others.end(),
-                                   [&](const OpsetImport& other) { return other.domain == o.domain; });
-    if (same == others.end())
-      others.push_back(o);
-    else
-      same->version = o.version;
-  }
-  std::string text = fmt::format("Name: {} | ONNX Opset: {}", model.graph->name, version);
-  if (others.empty()) return text;
-  std::string dict;
-  for (const OpsetImport& o : others)
-    dict += fmt::format("{}{}: {}", dict.empty() ? "" : ", ", python_str_repr(o.domain), o.version);
-  return text + " | Other Opsets: {" + dict + "}";
-}
-
 /// What is known of a value, in brackets; empty for nothing. A tensor of unknown rank counts as a scalar, as
 /// upstream has it.
 std::string details(const Value& v) {
@@ -125,9 +102,7 @@ std::optional<std::string> ModelPrinter::attribute(const Attribute& a, int depth
   if (const auto* sub = a.get_if<std::shared_ptr<Graph>>())
     return "\n" + indented(graph(**sub, depth + 1), 2 * (depth + 1));
   std::optional<std::string> text = attribute_text(a, options_.weights);
-  if (!text)
-    log::once(log::Severity::kWarning, "Attribute of type {} is currently unsupported. Skipping attribute.",
-              a.type_name());
+  if (!text) warn_of_skipped(a);
   return text;
 }
 
@@ -169,8 +144,31 @@ std::string ModelPrinter::graph(const Graph& g, int depth) {
 
 }  // namespace
 
+std::string model_title(const Model& model) {
+  std::string version = "Unknown";
+  std::vector<OpsetImport> others;
+  for (const OpsetImport& o : model.opsets) {
+    if (o.domain.empty() || o.domain == "ai.onnx") {
+      version = std::to_string(o.version);
+      continue;
+    }
+    const auto same = std::find_if(others.begin(), others.end(),
+                                   [&](const OpsetImport& other) { return other.domain == o.domain; });
+    if (same == others.end())
+      others.push_back(o);
+    else
+      same->version = o.version;
+  }
+  std::string text = fmt::format("Name: {} | ONNX Opset: {}", model.graph->name, version);
+  if (others.empty()) return text;
+  std::string dict;
+  for (const OpsetImport& o : others)
+    dict += fmt::format("{}{}: {}", dict.empty() ? "" : ", ", python_str_repr(o.domain), o.version);
+  return text + " | Other Opsets: {" + dict + "}";
+}
+
 std::string model_text(const Model& model, const ModelTextOptions& options) {
-  const std::string text = title(model) + "\n\n" + ModelPrinter(options).graph(*model.graph, 0);
+  const std::string text = model_title(model) + "\n\n" + ModelPrinter(options).graph(*model.graph, 0);
   return std::string(stripped(text));
 }
 

@@ -20,4 +20,7 @@ struct ModelTextOptions {
 /// attribute that has no text, and an error when initializers lack their data.
 std::string model_text(const Model& model, const ModelTextOptions& options = {});
 
+/// The first line of that text: `Name: g | ONNX Opset: 17 | Other Opsets: {'my.domain': 1}`.
+std::string model_title(const Model& model);
+
 }  // namespace assay

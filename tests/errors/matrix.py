@@ -113,6 +113,7 @@ WRITERS = {
     # What holds no times: the files of two runs are equal.
     "bench --export-layer-info": Writer("bench typed.onnx --skip-inference --builder-optimization-level 0 --export-layer-info {}"),
     "inspect model --json": Writer("inspect model typed.onnx --stats --json {}"),
+    "inspect model --save-visual": Writer("inspect model typed.onnx --save-visual {}"),
     "inspect diff --json": Writer("inspect diff typed.onnx typed.onnx --json {}"),
     "check lint": Writer("check lint typed.onnx --no-onnxrt -o {}"),
     "surgeon extract": model_writer("surgeon extract {} --outputs m:auto"),

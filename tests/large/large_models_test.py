@@ -81,6 +81,7 @@ def main():
         make_external(folder / "big.onnx")
         data_before = (folder / "big.data").stat()
         check.run("inspect model big.onnx --show layers")
+        check.run("inspect model big.onnx --save-visual big.html")
         check.run("surgeon extract big.onnx --inputs x3:auto:auto --outputs x9:float32 -o part.onnx")
         check.run("surgeon sanitize big.onnx --cleanup --toposort -o clean.onnx")
         check.run("surgeon sanitize big.onnx --override-input-shapes x0:['batch',8192] -o batch.onnx")

@@ -30,7 +30,7 @@ OLD, NEW = "polygraphy_transcripts", "polygraphy_053_transcripts"
 SESSIONS = {
     OLD: (["lint*.txt", "bad_option.txt", "missing_model.txt"],
           ["inspect_*.txt", "sparsity*.txt", "extract*.txt", "sanitize_*.txt", "prune.txt", "weight_*.txt", "to_input.txt"]),
-    NEW: (["run_*.txt"], ["check_accuracy_*.txt", "inspect_data_*.txt", "inspect_model_attr_dtypes.txt", "data_*.txt",
+    NEW: (["run_*.txt"], ["check_accuracy_*.txt", "inspect_data_*.txt", "inspect_model_*.txt", "data_*.txt",
                           "extract_no_inputs.txt", "shard*.txt", "template_shard_hints.txt"]),
     "recorded": (["run_*.txt"], []),
 }
@@ -81,6 +81,11 @@ SAVES = {
     "template_shard_hints.txt": ["hints.json"],
     "run_save_input_blob.txt": ["blobs/0000000000/x.bin"],
 }
+
+# The session that saves a page, the page, and the recorded description of its nodes.
+VIEWER, PAGE, PAYLOAD = "inspect_model_save_visual.txt", "dds.html", "visual_payload.json"
+# The output of which the model says no shape: there it has the shape of a scalar, here none.
+WITHOUT_RANK = "conv_out_13"
 
 # What is shown otherwise on purpose: docs/compatibility.md says why.
 SHORT = "[E] FAILED | Iterations of some runs were not compared with any. --partial compares what there is."
@@ -282,6 +287,24 @@ def compare_files(session, folder):
             yield f"{name} differs from the recorded one"
 
 
+def compare_pages(session, folder):
+    """The nodes in the page that was saved, and the recorded ones."""
+    if session.name != VIEWER:
+        return
+    recorded = json.loads((session.folder / PAYLOAD).read_text())
+    page = json.loads(re.search(r'id="model">(.*?)</script>', (pathlib.Path(folder) / PAGE).read_text())[1])
+    expected = recorded["nodes_saved_page"]
+    for node in expected.values():
+        for value in node["inputs"] + node["outputs"]:
+            if value["name"] == WITHOUT_RANK:
+                value["shape"] = None
+    as_lines = lambda value: json.dumps(value, indent=1).splitlines()
+    yield from difflib.unified_diff(as_lines(expected), as_lines(page["nodes"]), "recorded nodes", "this build's", lineterm="")
+    for key, value in page["model_info"].items():
+        if recorded["model_info"][key] != value:
+            yield f"{key} is {value}, recorded {recorded['model_info'][key]}"
+
+
 def without(lines, patterns, problems, whose):
     """The lines but for those that match; each pattern has to match one."""
     for pattern in patterns:
@@ -303,6 +326,7 @@ def replay(session, binary, data):
         result = run(session.command, folder)
         problems = list(compare_reports(session, folder, data)) if session.name.startswith("lint") else []
         problems += compare_files(session, folder)
+        problems += compare_pages(session, folder)
     status = STATUS.get(session.name, session.status)
     if result.returncode != status:
         problems.append(f"exit code {result.returncode} instead of {status}\n{result.stderr}")

@@ -92,8 +92,6 @@ constexpr Unavailable kTensorRtModels[] = {
     {"--enable-uint8-asymmetric-quantization-dla", kNone},
 };
 
-constexpr Unavailable kViewer[] = {{"--visual", kNone}, {"--visual-port", kOne}, {"--save-visual", kOne}};
-
 constexpr Unavailable kFormats[] = {{"--tensor-formats", kMany},
                                     {"--all-tensor-formats", kMany},
                                     {"--direct-io", kNone},
@@ -134,7 +132,6 @@ constexpr Reason kConvertReasons[] = {
 };
 
 constexpr Reason kInspectReasons[] = {
-    {kViewer, "this build has no viewer of models. --show layers attrs prints them, --json saves them."},
     {kTensorFlowGraphs, "this build reads ONNX models only. Convert the model to ONNX first."},
     {kTensorRtModels,
      "it says how TensorRT is to see the model, and this build shows ONNX models as they are."},
