@@ -113,6 +113,9 @@ std::vector<std::string> rows_and_moves() {
               "a, b = Split <axis = 2> (x, parts) r = Slice (x, back, lowest, last, minus)"),
       network("(float[3,4,2] x, int64[2,2] i, int32[3] j) => (float[3,2,2,2] y, float[3,4,2] z)", {},
               "y = Gather <axis = 1> (x, i) z = Gather <axis = 0> (x, j)"),
+      network("(float[3,4] x, int64[3,2] i, int64[2,2] t, float[2] u) => (float[3,2] y, float[2] g, float[3,4] e, float[3,4] n)", {},
+              "y = GatherElements <axis = 1> (x, i) g = GatherND (x, t) e = ScatterElements <axis = 1> (x, i, y) "
+              "n = ScatterND (x, t, u)"),
       network("(float[2,3,2] x) => (float[3,3,5] y)", {"int64[6] p = {0, 0, 1, 1, 0, 2}", "float v = {7}"}, "y = Pad (x, p, v)"),
       network("(float[1,8,3,3] x) => (float[1,8,6,6] y, float[1,8,5,4] z)",
               {"float[4] s = {1, 1, 2, 2}", "int64[4] n = {1, 8, 5, 4}", weight("w", {8, 8, 1, 1})},
