@@ -8,4 +8,4 @@
 #endif
 
 /// Before a loop over registers of a tile: without it their array stays in memory.
-#define ASSAY_UNROLL _Pragma("GCC unroll 8")
+#define ASSAY_UNROLL _Pragma("GCC unroll 16")

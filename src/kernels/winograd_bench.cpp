@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/panel/panel_product.h"
+#include "kernels/winograd/point_product.h"
 #include "kernels/winograd/winograd.h"
 
 namespace assay::kernels {
@@ -22,23 +22,22 @@ void BM_Winograd(benchmark::State& state) {
                        .pad_left = 1,
                        .m = m};
   const PanelMatrix matrix{c, c, PanelType::kFloat32};
+  const int64_t row = c + 16, left = block * row + 16, sum = block * 64 + 16;  // no sets of a cache are shared
   std::vector<float> weights(static_cast<size_t>(s.points() * matrix.bytes() / 4), 0.5F),
       x(static_cast<size_t>(extent * extent * c), 1), y(x.size() + static_cast<size_t>(16 * c)),
-      a(static_cast<size_t>(s.points() * block * c)), sums(a.size());
+      a(static_cast<size_t>(s.points() * left)), sums(static_cast<size_t>(s.points() * sum));
   std::vector<uint8_t> special(static_cast<size_t>(block));
   for (auto _ : state)
     for (int64_t first = 0; first < s.tiles(); first += block) {
       const int64_t count = std::min(block, s.tiles() - first);
-      transform_winograd_inputs(s, x.data(), first, count, a.data(), special.data());
+      transform_winograd_inputs(s, x.data(), first, count, {a.data(), row, left}, special.data());
       for (int64_t column = 0; column < c; column += 64) {
         const int64_t columns = std::min<int64_t>(64, c - column);
         for (int64_t p = 0; p < s.points(); ++p)
-          panel_product(matrix, reinterpret_cast<const char*>(weights.data()) + p * matrix.bytes(),
-                        column / 16, columns / 16, a.data() + p * count * c, c, count, nullptr,
-                        sums.data() + p * count * columns, columns);
+          point_product(matrix, weights.data() + p * matrix.bytes() / 4, column / 16, columns / 16,
+                        a.data() + p * left, row, count, sums.data() + p * sum, columns);
         for (int64_t t = 0; t < count; ++t)
-          transform_winograd_outputs(m, sums.data() + t * columns, count * columns, columns, nullptr,
-                                     y.data(), columns);
+          transform_winograd_outputs(m, sums.data() + t * columns, sum, columns, nullptr, y.data(), columns);
       }
     }
   state.counters["GFLOP/s of the direct form"] = benchmark::Counter(

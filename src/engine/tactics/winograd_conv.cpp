@@ -1,6 +1,6 @@
 // Convolution by 3x3 windows with stride 1 after Winograd, channels last: fewer multiplications for more
-// rounding. Tiles of 2x2 stay within what a plain sum is expected to err; those of 4x4 do not, so they need
-// leave. Infinities and NaN would spread over a tile, so tiles that hold some are computed as they are
+// rounding. Tiles of 2x2 stay within what a plain sum is expected to err; those of 4x4 do where so many
+// channels are summed up that the sums' own rounding outweighs that of the transforms. Infinities and NaN would spread over a tile, so tiles that hold some are computed as they are
 // defined.
 #include "kernels/winograd/winograd.h"
 
@@ -13,6 +13,7 @@
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
 #include "kernels/image_rows.h"
+#include "kernels/winograd/point_product.h"
 
 namespace assay::engine::tactic_winograd_conv {
 namespace {
@@ -24,6 +25,8 @@ constexpr std::string_view kOperators[] = {"Conv"};
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
 constexpr int64_t kLeftBytes = 320 << 10, kSumBytes = 192 << 10;
 constexpr int64_t kMostTiles = 48;
+/// From so many channels on tiles of 4x4 stay within what a plain sum is expected to err (docs/engine.md).
+constexpr int64_t kChannelsForLargeTiles = 64;
 
 bool all_are(const std::vector<int64_t>& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
@@ -59,22 +62,31 @@ ProductSize product_of(const WinogradSize& size) {
 }
 kernels::PanelMatrix matrix_of(const WinogradSize& size) { return {size.out_channels, size.in_channels}; }
 
+/// Rows of the transformed tiles lie so that those of a tile of sums do not share sets of a cache.
+int64_t left_stride(const WinogradSize& size) { return size.in_channels + ProductTiles::kColumns; }
+int64_t left_point_stride(const WinogradSize& size, int64_t tiles) {
+  return tiles * left_stride(size) + ProductTiles::kColumns;
+}
 /// Beside transformed tiles, gathered rows have room for the marks of special tiles, and for the plain rows
 /// of one tile.
 int64_t marks_at(const WinogradSize& size, int64_t tiles) {
-  return tiles * size.points() * size.in_channels * 4;
+  return size.points() * left_point_stride(size, tiles) * 4;
 }
 int64_t plain_rows_at(const WinogradSize& size, int64_t tiles) {
   return static_cast<int64_t>(align_up(static_cast<size_t>(marks_at(size, tiles) + tiles)));
 }
+/// Of the sums of one point: they do not share sets of a cache either.
+int64_t sum_point_stride(int64_t tiles, int64_t columns) { return tiles * columns + ProductTiles::kColumns; }
 
 ProductTiles tiles_of(const WinogradSize& size, int threads) {
-  const int64_t row_bytes = size.points() * size.in_channels * 4;
+  const int64_t row_bytes = size.points() * left_stride(size) * 4;
   ProductTiles t = product_tiles(product_of(size), row_bytes,
                                  std::clamp(kLeftBytes / row_bytes, ProductTiles::kRows, kMostTiles), threads,
                                  size.points(), kSumBytes);
   t.left_bytes = static_cast<int64_t>(
       align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * 9 * size.in_channels * 4)));
+  t.sum_bytes = static_cast<int64_t>(
+      align_up(static_cast<size_t>(size.points() * sum_point_stride(t.rows, t.columns) * 4)));
   return t;
 }
 
@@ -122,8 +134,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
   for (const int64_t m : {2, 4}) {
     const WinogradSize size = size_of(conv, m);
     const kernels::PanelMatrix matrix = matrix_of(size);
-    Candidate& b = proposals.add(fmt::format("{0}x{0}", m),
-                                 m == 2 ? NumericsClass::kReassociated : NumericsClass::kLowered);
+    Candidate& b = proposals.add(fmt::format("{0}x{0}", m), m == 2 || conv.in_channels >= kChannelsForLargeTiles
+                                                                ? NumericsClass::kReassociated
+                                                                : NumericsClass::kLowered);
     b.add_input(p.node().input(0), Layout::channels_last());
     const UnalignedTensor& weights = *p.input_constant(1);
     b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),
@@ -159,21 +172,23 @@ class WinogradKernel final : public TiledProduct {
  private:
   const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                      void* scratch) const noexcept override {
-    kernels::transform_winograd_inputs(winograd_, static_cast<const float*>(args.inputs[0]), first, count,
-                                       static_cast<float*>(scratch),
-                                       static_cast<uint8_t*>(scratch) + marks_at(winograd_, count));
+    kernels::transform_winograd_inputs(
+        winograd_, static_cast<const float*>(args.inputs[0]), first, count,
+        {static_cast<float*>(scratch), left_stride(winograd_), left_point_stride(winograd_, count)},
+        static_cast<uint8_t*>(scratch) + marks_at(winograd_, count));
     return scratch;
   }
 
   void compute(const KernelArgs& args, const Tile& tile) const noexcept override {
-    const int64_t c = winograd_.in_channels, m = winograd_.m, point_stride = tile.rows * tile.stride;
+    const int64_t m = winograd_.m, point_stride = sum_point_stride(tile.rows, tile.stride);
     auto* const sums = static_cast<float*>(tile.sums);
     for (int64_t p = 0; p < winograd_.points(); ++p)
-      kernels::panel_product(matrix_, static_cast<const char*>(args.inputs[1]) + p * matrix_.bytes(),
-                             tile.column / kernels::kPanelColumns,
-                             (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns,
-                             static_cast<const float*>(tile.left) + p * tile.rows * c, c, tile.rows, nullptr,
-                             sums + p * point_stride, tile.stride);
+      kernels::point_product(
+          matrix_, static_cast<const float*>(args.inputs[1]) + p * (matrix_.bytes() / 4),
+          tile.column / kernels::kPanelColumns,
+          (tile.columns + kernels::kPanelColumns - 1) / kernels::kPanelColumns,
+          static_cast<const float*>(tile.left) + p * left_point_stride(winograd_, tile.rows),
+          left_stride(winograd_), tile.rows, sums + p * point_stride, tile.stride);
     const float* const bias =
         args.inputs[2] == nullptr ? nullptr : static_cast<const float*>(args.inputs[2]) + tile.column;
     // The spare memory is as large as all sums: a tile of results fits, and its rows after the epilogue.
@@ -237,7 +252,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "winograd_conv",
     .summary = "3x3 convolution with stride 1 after Winograd, channels last",
-    .version = 2,
+    .version = 3,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -4,109 +4,153 @@
 #include <array>
 #include <vector>
 
+#include "kernels/panel/panel_product.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/winograd/winograd.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#ifndef ASSAY_KERNELS_WINOGRAD_POINTS_
+#define ASSAY_KERNELS_WINOGRAD_POINTS_
+namespace assay::kernels {
+
+/// Tiles of 4x4 results are interpolated at 0, +-a, +-b and infinity. The usual points, 1 and 2, magnify rounding
+/// errors twice as much: these were found by trying all pairs of eighths for the least magnification of the
+/// products' errors, sum of A^T squared times the squared lengths of the rows of B^T and G (B. Barabasz et al.,
+/// Error Analysis and Improving the Accuracy of Winograd Convolution, ACM TOMS 46(4), 2020, show why points
+/// matter). Both and their squares are exact in float32.
+inline constexpr double kA = 5.0 / 8, kB = 3.0 / 2, kA2 = kA * kA, kB2 = kB * kB;
+
+}  // namespace assay::kernels
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using F = hn::CappedTag<float, kWinogradChannels>;
-using V = hn::Vec<F>;
-inline constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(F()));
-
-HWY_INLINE V times(float a, V x) { return hn::Mul(hn::Set(F(), a), x); }
-HWY_INLINE V plus_times(V y, float a, V x) { return hn::MulAdd(hn::Set(F(), a), x, y); }
+template <class V>
+HWY_INLINE V times(double a, V x) {
+  return hn::Mul(hn::Set(hn::DFromV<V>(), static_cast<float>(a)), x);
+}
+template <class V>
+HWY_INLINE V plus_times(V y, double a, V x) {
+  return hn::MulAdd(hn::Set(hn::DFromV<V>(), static_cast<float>(a)), x, y);
+}
 
 /// t = B^T d
+template <class V>
 HWY_INLINE void transform_input(const V (&d)[4], V (&t)[4]) {
   t[0] = hn::Sub(d[0], d[2]);
   t[1] = hn::Add(d[1], d[2]);
   t[2] = hn::Sub(d[2], d[1]);
   t[3] = hn::Sub(d[1], d[3]);
 }
+template <class V>
 HWY_INLINE void transform_input(const V (&d)[6], V (&t)[6]) {
-  const V a = plus_times(d[4], -4, d[2]), b = plus_times(d[3], -4, d[1]);
-  const V c = hn::Sub(d[4], d[2]), e = times(2, hn::Sub(d[3], d[1]));
-  t[0] = plus_times(plus_times(d[4], -5, d[2]), 4, d[0]);
-  t[1] = hn::Add(a, b);
-  t[2] = hn::Sub(a, b);
-  t[3] = hn::Add(c, e);
-  t[4] = hn::Sub(c, e);
-  t[5] = plus_times(plus_times(d[5], -5, d[3]), 4, d[1]);
+  const V even_a = plus_times(d[4], -kB2, d[2]), odd_a = plus_times(d[3], -kB2, d[1]);
+  const V even_b = plus_times(d[4], -kA2, d[2]), odd_b = plus_times(d[3], -kA2, d[1]);
+  t[0] = plus_times(plus_times(d[4], -(kA2 + kB2), d[2]), kA2 * kB2, d[0]);
+  t[1] = plus_times(even_a, kA, odd_a);
+  t[2] = plus_times(even_a, -kA, odd_a);
+  t[3] = plus_times(even_b, kB, odd_b);
+  t[4] = plus_times(even_b, -kB, odd_b);
+  t[5] = plus_times(plus_times(d[5], -(kA2 + kB2), d[3]), kA2 * kB2, d[1]);
 }
 
 /// y = A^T s
+template <class V>
 HWY_INLINE void transform_output(const V (&s)[4], V (&y)[2]) {
   y[0] = hn::Add(s[0], hn::Add(s[1], s[2]));
   y[1] = hn::Sub(hn::Sub(s[1], s[2]), s[3]);
 }
+template <class V>
 HWY_INLINE void transform_output(const V (&s)[6], V (&y)[4]) {
-  const V a = hn::Add(s[1], s[2]), b = hn::Sub(s[1], s[2]);
-  const V c = hn::Add(s[3], s[4]), d = hn::Sub(s[3], s[4]);
-  y[0] = hn::Add(s[0], hn::Add(a, c));
-  y[1] = plus_times(b, 2, d);
-  y[2] = plus_times(a, 4, c);
-  y[3] = hn::Add(plus_times(b, 8, d), s[5]);
+  const V even_a = hn::Add(s[1], s[2]), odd_a = hn::Sub(s[1], s[2]);
+  const V even_b = hn::Add(s[3], s[4]), odd_b = hn::Sub(s[3], s[4]);
+  y[0] = hn::Add(s[0], hn::Add(even_a, even_b));
+  y[1] = plus_times(times(kB, odd_b), kA, odd_a);
+  y[2] = plus_times(times(kB2, even_b), kA2, even_a);
+  y[3] = plus_times(plus_times(s[5], kB2 * kB, odd_b), kA2 * kA, odd_a);
 }
 
+/// The pixels of a tile; those outside the image are null.
+template <int64_t kSide>
+struct TilePixels {
+  const float* at[kSide * kSide];
+  bool all_inside;
+};
+
 template <int64_t M>
-void input_tiles(const WinogradSize& size, const float* x, int64_t first, int64_t count, float* matrices,
-                 uint8_t* has_special) {
+TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t tile) {
   constexpr int64_t kSide = M + 2;
-  const F f;
-  const int64_t c = size.in_channels, point_stride = count * c;
-  for (int64_t t = 0; t < count; ++t) {
-    const int64_t column = (first + t) % size.tile_columns(),
-                  row = (first + t) / size.tile_columns() % size.tile_rows(),
-                  image = (first + t) / size.tile_columns() / size.tile_rows();
-    const int64_t top = row * M - size.pad_top, left = column * M - size.pad_left;
-    const float* pixels[kSide * kSide];  // null: padding
-    for (int64_t i = 0; i < kSide; ++i)
-      for (int64_t j = 0; j < kSide; ++j) {
-        const bool inside =
-            top + i >= 0 && top + i < size.in_height && left + j >= 0 && left + j < size.in_width;
-        pixels[i * kSide + j] =
-            inside ? x + ((image * size.in_height + top + i) * size.in_width + left + j) * c : nullptr;
-      }
-    float* const to = matrices + t * c;
-    V special = hn::Zero(f);  // 0 times all numbers
-    for (int64_t k = 0; k < c; k += kLanes) {
-      V columns[kSide][kSide];
-      for (int64_t j = 0; j < kSide; ++j) {
-        V d[kSide], transformed[kSide];
-        ASSAY_UNROLL
-        for (int64_t i = 0; i < kSide; ++i) {
-          const float* p = pixels[i * kSide + j];
-          d[i] = p == nullptr ? hn::Zero(f) : hn::LoadU(f, p + k);
-          special = hn::MulAdd(d[i], hn::Zero(f), special);
-        }
-        transform_input(d, transformed);
-        ASSAY_UNROLL
-        for (int64_t i = 0; i < kSide; ++i) columns[i][j] = transformed[i];
-      }
-      for (int64_t i = 0; i < kSide; ++i) {
-        V transformed[kSide];
-        transform_input(columns[i], transformed);
-        ASSAY_UNROLL
-        for (int64_t j = 0; j < kSide; ++j)
-          hn::StoreU(transformed[j], f, to + (i * kSide + j) * point_stride + k);
-      }
+  const int64_t column = tile % size.tile_columns(), row = tile / size.tile_columns() % size.tile_rows(),
+                image = tile / size.tile_columns() / size.tile_rows();
+  const int64_t top = row * M - size.pad_top, left = column * M - size.pad_left;
+  TilePixels<kSide> pixels{
+      {}, top >= 0 && left >= 0 && top + kSide <= size.in_height && left + kSide <= size.in_width};
+  for (int64_t i = 0; i < kSide; ++i)
+    for (int64_t j = 0; j < kSide; ++j) {
+      const bool inside = top + i >= 0 && top + i < size.in_height && left + j >= 0 && left + j < size.in_width;
+      pixels.at[i * kSide + j] =
+          inside ? x + ((image * size.in_height + top + i) * size.in_width + left + j) * size.in_channels
+                 : nullptr;
     }
-    has_special[t] = hn::AllTrue(f, hn::Eq(special, hn::Zero(f))) ? 0 : 1;
+  return pixels;
+}
+
+/// Transforms one tile, row by row of its points; true where all numbers are finite. An infinity or NaN shows
+/// in the first or last point of its row and column: between them these use every number of the tile.
+template <class D, bool kInside, int64_t kSide>
+bool transform_tile(D f, const TilePixels<kSide>& pixels, int64_t channels, float* to, int64_t point_stride) {
+  using V = hn::Vec<D>;
+  V special = hn::Zero(f);  // 0 times numbers
+  for (int64_t k = 0; k < channels; k += static_cast<int64_t>(hn::Lanes(f))) {
+    V columns[kSide][kSide];
+    for (int64_t j = 0; j < kSide; ++j) {
+      V d[kSide], transformed[kSide];
+      ASSAY_UNROLL
+      for (int64_t i = 0; i < kSide; ++i) {
+        const float* p = pixels.at[i * kSide + j];
+        d[i] = kInside || p != nullptr ? hn::LoadU(f, p + k) : hn::Zero(f);
+      }
+      transform_input(d, transformed);
+      ASSAY_UNROLL
+      for (int64_t i = 0; i < kSide; ++i) columns[i][j] = transformed[i];
+    }
+    for (int64_t i = 0; i < kSide; ++i) {
+      V transformed[kSide];
+      transform_input(columns[i], transformed);
+      if (i == 0 || i == kSide - 1)
+        special = hn::MulAdd(hn::Add(transformed[0], transformed[kSide - 1]), hn::Zero(f), special);
+      ASSAY_UNROLL
+      for (int64_t j = 0; j < kSide; ++j)
+        hn::StoreU(transformed[j], f, to + (i * kSide + j) * point_stride + k);
+    }
+  }
+  return hn::AllTrue(f, hn::Eq(special, hn::Zero(f)));
+}
+
+template <int64_t M, class D>
+void input_tiles(D f, const WinogradSize& size, const float* x, int64_t first, int64_t count,
+                 WinogradMatrices to, uint8_t* has_special) {
+  for (int64_t t = 0; t < count; ++t) {
+    const auto pixels = pixels_of<M>(size, x, first + t);
+    float* const row = to.data + t * to.row_stride;
+    const bool finite = pixels.all_inside
+                            ? transform_tile<D, true>(f, pixels, size.in_channels, row, to.point_stride)
+                            : transform_tile<D, false>(f, pixels, size.in_channels, row, to.point_stride);
+    has_special[t] = finite ? 0 : 1;
   }
 }
 
-template <int64_t M>
-void output_tile(const float* sums, int64_t point_stride, int64_t columns, const float* bias, float* y,
+template <int64_t M, class D>
+void output_tile(D f, const float* sums, int64_t point_stride, int64_t columns, const float* bias, float* y,
                  int64_t pixel_stride) {
+  using V = hn::Vec<D>;
   constexpr int64_t kSide = M + 2;
-  const F f;
-  for (int64_t k = 0; k < columns; k += kLanes) {
+  for (int64_t k = 0; k < columns; k += static_cast<int64_t>(hn::Lanes(f))) {
     V rows[M][kSide];
     for (int64_t j = 0; j < kSide; ++j) {
       V s[kSide], transformed[M];
@@ -127,16 +171,27 @@ void output_tile(const float* sums, int64_t point_stride, int64_t columns, const
   }
 }
 
-void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int64_t count, float* matrices,
-                    uint8_t* has_special) {
-  size.m == 2 ? input_tiles<2>(size, x, first, count, matrices, has_special)
-              : input_tiles<4>(size, x, first, count, matrices, has_special);
+/// Calls with the widest vectors of which `channels` has a whole number.
+template <class Call>
+void with_vectors(int64_t channels, const Call& call) {
+  channels % kPanelColumns == 0 ? call(hn::CappedTag<float, kPanelColumns>())
+                                : call(hn::CappedTag<float, kWinogradChannels>());
+}
+
+void input_tiles_of(const WinogradSize& size, const float* x, int64_t first, int64_t count,
+                    WinogradMatrices matrices, uint8_t* has_special) {
+  with_vectors(size.in_channels, [&](auto f) {
+    size.m == 2 ? input_tiles<2>(f, size, x, first, count, matrices, has_special)
+                : input_tiles<4>(f, size, x, first, count, matrices, has_special);
+  });
 }
 
 void output_tile_of(int64_t m, const float* sums, int64_t point_stride, int64_t columns, const float* bias,
                     float* y, int64_t pixel_stride) {
-  m == 2 ? output_tile<2>(sums, point_stride, columns, bias, y, pixel_stride)
-         : output_tile<4>(sums, point_stride, columns, bias, y, pixel_stride);
+  with_vectors(columns, [&](auto f) {
+    m == 2 ? output_tile<2>(f, sums, point_stride, columns, bias, y, pixel_stride)
+           : output_tile<4>(f, sums, point_stride, columns, bias, y, pixel_stride);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -153,11 +208,13 @@ namespace {
 
 /// G of the transform: rows of points, columns of taps.
 constexpr double kWeights2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-constexpr double kWeights4[6][3] = {{1.0 / 4, 0, 0},
-                                    {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                    {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                    {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                    {1.0 / 24, -1.0 / 12, 1.0 / 6},
+/// Of the points a and -a, whose product with the distances to b and -b is `kNearA`; and of b.
+constexpr double kNearA = 2 * kA2 * (kA2 - kB2), kNearB = 2 * kB2 * (kB2 - kA2);
+constexpr double kWeights4[6][3] = {{1 / (kA2 * kB2), 0, 0},
+                                    {1 / kNearA, kA / kNearA, kA2 / kNearA},
+                                    {1 / kNearA, -kA / kNearA, kA2 / kNearA},
+                                    {1 / kNearB, kB / kNearB, kB2 / kNearB},
+                                    {1 / kNearB, -kB / kNearB, kB2 / kNearB},
                                     {0, 0, 1}};
 
 /// Weights from transformed ones along an axis: each tap is the difference of two points, or a multiple of
@@ -167,7 +224,10 @@ struct TapSource {
   float factors[2];
 };
 constexpr TapSource kTaps2[3] = {{{0, 0}, {1, 0}}, {{1, 2}, {1, -1}}, {{3, 3}, {1, 0}}};
-constexpr TapSource kTaps4[3] = {{{0, 0}, {4, 0}}, {{2, 1}, {3, -3}}, {{5, 5}, {1, 0}}};
+constexpr auto kHalfNearA = static_cast<float>(kNearA / (2 * kA));
+constexpr TapSource kTaps4[3] = {{{0, 0}, {static_cast<float>(kA2 * kB2), 0}},
+                                 {{1, 2}, {kHalfNearA, -kHalfNearA}},
+                                 {{5, 5}, {1, 0}}};
 
 }  // namespace
 
@@ -222,7 +282,7 @@ void transform_winograd_weights(const WinogradSize& size, const float* weights, 
 }
 
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                               float* matrices, uint8_t* has_special) noexcept {
+                               WinogradMatrices matrices, uint8_t* has_special) noexcept {
   HWY_DYNAMIC_DISPATCH(input_tiles_of)(size, x, first, count, matrices, has_special);
 }
 

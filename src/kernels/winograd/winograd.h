@@ -41,11 +41,17 @@ void convolve_plainly(const WinogradSize& size, const float* matrices, int64_t r
                       int64_t point_stride, int64_t count, const float* rows, int64_t number_of_rows,
                       const float* bias, float* sums, int64_t stride) noexcept;
 
+/// points() matrices, a row for each tile.
+struct WinogradMatrices {
+  float* data;
+  int64_t row_stride, point_stride;
+};
+
 /// Tiles [first, first + count), counted over all images in row-major order, as points() matrices [count,
-/// in_channels]. has_special[t]: 1 where a tile holds an infinity or NaN, which the transformation would
-/// spread over all of its results; else 0.
+/// in_channels]. has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too large to be
+/// transformed, which would spread over all of its results; else 0.
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
-                               float* matrices, uint8_t* has_special) noexcept;
+                               WinogradMatrices matrices, uint8_t* has_special) noexcept;
 
 /// The m rows of m pixels of one tile, `columns` channels each, from points() matrices of sums: the tile's
 /// row of each lies at sums + point * point_stride. Pixel (i, j) goes to y + (i * m + j) * columns. `bias`
