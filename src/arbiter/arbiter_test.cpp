@@ -355,22 +355,27 @@ TEST(Arbiter, SomeEqualAddendsRoundWithABias) {
 /// Beside a large number a fast convolution may err by units of that, also where its own window holds only
 /// small ones.
 TEST(Arbiter, FastConvolutionsRoundByTheLargestNumberNearby) {
-  TestModel m;
-  const auto model = m.with_outputs(
-      {m.node("Conv", "y", {m.input("x", {1, 4, 8, 8}), m.constant("w", random_floats({2, 4, 3, 3}, 1))})});
-  Tensor x = random_floats({1, 4, 8, 8}, 2, -1e-3F, 1e-3F);
-  x.mutable_data<float>()[3] =
-      100;  // at column 3 of row 0: the window at (0, 4) does not hold it, its tile may
-  const Tensor exact = to_float64(observe(model, {x})[0].second[0]);
-  const auto verdict = [&](int64_t at, double error) {
-    Tensor y = convert(exact, DType::kFloat32);
-    y.mutable_data<float>()[at] = static_cast<float>(exact.data<double>()[at] + error);
-    return judge(model, {x}, {{"y", y}}).outputs[0];
-  };
-  EXPECT_EQ(verdict(4, 1e-5).verdict, Verdict::kRounding);
-  EXPECT_NE(verdict(4, 1e-5).note.find("Winograd"), std::string::npos);
-  EXPECT_EQ(verdict(4, 1e-3).verdict, Verdict::kWrong);
-  EXPECT_EQ(verdict(5, 1e-5).verdict, Verdict::kWrong) << "too far away";
+  for (const int64_t channels : {4, 64}) {
+    TestModel m;
+    const auto model =
+        m.with_outputs({m.node("Conv", "y", {m.input("x", {1, channels, 8, 8}),
+                                             m.constant("w", random_floats({2, channels, 3, 3}, 1))})});
+    Tensor x = random_floats({1, channels, 8, 8}, 2, -1e-3F, 1e-3F);
+    x.mutable_data<float>()[3] =
+        100;  // at column 3 of row 0: the window at (0, 4) does not hold it, its tile may
+    const Tensor exact = to_float64(observe(model, {x})[0].second[0]);
+    const auto verdict = [&](int64_t at, double error) {
+      Tensor y = convert(exact, DType::kFloat32);
+      y.mutable_data<float>()[at] = static_cast<float>(exact.data<double>()[at] + error);
+      return judge(model, {x}, {{"y", y}}).outputs[0];
+    };
+    EXPECT_EQ(verdict(4, 1e-5).verdict, Verdict::kRounding);
+    EXPECT_NE(verdict(4, 1e-5).note.find("Winograd"), std::string::npos);
+    EXPECT_EQ(verdict(4, 1e-3).verdict, Verdict::kWrong);
+    // Two columns away from the large number: only tiles of 4x4 hold both.
+    EXPECT_EQ(verdict(5, 1e-5).verdict, channels == 4 ? Verdict::kWrong : Verdict::kRounding);
+    EXPECT_EQ(verdict(24, 1e-5).verdict, Verdict::kWrong) << "too far away";
+  }
 }
 
 /// A large addend at the beginning, and its opposite at the end: every sum in between is rounded by units of

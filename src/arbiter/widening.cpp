@@ -126,6 +126,10 @@ bool has_tiles(const Node& n, const Tensor& weights) {
   return wide && all_ones("strides") && all_ones("dilations");
 }
 
+/// From so many channels on tiles of 4x4 results err no more than a plain sum (docs/engine.md): they hold numbers up
+/// to three beside a result's window.
+constexpr int64_t kChannelsOfLargeTiles = 64;
+
 }  // namespace
 
 void widen_for_uneven(const Trial& trial, double u, Explained& explained) {
@@ -172,8 +176,9 @@ bool widen_for_winograd(const Trial& trial, double u, Explained& explained) {
       !has_tiles(trial.node(), inputs[1]))
     return false;
   std::vector<Tensor> changed = inputs;
+  const int reach = inputs[1].dim(1) >= kChannelsOfLargeTiles ? 3 : 1;
   for (size_t d = 2; d < changed[0].shape().size(); ++d)
-    if (inputs[1].dim(d) > 1) changed[0] = largest_nearby(changed[0], d);
+    for (int i = 0; inputs[1].dim(d) > 1 && i < reach; ++i) changed[0] = largest_nearby(changed[0], d);
   for (Tensor& t : changed)
     if (t.defined() && t.dtype() == DType::kFloat64)
       t = map_elements<double>(t, [](double x) { return std::abs(x); });
