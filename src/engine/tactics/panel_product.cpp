@@ -19,9 +19,15 @@ kernels::PanelType panel_type(DType dtype) {
 /// Of rows in bfloat16: pairs are multiplied.
 int64_t narrow_length(int64_t k) { return k + k % 2; }
 
+/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a cache.
+constexpr int64_t kMostLyingRows = 256;
+constexpr int64_t kPanelSumBytes = 64 << 10;
+
 ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
+  if (!gathered && !rounds)
+    return product_tiles(size, 0, kMostLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
   const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
-  return product_tiles(size, gathered || rounds ? row_bytes : 0,
+  return product_tiles(size, row_bytes,
                        std::clamp(kPanelLeftBytes / row_bytes, kLeastPanelRows, kMostPanelRows), threads);
 }
 
