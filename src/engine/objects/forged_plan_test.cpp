@@ -164,6 +164,9 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
 }
 
 TEST_F(ForgedPlans, RowsThatAreNotThere) {
+  // Found by fuzzing: a number to pad with that is left out.
+  const std::string pad = network("(float[2,3] x, float v) => (float[2,4] y)", "int64[4] p = {0, 0, 0, 1}", "y = Pad (x, p, v)");
+  EXPECT_EQ(forged(pad, "pad", [](Plan&, Step& s) { s.inputs.at(1) = -1; }), "it runs");
   const std::string attention =
       network("(float[1,2,3,4] q, float[1,2,4,5] k, float[1,2,5,4] v, float[3,5] m) => (float[1,2,3,4] y)", zeros("1", 1),
               "a = MatMul (q, k) b = Add (a, m) c = Softmax <axis = -1> (b) y = MatMul (c, v)");
