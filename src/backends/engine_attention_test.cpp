@@ -79,11 +79,13 @@ TEST_F(EngineAttentionTest, WithKeysThatArePastAndRepeated) {
   const auto repeated = [&](Value* past, Value* fresh) {
     Value* all = op("Concat", {past, fresh}, {{"axis", int64_t{2}}});
     output(all);
-    Value* more = op("Expand", {op("Unsqueeze", {all, ints({2})}), ints({kBatch, kGroups, kAll / kGroups, kKeys + 1, kSize})});
+    Value* more = op("Expand", {op("Unsqueeze", {all, ints({2})}),
+                                ints({kBatch, kGroups, kAll / kGroups, kKeys + 1, kSize})});
     return reshape(more, {kBatch, kAll, kKeys + 1, kSize});
   };
   Value *keys = repeated(past_k, k), *values = repeated(past_v, v);
-  Value* scores = op("MatMul", {op("Mul", {q, scalar(0.6F)}), op("Mul", {transpose(keys, {0, 1, 3, 2}), scalar(0.6F)})});
+  Value* scores =
+      op("MatMul", {op("Mul", {q, scalar(0.6F)}), op("Mul", {transpose(keys, {0, 1, 3, 2}), scalar(0.6F)})});
   output(op("MatMul", {softmax(scores), values}));
   expect_attention(3);  // two concatenations
 }
@@ -109,7 +111,8 @@ TEST_F(EngineAttentionTest, OfMatrices) {
 }
 
 TEST_F(EngineAttentionTest, OverManyKeysAndRows) {
-  Value *q = input("q", {1, 2, 101, 20}), *k = input("k", {1, 2, 20, 1203}), *v = input("v", {1, 2, 1203, 33});
+  Value *q = input("q", {1, 2, 101, 20}), *k = input("k", {1, 2, 20, 1203}),
+        *v = input("v", {1, 2, 1203, 33});
   Value* mask = input("m", {101, 1203});
   output(op("MatMul", {softmax(op("Add", {mask, op("MatMul", {q, k})})), v}));
   expect_attention(1);
@@ -127,7 +130,8 @@ TEST_F(EngineAttentionTest, OfTheStandardsOperator) {
     const std::string n = std::to_string(causal);
     Value *q = input("q" + n, {kBatch, kQueries, 4 * kSize}), *k = input("k" + n, {kBatch, kKeys, 2 * kSize}),
           *v = input("v" + n, {kBatch, kKeys, 2 * kSize});
-    output(op("Attention", {q, k, v}, {{"q_num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}, {"is_causal", causal}}));
+    output(op("Attention", {q, k, v},
+              {{"q_num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}, {"is_causal", causal}}));
   }
   expect_attention(2, 2);
 }
@@ -137,7 +141,8 @@ TEST_F(EngineAttentionTest, NotWhereItsScoresAreWanted) {
   for (int i = 0; i < 3; ++i) {
     const std::string n = std::to_string(i);
     Value *q = input("q" + n, {2, 4, 8}), *k = input("k" + n, {2, 8, 5}), *v = input("v" + n, {2, 5, 8});
-    Value *scores = op("MatMul", {q, k}), *scaled = op("Mul", {scores, scalar(0.5F)}), *shares = softmax(scaled);
+    Value *scores = op("MatMul", {q, k}), *scaled = op("Mul", {scores, scalar(0.5F)}),
+          *shares = softmax(scaled);
     output(op("MatMul", {shares, v}));
     output(i == 0 ? scores : i == 1 ? scaled : shares);
   }

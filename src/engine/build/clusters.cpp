@@ -69,8 +69,8 @@ class Finder {
 
   /// As one region, or as the clusters that its nodes would be by themselves.
   void add_attention(const Node& softmax) {
-    std::optional<AttentionForm> form =
-        find_attention(softmax, context_, [&](const Node& n) { return &n.graph() == &graph_ && is_free(&n); });
+    std::optional<AttentionForm> form = find_attention(
+        softmax, context_, [&](const Node& n) { return &n.graph() == &graph_ && is_free(&n); });
     if (!form) return;
     std::vector<const Node*> nodes = form->nodes;
     std::sort(nodes.begin(), nodes.end(),
@@ -215,8 +215,7 @@ class Finder {
   /// A producer may join when nothing outside needs its result and it covers the same domain.
   bool may_join(const Growth& g, const Value* v, const Shape& domain) const {
     const Node* p = v->producer();
-    if (p == nullptr || g.nodes.contains(p) || !is_free(p) || context_.is_pinned(v) ||
-        &p->graph() != &graph_)
+    if (p == nullptr || g.nodes.contains(p) || !is_free(p) || context_.is_pinned(v) || &p->graph() != &graph_)
       return false;
     // The cheap question first: a value may have very many uses.
     if (v->consumers().size() > kMaxNodes || shape_of(v) != domain || !pointwise_form(*p)) return false;

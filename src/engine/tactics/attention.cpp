@@ -1,5 +1,5 @@
-// Attention in one pass over blocks of rows: the scores of all rows never lie in memory, and queries, keys, values and
-// the result are read and written where they lie, in whatever order of axes.
+// Attention in one pass over blocks of rows: the scores of all rows never lie in memory, and queries, keys,
+// values and the result are read and written where they lie, in whatever order of axes.
 #include "kernels/attention/attention.h"
 
 #include <algorithm>
@@ -44,7 +44,8 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   }
   b.add_output(problem.region().output());
   Parameters& parameters = b.step.parameters;
-  parameters.set("extents", std::vector<int64_t>{a.batch, a.heads, a.groups, a.queries, a.keys, a.size, a.value_size});
+  parameters.set("extents",
+                 std::vector<int64_t>{a.batch, a.heads, a.groups, a.queries, a.keys, a.size, a.value_size});
   parameters.set("offsets", offsets);
   parameters.set("query", numbers_of(a.query));
   parameters.set("key", numbers_of(a.key));
@@ -58,8 +59,9 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   b.step.scratch_bytes = kernels::attention_scratch(a, problem.config().threads);
   const auto pairs = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys);
   // An exponential and its kin take as long as some 16 multiplications.
-  b.estimate = estimate_seconds(pairs * (2.0 * static_cast<double>(a.size + a.value_size) + 32),
-                                4.0 * static_cast<double>(a.batch * a.groups * a.keys * (a.size + a.value_size)), 0.8);
+  b.estimate =
+      estimate_seconds(pairs * (2.0 * static_cast<double>(a.size + a.value_size) + 32),
+                       4.0 * static_cast<double>(a.batch * a.groups * a.keys * (a.size + a.value_size)), 0.8);
   return {};
 }
 
@@ -81,8 +83,9 @@ class AttentionKernel final : public Kernel {
           .result = rows(r, "result"),
           .masks = {}};
     StepReader::check(a_.heads % a_.groups == 0, "{} heads share {} heads of keys", a_.heads, a_.groups);
-    StepReader::check((a_.size == 1 || a_.query.element == 1) && (a_.value_size == 1 || a_.result.element == 1),
-                      "the elements of its queries or results lie apart");
+    StepReader::check(
+        (a_.size == 1 || a_.query.element == 1) && (a_.value_size == 1 || a_.result.element == 1),
+        "the elements of its queries or results lie apart");
     a_.query.element = a_.result.element = 1;
     const auto& offsets = r.numbers("offsets", 3, 0);
     std::copy(offsets.begin(), offsets.end(), offsets_);
@@ -92,8 +95,9 @@ class AttentionKernel final : public Kernel {
     check_result(r);
     read_masks(r);
     r.product({a_.batch, a_.heads, a_.queries, a_.keys});
-    r.product({a_.keys + kernels::kMostAttentionPadding, a_.size + a_.value_size + kernels::kMostAttentionPadding,
-               threads_, static_cast<int64_t>(sizeof(float))});
+    r.product({a_.keys + kernels::kMostAttentionPadding,
+               a_.size + a_.value_size + kernels::kMostAttentionPadding, threads_,
+               static_cast<int64_t>(sizeof(float))});
     r.check_scratch(kernels::attention_scratch(a_, threads_));
   }
 

@@ -40,7 +40,8 @@ class Search {
       : softmax_(softmax), context_(context), may_take_(may_take) {}
 
   std::optional<AttentionForm> run() {
-    if (!may_take_(softmax_) || softmax_.output(0) == nullptr || !is_f32(softmax_.output(0))) return std::nullopt;
+    if (!may_take_(softmax_) || softmax_.output(0) == nullptr || !is_f32(softmax_.output(0)))
+      return std::nullopt;
     const std::optional<Shape> shape = shape_of(softmax_.output(0));
     if (!shape || shape->rank() < 2 || shape->rank() > 4 || shape->numel() == 0) return std::nullopt;
     Chain chain;
@@ -60,7 +61,8 @@ class Search {
   /// The scale and mask of a region.
   bool begin(Chain& chain, const Shape& shape) {
     if (is_region(softmax_, kSoftmax)) {
-      if (int_attribute(softmax_, "has_mask", 0) != 0 && !add_mask({}, softmax_.input(1), shape, chain)) return false;
+      if (int_attribute(softmax_, "has_mask", 0) != 0 && !add_mask({}, softmax_.input(1), shape, chain))
+        return false;
       scale(chain, float_attribute(softmax_, "scale", 1));
       return true;
     }
@@ -111,8 +113,9 @@ class Search {
         Value* const scores = n->input(when ? 2 : 1);
         const std::optional<double> fill = scalar_of(n->input(when ? 1 : 2));
         if (!fill || shape_of(scores) != shape) continue;
-        return add_mask({.kind = AttentionMask::Kind::kHides, .when = when, .fill = static_cast<float>(*fill)},
-                        n->input(0), *shape, chain) &&
+        return add_mask(
+                   {.kind = AttentionMask::Kind::kHides, .when = when, .fill = static_cast<float>(*fill)},
+                   n->input(0), *shape, chain) &&
                go_back(scores, *n, chain);
       }
       return false;
@@ -141,14 +144,17 @@ class Search {
     const Value* v = softmax_.output(0);
     const auto next = [&](std::string_view op) -> const Node* {
       const Node* n = context_.sole_consumer(v);
-      return n != nullptr && is_op(*n, op) && n->input(0) == v && may_take_(*n) && shape_of(n->output(0)) ? n : nullptr;
+      return n != nullptr && is_op(*n, op) && n->input(0) == v && may_take_(*n) && shape_of(n->output(0))
+                 ? n
+                 : nullptr;
     };
     const auto take = [&](const Node* n) {
       after_.push_back(n);
       v = n->output(0);
     };
     const std::optional<Shape> shape = shape_of(v);
-    if (const Node* n = next("Reshape"); n != nullptr && shape_of(n->output(0))->back() == shape->back()) take(n);
+    if (const Node* n = next("Reshape"); n != nullptr && shape_of(n->output(0))->back() == shape->back())
+      take(n);
     const Node* product = next("MatMul");
     if (product == nullptr || product->input(1) == v) return nullptr;
     values_ = product->input(1);
@@ -171,14 +177,17 @@ class Search {
     const std::optional<Shape> product = shape_of(chain.product->output(0));
     std::vector<Shape> shapes = {softmax_shape};
     shapes.insert(shapes.end(), chain.shapes.begin(), chain.shapes.end());
-    for (const Node* n : after_) shapes.push_back(*shape_of(is_op(*n, "Transpose") ? n->input(0) : n->output(0)));
-    const auto four = std::find_if(shapes.begin(), shapes.end(), [](const Shape& s) { return s.rank() == 4; });
+    for (const Node* n : after_)
+      shapes.push_back(*shape_of(is_op(*n, "Transpose") ? n->input(0) : n->output(0)));
+    const auto four =
+        std::find_if(shapes.begin(), shapes.end(), [](const Shape& s) { return s.rank() == 4; });
     const Shape s = four != shapes.end() ? *four : softmax_shape;
     a.batch = s.rank() == 4 ? s[0] : 1;
     a.heads = s.rank() == 4 ? s[1] : s.rank() == 3 ? s[0] : 1;
     a.queries = s[s.size() - 2];
     a.keys = softmax_shape.back();
-    return product->numel() == softmax_shape.numel() && a.batch * a.heads * a.queries * a.keys == product->numel();
+    return product->numel() == softmax_shape.numel() &&
+           a.batch * a.heads * a.queries * a.keys == product->numel();
   }
 
   bool place_masks(const Chain& chain) {
@@ -287,15 +296,16 @@ class Search {
 
   bool place_operands(const Node& product) {
     kernels::Attention& a = form_.problem;
-    const std::optional<Shape> q = shape_of(product.input(0)), k = shape_of(product.input(1)), v = shape_of(values_);
+    const std::optional<Shape> q = shape_of(product.input(0)), k = shape_of(product.input(1)),
+                               v = shape_of(values_);
     if (!q || !k || !v || q->rank() < 2 || k->rank() != q->rank() || v->rank() != q->rank()) return false;
     a.size = q->back();
     // Heads of keys and values in their own shapes; of a stack, the images and heads in one.
     const int64_t groups = q->rank() == 4 ? (*k)[1] : a.heads, batch = q->rank() == 4 ? (*k)[0] : a.batch;
     if (batch != a.batch || (q->rank() == 4 && ((*v)[0] != batch || (*v)[1] != groups)) || groups > a.heads ||
         a.heads % groups != 0 || k->numel() != batch * groups * a.size * a.keys ||
-        v->numel() != batch * groups * a.keys * a.value_size || q->numel() != a.batch * a.heads * a.queries * a.size ||
-        q->numel() == 0)
+        v->numel() != batch * groups * a.keys * a.value_size ||
+        q->numel() != a.batch * a.heads * a.queries * a.size || q->numel() == 0)
       return false;
     std::vector<Operand> operands = {follow(product.input(0), true), follow(product.input(1), true),
                                      follow(values_, false)};
@@ -319,7 +329,8 @@ class Search {
     }
     a.groups = groups / operands[1].view.repeat(1);
     const auto strides = [](const Operand& o) { return o.view.strides(); };
-    const std::vector<int64_t> qs = strides(operands[0]), ks = strides(operands[1]), vs = strides(operands[2]);
+    const std::vector<int64_t> qs = strides(operands[0]), ks = strides(operands[1]),
+                               vs = strides(operands[2]);
     a.query = {qs[0], qs[1], qs[2], qs[3]};
     a.key = {ks[0], ks[1], ks[3], ks[2]};
     a.value = {vs[0], vs[1], vs[2], vs[3]};

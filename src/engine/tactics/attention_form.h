@@ -1,5 +1,6 @@
-// Attention as exporters write it: a product of queries and keys, scaled and masked, a softmax, a product with the
-// values; and the transpositions, reshapes, slices and factors around it that only say where numbers lie.
+// Attention as exporters write it: a product of queries and keys, scaled and masked, a softmax, a product
+// with the values; and the transpositions, reshapes, slices and factors around it that only say where numbers
+// lie.
 #pragma once
 
 #include <functional>
@@ -21,13 +22,13 @@ struct AttentionOperand {
 struct AttentionForm {
   kernels::Attention problem;
   AttentionOperand query, key, value;
-  std::vector<Value*> masks;        ///< one for each of problem.masks
-  std::vector<const Node*> nodes;   ///< each once, in no order; what leaves is the result of the last of them
+  std::vector<Value*> masks;       ///< one for each of problem.masks
+  std::vector<const Node*> nodes;  ///< each once, in no order; what leaves is the result of the last of them
   const Node* softmax = nullptr;
 };
 
-/// The attention that this Softmax, or region of one, belongs to; nothing when there is none with known shapes. Takes
-/// only nodes of which `may_take` is true, and none whose result is used outside.
+/// The attention that this Softmax, or region of one, belongs to; nothing when there is none with known
+/// shapes. Takes only nodes of which `may_take` is true, and none whose result is used outside.
 std::optional<AttentionForm> find_attention(const Node& softmax, const PassContext& context,
                                             const std::function<bool(const Node&)>& may_take);
 

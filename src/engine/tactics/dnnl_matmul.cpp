@@ -31,9 +31,9 @@ Box operand_part(const Matrix& m, const Box& part, bool row, bool column) {
   return box;
 }
 
-/// oneDNN takes descriptions that differ in strides of extents of 1 alone for the same, and gives one the primitive that
-/// was made for the other; but it asks these strides how to compute, and for how much scratch memory. So they are always
-/// those of a dense tensor.
+/// oneDNN takes descriptions that differ in strides of extents of 1 alone for the same, and gives one the
+/// primitive that was made for the other; but it asks these strides how to compute, and for how much scratch
+/// memory. So they are always those of a dense tensor.
 memory::desc desc_of(const Matrix& m, const Box& part) {
   std::vector<int64_t> strides = m.strides;
   for (size_t d = strides.size(); d-- > 0;)

@@ -19,7 +19,8 @@ std::optional<size_t> axis_of(const Node& n, const Shape& shape) {
 bool read_slice(const Node& n, const Shape& in, ViewStep& s) {
   const auto starts = ints_parameter(n, "starts", 1), axes = ints_parameter(n, "axes", 3),
              steps = ints_parameter(n, "steps", 4);
-  if (!starts || !axes || !steps || starts->size() != 1 || axes->size() > 1 || steps->size() > 1) return false;
+  if (!starts || !axes || !steps || starts->size() != 1 || axes->size() > 1 || steps->size() > 1)
+    return false;
   const int64_t axis = axes->empty() ? 0 : (*axes)[0];
   if (axis < -in.rank() || axis >= in.rank()) return false;
   s.axis = axis < 0 ? axis + in.rank() : axis;

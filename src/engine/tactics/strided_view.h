@@ -1,5 +1,5 @@
-// Values that are other values' numbers in other places: Transpose, Reshape, Slice, Split, Gather of one row, Expand,
-// and products with a number, as steps that can be added up to one walk with strides.
+// Values that are other values' numbers in other places: Transpose, Reshape, Slice, Split, Gather of one row,
+// Expand, and products with a number, as steps that can be added up to one walk with strides.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ struct ViewStep {
   Kind kind;
   const Node* node;
   Value* source;
-  Shape shape;                 ///< of the result
-  std::vector<int64_t> perm;   ///< kTranspose
+  Shape shape;                              ///< of the result
+  std::vector<int64_t> perm;                ///< kTranspose
   int64_t axis = 0, first = 0, stride = 1;  ///< kPart and kPick: along one axis
   double factor = 1;
 };
@@ -36,7 +36,8 @@ class StridedView {
  public:
   StridedView() = default;
   /// All of a dense tensor.
-  explicit StridedView(const Shape& shape) : shape_(shape), strides_(shape.strides()), repeats_(shape.size(), 1) {}
+  explicit StridedView(const Shape& shape)
+      : shape_(shape), strides_(shape.strides()), repeats_(shape.size(), 1) {}
 
   /// False when the result is no walk with strides.
   bool apply(const ViewStep& step);

@@ -43,11 +43,12 @@ struct AttentionScratch {
   float *keys, *values;  ///< in panels
   float* queries;        ///< scaled
   float* scores;
-  float* sums;            ///< of values
+  float* sums;             ///< of values
   float *largest, *total;  ///< of a row's scores; of their powers
 
   static int64_t floats(const Attention& a) {
-    if (has_few_rows(a)) return kFewAttentionRows * (whole_panels(a.size) + whole_panels(a.keys) + 2 * kPanelColumns);
+    if (has_few_rows(a))
+      return kFewAttentionRows * (whole_panels(a.size) + whole_panels(a.keys) + 2 * kPanelColumns);
     return whole_panels(a.keys) * a.size + a.keys * whole_panels(a.value_size) +
            kAttentionRows * (whole_panels(a.size) + score_stride(a.keys) + whole_panels(a.value_size) + 2);
   }
@@ -105,7 +106,8 @@ template <typename Fn>
 HWY_INLINE void change_row(float* x, int64_t n, Fn fn) {
   for_vectors(
       n, [&](int64_t i) HWY_ATTR { hn::StoreU(fn(hn::LoadU(F(), x + i), i, hn::Lanes(F())), F(), x + i); },
-      [&](int64_t i, size_t count) HWY_ATTR { store_first(fn(load_first(x + i, count), i, count), x + i, count); });
+      [&](int64_t i, size_t count)
+          HWY_ATTR { store_first(fn(load_first(x + i, count), i, count), x + i, count); });
 }
 
 HWY_INLINE void hide(const AttentionMask& mask, const uint8_t* bytes, float* x, int64_t n) {
@@ -220,11 +222,13 @@ void scale_row(const float* x, float factor, float* y, int64_t n) {
   const VF k = constant(factor);
   for_vectors(
       n, [&](int64_t i) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(F(), x + i), k), F(), y + i); },
-      [&](int64_t i, size_t count) HWY_ATTR { store_first(hn::Mul(load_first(x + i, count), k), y + i, count); });
+      [&](int64_t i, size_t count)
+          HWY_ATTR { store_first(hn::Mul(load_first(x + i, count), k), y + i, count); });
 }
 
-/// Takes scores of keys from `first` on into row `r`'s softmax, where earlier ones are in it unless `first` is 0.
-/// The scores become what values are weighted with; earlier sums of values are to be multiplied by the result.
+/// Takes scores of keys from `first` on into row `r`'s softmax, where earlier ones are in it unless `first`
+/// is 0. The scores become what values are weighted with; earlier sums of values are to be multiplied by the
+/// result.
 float take_scores(const AttentionGroup& g, int64_t row, int64_t first, float* x, int64_t n, float& largest,
                   float& total) {
   mask_row(g, row, first, x, n);
@@ -258,15 +262,15 @@ void packed_rows(const AttentionGroup& g, int64_t first, int64_t last, const Att
       scale_row(g.query + g.offset(a.query, row + r), a.scale, s.queries + r * a.size, a.size);
     for (int64_t k = 0; k < a.keys; k += kAttentionKeys) {
       const int64_t n = std::min(kAttentionKeys, a.keys - k);
-      panel_block_product({s.keys + k * a.size, a.size * kPanelColumns, whole_panels(n) / kPanelColumns, a.size},
-                          s.queries, a.size, rows, false, s.scores, stride);
+      panel_block_product(
+          {s.keys + k * a.size, a.size * kPanelColumns, whole_panels(n) / kPanelColumns, a.size}, s.queries,
+          a.size, rows, false, s.scores, stride);
       for (int64_t r = 0; r < rows; ++r) {
-        const float factor =
-            take_scores(g, row + r, k, s.scores + r * stride, n, s.largest[r], s.total[r]);
+        const float factor = take_scores(g, row + r, k, s.scores + r * stride, n, s.largest[r], s.total[r]);
         if (k > 0 && factor != 1) scale_row(s.sums + r * width, factor, s.sums + r * width, width);
       }
-      panel_block_product({s.values + k * kPanelColumns, a.keys * kPanelColumns, width / kPanelColumns, n}, s.scores,
-                          stride, rows, k > 0, s.sums, width);
+      panel_block_product({s.values + k * kPanelColumns, a.keys * kPanelColumns, width / kPanelColumns, n},
+                          s.scores, stride, rows, k > 0, s.sums, width);
     }
     for (int64_t r = 0; r < rows; ++r)
       scale_row(s.sums + r * width, 1 / s.total[r], g.result + g.offset(a.result, row + r), a.value_size);
@@ -287,7 +291,8 @@ void few_scores(const AttentionGroup& g, const float* queries, float* scores, in
         [&](int64_t i) HWY_ATTR {
           const VF k = hn::LoadU(F(), key + i);
           ASSAY_UNROLL
-          for (int64_t r = 0; r < R; ++r) sums[r] = hn::MulAdd(k, hn::LoadU(F(), queries + r * size + i), sums[r]);
+          for (int64_t r = 0; r < R; ++r)
+            sums[r] = hn::MulAdd(k, hn::LoadU(F(), queries + r * size + i), sums[r]);
         },
         [&](int64_t i, size_t count) HWY_ATTR {
           const VF k = load_first(key + i, count);
@@ -321,7 +326,8 @@ HWY_INLINE void few_sums(const AttentionGroup& g, const float* weights, int64_t 
   }
   for (int64_t r = 0; r < R; ++r)
     for (int64_t v = 0; v < V; ++v)
-      store(hn::Mul(sums[r][v], constant(factors[r])), g.result + g.offset(g.a.result, r) + column + v * lanes());
+      store(hn::Mul(sums[r][v], constant(factors[r])),
+            g.result + g.offset(g.a.result, r) + column + v * lanes());
 }
 
 /// All R rows of a group, whose keys and values are read where they lie.
@@ -329,7 +335,8 @@ template <int64_t R>
 void few_rows(const AttentionGroup& g, const AttentionScratch& s) {
   const Attention& a = g.a;
   const int64_t stride = whole_panels(a.keys);
-  for (int64_t r = 0; r < R; ++r) scale_row(g.query + g.offset(a.query, r), a.scale, s.queries + r * a.size, a.size);
+  for (int64_t r = 0; r < R; ++r)
+    scale_row(g.query + g.offset(a.query, r), a.scale, s.queries + r * a.size, a.size);
   few_scores<R>(g, s.queries, s.scores, stride);
   for (int64_t r = 0; r < R; ++r) {
     take_scores(g, r, 0, s.scores + r * stride, a.keys, s.largest[r], s.total[r]);
@@ -338,8 +345,10 @@ void few_rows(const AttentionGroup& g, const AttentionScratch& s) {
   const auto load = [](const float* p) HWY_ATTR { return hn::LoadU(F(), p); };
   const auto store = [](VF v, float* p) HWY_ATTR { hn::StoreU(v, F(), p); };
   int64_t c = 0;
-  for (; c + 4 * lanes() <= a.value_size; c += 4 * lanes()) few_sums<R, 4>(g, s.scores, stride, s.total, c, load, store);
-  for (; c + lanes() <= a.value_size; c += lanes()) few_sums<R, 1>(g, s.scores, stride, s.total, c, load, store);
+  for (; c + 4 * lanes() <= a.value_size; c += 4 * lanes())
+    few_sums<R, 4>(g, s.scores, stride, s.total, c, load, store);
+  for (; c + lanes() <= a.value_size; c += lanes())
+    few_sums<R, 1>(g, s.scores, stride, s.total, c, load, store);
   if (c == a.value_size) return;
   const auto left = static_cast<size_t>(a.value_size - c);
   few_sums<R, 1>(
@@ -357,7 +366,8 @@ void pack_keys(const Attention& a, const float* from, float* to) {
       for (int64_t i = 0; i < a.size; ++i) std::copy_n(rows + i * a.key.element, n, to + i * kPanelColumns);
     } else {
       for (int64_t j = 0; j < n; ++j)
-        for (int64_t i = 0; i < a.size; ++i) to[i * kPanelColumns + j] = rows[j * a.key.row + i * a.key.element];
+        for (int64_t i = 0; i < a.size; ++i)
+          to[i * kPanelColumns + j] = rows[j * a.key.row + i * a.key.element];
     }
   }
 }
@@ -414,7 +424,8 @@ int64_t row_parts(const Attention& a, int64_t threads) {
   const int64_t groups = a.batch * a.groups, most = (rows_of_group(a) + kAttentionRows - 1) / kAttentionRows;
   if (has_few_rows(a)) return 1;
   int64_t parts = 1;
-  while (parts < std::min(threads, most) && groups * parts % threads != 0 && groups * parts < 4 * threads) ++parts;
+  while (parts < std::min(threads, most) && groups * parts % threads != 0 && groups * parts < 4 * threads)
+    ++parts;
   return parts;
 }
 
@@ -429,7 +440,8 @@ void attention(const Attention& a, const float* query, const float* key, const f
                std::span<const void* const> masks, float* result, void* scratch, int64_t threads) noexcept {
   const auto run = HWY_DYNAMIC_DISPATCH(group_rows);
   const auto pack = HWY_DYNAMIC_DISPATCH(pack_group);
-  const int64_t parts = row_parts(a, threads), tasks = a.batch * a.groups * parts, chunks = std::min(threads, tasks);
+  const int64_t parts = row_parts(a, threads), tasks = a.batch * a.groups * parts,
+                chunks = std::min(threads, tasks);
   const int64_t rows = rows_of_group(a), members = a.heads / a.groups;
   // Blocks are the same for every number of threads: rows are summed alone, in the same order.
   parallel_for(chunks, 1, [&](int64_t first_chunk, int64_t last_chunk) {
@@ -437,7 +449,8 @@ void attention(const Attention& a, const float* query, const float* key, const f
       const AttentionScratch s(a, static_cast<float*>(scratch) + chunk * AttentionScratch::floats(a));
       int64_t packed = -1;
       for (int64_t task = tasks * chunk / chunks; task < tasks * (chunk + 1) / chunks; ++task) {
-        const int64_t number = task / parts, part = task % parts, batch = number / a.groups, group = number % a.groups;
+        const int64_t number = task / parts, part = task % parts, batch = number / a.groups,
+                      group = number % a.groups;
         const AttentionGroup g{a,
                                batch,
                                group,

@@ -1,5 +1,5 @@
-// Attention in one pass: scores, masks, softmax and the sum of values for a block of rows at a time, so that the
-// scores of all rows never lie in memory.
+// Attention in one pass: scores, masks, softmax and the sum of values for a block of rows at a time, so that
+// the scores of all rows never lie in memory.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,8 @@ struct Case {
     const int64_t g = h / (a.heads / a.groups);
     double sum = 0;
     for (int64_t i = 0; i < a.size; ++i)
-      sum += double{a.scale} * query[b * a.query.batch + h * a.query.head + q * a.query.row + i * a.query.element] *
+      sum += double{a.scale} *
+             query[b * a.query.batch + h * a.query.head + q * a.query.row + i * a.query.element] *
              key[b * a.key.batch + g * a.key.head + k * a.key.row + i * a.key.element];
     auto s = static_cast<float>(sum);
     for (size_t m = 0; m < masks.size(); ++m) {
@@ -72,8 +73,9 @@ struct Case {
             if (std::isnan(wanted))
               ASSERT_TRUE(std::isnan(y)) << b << " " << h << " " << q << " " << c;
             else
-              ASSERT_NEAR(y, wanted, tolerance) << b << " " << h << " " << q << " " << c << " of " << a.queries << " x "
-                                                << a.keys << " x " << a.size << " x " << a.value_size;
+              ASSERT_NEAR(y, wanted, tolerance)
+                  << b << " " << h << " " << q << " " << c << " of " << a.queries << " x " << a.keys << " x "
+                  << a.size << " x " << a.value_size;
           }
         }
     // To the bit, NaN too.
@@ -92,8 +94,8 @@ std::vector<float> numbers(std::mt19937& random, int64_t count) {
 }
 
 /// Operands dense in the order [batch, heads, positions, size], or with positions before heads.
-Case make(std::mt19937& random, int64_t batch, int64_t heads, int64_t groups, int64_t queries, int64_t keys, int64_t size,
-          int64_t value_size, bool positions_first = false, bool transposed_keys = false) {
+Case make(std::mt19937& random, int64_t batch, int64_t heads, int64_t groups, int64_t queries, int64_t keys,
+          int64_t size, int64_t value_size, bool positions_first = false, bool transposed_keys = false) {
   Case x;
   x.a = {.batch = batch,
          .heads = heads,
@@ -189,7 +191,8 @@ TEST(Attention, NanAndInfinityGoWhereTheFormulaPutsThem) {
       x.check();
       x.key[650 * 4] = strange;
       const std::vector<float> result = x.run(1);
-      for (int64_t q = 0; q < queries; ++q) EXPECT_EQ(std::isnan(result[q * 4]), std::isnan(x.expected(0, 0, q)[0])) << q;
+      for (int64_t q = 0; q < queries; ++q)
+        EXPECT_EQ(std::isnan(result[q * 4]), std::isnan(x.expected(0, 0, q)[0])) << q;
       x = make(random, 1, 1, 1, queries, 700, 4, 4);
       x.value[650 * 4 + 1] = strange;
       const std::vector<float> y = x.run(1);

@@ -43,8 +43,8 @@ inline constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(P()));
 inline constexpr int64_t kVectors = kPanelColumns / kLanes;
 /// Rows of a full tile on one panel: their sums, a row of the panel and one element fill the registers.
 inline constexpr int64_t kRows = kVectors >= kPanelRows ? 1 : kPanelRows / kVectors;
-/// Where a vector is a panel wide, a tile of float32 numbers is wider than tall: an element of the left operand
-/// is then loaded for four products, and loads keep up with the multiplications.
+/// Where a vector is a panel wide, a tile of float32 numbers is wider than tall: an element of the left
+/// operand is then loaded for four products, and loads keep up with the multiplications.
 inline constexpr int64_t kWide = kVectors == 1 ? kPanelGroup : 1, kWideRows = 6;
 
 HWY_INLINE VP load_columns(const float* p) { return hn::LoadU(P(), p); }
@@ -115,8 +115,8 @@ struct Rows {
   int64_t stride;
 
   Rows from(int64_t r) const {
-    return {a + r * a_stride, a_stride, start == nullptr ? nullptr : start + r * start_stride, start_stride,
-            sums + r * stride, stride};
+    return {a + r * a_stride, a_stride,          start == nullptr ? nullptr : start + r * start_stride,
+            start_stride,     sums + r * stride, stride};
   }
 };
 
@@ -127,8 +127,8 @@ HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels) {
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t v = 0; v < N * kVectors; ++v)
-    acc[r][v] = rows.start == nullptr ? hn::Zero(f)
-                                      : hn::LoadU(f, rows.start + r * rows.start_stride + v * kLanes);
+    acc[r][v] =
+        rows.start == nullptr ? hn::Zero(f) : hn::LoadU(f, rows.start + r * rows.start_stride + v * kLanes);
   if constexpr (std::is_same_v<W, StoredBfloat16>)
     add_pairs<R>(rows.a, rows.a_stride, panels.depth, panels.w, acc);
   else
@@ -181,13 +181,14 @@ void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, in
   const int64_t bytes = matrix.panel_bytes();
   const auto* const w = reinterpret_cast<const W*>(static_cast<const char*>(packed) + panel * bytes);
   for (int64_t k = 0; k < matrix.k; k += kDepth)
-    panel_block<W>({a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
-                   {w + k * kPanelColumns, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth, matrix.k - k)},
-                   rows);
+    panel_block<W>(
+        {a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
+        {w + k * kPanelColumns, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth, matrix.k - k)},
+        rows);
 }
 
-void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_t rows, bool adds, float* sums,
-                   int64_t stride) {
+void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_t rows, bool adds,
+                   float* sums, int64_t stride) {
   for (int64_t k = 0; k < b.depth; k += kDepth)
     panel_block<float>({a + k, a_stride, k > 0 || adds ? sums : nullptr, stride, sums, stride}, b.count,
                        {b.data + k * kPanelColumns, b.panel, std::min(kDepth, b.depth - k)}, rows);

@@ -11,7 +11,8 @@ inline constexpr int64_t kPanelColumns = 16;
 /// Rows whose sums the registers hold divide this.
 inline constexpr int64_t kPanelRows = 12;
 
-/// Panels that are worked on together where registers are wide: blocks of columns are best so many panels wide.
+/// Panels that are worked on together where registers are wide: blocks of columns are best so many panels
+/// wide.
 inline constexpr int64_t kPanelGroup = 4;
 
 /// How a matrix is stored.
