@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
+#include "engine/tactics/attention_form.h"
 #include "passes/match.h"
 #include "passes/patch.h"
 
@@ -39,19 +41,61 @@ class Finder {
 
   std::vector<Cluster> run() {
     for (const auto& n : graph_.nodes())
-      if (is_main_operator(*n) && dtype_of(n->output(0)) == DType::kFloat32) add_product(*n);
-    // From the back: a chain is found at its end.
-    for (auto it = graph_.nodes().rbegin(); it != graph_.nodes().rend(); ++it)
-      if (!claimed_.contains(it->get())) add_pointwise(**it);
-    for (const auto& n : graph_.nodes())
-      if (!claimed_.contains(n.get())) add({{node_region(*n)}});
-    const auto last = [&](const Cluster& c) { return position_.at(c.partitions[0].back().nodes.back()); };
-    std::sort(clusters_.begin(), clusters_.end(),
-              [&](const Cluster& a, const Cluster& b) { return last(a) < last(b); });
+      if (n->op_type == "Softmax") add_attention(*n);
+    std::vector<const Node*> nodes;
+    for (const auto& n : graph_.nodes()) nodes.push_back(n.get());
+    add_clusters(nodes);
     return std::move(clusters_);
   }
 
  private:
+  bool is_free(const Node* n) const {
+    return !claimed_.contains(n) && (within_ == nullptr || within_->contains(n));
+  }
+
+  /// Of nodes in topological order: those that are free.
+  void add_clusters(const std::vector<const Node*>& nodes) {
+    for (const Node* n : nodes)
+      if (is_free(n) && is_main_operator(*n) && dtype_of(n->output(0)) == DType::kFloat32) add_product(*n);
+    // From the back: a chain is found at its end.
+    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
+      if (is_free(*it)) add_pointwise(**it);
+    for (const Node* n : nodes)
+      if (is_free(n)) add({{node_region(*n)}});
+    const auto last = [&](const Cluster& c) { return position_.at(c.partitions[0].back().nodes.back()); };
+    std::sort(clusters_.begin(), clusters_.end(),
+              [&](const Cluster& a, const Cluster& b) { return last(a) < last(b); });
+  }
+
+  /// As one region, or as the clusters that its nodes would be by themselves.
+  void add_attention(const Node& softmax) {
+    std::optional<AttentionForm> form = find_attention(
+        softmax, context_, [&](const Node& n) { return &n.graph() == &graph_ && is_free(&n); });
+    if (!form) return;
+    std::vector<const Node*> nodes = form->nodes;
+    std::sort(nodes.begin(), nodes.end(),
+              [&](const Node* a, const Node* b) { return position_.at(a) < position_.at(b); });
+    Region whole{.kind = RegionKind::kAttention, .nodes = nodes, .main = &softmax};
+    whole.attention = std::make_shared<const AttentionForm>(*std::move(form));
+    const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
+    std::vector<Cluster> others = std::exchange(clusters_, {});
+    within_ = &inside;
+    add_clusters(nodes);
+    within_ = nullptr;
+    size_t most = 0;
+    for (const Cluster& c : clusters_) most = std::max(most, c.partitions.size());
+    Cluster cluster{{{std::move(whole)}}};
+    for (size_t i = 0; i < most; ++i) {
+      auto& partition = cluster.partitions.emplace_back();
+      for (const Cluster& c : clusters_) {
+        const std::vector<Region>& regions = c.partitions[std::min(i, c.partitions.size() - 1)];
+        partition.insert(partition.end(), regions.begin(), regions.end());
+      }
+    }
+    clusters_ = std::move(others);
+    clusters_.push_back(std::move(cluster));
+  }
+
   void add(std::vector<std::vector<Region>> partitions) {
     for (const Region& r : partitions.back()) claimed_.insert(r.nodes.begin(), r.nodes.end());
     clusters_.push_back({std::move(partitions)});
@@ -60,7 +104,7 @@ class Finder {
   /// Transpositions of up to four dimensions that a strided matrix product can read or write.
   const Node* foldable_transpose(const Value* v, const Node& user) const {
     const Node* n = producer_of(v, "Transpose");
-    if (n == nullptr || claimed_.contains(n) || context_.sole_consumer(v) != &user ||
+    if (n == nullptr || !is_free(n) || context_.sole_consumer(v) != &user ||
         constant_of(n->input(0)) != nullptr)
       return nullptr;
     const std::optional<Shape> shape = shape_of(v);
@@ -74,7 +118,7 @@ class Finder {
     const Value* running = main.output(0);
     while (steps.size() < kMaxSteps) {
       const Node* next = context_.sole_consumer(running);
-      if (next == nullptr || claimed_.contains(next)) break;
+      if (next == nullptr || !is_free(next)) break;
       std::optional<EpilogueStep> step = epilogue_step(*next, running);
       if (!step || shape_of(next->output(0)) != out) break;
       if (step->operand != nullptr && !operand_fits(step->operand, out, conv)) break;
@@ -94,7 +138,7 @@ class Finder {
     if (is_op(n, "MatMul")) {
       const Node* last = context_.sole_consumer(
           whole.epilogue.empty() ? n.output(0) : whole.epilogue.back().node->output(0));
-      if (last != nullptr && is_op(*last, "Transpose") && !claimed_.contains(last) && out->rank() <= 4)
+      if (last != nullptr && is_op(*last, "Transpose") && is_free(last) && out->rank() <= 4)
         whole.result_transposed = last;
     }
     std::vector<std::vector<Region>> partitions;
@@ -171,8 +215,7 @@ class Finder {
   /// A producer may join when nothing outside needs its result and it covers the same domain.
   bool may_join(const Growth& g, const Value* v, const Shape& domain) const {
     const Node* p = v->producer();
-    if (p == nullptr || g.nodes.contains(p) || claimed_.contains(p) || context_.is_pinned(v) ||
-        &p->graph() != &graph_)
+    if (p == nullptr || g.nodes.contains(p) || !is_free(p) || context_.is_pinned(v) || &p->graph() != &graph_)
       return false;
     // The cheap question first: a value may have very many uses.
     if (v->consumers().size() > kMaxNodes || shape_of(v) != domain || !pointwise_form(*p)) return false;
@@ -210,6 +253,8 @@ class Finder {
   const Graph& graph_;
   std::unordered_map<const Node*, size_t> position_;
   std::unordered_set<const Node*> claimed_;
+  /// Only these are free; null: all.
+  const std::unordered_set<const Node*>* within_ = nullptr;
   std::vector<Cluster> clusters_;
 };
 

@@ -53,6 +53,19 @@ TEST(Clusters, PointwiseChainsMayRunAsOne) {
   EXPECT_NE(found[0].find("Add Exp Mul"), std::string::npos) << found[0];
 }
 
+TEST(Clusters, AttentionMayRunAsOneOrInParts) {
+  EXPECT_EQ(clusters("g (float[2,3,4] q, float[2,5,4] k, float[2,5,4] v) => (float[2,3,4] y) "
+                     "{ t = Transpose <perm = [0, 2, 1]> (k) a = MatMul (q, t) p = Softmax (a) y = MatMul (p, v) }"),
+            (std::vector<std::string>{"Transpose+MatMul+Softmax+MatMul | Transpose+MatMul Softmax MatMul | "
+                                      "Transpose MatMul Softmax MatMul"}));
+}
+
+TEST(Clusters, AttentionTakesOnlyWhatNobodyElseWants) {
+  EXPECT_EQ(clusters("g (float[2,3,4] q, float[2,5,4] k, float[2,5,4] v) => (float[2,3,4] y, float[2,4,5] t) "
+                     "{ t = Transpose <perm = [0, 2, 1]> (k) a = MatMul (q, t) p = Softmax (a) y = MatMul (p, v) }"),
+            (std::vector<std::string>{"Transpose", "MatMul+Softmax+MatMul | MatMul Softmax MatMul"}));
+}
+
 TEST(Clusters, EveryNodeIsInOnePartitionOnce) {
   const auto model = parse(
       "g (float[1,4,8,8] x) => (float[1,4,8,8] y) <float[4,4,1,1] w = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> "

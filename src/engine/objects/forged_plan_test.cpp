@@ -164,6 +164,22 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
 }
 
 TEST_F(ForgedPlans, RowsThatAreNotThere) {
+  // Found by fuzzing: a number to pad with that is left out.
+  const std::string pad = network("(float[2,3] x, float v) => (float[2,4] y)", "int64[4] p = {0, 0, 0, 1}", "y = Pad (x, p, v)");
+  EXPECT_EQ(forged(pad, "pad", [](Plan&, Step& s) { s.inputs.at(1) = -1; }), "it runs");
+  const std::string attention =
+      network("(float[1,2,3,4] q, float[1,2,4,5] k, float[1,2,5,4] v, float[3,5] m) => (float[1,2,3,4] y)", zeros("1", 1),
+              "a = MatMul (q, k) b = Add (a, m) c = Softmax <axis = -1> (b) y = MatMul (c, v)");
+  EXPECT_REFUSED(attention, "attention", set("extents", 4, 6), "it would leave the");
+  EXPECT_REFUSED(attention, "attention", set("extents", 1, INT64_MAX / 8), "its parameter 'extents' holds");
+  EXPECT_REFUSED(attention, "attention", set("extents", 2, 5), "2 heads share 5 heads of keys");
+  EXPECT_REFUSED(attention, "attention", set("offsets", 1, 1), "it would leave the");
+  EXPECT_REFUSED(attention, "attention", set("query", 3, 2), "lie apart");
+  EXPECT_REFUSED(attention, "attention", set("result", 2, 0), "its result is not written whole");
+  EXPECT_REFUSED(attention, "attention", set("mask_strides", 3, 2), "a mask's keys lie 2 elements apart");
+  EXPECT_REFUSED(attention, "attention", set("mask_strides", 2, 6), "it would leave the");
+  EXPECT_REFUSED(attention, "attention", set("mask_kinds", 0, 1), "is float32, not bool");
+  EXPECT_REFUSED(attention, "attention", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "scratch");
   const std::string softmax = network("(float[3,4] x) => (float[3,4] y)", zeros("1", 1), "y = Softmax (x)");
   EXPECT_REFUSED(softmax, "softmax", set("outer", 4), "does not have 16 elements");
   EXPECT_REFUSED(softmax, "softmax", set("outer", INT64_MAX), "its sizes are beyond any memory");

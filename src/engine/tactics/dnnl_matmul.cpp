@@ -31,8 +31,14 @@ Box operand_part(const Matrix& m, const Box& part, bool row, bool column) {
   return box;
 }
 
+/// oneDNN takes descriptions that differ in strides of extents of 1 alone for the same, and gives one the
+/// primitive that was made for the other; but it asks these strides how to compute, and for how much scratch
+/// memory. So they are always those of a dense tensor.
 memory::desc desc_of(const Matrix& m, const Box& part) {
-  return {to_dnnl(part.size.dims()), memory::data_type::f32, to_dnnl(m.strides)};
+  std::vector<int64_t> strides = m.strides;
+  for (size_t d = strides.size(); d-- > 0;)
+    if (part.size[d] == 1) strides[d] = d + 1 < strides.size() ? strides[d + 1] * part.size[d + 1] : 1;
+  return {to_dnnl(part.size.dims()), memory::data_type::f32, to_dnnl(strides)};
 }
 
 int64_t bytes_before(const Matrix& m, const Box& part) {

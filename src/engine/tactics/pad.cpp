@@ -75,7 +75,8 @@ class PadKernel final : public Kernel {
     std::memcpy(value_.data(), &value, sizeof value);
   }
   Status run(const KernelArgs& args) noexcept override {
-    copy_.run(args.inputs[0], args.outputs[0], args.inputs.size() > 1 ? args.inputs[1] : value_.data());
+    const void* const given = args.inputs.size() > 1 ? args.inputs[1] : nullptr;
+    copy_.run(args.inputs[0], args.outputs[0], given != nullptr ? given : value_.data());
     return Status::kOk;
   }
 

@@ -20,7 +20,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
                            .bias = p.bias,
                            .bias_scale = p.bias_scale};
   propose_panels(
-      problem, p.left, source, size, false, p.epilogue, {}, 0.6,
+      problem, p.left, source, size, false, p.epilogue, {}, 0.85,
       [&](Candidate& b) {
         b.step.parameters.set("m", size.m);
         b.step.parameters.set("n", size.n);
@@ -49,6 +49,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "panel_matmul",
     .summary = "products with a constant matrix in panels of 32 or 16 bits",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

@@ -7,6 +7,8 @@ namespace {
 
 /// Bytes of gathered rows that stay in the caches.
 constexpr int64_t kPanelLeftBytes = 512 << 10;
+/// Of the peak rate, where numbers are widened as they are read.
+constexpr double kNarrowEfficiency = 0.6;
 constexpr int64_t kLeastPanelRows = 60, kMostPanelRows = 192;
 static_assert(kernels::kPanelColumns == ProductTiles::kColumns && kernels::kPanelRows == ProductTiles::kRows);
 
@@ -19,9 +21,15 @@ kernels::PanelType panel_type(DType dtype) {
 /// Of rows in bfloat16: pairs are multiplied.
 int64_t narrow_length(int64_t k) { return k + k % 2; }
 
+/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a cache.
+constexpr int64_t kMostLyingRows = 256;
+constexpr int64_t kPanelSumBytes = 64 << 10;
+
 ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
+  if (!gathered && !rounds)
+    return product_tiles(size, 0, kMostLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
   const int64_t row_bytes = rounds ? narrow_length(size.k) * 2 : size.k * 4;
-  return product_tiles(size, gathered || rounds ? row_bytes : 0,
+  return product_tiles(size, row_bytes,
                        std::clamp(kPanelLeftBytes / row_bytes, kLeastPanelRows, kMostPanelRows), threads);
 }
 
@@ -74,7 +82,10 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
     b.step.scratch_bytes = panel_tiles(size, gathered, rounds, p.config().threads).scratch_bytes();
     b.estimate = estimate_seconds(
         2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
-        static_cast<double>(matrix.bytes()), rounds ? 2 * efficiency : efficiency);
+        static_cast<double>(matrix.bytes()),
+        rounds                     ? 2 * kNarrowEfficiency
+        : dtype != DType::kFloat32 ? kNarrowEfficiency
+                                   : efficiency);
     finish(b);
     write_tile_epilogue(p, epilogue, layout, b);
   };

@@ -2,6 +2,7 @@
 // are regions, too. Which of them run is the selector's choice.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@
 #include "passes/pointwise_form.h"
 
 namespace assay::engine {
+
+struct AttentionForm;
 
 /// One pointwise instruction on the result of a convolution or matrix product.
 struct EpilogueStep {
@@ -23,19 +26,23 @@ enum class RegionKind : uint8_t {
   kNode,       ///< one node
   kFused,      ///< a convolution or matrix product with what happens to its inputs and its result
   kPointwise,  ///< pointwise operators that feed each other, over one domain
+  kAttention,  ///< products of queries, keys and values, with the softmax between and what surrounds them
 };
 
 struct Region {
   RegionKind kind = RegionKind::kNode;
   /// In topological order.
   std::vector<const Node*> nodes;
-  /// kNode: the node; kFused: the product; kPointwise: the node whose result leaves the region.
+  /// kNode: the node; kFused: the product; kPointwise: the node whose result leaves the region; kAttention:
+  /// the softmax.
   const Node* main = nullptr;
   /// kFused: Transpose nodes on input 0 and 1 of `main`; null where there is none.
   const Node* transposed[2] = {nullptr, nullptr};
   std::vector<EpilogueStep> epilogue;
   /// kFused: a Transpose of the final result; null when there is none.
   const Node* result_transposed = nullptr;
+  /// kAttention: what is read and how.
+  std::shared_ptr<const AttentionForm> attention;
 
   /// What leaves the region. Only a single node gives more than one value.
   const std::vector<Value*>& outputs() const { return nodes.back()->outputs(); }

@@ -33,7 +33,7 @@ std::optional<PointwiseType> type_of(DType dtype) {
 }  // namespace
 
 ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
-                           int64_t sums, int64_t sum_bytes) {
+                           int64_t sums, int64_t sum_bytes, int64_t group) {
   ProductTiles t;
   constexpr int64_t kUnit = ProductTiles::kRows / 2;
   const int64_t panels = ceil_div(size.n, ProductTiles::kColumns);
@@ -48,8 +48,10 @@ ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t f
       std::clamp<int64_t>(sum_bytes / (t.rows * ProductTiles::kColumns * 4 * sums), 1, panels);
   if (t.row_tiles < threads) {
     t.groups = std::min<int64_t>(ceil_div(threads, t.row_tiles), panels);
-    per_block = std::min(per_block, ceil_div(panels, t.groups));
+    const int64_t share = ceil_div(panels, t.groups);
+    per_block = ceil_div(share, ceil_div(share, per_block));
   }
+  if (per_block > group) per_block = ceil_div(per_block, group) * group;
   t.columns = per_block * ProductTiles::kColumns;
   t.column_blocks = ceil_div(panels, per_block);
   t.groups = std::min(t.groups, t.column_blocks);

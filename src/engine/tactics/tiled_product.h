@@ -38,9 +38,9 @@ struct ProductTiles {
 inline constexpr int64_t kTileSumBytes = 48 << 10;
 /// `row_bytes`: of a gathered row; `fitting`: rows that a tile may have as far as caches are concerned;
 /// `sums`: numbers that stand for an element of the product until it is finished, of which a tile has at most
-/// `sum_bytes`.
+/// `sum_bytes`; `group`: panels that a block of columns is a multiple of, where it is larger.
 ProductTiles product_tiles(const ProductSize& size, int64_t row_bytes, int64_t fitting, int threads,
-                           int64_t sums = 1, int64_t sum_bytes = kTileSumBytes);
+                           int64_t sums = 1, int64_t sum_bytes = kTileSumBytes, int64_t group = 1);
 
 /// A product of dense rows with a constant matrix. Returns why a region is not one, or nothing.
 std::string read_matrix_product(const Problem& problem, MatrixProduct& p);

@@ -1,6 +1,7 @@
 #include "kernels/panel/panel_product.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/parallel.h"
 
@@ -40,32 +41,37 @@ using P = hn::CappedTag<float, kPanelColumns>;
 using VP = hn::Vec<P>;
 inline constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(P()));
 inline constexpr int64_t kVectors = kPanelColumns / kLanes;
-/// Rows of a full tile: their sums, a row of the panel and one element fill the registers.
+/// Rows of a full tile on one panel: their sums, a row of the panel and one element fill the registers.
 inline constexpr int64_t kRows = kVectors >= kPanelRows ? 1 : kPanelRows / kVectors;
+/// Where a vector is a panel wide, a tile of float32 numbers is wider than tall: an element of the left
+/// operand is then loaded for four products, and loads keep up with the multiplications.
+inline constexpr int64_t kWide = kVectors == 1 ? kPanelGroup : 1, kWideRows = 6;
 
 HWY_INLINE VP load_columns(const float* p) { return hn::LoadU(P(), p); }
 HWY_INLINE VP load_columns(const StoredFloat16* p) { return load_float16(P(), &p->bits); }
 
-/// Adds rows [0, depth) of a panel to the sums of R rows.
-template <int64_t R, typename W>
-HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, const W* w,
-                             VP (&acc)[R][kVectors]) {
+/// Adds rows [0, depth) of N panels, `panel` elements apart, to the sums of R rows.
+template <int64_t R, int64_t N, typename W>
+HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, const W* w, int64_t panel,
+                             VP (&acc)[R][N * kVectors]) {
   for (int64_t k = 0; k < depth; ++k, w += kPanelColumns) {
-    VP columns[kVectors];
+    VP columns[N * kVectors];
     ASSAY_UNROLL
-    for (int64_t v = 0; v < kVectors; ++v) columns[v] = load_columns(w + v * kLanes);
+    for (int64_t v = 0; v < N * kVectors; ++v)
+      columns[v] = load_columns(w + v / kVectors * panel + v % kVectors * kLanes);
     ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) {
       const VP x = hn::Set(P(), a[r * a_stride + k]);
       ASSAY_UNROLL
-      for (int64_t v = 0; v < kVectors; ++v) acc[r][v] = hn::MulAdd(x, columns[v], acc[r][v]);
+      for (int64_t v = 0; v < N * kVectors; ++v) acc[r][v] = hn::MulAdd(x, columns[v], acc[r][v]);
     }
   }
 }
 
+/// The same for one panel that is stored in pairs of rows.
 template <int64_t R>
-HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, const StoredBfloat16* w,
-                             VP (&acc)[R][kVectors]) {
+HWY_INLINE void add_pairs(const float* a, int64_t a_stride, int64_t depth, const StoredBfloat16* w,
+                          VP (&acc)[R][kVectors]) {
   const P f;
   const hn::RebindToUnsigned<P> u32;
   for (int64_t k = 0; k < depth; k += 2, w += 2 * kPanelColumns) {
@@ -91,54 +97,101 @@ HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, co
   }
 }
 
-template <int64_t R, typename W>
-HWY_NOINLINE void tile(const float* a, int64_t a_stride, int64_t depth, const W* w, const float* start,
-                       int64_t start_stride, float* sums, int64_t stride) {
+/// Panels side by side, from element `w` of the first on.
+template <typename W>
+struct Panels {
+  const W* w;
+  int64_t panel;  ///< elements from one to the next
+  int64_t depth;  ///< rows of them
+};
+
+/// Rows whose sums begin as `start`, or as 0 where that is null.
+struct Rows {
+  const float* a;
+  int64_t a_stride;
+  const float* start;
+  int64_t start_stride;
+  float* sums;
+  int64_t stride;
+
+  Rows from(int64_t r) const {
+    return {a + r * a_stride, a_stride,          start == nullptr ? nullptr : start + r * start_stride,
+            start_stride,     sums + r * stride, stride};
+  }
+};
+
+template <int64_t R, int64_t N, typename W>
+HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels) {
   const P f;
-  VP acc[R][kVectors];
+  VP acc[R][N * kVectors];
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-  for (int64_t v = 0; v < kVectors; ++v)
-    acc[r][v] = start == nullptr ? hn::Zero(f) : hn::LoadU(f, start + r * start_stride + v * kLanes);
-  add_products<R>(a, a_stride, depth, w, acc);
+  for (int64_t v = 0; v < N * kVectors; ++v)
+    acc[r][v] =
+        rows.start == nullptr ? hn::Zero(f) : hn::LoadU(f, rows.start + r * rows.start_stride + v * kLanes);
+  if constexpr (std::is_same_v<W, StoredBfloat16>)
+    add_pairs<R>(rows.a, rows.a_stride, panels.depth, panels.w, acc);
+  else
+    add_products<R, N>(rows.a, rows.a_stride, panels.depth, panels.w, panels.panel, acc);
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-  for (int64_t v = 0; v < kVectors; ++v) hn::StoreU(acc[r][v], f, sums + r * stride + v * kLanes);
+  for (int64_t v = 0; v < N * kVectors; ++v)
+    hn::StoreU(acc[r][v], f, rows.sums + r * rows.stride + v * kLanes);
 }
 
-template <typename W>
-void panel_rows(const float* a, int64_t a_stride, int64_t rows, int64_t depth, const W* w, const float* start,
-                int64_t start_stride, float* sums, int64_t stride) {
+/// Tiles of M rows, then one of those that are left.
+template <int64_t M, int64_t N, typename W>
+void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
   int64_t r = 0;
+  for (; r + M <= rows; r += M) tile<M, N>(all.from(r), panels);
   const auto take = [&]<int64_t R>() {
-    tile<R>(a + r * a_stride, a_stride, depth, w, start == nullptr ? nullptr : start + r * start_stride,
-            start_stride, sums + r * stride, stride);
-    r += R;
+    if constexpr (R < M)
+      if (r + R <= rows) {
+        tile<R, N>(all.from(r), panels);
+        r += R;
+      }
   };
-  while (r + kRows <= rows) take.template operator()<kRows>();
   // What is left in few pieces: one row at a time would read the panel as often.
-  if constexpr (kRows > 6)
-    if (r + 6 <= rows) take.template operator()<6>();
-  if constexpr (kRows > 3)
-    if (r + 3 <= rows) take.template operator()<3>();
-  if constexpr (kRows > 2)
-    if (r + 2 <= rows) take.template operator()<2>();
-  while (r < rows) take.template operator()<1>();
+  take.template operator()<6>();
+  take.template operator()<5>();
+  take.template operator()<4>();
+  take.template operator()<3>();
+  take.template operator()<2>();
+  for (; r < rows; ++r) tile<1, N>(all.from(r), panels);
+}
+
+/// Panels [0, count) from `panels` on, added up from `rows.start` on.
+template <typename W>
+void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_count) {
+  const auto take = [&]<int64_t N, int64_t M>(int64_t p) {
+    Rows part = rows;
+    if (part.start != nullptr) part.start += p * kPanelColumns;
+    part.sums += p * kPanelColumns;
+    panel_rows<M, N>(part, row_count, Panels<W>{panels.w + p * panels.panel, panels.panel, panels.depth});
+  };
+  int64_t p = 0;
+  if constexpr (kWide > 1 && std::is_same_v<W, float>)
+    for (; p + kWide <= count; p += kWide) take.template operator()<kWide, kWideRows>(p);
+  for (; p < count; ++p) take.template operator()<1, kRows>(p);
 }
 
 template <typename W>
 void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const float* a,
                 int64_t a_stride, int64_t rows, const float* bias, float* sums, int64_t stride) {
+  const int64_t bytes = matrix.panel_bytes();
+  const auto* const w = reinterpret_cast<const W*>(static_cast<const char*>(packed) + panel * bytes);
   for (int64_t k = 0; k < matrix.k; k += kDepth)
-    for (int64_t p = 0; p < count; ++p) {
-      const auto* const w =
-          reinterpret_cast<const W*>(static_cast<const char*>(packed) + (panel + p) * matrix.panel_bytes()) +
-          k * kPanelColumns;
-      float* const to = sums + p * kPanelColumns;
-      const float* const first = bias == nullptr ? nullptr : bias + p * kPanelColumns;
-      panel_rows(a + k, a_stride, rows, std::min(kDepth, matrix.k - k), w, k == 0 ? first : to,
-                 k == 0 ? 0 : stride, to, stride);
-    }
+    panel_block<W>(
+        {a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
+        {w + k * kPanelColumns, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth, matrix.k - k)},
+        rows);
+}
+
+void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_t rows, bool adds,
+                   float* sums, int64_t stride) {
+  for (int64_t k = 0; k < b.depth; k += kDepth)
+    panel_block<float>({a + k, a_stride, k > 0 || adds ? sums : nullptr, stride, sums, stride}, b.count,
+                       {b.data + k * kPanelColumns, b.panel, std::min(kDepth, b.depth - k)}, rows);
 }
 
 void product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const float* a,
@@ -161,6 +214,7 @@ HWY_AFTER_NAMESPACE();
 namespace assay::kernels {
 
 HWY_EXPORT(product);
+HWY_EXPORT(block_product);
 
 namespace {
 
@@ -213,6 +267,11 @@ void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel,
                    const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
                    int64_t stride) noexcept {
   HWY_DYNAMIC_DISPATCH(product)(matrix, packed, panel, count, a, a_stride, rows, bias, sums, stride);
+}
+
+void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,
+                         float* sums, int64_t stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(block_product)(block, a, a_stride, rows, adds, sums, stride);
 }
 
 }  // namespace assay::kernels

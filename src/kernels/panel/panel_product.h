@@ -11,6 +11,10 @@ inline constexpr int64_t kPanelColumns = 16;
 /// Rows whose sums the registers hold divide this.
 inline constexpr int64_t kPanelRows = 12;
 
+/// Panels that are worked on together where registers are wide: blocks of columns are best so many panels
+/// wide.
+inline constexpr int64_t kPanelGroup = 4;
+
 /// How a matrix is stored.
 enum class PanelType : uint8_t { kFloat32, kFloat16, kBfloat16 };
 
@@ -37,6 +41,17 @@ void pack_panels(const PanelMatrix& matrix, const float* source, int64_t row_str
 void panel_product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count,
                    const float* a, int64_t a_stride, int64_t rows, const float* bias, float* sums,
                    int64_t stride) noexcept;
+
+/// A part of a float32 matrix in panels: `depth` rows of `count` panels.
+struct PanelBlock {
+  const float* data;  ///< the first row of the first panel
+  int64_t panel;      ///< elements from one panel to the next
+  int64_t count, depth;
+};
+
+/// sums[r, c] = sum over k of a[r, k] * block[k, c], added to what is there if `adds`.
+void panel_block_product(const PanelBlock& block, const float* a, int64_t a_stride, int64_t rows, bool adds,
+                         float* sums, int64_t stride) noexcept;
 
 /// True where this processor multiplies pairs of bfloat16 (AVX-512 BF16).
 bool multiplies_bfloat16() noexcept;

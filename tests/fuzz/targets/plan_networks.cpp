@@ -85,6 +85,12 @@ std::vector<std::string> products() {
       network("(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v, float[1,1,3,5] m) => (float[1,2,3,4] y)", {"float s = {0.5}"},
               "t = Transpose <perm = [0, 1, 3, 2]> (k) a = MatMul (q, t) b = Mul (a, s) c = Add (b, m) d = Softmax <axis = -1> (c) "
               "y = MatMul (d, v)"),
+      network("(float[2,3,2,4] q, float[2,5,1,4] k, float[2,1,5,3] v, bool[3,1] m) => (float[2,3,2,3] y)", {"float f = {-9}"},
+              "g = Constant <value_ints = [2, 1, 6, 4]> () h = Constant <value_ints = [2, 2, 3, 5]> () "
+              "i = Constant <value_ints = [2, 1, 6, 5]> () l = Constant <value_ints = [2, 2, 3, 3]> () "
+              "t = Transpose <perm = [0, 2, 1, 3]> (q) r = Transpose <perm = [0, 2, 3, 1]> (k) "
+              "p = Reshape (t, g) a = MatMul (p, r) e = Reshape (a, h) w = Where (m, f, e) d = Softmax <axis = -1> (w) "
+              "o = Reshape (d, i) z = MatMul (o, v) u = Reshape (z, l) y = Transpose <perm = [0, 2, 1, 3]> (u)"),
   };
 }
 
