@@ -66,6 +66,8 @@ int run(CommandContext& context) {
     loading.make = script_network(script::parse_reference(
         model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
   context.announce();
+  if (target != "trt" && building.config.int8)
+    log::warning("--int8 has no effect on what is not an engine; it is ignored.");
   if (target == "trt" && building.config.int8) {
     const DataOptions data = read_data_options(args, model.input_shapes);
     building.calibration.data = calibration_data(args, data);
