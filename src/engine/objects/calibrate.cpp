@@ -130,7 +130,7 @@ std::optional<CalibrationTable> cached_table(const CalibrationJob& job) {
                          name, algorithm_name(table.algorithm), algorithm_name(job.calibrator->algorithm())));
     return std::nullopt;
   } catch (Error& e) {
-    e.set_remedy("Remove it to calibrate anew.");
+    e.set_remedy("Move it away to calibrate anew.");
     throw;
   }
 }
