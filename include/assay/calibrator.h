@@ -1,7 +1,8 @@
 // Polygraphy's Calibrator: data for 8-bit integers.
 //
-//   auto calibrator = std::make_shared<Calibrator>(data_source("images.json"), Calibrator::Options{.cache = "scales.txt"});
-//   EngineFromNetwork build{NetworkFromOnnxPath("m.onnx"), CreateConfig{.int8 = true, .calibrator = calibrator}};
+//   auto calibrator = std::make_shared<Calibrator>(data_source("images.json"), Calibrator::Options{.cache =
+//   "scales.txt"}); EngineFromNetwork build{NetworkFromOnnxPath("m.onnx"), CreateConfig{.int8 = true,
+//   .calibrator = calibrator}};
 #pragma once
 
 #include <memory>
@@ -16,9 +17,10 @@
 namespace ASSAY_API assay {
 namespace poly {
 
-/// Data are asked for when an engine is built, unless the cache has the scales. Each build asks a copy of the source,
-/// so that a source which keeps its place in itself, as those of data_source() do, gives every build the same. In the place
-/// of upstream's BaseClass and algo there is the algorithm; batch_size and regression_cutoff have no counterpart.
+/// Data are asked for when an engine is built, unless the cache has the scales. Each build asks a copy of the
+/// source, so that a source which keeps its place in itself, as those of data_source() do, gives every build
+/// the same. In the place of upstream's BaseClass and algo there is the algorithm; batch_size and
+/// regression_cutoff have no counterpart.
 class Calibrator final : public Int8Calibrator {
  public:
   struct Options {
@@ -32,7 +34,9 @@ class Calibrator final : public Int8Calibrator {
 
   CalibrationAlgorithm algorithm() const override { return inner_->algorithm(); }
   double quantile() const override { return inner_->quantile(); }
-  std::optional<TensorList> next_batch(const std::vector<TensorInfo>& inputs) override { return inner_->next_batch(inputs); }
+  std::optional<TensorList> next_batch(const std::vector<TensorInfo>& inputs) override {
+    return inner_->next_batch(inputs);
+  }
   std::optional<std::string> read_cache() override { return inner_->read_cache(); }
   void write_cache(const std::string& text) override { inner_->write_cache(text); }
   std::string cache_name() const override { return inner_->cache_name(); }
@@ -42,4 +46,4 @@ class Calibrator final : public Int8Calibrator {
 };
 
 }  // namespace poly
-}  // namespace assay
+}  // namespace ASSAY_API assay

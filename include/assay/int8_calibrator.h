@@ -30,15 +30,16 @@ std::string_view algorithm_name(CalibrationAlgorithm algorithm);
 ///   TRT-8601-EntropyCalibration2
 ///   data: 3c010a14
 ///
-/// A scale is the real number that one step of the 8 bits stands for, as the bits of a float32 in hexadecimal.
+/// A scale is the real number that one step of the 8 bits stands for, as the bits of a float32 in
+/// hexadecimal.
 struct CalibrationTable {
   /// What the first line claims to come from: TensorRT 8.6.1, as whose cache the text can be read.
   static constexpr int64_t kVersion = 8601;
 
   int64_t version = kVersion;
   CalibrationAlgorithm algorithm = CalibrationAlgorithm::kEntropy2;
-  /// Steps, finite; 0: the tensor was looked at and stays in float32, because its numbers give no range (all of
-  /// them 0, or some of them infinite or NaN).
+  /// Steps, finite; 0: the tensor was looked at and stays in float32, because its numbers give no range (all
+  /// of them 0, or some of them infinite or NaN).
   std::map<std::string, float> scales;
 
   /// Throws Error (kInvalidArgument) naming `name` and the line of what is no such text.
@@ -66,4 +67,4 @@ class Int8Calibrator {
   virtual std::string cache_name() const { return "the calibration cache"; }
 };
 
-}  // namespace assay
+}  // namespace ASSAY_API assay

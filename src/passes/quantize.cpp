@@ -33,8 +33,7 @@ std::string read_conv(const Node& n, const Shape& w, Weights& weights) {
 std::string read_matrix(const Node& n, const Shape& w, Weights& weights) {
   if (w.rank() != 2) return "its weights are no matrix";
   weights = {.axis = 1, .depth = w[0]};
-  if (is_op(n, "MatMul"))
-    return rank_of(n.input(0)) == 1 ? "its input is a vector" : std::string();
+  if (is_op(n, "MatMul")) return rank_of(n.input(0)) == 1 ? "its input is a vector" : std::string();
   if (int_attribute(n, "transA", 0) != 0) return "its input is transposed";
   if (float_attribute(n, "alpha", 1) != 1) return "it has a factor (alpha)";
   if (int_attribute(n, "transB", 0) != 0) weights = {.axis = 0, .depth = w[1]};
@@ -70,8 +69,8 @@ std::optional<Integers> to_integers(const Tensor& w, size_t axis) {
     scale[c] = std::max(scale[c] / kLargest, std::numeric_limits<float>::min());
   auto* stored = result.stored.mutable_data<int8_t>();
   for (size_t i = 0; i < numbers.size(); ++i)
-    stored[i] = static_cast<int8_t>(
-        std::clamp(std::nearbyint(numbers[i] / scale[channel(i)]), -kLargest, kLargest));
+    stored[i] =
+        static_cast<int8_t>(std::clamp(std::nearbyint(numbers[i] / scale[channel(i)]), -kLargest, kLargest));
   return result;
 }
 
@@ -102,8 +101,8 @@ class Quantizer {
                     [&](const std::string& name) { return options_.float_nodes.contains(name); }))
       return keep(n, "it was to stay in float32");
     Weights weights;
-    std::string reason = is_op(n, "Conv") ? read_conv(n, data->shape(), weights)
-                                          : read_matrix(n, data->shape(), weights);
+    std::string reason =
+        is_op(n, "Conv") ? read_conv(n, data->shape(), weights) : read_matrix(n, data->shape(), weights);
     if (reason.empty() && data->numel() == 0) reason = "its weights are empty";
     if (reason.empty() && weights.depth > kernels::kMaxInt8Sum) reason = "its sums may exceed 32 bits";
     if (!reason.empty()) return keep(n, std::move(reason));
@@ -125,7 +124,8 @@ class Quantizer {
     Value*& known = activations_[&x];
     if (known != nullptr) return known;
     Value* s = graph_.add_constant(graph_.unique_name(x.name() + "/scale"), Tensor::scalar<float>(scale));
-    Value* z = graph_.add_constant(graph_.unique_name(x.name() + "/zero_point"), Tensor::zeros(DType::kInt8, Shape{}));
+    Value* z = graph_.add_constant(graph_.unique_name(x.name() + "/zero_point"),
+                                   Tensor::zeros(DType::kInt8, Shape{}));
     Type type = x.type;
     type.dtype = DType::kInt8;
     Value* integers = graph_.add_value(graph_.unique_name(x.name() + "/quantized"), type);
@@ -150,7 +150,8 @@ class Quantizer {
 
   void add(const Node& user, std::string op, std::vector<Value*> inputs, Value* output,
            AttributeList attributes) {
-    Node* n = graph_.add_node(std::move(op), std::move(inputs), {output}, std::move(attributes), output->name());
+    Node* n =
+        graph_.add_node(std::move(op), std::move(inputs), {output}, std::move(attributes), output->name());
     set_origins(*n, origins_of(user));
     order_.insert(&user, *n);
   }
@@ -169,7 +170,8 @@ class Quantizer {
 
 QuantizeReport quantize(Model& model, const QuantizeOptions& options) {
   require(model.opset() >= kQuantizedOpset, ErrorCode::kInvalidArgument,
-          "a model of opset {} cannot be quantized: scales along an axis came with opset {}", model.opset(), kQuantizedOpset);
+          "a model of opset {} cannot be quantized: scales along an axis came with opset {}", model.opset(),
+          kQuantizedOpset);
   QuantizeReport report = Quantizer(model, options).run();
   model.graph->remove_unused_values();
   return report;

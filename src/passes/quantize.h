@@ -34,10 +34,10 @@ struct QuantizeReport {
   std::vector<Kept> kept;
 };
 
-/// Puts the two operators before the first input of every Conv, Gemm and MatMul of the main graph with constant weights, and
-/// stores the weights as integers behind a DequantizeLinear: symmetric, -127 to 127, one scale for each channel
-/// of the result. What else the network computes stays float32, bias and sums included. Throws Error (kInvalidArgument) for a
-/// model below kQuantizedOpset.
+/// Puts the two operators before the first input of every Conv, Gemm and MatMul of the main graph with
+/// constant weights, and stores the weights as integers behind a DequantizeLinear: symmetric, -127 to 127,
+/// one scale for each channel of the result. What else the network computes stays float32, bias and sums
+/// included. Throws Error (kInvalidArgument) for a model below kQuantizedOpset.
 QuantizeReport quantize(Model& model, const QuantizeOptions& options);
 
 }  // namespace assay

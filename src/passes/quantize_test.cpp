@@ -58,7 +58,8 @@ struct Quantize : testing::Test {
   }
   QuantizeReport quantized(std::map<std::string, float> scales, std::set<std::string> float_nodes = {}) {
     infer_shapes(*model);
-    QuantizeReport report = quantize(*model, {.scales = std::move(scales), .float_nodes = std::move(float_nodes)});
+    QuantizeReport report =
+        quantize(*model, {.scales = std::move(scales), .float_nodes = std::move(float_nodes)});
     verify_graph(g);
     infer_shapes(*model);  // throws when types do not fit
     return report;
@@ -90,12 +91,14 @@ TEST_F(Quantize, WhatEightBitsHoldStaysTheSame) {
   EXPECT_EQ(count("QuantizeLinear"), 2) << "nodes with the same input share its 8 bits";
   EXPECT_EQ(find_quantized_constants(g).size(), 4U);
   const std::vector<Tensor> after = evaluate();
-  for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(before[i].identical(after[i])) << g.outputs[i]->name();
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_TRUE(before[i].identical(after[i])) << g.outputs[i]->name();
 }
 
 TEST_F(Quantize, EachChannelHasItsScale) {
   Value* a = input("a", {3, 2});
-  Value* w = g.add_constant("w", Tensor::from<float>({2, 3}, std::vector<float>{127, 0.5F, 0, -64, -0.254F, 0}));
+  Value* w =
+      g.add_constant("w", Tensor::from<float>({2, 3}, std::vector<float>{127, 0.5F, 0, -64, -0.254F, 0}));
   g.outputs = {node("MatMul", {a, w}, "y")};
   quantized({{"a", 1.0F}});
   const QuantizedConstants constants = find_quantized_constants(g);
@@ -124,7 +127,8 @@ TEST_F(Quantize, WhatStaysFloat32SaysWhy) {
   Value* x = input("x", {1, 4, 5, 5});
   Value* a = input("a", {4, 4});
   Value* v = input("v", {4});
-  const auto out = [&](const char* op, std::vector<Value*> inputs, const char* name, AttributeList attributes = {}) {
+  const auto out = [&](const char* op, std::vector<Value*> inputs, const char* name,
+                       AttributeList attributes = {}) {
     g.outputs.push_back(node(op, std::move(inputs), name, std::move(attributes)));
   };
   out("Conv", {x, weights("grouped", {4, 2, 1, 1}, 0)}, "groups", {{"group", int64_t{2}}});
@@ -150,7 +154,8 @@ TEST_F(Quantize, WhatStaysFloat32SaysWhy) {
   EXPECT_EQ(count("DequantizeLinear"), 0);
   EXPECT_EQ(report.without_scale, std::vector<std::string>{"unknown"});
   std::map<std::string, std::string> reasons;
-  for (const QuantizeReport::Kept& k : report.kept) reasons[k.node.substr(1, k.node.find("_node") - 1)] = k.reason;
+  for (const QuantizeReport::Kept& k : report.kept)
+    reasons[k.node.substr(1, k.node.find("_node") - 1)] = k.reason;
   const std::map<std::string, std::string> wanted = {
       {"groups", "it has groups of several channels"},
       {"vector", "its input is a vector"},

@@ -40,7 +40,8 @@ class DataCalibrator final : public Int8Calibrator {
     std::optional<std::string> text = file_text(options_.cache);
     if (!text) return std::nullopt;
     if (text->empty()) {
-      log::warning("Calibration cache was provided, but is empty. Will regenerate scales by running calibration.");
+      log::warning(
+          "Calibration cache was provided, but is empty. Will regenerate scales by running calibration.");
       return std::nullopt;
     }
     log::info("Loading calibration cache from {}", options_.cache);
@@ -75,7 +76,8 @@ class DataCalibrator final : public Int8Calibrator {
     if (options_.is_random)
       log::warning(
           "Int8 Calibration is using randomly generated input data.\n"
-          "This could negatively impact accuracy if the inference-time input data is dissimilar to the randomly "
+          "This could negatively impact accuracy if the inference-time input data is dissimilar to the "
+          "randomly "
           "generated calibration data.\n"
           "You may want to consider providing real data via the --data-loader-script option.");
     source_ = options_.data();

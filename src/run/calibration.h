@@ -23,8 +23,8 @@ struct CalibrationOptions {
 /// form of the inputs as those of a run (coerce_inputs.h).
 std::shared_ptr<Int8Calibrator> make_calibrator(CalibrationOptions options);
 
-/// The scales of a cache's text, of any algorithm; there are no data. `name` is what messages call it. Throws Error for
-/// what is no cache.
+/// The scales of a cache's text, of any algorithm; there are no data. `name` is what messages call it. Throws
+/// Error for what is no cache.
 std::shared_ptr<Int8Calibrator> given_scales(std::string text, std::string name);
 /// The same of a file. Throws Error for one that is missing, too.
 std::shared_ptr<Int8Calibrator> cached_scales(const std::string& path);

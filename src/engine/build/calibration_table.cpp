@@ -45,7 +45,8 @@ void read_header(std::string_view line, const std::string& name, CalibrationTabl
   if (dash != std::string_view::npos)
     version = number<int64_t>(line.substr(kPrefix.size(), dash - kPrefix.size()), 10);
   require(version && *version >= 0, ErrorCode::kInvalidArgument,
-          "{}: not a calibration cache: its first line is '{}', not TRT-VERSION-ALGORITHM", name, shown(line));
+          "{}: not a calibration cache: its first line is '{}', not TRT-VERSION-ALGORITHM", name,
+          shown(line));
   const std::string_view algorithm = line.substr(dash + 1);
   for (size_t i = 0; i < std::size(kAlgorithms); ++i)
     if (algorithm == kAlgorithms[i]) {

@@ -7,7 +7,9 @@ namespace {
 
 TEST(CalibrationTable, ReadsWhatTensorRtWrites) {
   const CalibrationTable t = CalibrationTable::parse(
-      "TRT-7103-EntropyCalibration2\ndata: 3c010204\n(Unnamed Layer* 1) [Convolution]_output: 3d8b6a2f\nnothing: 0\n", "cache");
+      "TRT-7103-EntropyCalibration2\ndata: 3c010204\n(Unnamed Layer* 1) [Convolution]_output: "
+      "3d8b6a2f\nnothing: 0\n",
+      "cache");
   EXPECT_EQ(t.version, 7103);
   EXPECT_EQ(t.algorithm, CalibrationAlgorithm::kEntropy2);
   ASSERT_EQ(t.scales.size(), 3U);
@@ -19,7 +21,9 @@ TEST(CalibrationTable, ReadsWhatTensorRtWrites) {
 TEST(CalibrationTable, WritesWhatItReads) {
   const std::string text = "TRT-8601-MinMaxCalibration\na: b: 3c010a14\nx: 00000000\n";
   EXPECT_EQ(CalibrationTable::parse(text, "cache").str(), text);
-  EXPECT_EQ(CalibrationTable::parse("TRT-8601-MinMaxCalibration\r\n\r\nx: 0\r\na: b: 3C010A14", "cache").str(), text);
+  EXPECT_EQ(
+      CalibrationTable::parse("TRT-8601-MinMaxCalibration\r\n\r\nx: 0\r\na: b: 3C010A14", "cache").str(),
+      text);
   for (const CalibrationAlgorithm a : {CalibrationAlgorithm::kLegacy, CalibrationAlgorithm::kEntropy,
                                        CalibrationAlgorithm::kEntropy2, CalibrationAlgorithm::kMinMax})
     EXPECT_EQ(CalibrationTable::parse(CalibrationTable{.algorithm = a}.str(), "cache").algorithm, a);
@@ -64,7 +68,8 @@ TEST(CalibrationTable, WhatIsDamagedIsRefusedByItsLine) {
       {head + "x: 3c010a14\nx: 3c010a15\n", "line 3 gives 'x' another scale"},
       {head + "\x1b[2Jx: 7f800000\n", "\\x1b[2Jx"},
   };
-  for (const auto& [text, words] : cases) EXPECT_NE(refusal(text).find(words), std::string::npos) << refusal(text);
+  for (const auto& [text, words] : cases)
+    EXPECT_NE(refusal(text).find(words), std::string::npos) << refusal(text);
   EXPECT_EQ(refusal(head + "x: 3c010a14\nx: 3c010a14\n"), "none");
   EXPECT_LT(refusal(std::string(100'000, 'x')).size(), 300U);
 }

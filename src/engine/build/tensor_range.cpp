@@ -43,7 +43,8 @@ size_t least_divergence(std::span<const int64_t> counts, int64_t levels) {
     // sum of P log P, with P in units of 1 / total; the logarithm of total cancels against that of Q's units.
     double divergence = information[end - 1] + x_log_x(static_cast<double>(last + beyond));
     for (int64_t level = 0; level < levels; ++level) {
-      const auto a = static_cast<size_t>(level * kept / levels), b = static_cast<size_t>((level + 1) * kept / levels);
+      const auto a = static_cast<size_t>(level * kept / levels),
+                 b = static_cast<size_t>((level + 1) * kept / levels);
       const int64_t inside = sum[b] - sum[a];
       if (inside == 0) continue;
       const double mass = static_cast<double>(inside) + (b == end ? static_cast<double>(beyond) : 0);
@@ -112,7 +113,8 @@ std::span<const int64_t> TensorRange::used_bins() const {
 double TensorRange::entropy_limit() const {
   const std::span<const int64_t> fine = used_bins();
   int shift = 0;
-  while (shift < 12 && counted_ < kLeastPerBin * static_cast<int64_t>(((fine.size() - 1) >> shift) + 1)) ++shift;
+  while (shift < 12 && counted_ < kLeastPerBin * static_cast<int64_t>(((fine.size() - 1) >> shift) + 1))
+    ++shift;
   std::vector<int64_t> merged(((fine.size() - 1) >> shift) + 1);
   for (size_t i = 0; i < fine.size(); ++i) merged[i >> shift] += fine[i];
   return std::ldexp(static_cast<double>(least_divergence(merged, kInt8Levels)), shift) * bin_width();
@@ -133,9 +135,8 @@ double TensorRange::quantile_limit(double quantile) const {
 float TensorRange::limit(CalibrationAlgorithm algorithm, double quantile) const {
   if (algorithm == CalibrationAlgorithm::kMinMax || counted_ == 0) return largest_;
   require(!counts_.empty(), ErrorCode::kInternal, "a range without a histogram has no quantiles");
-  const double limit = algorithm == CalibrationAlgorithm::kLegacy
-                           ? quantile_limit(quantile)
-                           : entropy_limit();
+  const double limit =
+      algorithm == CalibrationAlgorithm::kLegacy ? quantile_limit(quantile) : entropy_limit();
   return static_cast<float>(std::min<double>(limit, largest_));
 }
 

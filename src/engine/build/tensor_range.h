@@ -13,8 +13,8 @@ namespace assay::engine {
 inline constexpr int64_t kInt8Levels = 128;
 
 /// How many of the first bins of a histogram of magnitudes to keep so that least is lost when they become
-/// `levels` levels: the Kullback-Leibler divergence of the histogram that is clipped there (what lies beyond is
-/// counted in the last bin) from the one with all non-empty bins of a level alike is smallest. Of equal
+/// `levels` levels: the Kullback-Leibler divergence of the histogram that is clipped there (what lies beyond
+/// is counted in the last bin) from the one with all non-empty bins of a level alike is smallest. Of equal
 /// divergences the one that clips least. Between `levels` and counts.size(), the last bin of which is not
 /// empty; counts.size() where that is not more than `levels`.
 size_t least_divergence(std::span<const int64_t> counts, int64_t levels);
@@ -33,9 +33,9 @@ class TensorRange {
   int64_t not_finite() const { return not_finite_; }
   /// The largest magnitude of the finite numbers.
   float largest() const { return largest_; }
-  /// The magnitude that 8 bits shall reach, at most largest(); it is that where there are too few numbers to tell
-  /// (for the entropy, 64 for each bin on average). Zeros count for quantiles only: every scale
-  /// shows them exactly. Needs a histogram, unless it is kMinMax.
+  /// The magnitude that 8 bits shall reach, at most largest(); it is that where there are too few numbers to
+  /// tell (for the entropy, 64 for each bin on average). Zeros count for quantiles only: every scale shows
+  /// them exactly. Needs a histogram, unless it is kMinMax.
   float limit(CalibrationAlgorithm algorithm, double quantile) const;
   /// One step of 8 bits; 0 where there is no range: see CalibrationTable::scales.
   float scale(CalibrationAlgorithm algorithm, double quantile) const;

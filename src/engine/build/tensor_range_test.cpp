@@ -20,13 +20,17 @@ double divergence(const std::vector<int64_t>& counts, size_t kept, size_t levels
   std::vector<double> p(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(kept)), q(kept);
   for (size_t level = 0; level < levels; ++level) {
     const size_t a = level * kept / levels, b = (level + 1) * kept / levels;
-    const double sum = std::accumulate(p.begin() + static_cast<std::ptrdiff_t>(a), p.begin() + static_cast<std::ptrdiff_t>(b), 0.0);
+    const double sum = std::accumulate(p.begin() + static_cast<std::ptrdiff_t>(a),
+                                       p.begin() + static_cast<std::ptrdiff_t>(b), 0.0);
     const auto filled = static_cast<double>(std::count_if(p.begin() + static_cast<std::ptrdiff_t>(a),
-                                                          p.begin() + static_cast<std::ptrdiff_t>(b), [](double x) { return x > 0; }));
+                                                          p.begin() + static_cast<std::ptrdiff_t>(b),
+                                                          [](double x) { return x > 0; }));
     for (size_t i = a; i < b; ++i) q[i] = p[i] > 0 ? sum / filled : 0;
   }
-  p.back() += static_cast<double>(std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(kept), counts.end(), int64_t{0}));
-  const double p_sum = std::accumulate(p.begin(), p.end(), 0.0), q_sum = std::accumulate(q.begin(), q.end(), 0.0);
+  p.back() += static_cast<double>(
+      std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(kept), counts.end(), int64_t{0}));
+  const double p_sum = std::accumulate(p.begin(), p.end(), 0.0),
+               q_sum = std::accumulate(q.begin(), q.end(), 0.0);
   double d = 0;
   for (size_t i = 0; i < kept; ++i) {
     if (p[i] == 0) continue;
@@ -39,9 +43,9 @@ double divergence(const std::vector<int64_t>& counts, size_t kept, size_t levels
 TEST(LeastDivergence, ByHand) {
   // Two levels of two bins each lose nothing where the two are alike; without the last bin the third has two.
   EXPECT_EQ(least_divergence(std::vector<int64_t>{4, 4, 1, 1}, 2), 4U);
-  // Bins apart, and one number far away: as three bins, (8 | 2, 0) and 1 beyond in an empty bin cannot be; two
-  // bins (8, 2 + 1) against (8, 2) lose 8/11 log(10/11) + 3/11 log(3/2 10/11) = 0.0153; all four, (8, 2 | 0, 1)
-  // against (5, 5 | 0, 1), lose 8/11 log(8/5) + 2/11 log(2/5) = 0.175.
+  // Bins apart, and one number far away: as three bins, (8 | 2, 0) and 1 beyond in an empty bin cannot be;
+  // two bins (8, 2 + 1) against (8, 2) lose 8/11 log(10/11) + 3/11 log(3/2 10/11) = 0.0153; all four, (8, 2 |
+  // 0, 1) against (5, 5 | 0, 1), lose 8/11 log(8/5) + 2/11 log(2/5) = 0.175.
   EXPECT_EQ(least_divergence(std::vector<int64_t>{8, 2, 0, 1}, 2), 2U);
   // No more bins than levels: nothing is lost.
   EXPECT_EQ(least_divergence(std::vector<int64_t>{8, 2, 1}, 3), 3U);
@@ -60,7 +64,8 @@ TEST(LeastDivergence, IsTheDefinitionsLeast) {
     ASSERT_LE(got, bins);
     const double of_got = divergence(counts, got, levels);
     for (size_t kept = levels; kept <= bins; ++kept)
-      ASSERT_GE(divergence(counts, kept, levels), of_got - 1e-9) << "round " << round << ", " << kept << " instead of " << got;
+      ASSERT_GE(divergence(counts, kept, levels), of_got - 1e-9)
+          << "round " << round << ", " << kept << " instead of " << got;
   }
 }
 
@@ -126,12 +131,14 @@ TEST(TensorRange, FewNumbersAreNotClipped) {
 
 TEST(TensorRange, PartsAndOrderDoNotMatter) {
   std::vector<float> numbers = normal(300'000, 5);
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] *= std::ldexp(1.0F, static_cast<int>(i * 20 / numbers.size()) - 10);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] *= std::ldexp(1.0F, static_cast<int>(i * 20 / numbers.size()) - 10);
   const auto limits = [&](size_t part) {
     TensorRange range(true);
     for (size_t at = 0; at < numbers.size(); at += part)
       range.add(std::span(numbers).subspan(at, std::min(part, numbers.size() - at)));
-    return std::vector<float>{range.limit(kEntropy2, 1), range.limit(kLegacy, 0.999), range.limit(kMinMax, 1)};
+    return std::vector<float>{range.limit(kEntropy2, 1), range.limit(kLegacy, 0.999),
+                              range.limit(kMinMax, 1)};
   };
   const std::vector<float> whole = limits(numbers.size());
   EXPECT_EQ(limits(7), whole);
@@ -150,7 +157,8 @@ TEST(TensorRange, InfinitiesAndNansGiveNoScale) {
 }
 
 TEST(TensorRange, ExtremeMagnitudes) {
-  constexpr float kMost = std::numeric_limits<float>::max(), kLeast = std::numeric_limits<float>::denorm_min();
+  constexpr float kMost = std::numeric_limits<float>::max(),
+                  kLeast = std::numeric_limits<float>::denorm_min();
   for (const CalibrationAlgorithm a : {kMinMax, kEntropy2, kLegacy}) {
     TensorRange large(true), small(true);
     large.add(std::vector<float>{kMost, kLeast, 1});

@@ -10,8 +10,8 @@
 #include "graph/clone.h"
 #include "graph/read.h"
 #include "ops/infer.h"
-#include "passes/pass_set.h"
 #include "passes/pass_manager.h"
+#include "passes/pass_set.h"
 
 namespace assay {
 namespace {
@@ -20,7 +20,8 @@ constexpr size_t kMostNames = 5;
 
 bool has_quantization(const Graph& g) {
   return std::any_of(g.nodes().begin(), g.nodes().end(), [](const auto& n) {
-    if (is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear")) return true;
+    if (is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear") || n->op_type.starts_with("QLinear"))
+      return true;
     const std::vector<const Graph*> inside = subgraphs_of(*n);
     return std::any_of(inside.begin(), inside.end(), [](const Graph* s) { return has_quantization(*s); });
   });
@@ -126,8 +127,9 @@ std::optional<CalibrationTable> cached_table(const CalibrationJob& job) {
   try {
     CalibrationTable table = CalibrationTable::parse(*text, name);
     if (table.algorithm == job.calibrator->algorithm()) return table;
-    job.warn(fmt::format("{} is of {}, not of {}: its scales are not used, and those of a new calibration replace it",
-                         name, algorithm_name(table.algorithm), algorithm_name(job.calibrator->algorithm())));
+    job.warn(fmt::format(
+        "{} is of {}, not of {}: its scales are not used, and those of a new calibration replace it", name,
+        algorithm_name(table.algorithm), algorithm_name(job.calibrator->algorithm())));
     return std::nullopt;
   } catch (Error& e) {
     e.set_remedy("Move it away to calibrate anew.");
@@ -152,8 +154,10 @@ std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& jo
   check_nodes(*job.network->graph, float_nodes);
   if (is_quantized(*job.network)) return nullptr;
   if (job.calibrator == nullptr) {
-    job.warn("int8 is allowed, but the network has no QuantizeLinear and DequantizeLinear, and there is no calibrator: "
-             "nothing is computed in 8 bits");
+    job.warn(
+        "int8 is allowed, but the network has no QuantizeLinear and DequantizeLinear, and there is no "
+        "calibrator: "
+        "nothing is computed in 8 bits");
     return nullptr;
   }
   std::optional<CalibrationTable> table = cached_table(job);
@@ -169,8 +173,9 @@ std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& jo
 
 void report_quantization(const QuantizeReport& report, const CalibrationJob& job) {
   if (!report.without_scale.empty())
-    job.warn(fmt::format("{} has no scale for {} tensor(s), so the products that read them stay in float32: {}",
-                         job.calibrator->cache_name(), report.without_scale.size(), list_of(report.without_scale)));
+    job.warn(fmt::format(
+        "{} has no scale for {} tensor(s), so the products that read them stay in float32: {}",
+        job.calibrator->cache_name(), report.without_scale.size(), list_of(report.without_scale)));
   if (report.quantized == 0)
     job.warn("int8 is allowed, but no Conv, Gemm or MatMul of the network can be computed in 8 bits");
 }
@@ -191,20 +196,23 @@ CalibrationTable calibrate(const CalibrationJob& job) {
   while (auto batch = job.calibrator->next_batch(inputs)) {
     ++sets;
     if (job.on_progress)
-      job.on_progress({.phase = fmt::format("calibrating, set of inputs {}", sets), .what = {}, .done = 0, .total = 0});
-    with_context([&] { return fmt::format("while calibrating, in set of inputs {}", sets); }, [&] {
-      std::vector<Tensor> feed;
-      for (const TensorInfo& input : inputs) {
-        const Tensor* given = find(*batch, input.name);
-        require(given != nullptr, ErrorCode::kInvalidArgument, "there are no data for the input '{}'", input.name);
-        feed.push_back(*given);
-      }
-      const std::vector<Tensor> results = context->infer(feed);
-      std::vector<const Tensor*> seen;
-      for (const Tensor& t : feed) seen.push_back(&t);
-      for (const Tensor& t : results) seen.push_back(&t);
-      statistics.add(seen, job.pool->size());
-    });
+      job.on_progress(
+          {.phase = fmt::format("calibrating, set of inputs {}", sets), .what = {}, .done = 0, .total = 0});
+    with_context([&] { return fmt::format("while calibrating, in set of inputs {}", sets); },
+                 [&] {
+                   std::vector<Tensor> feed;
+                   for (const TensorInfo& input : inputs) {
+                     const Tensor* given = find(*batch, input.name);
+                     require(given != nullptr, ErrorCode::kInvalidArgument,
+                             "there are no data for the input '{}'", input.name);
+                     feed.push_back(*given);
+                   }
+                   const std::vector<Tensor> results = context->infer(feed);
+                   std::vector<const Tensor*> seen;
+                   for (const Tensor& t : feed) seen.push_back(&t);
+                   for (const Tensor& t : results) seen.push_back(&t);
+                   statistics.add(seen, job.pool->size());
+                 });
   }
   require(sets > 0, ErrorCode::kInvalidArgument, "there are no data to calibrate with");
   std::vector<std::string> not_finite;

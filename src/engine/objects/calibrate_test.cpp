@@ -39,7 +39,8 @@ class TestCalibrator final : public Int8Calibrator {
 
 class CalibrateTest : public testing::Test {
  protected:
-  CalibrateTest() : runtime({.threads = 2, .on_warning = [this](std::string_view w) { warnings.emplace_back(w); }}) {}
+  CalibrateTest()
+      : runtime({.threads = 2, .on_warning = [this](std::string_view w) { warnings.emplace_back(w); }}) {}
 
   static std::shared_ptr<Model> network(const char* name) {
     auto model = build_template(find_template(name), {});
@@ -71,11 +72,12 @@ class CalibrateTest : public testing::Test {
   std::shared_ptr<TestCalibrator> calibrator_for(const Model& model, int sets) {
     std::vector<TensorList> data(static_cast<size_t>(sets));
     for (TensorList& set : data)
-      for (const Value* v : model.graph->inputs) set.push_back({v->name(), numbers(*known_shape(*v->type.dims))});
+      for (const Value* v : model.graph->inputs)
+        set.push_back({v->name(), numbers(*known_shape(*v->type.dims))});
     return std::make_shared<TestCalibrator>(std::move(data));
   }
-  std::shared_ptr<Engine> build(const std::shared_ptr<const Model>& model, std::shared_ptr<Int8Calibrator> calibrator,
-                                BuilderConfig config = {}) {
+  std::shared_ptr<Engine> build(const std::shared_ptr<const Model>& model,
+                                std::shared_ptr<Int8Calibrator> calibrator, BuilderConfig config = {}) {
     config.optimization_level = 0;
     config.int8 = true;
     config.calibrator = std::move(calibrator);
@@ -108,7 +110,8 @@ class CalibrateTest : public testing::Test {
 TEST_F(CalibrateTest, NetworksStayCloseAndRunInEightBits) {
   for (const char* name : {"mnist-cnn", "resnet-18"}) {
     const auto model = network(name);
-    for (const CalibrationAlgorithm algorithm : {CalibrationAlgorithm::kEntropy2, CalibrationAlgorithm::kMinMax}) {
+    for (const CalibrationAlgorithm algorithm :
+         {CalibrationAlgorithm::kEntropy2, CalibrationAlgorithm::kMinMax}) {
       const auto calibrator = calibrator_for(*model, 2);
       calibrator->wanted = algorithm;
       const auto engine = build(model, calibrator);
@@ -163,7 +166,8 @@ TEST_F(CalibrateTest, TheCacheOfAnotherAlgorithmIsReplaced) {
   calibrator->cache = "TRT-8601-MinMaxCalibration\nx: 3f800000\n";
   build(model, calibrator);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("is of MinMaxCalibration, not of EntropyCalibration2"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("is of MinMaxCalibration, not of EntropyCalibration2"), std::string::npos)
+      << warnings[0];
   EXPECT_TRUE(calibrator->cache->starts_with("TRT-8601-EntropyCalibration2\n"));
 }
 
@@ -176,8 +180,9 @@ TEST_F(CalibrateTest, TensorsWithoutAScaleStayFloat32) {
   const auto engine = build(model, calibrator, {.profiles = {profile}});
   EXPECT_EQ(steps(*engine).count("int8_matmul"), 1U);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("has no scale for 1 tensor(s), so the products that read them stay in float32: relu"),
-            std::string::npos)
+  EXPECT_NE(
+      warnings[0].find("has no scale for 1 tensor(s), so the products that read them stay in float32: relu"),
+      std::string::npos)
       << warnings[0];
 }
 
@@ -185,8 +190,8 @@ TEST_F(CalibrateTest, OtherShapesAreQuantizedAlike) {
   const auto model = open_network();
   OptimizationProfile profile;
   profile.set_shape("x", {1, 64}, {4, 64}, {8, 64});
-  const auto calibrator = std::make_shared<TestCalibrator>(
-      std::vector<TensorList>{{{"x", numbers({4, 64})}}, {{"x", numbers({1, 64})}}, {{"x", numbers({8, 64})}}});
+  const auto calibrator = std::make_shared<TestCalibrator>(std::vector<TensorList>{
+      {{"x", numbers({4, 64})}}, {{"x", numbers({1, 64})}}, {{"x", numbers({8, 64})}}});
   const auto engine = build(model, calibrator, {.profiles = {profile}, .float_nodes = {"two"}});
   ASSERT_EQ(calibrator->asked.size(), 1U);
   EXPECT_EQ(known_shape(*calibrator->asked[0].type.dims), (Shape{4, 64}));
@@ -197,7 +202,10 @@ TEST_F(CalibrateTest, OtherShapesAreQuantizedAlike) {
   std::copy_n(eight.data<float>(), four.numel(), four.mutable_data<float>());
   const auto loaded = runtime.deserialize_engine(engine->serialize());
   const Tensor y8 = run(loaded, {eight})[0], y4 = run(engine, {four})[0];
-  EXPECT_NE(run(Builder(runtime).build_engine(model, {.optimization_level = 0, .profiles = {profile}}), {four})[0].identical(y4), true);
+  EXPECT_NE(
+      run(Builder(runtime).build_engine(model, {.optimization_level = 0, .profiles = {profile}}), {four})[0]
+          .identical(y4),
+      true);
   for (int64_t i = 0; i < y4.numel(); ++i) EXPECT_EQ(y4.data<float>()[i], y8.data<float>()[i]) << i;
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 static_assert(kInt8Columns == 16, "a vector has the sums of a panel's columns");
 
-/// Products of a sum that are made at a time: twelve rows and a panel of so many stay in the first-level cache.
+/// Products of a sum that are made at a time: twelve rows and a panel of so many stay in the first-level
+/// cache.
 constexpr int64_t kPairDepth = 1024;
 
 ASSAY_VNNI inline __m512i pair_weights(const int16_t* p) { return _mm512_loadu_si512(p); }
@@ -24,8 +25,8 @@ ASSAY_VNNI inline __m512i pair_weights(const int8_t* p) {
 }
 
 template <int64_t R, typename T>
-ASSAY_VNNI void pair_tile(const int16_t* a, int64_t length, int64_t depth, const T* w, bool adds, int32_t* sums,
-                          int64_t stride) {
+ASSAY_VNNI void pair_tile(const int16_t* a, int64_t length, int64_t depth, const T* w, bool adds,
+                          int32_t* sums, int64_t stride) {
   __m512i acc[R];
 #pragma GCC unroll 12
   for (int64_t r = 0; r < R; ++r)
@@ -44,9 +45,10 @@ ASSAY_VNNI void pair_tile(const int16_t* a, int64_t length, int64_t depth, const
 }
 
 template <int64_t R, typename T>
-ASSAY_VNNI int64_t pair_tiles(int64_t r, int64_t rows, const int16_t* a, int64_t length, int64_t depth, const T* w,
-                              bool adds, int32_t* sums, int64_t stride) {
-  for (; r + R <= rows; r += R) pair_tile<R>(a + r * length, length, depth, w, adds, sums + r * stride, stride);
+ASSAY_VNNI int64_t pair_tiles(int64_t r, int64_t rows, const int16_t* a, int64_t length, int64_t depth,
+                              const T* w, bool adds, int32_t* sums, int64_t stride) {
+  for (; r + R <= rows; r += R)
+    pair_tile<R>(a + r * length, length, depth, w, adds, sums + r * stride, stride);
   return r;
 }
 
@@ -76,8 +78,8 @@ bool multiplies_pairs() noexcept {
   return supported;
 }
 
-void pair_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count, const int16_t* a,
-                  int64_t rows, int32_t* sums, int64_t stride) noexcept {
+void pair_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
+                  const int16_t* a, int64_t rows, int32_t* sums, int64_t stride) noexcept {
   const int64_t length = int8_row_length(weights.k);
   for (int64_t p = 0; p < count; ++p) {
     const char* const w = static_cast<const char*>(packed) + (panel + p) * weights.panel_bytes();

@@ -28,8 +28,17 @@ std::vector<std::string> seeds() {
   return {few.str(), none.str(), "TRT-7103-MinMaxCalibration\r\ndata: 3c010a14\r\n\r\nx: 0"};
 }
 
-constexpr std::string_view kWords[] = {"TRT-", "-EntropyCalibration2", "-EntropyCalibration", "-MinMaxCalibration",
-                                       "-LegacyCalibration", ": ", "\n", "\r\n", "7f800000", "80000000", "7fc00000"};
+constexpr std::string_view kWords[] = {"TRT-",
+                                       "-EntropyCalibration2",
+                                       "-EntropyCalibration",
+                                       "-MinMaxCalibration",
+                                       "-LegacyCalibration",
+                                       ": ",
+                                       "\n",
+                                       "\r\n",
+                                       "7f800000",
+                                       "80000000",
+                                       "7fc00000"};
 
 }  // namespace
 
