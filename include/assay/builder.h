@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "assay/api.h"
+#include "assay/int8_calibrator.h"
 #include "assay/optimization_profile.h"
 #include "assay/runtime.h"
 #include "assay/timing_cache.h"
@@ -80,6 +81,14 @@ struct BuilderConfig {
   /// than float32 is expected to (Winograd's with tiles of 4x4). Needed for neither what the network itself
   /// declares to be of these types, nor for weights that lose nothing.
   bool fp16 = false, bf16 = false;
+  /// Products with constant weights may be computed in 8-bit integers, by the scales of `calibrator`: their
+  /// inputs and weights are rounded to 8 bits, sums are exact, and what is between products stays float32.
+  /// Says nothing to a network that has QuantizeLinear or DequantizeLinear: it says itself what it wants.
+  bool int8 = false;
+  /// Where the scales come from; null, with int8: a warning, and nothing is computed in 8 bits.
+  std::shared_ptr<Int8Calibrator> calibrator;
+  /// Names of ONNX nodes that int8 does not concern. Throws Error (kNotFound) for one that does not exist.
+  std::vector<std::string> float_nodes;
   /// False: only the passes that the engine cannot do without.
   bool optimize = true;
   /// Names of passes that are left out; how many edits they make at most; whether the graph is checked after

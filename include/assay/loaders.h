@@ -252,6 +252,9 @@ class Profile {
 struct CreateConfig {
   std::vector<Profile> profiles = {};
   bool fp16 = false, bf16 = false;
+  /// Products in 8-bit integers, by the scales of the calibrator: assay/calibrator.h has Polygraphy's.
+  bool int8 = false;
+  std::shared_ptr<Int8Calibrator> calibrator = {};
   int builder_optimization_level = BuilderConfig::kDefaultOptimizationLevel;
   /// Files; empty: none.
   std::string load_timing_cache = {}, save_timing_cache = {};

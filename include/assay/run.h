@@ -109,6 +109,11 @@ struct RunProfile {
 /// How the engine in TensorRT's role is built.
 struct RunEngine {
   BuilderConfig config = {};
+  /// With config.int8 and no calibrator in it: the file of scales (read if it is there, else written), and how scales
+  /// are found on the run's own data.
+  std::string calibration_cache = {};
+  CalibrationAlgorithm calibration_algorithm = CalibrationAlgorithm::kEntropy2;
+  double calibration_quantile = 0.9999;
   std::vector<RunProfile> profiles = {};
   std::string config_script = {};  ///< FILE.py[:FUNCTION] that changes all of this when the network is known
   /// FILE.py[:FUNCTION]s that change the network, and one that changes the complete configuration.
@@ -198,7 +203,8 @@ struct RunSummary {
 };
 
 /// Runs, with Polygraphy's lines in the log. Throws Error for what ends the run; what is complete by then
-/// stays saved. Settings whose data come from `data.source` can be run once.
+/// stays saved. Settings whose data come from `data.source` can be run once; a
+/// calibration asks a copy of it.
 RunSummary run(const RunSettings& settings);
 
 /// The body of main() in a program that does one run: `describe` fills the settings, the log begins with

@@ -23,7 +23,6 @@ struct Reason {
 constexpr auto kNone = Arity::kNone;
 constexpr auto kOne = Arity::kOne;
 
-constexpr Ignored kInt8[] = {{"--int8", kNone}};
 constexpr Ignored kNarrow[] = {{"--fp8", kNone}, {"--int4", kNone}};
 constexpr Ignored kPrecision[] = {
     {"--precisionConstraints", kOne}, {"--layerPrecisions", kOne}, {"--layerOutputTypes", kOne}};
@@ -69,10 +68,6 @@ constexpr Ignored kSafety[] = {{"--safe", kNone}, {"--consistency", kNone}, {"--
 constexpr Ignored kOutput[] = {{"--output", kOne}};
 
 constexpr Reason kIgnored[] = {
-    {kInt8,
-     "products between QuantizeLinear and DequantizeLinear run in 8 bits in any case, and there is no "
-     "calibration "
-     "for others."},
     {kNarrow, "the engine of this build has no products of such numbers; they are computed in float32."},
     {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
     {kTypes, "types are always those of the model."},
@@ -99,8 +94,7 @@ constexpr Ignored kReferences[] = {{"--loadRefOutputs", kOne},
 constexpr Ignored kPlugins[] = {{"--plugins --staticPlugins", kOne}, {"--dynamicPlugins", kOne},
                                 {"--setPluginsToSerialize", kOne},   {"--ignoreParsedPluginLibs", kNone},
                                 {"--safetyPlugins", kOne},           {"--leanDLLPath", kOne}};
-constexpr Ignored kCalibration[] = {{"--calib", kOne},
-                                    {"--minShapesCalib", kOne},
+constexpr Ignored kCalibration[] = {{"--minShapesCalib", kOne},
                                     {"--optShapesCalib", kOne},
                                     {"--maxShapesCalib", kOne},
                                     {"--calibProfile", kOne}};
@@ -118,7 +112,7 @@ constexpr Ignored kOthers[] = {
 constexpr Reason kRefused[] = {
     {kReferences, "bench measures times only. assay run compares results: --load-inputs, --load-outputs."},
     {kPlugins, "this build cannot load TensorRT plugins or runtimes."},
-    {kCalibration, "the engine of this build has no int8 calibration."},
+    {kCalibration, "bench has its scales from --calib. assay convert --int8 calibrates, and writes such a file."},
     {kFormats, "inputs and outputs of the engine are row-major, in the types of the model."},
     {kOldModels, "this build reads ONNX models, whose shapes include the batch. Use --onnx and --shapes."},
     {kDebug, "bench measures times only. assay run shows inner tensors: --onnx-outputs, --save-outputs."},

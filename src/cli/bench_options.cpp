@@ -13,6 +13,7 @@
 #include "cli/bench_ignored.h"
 #include "cli/options/runners.h"
 #include "engine/plan/file_bytes.h"
+#include "run/calibration.h"
 #include "run/python_parse.h"
 
 namespace assay::cli {
@@ -40,6 +41,13 @@ void add_model_group(ArgParser& parser) {
        .metavar = "NAME"},
       onnxrt_library_option(),
   };
+}
+
+/// Scales from one set of numbers between -1 and 1, as trtexec has them.
+std::shared_ptr<Int8Calibrator> random_scales() {
+  const DataLoaderOptions numbers = {.ranges = {{"", {PythonValue(-1.0), PythonValue(1.0)}}}};
+  log::warning("--int8 without --calib: scales come from random inputs, so that results mean nothing.");
+  return make_calibrator({.data = [numbers] { return random_data(numbers); }});
 }
 
 void add_shape_group(ArgParser& parser) {
@@ -106,7 +114,14 @@ void add_build_group(ArgParser& parser) {
       {.names = {"--bf16"},
        .help = "The same with bfloat16, to which factors of products may be rounded, too.",
        .arity = Arity::kNone},
-      {.names = {"--best"}, .help = "All of these types.", .arity = Arity::kNone},
+      {.names = {"--int8"},
+       .help = "Products with constant weights may be computed in 8-bit integers, by the scales of --calib. Without a "
+               "file the scales come from one set of random inputs: then only times mean something.",
+       .arity = Arity::kNone},
+      {.names = {"--calib"},
+       .help = "Scales for --int8, as TensorRT's calibrators and assay convert --int8 --calibration-cache write them.",
+       .metavar = "FILE"},
+      {.names = {"--best"}, .help = "All of these types; int8 if --calib is given.", .arity = Arity::kNone},
       {.names = {"--refit"}, .help = "The weights can be changed later.", .arity = Arity::kNone},
       {.names = {"--strip-weights", "--stripWeights", "--stripAllWeights", "--weightless"},
        .help = "Leave the weights out of the plan.",
@@ -340,6 +355,12 @@ class Reader {
     }
     o.build.fp16 = args_.has("--fp16") || args_.has("--best");
     o.build.bf16 = args_.has("--bf16") || args_.has("--best");
+    const std::string scales = text("--calib");
+    o.build.int8 = args_.has("--int8") || (args_.has("--best") && !scales.empty());
+    if (o.build.int8)
+      o.build.calibrator = scales.empty() ? random_scales() : cached_scales(scales);
+    else if (!scales.empty())
+      log::warning("--calib has no effect without --int8.");
     o.build.is_refittable = args_.has("--refit");
     o.build.strips_weights = args_.has("--strip-weights");
     o.timing_cache = text("--timing-cache");

@@ -40,7 +40,7 @@ void add_options(ArgParser& parser) {
        .metavar = "N",
        .kind = ValueKind::kInteger},
   };
-  add_unused_data_loader_options(parser);  // upstream calibrates with them, which is refused here
+  add_data_loader_options(parser, /*no_scripts=*/"");  // for a calibration
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
   add_onnx_save_options(parser, "--save-onnx");
@@ -66,7 +66,15 @@ int run(CommandContext& context) {
     loading.make = script_network(script::parse_reference(
         model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
   context.announce();
-  warn_about_unused_data_options(args, "a conversion without calibration");
+  if (target != "trt" && building.config.int8)
+    log::warning("--int8 has no effect on what is not an engine; it is ignored.");
+  if (target == "trt" && building.config.int8) {
+    const DataOptions data = read_data_options(args, model.input_shapes);
+    building.calibration.data = calibration_data(args, data);
+    building.calibration.is_random = are_drawn(args, data);
+  } else {
+    warn_about_unused_data_options(args, "a conversion without calibration");
+  }
   ModelLoader loader(loading);
   if (target == "onnx") {
     loader.load_for(context.registries().backends.get("onnxrt"));

@@ -18,7 +18,6 @@
 #include "run/comparator.h"
 #include "run/script_parts.h"
 #include "run/text_renderer.h"
-#include "script/data_script.h"
 #include "script/network_script.h"
 
 namespace assay::cli::command_run {
@@ -50,7 +49,10 @@ int run_models(CommandContext& context) {
   context.registries().give_to(options.session);
   ModelOptions model = read_model_options(args, Plans::kAndForeign);
   const BackendSet& backends = context.registries().backends;
-  const EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
+  EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
+  DataOptions data = read_data_options(args, model.input_shapes);
+  building.calibration.data = calibration_data(args, data);
+  building.calibration.is_random = are_drawn(args, data);
   const std::vector<poly::RunRunner> runners = read_runners(args, backends);
   warn_of_runner_options(args, model.is_plan);
   for (const poly::RunRunner& r : runners)
@@ -62,14 +64,9 @@ int run_models(CommandContext& context) {
     options.model.make = script_network(script::parse_reference(
         model.network_script, args.text("--trt-network-func-name").value_or(script::kNetworkFunction)));
   options.model.edits = modules.model_edits();
-  DataOptions data = read_data_options(args, std::move(model.input_shapes));
   options.data = std::move(data.random);
   options.load_inputs = std::move(data.load_inputs);
-  if (const auto script = args.text("--data-loader-script")) {
-    const std::string function =
-        args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction);
-    options.source = script_data(script::parse_reference(*script, function));
-  }
+  if (const auto script = data_script(args)) options.source = script_data(*script);
   read_comparator_options(args, options, context.registries().extensions);
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";

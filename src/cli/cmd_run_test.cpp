@@ -222,10 +222,10 @@ TEST(RunOptions, RefusedOnesHaveAReason) {
     EXPECT_EQ(refusal.back(), '.') << name;
   }
   for (const char* name :
-       {"--precision-constraints", "--calibration-cache", "--tftrt", "--pluginref", "--plugins"})
+       {"--precision-constraints", "--layer-precisions", "--tftrt", "--pluginref", "--plugins"})
     EXPECT_TRUE(refused.contains(name)) << name;
   for (const char* name : {"--onnxrt", "--trt", "--gen-script", "--fp-to-fp16", "--providers", "--rtol",
-                           "--use-subprocess", "--iters"})
+                           "--use-subprocess", "--iters", "--int8", "--calibration-cache", "--quantile"})
     EXPECT_FALSE(refused.contains(name)) << name;
 }
 

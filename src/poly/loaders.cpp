@@ -5,6 +5,7 @@
 #include "assay/backend_set.h"
 #include "assay/edit.h"
 #include "assay/error.h"
+#include "base/log.h"
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "engine/build/plan_builder.h"
@@ -163,6 +164,10 @@ Config CreateConfig::operator()() const {
   Config config;
   config.builder.fp16 = fp16;
   config.builder.bf16 = bf16;
+  config.builder.int8 = int8;
+  config.builder.calibrator = calibrator;
+  if (calibrator != nullptr && !int8)
+    log::warning("A calibrator was provided to CreateConfig, but int8 mode was not enabled: it is not used.");
   config.builder.optimization_level = builder_optimization_level;
   config.builder.use_timing_cache_only = error_on_timing_cache_miss;
   if (workspace_limit) config.builder.workspace_limit = *workspace_limit;

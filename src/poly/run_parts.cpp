@@ -49,7 +49,7 @@ constexpr const char* kForeignFormats[] = {"frozen", "keras", "ckpt", "saved", "
 
 }  // namespace
 
-EngineBuildOptions engine_building(const RunEngine& engine, const RunShapes& shapes) {
+EngineBuildOptions engine_building(const RunEngine& engine, const RunData& data) {
   EngineBuildOptions options;
   options.config = engine.config;
   if (!engine.config_script.empty())
@@ -63,7 +63,16 @@ EngineBuildOptions engine_building(const RunEngine& engine, const RunShapes& sha
   for (const RunProfile& p : engine.profiles)
     options.profiles.push_back(
         {.min = input_shapes(p.min), .opt = input_shapes(p.opt), .max = input_shapes(p.max)});
-  options.input_shapes = input_shapes(shapes);
+  options.input_shapes = input_shapes(data.shapes);
+  options.calibration = {.cache = engine.calibration_cache,
+                         .algorithm = engine.calibration_algorithm,
+                         .quantile = engine.calibration_quantile,
+                         .data = [data]() -> std::shared_ptr<assay::DataSource> {
+                           if (auto own = own_data(data)) return own;
+                           if (!data.load_inputs.empty()) return saved_data(data.load_inputs);
+                           return random_data(random_data_options(data));
+                         },
+                         .is_random = !data.source && data.script.empty() && data.load_inputs.empty()};
   options.mark_all = engine.mark_all;
   options.outputs = engine.outputs;
   options.exclude_outputs = engine.exclude_outputs;

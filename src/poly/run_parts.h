@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "assay/backend_set.h"
 #include "assay/run.h"
 #include "run/comparator.h"
 #include "run/engine_building.h"
@@ -18,7 +19,8 @@ RunnerChoice runner_choice(const RunRunner& runner, const BackendSet& backends,
                            const EngineBuildOptions& building, bool is_plan);
 
 /// Throws Error as runner_choice() and for formats that do not exist.
-EngineBuildOptions engine_building(const RunEngine& engine, const RunShapes& input_shapes);
+/// Calibrates on the data of the run.
+EngineBuildOptions engine_building(const RunEngine& engine, const RunData& data);
 ModelLoaderOptions model_loader_options(const RunModel& model);
 DataLoaderOptions random_data_options(const RunData& data);
 /// The data of a program or of a script; null: those of files, or random ones.

@@ -79,6 +79,7 @@ std::vector<std::pair<std::string, std::string>> tensorrt_options(const EngineBu
   };
   refuse(building.profiles.size() > 1, "several profiles");
   refuse(config.bf16, "bfloat16");
+  refuse(config.int8, "8-bit integers");
   refuse(config.is_refittable || config.strips_weights, "refittable engines");
   refuse(config.optimization_level != otherwise.optimization_level, "the optimization level");
   refuse(!building.load_timing_cache.empty() || !building.save_timing_cache.empty() ||

@@ -269,6 +269,7 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   if (config.profiles.empty()) config.profiles.push_back(make_profile(g, {}, options.input_shapes));
   if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
   if (options.change_config) options.change_config(*model, config);
+  if (config.int8 && config.calibrator == nullptr) config.calibrator = make_calibrator(options.calibration);
   if (!config.profiles.empty()) log::info("Configuring with profiles:{}", profiles_text(config.profiles));
 
   auto cache = std::make_shared<TimingCache>(runtime.timing_environment());
@@ -297,7 +298,8 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
       "Building engine with configuration:\n    Optimization Level     | {}\n    Threads                | "
       "{}\n    Types                  | {}\n    Refittable             | {}",
       config.optimization_level, runtime.threads(),
-      fmt::format("as in the model{}{}", config.fp16 ? ", float16" : "", config.bf16 ? ", bfloat16" : ""),
+      fmt::format("as in the model{}{}{}", config.fp16 ? ", float16" : "", config.bf16 ? ", bfloat16" : "",
+                  config.int8 ? ", int8" : ""),
       config.is_refittable || config.strips_weights);
   const auto start = Clock::now();
   const Builder builder(runtime);

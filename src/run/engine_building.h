@@ -9,6 +9,7 @@
 
 #include "assay/backend.h"
 #include "assay/builder.h"
+#include "run/calibration.h"
 #include "run/data_loader.h"
 
 namespace assay {
@@ -27,6 +28,8 @@ struct EngineBuildOptions {
   /// Changes the configuration when it is complete, profiles included (a script that postprocesses it); may
   /// be empty.
   std::function<void(const Model& network, BuilderConfig& config)> change_config;
+  /// With config.int8 and without a calibrator there.
+  CalibrationOptions calibration;
   std::vector<ProfileShapes> profiles;
   /// For inputs that no profile names.
   std::vector<InputShape> input_shapes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/error.h"
+#include "base/base64.h"
 #include "base/log.h"
 #include "compare/outputs.h"
 #include "graph/clone.h"
@@ -186,7 +187,7 @@ script::Item item_of(const BuilderConfig& config) {
   const bool is_limited = config.workspace_limit != BuilderConfig().workspace_limit;
   return script::Item::Dict{
       {"version", int64_t{1}},
-      {"precisions", script::Item::Dict{{"fp16", config.fp16}, {"bf16", config.bf16}}},
+      {"precisions", script::Item::Dict{{"fp16", config.fp16}, {"bf16", config.bf16}, {"int8", config.int8}}},
       {"profiles", std::move(profiles)},
       {"optimization_level", static_cast<int64_t>(config.optimization_level)},
       {"workspace_limit", is_limited ? script::Item(config.workspace_limit) : script::Item()},
@@ -202,6 +203,14 @@ void read_limits(const script::Item& item, BuilderConfig& config) {
         static_cast<int>(std::clamp<int64_t>(level.integer(), 0, BuilderConfig::kMaxOptimizationLevel));
   if (const script::Item& limit = item.at("workspace_limit"); !limit.is_null())
     config.workspace_limit = limit.integer();
+}
+
+/// The cache of a script's calibrator, where it has one; its data cannot be asked for.
+void take_calibration(const script::Reference& reference, const script::Item& item, BuilderConfig& config) {
+  const script::Item& calibration = item.at("calibration");
+  if (calibration.is_null() || calibration.at("cache").is_null()) return;
+  config.calibrator = given_scales(base64_decode(calibration.at("cache").text()),
+                                   fmt::format("the calibration cache of {}", reference.str()));
 }
 
 void warn_of_unused(const script::Reference& reference, const script::Item& config) {
@@ -226,6 +235,8 @@ std::function<void(const Model& network, BuilderConfig& config)> script_config_c
     const script::Item item = script::run_config_postprocess_script(reference, network, item_of(config));
     config.fp16 = item.at("precisions").at("fp16").truth();
     config.bf16 = item.at("precisions").at("bf16").truth();
+    config.int8 = item.at("precisions").at("int8").truth();
+    take_calibration(reference, item, config);
     read_limits(item, config);
     config.is_refittable = item.at("is_refittable").truth();
     config.strips_weights = item.at("strips_weights").truth();
@@ -244,6 +255,8 @@ std::function<void(const Model& network, EngineBuildOptions& options)> script_co
     const script::Item& precisions = config.at("precisions");
     builder.fp16 = builder.fp16 || precisions.at("fp16").truth();
     builder.bf16 = builder.bf16 || precisions.at("bf16").truth();
+    builder.int8 = builder.int8 || precisions.at("int8").truth();
+    take_calibration(reference, config, builder);
     read_limits(config, builder);
     builder.is_refittable = builder.is_refittable || config.at("is_refittable").truth();
     builder.strips_weights = builder.strips_weights || config.at("strips_weights").truth();

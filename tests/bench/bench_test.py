@@ -118,7 +118,7 @@ class BenchTest(unittest.TestCase):
         self.check_summary(self.passes(f"house.plan --shapes x:0:[2,1,28,28] {QUICK}", "assay"))
 
     def test_c2_flags_without_effect_say_so_in_one_line_each(self):
-        flags = {"--int8": "run in 8 bits in any case", "--int4": "no products of such numbers", "--layerPrecisions=a:fp16": "layer by layer",
+        flags = {"--int4": "no products of such numbers", "--layerPrecisions=a:fp16": "layer by layer",
                  "--noTF32": "no TF32", "--sparsity=enable": "no kernels for sparse weights", "--device=0": "runs on the CPU",
                  "--noDataTransfers": "nothing is transferred", "--safe": "one mode only", "--threads": "thread of its own",
                  "--separateProfileRun": "runs of their own"}
@@ -128,6 +128,16 @@ class BenchTest(unittest.TestCase):
             self.assertEqual(len(lines), 1, flag)
             self.assertIn(reason, lines[0])
         self.assertEqual(out.count("[W]"), len(flags), out)
+        self.check_summary(out)
+
+    def test_int8_by_the_scales_of_a_cache(self):
+        self.assertIn("results mean nothing", self.passes(f"--onnx=model.onnx --int8 --shapes=x:0:1x1x28x28 {QUICK}"))
+        out = self.passes(f"--onnx=model.onnx --calib=scales.cache --shapes=x:0:1x1x28x28 {QUICK}")
+        self.assertIn("--calib has no effect without --int8.", out)
+        pathlib.Path("scales.cache").write_text("TRT-8501-EntropyCalibration2\nx:0: 3c010204\n")
+        layers = "--profilingVerbosity=detailed --dumpLayerInfo"
+        out = self.passes(f"--onnx=model.onnx --int8 --calib=scales.cache {layers} --shapes=x:0:1x1x28x28 {QUICK}")
+        self.assertIn("int8_", out)
         self.check_summary(out)
 
     def test_c2_build_only_with_timing_cache_and_layers(self):

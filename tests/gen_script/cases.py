@@ -145,6 +145,8 @@ CASES = {
               "--trt-opt-shapes x:[3,4] --trt-max-shapes x:[4,4] --optimization-profile 1 --input-shapes x:[3,4] --fp16 --builder-optimization-level 0 "
               "--pool-limit workspace:64M --save-tactics t.json --save-timing-cache c.cache --save-engine e.plan --explain --max-edits 100 --verify-passes "
               "--refittable --trt-outputs y z --trt-exclude-outputs z"),
+    "calibrated": ("dynamic.onnxtxt --trt --engine --int8 --compare snr --snr-threshold 10 --calib-base-cls IInt8LegacyCalibrator --quantile 0.99 --calibration-cache scales.cache --iterations 2 "
+                   "--builder-optimization-level 0"),
     "plan": "saved.plan --trt --engine",
     "changed": ("dynamic.onnxtxt --engine --ref --onnx-outputs a re:y --save-onnx changed.onnx --fp-to-fp16 --shape-inference --save-external-data w.bin "
                 "--external-data-size-threshold 16"),

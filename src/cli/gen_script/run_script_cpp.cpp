@@ -221,6 +221,17 @@ void describe_profiles(const RunLine& line, Statements& s) {
   }
 }
 
+/// Null for the default.
+const char* algorithm_cpp(CalibrationAlgorithm algorithm) {
+  switch (algorithm) {
+    case CalibrationAlgorithm::kLegacy: return "CalibrationAlgorithm::kLegacy";
+    case CalibrationAlgorithm::kEntropy: return "CalibrationAlgorithm::kEntropy";
+    case CalibrationAlgorithm::kMinMax: return "CalibrationAlgorithm::kMinMax";
+    case CalibrationAlgorithm::kEntropy2: return nullptr;
+  }
+  return nullptr;
+}
+
 void describe_engine(const RunLine& line, Statements& s) {
   const EngineBuildOptions& b = line.building;
   const BuilderConfig& c = b.config;
@@ -231,6 +242,12 @@ void describe_engine(const RunLine& line, Statements& s) {
     s.set("engine.config.optimization_level", cpp_integer(c.optimization_level));
   s.set_true("engine.config.fp16", c.fp16);
   s.set_true("engine.config.bf16", c.bf16);
+  s.set_true("engine.config.int8", c.int8);
+  s.set_text("engine.calibration_cache", b.calibration.cache);
+  if (const char* algorithm = algorithm_cpp(b.calibration.algorithm))
+    s.set("engine.calibration_algorithm", algorithm);
+  if (b.calibration.quantile != CalibrationOptions().quantile)
+    s.set("engine.calibration_quantile", cpp_double(b.calibration.quantile));
   s.set_true("engine.config.is_refittable", c.is_refittable);
   s.set_true("engine.config.strips_weights", c.strips_weights);
   s.set_true("engine.config.use_timing_cache_only", c.use_timing_cache_only);

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "cli/options/model.h"
 #include "cli/values.h"
+#include "run/script_parts.h"
+#include "script/data_script.h"
 
 namespace assay::cli {
 namespace {
@@ -94,7 +96,7 @@ void add_unused_data_loader_options(ArgParser& parser) {
 
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what) {
   for (const char* option : {"--seed", "--val-range", "--int-min", "--int-max", "--float-min", "--float-max", "--iterations",
-                             "--data-loader-backend-module", "--load-inputs"})
+                             "--data-loader-backend-module", "--load-inputs", "--data-loader-script", "--data-loader-func-name"})
     if (args.has(option)) log::warning("{} has no effect on {}; it is ignored.", option, what);
 }
 
@@ -121,6 +123,24 @@ DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> sh
   options.load_inputs = args.list("--load-inputs").value_or(std::vector<std::string>{});
   if (!options.load_inputs.empty() || args.has("--data-loader-script")) warn_about_ignored(args);
   return options;
+}
+
+std::function<std::shared_ptr<DataSource>()> calibration_data(const ParsedArgs& args, const DataOptions& data) {
+  if (const auto script = data_script(args)) return [reference = *script] { return script_data(reference); };
+  if (!data.load_inputs.empty()) return [paths = data.load_inputs] { return saved_data(paths); };
+  return [random = data.random] { return random_data(random); };
+}
+
+bool are_drawn(const ParsedArgs& args, const DataOptions& data) {
+  return data.load_inputs.empty() && !args.has("--data-loader-script");
+}
+
+std::optional<script::Reference> data_script(const ParsedArgs& args) {
+  const auto script = args.text("--data-loader-script");
+  if (!script) return std::nullopt;
+  const std::string function =
+      args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction);
+  return script::parse_reference(*script, function);
 }
 
 LoaderCache input_cache(const DataOptions& data) {

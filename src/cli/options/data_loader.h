@@ -1,13 +1,18 @@
 // Where input data come from: drawn at random, or loaded.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/args.h"
 #include "run/data_loader.h"
+#include "run/data_source.h"
 #include "run/loader_cache.h"
+#include "script/reference.h"
 
 namespace assay::cli {
 
@@ -28,6 +33,13 @@ void add_unused_data_loader_options(ArgParser& parser);
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what);
 /// Warns about options that loaded data make pointless, and about deprecated ones. Throws Error.
 DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> shapes);
+
+/// The script that gives the data (--data-loader-script); nothing: none does.
+std::optional<script::Reference> data_script(const ParsedArgs& args);
+/// Makes the data that the options ask for, a script's among them, for a calibration.
+std::function<std::shared_ptr<DataSource>()> calibration_data(const ParsedArgs& args, const DataOptions& data);
+/// Whether they are drawn.
+bool are_drawn(const ParsedArgs& args, const DataOptions& data);
 
 /// The data that the options ask for: those of the files, else random ones.
 LoaderCache input_cache(const DataOptions& data);

@@ -20,9 +20,6 @@ struct Idle {
 /// Upstream's options that have nothing to act on in this engine, and why.
 constexpr Idle kIdle[] = {
     {"--tf32", Arity::kNone, "a CPU has no TensorFloat-32: float32 is computed in float32"},
-    {"--int8", Arity::kNone,
-     "products between QuantizeLinear and DequantizeLinear run in 8 bits in any case, and there is no "
-     "calibration for others"},
     {"--strongly-typed", Arity::kNone, "without --fp16 and --bf16 types are always those of the model"},
     {"--fp8", Arity::kNone,
      "the engine has no products of 8-bit floats: such values are computed in float32"},
@@ -48,6 +45,8 @@ constexpr Idle kIdle[] = {
      "there are no tactic sources: --disable-tactics leaves single tactics out"},
     {"--preview-features", Arity::kAny, "there are no preview features"},
     {"--quantization-flags", Arity::kAny, "there are no quantisation flags"},
+    {"--regression-cutoff", Arity::kOne,
+     "IInt8LegacyCalibrator goes by --quantile alone: what TensorRT does with the cutoff is not published"},
     {"--dla-workspace-allocation-strategy", Arity::kOne, "a CPU has no deep learning accelerator"},
     {"--enable-uint8-asymmetric-quantization-dla", Arity::kNone, "a CPU has no deep learning accelerator"},
     {"--decomposable-attentions", Arity::kNone,
@@ -78,6 +77,22 @@ std::vector<Option> config_options() {
       {.names = {"--bf16"},
        .help = "The same with bfloat16, to which factors of products may be rounded, too.",
        .arity = Arity::kNone},
+      {.names = {"--int8"},
+       .help = "Products with constant weights may be computed in 8-bit integers. Scales come from "
+               "--calibration-cache, or are found by running the network on the data that the data loader's options "
+               "describe. A network with QuantizeLinear and DequantizeLinear needs neither.",
+       .arity = Arity::kNone},
+      {.names = {"--calibration-cache"},
+       .help = "Scales for --int8, in TensorRT's format: read if the file is there, else written.",
+       .metavar = "FILE"},
+      {.names = {"--calib-base-cls", "--calibration-base-class"},
+       .help = "How scales are found: IInt8EntropyCalibrator2 (default), IInt8EntropyCalibrator, "
+               "IInt8MinMaxCalibrator, IInt8LegacyCalibrator (by --quantile).",
+       .metavar = "CLASS"},
+      {.names = {"--quantile"},
+       .help = "For IInt8LegacyCalibrator: the part of a tensor's magnitudes that is not clipped; default: 0.9999.",
+       .metavar = "NUM",
+       .kind = ValueKind::kNumber},
       {.names = {"--refittable"},
        .help = "Other weights can be given to the engine later.",
        .arity = Arity::kNone},
@@ -154,6 +169,45 @@ int64_t workspace_limit(const ParsedArgs& args) {
   }
   if (limit < 0) log::critical(ErrorCode::kInvalidArgument, "--pool-limit: a limit cannot be negative.");
   return limit;
+}
+
+struct BaseClass {
+  const char* name;
+  CalibrationAlgorithm algorithm;
+};
+constexpr BaseClass kBaseClasses[] = {
+    {"IInt8EntropyCalibrator2", CalibrationAlgorithm::kEntropy2},
+    {"IInt8EntropyCalibrator", CalibrationAlgorithm::kEntropy},
+    {"IInt8MinMaxCalibrator", CalibrationAlgorithm::kMinMax},
+    {"IInt8LegacyCalibrator", CalibrationAlgorithm::kLegacy},
+    {"IInt8Calibrator", CalibrationAlgorithm::kEntropy2},
+};
+
+CalibrationOptions read_calibration(const ParsedArgs& args) {
+  CalibrationOptions options;
+  const auto base = args.text("--calib-base-cls");
+  options.cache = args.text("--calibration-cache").value_or("");
+  if (!args.has("--int8") && (base || !options.cache.empty()))
+    log::warning(
+        "Some int8 calibrator options were set, but int8 precision is not enabled. "
+        "Calibration options will be ignored. Please set --int8 to enable calibration. ");
+  if (base) {
+    const auto known = std::find_if(std::begin(kBaseClasses), std::end(kBaseClasses),
+                                    [&](const BaseClass& c) { return *base == c.name; });
+    if (known == std::end(kBaseClasses)) {
+      std::string all;
+      for (const BaseClass& c : kBaseClasses) all += (all.empty() ? "" : ", ") + std::string(c.name);
+      log::critical(ErrorCode::kNotFound, "--calib-base-cls: there is no calibrator '{}'. The calibrators are: {}.",
+                    *base, all);
+    }
+    options.algorithm = known->algorithm;
+  }
+  if (const auto quantile = args.number("--quantile")) {
+    options.quantile = *quantile;
+    if (!(options.quantile > 0 && options.quantile <= 1))
+      log::critical(ErrorCode::kInvalidArgument, "--quantile: {} is not above 0 and up to 1.", options.quantile);
+  }
+  return options;
 }
 
 std::vector<ProfileShapes> read_profiles(const ParsedArgs& args) {
@@ -264,6 +318,8 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vec
   }
   config.fp16 = args.has("--fp16");
   config.bf16 = args.has("--bf16");
+  config.int8 = args.has("--int8");
+  options.calibration = read_calibration(args);
   config.is_refittable = args.has("--refittable");
   config.strips_weights = args.has("--strip-plan");
   config.use_timing_cache_only = args.has("--error-on-timing-cache-miss");

@@ -52,13 +52,6 @@ constexpr Unavailable kPrecision[] = {
     {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
 };
 
-constexpr Unavailable kCalibration[] = {
-    {"--calibration-cache", kOne},
-    {"--calib-base-cls --calibration-base-class", kOne},
-    {"--quantile", kOne},
-    {"--regression-cutoff", kOne},
-};
-
 constexpr Unavailable kDebugTensors[] = {{"--mark-debug", kMany}, {"--mark-unfused-tensors-as-debug-tensors", kNone}};
 
 constexpr Unavailable kPlugins[] = {
@@ -110,7 +103,6 @@ constexpr Reason kReasons[] = {
     {kPluginReference,
      "the plugin reference runner is replaced by --ref, which knows every operator of this build."},
     {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
-    {kCalibration, "the engine of this build has no int8 calibration."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kWindows,
@@ -123,7 +115,6 @@ constexpr Reason kReasons[] = {
 constexpr Reason kConvertReasons[] = {
     {kTensorFlow, "this build reads ONNX models only. Convert the model to ONNX first."},
     {kPrecision, "the engine of this build has no types layer by layer. Cast nodes in the model say them."},
-    {kCalibration, "the engine of this build has no int8 calibration."},
     {kDebugTensors, "the engine of this build has no debug tensors. Use --trt-outputs to see inner tensors."},
     {kPlugins, "this build cannot load TensorRT plugins or parser settings."},
     {kFormats, "inputs and outputs of the engine keep the types that the model declares, row-major."},

@@ -10,6 +10,7 @@
 #include "graph/clone.h"
 #include "ops/infer.h"
 #include "passes/origins.h"
+#include "passes/raise_opset.h"
 #include "passes/region.h"
 
 namespace assay::engine {
@@ -36,8 +37,20 @@ PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
   run_passes(*canonical_, passes_of(config_.passes).stage(PassStage::kLowering));
+  if (config_.quantization != nullptr && raise_opset(*canonical_, kQuantizedOpset))
+    infer_shapes(*canonical_);
   quantized_ = find_quantized_constants(*canonical_->graph);
   if (config_.optimize) run_stage(*canonical_, PassStage::kCanonical);
+  if (config_.quantization == nullptr) return;
+  quantize_report_ = quantize(*canonical_, *config_.quantization);
+  if (config_.passes.verify) verify_graph(*canonical_->graph);
+  quantized_.merge(find_quantized_constants(*canonical_->graph));
+}
+
+BuildConfig PlanBuilder::config_inside() const {
+  BuildConfig config = config_;
+  config.quantization = nullptr;
+  return config;
 }
 
 std::vector<PassReport> PlanBuilder::run_stage(Model& model, PassStage stage) const {
@@ -164,7 +177,7 @@ void PlanBuilder::plan_bodies(Plan& plan) {
           if (auto shape = known_shape(*v->type.dims)) shapes.push_back(std::move(*shape));
       if (shapes.size() != network.model->graph->inputs.size()) continue;
       try {
-        PlanBuilder builder(*network.model, config_);
+        PlanBuilder builder(*network.model, config_inside());
         const auto body = builder.build(shapes);
         if (waits_for_shapes(*body)) continue;
         network.plan = body;

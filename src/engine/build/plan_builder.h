@@ -8,6 +8,7 @@
 #include "engine/build/lowering.h"
 #include "engine/build/measured_costs.h"
 #include "passes/pass_manager.h"
+#include "passes/quantize.h"
 
 namespace assay::engine {
 
@@ -29,6 +30,8 @@ struct BuildConfig {
   PassOptions passes;
   TacticRules tactics;
   Precisions precisions;
+  /// By what scales the network is quantized; null: it is not. Networks inside it are not in any case.
+  std::shared_ptr<const QuantizeOptions> quantization;
   /// Takes options away from a region's; their times are known. Null: none are.
   std::function<void(const Region&, std::vector<Option>&)> filter;
   std::function<void(const ChoiceProgress&)> on_progress;
@@ -86,6 +89,8 @@ class PlanBuilder {
   const std::vector<RegionReport>& reports() const { return reports_; }
 
   const BuildConfig& config() const { return config_; }
+  /// What became of the network's products by config().quantization.
+  const QuantizeReport& quantize_report() const { return quantize_report_; }
   /// The network after the passes that no shapes are needed for: ONNX still.
   const Model& canonical() const { return *canonical_; }
 
@@ -97,10 +102,12 @@ class PlanBuilder {
   std::shared_ptr<const Plan> plan_of(Model& model);
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);
+  BuildConfig config_inside() const;
 
   BuildConfig config_;
   std::shared_ptr<Model> canonical_;
   QuantizedConstants quantized_;
+  QuantizeReport quantize_report_;
   std::vector<RegionReport> reports_;
 };
 

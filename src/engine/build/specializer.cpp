@@ -64,8 +64,10 @@ std::shared_ptr<const ReadyPlan> Specializer::keep(PlanKey key, std::shared_ptr<
   auto ready = std::make_shared<ReadyPlan>();
   ready->key = std::move(key);
   ready->bytes = bytes_of(*plan);
+  BuildConfig inside = config_;
+  inside.quantization = nullptr;
   for (const PlanNetwork& n : plan->networks)
-    ready->networks.push_back(std::make_shared<Specializer>(n, config_));
+    ready->networks.push_back(std::make_shared<Specializer>(n, inside));
   ready->plan = std::move(plan);
   plans_.push_front(ready);
   size_t bytes = 0;

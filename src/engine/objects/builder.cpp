@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/version.h"
+#include "engine/objects/calibrate.h"
 #include "engine/objects/state.h"
 
 namespace assay {
@@ -113,21 +114,24 @@ void filter(AlgorithmSelector& selector, const engine::Region& region, std::vect
   options = std::move(kept);
 }
 
-engine::SavedRules rules_of(const BuilderConfig& config) {
+engine::SavedRules rules_of(const BuilderConfig& config,
+                            std::shared_ptr<const QuantizeOptions> quantization) {
   engine::SavedRules rules{.precisions = {.float16 = config.fp16, .bfloat16 = config.bf16},
                            .optimize = config.optimize,
                            .disabled_passes = config.disabled_passes,
                            .max_edits = config.max_edits,
                            .disabled_tactics = config.disabled_tactics,
                            .pinned = {},
-                           .most_scratch = config.workspace_limit};
+                           .most_scratch = config.workspace_limit,
+                           .quantization = std::move(quantization)};
   for (const auto& [node, tactic] : config.pinned_tactics) rules.pinned.push_back({node, tactic});
   return rules;
 }
 
-engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderConfig& config) {
+engine::BuildConfig build_config(const Runtime::State& runtime, const BuilderConfig& config,
+                                 const engine::SavedRules& rules) {
   engine::BuildConfig c = base_config(runtime);
-  apply(rules_of(config), c);
+  apply(rules, c);
   c.passes.verify = config.verify_passes;
   if (config.optimization_level > 0) {
     c.timing_cache = config.timing_cache != nullptr
@@ -184,13 +188,21 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   for (const Value* v : g.inputs) saved.inputs.push_back({v->name(), v->type});
   for (const Value* v : g.outputs) saved.outputs.push_back({v->name(), v->type});
   saved.profiles = config.profiles;
-  saved.rules = rules_of(config);
+  const CalibrationJob calibration{.builder = this,
+                                   .network = network,
+                                   .calibrator = config.calibrator.get(),
+                                   .profiles = config.profiles,
+                                   .pool = runtime_->pool,
+                                   .warn = [&](const std::string& sentence) { runtime_->warn(sentence); },
+                                   .on_progress = config.on_progress};
+  saved.rules = rules_of(config, config.int8 ? quantization_for(calibration, config.float_nodes) : nullptr);
   saved.is_refittable = config.is_refittable || config.strips_weights;
   saved.is_stripped = config.strips_weights;
 
   if (config.on_progress)
     config.on_progress({.phase = "optimizing the network", .what = {}, .done = 0, .total = 0});
-  engine::PlanBuilder builder(*network, build_config(*runtime_, config));
+  engine::PlanBuilder builder(*network, build_config(*runtime_, config, saved.rules));
+  if (saved.rules.quantization != nullptr) report_quantization(builder.quantize_report(), calibration);
   std::vector<engine::RegionReport> reports;
   bool all_ready = true;
   for (size_t p = 0; p < std::max<size_t>(1, config.profiles.size()); ++p) {
@@ -220,6 +232,8 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       });
   if (needs_network) saved.model = network;
   explanation_ = engine::reports_text(reports);
+  for (const QuantizeReport::Kept& k : builder.quantize_report().kept)
+    explanation_ += fmt::format("not in 8 bits: {}: {}\n", k.node, k.reason);
   return make_engine(runtime_, std::move(saved));
 }
 

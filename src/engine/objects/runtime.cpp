@@ -68,6 +68,7 @@ void apply(const engine::SavedRules& rules, engine::BuildConfig& config) {
   for (const engine::Preference& p : rules.pinned)
     config.tactics.pinned.insert_or_assign(p.origin, p.candidate);
   config.tactics.most_scratch = rules.most_scratch;
+  config.quantization = rules.quantization;
 }
 
 std::shared_ptr<engine::Specializer> make_specializer(const Runtime::State& runtime,

@@ -17,6 +17,7 @@
 #include "assay/graph.h"
 #include "assay/optimization_profile.h"
 #include "engine/plan/plan.h"
+#include "passes/quantize.h"
 
 namespace assay::engine {
 
@@ -45,6 +46,8 @@ struct SavedRules {
   std::vector<std::string> disabled_tactics;
   std::vector<Preference> pinned;
   int64_t most_scratch = std::numeric_limits<int64_t>::max();
+  /// By which scales the network is quantized; null: it is not.
+  std::shared_ptr<const QuantizeOptions> quantization;
 };
 
 /// What a plan file holds.

@@ -1,6 +1,7 @@
 // Engines from files.
 #include <flatbuffers/flatbuffers.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "assay/io.h"
@@ -99,7 +100,18 @@ class Reader {
             .max_edits = r.max_edits(),
             .disabled_tactics = texts(r.disabled_tactics()),
             .pinned = preferences(r.pinned()),
-            .most_scratch = r.most_scratch()};
+            .most_scratch = r.most_scratch(),
+            .quantization = quantization(r)};
+  }
+  static std::shared_ptr<const QuantizeOptions> quantization(const file::Rules& r) {
+    if (!r.quantizes()) return nullptr;
+    auto options = std::make_shared<QuantizeOptions>();
+    each(r.scales(), [&](const file::Scale* s) {
+      check(std::isfinite(s->step()) && s->step() >= 0, "the scale of '{}' is {}", s->tensor()->str(), s->step());
+      options->scales.emplace(s->tensor()->str(), s->step());
+    });
+    for (std::string& name : texts(r.float_nodes())) options->float_nodes.insert(std::move(name));
+    return options;
   }
 
   std::string_view blob(const file::Blob* b, const std::string& what) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/int8/pair_product.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8/int8_product.cpp"
@@ -236,6 +237,7 @@ void widen_int8(const void* from, bool is_signed, int zero_point, int16_t* to, i
 
 void int8_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
                   const int16_t* a, int64_t rows, int32_t* sums, int64_t stride) noexcept {
+  if (multiplies_pairs()) return pair_product(weights, packed, panel, count, a, rows, sums, stride);
   HWY_DYNAMIC_DISPATCH(product)(weights, packed, panel, count, a, rows, sums, stride);
 }
 

@@ -21,7 +21,7 @@ TEST(Int8Product, SumsAreExact) {
   std::mt19937 random(1);
   for (const int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 30})
     for (const int64_t n : {1, 15, 16, 17, 40})
-      for (const int64_t k : {1, 2, 9, 64, 301})
+      for (const int64_t k : {1, 2, 9, 64, 301, 1025, 2049})
         for (const bool wide : {false, true}) {
           const Int8Weights w{n, k, wide};
           const std::vector<int16_t> b = numbers(random, k * n, wide ? -255 : -128, wide ? 255 : 127);

@@ -102,7 +102,7 @@ def _unused(config):
     if config.int8_calibrator is not None:
         notes.append(
             "int8_calibrator: its calibration cache is used if it reads one; batches are not asked for, because the script has "
-            "ended when the engine is built")
+            "ended when the engine is built: without a cache the network is calibrated on the data of the command")
     if config.progress_monitor is not None:
         notes.append("progress_monitor: it is not called, because the script has ended when the engine is built")
     return notes

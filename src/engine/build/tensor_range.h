@@ -1,0 +1,61 @@
+// How far the numbers of a tensor reach, from any number of parts that come one after the other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assay/int8_calibrator.h"
+
+namespace assay::engine {
+
+/// Levels that the magnitudes of signed 8-bit integers have room for.
+inline constexpr int64_t kInt8Levels = 128;
+
+/// How many of the first bins of a histogram of magnitudes to keep so that least is lost when they become
+/// `levels` levels: the Kullback-Leibler divergence of the histogram that is clipped there (what lies beyond
+/// is counted in the last bin) from the one with all non-empty bins of a level alike is smallest. Of equal
+/// divergences the one that clips least. Between `levels` and counts.size(), the last bin of which is not
+/// empty; counts.size() where that is not more than `levels`.
+size_t least_divergence(std::span<const int64_t> counts, int64_t levels);
+
+/// Statistics of a tensor's magnitudes. They take the same memory however much comes, and depend on the
+/// numbers alone: not on their order, nor on the parts in which they come.
+class TensorRange {
+ public:
+  /// `counts`: whether a histogram is needed; else only the largest magnitude is known.
+  explicit TensorRange(bool counts) : counts_(counts ? static_cast<size_t>(kBins) : 0) {}
+
+  void add(std::span<const float> numbers);
+
+  int64_t count() const { return zeros_ + counted_ + not_finite_; }
+  /// Infinities and NaNs.
+  int64_t not_finite() const { return not_finite_; }
+  /// The largest magnitude of the finite numbers.
+  float largest() const { return largest_; }
+  /// The magnitude that 8 bits shall reach, at most largest(); it is that where there are too few numbers to
+  /// tell (for the entropy, 64 for each bin on average). Zeros count for quantiles only: every scale shows
+  /// them exactly. Needs a histogram, unless it is kMinMax.
+  float limit(CalibrationAlgorithm algorithm, double quantile) const;
+  /// One step of 8 bits; 0 where there is no range: see CalibrationTable::scales.
+  float scale(CalibrationAlgorithm algorithm, double quantile) const;
+
+ private:
+  static constexpr int64_t kBins = 4096;
+  /// The upper end of the histogram is 2^exponent_, and at most twice the largest magnitude; it never sinks
+  /// below this, so that smaller numbers share the first bin.
+  static constexpr int kLeastExponent = -100;
+
+  void reach(float magnitude);
+  double bin_width() const;
+  std::span<const int64_t> used_bins() const;
+  double entropy_limit() const;
+  double quantile_limit(double quantile) const;
+
+  std::vector<int64_t> counts_;  // of magnitudes from i to i + 1 bin widths, zeros left out
+  int exponent_ = kLeastExponent;
+  float largest_ = 0;
+  int64_t zeros_ = 0, counted_ = 0, not_finite_ = 0;
+};
+
+}  // namespace assay::engine

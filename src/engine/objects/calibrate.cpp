@@ -1,0 +1,226 @@
+#include "engine/objects/calibrate.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "base/parallel.h"
+#include "base/similar_name.h"
+#include "engine/build/tensor_range.h"
+#include "graph/clone.h"
+#include "graph/read.h"
+#include "ops/infer.h"
+#include "passes/pass_manager.h"
+#include "passes/pass_set.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kMostNames = 5;
+
+bool has_quantization(const Graph& g) {
+  return std::any_of(g.nodes().begin(), g.nodes().end(), [](const auto& n) {
+    if (is_op(*n, "QuantizeLinear") || is_op(*n, "DequantizeLinear") || n->op_type.starts_with("QLinear"))
+      return true;
+    const std::vector<const Graph*> inside = subgraphs_of(*n);
+    return std::any_of(inside.begin(), inside.end(), [](const Graph* s) { return has_quantization(*s); });
+  });
+}
+
+bool is_float32(const Value* v) { return v->type.is_tensor() && v->type.dtype == DType::kFloat32; }
+
+/// The network in the form in which names of functions' values are known, every float32 tensor an output.
+std::shared_ptr<Model> with_all_outputs(const Model& network) {
+  std::shared_ptr<Model> model = clone_model(network);
+  infer_shapes(*model);
+  run_passes(*model, built_in_passes().stage(PassStage::kLowering));
+  Graph& g = *model->graph;
+  g.outputs.clear();
+  for (const auto& n : g.nodes())
+    if (!is_op(*n, "Constant"))
+      for (Value* v : n->outputs())
+        if (v != nullptr && is_float32(v)) g.outputs.push_back(v);
+  return model;
+}
+
+/// Inputs with the shapes that data should have.
+std::vector<TensorInfo> wanted_inputs(const Graph& g, const std::vector<OptimizationProfile>& profiles) {
+  std::vector<TensorInfo> inputs;
+  for (const Value* v : g.inputs) {
+    Type type = v->type;
+    const OptimizationProfile::Range* range = profiles.empty() ? nullptr : profiles.back().find(v->name());
+    if (range != nullptr && !range->holds_values) type = Type::tensor(type.dtype, Shape(range->opt));
+    inputs.push_back({v->name(), std::move(type)});
+  }
+  return inputs;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return text + (names.size() > kMostNames ? ", ..." : "");
+}
+
+class Statistics {
+ public:
+  Statistics(const Graph& g, const Int8Calibrator& calibrator)
+      : algorithm_(calibrator.algorithm()), quantile_(calibrator.quantile()) {
+    require(quantile_ > 0 && quantile_ <= 1, ErrorCode::kInvalidArgument,
+            "the quantile {} is not above 0 and up to 1", quantile_);
+    for (const Value* v : g.inputs) add_tensor(*v);
+    for (const Value* v : g.outputs) add_tensor(*v);
+  }
+  /// One number for each tensor of the constructor, those that are not float32 included.
+  void add(const std::vector<const Tensor*>& tensors, int threads) {
+    // Neighbours are alike in size, so they go to different threads.
+    const auto count = static_cast<int64_t>(tensors.size());
+    parallel_for(threads, 1, [&](int64_t first, int64_t last) {
+      for (int64_t t = first; t < last; ++t)
+        for (int64_t i = t; i < count; i += threads) {
+          const Tensor& tensor = *tensors[static_cast<size_t>(i)];
+          if (tensor.dtype() == DType::kFloat32) ranges_[static_cast<size_t>(i)].add(tensor.span<float>());
+        }
+    });
+  }
+  CalibrationTable table(std::vector<std::string>& not_finite) const {
+    CalibrationTable table{.algorithm = algorithm_};
+    std::vector<float> scales(ranges_.size());
+    parallel_for(static_cast<int64_t>(ranges_.size()), 8, [&](int64_t first, int64_t last) {
+      for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i)
+        scales[i] = ranges_[i].scale(algorithm_, quantile_);
+    });
+    for (size_t i = 0; i < ranges_.size(); ++i) {
+      if (ranges_[i].count() == 0) continue;
+      table.scales.emplace(names_[i], scales[i]);
+      if (ranges_[i].not_finite() > 0) not_finite.push_back(names_[i]);
+    }
+    return table;
+  }
+
+ private:
+  void add_tensor(const Value& v) {
+    names_.push_back(v.name());
+    ranges_.emplace_back(algorithm_ != CalibrationAlgorithm::kMinMax && is_float32(&v));
+  }
+
+  CalibrationAlgorithm algorithm_;
+  double quantile_;
+  std::vector<std::string> names_;
+  std::vector<engine::TensorRange> ranges_;
+};
+
+}  // namespace
+
+bool is_quantized(const Model& network) {
+  return has_quantization(*network.graph) ||
+         std::any_of(network.functions.begin(), network.functions.end(),
+                     [](const auto& f) { return has_quantization(*f.body); });
+}
+
+namespace {
+
+/// The scales of the calibrator's cache, where it has one that suits it.
+std::optional<CalibrationTable> cached_table(const CalibrationJob& job) {
+  const std::optional<std::string> text = job.calibrator->read_cache();
+  if (!text || text->empty()) return std::nullopt;
+  const std::string name = job.calibrator->cache_name();
+  try {
+    CalibrationTable table = CalibrationTable::parse(*text, name);
+    if (table.algorithm == job.calibrator->algorithm()) return table;
+    job.warn(fmt::format(
+        "{} is of {}, not of {}: its scales are not used, and those of a new calibration replace it", name,
+        algorithm_name(table.algorithm), algorithm_name(job.calibrator->algorithm())));
+    return std::nullopt;
+  } catch (Error& e) {
+    e.set_remedy("Move it away to calibrate anew.");
+    throw;
+  }
+}
+
+void check_nodes(const Graph& g, const std::vector<std::string>& names) {
+  std::vector<std::string_view> known;
+  for (const auto& n : g.nodes()) known.push_back(n->name);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Error error(ErrorCode::kNotFound, fmt::format("no node of the network is named '{}'", name));
+    throw error.set_remedy(name_hint(name, known));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const QuantizeOptions> quantization_for(const CalibrationJob& job,
+                                                        const std::vector<std::string>& float_nodes) {
+  check_nodes(*job.network->graph, float_nodes);
+  if (is_quantized(*job.network)) return nullptr;
+  if (job.calibrator == nullptr) {
+    job.warn(
+        "int8 is allowed, but the network has no QuantizeLinear and DequantizeLinear, and there is no "
+        "calibrator: "
+        "nothing is computed in 8 bits");
+    return nullptr;
+  }
+  std::optional<CalibrationTable> table = cached_table(job);
+  if (!table) {
+    table = calibrate(job);
+    job.calibrator->write_cache(table->str());
+  }
+  auto options = std::make_shared<QuantizeOptions>();
+  options->scales = std::move(table->scales);
+  options->float_nodes = {float_nodes.begin(), float_nodes.end()};
+  return options;
+}
+
+void report_quantization(const QuantizeReport& report, const CalibrationJob& job) {
+  if (!report.without_scale.empty())
+    job.warn(fmt::format(
+        "{} has no scale for {} tensor(s), so the products that read them stay in float32: {}",
+        job.calibrator->cache_name(), report.without_scale.size(), list_of(report.without_scale)));
+  if (report.quantized == 0)
+    job.warn("int8 is allowed, but no Conv, Gemm or MatMul of the network can be computed in 8 bits");
+}
+
+CalibrationTable calibrate(const CalibrationJob& job) {
+  const std::shared_ptr<Model> model = with_all_outputs(*job.network);
+  const Graph& g = *model->graph;
+  require(!g.outputs.empty(), ErrorCode::kInvalidArgument,
+          "there is nothing to calibrate: no node of the network computes float32 numbers");
+  Statistics statistics(g, *job.calibrator);
+  const std::vector<TensorInfo> inputs = wanted_inputs(g, job.profiles);
+  const std::shared_ptr<Engine> engine =
+      job.builder->build_engine(model, {.optimization_level = 0, .profiles = job.profiles});
+  const auto context = engine->create_execution_context();
+  if (!job.profiles.empty()) context->set_optimization_profile(job.profiles.size() - 1);
+  const PoolScope scope(job.pool);
+  size_t sets = 0;
+  while (auto batch = job.calibrator->next_batch(inputs)) {
+    ++sets;
+    if (job.on_progress)
+      job.on_progress(
+          {.phase = fmt::format("calibrating, set of inputs {}", sets), .what = {}, .done = 0, .total = 0});
+    with_context([&] { return fmt::format("while calibrating, in set of inputs {}", sets); },
+                 [&] {
+                   std::vector<Tensor> feed;
+                   for (const TensorInfo& input : inputs) {
+                     const Tensor* given = find(*batch, input.name);
+                     require(given != nullptr, ErrorCode::kInvalidArgument,
+                             "there are no data for the input '{}'", input.name);
+                     feed.push_back(*given);
+                   }
+                   const std::vector<Tensor> results = context->infer(feed);
+                   std::vector<const Tensor*> seen;
+                   for (const Tensor& t : feed) seen.push_back(&t);
+                   for (const Tensor& t : results) seen.push_back(&t);
+                   statistics.add(seen, job.pool->size());
+                 });
+  }
+  require(sets > 0, ErrorCode::kInvalidArgument, "there are no data to calibrate with");
+  std::vector<std::string> not_finite;
+  CalibrationTable table = statistics.table(not_finite);
+  if (!not_finite.empty())
+    job.warn(fmt::format("Calibration met infinities or NaNs in {} tensor(s), which stay in float32: {}",
+                         not_finite.size(), list_of(not_finite)));
+  return table;
+}
+
+}  // namespace assay
