@@ -29,6 +29,15 @@ Scope Scope::child(std::string_view name) const {
   return s;
 }
 
+Scope Scope::at(std::string_view names) const {
+  Scope s = *this;
+  for (size_t end = 0; end != names.npos; names = names.substr(std::min(names.size(), end + 1))) {
+    end = names.find('/');
+    s = s.child(names.substr(0, end));
+  }
+  return s;
+}
+
 Scope Scope::item(int index) const {
   Scope s;
   s.leaf_ = fmt::format("{}.{}", leaf_, index);
@@ -41,10 +50,12 @@ std::string Scope::key(std::string_view leaf) const {
   return key_.empty() ? std::string(leaf) : fmt::format("{}.{}", key_, leaf);
 }
 
-TemplateBuilder::TemplateBuilder(const TemplateOptions& options, std::string graph_name) : options_(options) {
+TemplateBuilder::TemplateBuilder(const TemplateOptions& options, std::string graph_name,
+                                 const ExportStyle& style)
+    : options_(options), style_(style) {
   model_->graph->name = std::move(graph_name);
-  model_->opsets = {{"", options.opset}};
-  model_->ir_version = ir_version_for(options.opset);
+  model_->opsets = {{"", opset()}};
+  model_->ir_version = ir_version_for(opset());
   model_->producer_name = "assay";
   model_->producer_version = kVersion;
 }
@@ -96,6 +107,7 @@ Value* TemplateBuilder::weight(const Scope& scope, std::string_view leaf, const 
 }
 
 Value* TemplateBuilder::constant(const Scope& scope, Tensor values) {
+  if (style_.constant_nodes) return node(scope, "Constant", {}, {{"value", UnalignedTensor(std::move(values))}});
   const std::string name = numbered(fmt::format("{}/Constant", scope.path()));
   return model_->graph->add_constant(name + "_output_0", std::move(values));
 }

@@ -20,6 +20,8 @@ class Scope {
   /// The submodule kept in an attribute. For an element of a ModuleList, which is not a call of its own, the
   /// name is `list.index`.
   Scope child(std::string_view name) const;
+  /// Submodules of submodules, by names with '/' between them.
+  Scope at(std::string_view names) const;
   /// The element of this Sequential.
   Scope item(int index) const;
 
@@ -31,12 +33,20 @@ class Scope {
   std::string path_, key_, leaf_;
 };
 
+/// What exporters do differently.
+struct ExportStyle {
+  bool folds_norms = false;     ///< batch normalisations are part of the convolutions before them
+  bool constant_nodes = false;  ///< constant() adds Constant nodes instead of initializers
+  bool decomposes = false;      ///< layer normalisation and GELU in simpler operators, whatever the opset has
+};
+
 /// Builds one model. Nodes are added in the order of the calls, which is topological.
 class TemplateBuilder {
  public:
-  TemplateBuilder(const TemplateOptions& options, std::string graph_name);
+  TemplateBuilder(const TemplateOptions& options, std::string graph_name, const ExportStyle& style = {});
 
-  int64_t opset() const { return options_.opset; }
+  int64_t opset() const { return options_.opset.value_or(kDefaultTemplateOpset); }
+  const ExportStyle& style() const { return style_; }
   bool is_dynamic() const { return !options_.batch.has_value(); }
   /// False when weights are not to be computed.
   bool has_weights() const { return options_.weights == TemplateWeights::kRandom; }
@@ -73,6 +83,7 @@ class TemplateBuilder {
   std::string numbered(std::string name);
 
   TemplateOptions options_;
+  ExportStyle style_;
   std::shared_ptr<Model> model_ = std::make_shared<Model>();
   std::map<std::string, int, std::less<>> uses_;
 };

@@ -8,13 +8,6 @@ namespace {
 
 constexpr int64_t kHidden = 1024, kClasses = 10;
 
-/// The extent of an axis, as a vector of one.
-Value* extent(TemplateBuilder& b, const Scope& s, Value* x, int64_t axis) {
-  Value* shape = b.node(s, "Shape", {x});
-  Value* one = b.node(s, "Gather", {shape, b.constant(s, Tensor::scalar<int64_t>(axis))}, {{"axis", int64_t{0}}});
-  return unsqueeze(b, s, one, {0});
-}
-
 /// [batch, the product of the others], by arithmetic on shapes.
 Value* flatten_by_shapes(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* pixels = b.node(s, "Mul", {extent(b, s, x, 2), extent(b, s, x, 3)});

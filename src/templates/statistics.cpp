@@ -9,8 +9,9 @@
 namespace assay {
 namespace {
 
-int64_t macs(const Node& n) {
+int64_t macs(const ModelTemplate& t, const Node& n) {
   const std::optional<int64_t> number = multiply_accumulates(n).number();
+  if (!number && t.is_data_dependent) return 0;
   require(number.has_value(), ErrorCode::kInternal, "the shapes at node {} are not known", n.label());
   return *number;
 }
@@ -28,7 +29,7 @@ TemplateStatistics template_statistics(const ModelTemplate& t, const TemplateOpt
   for (const auto& v : model->graph->values())
     if (v->is_constant() && v->tensor().dtype() == DType::kFloat32 && is_parameter_name(v->name()))
       s.parameters += v->tensor().numel();
-  for (const auto& n : model->graph->nodes()) s.macs += macs(*n);
+  for (const auto& n : model->graph->nodes()) s.macs += macs(t, *n);
   return s;
 }
 
