@@ -57,7 +57,7 @@ TemplateOptions read_template_options(const ParsedArgs& args) {
 
 std::string row(std::string_view name, std::string_view parameters, std::string_view gflops,
                 std::string_view size, std::string_view summary) {
-  return fmt::format("{:<16} {:>12} {:>8} {:>10}  {}", name, parameters, gflops, size, summary);
+  return fmt::format("{:<20} {:>12} {:>8} {:>10}  {}", name, parameters, gflops, size, summary);
 }
 
 void list_templates(TemplateOptions options) {

@@ -16,9 +16,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate def = {
-    .name = "bert-base",
-    .summary = "text encoder: 12 layers, 128 tokens (Devlin et al., 2019)",
-    .build = build};
+constinit const ModelTemplate def = {.name = "bert-base",
+                                     .summary = "text encoder: 12 layers, 128 tokens (Devlin et al., 2019)",
+                                     .build = build};
 
 }  // namespace assay::template_bert_base

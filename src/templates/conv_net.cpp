@@ -70,9 +70,10 @@ Feature conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpe
 
 namespace {
 
-/// A transposed convolution of stride 2 that doubles the extents, an output seeing about `seen` taps per channel.
-Feature doubled(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t kernel, double seen,
-                AttributeList attributes) {
+/// A transposed convolution of stride 2 that doubles the extents, an output seeing about `seen` taps per
+/// channel.
+Feature doubled(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t kernel,
+                double seen, AttributeList attributes) {
   const auto fan = static_cast<int64_t>(seen * static_cast<double>(x.channels));
   Tensor weights = b.draw(s, "weight", {x.channels, outputs, kernel, kernel}, Init::he_normal(fan));
   Tensor bias = b.draw(s, "bias", {outputs}, kSmallBias);
@@ -185,19 +186,31 @@ Feature hard_swished(TemplateBuilder& b, const Scope& s, const Feature& x, bool 
 
 Feature activate(TemplateBuilder& b, const Scope& s, const Feature& x, Activation f) {
   switch (f) {
-    case Activation::kNone: return x;
-    case Activation::kRelu: return relu(b, s, x);
-    case Activation::kRelu6: return relu6(b, s, x);
-    case Activation::kSilu: return silu(b, s, x);
-    case Activation::kHardSwish: return hard_swished(b, s, x, false);
-    case Activation::kClipSwish: return hard_swished(b, s, x, true);
-    case Activation::kSigmoid: return activated(x, b.node(s, "Sigmoid", {x.value}), logistic_function);
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return relu(b, s, x);
+    case Activation::kRelu6:
+      return relu6(b, s, x);
+    case Activation::kSilu:
+      return silu(b, s, x);
+    case Activation::kHardSwish:
+      return hard_swished(b, s, x, false);
+    case Activation::kClipSwish:
+      return hard_swished(b, s, x, true);
+    case Activation::kSigmoid:
+      return activated(x, b.node(s, "Sigmoid", {x.value}), logistic_function);
     case Activation::kHardSigmoid:
-      return activated(x, b.node(s, "HardSigmoid", {x.value}, {{"alpha", 1.0F / 6}, {"beta", 0.5F}}), hard_sigmoid);
+      return activated(x, b.node(s, "HardSigmoid", {x.value}, {{"alpha", 1.0F / 6}, {"beta", 0.5F}}),
+                       hard_sigmoid);
     case Activation::kLeakyRelu:
       return activated(x, b.node(s, "LeakyRelu", {x.value}, {{"alpha", 0.01F}}), leaky_relu);
-    case Activation::kGelu: return activated(x, gelu(b, s, x.value), gelu_function);
-    case Activation::kTanh: return activated(x, b.node(s, "Tanh", {x.value}), tanh_function);
+    case Activation::kGelu:
+      return activated(x, gelu(b, s, x.value), gelu_function);
+    case Activation::kClip20:
+      return activated(x, b.node(s, "Clip", {x.value, b.scalar(s, 0), b.scalar(s, 20)}), relu);
+    case Activation::kTanh:
+      return activated(x, b.node(s, "Tanh", {x.value}), tanh_function);
   }
   return x;
 }
@@ -295,9 +308,10 @@ Feature gate(TemplateBuilder& b, const Scope& s, const Feature& x, const Feature
 }
 
 Feature squeeze_excite(TemplateBuilder& b, const Scope& s, const Feature& x, const SqueezeExcite& spec) {
-  Feature y = spec.reduce_mean ? pooled(x, reduce_mean(b, s, x.value, {2, 3})) : global_pool(b, s.child("avgpool"), x);
-  y = activate(b, s.child("activation"), conv(b, s.child(spec.reduce), y, {.outputs = spec.channels, .bias = true}),
-               spec.inner);
+  Feature y = spec.reduce_mean ? pooled(x, reduce_mean(b, s, x.value, {2, 3}))
+                               : global_pool(b, s.child("avgpool"), x);
+  y = activate(b, s.child("activation"),
+               conv(b, s.child(spec.reduce), y, {.outputs = spec.channels, .bias = true}), spec.inner);
   y = conv(b, s.child(spec.expand), y, {.outputs = x.channels, .bias = true});
   return gate(b, s, x, activate(b, s.child("scale_activation"), y, spec.outer));
 }
@@ -332,13 +346,16 @@ Feature upsample_2x(TemplateBuilder& b, const Scope& s, const Feature& x) {
 }
 
 Feature resize_bilinear(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t height, int64_t width) {
-  const auto factor = [](int64_t to, int64_t from) { return static_cast<float>(to) / static_cast<float>(from); };
+  const auto factor = [](int64_t to, int64_t from) {
+    return static_cast<float>(to) / static_cast<float>(from);
+  };
   Value* roi = b.opset() < 13 ? b.constant(s, Tensor::vector(std::vector<float>{})) : nullptr;
-  Value* scales =
-      b.constant(s, Tensor::vector(std::vector<float>{1, 1, factor(height, x.height), factor(width, x.width)}));
+  Value* scales = b.constant(
+      s, Tensor::vector(std::vector<float>{1, 1, factor(height, x.height), factor(width, x.width)}));
   Feature y = x;
-  y.value = b.node(s, "Resize", {x.value, roi, scales},
-                   {{"coordinate_transformation_mode", std::string("half_pixel")}, {"mode", std::string("linear")}});
+  y.value = b.node(
+      s, "Resize", {x.value, roi, scales},
+      {{"coordinate_transformation_mode", std::string("half_pixel")}, {"mode", std::string("linear")}});
   y.height = height;
   y.width = width;
   return y;

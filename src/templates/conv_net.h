@@ -43,14 +43,15 @@ enum class Activation : uint8_t {
   kNone,
   kRelu,
   kRelu6,
-  kSilu,        ///< x * Sigmoid(x)
-  kHardSwish,   ///< the operator from opset 14 on, else x * HardSigmoid(x)
-  kClipSwish,   ///< the same function as x * Clip(x + 3, 0, 6) / 6
+  kSilu,       ///< x * Sigmoid(x)
+  kHardSwish,  ///< the operator from opset 14 on, else x * HardSigmoid(x)
+  kClipSwish,  ///< the same function as x * Clip(x + 3, 0, 6) / 6
   kSigmoid,
   kHardSigmoid,
   kLeakyRelu,
   kGelu,
   kTanh,
+  kClip20,  ///< Clip(x, 0, 20), the clipped ReLU of speech networks
 };
 
 /// The means from which a batch normalisation's scales and shifts are drawn.
@@ -84,7 +85,8 @@ Feature batch_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const N
 /// A convolution and the batch normalisation behind it as the one Conv with bias that exporters make of them.
 Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec,
                               const NormSpec& norm = kActivatedNorm);
-/// A convolution at `s` and the batch normalisation at `norm_scope`: folded or not, as the builder's style says.
+/// A convolution at `s` and the batch normalisation at `norm_scope`: folded or not, as the builder's style
+/// says.
 Feature conv_norm(TemplateBuilder& b, const Scope& s, const Scope& norm_scope, const Feature& x,
                   const ConvSpec& spec, const NormSpec& norm = kActivatedNorm);
 
@@ -111,7 +113,8 @@ Feature gate(TemplateBuilder& b, const Scope& s, const Feature& x, const Feature
 /// Channels first to last of x.
 Feature slice_channels(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t first, int64_t last);
 
-/// Squeeze-and-excitation (Hu et al., 2018): 1x1 convolutions of the channels' means give each channel a factor.
+/// Squeeze-and-excitation (Hu et al., 2018): 1x1 convolutions of the channels' means give each channel a
+/// factor.
 struct SqueezeExcite {
   int64_t channels = 0;
   std::string_view reduce = "fc1", expand = "fc2";

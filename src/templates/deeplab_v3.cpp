@@ -23,7 +23,8 @@ Feature pyramid(TemplateBuilder& b, const Scope& s, const Feature& x) {
     parts.push_back(conv_norm_relu(b, convs.item(i++), x,
                                    {.outputs = kWidth, .kernel = 3, .pad = rate, .dilation = rate}));
   const Scope pool = convs.item(i);
-  Feature mean = conv_norm(b, pool.item(1), pool.item(2), global_pool(b, pool.item(0), x), {.outputs = kWidth});
+  Feature mean =
+      conv_norm(b, pool.item(1), pool.item(2), global_pool(b, pool.item(0), x), {.outputs = kWidth});
   parts.push_back(resize_bilinear(b, pool, relu(b, pool.item(3), mean), x.height, x.width));
   return conv_norm_relu(b, s.child("project"), concat(b, s, parts), {.outputs = kWidth});
 }
@@ -32,8 +33,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "deeplab_v3");
   const Scope root;
   const Feature image = image_input(b, "input", 3, kExtent, kExtent);
-  const std::vector<Feature> stages = resnet_stages(b, root.child("backbone"), image,
-                                                    {.depths = {3, 4, 6, 3}, .dilated_stages = 2});
+  const std::vector<Feature> stages =
+      resnet_stages(b, root.child("backbone"), image, {.depths = {3, 4, 6, 3}, .dilated_stages = 2});
   const auto head = [&](const Scope& s, const Feature& x, int first, int64_t width, const char* output) {
     const ConvSpec spec = {.outputs = width, .kernel = 3, .pad = 1};
     Feature y = relu(b, s.item(first + 2), conv_norm(b, s.item(first), s.item(first + 1), x, spec));

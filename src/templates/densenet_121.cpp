@@ -1,5 +1,5 @@
-// DenseNet-121 (Huang et al., "Densely Connected Convolutional Networks", 2017), as torchvision builds it. Its
-// normalisations stand before the convolutions, where they cannot be folded.
+// DenseNet-121 (Huang et al., "Densely Connected Convolutional Networks", 2017), as torchvision builds it.
+// Its normalisations stand before the convolutions, where they cannot be folded.
 #include <fmt/core.h>
 
 #include "templates/conv_net.h"
@@ -29,7 +29,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   Feature x = image_input(b, "input", 3, 224, 224);
   x = conv_norm(b, features.child("conv0"), features.child("norm0"), x,
                 {.outputs = 64, .kernel = 7, .stride = 2, .pad = 3});
-  x = max_pool(b, features.child("pool0"), relu(b, features.child("relu0"), x), {.kernel = 3, .stride = 2, .pad = 1});
+  x = max_pool(b, features.child("pool0"), relu(b, features.child("relu0"), x),
+               {.kernel = 3, .stride = 2, .pad = 1});
   for (int stage = 0; stage < 4; ++stage) {
     const Scope block = features.child(fmt::format("denseblock{}", stage + 1));
     std::vector<Feature> all = {x};
@@ -44,8 +45,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   }
   x = norm_relu(b, features.child("norm5"), root, x);
   Value* pooled = global_average(b, root, root, x);
-  Value* logits =
-      fully_connected(b, root.child("classifier"), pooled, x.channels, kClasses, Init::lecun_normal(x.channels));
+  Value* logits = fully_connected(b, root.child("classifier"), pooled, x.channels, kClasses,
+                                  Init::lecun_normal(x.channels));
   b.output(logits, "output", DType::kFloat32, {b.batch(), kClasses});
   return b.finish();
 }

@@ -1,5 +1,5 @@
-// DistilBERT base (Sanh et al., "DistilBERT, a distilled version of BERT", 2019), with the shape arithmetic and
-// Constant nodes that PyTorch exports.
+// DistilBERT base (Sanh et al., "DistilBERT, a distilled version of BERT", 2019), with the shape arithmetic
+// and Constant nodes that PyTorch exports.
 #include "templates/template_list.h"
 #include "templates/text_encoder.h"
 

@@ -1,5 +1,5 @@
-// EDSR baseline (Lim et al., "Enhanced Deep Residual Networks for Single Image Super-Resolution", 2017): 16 residual
-// blocks of 64 channels without normalisation, twice as large.
+// EDSR baseline (Lim et al., "Enhanced Deep Residual Networks for Single Image Super-Resolution", 2017): 16
+// residual blocks of 64 channels without normalisation, twice as large.
 #include <cmath>
 
 #include "templates/conv_net.h"
@@ -20,7 +20,8 @@ Feature conv_3x3(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t o
 std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "edsr");
   const Scope root, body = root.child("body"), tail = root.child("tail");
-  const Feature head = conv_3x3(b, root.child("head").item(0), image_input(b, "input", 3, kExtent, kExtent), kWidth);
+  const Feature head =
+      conv_3x3(b, root.child("head").item(0), image_input(b, "input", 3, kExtent, kExtent), kWidth);
   Feature x = head;
   for (int i = 0; i < kBlocks; ++i) {
     const Scope block = body.item(i), layers = block.child("body");
@@ -30,7 +31,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   }
   x = add(b, root, conv_3x3(b, body.item(kBlocks), x, kWidth), head);
   x = conv_3x3(b, tail.item(0).item(0), x, 4 * kWidth);
-  x.value = b.node(tail.item(0).item(1), "DepthToSpace", {x.value}, {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}});
+  x.value = b.node(tail.item(0).item(1), "DepthToSpace", {x.value},
+                   {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}});
   Feature large{x.value, kWidth, 2 * kExtent, 2 * kExtent, {}, {}};
   large = conv_3x3(b, tail.item(1), large, 3);
   b.output(large.value, "output", DType::kFloat32, {b.batch(), 3, 2 * kExtent, 2 * kExtent});

@@ -14,8 +14,8 @@ class EfficientNet {
     return silu(b_, s.item(2), conv_norm(b_, s.item(0), s.item(1), x, conv, norm(kActivatedNorm)));
   }
 
-  /// MBConv: expansion, depthwise convolution, squeeze-and-excitation, projection. Fused: expansion by a dense
-  /// convolution, projection; without expansion the dense convolution alone.
+  /// MBConv: expansion, depthwise convolution, squeeze-and-excitation, projection. Fused: expansion by a
+  /// dense convolution, projection; without expansion the dense convolution alone.
   Feature block(const Scope& s, const Feature& x, const EfficientNetStage& stage, int64_t stride) {
     const Scope layers = s.child("block");
     const bool is_residual = stride == 1 && x.channels == stage.channels;
@@ -27,7 +27,8 @@ class EfficientNet {
                         .groups = stage.is_fused ? 1 : expanded};
     int i = 0;
     Feature y = x;
-    if (!stage.is_fused && stage.expansion != 1) y = conv_norm_silu(layers.item(i++), y, {.outputs = expanded});
+    if (!stage.is_fused && stage.expansion != 1)
+      y = conv_norm_silu(layers.item(i++), y, {.outputs = expanded});
     y = conv_norm_silu(layers.item(i++), y, spatial);
     if (!stage.is_fused)
       y = squeeze_excite(b_, layers.item(i++), y,
@@ -60,7 +61,8 @@ std::shared_ptr<Model> build_efficientnet(const TemplateOptions& options, std::s
   const Scope root, features = root.child("features");
   Feature x = image_input(b, "input", 3, spec.extent, spec.extent);
   int index = 0;
-  x = net.conv_norm_silu(features.item(index++), x, {.outputs = spec.stem, .kernel = 3, .stride = 2, .pad = 1});
+  x = net.conv_norm_silu(features.item(index++), x,
+                         {.outputs = spec.stem, .kernel = 3, .stride = 2, .pad = 1});
   for (const EfficientNetStage& stage : spec.stages) {
     const Scope blocks = features.item(index++);
     for (int i = 0; i < stage.blocks; ++i) x = net.block(blocks.item(i), x, stage, i == 0 ? stage.stride : 1);

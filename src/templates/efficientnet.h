@@ -1,5 +1,5 @@
-// EfficientNets (Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks", 2019,
-// and "EfficientNetV2: Smaller Models and Faster Training", 2021), as torchvision builds them.
+// EfficientNets (Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks",
+// 2019, and "EfficientNetV2: Smaller Models and Faster Training", 2021), as torchvision builds them.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ namespace assay {
 struct EfficientNetStage {
   int64_t expansion, kernel, stride, channels;
   int blocks;
-  bool is_fused = false;  ///< expansion and depthwise convolution are one dense one, without squeeze-and-excitation
+  bool is_fused =
+      false;  ///< expansion and depthwise convolution are one dense one, without squeeze-and-excitation
 };
 
 struct EfficientNetSpec {

@@ -1,5 +1,5 @@
-// ESPCN (Shi et al., "Real-Time Single Image and Video Super-Resolution Using an Efficient Sub-Pixel Convolutional
-// Neural Network", 2016) as in PyTorch's tutorial on exporting: three times as large.
+// ESPCN (Shi et al., "Real-Time Single Image and Video Super-Resolution Using an Efficient Sub-Pixel
+// Convolutional Neural Network", 2016) as in PyTorch's tutorial on exporting: three times as large.
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
 

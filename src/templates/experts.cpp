@@ -27,7 +27,8 @@ Value* mixture_of_experts(TemplateBuilder& b, const Scope& s, Value* x, int64_t 
   Value* weights = b.node(s, "Div", {top[0], reduce(b, s, "ReduceSum", top[0], {-1})});
   // [experts, kChosen, tokens]: 1 where the expert is a token's first or second.
   Value* on = b.constant(s, Tensor::vector(std::vector<int64_t>{0, 1}));
-  Value* one_hot = b.node(s, "OneHot", {top[1], b.constant(s, Tensor::scalar(experts)), on}, {{"axis", int64_t{-1}}});
+  Value* one_hot =
+      b.node(s, "OneHot", {top[1], b.constant(s, Tensor::scalar(experts)), on}, {{"axis", int64_t{-1}}});
   Value* mask = transpose(b, s, one_hot, {2, 1, 0});
   Value* sum = b.node(s, "ConstantOfShape", {b.node(s, "Shape", {rows})},
                       {{"value", UnalignedTensor(Tensor::vector(std::vector<float>{0}))}});

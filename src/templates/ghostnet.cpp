@@ -1,6 +1,6 @@
 // GhostNet 1.0x (Han et al., "GhostNet: More Features from Cheap Operations", 2020), as timm builds it.
-#include <algorithm>
 #include <fmt/core.h>
+#include <algorithm>
 
 #include "templates/conv_net.h"
 #include "templates/template_list.h"
@@ -15,20 +15,19 @@ struct Block {
   bool squeezes;
   int64_t stride;
 };
-constexpr Block kBlocks[] = {{3, 16, 16, false, 1},  {3, 48, 24, false, 2},  {3, 72, 24, false, 1},
-                             {5, 72, 40, true, 2},   {5, 120, 40, true, 1},  {3, 240, 80, false, 2},
-                             {3, 200, 80, false, 1}, {3, 184, 80, false, 1}, {3, 184, 80, false, 1},
-                             {3, 480, 112, true, 1}, {3, 672, 112, true, 1}, {5, 672, 160, true, 2},
-                             {5, 960, 160, false, 1}, {5, 960, 160, true, 1}, {5, 960, 160, false, 1},
-                             {5, 960, 160, true, 1}};
+constexpr Block kBlocks[] = {
+    {3, 16, 16, false, 1},   {3, 48, 24, false, 2},  {3, 72, 24, false, 1},   {5, 72, 40, true, 2},
+    {5, 120, 40, true, 1},   {3, 240, 80, false, 2}, {3, 200, 80, false, 1},  {3, 184, 80, false, 1},
+    {3, 184, 80, false, 1},  {3, 480, 112, true, 1}, {3, 672, 112, true, 1},  {5, 672, 160, true, 2},
+    {5, 960, 160, false, 1}, {5, 960, 160, true, 1}, {5, 960, 160, false, 1}, {5, 960, 160, true, 1}};
 
 ConvSpec depthwise_spec(const Feature& x, int64_t kernel, int64_t stride) {
   return {.outputs = x.channels, .kernel = kernel, .stride = stride, .pad = kernel / 2, .groups = x.channels};
 }
 
 /// Half of the outputs by a 1x1 convolution, the other half from these by a depthwise one.
-Feature ghost_module(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, const NormSpec& norm,
-                     Activation f) {
+Feature ghost_module(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs,
+                     const NormSpec& norm, Activation f) {
   const Scope primary = s.child("primary_conv"), cheap = s.child("cheap_operation");
   const int64_t half = (outputs + 1) / 2;
   Feature y = conv_norm(b, primary.item(0), primary.item(1), x, {.outputs = half}, norm);
@@ -54,8 +53,8 @@ Feature bottleneck(TemplateBuilder& b, const Scope& s, const Feature& x, const B
   y = ghost_module(b, s.child("ghost2"), y, block.outputs, kResidualNorm, Activation::kNone);
   if (block.stride == 1 && x.channels == block.outputs) return add(b, s, y, x);
   const Scope shortcut = s.child("shortcut");
-  Feature z = conv_norm(b, shortcut.item(0), shortcut.item(1), x, depthwise_spec(x, block.kernel, block.stride),
-                        kLinearNorm);
+  Feature z = conv_norm(b, shortcut.item(0), shortcut.item(1), x,
+                        depthwise_spec(x, block.kernel, block.stride), kLinearNorm);
   z = conv_norm(b, shortcut.item(2), shortcut.item(3), z, {.outputs = block.outputs}, kLinearNorm);
   return add(b, s, y, z);
 }
@@ -64,7 +63,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "ghostnet");
   const Scope root, blocks = root.child("blocks");
   Feature x = image_input(b, "input", 3, 224, 224);
-  x = conv_norm(b, root.child("conv_stem"), root.child("bn1"), x, {.outputs = 16, .kernel = 3, .stride = 2, .pad = 1});
+  x = conv_norm(b, root.child("conv_stem"), root.child("bn1"), x,
+                {.outputs = 16, .kernel = 3, .stride = 2, .pad = 1});
   x = relu(b, root.child("act1"), x);
   int stage = 0, index = 0;
   for (const Block& block : kBlocks) {
@@ -78,7 +78,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   const Scope last = blocks.item(stage + 1).item(0);
   x = relu(b, last.child("act1"), conv_norm(b, last.child("conv"), last.child("bn1"), x, {.outputs = 960}));
   x = global_pool(b, root.child("global_pool"), x);
-  x = relu(b, root.child("act2"), conv(b, root.child("conv_head"), x, {.outputs = kLastChannels, .bias = true}));
+  x = relu(b, root.child("act2"),
+           conv(b, root.child("conv_head"), x, {.outputs = kLastChannels, .bias = true}));
   Value* flat = b.node(root, "Flatten", {x.value}, {{"axis", int64_t{1}}});
   Value* logits = fully_connected(b, root.child("classifier"), flat, kLastChannels, kClasses,
                                   Init::lecun_normal(kLastChannels));

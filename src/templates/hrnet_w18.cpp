@@ -1,5 +1,6 @@
-// HRNet-W18 (Wang et al., "Deep High-Resolution Representation Learning for Visual Recognition", 2020) with its
-// classification head, as timm builds it: maps of up to four scales side by side, exchanged again and again.
+// HRNet-W18 (Wang et al., "Deep High-Resolution Representation Learning for Visual Recognition", 2020) with
+// its classification head, as timm builds it: maps of up to four scales side by side, exchanged again and
+// again.
 #include <fmt/core.h>
 
 #include "templates/conv_net.h"
@@ -18,7 +19,8 @@ ConvSpec spec_3x3(int64_t outputs, int64_t stride = 1) {
 
 Feature basic_block(TemplateBuilder& b, const Scope& s, const Feature& x) {
   Feature y = conv_norm(b, s.child("conv1"), s.child("bn1"), x, spec_3x3(x.channels));
-  y = conv_norm(b, s.child("conv2"), s.child("bn2"), relu(b, s.child("act1"), y), spec_3x3(x.channels), kResidualNorm);
+  y = conv_norm(b, s.child("conv2"), s.child("bn2"), relu(b, s.child("act1"), y), spec_3x3(x.channels),
+                kResidualNorm);
   return relu(b, s.child("act2"), add(b, s, y, x));
 }
 
@@ -83,27 +85,32 @@ Maps module(TemplateBuilder& b, const Scope& s, const Maps& in) {
 std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "hrnet_w18");
   const Scope root;
-  const auto conv_relu = [&](const Scope& conv_scope, const Scope& norm_scope, const Scope& act, const Feature& x,
-                             const ConvSpec& spec) { return relu(b, act, conv_norm(b, conv_scope, norm_scope, x, spec)); };
+  const auto conv_relu = [&](const Scope& conv_scope, const Scope& norm_scope, const Scope& act,
+                             const Feature& x, const ConvSpec& spec) {
+    return relu(b, act, conv_norm(b, conv_scope, norm_scope, x, spec));
+  };
   Feature stem = image_input(b, "input", 3, 224, 224);
   stem = conv_relu(root.child("conv1"), root.child("bn1"), root.child("act1"), stem, spec_3x3(64, 2));
   stem = conv_relu(root.child("conv2"), root.child("bn2"), root.child("act2"), stem, spec_3x3(64, 2));
   for (int i = 0; i < 4; ++i) stem = bottleneck(b, root.child("layer1").item(i), stem, 64);
   const Scope t1 = root.child("transition1"), t1_new = t1.item(1).item(0);
-  Maps x = {conv_relu(t1.item(0).item(0), t1.item(0).item(1), t1.item(0).item(2), stem, spec_3x3(width_of(0))),
-            conv_relu(t1_new.item(0), t1_new.item(1), t1_new.item(2), stem, spec_3x3(width_of(1), 2))};
+  Maps x = {
+      conv_relu(t1.item(0).item(0), t1.item(0).item(1), t1.item(0).item(2), stem, spec_3x3(width_of(0))),
+      conv_relu(t1_new.item(0), t1_new.item(1), t1_new.item(2), stem, spec_3x3(width_of(1), 2))};
   constexpr int kModules[] = {1, 4, 3};
   for (int stage = 2; stage <= 4; ++stage) {
     if (stage > 2) {
       const Scope added = root.child(fmt::format("transition{}", stage - 1)).item(stage - 1).item(0);
-      x.push_back(conv_relu(added.item(0), added.item(1), added.item(2), x.back(), spec_3x3(width_of(x.size()), 2)));
+      x.push_back(
+          conv_relu(added.item(0), added.item(1), added.item(2), x.back(), spec_3x3(width_of(x.size()), 2)));
     }
     for (int i = 0; i < kModules[stage - 2]; ++i)
       x = module(b, root.child(fmt::format("stage{}", stage)).item(i), x);
   }
   Feature y;
   for (size_t i = 0; i < x.size(); ++i) {
-    const Feature wide = bottleneck(b, root.child(fmt::format("incre_modules.{}", i)).item(0), x[i], int64_t{32} << i);
+    const Feature wide =
+        bottleneck(b, root.child(fmt::format("incre_modules.{}", i)).item(0), x[i], int64_t{32} << i);
     if (i == 0) {
       y = wide;
       continue;
@@ -118,7 +125,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   Feature final_map = conv(b, last.item(0), y, {.outputs = 2048, .bias = true});
   final_map = relu(b, last.item(2), batch_norm(b, last.item(1), final_map, kActivatedNorm));
   Value* pooled = global_average(b, root.child("global_pool"), root, final_map);
-  Value* logits = fully_connected(b, root.child("classifier"), pooled, 2048, kClasses, Init::lecun_normal(2048));
+  Value* logits =
+      fully_connected(b, root.child("classifier"), pooled, 2048, kClasses, Init::lecun_normal(2048));
   b.output(logits, "output", DType::kFloat32, {b.batch(), kClasses});
   return b.finish();
 }

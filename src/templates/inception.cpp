@@ -15,9 +15,12 @@ ConvSpec same_conv(int64_t outputs, int64_t height, int64_t width) {
           .pad_width = width / 2};
 }
 
-ConvSpec valid_conv(int64_t outputs, int64_t stride) { return {.outputs = outputs, .kernel = 3, .stride = stride}; }
+ConvSpec valid_conv(int64_t outputs, int64_t stride) {
+  return {.outputs = outputs, .kernel = 3, .stride = stride};
+}
 
-Feature inception_chain(TemplateBuilder& b, const Scope& s, Feature x, std::initializer_list<NamedConv> convs) {
+Feature inception_chain(TemplateBuilder& b, const Scope& s, Feature x,
+                        std::initializer_list<NamedConv> convs) {
   for (const NamedConv& c : convs) x = inception_conv(b, s.child(c.name), x, c.spec);
   return x;
 }

@@ -22,7 +22,8 @@ struct NamedConv {
   ConvSpec spec;
 };
 /// One behind the other.
-Feature inception_chain(TemplateBuilder& b, const Scope& s, Feature x, std::initializer_list<NamedConv> convs);
+Feature inception_chain(TemplateBuilder& b, const Scope& s, Feature x,
+                        std::initializer_list<NamedConv> convs);
 /// GlobalAveragePool, Flatten, Gemm, output of 1000 classes.
 void inception_head(TemplateBuilder& b, const Scope& pool, const Scope& fc, const Feature& x);
 

@@ -83,7 +83,8 @@ Value* LanguageModel::repeat(const Scope& s, Value* x) {
   const int64_t times = spec_.query_heads / spec_.key_heads;
   if (times == 1) return x;
   Value *batch = extent(b_, s, x, 0), *length = extent(b_, s, x, 2);
-  Value* shape = concat(b_, s, {batch, b_.ints(s, {spec_.key_heads, times}), length, b_.ints(s, {head_width_})}, 0);
+  Value* shape =
+      concat(b_, s, {batch, b_.ints(s, {spec_.key_heads, times}), length, b_.ints(s, {head_width_})}, 0);
   Value* y = b_.node(s, "Expand", {unsqueeze(b_, s, x, {2}), shape});
   return reshape_to(b_, s, y, {batch, b_.ints(s, {spec_.query_heads}), length, b_.ints(s, {head_width_})});
 }
@@ -93,11 +94,11 @@ Value* LanguageModel::fused_attention(const Scope& s, Value* query, Value* key, 
     Value* y = b_.node(s, "RotaryEmbedding", {x, cosines_, sines_, position_ids_}, {{"num_heads", heads}});
     return y;
   };
-  const std::vector<Value*> y = b_.node_with_outputs(
-      s, "Attention",
-      {rotated(query, spec_.query_heads), rotated(key, spec_.key_heads), value, bias_, past_keys_[layer],
-       past_values_[layer]},
-      {{"q_num_heads", spec_.query_heads}, {"kv_num_heads", spec_.key_heads}}, 3);
+  const std::vector<Value*> y =
+      b_.node_with_outputs(s, "Attention",
+                           {rotated(query, spec_.query_heads), rotated(key, spec_.key_heads), value, bias_,
+                            past_keys_[layer], past_values_[layer]},
+                           {{"q_num_heads", spec_.query_heads}, {"kv_num_heads", spec_.key_heads}}, 3);
   keys_.push_back(y[1]);
   values_.push_back(y[2]);
   return y[0];
@@ -124,7 +125,8 @@ Value* LanguageModel::attention(const Scope& s, Value* x, size_t layer) {
     values_.push_back(value);
     mixed = attend(b_, s, {spec_.query_heads, head_width_}, query, repeat(s, key), repeat(s, value), bias_);
   }
-  return product(b_, s.child("o_proj"), mixed, width, width, Init::normal(0.3 / std::sqrt(static_cast<double>(width))));
+  return product(b_, s.child("o_proj"), mixed, width, width,
+                 Init::normal(0.3 / std::sqrt(static_cast<double>(width))));
 }
 
 Value* LanguageModel::feed_forward(const Scope& s, Value* x) {
@@ -144,9 +146,9 @@ std::shared_ptr<Model> LanguageModel::build() {
       std::vector<float> t;
       for (int64_t p = 0; p < 2048; ++p)
         for (int64_t i = 0; i < head_width_ / 2; ++i)
-          t.push_back(static_cast<float>(f(static_cast<double>(p) *
-                                           std::pow(spec_.rotary_base, -2.0 * static_cast<double>(i) /
-                                                                           static_cast<double>(head_width_)))));
+          t.push_back(static_cast<float>(
+              f(static_cast<double>(p) * std::pow(spec_.rotary_base, -2.0 * static_cast<double>(i) /
+                                                                         static_cast<double>(head_width_)))));
       return b_.constant(rotary, Tensor::from({2048, head_width_ / 2}, t));
     };
     cosines_ = angles(std::cos);
@@ -157,7 +159,8 @@ std::shared_ptr<Model> LanguageModel::build() {
   bias_ = score_bias(model);
   for (int i = 0; i < spec_.layers; ++i) {
     const Scope layer = model.child(fmt::format("layers.{}", i));
-    Value* y = attention(layer.child("self_attn"), norm(layer.child("input_layernorm"), x), static_cast<size_t>(i));
+    Value* y =
+        attention(layer.child("self_attn"), norm(layer.child("input_layernorm"), x), static_cast<size_t>(i));
     x = b_.node(layer, "Add", {x, y});
     y = feed_forward(layer.child("mlp"), norm(layer.child("post_attention_layernorm"), x));
     x = b_.node(layer, "Add", {x, y});
@@ -183,13 +186,15 @@ Value* rms_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width, flo
   return b.node(s, "Mul", {b.weight(s, "weight", {width}, Init::normal(0.1, 1.0)), normal});
 }
 
-Rotation rotary_positions(TemplateBuilder& b, const Scope& s, Value* position_ids, int64_t width, double base) {
+Rotation rotary_positions(TemplateBuilder& b, const Scope& s, Value* position_ids, int64_t width,
+                          double base) {
   std::vector<float> frequencies;
   for (int64_t i = 0; i < width / 2; ++i)
     frequencies.push_back(
         static_cast<float>(std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width))));
   Value* column = b.constant(s, Tensor::from({1, width / 2, 1}, frequencies));
-  Value* row = b.node(s, "Cast", {unsqueeze(b, s, position_ids, {1})}, {{"to", static_cast<int64_t>(DType::kFloat32)}});
+  Value* row = b.node(s, "Cast", {unsqueeze(b, s, position_ids, {1})},
+                      {{"to", static_cast<int64_t>(DType::kFloat32)}});
   Value* angles = transpose(b, s, b.node(s, "MatMul", {column, row}), {0, 2, 1});
   Value* both = concat(b, s, {angles, angles}, -1);
   return {unsqueeze(b, s, b.node(s, "Cos", {both}), {1}), unsqueeze(b, s, b.node(s, "Sin", {both}), {1})};

@@ -1,6 +1,6 @@
-// Decoder-only language models with rotary positions: Llama's layers (Touvron et al., "LLaMA: Open and Efficient
-// Foundation Language Models", 2023) with grouped-query attention (Ainslie et al., 2023), RMSNorm and SwiGLU, dense
-// or as a mixture of experts; named as in Hugging Face's models.
+// Decoder-only language models with rotary positions: Llama's layers (Touvron et al., "LLaMA: Open and
+// Efficient Foundation Language Models", 2023) with grouped-query attention (Ainslie et al., 2023), RMSNorm
+// and SwiGLU, dense or as a mixture of experts; named as in Hugging Face's models.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,12 @@ Value* rms_norm(TemplateBuilder& b, const Scope& s, Value* x, int64_t width, flo
 struct Rotation {
   Value *cosine, *sine;
 };
-Rotation rotary_positions(TemplateBuilder& b, const Scope& s, Value* position_ids, int64_t width, double base);
+Rotation rotary_positions(TemplateBuilder& b, const Scope& s, Value* position_ids, int64_t width,
+                          double base);
 /// x of [batch, heads, tokens, width] rotated, halves against each other.
 Value* rotate(TemplateBuilder& b, const Scope& s, Value* x, const Rotation& r, int64_t width);
-/// True where a query [queries] may look at a key [keys], [queries, keys], the last query being the last key's.
+/// True where a query [queries] may look at a key [keys], [queries, keys], the last query being the last
+/// key's.
 Value* causal_mask(TemplateBuilder& b, const Scope& s, Value* tokens, int64_t axis);
 
 enum class LanguageMode : uint8_t {

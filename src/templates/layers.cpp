@@ -34,9 +34,11 @@ Value* softmax(TemplateBuilder& b, const Scope& s, Value* x) {
   return b.node(s, "Softmax", {x}, {{"axis", int64_t{-1}}});
 }
 
-Value* reduce(TemplateBuilder& b, const Scope& s, std::string_view op_type, Value* x, const Ints& axes, bool keep) {
+Value* reduce(TemplateBuilder& b, const Scope& s, std::string_view op_type, Value* x, const Ints& axes,
+              bool keep) {
   const int64_t axes_are_an_input = op_type == "ReduceSum" ? 13 : 18;
-  if (b.opset() >= axes_are_an_input) return b.node(s, op_type, {x, b.ints(s, axes)}, {{"keepdims", int64_t{keep}}});
+  if (b.opset() >= axes_are_an_input)
+    return b.node(s, op_type, {x, b.ints(s, axes)}, {{"keepdims", int64_t{keep}}});
   return b.node(s, op_type, {x}, {{"axes", axes}, {"keepdims", int64_t{keep}}});
 }
 
@@ -90,7 +92,8 @@ Value* gelu(TemplateBuilder& b, const Scope& s, Value* x) {
 }
 
 Value* gelu_tanh(TemplateBuilder& b, const Scope& s, Value* x) {
-  if (b.opset() >= 20 && !b.style().decomposes) return b.node(s, "Gelu", {x}, {{"approximate", std::string("tanh")}});
+  if (b.opset() >= 20 && !b.style().decomposes)
+    return b.node(s, "Gelu", {x}, {{"approximate", std::string("tanh")}});
   constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
   Value* half = b.node(s, "Mul", {x, b.scalar(s, 0.5F)});
   Value* cube = b.node(s, "Mul", {b.node(s, "Pow", {x, b.scalar(s, 3)}), b.scalar(s, 0.044715F)});
@@ -106,7 +109,8 @@ Value* linear(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int6
   return b.node(s, "Add", {b.weight(s, "bias", {outputs}, Init::normal(0.02)), product});
 }
 
-Value* product(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs, const Init& init) {
+Value* product(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
+               const Init& init) {
   return b.node(s, "MatMul", {x, b.weight(s, "weight", {inputs, outputs}, init)});
 }
 

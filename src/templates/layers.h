@@ -48,13 +48,14 @@ Value* gelu_tanh(TemplateBuilder& b, const Scope& s, Value* x);
 Value* linear(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
               const Init& init);
 /// linear() without a bias.
-Value* product(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs, const Init& init);
+Value* product(TemplateBuilder& b, const Scope& s, Value* x, int64_t inputs, int64_t outputs,
+               const Init& init);
 
 struct Heads {
   int64_t count, width;
 };
-/// Attention over query, key and value of [batch, heads, sequence, width]: scores, scaled by the square root of the
-/// width, with `bias` (may be null) added. Gives [batch, sequence, heads * width].
+/// Attention over query, key and value of [batch, heads, sequence, width]: scores, scaled by the square root
+/// of the width, with `bias` (may be null) added. Gives [batch, sequence, heads * width].
 Value* attend(TemplateBuilder& b, const Scope& s, const Heads& heads, Value* query, Value* key, Value* value,
               Value* bias = nullptr);
 /// [batch, sequence, heads * width] to [batch, heads, sequence, width].

@@ -29,7 +29,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
     layer({.outputs = l.outputs}, 3);
   }
   Value* pooled = global_average(b, root, root, x);
-  Value* logits = fully_connected(b, root.child("fc"), pooled, x.channels, kClasses, Init::lecun_normal(x.channels));
+  Value* logits =
+      fully_connected(b, root.child("fc"), pooled, x.channels, kClasses, Init::lecun_normal(x.channels));
   b.output(logits, "output", DType::kFloat32, {b.batch(), kClasses});
   return b.finish();
 }

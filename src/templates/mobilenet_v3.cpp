@@ -5,7 +5,8 @@
 namespace assay {
 namespace {
 
-constexpr NormSpec kMobileNorm = {1.0, 0.5, 1e-3}, kMobileLinear = {1.0, 0.0, 1e-3}, kMobileResidual = {0.5, 0.0, 1e-3};
+constexpr NormSpec kMobileNorm = {1.0, 0.5, 1e-3}, kMobileLinear = {1.0, 0.0, 1e-3},
+                   kMobileResidual = {0.5, 0.0, 1e-3};
 
 Feature layer(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec, Activation f) {
   return activate(b, s.item(2), conv_norm(b, s.item(0), s.item(1), x, spec, kMobileNorm), f);
@@ -26,8 +27,9 @@ Feature inverted_residual(TemplateBuilder& b, const Scope& s, const Feature& x, 
                               .groups = block.expanded};
   y = layer(b, layers.item(i++), y, depthwise, f);
   if (block.squeezes)
-    y = squeeze_excite(b, layers.item(i++), y,
-                       {.channels = divisible_channels(block.expanded / 4), .outer = Activation::kHardSigmoid});
+    y = squeeze_excite(
+        b, layers.item(i++), y,
+        {.channels = divisible_channels(block.expanded / 4), .outer = Activation::kHardSigmoid});
   const Scope project = layers.item(i);
   y = conv_norm(b, project.item(0), project.item(1), y, {.outputs = block.outputs},
                 is_residual ? kMobileResidual : kMobileLinear);
@@ -53,9 +55,13 @@ std::shared_ptr<Model> build_mobilenet_v3(const TemplateOptions& options, std::s
     x = inverted_residual(b, features.item(index++), x, block, spec.swish);
   x = layer(b, features.item(index), x, {.outputs = 6 * x.channels}, spec.swish);
   Value* pooled = global_average(b, root.child("avgpool"), root, x);
-  Feature hidden{fully_connected(b, classifier.item(0), pooled, x.channels, spec.hidden,
-                                 Init::he_normal(x.channels)),
-                 spec.hidden, 1, 1, {}, {}};
+  Feature hidden{
+      fully_connected(b, classifier.item(0), pooled, x.channels, spec.hidden, Init::he_normal(x.channels)),
+      spec.hidden,
+      1,
+      1,
+      {},
+      {}};
   hidden = activate(b, classifier.item(1), hidden, spec.swish);
   Value* logits = fully_connected(b, classifier.item(3), hidden.value, spec.hidden, kClasses,
                                   Init::lecun_normal(spec.hidden));

@@ -12,13 +12,15 @@ constexpr MobileNetV3Block kBlocks[] = {
     {5, 576, 96, true, true, 1}, {5, 576, 96, true, true, 1}};
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  return build_mobilenet_v3(options, "mobilenet_v3_small", {.blocks = kBlocks, .hidden = 1024, .swish = Activation::kClipSwish});
+  return build_mobilenet_v3(options, "mobilenet_v3_small",
+                            {.blocks = kBlocks, .hidden = 1024, .swish = Activation::kClipSwish});
 }
 
 }  // namespace
 
-constinit const ModelTemplate def = {.name = "mobilenet-v3-small",
-                                     .summary = "image classifier: hard swish written with Clip (Howard et al., 2019)",
-                                     .build = build};
+constinit const ModelTemplate def = {
+    .name = "mobilenet-v3-small",
+    .summary = "image classifier: hard swish written with Clip (Howard et al., 2019)",
+    .build = build};
 
 }  // namespace assay::template_mobilenet_v3_small

@@ -1,5 +1,6 @@
-// Pythia-160M (Biderman et al., "Pythia: A Suite for Analyzing Large Language Models", 2023), GPT-NeoX's architecture
-// (Black et al., 2022): attention and network beside each other, a quarter of each head rotated; a prompt.
+// Pythia-160M (Biderman et al., "Pythia: A Suite for Analyzing Large Language Models", 2023), GPT-NeoX's
+// architecture (Black et al., 2022): attention and network beside each other, a quarter of each head rotated;
+// a prompt.
 #include <fmt/core.h>
 
 #include <limits>
@@ -39,12 +40,14 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   Value* table = b.weight(embed, "weight", {kVocabulary, kWidth}, Init::normal(0.1));
   Value* x = b.node(embed, "Gather", {table, ids}, {{"axis", int64_t{0}}});
   const Rotation rotation = rotary_positions(b, model.child("rotary_emb"), positions, kRotated, 10000);
-  Value* bias = b.node(model, "Where", {causal_mask(b, model, ids, 1), b.scalar(model, 0),
-                                        b.scalar(model, std::numeric_limits<float>::lowest())});
+  Value* bias = b.node(model, "Where",
+                       {causal_mask(b, model, ids, 1), b.scalar(model, 0),
+                        b.scalar(model, std::numeric_limits<float>::lowest())});
   for (int i = 0; i < kLayers; ++i) {
     const Scope layer = model.child(fmt::format("layers.{}", i)), mlp = layer.child("mlp");
-    Value* attended = attention(b, layer.child("attention"),
-                                layer_norm(b, layer.child("input_layernorm"), x, kWidth, kEpsilon), bias, rotation);
+    Value* attended =
+        attention(b, layer.child("attention"),
+                  layer_norm(b, layer.child("input_layernorm"), x, kWidth, kEpsilon), bias, rotation);
     Value* y = layer_norm(b, layer.child("post_attention_layernorm"), x, kWidth, kEpsilon);
     y = gelu(b, mlp.child("act"), linear(b, mlp.child("dense_h_to_4h"), y, kWidth, kInner, kInit));
     y = linear(b, mlp.child("dense_4h_to_h"), y, kInner, kWidth, kInit);
@@ -60,7 +63,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 constinit const ModelTemplate def = {
     .name = "pythia-160m",
-    .summary = "language model: parallel residual, partly rotated heads; a prompt of 64 (Biderman et al., 2023)",
+    .summary =
+        "language model: parallel residual, partly rotated heads; a prompt of 64 (Biderman et al., 2023)",
     .build = build};
 
 }  // namespace assay::template_pythia_160m

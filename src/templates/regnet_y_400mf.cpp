@@ -26,8 +26,9 @@ Feature block(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t widt
   if (stride != 1 || x.channels != width)
     shortcut = conv_norm(b, proj.item(0), proj.item(1), x, {.outputs = width, .stride = stride}, kLinearNorm);
   Feature y = conv_norm_relu(b, f.child("a"), x, {.outputs = width});
-  y = conv_norm_relu(b, f.child("b"), y,
-                     {.outputs = width, .kernel = 3, .stride = stride, .pad = 1, .groups = width / kGroupWidth});
+  y = conv_norm_relu(
+      b, f.child("b"), y,
+      {.outputs = width, .kernel = 3, .stride = stride, .pad = 1, .groups = width / kGroupWidth});
   const auto squeezed = static_cast<int64_t>(std::nearbyint(0.25 * static_cast<double>(x.channels)));
   y = squeeze_excite(b, f.child("se"), y, {.channels = squeezed});
   y = conv_norm(b, f.child("c").item(0), f.child("c").item(1), y, {.outputs = width}, kResidualNorm);
@@ -47,7 +48,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
     ++index;
   }
   Value* pooled = global_average(b, root.child("avgpool"), root, x);
-  Value* logits = fully_connected(b, root.child("fc"), pooled, x.channels, kClasses, Init::lecun_normal(x.channels));
+  Value* logits =
+      fully_connected(b, root.child("fc"), pooled, x.channels, kClasses, Init::lecun_normal(x.channels));
   b.output(logits, "output", DType::kFloat32, {b.batch(), kClasses});
   return b.finish();
 }

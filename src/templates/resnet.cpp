@@ -13,7 +13,8 @@ struct BlockSpec {
 Feature shortcut(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t stride) {
   if (stride == 1 && x.channels == outputs) return x;
   const Scope sequence = s.child("downsample");
-  return conv_norm(b, sequence.item(0), sequence.item(1), x, {.outputs = outputs, .stride = stride}, kLinearNorm);
+  return conv_norm(b, sequence.item(0), sequence.item(1), x, {.outputs = outputs, .stride = stride},
+                   kLinearNorm);
 }
 
 Feature basic_block(TemplateBuilder& b, const Scope& s, const Feature& x, const BlockSpec& block) {

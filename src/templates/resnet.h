@@ -26,7 +26,8 @@ struct ResNetSpec {
 };
 
 /// The maps of the four stages behind x, an image.
-std::vector<Feature> resnet_stages(TemplateBuilder& b, const Scope& root, const Feature& x, const ResNetSpec& spec);
+std::vector<Feature> resnet_stages(TemplateBuilder& b, const Scope& root, const Feature& x,
+                                   const ResNetSpec& spec);
 /// The classifier of 1000 classes.
 std::shared_ptr<Model> build_resnet(const TemplateOptions& options, std::string name, const ResNetSpec& spec,
                                     const ExportStyle& style = {});

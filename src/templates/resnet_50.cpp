@@ -11,8 +11,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate def = {.name = "resnet-50",
-                                     .summary = "image classifier: bottleneck residual blocks, version 1.5 (He et al., 2016)",
-                                     .build = build};
+constinit const ModelTemplate def = {
+    .name = "resnet-50",
+    .summary = "image classifier: bottleneck residual blocks, version 1.5 (He et al., 2016)",
+    .build = build};
 
 }  // namespace assay::template_resnet_50

@@ -12,8 +12,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate def = {.name = "resnext-50",
-                                     .summary = "image classifier: residual blocks with grouped convolutions, 32x4d (Xie et al., 2017)",
-                                     .build = build};
+constinit const ModelTemplate def = {
+    .name = "resnext-50",
+    .summary = "image classifier: residual blocks with grouped convolutions, 32x4d (Xie et al., 2017)",
+    .build = build};
 
 }  // namespace assay::template_resnext_50

@@ -1,5 +1,6 @@
-// SegFormer-B0 (Xie et al., "SegFormer: Simple and Efficient Design for Semantic Segmentation with Transformers",
-// 2021) for the 150 classes of ADE20K, named as in Hugging Face's SegformerForSemanticSegmentation.
+// SegFormer-B0 (Xie et al., "SegFormer: Simple and Efficient Design for Semantic Segmentation with
+// Transformers", 2021) for the 150 classes of ADE20K, named as in Hugging Face's
+// SegformerForSemanticSegmentation.
 #include <fmt/core.h>
 
 #include "templates/conv_net.h"
@@ -40,8 +41,9 @@ Value* attention(TemplateBuilder& b, const Scope& s, Value* x, const Feature& ma
   const Init init = Init::lecun_normal(width);
   Value* source = x;
   if (stage.reduction > 1) {
-    const Feature small = plain_conv(b, self.child("sr"), as_map(b, self, x, width, map),
-                                     {.outputs = width, .kernel = stage.reduction, .stride = stage.reduction});
+    const Feature small =
+        plain_conv(b, self.child("sr"), as_map(b, self, x, width, map),
+                   {.outputs = width, .kernel = stage.reduction, .stride = stage.reduction});
     source = layer_norm(b, self.child("layer_norm"), tokens(b, self, small), width, 1e-5F);
   }
   const auto split_part = [&](const char* name, Value* v) {
@@ -69,8 +71,9 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   int index = 0;
   for (const Stage& stage : kStages) {
     const Scope patch = encoder.child(fmt::format("patch_embeddings.{}", index));
-    x = plain_conv(b, patch.child("proj"), x,
-                   {.outputs = stage.width, .kernel = stage.patch, .stride = stage.stride, .pad = stage.patch / 2});
+    x = plain_conv(
+        b, patch.child("proj"), x,
+        {.outputs = stage.width, .kernel = stage.patch, .stride = stage.stride, .pad = stage.patch / 2});
     Value* y = layer_norm(b, patch.child("layer_norm"), tokens(b, patch, x), stage.width, 1e-5F);
     for (int i = 0; i < kDepth; ++i) {
       const Scope s = encoder.child(fmt::format("block.{}.{}", index, i));
@@ -96,7 +99,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   x = concat(b, head, levels);
   // Layer normalisations and linear layers left about a unit normal behind.
   if (b.has_weights())
-    x.moments = {std::vector<float>(static_cast<size_t>(x.channels), 0), std::vector<float>(static_cast<size_t>(x.channels), 1)};
+    x.moments = {std::vector<float>(static_cast<size_t>(x.channels), 0),
+                 std::vector<float>(static_cast<size_t>(x.channels), 1)};
   x = conv_norm(b, head.child("linear_fuse"), head.child("batch_norm"), x, {.outputs = kDecoder});
   x = relu(b, head.child("activation"), x);
   x = conv(b, head.child("classifier"), x, {.outputs = kClasses, .bias = true});

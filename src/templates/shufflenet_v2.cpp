@@ -1,5 +1,6 @@
 // ShuffleNetV2 x1.0 (Ma et al., "ShuffleNet V2: Practical Guidelines for Efficient CNN Architecture Design",
-// 2018), as torchvision builds and PyTorch exports it: the shuffle of channels by shapes that the graph computes.
+// 2018), as torchvision builds and PyTorch exports it: the shuffle of channels by shapes that the graph
+// computes.
 #include <fmt/core.h>
 
 #include "templates/conv_net.h"
@@ -75,7 +76,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   }
   x = pointwise(b, last, 0, x, 1024);
   Value* mean = reshape(b, root, reduce_mean(b, root, x.value, {2, 3}), {0, x.channels});
-  Value* logits = fully_connected(b, root.child("fc"), mean, x.channels, kClasses, Init::lecun_normal(x.channels));
+  Value* logits =
+      fully_connected(b, root.child("fc"), mean, x.channels, kClasses, Init::lecun_normal(x.channels));
   b.output(logits, "output", DType::kFloat32, {b.batch(), kClasses});
   return b.finish();
 }

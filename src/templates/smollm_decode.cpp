@@ -11,9 +11,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate def = {
-    .name = "smollm-decode",
-    .summary = "SmolLM-135M: one token after a key-value cache of 128",
-    .build = build};
+constinit const ModelTemplate def = {.name = "smollm-decode",
+                                     .summary = "SmolLM-135M: one token after a key-value cache of 128",
+                                     .build = build};
 
 }  // namespace assay::template_smollm_decode

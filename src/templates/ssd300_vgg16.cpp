@@ -1,5 +1,5 @@
-// SSD300 on VGG-16 (Liu et al., "SSD: Single Shot MultiBox Detector", 2016), as torchvision builds it for the 91
-// classes of COCO, with boxes decoded and suppressed by NonMaxSuppression.
+// SSD300 on VGG-16 (Liu et al., "SSD: Single Shot MultiBox Detector", 2016), as torchvision builds it for the
+// 91 classes of COCO, with boxes decoded and suppressed by NonMaxSuppression.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -24,9 +24,10 @@ Feature l2_normalized(TemplateBuilder& b, const Scope& s, const Feature& x) {
   Value* norm = reduce(b, s, "ReduceL2", x.value, {1});
   norm = b.node(s, "Expand", {b.node(s, "Clip", {norm, b.scalar(s, 1e-12F)}), b.node(s, "Shape", {x.value})});
   Feature y = x;
-  y.value = b.node(s, "Mul", {reshape(b, s, b.weight(s, "scale_weight", {x.channels}, Init::normal(1, 20)),
-                                      {1, -1, 1, 1}),
-                              b.node(s, "Div", {x.value, norm})});
+  y.value =
+      b.node(s, "Mul",
+             {reshape(b, s, b.weight(s, "scale_weight", {x.channels}, Init::normal(1, 20)), {1, -1, 1, 1}),
+              b.node(s, "Div", {x.value, norm})});
   y.moments = y.before_activation = {};
   return y;
 }
@@ -37,7 +38,8 @@ std::vector<Feature> maps(TemplateBuilder& b, const Feature& image) {
   Feature x = image;
   int at = 0;
   const auto stage = [&](const Scope& s, int convs, int64_t outputs) {
-    for (int i = 0; i < convs; ++i, at += 2) x = conv_relu(b, s, at, x, {.outputs = outputs, .kernel = 3, .pad = 1});
+    for (int i = 0; i < convs; ++i, at += 2)
+      x = conv_relu(b, s, at, x, {.outputs = outputs, .kernel = 3, .pad = 1});
   };
   const auto pool = [&](const Scope& s, const Window& window) { x = max_pool(b, s.item(at++), x, window); };
   constexpr Window kHalf = {.kernel = 2, .stride = 2};
@@ -62,7 +64,8 @@ std::vector<Feature> maps(TemplateBuilder& b, const Feature& image) {
     int64_t inner, outputs, stride, pad;
   };
   int index = 1;
-  for (const Extra& e : {Extra{256, 512, 2, 1}, Extra{128, 256, 2, 1}, Extra{128, 256, 1, 0}, Extra{128, 256, 1, 0}}) {
+  for (const Extra& e :
+       {Extra{256, 512, 2, 1}, Extra{128, 256, 2, 1}, Extra{128, 256, 1, 0}, Extra{128, 256, 1, 0}}) {
     const Scope s = extra.item(index++);
     x = conv_relu(b, s, 0, x, {.outputs = e.inner});
     x = conv_relu(b, s, 2, x, {.outputs = e.outputs, .kernel = 3, .stride = e.stride, .pad = e.pad});
@@ -82,7 +85,8 @@ Value* predictions(TemplateBuilder& b, const Scope& s, const std::vector<Feature
     const Init init = Init::normal(gain / std::sqrt(9.0 * static_cast<double>(x.channels)));
     Value* v = conv(b, s.child(fmt::format("module_list.{}", i)), x, spec, init, Init::normal(0.05)).value;
     v = reshape(b, s, v, {-1, kAspects[i], columns, x.height, x.width});
-    levels.push_back(reshape(b, s, transpose(b, s, v, {0, 3, 4, 1, 2}), {-1, x.height * x.width * kAspects[i], columns}));
+    levels.push_back(
+        reshape(b, s, transpose(b, s, v, {0, 3, 4, 1, 2}), {-1, x.height * x.width * kAspects[i], columns}));
   }
   return concat(b, s, levels, 1);
 }
@@ -103,8 +107,10 @@ std::pair<Tensor, Tensor> default_boxes(const std::vector<Feature>& found) {
     const Feature& x = found[level];
     for (int64_t i = 0; i < x.height * x.width; ++i)
       for (const auto& [width, height] : shapes) {
-        centres.push_back(static_cast<float>((static_cast<double>(i % x.width) + 0.5) / static_cast<double>(x.width)));
-        centres.push_back(static_cast<float>((static_cast<double>(i / x.width) + 0.5) / static_cast<double>(x.height)));
+        centres.push_back(
+            static_cast<float>((static_cast<double>(i % x.width) + 0.5) / static_cast<double>(x.width)));
+        centres.push_back(
+            static_cast<float>((static_cast<double>(i / x.width) + 0.5) / static_cast<double>(x.height)));
         extents.push_back(static_cast<float>(width));
         extents.push_back(static_cast<float>(height));
       }
@@ -125,13 +131,15 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   centre = b.node(post, "Add", {centre, b.constant(post, std::move(centres))});
   Value* half = b.node(post, "Exp", {b.node(post, "Mul", {parts[1], b.scalar(post, 0.2F)})});
   half = b.node(post, "Mul", {b.node(post, "Mul", {half, size}), b.scalar(post, 0.5F)});
-  Value* corners = concat(b, post, {b.node(post, "Sub", {centre, half}), b.node(post, "Add", {centre, half})}, 2);
+  Value* corners =
+      concat(b, post, {b.node(post, "Sub", {centre, half}), b.node(post, "Add", {centre, half})}, 2);
   corners = b.node(post, "Mul", {corners, b.scalar(post, kExtent)});
   Value* boxes = b.node(post, "Clip", {corners, b.scalar(post, 0), b.scalar(post, kExtent)});
   Value* scores = transpose(b, post, softmax(b, post, logits), {0, 2, 1});
   scores = slice(b, post, scores, 1, 1, kClasses);  // class 0 is the background
   const auto limit = [&](float v) { return b.constant(post, Tensor::vector(std::vector<float>{v})); };
-  Value* kept = b.node(post, "NonMaxSuppression", {boxes, scores, b.ints(post, {200}), limit(0.45F), limit(0.1F)});
+  Value* kept =
+      b.node(post, "NonMaxSuppression", {boxes, scores, b.ints(post, {200}), limit(0.45F), limit(0.1F)});
   const auto columns = [&](const std::vector<int64_t>& which) {
     return b.node(post, "Gather", {kept, b.ints(post, which)}, {{"axis", int64_t{1}}});
   };

@@ -16,6 +16,18 @@ int64_t macs(const ModelTemplate& t, const Node& n) {
   return *number;
 }
 
+/// With those of the bodies of If, Loop and Scan.
+int64_t parameters(const Graph& g) {
+  int64_t sum = 0;
+  for (const auto& v : g.values())
+    if (v->is_constant() && v->tensor().dtype() == DType::kFloat32 && is_parameter_name(v->name()))
+      sum += v->tensor().numel();
+  for (const auto& n : g.nodes())
+    for (const Attribute& a : n->attributes)
+      if (const auto* body = a.get_if<std::shared_ptr<Graph>>()) sum += parameters(**body);
+  return sum;
+}
+
 }  // namespace
 
 TemplateStatistics template_statistics(const ModelTemplate& t, const TemplateOptions& options) {
@@ -26,9 +38,7 @@ TemplateStatistics template_statistics(const ModelTemplate& t, const TemplateOpt
   TemplateStatistics s;
   s.file_bytes = static_cast<int64_t>(serialized_size(*model));
   infer_shapes(*model);
-  for (const auto& v : model->graph->values())
-    if (v->is_constant() && v->tensor().dtype() == DType::kFloat32 && is_parameter_name(v->name()))
-      s.parameters += v->tensor().numel();
+  s.parameters = parameters(*model->graph);
   for (const auto& n : model->graph->nodes()) s.macs += macs(t, *n);
   return s;
 }

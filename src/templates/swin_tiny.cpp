@@ -1,5 +1,5 @@
-// Swin-T (Liu et al., "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", 2021), named as in
-// the authors' code: windows of 7x7, shifted by torch.roll, which is exported as Slice and Concat.
+// Swin-T (Liu et al., "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", 2021), named
+// as in the authors' code: windows of 7x7, shifted by torch.roll, which is exported as Slice and Concat.
 #include <fmt/core.h>
 
 #include <limits>
@@ -23,8 +23,10 @@ struct Block {
 /// x[shift:] before x[:shift] along both axes of a map [batch, height, width, channels].
 Value* roll(TemplateBuilder& b, const Scope& s, Value* x, int64_t shift) {
   for (const int64_t axis : {1, 2})
-    x = concat(b, s, {slice(b, s, x, axis, shift, std::numeric_limits<int64_t>::max()), slice(b, s, x, axis, 0, shift)},
-               axis);
+    x = concat(
+        b, s,
+        {slice(b, s, x, axis, shift, std::numeric_limits<int64_t>::max()), slice(b, s, x, axis, 0, shift)},
+        axis);
   return x;
 }
 
@@ -33,20 +35,25 @@ std::vector<int64_t> relative_positions() {
   std::vector<int64_t> index;
   for (int64_t i = 0; i < kTokens; ++i)
     for (int64_t j = 0; j < kTokens; ++j) {
-      const int64_t dy = i / kWindow - j / kWindow + kWindow - 1, dx = i % kWindow - j % kWindow + kWindow - 1;
+      const int64_t dy = i / kWindow - j / kWindow + kWindow - 1,
+                    dx = i % kWindow - j % kWindow + kWindow - 1;
       index.push_back(dy * (2 * kWindow - 1) + dx);
     }
   return index;
 }
 
-/// -100 for two tokens of a window that were not neighbours before the shift, else 0: [windows, 1, tokens, tokens].
+/// -100 for two tokens of a window that were not neighbours before the shift, else 0: [windows, 1, tokens,
+/// tokens].
 Tensor shift_mask(const Block& block) {
   const int64_t side = block.extent / kWindow;
-  const auto region = [&](int64_t at) { return at < block.extent - kWindow ? 0 : at < block.extent - block.shift ? 1 : 2; };
+  const auto region = [&](int64_t at) {
+    return at < block.extent - kWindow ? 0 : at < block.extent - block.shift ? 1 : 2;
+  };
   std::vector<float> mask;
   for (int64_t window = 0; window < side * side; ++window) {
     const auto place = [&](int64_t token) {
-      return 3 * region(window / side * kWindow + token / kWindow) + region(window % side * kWindow + token % kWindow);
+      return 3 * region(window / side * kWindow + token / kWindow) +
+             region(window % side * kWindow + token % kWindow);
     };
     for (int64_t i = 0; i < kTokens; ++i)
       for (int64_t j = 0; j < kTokens; ++j) mask.push_back(place(i) == place(j) ? 0.0F : -100.0F);
@@ -56,7 +63,8 @@ Tensor shift_mask(const Block& block) {
 
 /// Attention inside windows, [batch * windows, tokens, width].
 Value* attention(TemplateBuilder& b, const Scope& s, Value* x, const Block& block) {
-  const int64_t heads = block.width / kHeadWidth, windows = (block.extent / kWindow) * (block.extent / kWindow);
+  const int64_t heads = block.width / kHeadWidth,
+                windows = (block.extent / kWindow) * (block.extent / kWindow);
   const Init init = Init::lecun_normal(block.width);
   Value* qkv = linear(b, s.child("qkv"), x, block.width, 3 * block.width, init);
   qkv = transpose(b, s, reshape(b, s, qkv, {-1, kTokens, 3, heads, kHeadWidth}), {2, 0, 3, 1, 4});
@@ -79,7 +87,9 @@ Value* attention(TemplateBuilder& b, const Scope& s, Value* x, const Block& bloc
 /// One block on tokens [batch, extent * extent, width].
 Value* swin_block(TemplateBuilder& b, const Scope& s, Value* x, const Block& block) {
   const int64_t side = block.extent / kWindow, width = block.width;
-  const auto norm = [&](const char* name, Value* v) { return layer_norm(b, s.child(name), v, width, kEpsilon); };
+  const auto norm = [&](const char* name, Value* v) {
+    return layer_norm(b, s.child(name), v, width, kEpsilon);
+  };
   Value* y = reshape(b, s, norm("norm1", x), {-1, block.extent, block.extent, width});
   if (block.shift > 0) y = roll(b, s, y, block.shift);
   y = transpose(b, s, reshape(b, s, y, {-1, side, kWindow, side, kWindow, width}), {0, 1, 3, 2, 4, 5});
@@ -90,7 +100,8 @@ Value* swin_block(TemplateBuilder& b, const Scope& s, Value* x, const Block& blo
   x = b.node(s, "Add", {x, reshape(b, s, y, {-1, block.extent * block.extent, width})});
   const Scope mlp = s.child("mlp");
   y = linear(b, mlp.child("fc1"), norm("norm2", x), width, 4 * width, Init::lecun_normal(width));
-  y = linear(b, mlp.child("fc2"), gelu(b, mlp.child("act"), y), 4 * width, width, Init::lecun_normal(4 * width));
+  y = linear(b, mlp.child("fc2"), gelu(b, mlp.child("act"), y), 4 * width, width,
+             Init::lecun_normal(4 * width));
   return b.node(s, "Add", {x, y});
 }
 
@@ -98,13 +109,16 @@ Value* swin_block(TemplateBuilder& b, const Scope& s, Value* x, const Block& blo
 Value* merge(TemplateBuilder& b, const Scope& s, Value* x, int64_t extent, int64_t width) {
   x = reshape(b, s, x, {-1, extent, extent, width});
   const auto every_second = [&](int64_t row, int64_t column) {
-    Value* y = b.node(s, "Slice", {x, b.ints(s, {row}), b.ints(s, {std::numeric_limits<int64_t>::max()}),
-                                   b.ints(s, {1}), b.ints(s, {2})});
-    return b.node(s, "Slice", {y, b.ints(s, {column}), b.ints(s, {std::numeric_limits<int64_t>::max()}),
-                               b.ints(s, {2}), b.ints(s, {2})});
+    Value* y = b.node(s, "Slice",
+                      {x, b.ints(s, {row}), b.ints(s, {std::numeric_limits<int64_t>::max()}), b.ints(s, {1}),
+                       b.ints(s, {2})});
+    return b.node(s, "Slice",
+                  {y, b.ints(s, {column}), b.ints(s, {std::numeric_limits<int64_t>::max()}), b.ints(s, {2}),
+                   b.ints(s, {2})});
   };
   x = concat(b, s, {every_second(0, 0), every_second(1, 0), every_second(0, 1), every_second(1, 1)}, -1);
-  x = layer_norm(b, s.child("norm"), reshape(b, s, x, {-1, extent * extent / 4, 4 * width}), 4 * width, kEpsilon);
+  x = layer_norm(b, s.child("norm"), reshape(b, s, x, {-1, extent * extent / 4, 4 * width}), 4 * width,
+                 kEpsilon);
   return product(b, s.child("reduction"), x, 4 * width, 2 * width, Init::lecun_normal(4 * width));
 }
 

@@ -39,8 +39,13 @@ void expect_consistent(const Graph& g) {
   for (const Value* v : g.outputs) EXPECT_NE(v->producer(), nullptr) << v->name();
   for (const Value* v : g.inputs) EXPECT_FALSE(v->consumers().empty()) << v->name() << " is not used";
   for (const auto& v : g.values()) {
-    const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), v.get()) != g.outputs.end();
-    EXPECT_TRUE(is_output || !v->consumers().empty()) << v->name() << " leads nowhere";
+    const auto is_used = [&](const Value* x) {
+      return !x->consumers().empty() || std::find(g.outputs.begin(), g.outputs.end(), x) != g.outputs.end();
+    };
+    // Of several outputs one is enough.
+    const bool has_used_sibling =
+        v->producer() != nullptr && std::ranges::any_of(v->producer()->outputs(), is_used);
+    EXPECT_TRUE(is_used(v.get()) || has_used_sibling) << v->name() << " leads nowhere";
   }
 }
 
@@ -107,9 +112,10 @@ struct Published {
 };
 
 TEST(Templates, HaveThePublishedSizes) {
-  // torchvision, timm, Ultralytics (fused), Hugging Face. Where batch normalisations are folded, one parameter of each
-  // of their channels is gone: "- N". What says "sum" is the sum over the layers, for want of a publication of this
-  // size. Publications that count multiply-accumulates are doubled here; operations of language models are sums.
+  // torchvision, timm, Ultralytics (fused), Hugging Face. Where batch normalisations are folded, one
+  // parameter of each of their channels is gone: "- N". What says "sum" is the sum over the layers, for want
+  // of a publication of this size. Publications that count multiply-accumulates are doubled here; operations
+  // of language models are sums.
   const std::map<std::string, Published> published = {
       {"resnet-18", {11689512, 3.63}},
       {"resnet-34", {21797672 - 8512, 7.33}},
@@ -156,7 +162,27 @@ TEST(Templates, HaveThePublishedSizes) {
       {"smollm-decode", {134515008, 0.278}},
       {"smollm-decode-fused", {134515008, 0.278}},
       {"mixture-of-experts", {88232448, 2.47}},
+      {"mamba-130m", {129135360, 16.44}},
+      {"tcn", {2220100, 1.789}},
       {"lstm", {8762397, 1.12}},
+      {"deep-speech-2-lstm", {86618400, 19.43}},
+      {"deep-speech-2-gru", {32684320, 8.65}},
+      {"wav2vec2-base",
+       {94396320 - 128 - 768, 13.83}},  // without the weight norm's lengths and the mask's embedding
+      {"conformer-small", {8834272, 1.274}},
+      {"whisper-tiny-encoder", {8208384, 36.94}},
+      {"whisper-tiny-decode", {28371072, 0.0658}},
+      {"tacotron2-step", {18189969, 0.0377}},
+      {"hifigan-v1", {13926017, 19.65}},
+      {"vits", {15430786, 0.6453}},
+      {"voice-activity", {462594, 0}},
+      {"diffusion-unet", {37522628, 9.05}},
+      {"crnn", {8331301, 2.235}},
+      {"wide-and-deep", {10842689, 0.00304}},
+      {"dlrm", {4635985, 0.000972}},
+      {"gcn", {23063, 0.1248}},
+      {"random-forest", {0, 0}},
+      {"gradient-boosting", {0, 0}},
       {"mlp", {2913290, 0.00582}},
       {"mnist-cnn", {3274634, 0.02777}},
       {"mnist-nonzero", {3274634, 0.02777}},
@@ -166,7 +192,7 @@ TEST(Templates, HaveThePublishedSizes) {
     const TemplateStatistics s = template_statistics(*t);
     const Published& p = published.at(std::string(t->name));
     EXPECT_EQ(s.parameters, p.parameters) << t->name;
-    EXPECT_NEAR(s.gflops() / p.gflops, 1, 0.01) << t->name << " has " << s.gflops() << " GFLOPs";
+    EXPECT_NEAR(s.gflops(), p.gflops, 0.01 * p.gflops) << t->name << " has " << s.gflops() << " GFLOPs";
   }
 }
 
@@ -178,9 +204,14 @@ TEST(Templates, StatisticsScaleWithTheBatch) {
   }
   EXPECT_THROW(template_statistics(find_template("mlp"), {.batch = std::nullopt}), Error);
   const TemplateOptions largest = {.batch = kLargestTemplateBatch};
-  for (const ModelTemplate* t : all_templates())
-    EXPECT_EQ(template_statistics(*t, largest).macs / kLargestTemplateBatch, template_statistics(*t).macs)
-        << t->name;
+  for (const ModelTemplate* t : all_templates()) {
+    // What does not depend on the input, like products of positions, is there once; it is little.
+    const int64_t one = template_statistics(*t).macs,
+                  slope = template_statistics(*t, {.batch = 2}).macs - one;
+    EXPECT_EQ(template_statistics(*t, largest).macs, one + (kLargestTemplateBatch - 1) * slope) << t->name;
+    EXPECT_GE(slope, one - one / 16) << t->name;
+    EXPECT_LE(slope, one) << t->name;
+  }
 }
 
 TEST(Templates, StatisticsDoNotDependOnTheOpset) {
@@ -231,8 +262,7 @@ TEST(Templates, RunningStatisticsAreRealistic) {
   for (const auto& v : model->graph->values()) {
     if (!v->name().ends_with(".running_var")) continue;
     const Tensor weights = v->tensor().aligned();
-    for (const float x : weights.span<float>())
-      ASSERT_TRUE(x > 1e-3F && x < 1e3F) << v->name() << ": " << x;
+    for (const float x : weights.span<float>()) ASSERT_TRUE(x > 1e-3F && x < 1e3F) << v->name() << ": " << x;
     ++seen;
   }
   EXPECT_EQ(seen, 20);
@@ -260,7 +290,8 @@ TEST(Templates, UnknownNamesGetTheNearestOnes) {
   EXPECT_EQ(message_of([] { find_template("resnet18"); }),
             "there is no model template named 'resnet18'. The nearest is 'resnet-18'.");
   EXPECT_EQ(message_of([] { find_template("resnet"); }),
-            "there is no model template named 'resnet'. The nearest are 'resnet-18' and 'resnet-34' and 'resnet-50' and 'resnet-101'.");
+            "there is no model template named 'resnet'. The nearest are 'resnet-18' and 'resnet-34' and "
+            "'resnet-50' and 'resnet-101'.");
   EXPECT_EQ(message_of([] { find_template("gtp2"); }),
             "there is no model template named 'gtp2'. The nearest is 'gpt2'.");
   EXPECT_NE(message_of([] { find_template(""); }).find("no model template named ''"), std::string::npos);

@@ -20,7 +20,8 @@ constexpr Init kInit = Init::truncated_normal(0.02);
 
 class TextEncoder {
  public:
-  TextEncoder(const TemplateOptions& options, std::string name, const TextEncoderSpec& spec, const ExportStyle& style)
+  TextEncoder(const TemplateOptions& options, std::string name, const TextEncoderSpec& spec,
+              const ExportStyle& style)
       : b_(options, std::move(name), style), spec_(spec) {}
 
   std::shared_ptr<Model> build();
@@ -47,14 +48,16 @@ class TextEncoder {
 Value* TextEncoder::dense(const Scope& s, Value* x, int64_t inputs, int64_t outputs) {
   auto [at, is_new] = shared_.try_emplace(s.path());
   if (is_new)
-    at->second = {b_.weight(s, "weight", {inputs, outputs}, kInit), b_.weight(s, "bias", {outputs}, Init::normal(0.02))};
+    at->second = {b_.weight(s, "weight", {inputs, outputs}, kInit),
+                  b_.weight(s, "bias", {outputs}, Init::normal(0.02))};
   return b_.node(s, "Add", {at->second.second, b_.node(s, "MatMul", {x, at->second.first})});
 }
 
 Value* TextEncoder::norm(const Scope& s, Value* x) {
   auto [at, is_new] = shared_.try_emplace(s.path());
   if (is_new)
-    at->second = {b_.weight(s, "weight", {kWidth}, Init::normal(0.1, 1.0)), b_.weight(s, "bias", {kWidth}, Init::normal(0.05))};
+    at->second = {b_.weight(s, "weight", {kWidth}, Init::normal(0.1, 1.0)),
+                  b_.weight(s, "bias", {kWidth}, Init::normal(0.05))};
   return layer_norm(b_, s, x, at->second.first, at->second.second, spec_.epsilon);
 }
 
@@ -74,7 +77,8 @@ Value* TextEncoder::counted_positions(const Scope& s) {
   Value* is_token = b_.node(s, "Not", {b_.node(s, "Equal", {input_ids_, padding})});
   Value* mask = b_.node(s, "Cast", {is_token}, {{"to", static_cast<int64_t>(DType::kInt32)}});
   Value* count = b_.node(s, "CumSum", {mask, b_.constant(s, Tensor::scalar(int64_t{1}))});
-  Value* ids = b_.node(s, "Cast", {b_.node(s, "Mul", {count, mask})}, {{"to", static_cast<int64_t>(DType::kInt64)}});
+  Value* ids =
+      b_.node(s, "Cast", {b_.node(s, "Mul", {count, mask})}, {{"to", static_cast<int64_t>(DType::kInt64)}});
   return b_.node(s, "Add", {ids, padding});
 }
 
@@ -88,8 +92,9 @@ Value* TextEncoder::embeddings(const Scope& s) {
   if (spec_.token_types > 0) {
     Value* types = token_types_;
     if (types == nullptr)
-      types = b_.node(s, "Expand", {b_.constant(s, Tensor::from({1, 1}, std::vector<int64_t>{0})),
-                                    b_.node(s, "Shape", {input_ids_})});
+      types = b_.node(
+          s, "Expand",
+          {b_.constant(s, Tensor::from({1, 1}, std::vector<int64_t>{0})), b_.node(s, "Shape", {input_ids_})});
     x = b_.node(s, "Add", {x, look_up("token_type_embeddings", spec_.token_types, types)});
   }
   Value* ids = spec_.counts_positions ? counted_positions(s) : position_ids(s);
@@ -107,8 +112,9 @@ Value* TextEncoder::score_bias(const Scope& root) {
 
 /// [batch, sequence, heads, width] with its axes permuted.
 Value* TextEncoder::heads(const Scope& s, Value* x, const std::vector<int64_t>& permutation) {
-  Value* parts = spec_.shape_arithmetic ? reshape_to(b_, s, x, {extent(b_, s, x, 0), b_.ints(s, {-1}),
-                                                                b_.ints(s, {kHeads}), b_.ints(s, {kHeadWidth})})
+  Value* parts = spec_.shape_arithmetic ? reshape_to(b_, s, x,
+                                                     {extent(b_, s, x, 0), b_.ints(s, {-1}),
+                                                      b_.ints(s, {kHeads}), b_.ints(s, {kHeadWidth})})
                                         : reshape(b_, s, x, {0, 0, kHeads, kHeadWidth});
   return transpose(b_, s, parts, permutation);
 }
@@ -151,7 +157,8 @@ std::shared_ptr<Model> TextEncoder::build() {
   }
   if (spec_.has_pooler) {
     const Scope pooler = root.child("pooler");
-    Value* pooled = fully_connected(b_, pooler.child("dense"), pick(b_, pooler, x, 1, 0), kWidth, kWidth, kInit);
+    Value* pooled =
+        fully_connected(b_, pooler.child("dense"), pick(b_, pooler, x, 1, 0), kWidth, kWidth, kInit);
     pooled = b_.node(pooler.child("activation"), "Tanh", {pooled});
     b_.output(x, "last_hidden_state", DType::kFloat32, {b_.batch(), sequence, kWidth});
     b_.output(pooled, "pooler_output", DType::kFloat32, {b_.batch(), kWidth});

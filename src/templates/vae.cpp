@@ -1,5 +1,5 @@
-// A convolutional variational autoencoder for 64x64 images as in PyTorch-VAE (Subramanian, 2020), whose decoder
-// has transposed convolutions; the noise is an input.
+// A convolutional variational autoencoder for 64x64 images as in PyTorch-VAE (Subramanian, 2020), whose
+// decoder has transposed convolutions; the noise is an input.
 #include <cmath>
 
 #include "templates/conv_net.h"
@@ -18,25 +18,30 @@ Feature norm_leaky(TemplateBuilder& b, const Scope& s, const Feature& x) {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "vae");
-  const Scope root, encoder = root.child("encoder"), decoder = root.child("decoder"), last = root.child("final_layer");
+  const Scope root, encoder = root.child("encoder"), decoder = root.child("decoder"),
+                    last = root.child("final_layer");
   Feature x = image_input(b, "input", 3, kExtent, kExtent);
   Value* noise = b.input("noise", DType::kFloat32, {b.batch(), kLatent});
   int i = 0;
   for (const int64_t width : kWidths) {
     const Scope s = encoder.item(i++);
-    x = norm_leaky(b, s, conv(b, s.item(0), x, {.outputs = width, .kernel = 3, .stride = 2, .pad = 1, .bias = true}));
+    x = norm_leaky(
+        b, s, conv(b, s.item(0), x, {.outputs = width, .kernel = 3, .stride = 2, .pad = 1, .bias = true}));
   }
   const int64_t cells = x.height * x.width, features = x.channels * cells;
   Value* flat = b.node(root, "Flatten", {x.value}, {{"axis", int64_t{1}}});
-  Value* mean = fully_connected(b, root.child("fc_mu"), flat, features, kLatent, Init::lecun_normal(features));
-  Value* log_variance =
-      fully_connected(b, root.child("fc_var"), flat, features, kLatent, Init::normal(0.1 / std::sqrt(static_cast<double>(features))));
+  Value* mean =
+      fully_connected(b, root.child("fc_mu"), flat, features, kLatent, Init::lecun_normal(features));
+  Value* log_variance = fully_connected(b, root.child("fc_var"), flat, features, kLatent,
+                                        Init::normal(0.1 / std::sqrt(static_cast<double>(features))));
   Value* deviation = b.node(root, "Exp", {b.node(root, "Mul", {log_variance, b.scalar(root, 0.5F)})});
   Value* latent = b.node(root, "Add", {b.node(root, "Mul", {noise, deviation}), mean});
-  Value* y = fully_connected(b, root.child("decoder_input"), latent, kLatent, features, Init::lecun_normal(kLatent));
+  Value* y =
+      fully_connected(b, root.child("decoder_input"), latent, kLatent, features, Init::lecun_normal(kLatent));
   x = {reshape(b, root, y, {-1, x.channels, x.height, x.width}), x.channels, x.height, x.width, {}, {}};
   if (b.has_weights())
-    x.moments = {std::vector<float>(static_cast<size_t>(x.channels), 0), std::vector<float>(static_cast<size_t>(x.channels), 1)};
+    x.moments = {std::vector<float>(static_cast<size_t>(x.channels), 0),
+                 std::vector<float>(static_cast<size_t>(x.channels), 1)};
   for (i = 3; i >= 0; --i) {
     const Scope s = decoder.item(3 - i);
     x = norm_leaky(b, s, conv_transpose_3x3(b, s.item(0), x, kWidths[i]));

@@ -69,10 +69,11 @@ std::shared_ptr<Model> build_vision_transformer(const TemplateOptions& options, 
   for (int i = 0; i < spec.layers; ++i) {
     const Scope block = root.child("blocks").item(i);
     Value* attended =
-        vit_attention(b, block.child("attn"), layer_norm(b, block.child("norm1"), x, width, kVitEpsilon), width,
-                  spec.heads);
+        vit_attention(b, block.child("attn"), layer_norm(b, block.child("norm1"), x, width, kVitEpsilon),
+                      width, spec.heads);
     x = b.node(block, "Add", {x, attended});
-    Value* changed = vit_mlp(b, block.child("mlp"), layer_norm(b, block.child("norm2"), x, width, kVitEpsilon), width);
+    Value* changed =
+        vit_mlp(b, block.child("mlp"), layer_norm(b, block.child("norm2"), x, width, kVitEpsilon), width);
     x = b.node(block, "Add", {x, changed});
   }
   x = layer_norm(b, root.child("norm"), x, width, kVitEpsilon);

@@ -16,6 +16,7 @@ struct VisionTransformerSpec {
 };
 
 std::shared_ptr<Model> build_vision_transformer(const TemplateOptions& options, std::string name,
-                                                const VisionTransformerSpec& spec, const ExportStyle& style = {});
+                                                const VisionTransformerSpec& spec,
+                                                const ExportStyle& style = {});
 
 }  // namespace assay

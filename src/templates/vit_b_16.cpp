@@ -1,6 +1,6 @@
 // ViT-B/16.
-#include "templates/vision_transformer.h"
 #include "templates/template_list.h"
+#include "templates/vision_transformer.h"
 
 namespace assay::template_vit_b_16 {
 namespace {

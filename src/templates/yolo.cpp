@@ -27,9 +27,10 @@ Feature yolo_conv(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t 
   return silu(b, s.child("act"), conv_with_folded_norm(b, s.child("conv"), x, spec));
 }
 
-Feature yolo_linear_conv(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t kernel,
-                         bool depthwise) {
-  return conv_with_folded_norm(b, s.child("conv"), x, yolo_spec(x, outputs, kernel, 1, depthwise), kResidualNorm);
+Feature yolo_linear_conv(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs,
+                         int64_t kernel, bool depthwise) {
+  return conv_with_folded_norm(b, s.child("conv"), x, yolo_spec(x, outputs, kernel, 1, depthwise),
+                               kResidualNorm);
 }
 
 Feature yolo_bottleneck(TemplateBuilder& b, const Scope& s, const Feature& x, const YoloBottleneck& spec) {
@@ -47,8 +48,8 @@ Feature yolo_c3(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t ou
   return yolo_conv(b, s.child("cv3"), concat(b, s, {y, beside}), outputs, 1);
 }
 
-Feature yolo_c2f(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t hidden, int blocks,
-                 const YoloInner& inner) {
+Feature yolo_c2f(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int64_t hidden,
+                 int blocks, const YoloInner& inner) {
   std::vector<Feature> parts = split_channels(b, s, yolo_conv(b, s.child("cv1"), x, 2 * hidden, 1), 2);
   for (int i = 0; i < blocks; ++i) parts.push_back(inner(s.child(fmt::format("m.{}", i)), parts.back()));
   return yolo_conv(b, s.child("cv2"), concat(b, s, parts), outputs, 1);

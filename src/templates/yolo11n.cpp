@@ -1,5 +1,5 @@
-// YOLO11n (Jocher and Qiu, Ultralytics, 2024) with its detection head: attention on the coarsest map, depthwise
-// convolutions in the head.
+// YOLO11n (Jocher and Qiu, Ultralytics, 2024) with its detection head: attention on the coarsest map,
+// depthwise convolutions in the head.
 #include "templates/layers.h"
 #include "templates/template_list.h"
 #include "templates/yolo.h"
@@ -8,7 +8,8 @@ namespace assay::template_yolo11n {
 namespace {
 
 /// C3k2: the inner block is a bottleneck, or two of them inside a C3.
-Feature c3k2(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, bool is_deep, int64_t divisor = 2) {
+Feature c3k2(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, bool is_deep,
+             int64_t divisor = 2) {
   const int64_t hidden = outputs / divisor;
   return yolo_c2f(b, s, x, outputs, hidden, 1, [&](const Scope& m, const Feature& y) {
     if (is_deep) return yolo_c3(b, m, y, hidden, 2, 3, true);
@@ -69,7 +70,8 @@ std::vector<Feature> backbone_and_neck(TemplateBuilder& b, Feature x) {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "yolo11n");
-  const std::vector<Feature> maps = backbone_and_neck(b, image_input(b, "images", 3, kYoloExtent, kYoloExtent));
+  const std::vector<Feature> maps =
+      backbone_and_neck(b, image_input(b, "images", 3, kYoloExtent, kYoloExtent));
   yolo_detect(b, yolo_layer(23), maps, [&](const Scope& s, const Feature& x) {
     Feature y = x;
     for (int i = 0; i < 2; ++i) {

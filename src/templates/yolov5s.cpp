@@ -57,16 +57,19 @@ Value* decode(TemplateBuilder& b, const Scope& s, const Feature& x, size_t level
   v = b.node(s, "Sigmoid", {transpose(b, s, v, {0, 1, 3, 4, 2})});
   const std::vector<Value*> parts = split(b, s, v, 4, {2, 2, kOutputs - 4});
   auto [cells, anchors] = grids(x, level);
-  Value* centre = b.node(s, "Add", {b.node(s, "Mul", {parts[0], b.scalar(s, 2)}), b.constant(s, std::move(cells))});
+  Value* centre =
+      b.node(s, "Add", {b.node(s, "Mul", {parts[0], b.scalar(s, 2)}), b.constant(s, std::move(cells))});
   centre = b.node(s, "Mul", {centre, b.scalar(s, static_cast<float>(kYoloStrides[level]))});
   Value* extents = b.node(s, "Pow", {b.node(s, "Mul", {parts[1], b.scalar(s, 2)}), b.scalar(s, 2)});
   extents = b.node(s, "Mul", {extents, b.constant(s, std::move(anchors))});
-  return reshape(b, s, concat(b, s, {centre, extents, parts[2]}, 4), {-1, kAnchors * x.height * x.width, kOutputs});
+  return reshape(b, s, concat(b, s, {centre, extents, parts[2]}, 4),
+                 {-1, kAnchors * x.height * x.width, kOutputs});
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "yolov5s");
-  const std::vector<Feature> maps = backbone_and_neck(b, image_input(b, "images", 3, kYoloExtent, kYoloExtent));
+  const std::vector<Feature> maps =
+      backbone_and_neck(b, image_input(b, "images", 3, kYoloExtent, kYoloExtent));
   std::vector<Value*> levels;
   for (size_t i = 0; i < maps.size(); ++i) levels.push_back(decode(b, yolo_layer(24), maps[i], i));
   b.output(concat(b, yolo_layer(24), levels, 1), "output0", DType::kFloat32, {b.batch(), 25200, kOutputs});

@@ -6,7 +6,8 @@ namespace assay::template_yolov8n {
 namespace {
 
 /// Bottlenecks of two 3x3 convolutions.
-Feature c2f(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int bottlenecks, bool residual) {
+Feature c2f(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs, int bottlenecks,
+            bool residual) {
   return yolo_c2f(b, s, x, outputs, outputs / 2, bottlenecks, [&](const Scope& m, const Feature& y) {
     return yolo_bottleneck(b, m, y, {.hidden = outputs / 2, .residual = residual});
   });
@@ -37,7 +38,8 @@ std::vector<Feature> backbone_and_neck(TemplateBuilder& b, Feature x) {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
   TemplateBuilder b(options, "yolov8n");
-  const std::vector<Feature> maps = backbone_and_neck(b, image_input(b, "images", 3, kYoloExtent, kYoloExtent));
+  const std::vector<Feature> maps =
+      backbone_and_neck(b, image_input(b, "images", 3, kYoloExtent, kYoloExtent));
   yolo_detect(b, yolo_layer(22), maps, [&](const Scope& s, const Feature& x) {
     return yolo_conv(b, s.item(1), yolo_conv(b, s.item(0), x, kYoloClasses, 3), kYoloClasses, 3);
   });
@@ -46,9 +48,8 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
 
 }  // namespace
 
-constinit const ModelTemplate def = {
-    .name = "yolov8n",
-    .summary = "object detector, 640x640, boxes decoded (Ultralytics, 2023)",
-    .build = build};
+constinit const ModelTemplate def = {.name = "yolov8n",
+                                     .summary = "object detector, 640x640, boxes decoded (Ultralytics, 2023)",
+                                     .build = build};
 
 }  // namespace assay::template_yolov8n

@@ -20,7 +20,7 @@ import onnxruntime
 
 # Operators whose results carry the signal from layer to layer, and the standard deviations that they may have.
 SIGNAL_OPERATORS = {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "BatchNormalization", "LayerNormalization"}
-LEAST_DEVIATION, LARGEST_DEVIATION = 0.01, 30.0
+LEAST_DEVIATION, LARGEST_DEVIATION = 0.005, 30.0
 NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
 # Extents of the open dimensions that are no batch.
 OPEN_EXTENT = 32
@@ -120,6 +120,7 @@ def main():
     parser.add_argument("models", nargs="*", help="default: all")
     parser.add_argument("--dynamic", action="store_true")
     arguments = parser.parse_args()
+    os.environ.setdefault("ASSAY_ONNXRUNTIME", sys.prefix)  # the one that this script uses, too
     with tempfile.TemporaryDirectory() as folder:
         results = [check(arguments.assay, name, folder, arguments.dynamic)
                    for name in arguments.models or listed(arguments.assay)]
