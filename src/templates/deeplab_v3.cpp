@@ -23,8 +23,11 @@ Feature pyramid(TemplateBuilder& b, const Scope& s, const Feature& x) {
     parts.push_back(conv_norm_relu(b, convs.item(i++), x,
                                    {.outputs = kWidth, .kernel = 3, .pad = rate, .dilation = rate}));
   const Scope pool = convs.item(i);
-  Feature mean =
-      conv_norm(b, pool.item(1), pool.item(2), global_pool(b, pool.item(0), x), {.outputs = kWidth});
+  Feature mean = global_pool(b, pool.item(0), x);
+  // From image to image a mean differs less than from place to place.
+  mean.moments = x.moments;
+  for (float& v : mean.moments.variance) v *= 0.0625F;
+  mean = conv_norm(b, pool.item(1), pool.item(2), mean, {.outputs = kWidth});
   parts.push_back(resize_bilinear(b, pool, relu(b, pool.item(3), mean), x.height, x.width));
   return conv_norm_relu(b, s.child("project"), concat(b, s, parts), {.outputs = kWidth});
 }
