@@ -33,7 +33,7 @@ void add_model_options(ArgParser& parser) {
        .help = "Extent of the first dimension of every input, or `dynamic`; default: 1.",
        .metavar = "N|dynamic"},
       {.names = {"--opset"},
-       .help = fmt::format("ONNX opset, {} to {}; default: {}.", kOldestTemplateOpset, kNewestTemplateOpset,
+       .help = fmt::format("ONNX opset, {} to {}; default: {}, or the nearest that the model exists for.", kOldestTemplateOpset, kNewestTemplateOpset,
                            kDefaultTemplateOpset),
        .metavar = "N",
        .kind = ValueKind::kInteger},
@@ -43,7 +43,7 @@ void add_model_options(ArgParser& parser) {
 TemplateOptions read_template_options(const ParsedArgs& args) {
   TemplateOptions options;
   options.seed = static_cast<uint64_t>(require_at_least("--seed", args.integer("--seed").value_or(0), 0));
-  options.opset = args.integer("--opset").value_or(kDefaultTemplateOpset);
+  options.opset = args.integer("--opset");
   const std::string batch = args.text("--batch").value_or("1");
   if (batch == "dynamic") {
     options.batch = std::nullopt;
@@ -57,7 +57,7 @@ TemplateOptions read_template_options(const ParsedArgs& args) {
 
 std::string row(std::string_view name, std::string_view parameters, std::string_view gflops,
                 std::string_view size, std::string_view summary) {
-  return fmt::format("{:<16} {:>12} {:>8} {:>10}  {}", name, parameters, gflops, size, summary);
+  return fmt::format("{:<20} {:>12} {:>8} {:>10}  {}", name, parameters, gflops, size, summary);
 }
 
 void list_templates(TemplateOptions options) {
@@ -65,7 +65,7 @@ void list_templates(TemplateOptions options) {
   std::string text = row("Name", "Parameters", "GFLOPs", "File", "Model");
   for (const ModelTemplate* t : all_templates()) {
     TemplateOptions own = options;
-    own.opset = std::clamp(own.opset, t->min_opset, t->max_opset);
+    if (own.opset) own.opset = std::clamp(*own.opset, t->min_opset, t->max_opset);
     const TemplateStatistics s = template_statistics(*t, own);
     text += "\n" + row(t->name, fmt::format("{:.2f} M", static_cast<double>(s.parameters) / 1e6),
                        fmt::format("{:.2f}", s.gflops()),

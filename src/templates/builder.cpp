@@ -29,6 +29,15 @@ Scope Scope::child(std::string_view name) const {
   return s;
 }
 
+Scope Scope::at(std::string_view names) const {
+  Scope s = *this;
+  for (size_t end = 0; end != names.npos; names = names.substr(std::min(names.size(), end + 1))) {
+    end = names.find('/');
+    s = s.child(names.substr(0, end));
+  }
+  return s;
+}
+
 Scope Scope::item(int index) const {
   Scope s;
   s.leaf_ = fmt::format("{}.{}", leaf_, index);
@@ -41,22 +50,24 @@ std::string Scope::key(std::string_view leaf) const {
   return key_.empty() ? std::string(leaf) : fmt::format("{}.{}", key_, leaf);
 }
 
-TemplateBuilder::TemplateBuilder(const TemplateOptions& options, std::string graph_name) : options_(options) {
+TemplateBuilder::TemplateBuilder(const TemplateOptions& options, std::string graph_name,
+                                 const ExportStyle& style)
+    : options_(options), style_(style) {
   model_->graph->name = std::move(graph_name);
-  model_->opsets = {{"", options.opset}};
-  model_->ir_version = ir_version_for(options.opset);
+  model_->opsets = {{"", opset()}};
+  model_->ir_version = ir_version_for(opset());
   model_->producer_name = "assay";
   model_->producer_version = kVersion;
 }
 
 Value* TemplateBuilder::input(std::string name, DType dtype, Dims dims) {
-  return model_->graph->add_input(std::move(name), Type::tensor(dtype, std::move(dims)));
+  return graph_->add_input(std::move(name), Type::tensor(dtype, std::move(dims)));
 }
 
 void TemplateBuilder::output(Value* v, std::string name, DType dtype, Dims dims) {
   v->rename(std::move(name));
   v->type = Type::tensor(dtype, std::move(dims));
-  model_->graph->outputs.push_back(v);
+  graph_->outputs.push_back(v);
 }
 
 std::string TemplateBuilder::numbered(std::string name) {
@@ -66,18 +77,32 @@ std::string TemplateBuilder::numbered(std::string name) {
 
 std::vector<Value*> TemplateBuilder::node_with_outputs(const Scope& scope, std::string_view op_type,
                                                        std::vector<Value*> inputs, AttributeList attributes,
-                                                       int outputs) {
+                                                       int outputs, std::string_view domain) {
   const std::string name = numbered(fmt::format("{}/{}", scope.path(), op_type));
   std::vector<Value*> values;
-  for (int i = 0; i < outputs; ++i)
-    values.push_back(model_->graph->add_value(fmt::format("{}_output_{}", name, i)));
-  model_->graph->add_node(std::string(op_type), std::move(inputs), values, std::move(attributes), name);
+  for (int i = 0; i < outputs; ++i) values.push_back(graph_->add_value(fmt::format("{}_output_{}", name, i)));
+  graph_->add_node(std::string(op_type), std::move(inputs), values, std::move(attributes), name,
+                   std::string(domain));
   return values;
 }
 
 Value* TemplateBuilder::node(const Scope& scope, std::string_view op_type, std::vector<Value*> inputs,
                              AttributeList attributes) {
   return node_with_outputs(scope, op_type, std::move(inputs), std::move(attributes), 1).front();
+}
+
+std::shared_ptr<Graph> TemplateBuilder::body(std::string name, const std::function<void()>& fill) {
+  const auto body = std::make_shared<Graph>();
+  body->name = std::move(name);
+  body->set_parent(graph_);
+  graph_ = body.get();
+  fill();
+  graph_ = body->parent();
+  return body;
+}
+
+void TemplateBuilder::import(std::string domain, int64_t version) {
+  model_->opsets.push_back({std::move(domain), version});
 }
 
 Tensor TemplateBuilder::draw(const Scope& scope, std::string_view leaf, const Shape& shape,
@@ -87,7 +112,7 @@ Tensor TemplateBuilder::draw(const Scope& scope, std::string_view leaf, const Sh
 }
 
 Value* TemplateBuilder::add_weight(const Scope& scope, std::string_view leaf, Tensor values) {
-  return model_->graph->add_constant(scope.key(leaf), std::move(values));
+  return graph_->add_constant(scope.key(leaf), std::move(values));
 }
 
 Value* TemplateBuilder::weight(const Scope& scope, std::string_view leaf, const Shape& shape,
@@ -96,8 +121,10 @@ Value* TemplateBuilder::weight(const Scope& scope, std::string_view leaf, const 
 }
 
 Value* TemplateBuilder::constant(const Scope& scope, Tensor values) {
+  if (style_.constant_nodes)
+    return node(scope, "Constant", {}, {{"value", UnalignedTensor(std::move(values))}});
   const std::string name = numbered(fmt::format("{}/Constant", scope.path()));
-  return model_->graph->add_constant(name + "_output_0", std::move(values));
+  return graph_->add_constant(name + "_output_0", std::move(values));
 }
 
 Value* TemplateBuilder::ints(const Scope& scope, const std::vector<int64_t>& values) {

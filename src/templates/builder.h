@@ -1,6 +1,7 @@
 // What every template is built with: names, weights, constants and nodes of one model under construction.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,8 @@ class Scope {
   /// The submodule kept in an attribute. For an element of a ModuleList, which is not a call of its own, the
   /// name is `list.index`.
   Scope child(std::string_view name) const;
+  /// Submodules of submodules, by names with '/' between them.
+  Scope at(std::string_view names) const;
   /// The element of this Sequential.
   Scope item(int index) const;
 
@@ -31,20 +34,29 @@ class Scope {
   std::string path_, key_, leaf_;
 };
 
+/// What exporters do differently.
+struct ExportStyle {
+  bool folds_norms = false;     ///< batch normalisations are part of the convolutions before them
+  bool constant_nodes = false;  ///< constant() adds Constant nodes instead of initializers
+  bool decomposes = false;      ///< layer normalisation and GELU in simpler operators, whatever the opset has
+};
+
 /// Builds one model. Nodes are added in the order of the calls, which is topological.
 class TemplateBuilder {
  public:
-  TemplateBuilder(const TemplateOptions& options, std::string graph_name);
+  TemplateBuilder(const TemplateOptions& options, std::string graph_name, const ExportStyle& style = {});
 
-  int64_t opset() const { return options_.opset; }
+  int64_t opset() const { return options_.opset.value_or(kDefaultTemplateOpset); }
+  const ExportStyle& style() const { return style_; }
   bool is_dynamic() const { return !options_.batch.has_value(); }
   /// False when weights are not to be computed.
   bool has_weights() const { return options_.weights == TemplateWeights::kRandom; }
   /// The extent of the first dimension in types: a number or the symbol `batch`.
   Dim batch() const { return is_dynamic() ? Dim::symbol("batch") : Dim(*options_.batch); }
 
+  /// Of the model; inside body(), of the body.
   Value* input(std::string name, DType dtype, Dims dims);
-  /// Makes v a model output under this name.
+  /// Makes v an output under this name, of the model or the body.
   void output(Value* v, std::string name, DType dtype, Dims dims);
 
   /// Adds a node named `<path>/<op_type>`, with a counter from the second of that name on, and returns its
@@ -53,7 +65,12 @@ class TemplateBuilder {
               AttributeList attributes = {});
   /// The same with several outputs.
   std::vector<Value*> node_with_outputs(const Scope& scope, std::string_view op_type,
-                                        std::vector<Value*> inputs, AttributeList attributes, int outputs);
+                                        std::vector<Value*> inputs, AttributeList attributes, int outputs,
+                                        std::string_view domain = "");
+  /// The body of an If, Loop or Scan: what `fill` adds goes there, and may refer to values outside.
+  std::shared_ptr<Graph> body(std::string name, const std::function<void()>& fill);
+  /// Says that the model has operators of another domain than ONNX's own.
+  void import(std::string domain, int64_t version);
 
   /// A float32 entry of the state_dict, drawn from `init`.
   Value* weight(const Scope& scope, std::string_view leaf, const Shape& shape, const Init& init);
@@ -73,7 +90,9 @@ class TemplateBuilder {
   std::string numbered(std::string name);
 
   TemplateOptions options_;
+  ExportStyle style_;
   std::shared_ptr<Model> model_ = std::make_shared<Model>();
+  Graph* graph_ = model_->graph.get();  ///< what is being built: the main graph or a body
   std::map<std::string, int, std::less<>> uses_;
 };
 

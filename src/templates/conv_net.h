@@ -2,6 +2,7 @@
 // extents, and the statistics that the next batch normalisation needs.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,13 +28,36 @@ struct ConvSpec {
   int64_t pad = 0;
   int64_t groups = 1;
   bool bias = false;
+  int64_t dilation = 1;
+  /// Along the width, where they differ from those along the height.
+  std::optional<int64_t> kernel_width = {}, stride_width = {}, pad_width = {};
 
-  Window window() const { return {kernel, stride, pad}; }
+  Window rows() const { return {kernel, stride, pad, dilation}; }
+  Window columns() const {
+    return {kernel_width.value_or(kernel), stride_width.value_or(stride), pad_width.value_or(pad), dilation};
+  }
+};
+
+/// What stands behind a convolution or normalisation.
+enum class Activation : uint8_t {
+  kNone,
+  kRelu,
+  kRelu6,
+  kSilu,       ///< x * Sigmoid(x)
+  kHardSwish,  ///< the operator from opset 14 on, else x * HardSigmoid(x)
+  kClipSwish,  ///< the same function as x * Clip(x + 3, 0, 6) / 6
+  kSigmoid,
+  kHardSigmoid,
+  kLeakyRelu,
+  kGelu,
+  kTanh,
+  kClip20,  ///< Clip(x, 0, 20), the clipped ReLU of speech networks
 };
 
 /// The means from which a batch normalisation's scales and shifts are drawn.
 struct NormSpec {
   double scale, shift;
+  double epsilon = 1e-5;
 };
 /// Before an activation function. The positive shift makes an error in the predicted statistics fade from
 /// layer to layer; without one ReLU carries it on as it is, and SiLU enlarges it.
@@ -54,12 +78,19 @@ Feature conv(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpe
              const Init& bias);
 /// Doubles the extents: kernel 2, stride 2, with bias.
 Feature conv_transpose_2x(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs);
+/// Doubles the extents: kernel 3, stride 2, padding 1 and one more row and column at the end, with bias.
+Feature conv_transpose_3x3(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs);
 /// Running statistics are those that x has.
 Feature batch_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const NormSpec& spec);
-/// A convolution and the batch normalisation (kActivatedNorm) behind it as the one Conv with bias that
-/// exporters make of them.
-Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec);
+/// A convolution and the batch normalisation behind it as the one Conv with bias that exporters make of them.
+Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec,
+                              const NormSpec& norm = kActivatedNorm);
+/// A convolution at `s` and the batch normalisation at `norm_scope`: folded or not, as the builder's style
+/// says.
+Feature conv_norm(TemplateBuilder& b, const Scope& s, const Scope& norm_scope, const Feature& x,
+                  const ConvSpec& spec, const NormSpec& norm = kActivatedNorm);
 
+Feature activate(TemplateBuilder& b, const Scope& s, const Feature& x, Activation f);
 Feature relu(TemplateBuilder& b, const Scope& s, const Feature& x);
 Feature relu6(TemplateBuilder& b, const Scope& s, const Feature& x);
 /// x * Sigmoid(x).
@@ -72,8 +103,31 @@ std::vector<Feature> split_channels(TemplateBuilder& b, const Scope& s, const Fe
 /// `reach` is the window that an output value has seen in all when pools follow each other; 0: the kernel.
 Feature max_pool(TemplateBuilder& b, const Scope& s, const Feature& x, const Window& window,
                  int64_t reach = 0);
+/// Padding counts as zeros, unless `counts_padding` is false.
+Feature average_pool(TemplateBuilder& b, const Scope& s, const Feature& x, const Window& window,
+                     bool counts_padding = true);
+/// [batch, channels, 1, 1]. A pooled map varies much less than the map: its moments are the means alone.
+Feature global_pool(TemplateBuilder& b, const Scope& s, const Feature& x);
+/// x times a gate of each channel, both of one shape but for the extents.
+Feature gate(TemplateBuilder& b, const Scope& s, const Feature& x, const Feature& factors);
+/// Channels first to last of x.
+Feature slice_channels(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t first, int64_t last);
+
+/// Squeeze-and-excitation (Hu et al., 2018): 1x1 convolutions of the channels' means give each channel a
+/// factor.
+struct SqueezeExcite {
+  int64_t channels = 0;
+  std::string_view reduce = "fc1", expand = "fc2";
+  Activation inner = Activation::kRelu, outer = Activation::kSigmoid;
+  bool reduce_mean = false;  ///< the mean as ReduceMean over two axes instead of GlobalAveragePool
+};
+Feature squeeze_excite(TemplateBuilder& b, const Scope& s, const Feature& x, const SqueezeExcite& spec);
+
 /// Nearest-neighbour, factor 2.
 Feature upsample_2x(TemplateBuilder& b, const Scope& s, const Feature& x);
+
+/// Bilinear to the given extents, as PyTorch's interpolate(align_corners=False) is exported.
+Feature resize_bilinear(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t height, int64_t width);
 
 /// GlobalAveragePool and Flatten: [batch, channels].
 Value* global_average(TemplateBuilder& b, const Scope& pool, const Scope& flatten, const Feature& x);

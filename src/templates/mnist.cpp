@@ -8,13 +8,6 @@ namespace {
 
 constexpr int64_t kHidden = 1024, kClasses = 10;
 
-/// The extent of an axis, as a vector of one.
-Value* extent(TemplateBuilder& b, const Scope& s, Value* x, int64_t axis) {
-  Value* shape = b.node(s, "Shape", {x});
-  Value* one = b.node(s, "Gather", {shape, b.constant(s, Tensor::scalar<int64_t>(axis))}, {{"axis", int64_t{0}}});
-  return unsqueeze(b, s, one, {0});
-}
-
 /// [batch, the product of the others], by arithmetic on shapes.
 Value* flatten_by_shapes(TemplateBuilder& b, const Scope& s, Value* x) {
   Value* pixels = b.node(s, "Mul", {extent(b, s, x, 2), extent(b, s, x, 3)});
@@ -37,7 +30,8 @@ std::shared_ptr<Model> build_mnist(const TemplateOptions& options, std::string n
   TemplateBuilder b(options, std::move(name));
   const Scope root;
   Feature x = image_input(b, "tensor-0", 1, 28, 28);
-  const auto block = [&](const char* conv_name, const char* relu_name, const char* pool_name, int64_t outputs) {
+  const auto block = [&](const char* conv_name, const char* relu_name, const char* pool_name,
+                         int64_t outputs) {
     x = conv(b, root.child(conv_name), x, {.outputs = outputs, .kernel = 5, .pad = 2, .bias = true});
     x = relu(b, root.child(relu_name), x);
     x = max_pool(b, root.child(pool_name), x, {.kernel = 2, .stride = 2, .pad = 0});
@@ -52,10 +46,11 @@ std::shared_ptr<Model> build_mnist(const TemplateOptions& options, std::string n
     y = reshape(b, root.child("flatten"), y, {-1, features});
   y = fully_connected(b, root.child("fc1"), y, features, kHidden, Init::he_normal(features));
   Value* hidden = b.node(root.child("relu3"), "Relu", {y});
-  Value* logits = fully_connected(b, root.child("fc2"), hidden, kHidden, kClasses, Init::lecun_normal(kHidden));
+  Value* logits =
+      fully_connected(b, root.child("fc2"), hidden, kHidden, kClasses, Init::lecun_normal(kHidden));
   b.output(softmax(b, root.child("softmax"), logits), "y", DType::kFloat32, {b.batch(), kClasses});
-  b.output(b.node(root.child("argmax"), "ArgMax", {logits}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}}), "z",
-           DType::kInt64, {b.batch()});
+  b.output(b.node(root.child("argmax"), "ArgMax", {logits}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}}),
+           "z", DType::kInt64, {b.batch()});
   if (tail == MnistTail::kNonZero)
     b.output(b.node(root.child("nonzero"), "NonZero", {hidden}), "places", DType::kInt64, {Dim(2), Dim()});
   return b.finish();

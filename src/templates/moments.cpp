@@ -69,7 +69,7 @@ std::vector<float> Window::tap_shares(int64_t extent) const {
   for (int64_t k = 0; k < kernel; ++k) {
     int64_t inside = 0;
     for (int64_t o = 0; o < outputs; ++o) {
-      const int64_t i = o * stride - pad + k;
+      const int64_t i = o * stride - pad + k * dilation;
       inside += i >= 0 && i < extent ? 1 : 0;
     }
     shares.push_back(static_cast<float>(static_cast<double>(inside) / static_cast<double>(outputs)));
@@ -79,11 +79,17 @@ std::vector<float> Window::tap_shares(int64_t extent) const {
 
 ChannelMoments conv_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias,
                             const Window& window, int64_t groups, int64_t height, int64_t width) {
+  return conv_moments(x, weights, bias, window, window, groups, height, width);
+}
+
+ChannelMoments conv_moments(const ChannelMoments& x, const Tensor& weights, const Tensor& bias,
+                            const Window& rows, const Window& columns, int64_t groups, int64_t height,
+                            int64_t width) {
   if (x.empty()) return {};
-  const int64_t outputs = weights.dim(0), per_group = weights.dim(1), taps = window.kernel * window.kernel;
+  const int64_t outputs = weights.dim(0), per_group = weights.dim(1), taps = rows.kernel * columns.kernel;
   std::vector<float> shares;
-  for (const float row : window.tap_shares(height))
-    for (const float column : window.tap_shares(width)) shares.push_back(row * column);
+  for (const float row : rows.tap_shares(height))
+    for (const float column : columns.tap_shares(width)) shares.push_back(row * column);
   ChannelMoments y{std::vector<float>(static_cast<size_t>(outputs)),
                    std::vector<float>(static_cast<size_t>(outputs))};
   parallel_for(outputs, 8, [&](int64_t first, int64_t last) {
@@ -164,6 +170,21 @@ ChannelMoments max_moments(const ChannelMoments& x, int n, double (*f)(double)) 
   return y;
 }
 
+ChannelMoments average_moments(const ChannelMoments& x, double n) {
+  ChannelMoments y = x;
+  for (float& v : y.variance) v = static_cast<float>(v / std::sqrt(n));
+  return y;
+}
+
+ChannelMoments gated_moments(const ChannelMoments& x, const ChannelMoments& gate) {
+  ChannelMoments y = x;
+  for (size_t c = 0; c < y.mean.size(); ++c) {
+    y.mean[c] *= gate.mean[c];
+    y.variance[c] *= gate.mean[c] * gate.mean[c];
+  }
+  return y;
+}
+
 ChannelMoments sum_moments(const ChannelMoments& a, const ChannelMoments& b) {
   ChannelMoments y = a;
   for (size_t c = 0; c < y.mean.size(); ++c) {
@@ -187,5 +208,10 @@ double relu(double x) { return std::max(x, 0.0); }
 double relu6(double x) { return std::clamp(x, 0.0, 6.0); }
 double logistic_function(double x) { return 1.0 / (1.0 + exponential(-std::clamp(x, -40.0, 40.0))); }
 double silu(double x) { return x * logistic_function(x); }
+double hard_sigmoid(double x) { return relu6(x + 3.0) / 6.0; }
+double hard_swish(double x) { return x * hard_sigmoid(x); }
+double leaky_relu(double x) { return std::max(x, 0.0078125 * x); }
+double gelu_function(double x) { return x * logistic_function(1.702 * x); }
+double tanh_function(double x) { return 2.0 * logistic_function(2.0 * x) - 1.0; }
 
 }  // namespace assay

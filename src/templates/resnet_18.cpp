@@ -6,7 +6,7 @@ namespace assay::template_resnet_18 {
 namespace {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  return build_resnet(options, "resnet_18", ResNetBlock::kBasic, {2, 2, 2, 2});
+  return build_resnet(options, "resnet_18", {.block = ResNetBlock::kBasic, .depths = {2, 2, 2, 2}});
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace assay::template_resnet_50 {
 namespace {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
-  return build_resnet(options, "resnet_50", ResNetBlock::kBottleneck, {3, 4, 6, 3});
+  return build_resnet(options, "resnet_50", {.depths = {3, 4, 6, 3}});
 }
 
 }  // namespace

@@ -9,10 +9,23 @@
 namespace assay {
 namespace {
 
-int64_t macs(const Node& n) {
+int64_t macs(const ModelTemplate& t, const Node& n) {
   const std::optional<int64_t> number = multiply_accumulates(n).number();
+  if (!number && t.is_data_dependent) return 0;
   require(number.has_value(), ErrorCode::kInternal, "the shapes at node {} are not known", n.label());
   return *number;
+}
+
+/// With those of the bodies of If, Loop and Scan.
+int64_t parameters(const Graph& g) {
+  int64_t sum = 0;
+  for (const auto& v : g.values())
+    if (v->is_constant() && v->tensor().dtype() == DType::kFloat32 && is_parameter_name(v->name()))
+      sum += v->tensor().numel();
+  for (const auto& n : g.nodes())
+    for (const Attribute& a : n->attributes)
+      if (const auto* body = a.get_if<std::shared_ptr<Graph>>()) sum += parameters(**body);
+  return sum;
 }
 
 }  // namespace
@@ -25,10 +38,8 @@ TemplateStatistics template_statistics(const ModelTemplate& t, const TemplateOpt
   TemplateStatistics s;
   s.file_bytes = static_cast<int64_t>(serialized_size(*model));
   infer_shapes(*model);
-  for (const auto& v : model->graph->values())
-    if (v->is_constant() && v->tensor().dtype() == DType::kFloat32 && is_parameter_name(v->name()))
-      s.parameters += v->tensor().numel();
-  for (const auto& n : model->graph->nodes()) s.macs += macs(*n);
+  s.parameters = parameters(*model->graph);
+  for (const auto& n : model->graph->nodes()) s.macs += macs(t, *n);
   return s;
 }
 

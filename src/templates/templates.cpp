@@ -48,13 +48,15 @@ const ModelTemplate& find_template(std::string_view name) {
 }
 
 std::shared_ptr<Model> build_template(const ModelTemplate& t, const TemplateOptions& options) {
-  require(options.opset >= t.min_opset && options.opset <= t.max_opset, ErrorCode::kInvalidArgument,
+  TemplateOptions complete = options;
+  complete.opset = options.opset.value_or(std::clamp(kDefaultTemplateOpset, t.min_opset, t.max_opset));
+  require(*complete.opset >= t.min_opset && *complete.opset <= t.max_opset, ErrorCode::kInvalidArgument,
           "the model template '{}' exists for opsets {} to {}, not for opset {}", t.name, t.min_opset,
-          t.max_opset, options.opset);
+          t.max_opset, *complete.opset);
   const int64_t batch = options.batch.value_or(1);
   require(batch >= 1 && batch <= kLargestTemplateBatch, ErrorCode::kInvalidArgument,
           "the batch of a model template must be from 1 to {}, not {}", kLargestTemplateBatch, batch);
-  return t.build(options);
+  return t.build(complete);
 }
 
 }  // namespace assay

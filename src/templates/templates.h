@@ -36,7 +36,8 @@ struct TemplateOptions {
   /// Extent of the first dimension of every input; nothing: the symbol `batch`. Language models then get a
   /// symbolic sequence length too.
   std::optional<int64_t> batch = 1;
-  int64_t opset = kDefaultTemplateOpset;
+  /// Nothing: kDefaultTemplateOpset, or the nearest that the template exists for.
+  std::optional<int64_t> opset;
   TemplateWeights weights = TemplateWeights::kRandom;
 };
 
@@ -46,6 +47,10 @@ struct ModelTemplate {
   std::string_view summary;  ///< one line for --list
   int64_t min_opset = kOldestTemplateOpset;
   int64_t max_opset = kNewestTemplateOpset;
+  /// Shapes inside depend on the data: operations behind them are not counted.
+  bool is_data_dependent = false;
+  /// The first dimension of every input is the batch; false: some have states, tables or scalars.
+  bool has_batch_first = true;
   /// Expects options that build_template() has checked.
   std::shared_ptr<Model> (*build)(const TemplateOptions&);
 };
@@ -66,7 +71,7 @@ struct TemplateStatistics {
   /// out.
   int64_t parameters = 0;
   /// Multiply-accumulates of Conv, ConvTranspose, Gemm, MatMul and LSTM for one run; other operators are not
-  /// counted.
+  /// counted, nor what stands behind a shape that depends on the data, nor bodies of If, Loop and Scan.
   int64_t macs = 0;
   /// Bytes of the model as save_model() writes it.
   int64_t file_bytes = 0;

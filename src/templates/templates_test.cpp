@@ -39,8 +39,13 @@ void expect_consistent(const Graph& g) {
   for (const Value* v : g.outputs) EXPECT_NE(v->producer(), nullptr) << v->name();
   for (const Value* v : g.inputs) EXPECT_FALSE(v->consumers().empty()) << v->name() << " is not used";
   for (const auto& v : g.values()) {
-    const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), v.get()) != g.outputs.end();
-    EXPECT_TRUE(is_output || !v->consumers().empty()) << v->name() << " leads nowhere";
+    const auto is_used = [&](const Value* x) {
+      return !x->consumers().empty() || std::find(g.outputs.begin(), g.outputs.end(), x) != g.outputs.end();
+    };
+    // Of several outputs one is enough.
+    const bool has_used_sibling =
+        v->producer() != nullptr && std::ranges::any_of(v->producer()->outputs(), is_used);
+    EXPECT_TRUE(is_used(v.get()) || has_used_sibling) << v->name() << " leads nowhere";
   }
 }
 
@@ -49,7 +54,7 @@ void expect_legal(const Model& model) {
   for (const auto& n : model.graph->nodes()) {
     const OpDef* op = built_in_ops().find(n->domain, n->op_type);
     ASSERT_NE(op, nullptr) << n->label();
-    const OpVersion* version = version_for(*op, model.opset());
+    const OpVersion* version = version_for(*op, model.opset(n->domain));
     ASSERT_NE(version, nullptr) << n->label();
     EXPECT_NO_THROW(check_node(*n, *op, *version)) << n->label();
   }
@@ -86,7 +91,9 @@ TEST_P(EveryTemplate, IsConsistentInEveryOpset) {
       expect_consistent(*model->graph);
       expect_legal(*model);
       const Dim expected = batch ? Dim(*batch) : Dim::symbol("batch");
-      for (const Value* v : model->graph->inputs) EXPECT_EQ(v->type.dims->front(), expected) << v->name();
+      if (t.has_batch_first) {
+        for (const Value* v : model->graph->inputs) EXPECT_EQ(v->type.dims->front(), expected) << v->name();
+      }
       expect_declared_outputs(*model, batch.has_value());
     }
 }
@@ -105,23 +112,87 @@ struct Published {
 };
 
 TEST(Templates, HaveThePublishedSizes) {
-  // torchvision, Ultralytics (fused), timm, Hugging Face; unet, lstm, mlp and the operations of the language
-  // models are sums over their layers. Publications that count multiply-accumulates are doubled here.
+  // torchvision, timm, Ultralytics (fused), Hugging Face. Where batch normalisations are folded, one
+  // parameter of each of their channels is gone: "- N". What says "sum" is the sum over the layers, for want
+  // of a publication of this size. Publications that count multiply-accumulates are doubled here; operations
+  // of language models are sums.
   const std::map<std::string, Published> published = {
-      {"resnet-18", {11689512, 3.63}},    {"resnet-50", {25557032, 8.18}},
-      {"mobilenet-v2", {3504872, 0.602}}, {"efficientnet-b0", {5288548, 0.772}},
-      {"yolov8n", {3151904, 8.7}},        {"unet", {31037698, 96.34}},
-      {"vit-b-16", {86567656, 35.1}},     {"bert-base", {109482240, 22.35}},
-      {"gpt2", {124439808, 16.0}},        {"gpt2-decode", {124439808, 0.2495}},
-      {"lstm", {8762397, 1.12}},          {"mlp", {2913290, 0.00582}},
-      {"mnist-cnn", {3274634, 0.02777}},  {"mnist-nonzero", {3274634, 0.02777}},
+      {"resnet-18", {11689512, 3.63}},
+      {"resnet-34", {21797672 - 8512, 7.33}},
+      {"resnet-50", {25557032, 8.18}},
+      {"resnet-101", {44549160 - 52672, 15.6}},
+      {"resnext-50", {25028904, 8.46}},
+      {"regnet-y-400mf", {4344144, 0.8}},
+      {"mobilenet-v1", {4231976 - 10944, 1.14}},
+      {"mobilenet-v2", {3504872, 0.602}},
+      {"mobilenet-v3-large", {5483032, 0.433}},
+      {"mobilenet-v3-small", {2542856, 0.113}},
+      {"shufflenet-v2", {2278604, 0.29}},
+      {"ghostnet", {5182508, 0.28}},  // sum: 5.18 M
+      {"densenet-121", {7978856, 5.67}},
+      {"inception-v3", {27161264 - 3326696, 11.43}},  // without the auxiliary classifier
+      {"inception-v4", {42679816 - 31584, 24.5}},
+      {"efficientnet-b0", {5288548, 0.772}},
+      {"efficientnet-v2-s", {21458488, 16.74}},
+      {"convnext-tiny", {28589128, 8.91}},
+      {"vit-b-16", {86567656, 35.1}},
+      {"deit-small", {22050664, 9.2}},
+      {"swin-tiny", {28288354, 9.0}},
+      {"yolov5s", {7225885, 16.4}},
+      {"yolov8n", {3151904, 8.7}},
+      {"yolo11n", {2616248, 6.5}},
+      {"ssd300-vgg16", {35641826, 69.7}},
+      {"detr-r50", {41524768 + 26560, 49.8}},  // the folded norms' shifts; the authors count no frozen norms
+      {"unet", {31037698, 96.34}},
+      {"deeplab-v3", {42004074, 135.4}},
+      {"segformer-b0", {3752694, 16.8}},
+      {"hrnet-w18", {21299004, 8.6}},
+      {"espcn", {59657, 5.97}},
+      {"edsr", {1369859, 25.3}},
+      {"vae", {3937635, 0.1048}},
+      {"bert-base", {109482240, 22.35}},
+      {"roberta-base", {124645632, 22.35}},
+      {"distilbert-base", {66362880, 11.17}},
+      {"albert-base", {11683584, 22.35}},
+      {"t5-small-encoder", {35330816, 5.03}},
+      {"gpt2", {124439808, 16.0}},
+      {"gpt2-decode", {124439808, 0.2495}},
+      {"pythia-160m", {162322944, 15.97}},
+      {"smollm", {134515008, 17.5}},
+      {"smollm-decode", {134515008, 0.278}},
+      {"smollm-decode-fused", {134515008, 0.278}},
+      {"mixture-of-experts", {88232448, 2.47}},
+      {"mamba-130m", {129135360, 16.44}},
+      {"tcn", {2220100, 1.789}},
+      {"lstm", {8762397, 1.12}},
+      {"deep-speech-2-lstm", {86618400, 19.43}},
+      {"deep-speech-2-gru", {32684320, 8.65}},
+      {"wav2vec2-base",
+       {94396320 - 128 - 768, 13.83}},  // without the weight norm's lengths and the mask's embedding
+      {"conformer-small", {8834272, 1.274}},
+      {"whisper-tiny-encoder", {8208384, 36.94}},
+      {"whisper-tiny-decode", {28371072, 0.0658}},
+      {"tacotron2-step", {18189969, 0.0377}},
+      {"hifigan-v1", {13926017, 19.65}},
+      {"vits", {15430786, 0.6453}},
+      {"voice-activity", {462594, 0}},
+      {"diffusion-unet", {37522628, 9.05}},
+      {"crnn", {8331301, 2.235}},
+      {"wide-and-deep", {10842689, 0.00304}},
+      {"dlrm", {4635985, 0.000972}},
+      {"gcn", {23063, 0.1248}},
+      {"random-forest", {0, 0}},
+      {"gradient-boosting", {0, 0}},
+      {"mlp", {2913290, 0.00582}},
+      {"mnist-cnn", {3274634, 0.02777}},
+      {"mnist-nonzero", {3274634, 0.02777}},
       {"mnist-shapes", {3274634, 0.02777}}};
   ASSERT_EQ(published.size(), all_templates().size());
   for (const ModelTemplate* t : all_templates()) {
     const TemplateStatistics s = template_statistics(*t);
     const Published& p = published.at(std::string(t->name));
     EXPECT_EQ(s.parameters, p.parameters) << t->name;
-    EXPECT_NEAR(s.gflops() / p.gflops, 1, 0.01) << t->name << " has " << s.gflops() << " GFLOPs";
+    EXPECT_NEAR(s.gflops(), p.gflops, 0.01 * p.gflops) << t->name << " has " << s.gflops() << " GFLOPs";
   }
 }
 
@@ -133,9 +204,14 @@ TEST(Templates, StatisticsScaleWithTheBatch) {
   }
   EXPECT_THROW(template_statistics(find_template("mlp"), {.batch = std::nullopt}), Error);
   const TemplateOptions largest = {.batch = kLargestTemplateBatch};
-  for (const ModelTemplate* t : all_templates())
-    EXPECT_EQ(template_statistics(*t, largest).macs / kLargestTemplateBatch, template_statistics(*t).macs)
-        << t->name;
+  for (const ModelTemplate* t : all_templates()) {
+    // What does not depend on the input, like products of positions, is there once; it is little.
+    const int64_t one = template_statistics(*t).macs,
+                  slope = template_statistics(*t, {.batch = 2}).macs - one;
+    EXPECT_EQ(template_statistics(*t, largest).macs, one + (kLargestTemplateBatch - 1) * slope) << t->name;
+    EXPECT_GE(slope, one - one / 16) << t->name;
+    EXPECT_LE(slope, one) << t->name;
+  }
 }
 
 TEST(Templates, StatisticsDoNotDependOnTheOpset) {
@@ -186,8 +262,7 @@ TEST(Templates, RunningStatisticsAreRealistic) {
   for (const auto& v : model->graph->values()) {
     if (!v->name().ends_with(".running_var")) continue;
     const Tensor weights = v->tensor().aligned();
-    for (const float x : weights.span<float>())
-      ASSERT_TRUE(x > 1e-3F && x < 1e3F) << v->name() << ": " << x;
+    for (const float x : weights.span<float>()) ASSERT_TRUE(x > 1e-3F && x < 1e3F) << v->name() << ": " << x;
     ++seen;
   }
   EXPECT_EQ(seen, 20);
@@ -215,7 +290,8 @@ TEST(Templates, UnknownNamesGetTheNearestOnes) {
   EXPECT_EQ(message_of([] { find_template("resnet18"); }),
             "there is no model template named 'resnet18'. The nearest is 'resnet-18'.");
   EXPECT_EQ(message_of([] { find_template("resnet"); }),
-            "there is no model template named 'resnet'. The nearest are 'resnet-18' and 'resnet-50'.");
+            "there is no model template named 'resnet'. The nearest are 'resnet-18' and 'resnet-34' and "
+            "'resnet-50' and 'resnet-101'.");
   EXPECT_EQ(message_of([] { find_template("gtp2"); }),
             "there is no model template named 'gtp2'. The nearest is 'gpt2'.");
   EXPECT_NE(message_of([] { find_template(""); }).find("no model template named ''"), std::string::npos);
