@@ -33,7 +33,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_onnx_save_options(parser, kSavePath);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  add_data_loader_options(parser, /*no_scripts=*/"");
+  add_data_loader_options(parser);
   add_comparator_options(parser, registries.extensions);
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
@@ -65,11 +65,7 @@ int run_models(CommandContext& context) {
   DataOptions data = read_data_options(args, std::move(model.input_shapes));
   options.data = std::move(data.random);
   options.load_inputs = std::move(data.load_inputs);
-  if (const auto script = args.text("--data-loader-script")) {
-    const std::string function =
-        args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction);
-    options.source = script_data(script::parse_reference(*script, function));
-  }
+  if (data.script) options.source = script_data(*data.script);
   read_comparator_options(args, options, context.registries().extensions);
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "cli/options/model.h"
 #include "cli/values.h"
+#include "run/script_parts.h"
+#include "script/data_script.h"
 
 namespace assay::cli {
 namespace {
@@ -89,12 +91,12 @@ OptionGroup& add_data_loader_options(ArgParser& parser, const std::string& no_sc
 }
 
 void add_unused_data_loader_options(ArgParser& parser) {
-  name_nothing(add_data_loader_options(parser, "the command uses no data. Leave it out."));
+  name_nothing(add_data_loader_options(parser));
 }
 
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what) {
   for (const char* option : {"--seed", "--val-range", "--int-min", "--int-max", "--float-min", "--float-max", "--iterations",
-                             "--data-loader-backend-module", "--load-inputs"})
+                             "--data-loader-backend-module", "--load-inputs", "--data-loader-script", "--data-loader-func-name"})
     if (args.has(option)) log::warning("{} has no effect on {}; it is ignored.", option, what);
 }
 
@@ -119,11 +121,15 @@ DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> sh
         "--data-loader-backend-module torch is not available yet: this build has NumPy's random generator. "
         "Save the inputs elsewhere and load them with --load-inputs.");
   options.load_inputs = args.list("--load-inputs").value_or(std::vector<std::string>{});
-  if (!options.load_inputs.empty() || args.has("--data-loader-script")) warn_about_ignored(args);
+  if (const auto file = args.text("--data-loader-script"))
+    options.script = script::parse_reference(
+        *file, args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction));
+  if (!options.load_inputs.empty() || options.script) warn_about_ignored(args);
   return options;
 }
 
 LoaderCache input_cache(const DataOptions& data) {
+  if (data.script) return LoaderCache(script_data(*data.script));
   if (data.load_inputs.empty()) return LoaderCache(DataLoader(data.random));
   InputData all;
   for (const std::string& path : data.load_inputs)
