@@ -70,8 +70,8 @@ int run(CommandContext& context) {
     log::warning("--int8 has no effect on what is not an engine; it is ignored.");
   if (target == "trt" && building.config.int8) {
     const DataOptions data = read_data_options(args, model.input_shapes);
-    building.calibration.data = calibration_data(args, data);
-    building.calibration.is_random = are_drawn(args, data);
+    building.calibration.data = calibration_data(data);
+    building.calibration.is_random = are_drawn(data);
   } else {
     warn_about_unused_data_options(args, "a conversion without calibration");
   }

@@ -3,7 +3,7 @@
 #include "assay/edit.h"
 #include "base/log.h"
 #include "cli/options/onnx_model.h"
-#include "inspect/model_text.h"
+#include "assay/inspect.h"
 #include "run/model_saver.h"
 
 namespace assay::cli {

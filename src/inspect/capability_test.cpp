@@ -1,4 +1,4 @@
-#include "inspect/capability.h"
+#include "assay/inspect.h"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(Capability, cuts_the_graph_into_ranges) {
   const std::vector<UnsupportedNode> unsupported = find_unsupported(*model);
   const std::vector<NodeRange> ranges = partition(*model, unsupported);
   ASSERT_EQ(ranges.size(), 4u);
-  EXPECT_EQ(unsupported_ranges_text(*model, ranges, unsupported),
+  EXPECT_EQ(unsupported_ranges_text(ranges, unsupported),
             "===== Summary =====\n"
             "Operator | Count   | Reason                                                                     "
             "         "
@@ -186,7 +186,7 @@ TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
   EXPECT_EQ(nodes[1].tactics, std::vector<std::string>{"dnnl_conv"});
   EXPECT_TRUE(nodes[2].tactics.empty());
   EXPECT_EQ(nodes[3].tactics, std::vector<std::string>{"evaluate"});
-  EXPECT_EQ(tactics_text(model, nodes, 10),
+  EXPECT_EQ(tactics_text(tactic_use(model, nodes, 10)),
             "===== Tactics =====\n"
             "Operator |   Count | Tactic      | Reason                               | Nodes\n"
             "-------------------------------------------------------------------------------\n"
@@ -195,6 +195,32 @@ TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
             "Identity |       1 | none needed |                                      | [[12, 13]]\n"
             "NonZero  |       1 | evaluate    | no other tactic serves this operator | [[13, 14]]\n"
             "2 of 4 node(s) run on fast tactics, 1 by plain evaluation, 1 need no step (folded, or a view)");
+}
+
+TEST(Capability, DescribesRangesAndWhyOneIsNotPlanned) {
+  Model model;
+  model.opsets = {{"", 13}};
+  Graph& g = *model.graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(4)}));
+  Value* open = g.add_input("open", Type::tensor(DType::kFloat32, Dims{Dim::symbol("n")}));
+  Value *a = g.add_value("a"), *b = g.add_value("b"), *c = g.add_value("c");
+  g.add_node("Relu", {x}, {a}, {}, "relu");
+  g.add_node("Nothing", {a}, {b}, {}, "none");
+  g.add_node("Neg", {open}, {c}, {}, "neg");
+  g.outputs = {b, c};
+  const Capability found = capability(model);
+  ASSERT_EQ(found.unsupported.size(), 1U);
+  ASSERT_EQ(found.ranges.size(), 3U);
+  ASSERT_TRUE(found.ranges[0].use.has_value());
+  EXPECT_EQ(found.ranges[0].use->rows[0].op, "Relu");
+  EXPECT_FALSE(found.ranges[1].nodes.is_supported);
+  EXPECT_EQ(found.ranges[1].nodes.op, "Nothing");
+  EXPECT_FALSE(found.ranges[2].use.has_value());
+  EXPECT_EQ(found.ranges[2].open_input, "open");
+  EXPECT_TRUE(found.is_planned());
+  const std::string json = capability_json(found);
+  for (const char* part : {"\"op\": \"Nothing\"", "\"supported\": false", "\"unknown_shape_of\": \"open\""})
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
 }
 
 TEST(Capability, looks_into_bodies) {
@@ -218,7 +244,7 @@ TEST(Capability, looks_into_bodies) {
   g.outputs = {z};
   ASSERT_TRUE(find_unsupported(model).empty());
   const Shape shapes[] = {{}, {1, 4}};
-  const std::string text = tactics_text(model, plan_tactics(model, shapes));
+  const std::string text = tactics_text(tactic_use(model, plan_tactics(model, shapes)));
   for (const char* line :
        {"Neg      |       1 | pointwise |        | if1::then_branch [[0, 1]]", "if1::then_branch [[1, 2]]",
         "Relu     |       2 | pointwise |        | if1::else_branch [[0, 2]]",
