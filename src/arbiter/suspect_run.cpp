@@ -32,6 +32,16 @@ void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict&
   }
 }
 
+/// Whether one of both has a number where the other has none.
+bool differs_in_specials(const Tensor& result, const Tensor& exact) {
+  if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return false;
+  const Tensor wide = convert(result, DType::kFloat64);
+  const double *r = wide.data<double>(), *y = exact.data<double>();
+  for (int64_t i = 0; i < exact.numel(); ++i)
+    if (std::isfinite(r[i]) != std::isfinite(y[i])) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> variable_inputs(const Node& n) {
@@ -147,7 +157,9 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
         stored,
         {.lanes = {&exact, 1}, .error = computed.error, .basis = Basis::kNode, .declared = standard.declared},
         network);
-    if (network.verdict == Verdict::kWrong) out.verdict = Verdict::kInherited;
+    // Bounds from inputs that are no numbers explain anything.
+    if (network.verdict == Verdict::kWrong || differs_in_specials(stored.load(), exact))
+      out.verdict = Verdict::kInherited;
   }
   if (is_bad(out.verdict) && out.basis == Basis::kRegion)
     for (auto n = before.between.rbegin(); n != before.between.rend(); ++n)
