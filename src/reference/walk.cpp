@@ -101,7 +101,9 @@ Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
   if (!v->is_constant() || frame.has(v)) return frame.get(v);
   require(v->tensor().defined(), ErrorCode::kNotFound, "the data of initializer '{}' were not loaded",
           v->name());
-  return Lanes(frame.lanes().size(), incoming(v->tensor().aligned()));
+  const auto [it, is_new] = constants_.try_emplace(v);
+  if (is_new) it->second = incoming(v->tensor().aligned());
+  return Lanes(frame.lanes().size(), it->second);
 }
 
 /// In the stored types. What is declared no type, and comes from no unknown operator, is float32.
@@ -251,6 +253,8 @@ bool differ_in_first_alone(const std::vector<Lanes>& inputs) {
 }  // namespace
 
 Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds bounds) {
+  if (constants_of_ != &n) constants_.clear();
+  constants_of_ = &n;
   std::vector<Lanes> inputs;
   // Lanes that agree on every input are evaluated once.
   const bool perturbs = impl_.nodes.at(&n).op.op->numerics.perturb != nullptr;

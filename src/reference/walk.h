@@ -156,6 +156,9 @@ class Walk {
   void charge(const Node& n, const std::vector<Lanes>& inputs);
 
   Interpreter::Impl& impl_;
+  /// Constants of the node that is evaluated, as the walk keeps them: for one suspect after the other.
+  mutable std::unordered_map<const Value*, Tensor> constants_;
+  const Node* constants_of_ = nullptr;
   int64_t work_left_;
   uint64_t subgraph_runs_ = 0;
 };

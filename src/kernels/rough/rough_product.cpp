@@ -147,7 +147,7 @@ void multiply_columns(const PackedRows& a, int64_t m, int64_t n, int64_t k, doub
 /// Columns of an image, by way of doubles.
 struct RoundedColumns {
   RoughOf what;
-  const ImageColumns& image;
+  ImageColumns image;
   double scale;
   void operator()(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width, float* out) const {
     const int64_t count = (columns + width - 1) / width * width;
@@ -181,6 +181,13 @@ struct MatrixColumns {
   }
 };
 
+/// Whether the image is the matrix as it lies in memory.
+bool is_one_tap(const Window& w) {
+  for (size_t d = 0; d < w.rank(); ++d)
+    if (w.kernel[d] != 1 || w.strides[d] != 1 || w.begin[d] != 0 || w.out[d] != w.in[d]) return false;
+  return true;
+}
+
 }  // namespace
 
 bool rough_gemm(RoughOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c, int64_t ldc) {
@@ -205,10 +212,17 @@ bool rough_convolve(RoughOf what, const ConvSize& size, const Window& window, co
   for (int64_t g = 0; g < size.groups; ++g)
     weights.emplace_back(what, MatrixView{w + g * kernels * depth, depth, 1}, kernels, depth, *scale_w);
   const double back = 1 / *scale_x / *scale_w;
+  const bool one_tap = is_one_tap(window);
   const auto one = [&](int64_t item) {
-    const ImageColumns image(x + item * channels * in_size, window);
-    multiply_columns(weights[static_cast<size_t>(item % size.groups)], kernels, out_size, depth, back,
-                     RoundedColumns{what, image, *scale_x}, y + item * kernels * out_size, out_size);
+    const double* from = x + item * channels * in_size;
+    const PackedRows& rows = weights[static_cast<size_t>(item % size.groups)];
+    double* to = y + item * kernels * out_size;
+    if (one_tap)
+      multiply_columns(rows, kernels, out_size, depth, back, MatrixColumns{what, {from, in_size, 1}, *scale_x}, to,
+                       out_size);
+    else
+      multiply_columns(rows, kernels, out_size, depth, back,
+                       RoundedColumns{what, ImageColumns(from, window), *scale_x}, to, out_size);
   };
   // Many small ones in parallel, else each by itself.
   if (items >= 4 * thread_count())
