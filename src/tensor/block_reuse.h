@@ -11,7 +11,7 @@ namespace assay {
 /// at most `most_bytes` (the largest of several alive), and no more than an eighth of memory_limit().
 class BlockReuse {
  public:
-  explicit BlockReuse(int64_t most_bytes = int64_t{512} << 20);
+  explicit BlockReuse(int64_t most_bytes = int64_t{256} << 20);
   ~BlockReuse();
   BlockReuse(const BlockReuse&) = delete;
   BlockReuse& operator=(const BlockReuse&) = delete;
