@@ -77,10 +77,17 @@ struct ArbiterVerdict {
   Shape shape;
 };
 
+/// Where what was judged lies; empty where that is no file.
+struct RunFiles {
+  std::string model;
+  std::string inputs, results;  ///< fed, and given by all that ran, every layer among them
+};
+
 struct Arbitration {
   std::vector<ArbiterVerdict> outputs;  ///< by output in topological order, then by runner
   int samples = 0;                      ///< noisy evaluations that were made
   int lanes_lost = 0;                   ///< of nodes that the noise led astray
+  RunFiles files;  ///< for the commands that a report names
   /// The same for a second run that gave out every layer, of the runners that seemed wrong; null when there
   /// was none.
   std::shared_ptr<const Arbitration> traced;

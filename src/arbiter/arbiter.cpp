@@ -1,12 +1,16 @@
 #include "arbiter/arbiter.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "arbiter/suspect_run.h"
 #include "backends/onnxrt_nodes.h"
+#include "base/log.h"
+#include "base/progress_line.h"
 #include "reference/interpreter.h"
 #include "reference/quantisation_scale.h"
+#include "tensor/block_reuse.h"
 
 namespace assay {
 namespace {
@@ -14,6 +18,24 @@ namespace {
 /// More noisy evaluations are made where a ratio beyond this one comes from few: the largest of a million
 /// normal numbers varies, and so does a spread that few lanes show.
 constexpr double kNearlyWrong = 0.7;
+
+/// Shows on a terminal how far an evaluation is, and elsewhere says so when it takes long.
+class Progress {
+ public:
+  void operator()(size_t done, size_t all) {
+    const std::string text = fmt::format("{} of {} nodes are evaluated", done, all);
+    if (line_.is_shown()) return line_.show("Float64 verdict: " + text);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    log::info("Float64 Verdict | {}", text);
+    next_ = now + kEvery;
+  }
+
+ private:
+  static constexpr std::chrono::seconds kEvery{10};
+  ProgressLine line_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kEvery;
+};
 
 Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                            std::span<const ArbiterCase> cases, int samples, uint64_t seed,
@@ -29,9 +51,12 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
   };
   if (std::none_of(values.begin(), values.end(), anyone_has)) return result;
+  Progress progress;
   Interpreter interpreter(
       model,
-      {.noisy_lanes = samples, .seed = seed, .noisy_levels = noisy_levels, .foreign = onnxrt_nodes(model)});
+      {.noisy_lanes = samples, .seed = seed, .noisy_levels = noisy_levels, 
+       .progress = [&](size_t done, size_t all) { progress(done, all); },
+       .foreign = onnxrt_nodes(model)});
   interpreter.follow(feed, suspects);
   result.samples = samples;
   result.lanes_lost = interpreter.lanes_lost();
@@ -101,6 +126,7 @@ std::string_view verdict_name(Verdict v) {
 
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
+  const BlockReuse reuse;
   Arbitration first = arbitrate_once(model, feed, cases, options.samples, options.seed);
   const bool close = std::any_of(first.outputs.begin(), first.outputs.end(), is_close);
   const int most = std::max(options.samples, options.most_samples);

@@ -139,34 +139,48 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
   // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16
   // they are kept by all that compute in float32.
   const bool keeps = dtype == DType::kFloat16;
-  Explained out;
+  Explained out{Tensor::allocate(DType::kFloat64, y.shape()), {}};
+  const double* py = y.data<double>();
+  auto* most = out.most.mutable_data<double>();
   if (!error.worst.defined()) {
-    out.most = map_elements<double>(
-        y, [=](double x) { return std::abs(x) < range.normal && !keeps ? std::abs(x) : 0; });
+    parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        most[i] = std::abs(py[i]) < range.normal && !keeps ? std::abs(py[i]) : 0;
+    });
     out.possible = out.most;
-  } else {
-    // Exponentials are made as 2^n p with p above 1/sqrt(2): 2^n may be flushed where the result is normal.
-    const double floor = keeps ? range.smallest : range.normal * std::max(error.operations, 2.0);
-    out.possible = map_elements<double>(error.worst, [=](double w) { return w + floor; });
-    out.most = map_broadcast<double>(error.expected, out.possible,
-                                     [=](double e, double w) { return std::min(kOwnFactor * e + floor, w); });
+    if (!differ(lanes)) return out;
+    const Tensor inputs = spread(lanes);
+    out.most = map_broadcast<double>(out.most, inputs, [](double e, double s) { return e + kInputFactor * s; });
+    out.possible = out.most;
+    return out;
   }
+  out.possible = Tensor::allocate(DType::kFloat64, y.shape());
+  auto* possible = out.possible.mutable_data<double>();
+  // Exponentials are made as 2^n p with p above 1/sqrt(2): 2^n may be flushed where the result is normal.
+  const double floor = keeps ? range.smallest : range.normal * std::max(error.operations, 2.0);
+  const double u = unit_roundoff(dtype);
+  const auto whole = [&](const Tensor& t) {
+    return t.shape() == y.shape() ? t : map_broadcast<double>(t, y, [](double e, double) { return e; });
+  };
+  const Tensor worst_case = whole(error.worst), expected_case = whole(error.expected);
+  const double *worst = worst_case.data<double>(), *expected = expected_case.data<double>();
+  const Tensor inputs = differ(lanes) ? spread(lanes) : Tensor();
+  const double* moved = inputs.defined() ? inputs.data<double>() : nullptr;
   // A bound that special inputs make no number of says nothing.
-  for (Tensor* t : {&out.most, &out.possible})
-    *t = map_broadcast<double>(
-        *t, y, [](double e, double x) { return std::isnan(e) && std::isfinite(x) ? HUGE_VAL : e; });
-  if (!differ(lanes)) return out;
-  // A result that these inputs give exactly is rounded all the same where they were others.
-  if (error.worst.defined()) {
-    const double u = unit_roundoff(dtype);
-    const Tensor once = map_broadcast<double>(
-        error.worst, y, [u](double w, double x) { return std::min(w, u * std::abs(x)); });
-    out.most = map_broadcast<double>(out.most, once,
-                                     [](double e, double r) { return std::isnan(r) ? e : std::max(e, r); });
-  }
-  const Tensor inputs = spread(lanes);
-  for (Tensor* t : {&out.most, &out.possible})
-    *t = map_broadcast<double>(*t, inputs, [](double e, double s) { return e + kInputFactor * s; });
+  const auto or_all = [](double bound, double x) { return std::isnan(bound) && std::isfinite(x) ? HUGE_VAL : bound; };
+  parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const double most_possible = worst[i] + floor;
+      most[i] = or_all(std::min(kOwnFactor * expected[i] + floor, most_possible), py[i]);
+      possible[i] = or_all(most_possible, py[i]);
+      if (moved == nullptr) continue;
+      // A result that these inputs give exactly is rounded all the same where they were others.
+      const double once = std::min(worst[i], u * std::abs(py[i]));
+      if (!std::isnan(once)) most[i] = std::max(most[i], once);
+      most[i] += kInputFactor * moved[i];
+      possible[i] += kInputFactor * moved[i];
+    }
+  });
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include "arbiter/arbiter.h"
 #include "arbiter/causes.h"
+#include "arbiter/cut_out.h"
 #include "base/log.h"
 #include "reference/error_bound.h"
 
@@ -56,9 +57,12 @@ std::string describe(const ArbiterVerdict& o) {
   std::string text = fmt::format("{} | Max error={:.5g} (exact value {:.5g})", name, o.max_error, o.exact);
   if (o.worst_at >= 0)
     text += fmt::format(
-        " | Worst at {}: error={:.5g}, rounding explains {:.5g} ({}), exact={:.9g}, result={:.9g}{}",
-        position(o.worst_at, o.shape), o.worst_error, o.worst_explained, times(o.worst_ratio), o.worst_exact,
-        o.worst_result, o.basis == Basis::kNode && !o.node.empty() ? " (on its own inputs)" : "");
+        " | Worst at {}: {}exact={:.9g}, result={:.9g}{}", position(o.worst_at, o.shape),
+        std::isfinite(o.worst_error)
+            ? fmt::format("error={:.5g}, rounding explains {:.5g} ({}), ", o.worst_error, o.worst_explained,
+                          times(o.worst_ratio))
+            : "no rounding explains it, ",
+        o.worst_exact, o.worst_result, o.basis == Basis::kNode && !o.node.empty() ? " (on its own inputs)" : "");
   if (o.verdict == Verdict::kWrong && !o.pattern.empty()) text += " | " + o.pattern;
   return text + overflow_text(o) + note;
 }
@@ -100,7 +104,7 @@ std::string list_nodes(const Group& list) {
   return text;
 }
 
-void describe_maker(const ArbiterVerdict& o, const char* title) {
+void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& files) {
   const std::string type =
       o.dtype == DType::kUndefined ? "" : fmt::format(" (shape={}, {})", o.shape.str(), dtype_name(o.dtype));
   log::error("{} | {} | Node {}{} | Output: '{}'{} | made here{}", title, o.runner, o.node, in_body(o), o.output,
@@ -115,19 +119,20 @@ void describe_maker(const ArbiterVerdict& o, const char* title) {
                                : "");
   else
     log::error(
-        "Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}; off by {:.5g}, rounding "
-        "explains {:.5g} ({})",
-        position(o.worst_at, o.shape), o.worst_exact, o.worst_result, o.worst_error, o.worst_explained,
-        times(o.worst_ratio));
+        "Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}{}", position(o.worst_at, o.shape),
+        o.worst_exact, o.worst_result,
+        std::isfinite(o.worst_error)
+            ? fmt::format("; off by {:.5g}, rounding explains {:.5g} ({})", o.worst_error, o.worst_explained,
+                          times(o.worst_ratio))
+            : ", which no rounding explains");
   if (o.beyond > 0)
     log::error("Wrong: {} of {} elements{}", o.beyond, o.elements,
                o.pattern.empty() ? "" : " (" + o.pattern + ")");
   if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
-  std::string inputs;
-  for (const std::string& name : o.inputs) inputs += fmt::format(" '{}:auto:auto'", name);
-  if (!o.body.empty() && o.enclosing.empty()) return;
-  log::error("To cut {} out: assay surgeon extract MODEL --inputs{} --outputs '{}:auto' -o node.onnx",
-             o.body.empty() ? "it" : "the node around it", inputs, o.body.empty() ? o.output : o.enclosing);
+  if (const std::string command = extract_command(o, files); !command.empty())
+    log::error("To cut {} out: {}", o.body.empty() ? "it" : "the node around it", command);
+  if (const std::string command = inputs_command(o, files); !command.empty())
+    log::error("Its inputs: {}", command);
 }
 
 /// A result that is wrong, and it is not known in which node.
@@ -163,7 +168,7 @@ void report_makers(const Arbitration& a) {
                                        return !o->body.empty() && o->node == made[i]->node && o->output == made[i]->output;
                                      });
       if (again && !describes_all) continue;
-      describe_maker(*made[i], described++ == 0 ? "First Divergence" : "Another Maker");
+      describe_maker(*made[i], described++ == 0 ? "First Divergence" : "Another Maker", a.files);
     }
     const log::Indent indent;
     if (!made.empty()) log::error("Error made by {}", list_nodes(made));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "arbiter/excuses.h"
 #include "arbiter/jumps.h"
@@ -9,6 +10,7 @@
 #include "arbiter/pattern.h"
 #include "graph/order.h"
 #include "graph/read.h"
+#include "ops/eval_util.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
 #include "tensor/value_tensors.h"
@@ -25,11 +27,27 @@ void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict&
   if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return;
   const Tensor wide = convert(result, DType::kFloat64);
   const double *r = wide.data<double>(), *y = exact.data<double>();
-  for (int64_t i = 0; i < exact.numel(); ++i) {
-    const bool same = r[i] == y[i] || (std::isnan(r[i]) && std::isnan(y[i]));
-    const double error = same ? 0 : std::abs(r[i] - y[i]);
-    if (!(error <= out.max_error)) out.max_error = std::isnan(error) ? HUGE_VAL : error, out.exact = y[i];
-  }
+  std::mutex mutex;
+  parallel_for(exact.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+    double most = 0, there = 0;
+    for (int64_t i = first; i < last; ++i) {
+      const bool same = r[i] == y[i] || (std::isnan(r[i]) && std::isnan(y[i]));
+      const double error = same ? 0 : std::abs(r[i] - y[i]);
+      if (!(error <= most)) most = std::isnan(error) ? HUGE_VAL : error, there = y[i];
+    }
+    const std::lock_guard lock(mutex);
+    if (most > out.max_error) out.max_error = most, out.exact = there;
+  });
+}
+
+/// Whether one of both has a number where the other has none.
+bool differs_in_specials(const Tensor& result, const Tensor& exact) {
+  if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return false;
+  const Tensor wide = convert(result, DType::kFloat64);
+  const double *r = wide.data<double>(), *y = exact.data<double>();
+  for (int64_t i = 0; i < exact.numel(); ++i)
+    if (std::isfinite(r[i]) != std::isfinite(y[i])) return true;
+  return false;
 }
 
 }  // namespace
@@ -147,7 +165,9 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
         stored,
         {.lanes = {&exact, 1}, .error = computed.error, .basis = Basis::kNode, .declared = standard.declared},
         network);
-    if (network.verdict == Verdict::kWrong) out.verdict = Verdict::kInherited;
+    // Bounds from inputs that are no numbers explain anything.
+    if (network.verdict == Verdict::kWrong || differs_in_specials(stored.load(), exact))
+      out.verdict = Verdict::kInherited;
   }
   if (is_bad(out.verdict) && out.basis == Basis::kRegion)
     for (auto n = before.between.rbegin(); n != before.between.rend(); ++n)

@@ -1,6 +1,8 @@
 #include <cmath>
 
 #include "arbiter/arbiter.h"
+#include "arbiter/causes.h"
+#include "arbiter/cut_out.h"
 #include "base/atomic_file.h"
 #include "base/json_writer.h"
 
@@ -28,7 +30,7 @@ void number(JsonWriter& json, const char* key, double x) {
     json.value(std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
 }
 
-void write(JsonWriter& json, const ArbiterVerdict& o) {
+void write(JsonWriter& json, const ArbiterVerdict& o, const RunFiles& files) {
   json.begin_object();
   json.key("runner").value(o.runner);
   json.key("output").value(o.output);
@@ -66,6 +68,11 @@ void write(JsonWriter& json, const ArbiterVerdict& o) {
   number(json, "error", o.worst_error);
   number(json, "explained", o.worst_explained);
   json.end_object();
+  if (o.verdict == Verdict::kWrong && o.basis == Basis::kNode) {
+    json.key("likely_cause").value(likely_cause(o));
+    json.key("extract").value(extract_command(o, files));
+    json.key("extracted_inputs").value(inputs_command(o, files));
+  }
   json.end_object();
 }
 
@@ -74,7 +81,7 @@ void write(JsonWriter& json, const Arbitration& a) {
   json.key("noisy_evaluations").value(a.samples);
   json.key("lost_evaluations").value(a.lanes_lost);
   json.key("outputs").begin_array();
-  for (const ArbiterVerdict& o : a.outputs) write(json, o);
+  for (const ArbiterVerdict& o : a.outputs) write(json, o, a.files);
   json.end_array();
   if (a.traced != nullptr) {
     json.key("traced");

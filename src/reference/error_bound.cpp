@@ -15,33 +15,37 @@ Tensor scaled_magnitude(const Tensor& t, double factor) {
 
 /// What one correctly rounded operation errs: nothing where the type has the number, as it has sums of small whole
 /// numbers (a counter that a loop compares, say).
+struct OneRounding {
+  explicit OneRounding(double unit) : u(unit) {
+    const int bits = -std::ilogb(u);  // of the type's numbers
+    rest = bits < 53 ? (uint64_t{1} << (53 - bits)) - 1 : ~uint64_t{0};
+    has_numbers = bits < 53;
+  }
+  bool has(double x) const { return has_numbers && (std::bit_cast<uint64_t>(x) & rest) == 0; }
+  double u;
+  uint64_t rest;
+  bool has_numbers;
+};
+
 Tensor rounding_of(const Tensor& y, double u) {
-  const int bits = -std::ilogb(u);  // of the type's numbers
-  const uint64_t rest = bits < 53 ? (uint64_t{1} << (53 - bits)) - 1 : ~uint64_t{0};
-  return map_elements<double>(y, [=](double x) {
-    const bool is_there = bits < 53 && (std::bit_cast<uint64_t>(x) & rest) == 0;
-    return is_there ? 0.0 : std::abs(x) * u;
-  });
+  const OneRounding one(u);
+  return map_elements<double>(y, [one](double x) { return one.has(x) ? 0.0 : std::abs(x) * one.u; });
 }
 
 /// What float64 itself loses in a sum or difference (D. E. Knuth's TwoSum): a result that a narrow type has
 /// is no exact one when a small addend went under.
 Tensor rounding_of_sum(EvalContext& c, const Tensor& y, double u) {
-  const Tensor plain = rounding_of(y, u);
-  const auto bounds = plain.span<double>();
-  const double sign = c.op().name == "Sub" ? -1 : 1;
   const auto& inputs = c.inputs();
   if ((c.op().name != "Add" && c.op().name != "Sub") || inputs.size() != 2 ||
-      std::ranges::find(bounds, 0.0) == bounds.end())
-    return plain;
-  const Tensor lost = map_broadcast<double>(inputs[0], inputs[1], [sign](double a, double other) {
-    const double b = sign * other, sum = a + b, part = sum - a;
-    return (a - (sum - part)) + (b - part);
+      broadcast(inputs[0].shape(), inputs[1].shape()) != y.shape())
+    return rounding_of(y, u);
+  const OneRounding one(u);
+  const double sign = c.op().name == "Sub" ? -1 : 1;
+  return map_broadcast<double>(inputs[0], inputs[1], [one, sign](double a, double other) {
+    const double b = sign * other, sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part);
+    const bool exact = one.has(sum) && (lost == 0 || !std::isfinite(sum));
+    return exact ? 0.0 : std::abs(sum) * one.u;
   });
-  if (lost.shape() != y.shape()) return plain;
-  const Tensor whole = map_broadcast<double>(
-      y, lost, [u](double x, double l) { return l != 0 && std::isfinite(x) ? u * std::abs(x) : 0; });
-  return map_broadcast<double>(plain, whole, [](double a, double b) { return std::max(a, b); });
 }
 
 std::vector<Tensor> computed(EvalContext& c, std::vector<Tensor> inputs, void (*f)(EvalContext&)) {
@@ -55,6 +59,10 @@ std::vector<Tensor> computed(EvalContext& c, std::vector<Tensor> inputs, void (*
 std::vector<Tensor> magnitudes(EvalContext& c) {
   const Numerics& numerics = c.op().numerics;
   std::vector<Tensor> inputs = c.inputs();
+  if (numerics.rough != nullptr) {
+    EvalContext own(c.node(), c.op(), c.version(), inputs);
+    if (numerics.rough(own, kernels::RoughOf::kMagnitudes)) return std::move(own.outputs());
+  }
   if (numerics.magnitude == nullptr) {
     for (Tensor& t : inputs)
       if (t.defined() && t.dtype() == DType::kFloat64)
@@ -181,14 +189,15 @@ std::vector<Tensor> error_bounds(EvalContext& c, std::span<const Tensor> y, std:
   return bounds;
 }
 
-std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, std::span<const double> u) {
+std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, std::span<const double> u,
+                                   Bounds asked) {
   std::vector<NodeError> errors(y.size());
   if (c.op().numerics.kind == Numerics::Kind::kExact) return errors;
   const Accumulation sums(c, y, true);
   for (size_t i = 0; i < y.size(); ++i) {
     if (!is_rounded(y[i], u[i])) continue;
     errors[i].operations = 1 + sums.terms;
-    errors[i].worst = bound_of(c, sums, i, y[i], u[i], BoundModel::kWorstCase);
+    if (asked == Bounds::kBoth) errors[i].worst = bound_of(c, sums, i, y[i], u[i], BoundModel::kWorstCase);
     errors[i].expected = bound_of(c, sums, i, y[i], u[i], BoundModel::kStatistical);
   }
   return errors;

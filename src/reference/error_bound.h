@@ -30,7 +30,10 @@ struct NodeError {
   Tensor worst, expected;
   double operations = 1;  ///< roundings on the way to one element: each may underflow, too
 };
-/// error_bounds() in both models, at the price of one.
-std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, std::span<const double> u);
+/// Which bounds are asked for.
+enum class Bounds : uint8_t { kExpected, kBoth };
+/// error_bounds() in both models, at the price of one, or in the statistical one alone.
+std::vector<NodeError> node_errors(EvalContext& c, std::span<const Tensor> y, std::span<const double> u,
+                                   Bounds asked = Bounds::kBoth);
 
 }  // namespace assay

@@ -42,7 +42,7 @@ struct Trail {
 class Following {
  public:
   Following(Interpreter::Impl& interpreter, const Graph& graph, std::span<Suspect* const> suspects)
-      : walk_(interpreter), graph_(graph), exact_(graph, lane_numbers(interpreter.options.noisy_lanes)) {
+      : walk_(interpreter), progress_(interpreter.options.progress), graph_(graph), exact_(graph, lane_numbers(interpreter.options.noisy_lanes)) {
     for (Suspect* s : suspects) trails_.emplace_back(*s, exact_);
   }
   void run(std::span<const Tensor> inputs);
@@ -65,6 +65,7 @@ class Following {
   void take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed = {});
 
   Walk walk_;
+  const std::function<void(size_t, size_t)>& progress_;
   const Graph& graph_;
   Frame exact_;
   std::unordered_map<const Value*, const Node*> nan_from_;  ///< the same in the exact network
@@ -156,15 +157,18 @@ void Following::node(const Node& n) {
   const std::vector<Value*> used = used_values(n);
   std::vector<bool> apart;
   Noise noise = Noise::kNone;
+  // Bounds are for who is known to have had all that the node uses.
+  Bounds bounds = Bounds::kExpected;
+  const auto bounds_for = [&](const Trail& t) { return t.had(used) ? Bounds::kBoth : Bounds::kExpected; };
   const auto noise_for = [&](const Trail& t) {
     return t.had(used) && t.knows_all(n) ? Noise::kInputs : Noise::kAdd;
   };
   for (const Trail& t : trails_) {
     apart.push_back(std::any_of(used.begin(), used.end(),
                                 [&](const Value* v) { return t.frame.has(v) || t.missing.contains(v); }));
-    if (!apart.back()) noise = std::max(noise, noise_for(t));
+    if (!apart.back()) noise = std::max(noise, noise_for(t)), bounds = std::max(bounds, bounds_for(t));
   }
-  const Evaluation exact = at_node(n, [&] { return walk_.evaluate(n, exact_, noise); });
+  const Evaluation exact = at_node(n, [&] { return walk_.evaluate(n, exact_, noise, bounds); });
   if (noise == Noise::kAdd) trace_nan(n, exact_, nullptr);
   for (size_t i = 0; i < trails_.size(); ++i) {
     Trail& t = trails_[i];
@@ -181,7 +185,7 @@ void Following::node(const Node& n) {
     Evaluation own;
     std::string reason;
     try {
-      own = walk_.evaluate(n, t.frame, noise_for(t));
+      own = walk_.evaluate(n, t.frame, noise_for(t), bounds_for(t));
     } catch (const Error& e) {
       if (e.code() == ErrorCode::kInternal) throw;
       reason = e.what();
@@ -219,8 +223,10 @@ void Following::run(std::span<const Tensor> inputs) {
       t.nan_from.erase(v);
     }
   };
+  size_t done = 0;
   for (const auto& n : graph_.nodes()) {
     if (!needed.contains(n.get())) continue;
+    if (progress_) progress_(done++, needed.size());
     node(*n);
     for (const Value* v : n->outputs())
       if (v != nullptr && uses[v] == 0) forget(v);

@@ -29,6 +29,8 @@ struct InterpreterOptions {
   bool noisy_levels = false;
   /// Steps (ops/work.h) that a run may take; what needs more throws Error (kUnsupported).
   int64_t max_work = INT64_MAX;
+  /// Called by follow() before each node, with the number of nodes done and of all.
+  std::function<void(size_t, size_t)> progress;
   /// Evaluates the nodes whose operators are unknown; null: they are an error.
   std::shared_ptr<ForeignNodes> foreign;
 };

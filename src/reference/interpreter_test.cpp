@@ -268,5 +268,30 @@ TEST(InterpreterErrors, NameWhatIsWrong) {
             std::string::npos);
 }
 
+/// Who has one value, and nothing to say of it.
+struct Onlooker final : Suspect {
+  explicit Onlooker(const Value& v) : value(v) {}
+  bool has(const Value& v) const override { return &v == &value; }
+  Tensor compare(const Computed&) override { return {}; }
+  Tensor uncomputed(const Value&, const std::string&) override { return {}; }
+  const Value& value;
+};
+
+TEST(Interpreter, FollowingSaysHowFarItIs) {
+  TestModel m;
+  Value* x = m.input("x", {2});
+  Value* y = m.node("Exp", "y", {x});
+  Value* unused = m.node("Neg", "unused", {x});
+  Value* z = m.node("Neg", "z", {y});
+  std::vector<std::pair<size_t, size_t>> seen;
+  Interpreter interpreter(m.with_outputs({z, unused}),
+                          {.progress = [&](size_t done, size_t all) { seen.emplace_back(done, all); }});
+  Onlooker onlooker(*z);
+  Suspect* const suspects[] = {&onlooker};
+  const Tensor feed[] = {random_floats({2}, 1)};
+  interpreter.follow(feed, suspects);
+  EXPECT_EQ(seen, (std::vector<std::pair<size_t, size_t>>{{0, 2}, {1, 2}}));
+}
+
 }  // namespace
 }  // namespace assay::interpreter_test

@@ -5,9 +5,11 @@
 
 #include "graph/order.h"
 #include "graph/read.h"
+#include "kernels/noise/noise.h"
 #include "ops/eval_util.h"
 #include "ops/work.h"
 #include "reference/quantisation_scale.h"
+#include "reference/stacked_lanes.h"
 #include "tensor/container.h"
 #include "tensor/convert.h"
 
@@ -47,15 +49,14 @@ Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t ru
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   const double *py = y.data<double>(), *pb = bound.data<double>();
   auto* po = out.mutable_data<double>();
-  const uint64_t run_key = mix_key(key, run);
+  const kernels::RandomErrors errors{.key = run == 0 ? key : mix_key(key, run),
+                                     .repeated_key = key,
+                                     .repeats = run != 0,
+                                     .beside = absolute,
+                                     .overflow = overflow};
   parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const auto at = static_cast<uint64_t>(i);
-      const double size = pb[i] > 0 ? pb[i] + absolute : pb[i];
-      const double error = size * (run == 0 ? noise(key, at) : recurring_noise(run_key, key, at));
-      po[i] = std::isfinite(error) ? py[i] + error : py[i];
-      if (std::abs(po[i]) >= overflow) po[i] = std::copysign(HUGE_VAL, po[i]);
-    }
+    kernels::add_random_errors(errors, static_cast<uint64_t>(first), last - first, py + first, pb + first,
+                               po + first);
   });
   return out;
 }
@@ -100,7 +101,9 @@ Lanes Walk::lanes_of(const Value* v, const Frame& frame) const {
   if (!v->is_constant() || frame.has(v)) return frame.get(v);
   require(v->tensor().defined(), ErrorCode::kNotFound, "the data of initializer '{}' were not loaded",
           v->name());
-  return Lanes(frame.lanes().size(), incoming(v->tensor().aligned()));
+  const auto [it, is_new] = constants_.try_emplace(v);
+  if (is_new) it->second = incoming(v->tensor().aligned());
+  return Lanes(frame.lanes().size(), it->second);
 }
 
 /// In the stored types. What is declared no type, and comes from no unknown operator, is float32.
@@ -164,7 +167,7 @@ std::vector<Tensor> Walk::evaluate_noisy(const Node& n, std::vector<Tensor> inpu
 
 /// Integers are exact, also those of operators that multiply floats, too.
 std::vector<NodeError> Walk::errors_of(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
-                                       const std::vector<Lanes>& outputs) {
+                                       const std::vector<Lanes>& outputs, Bounds bounds) {
   std::vector<Tensor> y;
   for (const Lanes& lanes : outputs) y.push_back(lanes[0]);
   bool rounds = false;
@@ -175,7 +178,7 @@ std::vector<NodeError> Walk::errors_of(const Node& n, std::vector<Tensor> inputs
   LaneSubgraphs subgraphs(*this, frame, frame.lanes()[0]);
   EvalContext exact(n, *op.op, *op.version, std::move(inputs), &subgraphs);
   exact.ideal = true;
-  return node_errors(exact, y, unit_roundoffs(n));
+  return node_errors(exact, y, unit_roundoffs(n), bounds);
 }
 
 void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeError>& errors,
@@ -243,9 +246,15 @@ Tensor with_other_levels(const Tensor& t, uint64_t key) {
   return convert(moved, t.dtype());
 }
 
+bool differ_in_first_alone(const std::vector<Lanes>& inputs) {
+  return inputs.size() >= 2 && std::all_of(inputs.begin() + 1, inputs.end(), all_shared);
+}
+
 }  // namespace
 
-Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
+Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted, Bounds bounds) {
+  if (constants_of_ != &n) constants_.clear();
+  constants_of_ = &n;
   std::vector<Lanes> inputs;
   // Lanes that agree on every input are evaluated once.
   const bool perturbs = impl_.nodes.at(&n).op.op->numerics.perturb != nullptr;
@@ -266,10 +275,13 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
     return list;
   };
   std::vector<Lanes> outputs(n.outputs().size());
+  std::vector<Tensor> at_once;  // of the lanes from 1 on, where they are evaluated together
   for (size_t k = 0; k < frame.lanes().size(); ++k) {
     std::vector<Tensor> y;
     if (k == 0)
       y = evaluate_lane(n, inputs_of(k), frame, frame.lanes()[k]);
+    else if (!at_once.empty())
+      y = {std::move(at_once[k - 1])};
     else if (!once)
       y = evaluate_noisy(n, steps ? with_other_scale(n, inputs_of(k), k) : inputs_of(k), frame,
                          frame.lanes()[k], outputs);
@@ -277,6 +289,8 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
       if (y.empty()) y = {outputs[0][0]};
       y[0] = without_overflow(y[0], inputs[0][k]);
     }
+    if (k == 0 && !once && bounded && differ_in_first_alone(inputs))
+      at_once = stacked_lanes(n, impl_.nodes.at(&n).op, inputs_of(0), inputs[0], y[0]);
     if (levels && !y.empty() && k != 0 && is_integer(y[0].dtype()))
       y[0] = with_other_levels(y[0], mix_key(impl_.nodes.at(&n).key, frame.lanes()[k]));
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -284,7 +298,7 @@ Evaluation Walk::evaluate(const Node& n, Frame& frame, Noise wanted) {
   }
   Evaluation result;
   if (noisy && !perturbs) {
-    result.errors = errors_of(n, inputs_of(0), frame, outputs);
+    result.errors = errors_of(n, inputs_of(0), frame, outputs, bounds);
     if (wanted == Noise::kAdd) add_noise(n, frame, result.errors, outputs);
     if (!bounded) result.errors.clear();
   }
@@ -341,7 +355,7 @@ void Walk::nodes(Frame& frame, const Observe& computed, KeepOutputs outputs) {
     for (const Value* v : g.outputs) ++uses[v];
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& n = *g.nodes()[i];
-    at_node(n, [&] { evaluate(n, frame); });
+    at_node(n, [&] { evaluate(n, frame, Noise::kAdd, Bounds::kExpected); });
     for (const Value* v : n.outputs()) {
       if (v == nullptr) continue;
       computed(*v);

@@ -128,7 +128,8 @@ class Walk {
   /// Runs all nodes of a frame and forgets values after their last use; `computed` sees each node output
   /// before that.
   void nodes(Frame& frame, const Observe& computed, KeepOutputs outputs);
-  Evaluation evaluate(const Node& n, Frame& frame, Noise wanted = Noise::kAdd);
+  /// `bounds`: of the errors that the evaluation shows, where it shows any.
+  Evaluation evaluate(const Node& n, Frame& frame, Noise wanted, Bounds bounds);
   /// A suspect's own value in the lanes of its frame. Of a type narrower than float32 the noisy lanes hold
   /// what may have been rounded to it: a backend may pass results on before it rounds them. Where that made
   /// them infinite, they hold what the lane `computed`, if it is known.
@@ -148,13 +149,16 @@ class Walk {
   std::vector<Tensor> evaluate_noisy(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
                                      size_t lane, const std::vector<Lanes>& outputs);
   std::vector<NodeError> errors_of(const Node& n, std::vector<Tensor> inputs, const Frame& frame,
-                                   const std::vector<Lanes>& outputs);
+                                   const std::vector<Lanes>& outputs, Bounds bounds);
   void add_noise(const Node& n, const Frame& frame, const std::vector<NodeError>& errors,
                  std::vector<Lanes>& outputs) const;
 
   void charge(const Node& n, const std::vector<Lanes>& inputs);
 
   Interpreter::Impl& impl_;
+  /// Constants of the node that is evaluated, as the walk keeps them: for one suspect after the other.
+  mutable std::unordered_map<const Value*, Tensor> constants_;
+  const Node* constants_of_ = nullptr;
   int64_t work_left_;
   uint64_t subgraph_runs_ = 0;
 };

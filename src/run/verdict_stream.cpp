@@ -38,10 +38,26 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
   for (const IterationResult& r : results) cases.push_back({r.runner_name, &r.outputs});
   Arbitration judged = arbitrate(model_, coerce_inputs(data, inputs_), cases, options_.arbiter);
   tracer_.trace(judged, data);
+  judged.files = files(iteration);
+  if (judged.traced != nullptr) {
+    auto traced = std::make_shared<Arbitration>(*judged.traced);
+    traced->files.model = judged.files.model;
+    judged.traced = std::move(traced);
+  }
   ++report_.verdicts.iterations;
   for (const ArbiterVerdict& o : judged.outputs) ++report_.verdicts.of[static_cast<size_t>(o.verdict)];
   observer_.on_verdict(judged, options_.arbiter, iteration);
   if (writer_) writer_->add(judged);
+}
+
+/// Files of inputs and results are named where they hold one iteration of one runner, so that they go together.
+RunFiles VerdictStream::files(int64_t iteration) const {
+  const auto only = [](const std::vector<std::string>& list) { return list.size() == 1 ? list[0] : std::string(); };
+  RunFiles found{.model = options_.model.path, .inputs = {}, .results = {}};
+  if (iteration > 0 || report_.runners.size() != 1) return found;
+  found.inputs = options_.load_inputs.empty() ? options_.save_inputs : only(options_.load_inputs);
+  found.results = live_ > 0 ? options_.save_outputs : only(options_.load_outputs);
+  return found;
 }
 
 void VerdictStream::finish() {

@@ -30,6 +30,8 @@ class VerdictStream {
   void finish();
 
  private:
+  RunFiles files(int64_t iteration) const;
+
   const RunOptions& options_;
   RunReport& report_;
   size_t live_;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/memory_limit.h"
+#include "tensor/block_reuse.h"
 #include "tensor/container.h"
 #include "tensor/room.h"
 
@@ -38,7 +39,8 @@ MemoryShare share_for(int64_t bytes, const Shape& shape, DType dtype) {
 /// Frees memory and gives its part of the budget back.
 struct Release {
   MemoryShare share;
-  void operator()(void* p) const { std::free(p); }
+  size_t bytes = 0;
+  void operator()(void* p) const { internal::return_block({p, bytes}); }
 };
 
 struct Strings {
@@ -47,11 +49,16 @@ struct Strings {
 };
 
 std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dtype) {
-  Release release{share_for(static_cast<int64_t>(bytes), shape, dtype)};
+  Release release{share_for(static_cast<int64_t>(bytes), shape, dtype), 0};
   size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   // Large tensors want huge pages: advice only, without them everything still works.
   const bool large = rounded >= 2 * kHugePage && rounded <= SIZE_MAX - kHugePage;
   if (large) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
+  if (const internal::Block kept = internal::take_block(rounded); kept.data != nullptr) {
+    release.bytes = kept.bytes;
+    return {kept.data, std::move(release)};
+  }
+  release.bytes = rounded;
   void* p = rounded < bytes ? nullptr : std::aligned_alloc(large ? kHugePage : kAlignment, rounded);
   if (large && p != nullptr) ::madvise(p, rounded, MADV_HUGEPAGE);
   if (p == nullptr) [[unlikely]]

@@ -32,7 +32,7 @@ class Classes:
     head = HEAD
 
     def __init__(self, assay, folder):
-        self.assay, self.folder = assay, Path(folder)
+        self.assay, self.folder = Path(assay).resolve(), Path(folder)
 
     def attempt(self, model, *options):
         path = self.folder / "model.onnxtxt"
@@ -132,12 +132,56 @@ Twice (v) => (w)
         self.run(model, *partial, self.file("r.json", results({"h": ((2,), [1.0, 1.0])})), code=0)
         self.run(model, *partial, self.file("r.json", results(other)), code=3)
 
+    def nan_everywhere(self):
+        model = "g (float[2] x) => (float[2] y) {\n  h = Exp (x)\n  k = Relu (h)\n  s = Add (k, h)\n  y = Neg (s)\n}\n"
+        inputs = self.file("in.json", json.dumps([{"x": npy((2,), [0.0, 0.0])}]))
+        nan = ((2,), [float("nan")] * 2)
+        text = self.run(model, "--arbiter", "--onnx-outputs", "*", "--load-inputs", inputs, "--load-outputs",
+                        self.file("r.json", results({n: nan for n in "hksy"})), "--save-verdict", self.folder / "v.json", code=1)
+        assert "result=nan, which no rounding explains" in text, text[-3000:]
+        verdicts = {o["output"]: o["verdict"] for o in json.loads((self.folder / "v.json").read_text())["iterations"][0]["outputs"]}
+        assert verdicts == {"h": "WRONG", "k": "inherited", "s": "inherited", "y": "inherited"}, verdicts
+        # NaN that was fed is not the runner's.
+        inputs = self.file("in.json", json.dumps([{"x": npy((2,), [float("nan")] * 2)}]))
+        self.run(model, "--arbiter", "--onnx-outputs", "*", "--load-inputs", inputs, "--load-outputs", self.folder / "r.json", code=0)
+
+    def no_floats(self):
+        model = "g (int64[3] x) => (int64[3] y) {\n  h = Add (x, x)\n  y = Mul (h, x)\n}\n"
+        inputs = self.file("in.json", json.dumps([{"x": npy((3,), [1, 2, 3], "<i8", "q")}]))
+        for values, code, word in (([2, 8, 18], 0, "1 output(s) agree"), ([2, 8, 19], 1, "1 of 3 values differ first at (2,)")):
+            bad = self.file("r.json", results({"y": ((3,), values, "<i8", "q")}))
+            text = self.run(model, "--arbiter", "--load-inputs", inputs, "--load-outputs", bad, code=code)
+            assert word in text, text[-2000:]
+
+    def the_printed_commands_work(self):
+        """The node that is cut out, with its inputs, shows the same error; and the JSON says what the text says."""
+        model = "g (float[2] x) => (float[2] y) {\n  h = Exp (x)\n  y = Sqrt (h)\n}\n"
+        inputs = self.file("it's in.json", json.dumps([{"x": npy((2,), [0.0, 0.0])}]))
+        bad = self.file("bad.json", results({"h": ((2,), [1.0, 1.0]), "y": ((2,), [1.0, 1.5])}))
+        text = self.run(model, "--arbiter", "--onnx-outputs", "*", "--load-inputs", inputs, "--load-outputs", bad,
+                        "--save-verdict", self.folder / "v.json", code=1)
+        wrong = next(o for o in json.loads((self.folder / "v.json").read_text())["iterations"][0]["outputs"] if o["verdict"] == "WRONG")
+        assert wrong["output"] == "y" and wrong["likely_cause"] in text, wrong
+        assert "To cut it out: " + wrong["extract"] in text and "Its inputs: " + wrong["extracted_inputs"] in text, (wrong, text[-3000:])
+        for command in (wrong["extract"], wrong["extracted_inputs"]):
+            assert command.startswith("assay "), command
+            subprocess.run(f"{self.assay}{command[len('assay'):]} -q", shell=True, check=True, cwd=self.folder)
+        only_y = self.file("y.json", results({"y": ((2,), [1.0, 1.5])}))
+        done = subprocess.run([self.assay, "run", self.folder / "node.onnx", "--arbiter", "--load-inputs", self.folder / "node_inputs.json",
+                               "--load-outputs", only_y], capture_output=True, text=True, timeout=60)
+        text = done.stdout + done.stderr
+        assert done.returncode == 1 and "Node (Sqrt) producing 'y' | Output: 'y'" in text and "result=1.5" in text, text[-3000:]
+        # The first node is fed by the inputs alone.
+        bad = self.file("bad.json", results({"h": ((2,), [1.0, 1.5]), "y": ((2,), [1.0, 1.5 ** 0.5])}))
+        text = self.run(model, "--arbiter", "--onnx-outputs", "*", "--load-inputs", inputs, "--load-outputs", bad, code=1)
+        assert "Its inputs: --load-inputs '" in text, text[-3000:]
+
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         classes = Classes(sys.argv[1], folder)
         for name in ("equal_addends", "shape_by_whole_numbers", "garbage_behind_a_shape", "overflow_of_the_model",
-                     "local_functions", "results_of_something_else"):
+                     "local_functions", "results_of_something_else", "nan_everywhere", "no_floats", "the_printed_commands_work"):
             getattr(classes, name)()
             print(name, "ok", flush=True)
 

@@ -1,6 +1,8 @@
 // Conv: cross-correlation over any number of spatial axes, with groups, strides, dilations and padding.
 #include "kernels/conv.h"
 
+#include <cmath>
+
 #include "ops/eval_util.h"
 #include "ops/nn/conv_rules.h"
 #include "ops/op_list.h"
@@ -20,6 +22,25 @@ void eval(EvalContext& c) {
                     conv_bias(c, 2, plan.size.out_channels), y.mutable_data<double>());
   c.set_output(0, std::move(y));
 }
+
+bool rough(EvalContext& c, kernels::RoughOf what) {
+  const ConvPlan plan = plan_conv(c, c.shape(0), c.shape(1));
+  Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
+  auto* out = y.mutable_data<double>();
+  if (!kernels::rough_convolve(what, plan.size, plan.window, c.input(0).data<double>(), c.input(1).data<double>(), out))
+    return false;
+  const double* bias =
+      what == kernels::RoughOf::kMagnitudes ? conv_bias(c, 2, plan.size.out_channels) : nullptr;
+  const int64_t image = plan.window.out_size();
+  for (int64_t i = 0; bias != nullptr && i < plan.size.batch * plan.size.out_channels; ++i) {
+    const double size = std::abs(bias[i % plan.size.out_channels]);
+    for (int64_t j = 0; j < image; ++j) out[i * image + j] += size;
+  }
+  c.set_output(0, std::move(y));
+  return true;
+}
+
+bool stacks(const EvalContext&) { return true; }
 
 /// Products per output element, and the bias.
 int64_t terms(EvalContext& c) { return c.shape(1).numel(1, c.shape(1).size()) + 1; }
@@ -60,7 +81,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Conv",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .rough = rough, .stacks = stacks},
 };
 
 }  // namespace assay::op_onnx_Conv

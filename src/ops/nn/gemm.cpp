@@ -130,6 +130,29 @@ void magnitude(EvalContext& c) {
                            std::fabs(c.attr_float("alpha")), std::fabs(c.attr_float("beta"))));
 }
 
+bool rough(EvalContext& c, kernels::RoughOf what) {
+  const Plan p = make_plan(c);
+  if (c.input(0).dtype() != DType::kFloat64 || c.input(1).dtype() != DType::kFloat64) return false;
+  Tensor y = Tensor::allocate(DType::kFloat64, {p.m, p.n});
+  auto* out = y.mutable_data<double>();
+  if (!kernels::rough_gemm(what, p.m, p.n, p.k, view(c.input(0).data<double>(), c.input(0).dim(1), p.trans_a),
+                           view(c.input(1).data<double>(), c.input(1).dim(1), p.trans_b), out, p.n))
+    return false;
+  const bool magnitudes = what == kernels::RoughOf::kMagnitudes;
+  const double alpha = c.attr_float("alpha"), beta = std::fabs(c.attr_float("beta"));
+  const double* add = magnitudes && p.has_bias && beta != 0 ? c.input(2).data<double>() : nullptr;
+  for (int64_t i = 0; i < p.m; ++i)
+    for (int64_t j = 0; j < p.n; ++j) {
+      double& x = out[i * p.n + j];
+      x *= magnitudes ? std::fabs(alpha) : alpha;
+      if (add != nullptr) x += beta * std::fabs(add[i * p.bias_strides[0] + j * p.bias_strides[1]]);
+    }
+  c.set_output(0, std::move(y));
+  return true;
+}
+
+bool stacks(const EvalContext& c) { return c.attr_int("transA") == 0; }
+
 /// Before opset 7 C has the shape of the product unless the attribute `broadcast` says that it may repeat.
 void infer_legacy(InferContext& c) {
   infer(c);
@@ -219,7 +242,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Gemm",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude},
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude, .rough = rough, .stacks = stacks},
 };
 
 }  // namespace assay::op_onnx_Gemm

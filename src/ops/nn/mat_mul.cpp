@@ -16,6 +16,14 @@ void infer(InferContext& c) {
 
 void eval(EvalContext& c) { c.set_output(0, matrix_product(c.input(0), c.input(1))); }
 
+bool rough(EvalContext& c, kernels::RoughOf what) {
+  std::optional<Tensor> y = rough_matrix_product(what, c.input(0), c.input(1));
+  if (y) c.set_output(0, std::move(*y));
+  return y.has_value();
+}
+
+bool stacks(const EvalContext& c) { return c.shape(0).size() >= 2 && c.shape(1).size() == 2; }
+
 int64_t terms(EvalContext& c) { return c.shape(0).back(); }
 
 constexpr OpVersion kVersions[] = {
@@ -45,7 +53,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "MatMul",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms},
+    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .rough = rough, .stacks = stacks},
 };
 
 }  // namespace assay::op_onnx_MatMul

@@ -5,7 +5,13 @@
 namespace assay::op_onnx_BlackmanWindow {
 namespace {
 
-void eval(EvalContext& c) { eval_cosine_window(c, {0.42, 0.5, 0.08}); }
+constexpr std::array<double, 3> kWeights = {0.42, 0.5, 0.08};
+
+void eval(EvalContext& c) { eval_cosine_window(c, kWeights); }
+
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  return expected_cosine_window(c, u, y, kWeights);
+}
 
 constexpr OpVersion kVersions[] = {
     {17, R"(
@@ -24,7 +30,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "BlackmanWindow",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window, .expected = expected},
 };
 
 }  // namespace assay::op_onnx_BlackmanWindow

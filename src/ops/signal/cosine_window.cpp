@@ -23,6 +23,20 @@ void eval_cosine_window(EvalContext& c, const std::array<double, 3>& a) {
   c.set_output(0, is_float(to) ? y : convert(y, to));
 }
 
+Tensor expected_cosine_window(EvalContext& c, double u, const Tensor& y, const std::array<double, 3>& a) {
+  const int64_t size = y.numel(), period = c.attr_int("periodic") != 0 ? size : size - 1;
+  const auto cosine = [](double weight, double t) {
+    return std::abs(weight) * (std::sqrt(3.0) * t * std::abs(std::sin(t)) + 2);
+  };
+  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
+  auto* e = out.mutable_data<double>();
+  for (int64_t n = 0; n < size; ++n) {
+    const double t = period == 0 ? 0 : 2 * M_PI * static_cast<double>(n) / static_cast<double>(period);
+    e[n] = u * (std::abs(a[0]) + cosine(a[1], t) + cosine(a[2], 2 * t));
+  }
+  return out;
+}
+
 Tensor bound_cosine_window(EvalContext&, double u, size_t, const Tensor& y) {
   Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
   for (double& e : out.mutable_span<double>()) e = 32 * u;

@@ -5,7 +5,13 @@
 namespace assay::op_onnx_HammingWindow {
 namespace {
 
-void eval(EvalContext& c) { eval_cosine_window(c, {25.0 / 46, 21.0 / 46, 0}); }
+constexpr std::array<double, 3> kWeights = {25.0 / 46, 21.0 / 46, 0};
+
+void eval(EvalContext& c) { eval_cosine_window(c, kWeights); }
+
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  return expected_cosine_window(c, u, y, kWeights);
+}
 
 constexpr OpVersion kVersions[] = {
     {17, "same as BlackmanWindow-17", infer_cosine_window, eval},
@@ -17,7 +23,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "HammingWindow",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window, .expected = expected},
 };
 
 }  // namespace assay::op_onnx_HammingWindow

@@ -5,7 +5,13 @@
 namespace assay::op_onnx_HannWindow {
 namespace {
 
-void eval(EvalContext& c) { eval_cosine_window(c, {0.5, 0.5, 0}); }
+constexpr std::array<double, 3> kWeights = {0.5, 0.5, 0};
+
+void eval(EvalContext& c) { eval_cosine_window(c, kWeights); }
+
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  return expected_cosine_window(c, u, y, kWeights);
+}
 
 constexpr OpVersion kVersions[] = {
     {17, "same as BlackmanWindow-17", infer_cosine_window, eval},
@@ -17,7 +23,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "HannWindow",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_cosine_window, .expected = expected},
 };
 
 }  // namespace assay::op_onnx_HannWindow

@@ -38,6 +38,32 @@ double kernel_slope(const ResizePlan& plan) {
   return std::max(std::abs(a), inner);
 }
 
+/// The kernel's derivative at t, which may be negative.
+double kernel_derivative(const ResizePlan& plan, double t) {
+  const double size = std::abs(t), sign = t < 0 ? -1 : 1, a = plan.cubic_a;
+  if (plan.interpolation == Interpolation::kLinear) return size < 1 ? -sign : 0;
+  if (size <= 1) return sign * (3 * (a + 2) * size - 2 * (a + 3)) * size;
+  return size < 2 ? sign * ((3 * a * size - 10 * a) * size + 8 * a) : 0;
+}
+
+/// The size of what is rounded while the kernel is evaluated at t by Horner's rule: the root of the sum of the squares of all
+/// that lies between.
+double kernel_intermediates(const ResizePlan& plan, double t) {
+  t = std::abs(t);
+  if (plan.interpolation == Interpolation::kLinear) return t < 1 ? 1 - t : 0;
+  const double a = plan.cubic_a;
+  double squares = 0;
+  const auto rounded = [&](double x) {
+    squares += x * x;
+    return x;
+  };
+  if (t <= 1)
+    rounded(rounded(rounded(rounded(rounded((a + 2) * t) - (a + 3)) * t) * t) + 1);
+  else if (t < 2)
+    rounded(rounded(rounded(rounded(rounded(rounded(a * t) - 5 * a) * t) + 8 * a) * t) - 4 * a);
+  return std::sqrt(squares);
+}
+
 /// Bounds the roundings in one evaluation of the kernel, in units of u.
 double kernel_roundings(const ResizePlan& plan) {
   return plan.interpolation == Interpolation::kLinear ? 2 : 200 * (1 + std::abs(plan.cubic_a));
@@ -112,6 +138,38 @@ Tensor interpolate(Tensor x, const ResizePlan& plan, double u = 0) {
   for (size_t d = 0; d < plan.axes.size(); ++d)
     if (plan.resizes(plan.axes[d]))
       x = apply_taps(x, d, make_taps(plan, plan.axes[d], u), u > 0 ? 0 : plan.extrapolation_value);
+  return x;
+}
+
+/// Taps of an axis, the neighbours just outside the kernel included, with other weights: weight(x, position) for the source
+/// coordinate x and each position around it.
+template <typename F>
+Taps other_taps(const ResizePlan& plan, const ResizeAxis& axis, F weight) {
+  Taps taps = make_taps(plan, axis, 0);
+  const int64_t reach = taps.width / 2 + 1;
+  taps.width = 2 * reach + 1;
+  taps.index.clear();
+  taps.weight.clear();
+  for (int64_t at = 0; at < axis.out; ++at) {
+    const double x = plan.source(axis, at), centre = std::clamp(std::floor(x), -1e15, 1e15);
+    for (int64_t k = -reach; k <= reach; ++k) {
+      const double position = centre + static_cast<double>(k);
+      taps.index.push_back(static_cast<int64_t>(std::clamp(position, 0.0, static_cast<double>(axis.in - 1))));
+      taps.weight.push_back(weight(x, position));
+    }
+  }
+  return taps;
+}
+
+/// One axis by these taps, the others as they are resized.
+Tensor with_axis(Tensor x, const ResizePlan& plan, size_t axis, const Taps& taps, bool magnitudes) {
+  for (size_t d = 0; d < plan.axes.size(); ++d) {
+    if (!plan.resizes(plan.axes[d])) continue;
+    Taps own = d == axis ? taps : make_taps(plan, plan.axes[d], 0);
+    if (magnitudes)
+      for (double& w : own.weight) w = std::abs(w);
+    x = apply_taps(x, d, own, 0);
+  }
   return x;
 }
 
@@ -232,6 +290,34 @@ Tensor resize_error_bound(const Tensor& input, const ResizePlan& plan, double u,
   const double rounding = is_float(input.dtype()) ? 0 : 1;
   for (int64_t i = 0; i < wide.numel(); ++i) b[i] += rounding - narrow.data<double>()[i];
   return wide;
+}
+
+Tensor resize_expected_error(const Tensor& input, const ResizePlan& plan, double u, const Tensor& y) {
+  if (plan.interpolation == Interpolation::kNearest || plan.antialias || plan.exclude_outside ||
+      !is_float(input.dtype()))
+    return resize_error_bound(input, plan, u, y);
+  const Tensor x = to_float64(input), sizes = map_elements<double>(x, [](double v) { return std::abs(v); });
+  Tensor out = map_elements<double>(to_float64(y), [u](double v) { return u * std::abs(v); });
+  auto* e = out.mutable_data<double>();
+  for (size_t d = 0; d < plan.axes.size(); ++d) {
+    const ResizeAxis& axis = plan.axes[d];
+    if (!plan.resizes(axis)) continue;
+    // A coordinate that is off moves along the slope, on the side to which it is off.
+    const auto slope = [&](double side) {
+      return with_axis(x, plan, d, other_taps(plan, axis, [&](double at, double position) {
+                         const double slip = plan.source_error(axis, at, u);
+                         return slip / 2 * kernel_derivative(plan, position - (at + side * slip));
+                       }), false);
+    };
+    const Tensor below = slope(-1), above = slope(1);
+    const Tensor weights = with_axis(sizes, plan, d, other_taps(plan, axis, [&](double at, double position) {
+                                       const double t = position - at;
+                                       return u * (std::abs(kernel(plan, t)) + kernel_intermediates(plan, t));
+                                     }), true);
+    const double *pb = below.data<double>(), *pa = above.data<double>(), *pw = weights.data<double>();
+    for (int64_t i = 0; i < out.numel(); ++i) e[i] += std::max(std::abs(pb[i]), std::abs(pa[i])) + pw[i];
+  }
+  return out;
 }
 
 }  // namespace assay

@@ -180,6 +180,10 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return resize_error_bound(c.input(0), plan_resize(c), u, y);
 }
 
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  return resize_expected_error(c.input(0), plan_resize(c), u, y);
+}
+
 constexpr OpVersion kVersions[] = {
     {10, R"(
 in  X: T
@@ -245,7 +249,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Resize",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay::op_onnx_Resize

@@ -67,6 +67,10 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return resize_error_bound(c.input(0), plan_upsample(c), u, y);
 }
 
+Tensor expected(EvalContext& c, double u, size_t, const Tensor& y) {
+  return resize_expected_error(c.input(0), plan_upsample(c), u, y);
+}
+
 void withdrawn(const OpContext& c) {
   fail(ErrorCode::kInvalidModel, "{} was withdrawn in opset {}; use Resize", c.op().name, c.since());
 }
@@ -99,7 +103,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Upsample",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .expected = expected},
 };
 
 }  // namespace assay::op_onnx_Upsample

@@ -40,11 +40,14 @@ class Onnxruntime:
     def __init__(self, level="all"):
         self.name, self.level = f"onnxrt-{level}", level
 
-    def run(self, model, feed):
+    def session(self, model):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.log_severity_level = 1, 4
         options.graph_optimization_level = LEVELS[self.level]
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+    def run(self, model, feed):
+        session = self.session(model)
         names = [o.name for o in session.get_outputs()]
         return dict(zip(names, session.run(names, feed)))
 

@@ -18,6 +18,36 @@ FAULTS = [*faults.STRENGTHS, *faults.EDITS, "two"]
 SIZES = (4, 8, 16, 64, 1024, 1e6)
 
 
+#: Up to which size, in units of the real error, faults are missed, and why: by operator, and for all others. What is missed beyond fails.
+ALLOWED_MISSES = {
+    "": (17, "the backend happened to err less than usual there: the bound is that of any order of its operations"),
+    "HannWindow": (40, "near its ends a window is small, and the argument of its cosine is rounded all the same"),
+    "HammingWindow": (40, "as HannWindow"),
+    "BlackmanWindow": (40, "as HannWindow"),
+    "Resize": (20, "coordinates may be rounded at every step of their computation, which the backend did not"),
+    "RoiAlign": (40, "coordinates as in Resize"),
+    "Softmax": (80, "over thousands of classes a plain loop adds up roundings that a vectorised sum has not"),
+    "If": (70, "judged by noise: its body is known only when it is traced (docs/numerics.md)"),
+    "Loop": (20, "as If"),
+    "Scan": (70, "as If"),
+    "SwishScale": (70, "the call of a local function: inner values are not among the results"),
+    "GlobalAveragePool": (80, "behind DequantizeLinear the scale may be applied afterwards"),
+    "Div": (80, "the last step of a normalisation may be computed at once with the others"),
+    "Mul": (80, "as Div"),
+}
+
+
+#: The same in float16 and bfloat16 for errors that all elements share.
+ALLOWED_IN_NARROW_TYPES = (80, "a backend that adds up in the narrow type errs so, and that one does not shows in single elements only")
+
+
+def is_allowed(op_type, size, what, dtype):
+    limit = ALLOWED_MISSES.get(op_type, ALLOWED_MISSES[""])[0]
+    if dtype != T.FLOAT and what.split()[0] in ("channel", "factor", "offset"):
+        limit = max(limit, ALLOWED_IN_NARROW_TYPES[0])
+    return size <= limit
+
+
 def spacing(y):
     """Distance to the next number of the type."""
     if y.dtype.name != "bfloat16":
@@ -127,7 +157,7 @@ def judge_one(trial, model, wrong):
 
 
 def run(judge, names, kinds_of_fault, seeds, dtypes, show=print, per_fault=2):
-    """The faults that should have been found and were not, and the false makers."""
+    """The faults that should have been found and were not, but for ALLOWED_MISSES, and the false makers."""
     tally = collections.defaultdict(collections.Counter)
     curve = collections.defaultdict(list)
     missed = []
@@ -163,11 +193,14 @@ def run(judge, names, kinds_of_fault, seeds, dtypes, show=print, per_fault=2):
                             if found and fault in faults.STRENGTHS:
                                 curve[node.op_type].append((size, node.name))
                             if (due and not found) or strangers:
+                                allowed = not strangers and is_allowed(wrong[0].op_type, size, what, dtype)
+                                tally[fault]["allowed"] += allowed
                                 at = [o for o in verdict.outputs if o["output"] in wrong[0].output]
-                                missed.append((name, what, wrong[0].name))
-                                show("STRANGER" if strangers else "MISSED", name, what, [n.name for n in wrong], f"size {size:.3g}",
+                                if not allowed:
+                                    missed.append((name, what, wrong[0].name))
+                                show("STRANGER" if strangers else "allowed" if allowed else "MISSED", name, what, [n.name for n in wrong], f"size {size:.3g}",
                                      sorted(strangers), [(o["verdict"], o["ratio"], o["note"]) for o in at][:1] or verdict.text[-200:])
-    words = ("due", "found", "missed", "below", "strangers")
+    words = ("due", "found", "missed", "allowed", "below", "strangers")
     show(f"{'':20}" + "".join(f"{w:>10}" for w in words))
     for fault, c in tally.items():
         show(f"{fault:20}" + "".join(f"{c[w]:10}" for w in words))

@@ -1,0 +1,57 @@
+#include "kernels/noise/noise.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace assay::kernels::noise_test {
+namespace {
+
+uint64_t mixed(uint64_t key, uint64_t part) {
+  uint64_t z = key + (part + 1) * 0x9E3779B97F4A7C15U;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31);
+}
+
+double drawn(uint64_t key, uint64_t place) {
+  const uint64_t z = mixed(key, place);
+  const double magnitude = 0.5 + static_cast<double>(static_cast<int64_t>(z >> 11)) * 0x1p-54;
+  return (z & 1) != 0 ? magnitude : -magnitude;
+}
+
+TEST(RandomErrors, AreThoseOfEachPlace) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const bool repeats : {false, true})
+    for (const int64_t count : {1, 3, 7, 8, 9, 31, 64, 100})
+      for (const uint64_t first : {uint64_t{0}, uint64_t{5}, ~uint64_t{0} - 20}) {
+        const RandomErrors errors{
+            .key = 17, .repeated_key = 99, .repeats = repeats, .beside = 0.25, .overflow = 100};
+        std::vector<double> y, size;
+        for (int64_t i = 0; i < count; ++i) {
+          y.push_back(i % 7 == 0 ? 99.9 : 0.5 * static_cast<double>(i) - 3);
+          size.push_back(i % 5 == 0 ? 0 : i % 11 == 3 ? kInfinity : i % 13 == 4 ? -1 : 0.1 * static_cast<double>(i));
+        }
+        if (count > 8) y[8] = kInfinity, y[2] = std::nan("");
+        std::vector<double> out(y.size());
+        add_random_errors(errors, first, count, y.data(), size.data(), out.data());
+        for (size_t i = 0; i < y.size(); ++i) {
+          const uint64_t place = first + i;
+          const double error = (size[i] > 0 ? size[i] + 0.25 : size[i]) *
+                               (drawn(17, place) + (repeats ? 0.5 * drawn(99, place) : 0));
+          double expected = std::isfinite(error) ? y[i] + error : y[i];
+          if (std::abs(expected) >= 100) expected = std::copysign(kInfinity, expected);
+          if (std::isnan(expected))
+            EXPECT_TRUE(std::isnan(out[i]));
+          else
+            EXPECT_DOUBLE_EQ(out[i], expected) << i << " of " << count << " from " << first;
+        }
+        add_random_errors(errors, first, count, y.data(), size.data(), y.data());
+        for (size_t i = 0; i < y.size(); ++i) EXPECT_TRUE(y[i] == out[i] || std::isnan(y[i]));
+      }
+}
+
+}  // namespace
+}  // namespace assay::kernels::noise_test
