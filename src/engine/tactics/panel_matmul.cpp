@@ -20,7 +20,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
                            .bias = p.bias,
                            .bias_scale = p.bias_scale};
   propose_panels(
-      problem, p.left, source, size, false, p.epilogue, {}, 0.85,
+      problem, p.left, source, size, false, p.epilogue, {}, 0.6,
       [&](Candidate& b) {
         b.step.parameters.set("m", size.m);
         b.step.parameters.set("n", size.n);

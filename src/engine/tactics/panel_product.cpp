@@ -7,8 +7,6 @@ namespace {
 
 /// Bytes of gathered rows that stay in the caches.
 constexpr int64_t kPanelLeftBytes = 512 << 10;
-/// Of the peak rate, where numbers are widened as they are read.
-constexpr double kNarrowEfficiency = 0.6;
 constexpr int64_t kLeastPanelRows = 60, kMostPanelRows = 192;
 static_assert(kernels::kPanelColumns == ProductTiles::kColumns && kernels::kPanelRows == ProductTiles::kRows);
 
@@ -82,10 +80,7 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
     b.step.scratch_bytes = panel_tiles(size, gathered, rounds, p.config().threads).scratch_bytes();
     b.estimate = estimate_seconds(
         2.0 * static_cast<double>(size.m) * static_cast<double>(size.n) * static_cast<double>(size.k),
-        static_cast<double>(matrix.bytes()),
-        rounds                     ? 2 * kNarrowEfficiency
-        : dtype != DType::kFloat32 ? kNarrowEfficiency
-                                   : efficiency);
+        static_cast<double>(matrix.bytes()), rounds ? 2 * efficiency : efficiency);
     finish(b);
     write_tile_epilogue(p, epilogue, layout, b);
   };

@@ -23,8 +23,7 @@ struct PanelSource {
 
 /// One candidate per way to store the matrix: inputs 0 (`x` in `layout`), 1 (packed panels), 2 (bias, filled
 /// up to whole panels; may be null) and the epilogue's operands, and the output in `layout`. `gathered`: the
-/// rows of the left operand do not lie in memory. `efficiency`: the part of the peak rate that float32 reaches.
-/// `finish` writes down what else the step needs.
+/// rows of the left operand do not lie in memory. `finish` writes down what else the step needs.
 void propose_panels(const Problem& p, const Value* x, const PanelSource& source, const ProductSize& size,
                     bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals);
