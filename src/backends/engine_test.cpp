@@ -146,15 +146,6 @@ TEST_F(EngineTest, PointwiseChainsBroadcast) {
   expect_agreement();
 }
 
-TEST_F(EngineTest, Recurrence) {
-  Value* x = input("x", {6, 2, 10});
-  Node* n = g.add_node("LSTM", {x, weight({2, 64, 10}), weight({2, 64, 16}), weight({2, 128})},
-                       {g.add_value("Y"), g.add_value("H"), g.add_value("C")},
-                       {{"hidden_size", int64_t{16}}, {"direction", std::string("bidirectional")}});
-  for (Value* v : n->outputs()) output(v);
-  expect_agreement();
-}
-
 TEST_F(EngineTest, OutputsMayBeInputsConstantsIntermediatesAndRepeated) {
   Value* x = input("x", {2, 3});
   Value* y = op("Relu", {x});

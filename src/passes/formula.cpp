@@ -104,6 +104,14 @@ Term Formula::gather(const Term& x, const Term& index) {
   return node("Gather", {x.ref, index.ref}, {{"axis", int64_t{0}}}, x.dtype, std::move(out));
 }
 
+Term Formula::instance_norm(const Term& x, float epsilon) {
+  Tensor ones = Tensor::allocate(DType::kFloat32, Shape{x.shape[1]});
+  std::fill_n(ones.mutable_data<float>(), ones.numel(), 1.0F);
+  const Tensor zeros = Tensor::zeros(DType::kFloat32, Shape{x.shape[1]});
+  return node("InstanceNormalization", {x.ref, constant(ones).ref, constant(zeros).ref}, {{"epsilon", epsilon}},
+              x.dtype, x.shape);
+}
+
 Term Formula::softmax(const Term& x) {
   return node("Softmax", {x.ref}, {{"axis", static_cast<int64_t>(x.shape.size()) - 1}}, x.dtype, x.shape);
 }

@@ -43,6 +43,8 @@ class Formula {
   Term concat(const std::vector<Term>& parts, size_t axis);
   /// Rows of the first axis.
   Term gather(const Term& x, const Term& index);
+  /// Of images [n, c, ...]: every one's channels each to mean 0 and variance 1.
+  Term instance_norm(const Term& x, float epsilon);
   /// Over the last axis.
   Term softmax(const Term& x);
   /// Over the last axis, which stays with an extent of 1.

@@ -187,6 +187,22 @@ std::optional<Patch> rotary(const Node& n, const PassContext& context, const Rot
   return w.done(f.reshape(y, *given));
 }
 
+/// The channels of a group are one channel of an image; what scales and shifts them follows.
+std::optional<Patch> group_norm(const Node& n, const PassContext& context) {
+  const std::optional<Shape> x = shape_of(n.input(0)), scale = shape_of(n.input(1)), shift = shape_of(n.input(2));
+  const int64_t groups = int_attribute(n, "num_groups", 0);
+  if (!x || !scale || !shift || x->size() < 2 || groups < 1 || (*x)[1] % groups != 0 || *scale != *shift) return std::nullopt;
+  if (*scale != Shape{context.model.opset() < 21 ? groups : (*x)[1]}) return std::nullopt;
+  Writer w(n, context);
+  Formula& f = w.f;
+  const int64_t scales = scale->numel();
+  const Term y = f.instance_norm(f.reshape(w.in(0), {(*x)[0], groups, x->numel() / (*x)[0] / groups}),
+                                 static_cast<float>(float_attribute(n, "epsilon", 1e-5)));
+  const Term rows = f.reshape(y, {(*x)[0], scales, x->numel() / (*x)[0] / scales});
+  const Term scaled = f.binary("Mul", rows, f.reshape(w.in(1), {scales, 1}));
+  return w.done(f.reshape(f.binary("Add", scaled, f.reshape(w.in(2), {scales, 1})), *x));
+}
+
 bool is_float32_of_known_shapes(const Node& n) {
   for (const Value* v : n.inputs()) {
     if (v == nullptr) continue;
@@ -203,6 +219,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     return std::nullopt;
   const std::string_view op = n.op_type;
   if (op == "SimplifiedLayerNormalization") return simplified_norm(n, context);
+  if (op == "GroupNormalization" && n.domain.empty()) return group_norm(n, context);
   if (n.domain.empty())
     return op == "RotaryEmbedding" ? rotary(n, context, {.cosines = 1, .sines = 2, .positions = 3})
                                    : std::nullopt;

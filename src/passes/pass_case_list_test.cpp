@@ -318,6 +318,11 @@ constexpr PassCase kCases[] = {
      "{3}, {1}); Mul(%3, %1); Mul(%2, %0); Sub(%5, %4); Mul(%3, %0); Mul(%2, %1); Add(%8, %7); "
      "Concat<axis=3>(%6, %9); y = Identity(%10)",
      23},
+    {"lower_fused",
+     "g (float[2,4,3] x, float[4] s, float[4] b) => (float[2,4,3] y) { y = GroupNormalization <num_groups = 2> (x, s, b) }",
+     "Reshape(x, {2, 2, 6}); InstanceNormalization<epsilon=1e-05>(%0, {1, 1}, {0, 0}); Reshape(%1, {2, 4, 3}); "
+     "Reshape(s, {4, 1}); Mul(%2, %3); Reshape(b, {4, 1}); Add(%4, %5); y = Identity(%6)",
+     21},
     // The mean is asked for, too.
     {"lower_fused",
      "g (float[2,3] x, float[2,3] z, float[3] a) => (float[2,3] y, float[2,1] m) "
@@ -354,6 +359,25 @@ constexpr PassCase kCases[] = {
     {"lower_moves", "g (float[2,1,3] x) => (float[4,5,3] y) <int64[3] r = {2, 5, 1}> { y = Tile (x, r) }",
      "Reshape(x, {1, 2, 1, 3}); Expand(%0, {2, 2, 5, 3}); y = Reshape(%1, {4, 5, 3})"},
     {"lower_moves", "g (float[2,3] x) => (float[0,3] y) <int64[2] r = {0, 1}> { y = Tile (x, r) }", ""},
+    // lower_products
+    {"lower_products", "g (float[2,3] x, float[4,3,5] z) => (float[4,2,5] y) { y = MatMul (x, z) }",
+     "Reshape(x, {1, 2, 3}); MatMul(%0, z); y = Identity(%1)"},
+    {"lower_products", "g (float[4,2,3] x, float[3,5] z) => (float[4,2,5] y) { y = MatMul (x, z) }",
+     "Reshape(x, {8, 3}); MatMul(%0, z); Reshape(%1, {4, 2, 5}); y = Identity(%2)"},
+    {"lower_products", "g (float[3] x, float[2,3,5] z) => (float[2,5] y) { y = MatMul (x, z) }",
+     "Reshape(x, {1, 1, 3}); MatMul(%0, z); Reshape(%1, {2, 5}); y = Identity(%2)"},
+    {"lower_products", "g (float[4,2,3] x, float[3] z) => (float[4,2] y) { y = MatMul (x, z) }",
+     "Reshape(x, {8, 3}); Reshape(z, {3, 1}); MatMul(%0, %1); Reshape(%2, {4, 2}); y = Identity(%3)"},
+    {"lower_products", "g (float[2,3] x, float[3,5] z) => (float[2,5] y) { y = MatMul (x, z) }", ""},
+    {"lower_products",
+     "g (float[2,3,4,5] q, float[2,6,4,5] k) => (float[2,4,3,6] y) { y = Einsum <equation = \"bihd, bjhd -> bhij\"> (q, k) }",
+     "Transpose<perm=[0, 2, 1, 3]>(q); Reshape(%0, {8, 3, 5}); Transpose<perm=[0, 2, 3, 1]>(k); Reshape(%2, {8, 5, 6}); "
+     "MatMul(%1, %3); Reshape(%4, {2, 4, 3, 6}); y = Identity(%5)"},
+    {"lower_products", "g (float[2,3] x, float[2,3] z) => (float[2] y) { y = Einsum <equation = \"ij,ij->i\"> (x, z) }",
+     "Reshape(x, {2, 1, 3}); Reshape(z, {2, 3, 1}); MatMul(%0, %1); Reshape(%2, {2}); y = Identity(%3)"},
+    {"lower_products", "g (float[2,2] x, float[2,3] z) => (float[3] y) { y = Einsum <equation = \"ii,ij->j\"> (x, z) }", ""},
+    {"lower_products", "g (float[2,3] x, float[4,3] z) => (float[2] y) { y = Einsum <equation = \"ij,kj->i\"> (x, z) }", ""},
+    {"lower_products", "g (float[1,3] x, float[2,3] z) => (float[2] y) { y = Einsum <equation = \"ij,ij->i\"> (x, z) }", ""},
     // lower_quantized
     {"lower_quantized",
      "g (uint8[1,1,2] x) => (uint8[1,2,2] y) <float xs = {0.5}, uint8 xz = {3}, int8[2,1,1] w = {1, 2}, "

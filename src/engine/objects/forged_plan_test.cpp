@@ -139,6 +139,9 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
       network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}", "y = Pad (x, p)");
   EXPECT_REFUSED(pad, "pad", set("pads", 0, 9), "pads 9, 0, 1, 0 do not make (5, 4) from (3, 4)");
   EXPECT_REFUSED(pad, "pad", set("pads", 0, INT64_MIN), "its parameter 'pads' holds");
+  const std::string filled =
+      network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}, float v = {7}", "y = Pad (x, p, v)");
+  EXPECT_EQ(forged(filled, "pad", [](Plan&, Step& s) { s.inputs[1] = -1; }), "it runs");
   EXPECT_REFUSED(
       pad, "pad",
       [](Plan& p, Step& s) {
@@ -193,8 +196,15 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   const std::string lstm =
       network("(float[2,1,4] x) => (float[2,1,1,3] y)", zeros("1,12,4", 48) + ", " + zeros("1,12,3", 36, "r"),
               "y = LSTM <hidden_size = 3> (x, w, r)");
-  EXPECT_REFUSED(lstm, "lstm", set("sizes", 0, 3), "does not have 12 elements");
-  EXPECT_REFUSED(lstm, "lstm", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "it has 64 bytes of scratch memory");
+  EXPECT_REFUSED(lstm, "recurrent", set("sizes", 0, 3), "does not have 12 elements");
+  EXPECT_REFUSED(lstm, "recurrent", set("sizes", 3, 4), "does not have");
+  EXPECT_REFUSED(lstm, "recurrent", set("kind", 1), "does not have");
+  EXPECT_REFUSED(lstm, "recurrent", set("lanes", 3), "its weights are in blocks of 3");
+  EXPECT_REFUSED(lstm, "recurrent", set("functions", 1, 11), "functions");
+  EXPECT_REFUSED(lstm, "recurrent", set("flags", 4, 1), "is left out");
+  EXPECT_REFUSED(lstm, "recurrent", set("flags", 6, 1), "inputs for 1 directions");
+  EXPECT_REFUSED(lstm, "recurrent", [](Plan&, Step& s) { s.parameters.set("clip", -1.0); }, "its sums are clipped at -1");
+  EXPECT_REFUSED(lstm, "recurrent", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "it has 64 bytes of scratch memory");
 }
 
 TEST_F(ForgedPlans, OperandsThatAreMissingOrOtherwise) {

@@ -13,6 +13,7 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include "kernels/activations-inl.h"
 #include "kernels/pointwise/typed_loops-inl.h"
 #include "kernels/vector_math-inl.h"
 
@@ -65,17 +66,6 @@ HWY_INLINE void map_within(const float* x, float* out, size_t count, float limit
   }
 }
 
-HWY_INLINE VF softplus(VF x) {
-  // max(x, 0) + log(1 + e^-|x|), with log1p by the quotient that cancels the rounding of 1 + e.
-  const VF one = constant(1.0f);
-  const VF e = exp(hn::Neg(hn::Abs(x)));
-  const VF u = hn::Add(one, e);
-  const VF exact = hn::Sub(u, one);
-  const VF quotient = hn::Div(hn::Mul(log(u), e), exact);
-  const VF log1p = hn::IfThenElse(hn::Eq(exact, hn::Zero(F())), e, quotient);
-  return hn::Add(max_nan(x, hn::Zero(F())), log1p);
-}
-
 HWY_INLINE VF gelu(VF x) {
   const VF half = hn::Mul(x, constant(0.5f));
   return hn::MulAdd(half, erf(hn::Mul(x, constant(0.70710678f))), half);
@@ -85,26 +75,6 @@ HWY_INLINE VF gelu_tanh(VF x) {
   const VF half = hn::Mul(x, constant(0.5f));
   const VF cubic = hn::MulAdd(hn::Mul(constant(0.044715f), hn::Mul(x, x)), x, x);
   return hn::MulAdd(half, tanh(hn::Mul(constant(0.79788456f), cubic)), half);
-}
-
-/// e^x - 1 = 2 tanh(x/2) / (1 - tanh(x/2)), which does not cancel near 0; for x < 0.
-HWY_INLINE VF expm1_below_zero(VF x) {
-  const VF t = tanh(hn::Mul(x, constant(0.5f)));
-  return hn::Div(hn::Add(t, t), hn::Sub(constant(1.0f), t));
-}
-
-HWY_INLINE VF elu(VF x, float a) {
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(constant(a), expm1_below_zero(x)), x);
-}
-
-HWY_INLINE VF clip(VF x, float low, float high) {
-  const VF l = constant(low), h = constant(high);
-  const VF raised = hn::IfThenElse(hn::Lt(x, l), l, x);
-  return hn::IfThenElse(hn::Gt(raised, h), h, raised);
-}
-
-HWY_INLINE VF unit_ramp(VF x, float a, float b) {
-  return clip(hn::MulAdd(x, constant(a), constant(b)), 0.0f, 1.0f);
 }
 
 HWY_INLINE VF quantize(VF x, float scale, float zero_point, float low, float high) {
@@ -182,7 +152,7 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(QuantizeInt8, quantize(v, a, b, -128, 127));
     ASSAY_UNARY(QuantizeUint8, quantize(v, a, b, 0, 255));
     ASSAY_UNARY(Reciprocal, hn::Div(constant(1.0f), v));
-    ASSAY_UNARY(Relu, hn::IfThenElse(hn::Lt(v, hn::Zero(F())), hn::Zero(F()), v));
+    ASSAY_UNARY(Relu, relu(v));
     ASSAY_UNARY(Round, hn::Round(v));
     ASSAY_UNARY(Selu, hn::Mul(constant(b), elu(v, a)));
     ASSAY_UNARY(Shrink, shrink(v, a, b));
@@ -190,11 +160,11 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Sign, sign(v));
     ASSAY_UNARY(Silu, hn::Mul(v, sigmoid(v)));
     ASSAY_UNARY(Softplus, softplus(v));
-    ASSAY_UNARY(Softsign, hn::Div(v, hn::Add(constant(1.0f), hn::Abs(v))));
+    ASSAY_UNARY(Softsign, softsign(v));
     ASSAY_UNARY(Sqrt, hn::Sqrt(v));
     ASSAY_UNARY(Square, hn::Mul(v, v));
     ASSAY_UNARY(Tanh, tanh(v));
-    ASSAY_UNARY(ThresholdedRelu, hn::IfThenElseZero(hn::Not(hn::Le(v, constant(a))), v));
+    ASSAY_UNARY(ThresholdedRelu, thresholded_relu(v, a));
     ASSAY_WITHIN(Acos, 1.0f, hn::Acos(F(), v));
     ASSAY_WITHIN(Asin, 1.0f, hn::Asin(F(), v));
     ASSAY_WITHIN(Atan, kLargest, hn::Atan(F(), v));

@@ -5,25 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "kernels/rnn/recurrence.h"
 #include "ops/op_context.h"
 
 namespace assay {
 
 /// One of ONNX's recurrent activation functions with its parameters.
 struct Activation {
-  enum class Kind : uint8_t {
-    kAffine,
-    kElu,
-    kHardSigmoid,
-    kLeakyRelu,
-    kRelu,
-    kScaledTanh,
-    kSigmoid,
-    kSoftplus,
-    kSoftsign,
-    kTanh,
-    kThresholdedRelu
-  };
+  using Kind = kernels::RecurrentFunction;
   Kind kind;
   double alpha = 0, beta = 0;
 

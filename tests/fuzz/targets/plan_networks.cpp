@@ -82,6 +82,12 @@ std::vector<std::string> products() {
               "y, yh, yc = LSTM <hidden_size = 3, direction = \"bidirectional\"> (x, w, r, b, , h)"),
       network("(float[2,1,4] x) => (float[1,1,3] yh)", {weight("w", {1, 12, 4}), weight("r", {1, 12, 3})},
               ", yh = LSTM <hidden_size = 3, direction = \"reverse\"> (x, w, r)"),
+      network("(float[3,2,4] x, int32[2] n) => (float[3,2,2,3] y, float[2,2,3] yh, float[1,2,3] z)",
+              {weight("w", {2, 9, 4}), weight("r", {2, 9, 3}), weight("b", {2, 18}), weight("v", {1, 3, 4}), weight("s", {1, 3, 3})},
+              "y, yh = GRU <hidden_size = 3, direction = \"bidirectional\", linear_before_reset = 1> (x, w, r, b, n) "
+              ", z = RNN <hidden_size = 3> (x, v, s)"),
+      network("(float[2,3,4] x, float[1,9,4] w, float[1,9,3] r) => (float[2,3,1,3] y)", {},
+              "y = GRU <hidden_size = 3, layout = 1> (x, w, r)"),
       network("(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v, float[1,1,3,5] m) => (float[1,2,3,4] y)", {"float s = {0.5}"},
               "t = Transpose <perm = [0, 1, 3, 2]> (k) a = MatMul (q, t) b = Mul (a, s) c = Add (b, m) d = Softmax <axis = -1> (c) "
               "y = MatMul (d, v)"),

@@ -151,7 +151,7 @@ double elements(const Plan& plan, const std::vector<int32_t>& ids) {
 /// About what a step does: every element of the result with all of every operand.
 double work_of(const Plan& plan, const Step& s) {
   double work = elements(plan, s.outputs);
-  if (s.tactic.starts_with("dnnl") || s.tactic == "lstm" || s.tactic == "gemv" || s.tactic == "group_conv")
+  if (s.tactic.starts_with("dnnl") || s.tactic == "recurrent" || s.tactic == "gemv" || s.tactic == "group_conv")
     work *= elements(plan, s.inputs);
   for (const char* name : {"kernel", "sizes"})
     if (const auto* numbers = s.parameters.find<std::vector<int64_t>>(name))
