@@ -14,10 +14,9 @@
 #include "cli/values.h"
 #include "graph/clone.h"
 #include "graph/export.h"
-#include "inspect/capability.h"
+#include "assay/inspect.h"
 #include "inspect/input_shapes.h"
 #include "inspect/range_extractor.h"
-#include "inspect/tactic_use.h"
 #include "ops/infer.h"
 #include "surgeon/contradiction.h"
 
@@ -41,6 +40,9 @@ void add_options(ArgParser& parser) {
        .arity = Arity::kAtLeastOne,
        .metavar = "NAME:SHAPE",
        .names_what = Names::kInputs},
+      {.names = {"--json"},
+       .help = "Write which nodes can run, and how, to this file, too.",
+       .metavar = "FILE"},
   };
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
@@ -124,28 +126,21 @@ std::shared_ptr<Model> with_known_inputs(const Model& model, const std::string& 
   return copy;
 }
 
-/// Logs how a range runs; false when it cannot be planned. The whole is planned with its own outputs.
-bool report_tactics(const std::shared_ptr<Model>& model, const RangeExtractor& ranges, NodeRange range) {
-  const bool is_whole = range.end - range.begin == model->graph->nodes().size();
-  const std::shared_ptr<Model> part = is_whole ? model : ranges.extract(range);
-  const std::string nodes = fmt::format("nodes {} to {}", range.begin, range.end - 1);
-  std::vector<Shape> shapes;
-  for (const Value* v : part->graph->inputs) {
-    const auto shape = v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt;
-    if (!shape && v->type.is_tensor()) {
-      log::warning("How {} run is not known, because the shape of their input '{}' is not.", nodes,
-                   v->name());
-      return true;
-    }
-    shapes.push_back(shape.value_or(Shape()));
-  }
-  try {
-    log::info("{}", tactics_text(*part, plan_tactics(*part, shapes), range.begin));
-    return true;
-  } catch (const Error& e) {
-    log::error("The engine cannot plan {}: {}", nodes, e.what());
-    return false;
-  }
+void report_tactics(const RangeCapability& range) {
+  const std::string nodes = fmt::format("nodes {} to {}", range.nodes.begin, range.nodes.end - 1);
+  if (range.use)
+    log::info("{}", tactics_text(*range.use));
+  else if (!range.open_input.empty())
+    log::warning("How {} run is not known, because the shape of their input '{}' is not.", nodes, range.open_input);
+  else
+    log::error("The engine cannot plan {}: {}", nodes, range.problem);
+}
+
+void save_json(const Capability& capability, const std::string& path) {
+  log::info("Saving capability to {}", path);
+  AtomicFile file(path);
+  file.write(capability_json(capability));
+  file.commit();
 }
 
 int run(CommandContext& context) {
@@ -156,15 +151,16 @@ int run(CommandContext& context) {
   const bool is_partitioned = args.has("--with-partitioning");
   const std::string path = read_onnx_model_path(args);
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
-  const std::vector<UnsupportedNode> unsupported = find_unsupported(*model);
-  const std::vector<NodeRange> ranges = partition(*model, unsupported);
-  const std::shared_ptr<Model> known = with_known_inputs(*model, path, shapes);
-  bool is_planned = true;
-  const RangeExtractor known_ranges(*known);
-  for (const NodeRange& range : ranges)
-    if (range.is_supported) is_planned = report_tactics(known, known_ranges, range) && is_planned;
-  if (unsupported.empty()) {
-    if (is_planned)
+  const Capability found =
+      capability(*model, [&](const Model& m) { return with_known_inputs(m, path, shapes); });
+  std::vector<NodeRange> ranges;
+  for (const RangeCapability& range : found.ranges) {
+    ranges.push_back(range.nodes);
+    if (range.nodes.is_supported) report_tactics(range);
+  }
+  if (const auto json = args.text("--json")) save_json(found, *json);
+  if (found.unsupported.empty()) {
+    if (found.is_planned())
       log::info("Graph is fully supported by the engine; Will not {}.",
                 is_partitioned ? "generate subgraphs" : "report errors");
     return 0;
@@ -173,8 +169,8 @@ int run(CommandContext& context) {
     const RangeExtractor extractor(*model);
     for (const NodeRange& range : ranges) folder.save_range(extractor, range);
   }
-  const std::string text = is_partitioned ? unsupported_ranges_text(*model, ranges, unsupported)
-                                          : unsupported_nodes_text(unsupported);
+  const std::string text = is_partitioned ? unsupported_ranges_text(ranges, found.unsupported)
+                                          : unsupported_nodes_text(found.unsupported);
   log::info("{}", text);
   folder.save_results(text);
   return 0;

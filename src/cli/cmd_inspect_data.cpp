@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/cmd_inspect.h"
 #include "cli/options/logging.h"
 #include "cli/values.h"
-#include "inspect/data_text.h"
+#include "inspect/data_report.h"
 #include "inspect/text_block.h"
 #include "run/accuracy_results.h"
 #include "run/concat_iterations.h"
@@ -36,42 +37,10 @@ void add_options(ArgParser& parser) {
        .help = "Columns of the values; -1 to break lines only at the ends of axes. Default: 75.",
        .metavar = "NUM",
        .kind = ValueKind::kInteger},
+      {.names = {"--json"},
+       .help = "Write types, shapes, statistics and, with --histogram, histograms to this file, too.",
+       .metavar = "FILE"},
   };
-}
-
-/// The text of a list of iterations, of which there may be one to show or all.
-class IterationsText {
- public:
-  IterationsText(ArrayTextOptions options, bool all) : options_(options), all_(all) {}
-
-  void begin(size_t iterations) { level_ = all_ && iterations > 1 ? 2 : 1; }
-  /// Nothing is added for an iteration that is not shown. One array is in memory at a time.
-  void add(const StoredTensorList& arrays, size_t index) {
-    if (index > 0 && !all_) return;
-    if (level_ == 2) text += fmt::format("\n-- Iteration: {}", index);
-    for (const auto& [name, stored] : arrays) text += array_text(name, stored.load(), options_, level_);
-    if (level_ == 2) text += "\n";
-  }
-
-  std::string text;
-
- private:
-  ArrayTextOptions options_;
-  bool all_;
-  int level_ = 1;
-};
-
-std::string results_text(const RunResults& results, IterationsText printer) {
-  printer.text = fmt::format("==== Run Results ({} runners) ====\n\n", results.runners.size());
-  size_t width = 0;
-  for (const auto& [name, iterations] : results.runners) width = std::max(width, name.size());
-  for (const auto& [name, iterations] : results.runners) {
-    printer.text += fmt::format("---- {:<{}} ({} iterations) ----\n", name, width, iterations.size());
-    printer.begin(iterations.size());
-    for (size_t i = 0; i < iterations.size(); ++i) printer.add(iterations[i].outputs, i);
-    printer.text += "\n";
-  }
-  return printer.text;
 }
 
 std::string accuracy_text(const AccuracyResults& results, bool all) {
@@ -115,15 +84,60 @@ ResultsOrInputs load_folder(const std::string& path) {
   return concat_iterations({&path, 1});
 }
 
-std::string inputs_text(const InputData& inputs, IterationsText printer) {
-  printer.text = fmt::format("==== Data ({} iterations) ====\n", inputs.size());
-  printer.begin(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) printer.add(inputs[i], i);
-  return printer.text;
+/// Tells `report` what is to be shown: the first iteration of each list, or all. One array is in memory at a time.
+class Teller {
+ public:
+  Teller(DataReport& report, const ArrayTextOptions& options, bool all)
+      : report_(report), options_(options), all_(all) {}
+
+  void tell(const ResultsOrInputs& data) {
+    if (const auto* results = std::get_if<RunResults>(&data))
+      tell_results(*results);
+    else
+      tell_inputs(std::get<InputData>(data));
+    report_.end();
+  }
+
+ private:
+  void tell_results(const RunResults& results) {
+    size_t width = 0;
+    for (const auto& [name, iterations] : results.runners) width = std::max(width, name.size());
+    report_.begin_results(results.runners.size(), width);
+    for (const auto& [name, iterations] : results.runners) {
+      report_.begin_runner(name, iterations.size());
+      for (size_t i = 0; i < iterations.size() && (all_ || i == 0); ++i) tell(iterations[i].outputs, i);
+      report_.end_runner();
+    }
+  }
+  void tell_inputs(const InputData& inputs) {
+    report_.begin_inputs(inputs.size());
+    for (size_t i = 0; i < inputs.size() && (all_ || i == 0); ++i) tell(inputs[i], i);
+  }
+  void tell(const StoredTensorList& arrays, size_t index) {
+    report_.begin_iteration(index);
+    for (const auto& [name, stored] : arrays) report_.add(describe(name, stored.load(), options_));
+    report_.end_iteration();
+  }
+
+  DataReport& report_;
+  const ArrayTextOptions& options_;
+  bool all_;
+};
+
+/// The arrays' statistics and histograms; their values are in the file itself.
+void save_json(const ResultsOrInputs& data, ArrayTextOptions options, bool all, const std::string& path) {
+  log::info("Saving descriptions to {}", path);
+  options.values = false;
+  AtomicFile file(path);
+  JsonWriter json(file);
+  DataJson report(json);
+  Teller(report, options, all).tell(data);
+  file.commit();
 }
 
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
+  const bool all = args.has("-a");
   ArrayTextOptions options;
   options.values = args.has("-s");
   options.histogram = args.has("--histogram");
@@ -132,15 +146,16 @@ int run(CommandContext& context) {
       require_at_least("--line-width", args.integer("--line-width").value_or(options.line_width), -1);
   const std::string path = args.text("path").value();
   if (!is_folder(path) && holds_accuracy_results(path)) {
-    log::info("{}", stripped(accuracy_text(load_accuracy_results(path), args.has("-a"))));
+    log::info("{}", stripped(accuracy_text(load_accuracy_results(path), all)));
+    if (args.has("--json"))
+      log::warning("--json is about arrays; accuracy results are JSON already, and nothing is written.");
     return 0;
   }
   const ResultsOrInputs data = is_folder(path) ? load_folder(path) : load_results_or_inputs(path);
-  const IterationsText printer(options, args.has("-a"));
-  const auto* results = std::get_if<RunResults>(&data);
-  const std::string text =
-      results != nullptr ? results_text(*results, printer) : inputs_text(std::get<InputData>(data), printer);
-  log::info("{}", stripped(text));
+  DataText report(options, all);
+  Teller(report, options, all).tell(data);
+  log::info("{}", stripped(report.text()));
+  if (const auto json = args.text("--json")) save_json(data, options, all, *json);
   return 0;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/options/model.h"
 #include "cli/registries.h"
 #include "graph/import.h"
-#include "inspect/model_diff.h"
+#include "assay/inspect.h"
 #include "run/failure.h"
 
 namespace assay::cli::command_inspect_diff {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "assay/inspect.h"
 #include "base/atomic_file.h"
 #include "base/interrupt_pipe.h"
 #include "base/log.h"
@@ -16,11 +17,7 @@
 #include "cli/registries.h"
 #include "graph/order.h"
 #include "graph/to_text.h"
-#include "inspect/engine_text.h"
 #include "inspect/input_shapes.h"
-#include "inspect/model_stats.h"
-#include "inspect/model_text.h"
-#include "inspect/network_text.h"
 #include "inspect/page_server.h"
 #include "inspect/viewer_page.h"
 #include "passes/pass_list.h"
@@ -94,8 +91,8 @@ void add_options(ArgParser& parser) {
   add_unavailable_inspect_options(parser);
 }
 
-ModelTextOptions read_text_options(const ParsedArgs& args) {
-  ModelTextOptions options;
+DescribeOptions read_text_options(const ParsedArgs& args) {
+  DescribeOptions options;
   const std::string mode = args.text("--mode").value_or("none");
   options.layers = mode != "none";
   options.attrs = mode == "attrs" || mode == "full";
@@ -236,10 +233,10 @@ int show_engine(const ParsedArgs& args, const std::string& path, const Registrie
     show_page(args, [&](const PageSink& sink) { write_engine_page(*engine, path, sink); });
     return 0;
   }
-  const ModelTextOptions text = read_text_options(args);
-  EngineTextOptions options{.layers = text.layers, .attrs = text.attrs};
-  if (const auto file = args.text("--combine-tensor-info")) options.notes = tensor_notes(*file);
-  log::info("==== TensorRT Engine ====\n{}", engine_text(*runtime.load_engine(path), options));
+  const DescribeOptions text = read_text_options(args);
+  std::map<std::string, std::string> notes;
+  if (const auto file = args.text("--combine-tensor-info")) notes = tensor_notes(*file);
+  log::info("==== TensorRT Engine ====\n{}", engine_text(describe(*runtime.load_engine(path), text), notes));
   return 0;
 }
 
@@ -247,9 +244,9 @@ void print_model(const ParsedArgs& args, Model& model) {
   if (shows(args, "text"))
     show_text(args, model);
   else if (args.has("--display-as"))
-    log::info("==== TensorRT Network ====\n{}", network_text(model, read_text_options(args)));
+    log::info("==== TensorRT Network ====\n{}", network_text(describe_network(model, read_text_options(args))));
   else
-    log::info("==== ONNX Model ====\n{}", model_text(model, read_text_options(args)));
+    log::info("==== ONNX Model ====\n{}", model_text(describe(model, read_text_options(args))));
   if (args.has("--list-unbounded-dds")) list_unbounded_dds(model);
 }
 

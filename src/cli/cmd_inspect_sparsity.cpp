@@ -1,10 +1,12 @@
 // assay inspect sparsity: which weights have the 2:4 pattern.
+#include "base/atomic_file.h"
+#include "base/log.h"
 #include "cli/cmd_inspect.h"
 #include "cli/options/logging.h"
 #include "cli/options/model.h"
 #include "cli/options/onnx_model.h"
 #include "cli/registries.h"
-#include "passes/sparsity.h"
+#include "inspect/weight_sparsity.h"
 
 namespace assay::cli::command_inspect_sparsity {
 namespace {
@@ -12,6 +14,9 @@ namespace {
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
   add_onnx_model_option(parser);
+  parser.add_group("Sparsity").options = {
+      {.names = {"--json"}, .help = "Write what was found of each weight to this file, too.", .metavar = "FILE"},
+  };
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
 }
 
@@ -20,7 +25,14 @@ int run(CommandContext& context) {
   const std::string path = read_onnx_model_path(args);
   context.announce();
   const std::shared_ptr<Model> model = load_onnx_model(args, path, context.registries().ops);
-  find_sparse_weights(*model->graph);
+  SparsityLog sparsity_log;
+  const SparsityReport report = check_sparsity(*model->graph, sparsity_log);
+  if (const auto json = args.text("--json")) {
+    log::info("Saving sparsity to {}", *json);
+    AtomicFile file(*json);
+    file.write(sparsity_json(weight_sparsity(report)));
+    file.commit();
+  }
   return 0;
 }
 

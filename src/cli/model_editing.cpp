@@ -3,7 +3,7 @@
 #include "assay/edit.h"
 #include "base/log.h"
 #include "cli/options/onnx_model.h"
-#include "inspect/model_text.h"
+#include "assay/inspect.h"
 #include "run/model_saver.h"
 
 namespace assay::cli {
@@ -21,7 +21,7 @@ int64_t count_nodes(const Model& model) {
 }
 
 void log_model(const std::string& title, const Model& model) {
-  log::info("{}:\n{}\n\n", title, model_text(model));
+  log::info("{}:\n{}\n\n", title, model_text(describe(model)));
 }
 
 void save_edited_model(const ParsedArgs& args, const Model& model) {

@@ -107,15 +107,23 @@ HistogramRange common_range(const Statistics& a, const Statistics& b) {
   return {b.min < a.min ? b.min : a.min, b.max > a.max ? b.max : a.max};
 }
 
-std::string histogram_text(const Numbers& numbers, const HistogramRange& range, std::string* problem) {
-  Histogram h;
+std::optional<Histogram> try_histogram(const Numbers& numbers, const HistogramRange& range,
+                                       std::string* problem) {
   try {
-    h = histogram(numbers, range);
+    return histogram(numbers, range);
   } catch (const Error& e) {
     if (problem != nullptr) *problem = e.message();
-    return "";
+    return std::nullopt;
   }
-  const int64_t most = *std::max_element(h.counts.begin(), h.counts.end());
+}
+
+std::string histogram_text(const Numbers& numbers, const HistogramRange& range, std::string* problem) {
+  const std::optional<Histogram> h = try_histogram(numbers, range, problem);
+  return h ? histogram_text(*h) : "";
+}
+
+std::string histogram_text(const Histogram& h) {
+  const int64_t most = h.counts.empty() ? 0 : *std::max_element(h.counts.begin(), h.counts.end());
   if (most == 0) return "";
 
   std::vector<std::string> edges;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "assay/statistics.h"
 #include "tensor/numbers.h"
 #include "tensor/statistics.h"
 
@@ -19,16 +19,12 @@ struct HistogramRange {
   bool detected = false;
 };
 
-/// NumPy's histogram: bin i holds the numbers in [edges[i], edges[i + 1]), the last bin its upper edge too;
-/// numbers outside the range and NaN are not counted. Both ends equal: the range is 0.5 wider on either side.
-struct Histogram {
-  static constexpr int kBins = 10;
-  std::vector<double> edges;    ///< kBins + 1
-  std::vector<int64_t> counts;  ///< kBins
-};
-
 /// Throws Error (kInvalidArgument) when the range is not finite or too narrow for kBins different edges.
 Histogram histogram(const Numbers& numbers, const HistogramRange& range);
+
+/// The same; nothing where the range is impossible, and why goes to `problem`.
+std::optional<Histogram> try_histogram(const Numbers& numbers, const HistogramRange& range,
+                                       std::string* problem = nullptr);
 
 /// The numbers' own range.
 HistogramRange own_range(const Statistics& statistics);
@@ -36,8 +32,9 @@ HistogramRange own_range(const Statistics& statistics);
 /// counts only if it comes first.
 HistogramRange common_range(const Statistics& a, const Statistics& b);
 
-/// Polygraphy's text: a title, a heading and a line with a bar per bin. Empty when there is nothing to show;
-/// why a range is impossible goes to `problem`.
+/// Polygraphy's text: a title, a heading and a line with a bar per bin. Empty when all bins are.
+std::string histogram_text(const Histogram& histogram);
+/// The same of the numbers' histogram. Empty when there is none; why a range is impossible goes to `problem`.
 std::string histogram_text(const Numbers& numbers, const HistogramRange& range,
                            std::string* problem = nullptr);
 

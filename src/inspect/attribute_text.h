@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "assay/graph.h"
 
@@ -14,9 +15,9 @@ std::string tensor_details(DType dtype, const Shape& shape);
 /// The value of an attribute that holds no graph: 0.10000000149011612, [1, 2], ['a'], text as it is, the name of
 /// an element type (Cast.to = float32), a tensor as `Tensor: [dtype=int64, shape=[2]]`, followed by its elements when `weights` is set. Nothing for the
 /// kinds that Polygraphy skips.
-std::optional<std::string> attribute_text(const Attribute& attribute, bool weights);
+std::optional<std::string> attribute_text(std::string_view name, const Attribute::Data& data, bool weights);
 
-/// Logs a warning, once for each kind, of an attribute that has no such text.
-void warn_of_skipped(const Attribute& attribute);
+/// Logs a warning, once for each kind (INTS, GRAPH, ...), of an attribute that has no such text.
+void warn_of_skipped(std::string_view type);
 
 }  // namespace assay

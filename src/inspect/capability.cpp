@@ -1,18 +1,17 @@
-#include "inspect/capability.h"
+#include "assay/inspect.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "assay/edit.h"
 #include "assay/error.h"
 #include "graph/clone.h"
 #include "graph/function_index.h"
 #include "graph/order.h"
-#include "inspect/table_text.h"
+#include "inspect/range_extractor.h"
+#include "inspect/tactic_use.h"
 #include "ops/check.h"
 #include "ops/infer.h"
 #include "reference/evaluate.h"
@@ -102,22 +101,6 @@ class Finder {
   std::unordered_map<const Function*, std::vector<UnsupportedNode>> known_;
 };
 
-std::string stack_text(const UnsupportedNode& u) {
-  std::string text;
-  for (const std::string& call : u.stack) text += (text.empty() ? "" : " -> ") + call;
-  return text;
-}
-
-size_t max_width(size_t least, const std::vector<std::string>& texts) {
-  for (const std::string& t : texts) least = std::max(least, text_width(t));
-  return least;
-}
-
-/// The title, and a header with dashes below that count its newline.
-std::string table_head(const std::string& header) {
-  return fmt::format("===== Summary =====\n{}\n{}\n", header, std::string(text_width(header) + 1, '-'));
-}
-
 }  // namespace
 
 std::vector<UnsupportedNode> find_unsupported(Model& model) {
@@ -133,69 +116,52 @@ std::vector<NodeRange> partition(const Model& model, const std::vector<Unsupport
   std::vector<NodeRange> ranges;
   for (size_t i = 0; i < is_supported.size(); ++i) {
     if (ranges.empty() || ranges.back().is_supported != is_supported[i])
-      ranges.push_back({.begin = i, .end = i, .is_supported = is_supported[i]});
+      ranges.push_back({.begin = i, .end = i, .is_supported = is_supported[i], .op = model.graph->nodes()[i]->op_type});
     ranges.back().end = i + 1;
   }
   return ranges;
 }
 
-std::string unsupported_nodes_text(const std::vector<UnsupportedNode>& unsupported) {
-  std::vector<std::string> stacks, ops, names, reasons;
-  std::vector<std::vector<size_t>> groups;  // of one stack
-  std::unordered_map<std::string, size_t> places;
-  for (const UnsupportedNode& u : unsupported) {
-    stacks.push_back(stack_text(u));
-    ops.push_back(u.op);
-    names.push_back(u.name);
-    reasons.push_back(u.reason);
-    const auto [it, is_new] = places.try_emplace(stacks.back(), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[it->second].push_back(stacks.size() - 1);
+namespace {
+
+/// How a range runs. The whole is planned with its own outputs.
+RangeCapability plan_range(const std::shared_ptr<Model>& model, const RangeExtractor& ranges, NodeRange range) {
+  RangeCapability result{.nodes = range};
+  const bool is_whole = range.end - range.begin == model->graph->nodes().size();
+  const std::shared_ptr<Model> part = is_whole ? model : ranges.extract(range);
+  std::vector<Shape> shapes;
+  for (const Value* v : part->graph->inputs) {
+    const auto shape = v->type.has_shape() ? known_shape(*v->type.dims) : std::nullopt;
+    if (!shape && v->type.is_tensor()) {
+      result.open_input = v->name();
+      return result;
+    }
+    shapes.push_back(shape.value_or(Shape()));
   }
-  const size_t stack_width = max_width(12, stacks), op_width = max_width(9, ops),
-               name_width = max_width(5, names), reason_width = max_width(0, reasons);
-  const auto row = [&](std::string_view stack, std::string_view op, std::string_view name,
-                       std::string_view reason) {
-    return fmt::format("{} | {} | {} | {}", padded(stack, stack_width), padded(op, op_width),
-                       padded(name, name_width), padded(reason, reason_width));
-  };
-  std::string text = table_head(row("Stack trace", "Operator", "Node", "Reason"));
-  for (const std::vector<size_t>& group : groups)
-    for (const size_t i : group) text += row(stacks[i], ops[i], names[i], reasons[i]) + "\n";
-  return text;
+  try {
+    result.use = tactic_use(*part, plan_tactics(*part, shapes), range.begin);
+  } catch (const Error& e) {
+    result.problem = e.what();
+  }
+  return result;
 }
 
-std::string unsupported_ranges_text(const Model& model, const std::vector<NodeRange>& ranges,
-                                    const std::vector<UnsupportedNode>& unsupported) {
-  struct Row {
-    std::string op, reason;
-    std::vector<std::string> nodes;
-  };
-  std::vector<Row> rows;
-  std::map<std::pair<std::string, std::string>, size_t> places;
-  std::vector<std::string> ops, reasons;
-  auto next = unsupported.begin();  // they are in the order of the nodes
-  for (const NodeRange& range : ranges) {
-    if (range.is_supported) continue;
-    std::vector<std::string> parts;
-    std::unordered_set<std::string> known;
-    for (; next != unsupported.end() && next->index < range.end; ++next) {
-      std::string part = next->stack.empty() ? next->reason : fmt::format("{} [in {}]", next->reason, stack_text(*next));
-      if (known.insert(part).second) parts.push_back(std::move(part));
-    }
-    ops.push_back(model.graph->nodes()[range.begin]->op_type);
-    reasons.push_back(fmt::format("{}", fmt::join(parts, " | ")));
-    const auto [it, is_new] = places.try_emplace({ops.back(), reasons.back()}, rows.size());
-    if (is_new) rows.push_back({ops.back(), reasons.back(), {}});
-    rows[it->second].nodes.push_back(fmt::format("[{}, {}]", range.begin, range.end));
-  }
-  const size_t op_width = max_width(9, ops), reason_width = max_width(0, reasons);
-  std::string text = table_head(fmt::format("{}| {:7} | {} | Nodes", padded("Operator", op_width), "Count",
-                                            padded("Reason", reason_width)));
-  for (const Row& r : rows)
-    text += fmt::format("{}| {:7} | {} | [{}]\n", padded(r.op, op_width), r.nodes.size(),
-                        padded(r.reason, reason_width), fmt::join(r.nodes, ", "));
-  return text;
+}  // namespace
+
+Capability capability(Model& model, const ModelToPlan& to_plan) {
+  Capability result{.unsupported = find_unsupported(model), .ranges = {}};
+  const std::vector<NodeRange> ranges = partition(model, result.unsupported);
+  const std::shared_ptr<Model> planned =
+      to_plan ? to_plan(model) : std::shared_ptr<Model>(std::shared_ptr<void>(), &model);
+  const RangeExtractor extractor(*planned);
+  for (const NodeRange& range : ranges)
+    result.ranges.push_back(range.is_supported ? plan_range(planned, extractor, range)
+                                               : RangeCapability{.nodes = range});
+  return result;
+}
+
+bool Capability::is_planned() const {
+  return std::all_of(ranges.begin(), ranges.end(), [](const RangeCapability& r) { return r.problem.empty(); });
 }
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-#include "inspect/capability.h"
+#include "assay/inspect.h"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(Capability, cuts_the_graph_into_ranges) {
   const std::vector<UnsupportedNode> unsupported = find_unsupported(*model);
   const std::vector<NodeRange> ranges = partition(*model, unsupported);
   ASSERT_EQ(ranges.size(), 4u);
-  EXPECT_EQ(unsupported_ranges_text(*model, ranges, unsupported),
+  EXPECT_EQ(unsupported_ranges_text(ranges, unsupported),
             "===== Summary =====\n"
             "Operator | Count   | Reason                                                                     "
             "         "
@@ -186,7 +186,7 @@ TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
   EXPECT_EQ(nodes[1].tactics, std::vector<std::string>{"dnnl_conv"});
   EXPECT_TRUE(nodes[2].tactics.empty());
   EXPECT_EQ(nodes[3].tactics, std::vector<std::string>{"evaluate"});
-  EXPECT_EQ(tactics_text(model, nodes, 10),
+  EXPECT_EQ(tactics_text(tactic_use(model, nodes, 10)),
             "===== Tactics =====\n"
             "Operator |   Count | Tactic      | Reason                               | Nodes\n"
             "-------------------------------------------------------------------------------\n"
@@ -218,7 +218,7 @@ TEST(Capability, looks_into_bodies) {
   g.outputs = {z};
   ASSERT_TRUE(find_unsupported(model).empty());
   const Shape shapes[] = {{}, {1, 4}};
-  const std::string text = tactics_text(model, plan_tactics(model, shapes));
+  const std::string text = tactics_text(tactic_use(model, plan_tactics(model, shapes)));
   for (const char* line :
        {"Neg      |       1 | pointwise |        | if1::then_branch [[0, 1]]", "if1::then_branch [[1, 2]]",
         "Relu     |       2 | pointwise |        | if1::else_branch [[0, 2]]",

@@ -1,15 +1,15 @@
-#include "inspect/engine_text.h"
-
+// An engine as Polygraphy's `inspect model` prints one.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "engine/objects/state.h"
-#include "graph/metadata_text.h"
+#include "assay/inspect.h"
 #include "inspect/text_block.h"
 
 namespace assay {
 namespace {
+
+using Notes = std::map<std::string, std::string>;
 
 /// An extent that is not known is -1, as TensorRT has it.
 std::string shape_text(const Type& type) {
@@ -33,18 +33,18 @@ std::string range_text(const OptimizationProfile::Range& r) {
   return fmt::format("min={}, opt={}, max={}", Shape(r.min).str(), Shape(r.opt).str(), Shape(r.max).str());
 }
 
-std::string profiles_text(const Engine& engine) {
-  const auto& io = engine.io_tensors();
+std::string profiles_text(const EngineDescription& engine) {
+  const auto& io = engine.tensors;
   size_t width = 0;
   for (const IoTensor& t : io) width = std::max(width, t.name.size());
-  const size_t count = std::max<size_t>(1, engine.profiles().size());
+  const size_t count = std::max<size_t>(1, engine.profiles.size());
   std::string text = fmt::format("---- {} Profile(s) ({} Tensor(s) Each) ----\n", count, io.size());
   for (size_t p = 0; p < count; ++p) {
     text += fmt::format("- Profile: {}\n", p);
     for (size_t i = 0; i < io.size(); ++i) {
       const IoTensor& t = io[i];
       const OptimizationProfile::Range* range =
-          t.is_input && !engine.profiles().empty() ? engine.profiles()[p].find(t.name) : nullptr;
+          t.is_input && !engine.profiles.empty() ? engine.profiles[p].find(t.name) : nullptr;
       std::string shapes = "Shape: " + shape_text(t.type);
       if (range != nullptr)
         shapes = (range->holds_values ? "Values: " : "Shapes: ") + range_text(*range);
@@ -58,63 +58,48 @@ std::string profiles_text(const Engine& engine) {
   return text;
 }
 
-std::string values_text(const engine::Plan& plan, const std::vector<int32_t>& ids,
-                        const std::map<std::string, std::string>& notes) {
+std::string values_text(const std::vector<PlanValueDescription>& values, const Notes& notes) {
   std::string text;
-  for (const int32_t id : ids) {
-    if (id < 0) continue;
-    const engine::PlanValue& v = plan.values[static_cast<size_t>(id)];
-    const std::string shape = v.has_shape ? v.shape.str() : "(?)";
-    const std::string format = v.layout.is_blocked() ? fmt::format("Channels in blocks of {}", v.layout.block)
-                               : v.layout.is_channels_last() ? "Channels last"
-                                                             : "Row major linear";
+  for (const PlanValueDescription& v : values) {
     const auto note = notes.find(v.name);
     text += fmt::format("{}{} [dtype={}, shape={}, Format: {}{}]", text.empty() ? "" : ",\n ", v.name,
-                        dtype_name(v.dtype), shape, format, note == notes.end() ? "" : note->second);
+                        dtype_name(v.dtype), v.shape ? v.shape->str() : "(?)", v.format,
+                        note == notes.end() ? "" : note->second);
   }
   return "{" + text + "}";
 }
 
-std::string layers_text(const engine::Plan& plan, const EngineTextOptions& options) {
-  std::string text;
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const engine::Step& step = plan.steps[i];
-    text += fmt::format("Layer {:<4} | {} [Op: {}]\n", i, engine::step_name(step), step.tactic);
-    text += indented(values_text(plan, step.inputs, options.notes)) + "\n" +
-            indented(" -> " + values_text(plan, step.outputs, options.notes)) + "\n";
-    if (options.attrs) {
-      text += indented("---- Attributes ----") + "\n";
-      std::string attributes = "Origin = ";
-      for (size_t k = 0; k < step.origins.size(); ++k) attributes += (k > 0 ? ", " : "") + step.origins[k];
-      attributes += "\nTactic = " + engine::tactic_text(step);
-      for (const auto& [name, value] : step.parameters.entries())
-        attributes += "\n" + engine::parameter_text(name, value);
-      text += indented(attributes) + "\n";
-    }
-    text += "\n";
+std::string layer_text(const PlanLayerDescription& layer, size_t index, bool attrs, const Notes& notes) {
+  std::string text = fmt::format("Layer {:<4} | {} [Op: {}]\n", index, layer.name, layer.tactic);
+  text += indented(values_text(layer.inputs, notes)) + "\n" +
+          indented(" -> " + values_text(layer.outputs, notes)) + "\n";
+  if (attrs) {
+    std::string attributes =
+        fmt::format("Origin = {}\nTactic = {}", fmt::join(layer.origins, ", "), layer.way);
+    for (const std::string& p : layer.parameters) attributes += "\n" + p;
+    text += indented("---- Attributes ----") + "\n" + indented(attributes) + "\n";
   }
-  return text;
+  return text + "\n";
 }
 
 }  // namespace
 
-std::string engine_text(const Engine& engine, const EngineTextOptions& options) {
+std::string engine_text(const EngineDescription& engine, const Notes& notes) {
   const std::string kind =
-      engine.is_refittable() ? "Refittable Explicit Batch Engine" : "Explicit Batch Engine";
+      engine.is_refittable ? "Refittable Explicit Batch Engine" : "Explicit Batch Engine";
   std::string text =
-      fmt::format("Name: {} | {}\n\n", engine.name().empty() ? "Unnamed Network 0" : engine.name(), kind);
-  const std::vector<IoTensor> inputs = engine.inputs(), outputs = engine.outputs();
+      fmt::format("Name: {} | {}\n\n", engine.name.empty() ? "Unnamed Network 0" : engine.name, kind);
+  std::vector<IoTensor> inputs, outputs;
+  for (const IoTensor& t : engine.tensors) (t.is_input ? inputs : outputs).push_back(t);
   text += fmt::format("---- {} Engine Input(s) ----\n{}\n\n", inputs.size(), metadata(inputs));
   text += fmt::format("---- {} Engine Output(s) ----\n{}\n\n", outputs.size(), metadata(outputs));
-  text += fmt::format("---- Memory ----\nDevice Memory: {} bytes\n\n", engine.device_memory_size());
+  text += fmt::format("---- Memory ----\nDevice Memory: {} bytes\n\n", engine.device_memory);
   text += profiles_text(engine);
-  const auto& plans = engine.state().saved.plans;
-  const engine::Plan* plan = plans.empty() ? nullptr : plans.front().plan.get();
-  text += fmt::format("---- {} Layer(s){} ----\n", plan != nullptr ? plan->steps.size() : 0,
-                      plans.size() > 1 ? " Per Profile" : "");
-  if (engine.lacks_weights())
+  text += fmt::format("---- {} Layer(s){} ----\n", engine.layer_count, engine.plan_count > 1 ? " Per Profile" : "");
+  if (engine.lacks_weights)
     text += "The weights have been left out: layers are chosen when a refit gives them.\n";
-  if (options.layers && plan != nullptr) text += layers_text(*plan, options);
+  for (size_t i = 0; i < engine.layers.size(); ++i)
+    text += layer_text(engine.layers[i], i, engine.shown.attrs, notes);
   return text;
 }
 

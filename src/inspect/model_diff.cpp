@@ -1,4 +1,4 @@
-#include "inspect/model_diff.h"
+#include "assay/inspect.h"
 
 #include <algorithm>
 #include <set>
@@ -33,7 +33,7 @@ std::string text_of(const Value* v) {
 
 std::string text_of(const Attribute& a) {
   constexpr size_t kLongest = 120;
-  std::string text = attribute_text(a, /*weights=*/false).value_or(std::string(a.type_name()));
+  std::string text = attribute_text(a.name, a.data, /*weights=*/false).value_or(std::string(a.type_name()));
   return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
 }
 

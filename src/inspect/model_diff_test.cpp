@@ -1,4 +1,4 @@
-#include "inspect/model_diff.h"
+#include "assay/inspect.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/python_repr.h"
-#include "inspect/model_diff.h"
+#include "assay/inspect.h"
 #include "inspect/text_block.h"
 
 namespace assay {

@@ -1,4 +1,4 @@
-#include "inspect/model_stats.h"
+#include "assay/inspect.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/json_writer.h"
-#include "inspect/model_stats.h"
+#include "assay/inspect.h"
 #include "inspect/table_text.h"
 #include "inspect/text_block.h"
 

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 
 #include "base/log.h"
 #include "base/python_repr.h"
-#include "graph/initializer_data.h"
 #include "graph/metadata_text.h"
 #include "inspect/attribute_text.h"
 #include "inspect/text_block.h"
@@ -17,7 +16,7 @@ namespace {
 
 /// What is known of a value, in brackets; empty for nothing. A tensor of unknown rank counts as a scalar, as
 /// upstream has it.
-std::string details(const Value& v) {
+std::string details(const ValueDescription& v) {
   switch (v.type.kind) {
     case Type::Kind::kUnknown:
       return "";
@@ -33,142 +32,124 @@ std::string details(const Value& v) {
 
 class ModelPrinter {
  public:
-  explicit ModelPrinter(const ModelTextOptions& options) : options_(options) {}
+  explicit ModelPrinter(const DescribeOptions& options) : options_(options) {}
 
-  /// `depth` counts the graphs around it.
-  std::string graph(const Graph& g, int depth);
+  std::string graph(const GraphDescription& g);
 
  private:
-  using Values = std::vector<const Value*>;
+  std::string initializers(const GraphDescription& g);
+  std::string elements(const InitializerDescription& i);
+  std::string node(const NodeDescription& n, size_t index, int depth);
+  std::string attributes(const NodeDescription& n);
+  std::optional<std::string> attribute(const AttributeDescription& a);
+  /// {a [dtype=float32, shape=(1,)],\n b}; constants of the graph of that depth are marked.
+  static std::string braced(const std::vector<DescribedValue>& values, int depth = -1);
 
-  std::string initializers(const Values& constants);
-  std::string elements(const Value& v);
-  std::string node(const Node& n, size_t index, int depth);
-  std::string attributes(const Node& n, int depth);
-  std::optional<std::string> attribute(const Attribute& a, int depth);
-  /// {a [dtype=float32, shape=(1,)],\n b}; constants of `owner` are marked, unless it is null.
-  template <typename List>
-  static std::string braced(const List& values, const Graph* owner = nullptr);
-
-  const ModelTextOptions& options_;
+  const DescribeOptions& options_;
 };
 
-template <typename List>
-std::string ModelPrinter::braced(const List& values, const Graph* owner) {
+std::string ModelPrinter::braced(const std::vector<DescribedValue>& values, int depth) {
   std::string text = "{";
-  for (const Value* v : values) {
+  for (const DescribedValue& v : values) {
     if (text.size() > 1) text += ",\n ";
     if (v == nullptr) continue;
-    if (v->is_constant() && &v->graph() == owner) text += "Initializer | ";
-    text += v->name();
+    if (v->is_constant && v->depth == depth) text += "Initializer | ";
+    text += v->name;
     if (const std::string known = details(*v); !known.empty()) text += " " + known;
   }
   return text + "}";
 }
 
-std::string ModelPrinter::elements(const Value& v) {
-  if (v.tensor().defined()) return array_str(v.tensor().aligned());
-  if (is_weightless(v))
+std::string ModelPrinter::elements(const InitializerDescription& i) {
+  if (i.data == InitializerDescription::Data::kPresent) return array_str(i.elements.aligned());
+  if (i.data == InitializerDescription::Data::kStripped)
     log::once(
         log::Severity::kError,
         "Failed to load weights.\nNote: The data of '{}' and maybe of others were stripped; `assay surgeon "
         "weight-reconstruct` makes random ones.",
-        v.name());
+        i.value->name);
   else
     log::once(
         log::Severity::kError,
         "Failed to load weights.\nNote: The external data of '{}' and maybe of others were left out, as "
         "--ignore-external-data says.",
-        v.name());
+        i.value->name);
   return "<error: failed to load weights>";
 }
 
-std::string ModelPrinter::initializers(const Values& constants) {
-  std::string text = fmt::format("---- {} Initializer(s) ----\n", constants.size());
-  if (options_.weights && !constants.empty()) {
-    for (const Value* v : constants) {
-      const Shape shape = known_shape(v->type.dims.value_or(Dims())).value_or(Shape());
-      text += fmt::format("Initializer | {} [{}] | Values:\n{}\n\n", v->name(),
-                          tensor_details(v->type.dtype, shape), indented(elements(*v)));
+std::string ModelPrinter::initializers(const GraphDescription& g) {
+  std::string text = fmt::format("---- {} Initializer(s) ----\n", g.initializer_count);
+  if (options_.weights && g.initializer_count > 0) {
+    for (const InitializerDescription& i : g.initializers) {
+      const Type& type = i.value->type;
+      const Shape shape = known_shape(type.dims.value_or(Dims())).value_or(Shape());
+      text += fmt::format("Initializer | {} [{}] | Values:\n{}\n\n", i.value->name,
+                          tensor_details(type.dtype, shape), indented(elements(i)));
     }
     return text;
   }
-  if (options_.layers || options_.weights) text += braced(constants) + "\n";
+  if (options_.layers || options_.weights) {
+    std::vector<DescribedValue> values;
+    for (const InitializerDescription& i : g.initializers) values.push_back(i.value);
+    text += braced(values) + "\n";
+  }
   return text + "\n";
 }
 
-std::optional<std::string> ModelPrinter::attribute(const Attribute& a, int depth) {
+std::optional<std::string> ModelPrinter::attribute(const AttributeDescription& a) {
   // Upstream indents a body by two levels for each graph around it, besides what the text around it has.
-  if (const auto* sub = a.get_if<std::shared_ptr<Graph>>())
-    return "\n" + indented(graph(**sub, depth + 1), 2 * (depth + 1));
-  std::optional<std::string> text = attribute_text(a, options_.weights);
-  if (!text) warn_of_skipped(a);
+  if (a.graph != nullptr) return "\n" + indented(graph(*a.graph), 2 * a.graph->depth);
+  std::optional<std::string> text = attribute_text(a.name, a.data, options_.weights);
+  if (!text) warn_of_skipped(a.type);
   return text;
 }
 
-std::string ModelPrinter::attributes(const Node& n, int depth) {
+std::string ModelPrinter::attributes(const NodeDescription& n) {
   std::string text;
-  for (const Attribute& a : n.attributes)
-    if (const std::optional<std::string> value = attribute(a, depth))
+  for (const AttributeDescription& a : n.attributes)
+    if (const std::optional<std::string> value = attribute(a))
       text += indented(fmt::format("{}{}{} = {}", n.name, n.name.empty() ? "" : ".", a.name, *value)) + "\n";
   return text.empty() ? text : indented("---- Attributes ----") + "\n" + text;
 }
 
-std::string ModelPrinter::node(const Node& n, size_t index, int depth) {
+std::string ModelPrinter::node(const NodeDescription& n, size_t index, int depth) {
   std::string text = fmt::format("Node {:<4} | {} [Op: {}]\n", index, n.name, n.op_type);
-  text += indented(braced(n.inputs(), &n.graph()));
-  const bool two_lines = !n.inputs().empty() && !n.outputs().empty();
+  text += indented(braced(n.inputs, depth));
+  const bool two_lines = !n.inputs.empty() && !n.outputs.empty();
   const int level = two_lines ? 1 : 0;
   if (two_lines) text += "\n";
-  const std::string outputs = indented(braced(n.outputs(), &n.graph()), level);
+  const std::string outputs = indented(braced(n.outputs, depth), level);
   text += indented(fmt::format(" -> {}", stripped(outputs)), level) + "\n";
-  if (options_.attrs) text += attributes(n, depth);
+  if (options_.attrs) text += attributes(n);
   return text + "\n";
 }
 
-std::string ModelPrinter::graph(const Graph& g, int depth) {
-  const char* kind = depth > 0 ? "Subgraph" : "Graph";
+std::string ModelPrinter::graph(const GraphDescription& g) {
+  const char* kind = g.depth > 0 ? "Subgraph" : "Graph";
   std::string text;
   if (options_.attrs && !g.doc_string.empty()) text += "---- Docstring ----\n" + g.doc_string + "\n\n";
   text += fmt::format("---- {} {} Input(s) ----\n{}\n\n", g.inputs.size(), kind, braced(g.inputs));
   text += fmt::format("---- {} {} Output(s) ----\n{}\n\n", g.outputs.size(), kind, braced(g.outputs));
-  Values constants;
-  for (const auto& v : g.values())
-    if (v->is_constant()) constants.push_back(v.get());
-  text += initializers(constants);
-  text += fmt::format("---- {} Node(s) ----\n", g.nodes().size());
-  if (options_.layers)
-    for (size_t i = 0; i < g.nodes().size(); ++i) text += node(*g.nodes()[i], i, depth);
+  text += initializers(g);
+  text += fmt::format("---- {} Node(s) ----\n", g.node_count);
+  for (size_t i = 0; i < g.nodes.size(); ++i) text += node(g.nodes[i], i, g.depth);
   return text;
 }
 
 }  // namespace
 
-std::string model_title(const Model& model) {
-  std::string version = "Unknown";
-  std::vector<OpsetImport> others;
-  for (const OpsetImport& o : model.opsets) {
-    if (o.domain.empty() || o.domain == "ai.onnx") {
-      version = std::to_string(o.version);
-      continue;
-    }
-    const auto same = std::find_if(others.begin(), others.end(),
-                                   [&](const OpsetImport& other) { return other.domain == o.domain; });
-    if (same == others.end())
-      others.push_back(o);
-    else
-      same->version = o.version;
-  }
-  std::string text = fmt::format("Name: {} | ONNX Opset: {}", model.graph->name, version);
-  if (others.empty()) return text;
+std::string model_title(const ModelDescription& model) {
+  std::string text = fmt::format("Name: {} | ONNX Opset: {}", model.graph.name,
+                                 model.opset ? std::to_string(*model.opset) : "Unknown");
+  if (model.other_opsets.empty()) return text;
   std::string dict;
-  for (const OpsetImport& o : others)
-    dict += fmt::format("{}{}: {}", dict.empty() ? "" : ", ", python_str_repr(o.domain), o.version);
+  for (const auto& [domain, version] : model.other_opsets)
+    dict += fmt::format("{}{}: {}", dict.empty() ? "" : ", ", python_str_repr(domain), version);
   return text + " | Other Opsets: {" + dict + "}";
 }
 
-std::string model_text(const Model& model, const ModelTextOptions& options) {
-  const std::string text = model_title(model) + "\n\n" + ModelPrinter(options).graph(*model.graph, 0);
+std::string model_text(const ModelDescription& model) {
+  const std::string text = model_title(model) + "\n\n" + ModelPrinter(model.shown).graph(model.graph);
   return std::string(stripped(text));
 }
 

@@ -1,4 +1,4 @@
-#include "inspect/network_text.h"
+#include "assay/inspect.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST(NetworkTextTest, LayersOfOneNodeEach) {
   m.node("Add", {"c", "b"}, {"s"}, {}, "add");
   m.node("Own", {"s"}, {"y"}, {}, "own", "com.example");
   m.output("y", {1});
-  EXPECT_EQ(network_text(*m.model), R"(Name: g | Explicit Batch Network
+  EXPECT_EQ(network_text(describe_network(*m.model)), R"(Name: g | Explicit Batch Network
 
 ---- 1 Network Input(s) ----
 {x [dtype=float32, shape=(-1, 3, 4, 4)]}
@@ -25,7 +25,7 @@ TEST(NetworkTextTest, LayersOfOneNodeEach) {
 {y [dtype=float32, shape=(1,)]}
 
 ---- 4 Layer(s) ----)");
-  const std::string text = network_text(*m.model, {.layers = true, .attrs = true, .weights = true});
+  const std::string text = network_text(describe_network(*m.model, {.layers = true, .attrs = true, .weights = true}));
   EXPECT_NE(text.find(R"(---- 4 Layer(s) ----
 Layer 0    | conv [Op: LayerType.CONVOLUTION]
     {x [dtype=float32, shape=(-1, 3, 4, 4)]}

@@ -9,7 +9,7 @@
 
 #include "assay/graph.h"
 #include "graph/function_index.h"
-#include "inspect/capability.h"
+#include "assay/inspect.h"
 
 namespace assay {
 

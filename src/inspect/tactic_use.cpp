@@ -9,7 +9,6 @@
 
 #include "engine/build/plan_builder.h"
 #include "graph/read.h"
-#include "inspect/table_text.h"
 #include "passes/graph_path.h"
 #include "passes/origins.h"
 
@@ -27,54 +26,19 @@ std::string refusals_text(const engine::Step& step) {
   return text.empty() ? "no other tactic serves this operator" : text;
 }
 
-/// [[begin, end], ...] of ascending numbers, as Python prints lists.
-std::string ranges_text(const std::vector<size_t>& numbers) {
-  std::string text;
-  for (size_t i = 0; i < numbers.size();) {
-    size_t end = i + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
-    text += fmt::format("{}[{}, {}]", text.empty() ? "" : ", ", numbers[i], numbers[end - 1] + 1);
-    i = end;
-  }
-  return "[" + text + "]";
-}
-
-struct Row {
-  std::string op, tactic, reason;
-  std::string body;  ///< the path of the graph that the nodes are in; empty: the main graph
-  std::vector<size_t> nodes;
-};
-
 /// Rows in the order in which their first nodes came.
 class Rows {
  public:
-  void add(Row row, size_t node) {
-    const auto [it, is_new] = places_.try_emplace({row.op, row.tactic, row.reason, row.body}, rows_.size());
+  explicit Rows(std::vector<TacticUse::Row>& rows) : rows_(rows) {}
+  void add(TacticUse::Row row, size_t node) {
+    const auto [it, is_new] = places_.try_emplace({row.op, row.tactics, row.reason, row.body}, rows_.size());
     if (is_new) rows_.push_back(std::move(row));
     rows_[it->second].nodes.push_back(node);
   }
 
-  std::string str() const {
-    size_t op_width = 8, tactic_width = 6, reason_width = 6;
-    for (const Row& r : rows_) {
-      op_width = std::max(op_width, text_width(r.op));
-      tactic_width = std::max(tactic_width, text_width(r.tactic));
-      reason_width = std::max(reason_width, text_width(r.reason));
-    }
-    const std::string header = fmt::format("{} |   Count | {} | {} | Nodes", padded("Operator", op_width),
-                                           padded("Tactic", tactic_width), padded("Reason", reason_width));
-    std::string text =
-        fmt::format("===== Tactics =====\n{}\n{}\n", header, std::string(text_width(header), '-'));
-    for (const Row& r : rows_)
-      text += fmt::format("{} | {:7} | {} | {} | {}{}{}\n", padded(r.op, op_width), r.nodes.size(),
-                          padded(r.tactic, tactic_width), padded(r.reason, reason_width), r.body,
-                          r.body.empty() ? "" : " ", ranges_text(r.nodes));
-    return text;
-  }
-
  private:
-  std::vector<Row> rows_;
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, size_t> places_;
+  std::vector<TacticUse::Row>& rows_;
+  std::map<std::tuple<std::string, std::vector<std::string>, std::string, std::string>, size_t> places_;
 };
 
 /// What the steps of a plan say of a graph's nodes.
@@ -104,16 +68,12 @@ std::vector<NodeTactics> tactics_of(const Graph& g, const engine::Plan& plan) {
   return out;
 }
 
-struct Sums {
-  size_t nodes = 0, evaluated = 0, without = 0;
-};
-
 using Paths = std::unordered_map<const Graph*, std::string>;
 
 /// A line for each node of the graph, and for those in the bodies that it holds. Empty `nodes`: what runs
 /// them is not known yet.
 void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t first_index, const Paths& paths,
-              Rows& rows, Sums& own, Sums& inner) {
+              Rows& rows, TacticUse::Sums& own, TacticUse::Sums& inner) {
   const std::string& path = paths.at(&g);
   for (size_t i = 0; i < g.nodes().size(); ++i) {
     const Node& node = *g.nodes()[i];
@@ -121,12 +81,8 @@ void add_rows(const Graph& g, const std::vector<NodeTactics>& nodes, size_t firs
     const NodeTactics& n = nodes.empty() ? kUnknown : nodes[i];
     ++own.nodes;
     own.evaluated += n.is_evaluated() ? 1 : 0;
-    own.without += n.tactics.empty() ? 1 : 0;
-    rows.add({.op = node.op_type,
-              .tactic = n.tactics.empty() ? "none needed" : fmt::format("{}", fmt::join(n.tactics, ", ")),
-              .reason = n.reason,
-              .body = path,
-              .nodes = {}},
+    own.without_step += n.tactics.empty() ? 1 : 0;
+    rows.add({.op = node.op_type, .tactics = n.tactics, .reason = n.reason, .body = path, .nodes = {}},
              first_index + i);
     const std::vector<const Graph*> bodies = subgraphs_of(node);
     for (size_t b = 0; b < bodies.size(); ++b)
@@ -144,19 +100,14 @@ std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape>
   return tactics_of(*model.graph, *plan);
 }
 
-std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index) {
+TacticUse tactic_use(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index) {
   Paths paths;
   for (const GraphPlace& place : graph_places(model))
     paths[place.graph] = place.has_path ? place.path : fmt::format("in {}", place.holders.back()->label());
-  Rows rows;
-  Sums own, inner;
-  add_rows(*model.graph, nodes, first_index, paths, rows, own, inner);
-  const auto text = [](const Sums& sums) {
-    return fmt::format(
-        "{} of {} node(s) run on fast tactics, {} by plain evaluation, {} need no step (folded, or a view)",
-        sums.nodes - sums.evaluated - sums.without, sums.nodes, sums.evaluated, sums.without);
-  };
-  return rows.str() + text(own) + (inner.nodes > 0 ? "; in bodies " + text(inner) : "");
+  TacticUse use;
+  Rows rows(use.rows);
+  add_rows(*model.graph, nodes, first_index, paths, rows, use.main, use.bodies);
+  return use;
 }
 
 }  // namespace assay

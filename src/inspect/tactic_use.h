@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/graph.h"
+#include "assay/inspect.h"
 
 namespace assay {
 
@@ -25,9 +25,8 @@ struct NodeTactics {
 /// Throws Error when the engine cannot plan the model.
 std::vector<NodeTactics> plan_tactics(const Model& model, std::span<const Shape> input_shapes);
 
-/// A table with a line for each operator, tactic and reason, and a sum below. The bodies of control flow
-/// have lines of their own, with the path of the body (passes/selector.h) in front of the nodes.
-/// `first_index` is the number of the first node in the model that the reader knows.
-std::string tactics_text(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index = 0);
+/// Rows of nodes that run alike. The bodies of control flow have rows of their own, with the path of the body
+/// (passes/selector.h). `first_index` is the number of the first node in the model that the reader knows.
+TacticUse tactic_use(const Model& model, const std::vector<NodeTactics>& nodes, size_t first_index = 0);
 
 }  // namespace assay

@@ -23,7 +23,6 @@ template <typename List>
 bool keep_beginning(const Attribute& a, Attribute& kept) {
   const List* list = a.get_if<List>();
   if (list == nullptr || list->size() <= kMostListed) return false;
-  kept.name = a.name;
   kept.data = List(list->begin(), list->begin() + kMostListed);
   return true;
 }
@@ -36,7 +35,7 @@ std::optional<std::string> brief_attribute_text(const Attribute& a) {
   const bool is_long = keep_beginning<std::vector<float>>(a, kept) ||
                        keep_beginning<std::vector<int64_t>>(a, kept) ||
                        keep_beginning<std::vector<std::string>>(a, kept);
-  return attribute_text(is_long ? kept : a, /*weights=*/false);
+  return attribute_text(a.name, (is_long ? kept : a).data, /*weights=*/false);
 }
 
 class ModelPayload {
@@ -108,7 +107,7 @@ void ModelPayload::attributes(const Node& n) {
     if (a.get_if<std::shared_ptr<Graph>>() != nullptr) continue;
     const std::optional<std::string> text = brief_attribute_text(a);
     if (!text) {
-      warn_of_skipped(a);
+      warn_of_skipped(a.type_name());
       continue;
     }
     json_.begin_object();
@@ -185,7 +184,7 @@ void ModelPayload::write(std::string_view path) {
   json_.begin_object();
   write_viewed_info(
       json_, path,
-      {model_title(model_), "onnx", main.nodes().size(), main.inputs.size(), main.outputs.size()});
+      {model_title(describe(model_)), "onnx", main.nodes().size(), main.inputs.size(), main.outputs.size()});
   json_.key("nodes").begin_object();
   graphs.push_back({main.name.empty() ? "Graph" : main.name, graph(main, "")});
   for (size_t i = 0; i < model_.functions.size(); ++i) {

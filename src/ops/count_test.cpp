@@ -1,4 +1,4 @@
-#include "ops/count.h"
+#include "assay/count.h"
 
 #include <gtest/gtest.h>
 

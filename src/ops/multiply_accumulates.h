@@ -2,7 +2,7 @@
 #pragma once
 
 #include "assay/graph.h"
-#include "ops/count.h"
+#include "assay/count.h"
 
 namespace assay {
 

@@ -1,5 +1,7 @@
 #include "passes/sparsity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -32,6 +34,7 @@ struct Candidate {
 
 class TargetFinder {
  public:
+  explicit TargetFinder(SparsityTargets& targets) : targets_(targets) {}
   void node(const Node& n);
   const std::vector<Candidate>& found() const { return found_; }
 
@@ -39,6 +42,7 @@ class TargetFinder {
   void operand(Value* v, size_t axis, bool is_matrix);
   void add(Value* weight, std::optional<size_t> axis);
 
+  SparsityTargets& targets_;
   std::vector<Candidate> found_;
   std::unordered_map<const Value*, size_t> index_;
 };
@@ -79,8 +83,7 @@ void TargetFinder::operand(Value* v, size_t axis, bool is_matrix) {
     if (producer->op_type == "Transpose") {
       transposes.push_back(producer);
     } else if (!contains(kKeepsAxes, producer->op_type)) {
-      log::warning("({}) produced by {} type: {} is unsupported!", v->name(), producer->name,
-                   producer->op_type);
+      targets_.unreached.push_back({v->name(), producer->name, producer->op_type});
       return;
     }
     v = producer->input(0);
@@ -102,27 +105,26 @@ void TargetFinder::add(Value* weight, std::optional<size_t> axis) {
     found_[it->second].axis = axis;
 }
 
-bool is_prunable(const Candidate& target) {
-  const Value& w = *target.weight;
+using Skipped = SparsityTargets::Skipped;
+
+/// Nothing for one that can be pruned.
+std::optional<Skipped> why_skipped(const Candidate& c) {
+  const Value& w = *c.weight;
   const DType type = w.type.dtype;
-  if (type != DType::kFloat32 && type != DType::kFloat16 && type != DType::kBFloat16) {
-    log::warning("Skipping tensor: {} due to unsupported type: {}", w.name(), dtype_name(type));
-    return false;
-  }
-  if (!w.tensor().defined()) {
-    log::warning("Skipping tensor: {} since its data were not loaded", w.name());
-    return false;
-  }
+  const auto skipped = [&](Skipped::Why why, std::string reason) {
+    return Skipped{.weight = &w, .axis = c.axis, .why = why, .reason = std::move(reason)};
+  };
+  if (type != DType::kFloat32 && type != DType::kFloat16 && type != DType::kBFloat16)
+    return skipped(Skipped::Why::kType, fmt::format("unsupported type: {}", dtype_name(type)));
+  if (!w.tensor().defined()) return skipped(Skipped::Why::kNoData, "its data were not loaded");
   const std::vector<int64_t>& shape = w.tensor().shape().dims();
-  if (!target.axis) {
-    log::verbose("Skipping {} since {} is not the shape of a matrix that is summed over along one axis.",
-                 w.name(), python_list_repr(shape));
-    return false;
-  }
-  if (shape[*target.axis] % 4 == 0) return true;
-  log::verbose("Skipping {} since the length of axis {} ({} in {}) is not a multiple of 4. ", w.name(),
-               *target.axis, shape[*target.axis], python_list_repr(shape));
-  return false;
+  if (!c.axis)
+    return skipped(Skipped::Why::kNoAxis,
+                   fmt::format("{} is not the shape of a matrix that is summed over along one axis",
+                               python_list_repr(shape)));
+  if (shape[*c.axis] % 4 == 0) return std::nullopt;
+  return skipped(Skipped::Why::kNotInFours, fmt::format("the length of axis {} ({} in {}) is not a multiple of 4",
+                                                        *c.axis, shape[*c.axis], python_list_repr(shape)));
 }
 
 /// Whether a number is +0 or -0, by its bits.
@@ -145,22 +147,52 @@ bool groups_are_sparse(const char* data, int64_t outer, int64_t groups, int64_t 
 
 }  // namespace
 
-std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph,
-                                                  const std::function<bool(const Value&)>& is_skipped) {
-  TargetFinder finder;
-  log::verbose("Walking graph to collect weights candidates.");
+SparsityTargets find_sparsity_targets(const Graph& graph,
+                                      const std::function<bool(const Value&)>& is_skipped) {
+  SparsityTargets targets;
+  TargetFinder finder(targets);
   for (const auto& n : graph.nodes()) finder.node(*n);
-  log::verbose("Collected {} weights candidates.", finder.found().size());
-  log::verbose("Skipping tensors that are not eligible for pruning.");
-  std::vector<SparsityTarget> targets;
   for (const Candidate& c : finder.found()) {
     if (is_skipped && is_skipped(*c.weight))
-      log::warning("Skipping tensor: {} since it was marked to skip pruning", c.weight->name());
-    else if (is_prunable(c))
-      targets.push_back({c.weight, *c.axis});
+      targets.skipped.push_back({.weight = c.weight, .axis = c.axis, .why = Skipped::Why::kMarked, .reason = "it was marked to skip pruning"});
+    else if (std::optional<Skipped> skipped = why_skipped(c))
+      targets.skipped.push_back(*std::move(skipped));
+    else
+      targets.eligible.push_back({c.weight, *c.axis});
   }
-  log::info("Found: {} weight tensor(s) eligible for pruning.", targets.size());
   return targets;
+}
+
+void log_sparsity_targets(const SparsityTargets& targets) {
+  log::verbose("Walking graph to collect weights candidates.");
+  for (const SparsityTargets::Unreached& u : targets.unreached)
+    log::warning("({}) produced by {} type: {} is unsupported!", u.factor, u.producer, u.op_type);
+  log::verbose("Collected {} weights candidates.", targets.candidates());
+  log::verbose("Skipping tensors that are not eligible for pruning.");
+  for (const Skipped& s : targets.skipped) {
+    const std::string& name = s.weight->name();
+    if (s.why == Skipped::Why::kType)
+      log::warning("Skipping tensor: {} due to {}", name, s.reason);
+    else if (s.why == Skipped::Why::kMarked || s.why == Skipped::Why::kNoData)
+      log::warning("Skipping tensor: {} since {}", name, s.reason);
+    else
+      log::verbose("Skipping {} since {}.{}", name, s.reason, s.why == Skipped::Why::kNotInFours ? " " : "");
+  }
+  log::info("Found: {} weight tensor(s) eligible for pruning.", targets.eligible.size());
+}
+
+void SparsityLog::on_targets(const SparsityTargets& targets) {
+  log_sparsity_targets(targets);
+  log::start("Checking the sparsity pattern of {} tensors.", targets.eligible.size());
+}
+void SparsityLog::on_checked(const Value& weight, bool is_sparse) {
+  if (is_sparse)
+    log::info("Found sparse tensor: {}", weight.name());
+  else
+    log::warning("Found non-sparse tensor: {}", weight.name());
+}
+void SparsityLog::on_end(const SparsityTargets& targets) {
+  log::finish("Finished checking {} tensors. ", targets.eligible.size());
 }
 
 bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis) {
@@ -173,22 +205,17 @@ bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis) {
                                          : groups_are_sparse<uint16_t>(data, outer, shape[axis] / 4, inner);
 }
 
-std::vector<const Value*> find_sparse_weights(const Graph& graph) {
-  const std::vector<SparsityTarget> targets = find_sparsity_targets(graph);
-  std::vector<const Value*> sparse;
-  log::start("Checking the sparsity pattern of {} tensors.", targets.size());
-  for (const auto& [weight, axis] : targets) {
+SparsityReport check_sparsity(const Graph& graph, SparsityObserver& observer) {
+  SparsityReport report{.targets = find_sparsity_targets(graph), .is_sparse = {}};
+  observer.on_targets(report.targets);
+  for (const auto& [weight, axis] : report.targets.eligible) {
     const UnalignedTensor& data = weight->tensor();
-    if (has_2_4_sparsity(data, axis)) {
-      log::info("Found sparse tensor: {}", weight->name());
-      sparse.push_back(weight);
-    } else {
-      log::warning("Found non-sparse tensor: {}", weight->name());
-    }
+    report.is_sparse.push_back(has_2_4_sparsity(data, axis));
+    observer.on_checked(*weight, report.is_sparse.back());
     if (is_reclaimable(data.data())) drop_resident_pages(data.data(), data.nbytes());
   }
-  log::finish("Finished checking {} tensors. ", targets.size());
-  return sparse;
+  observer.on_end(report.targets);
+  return report;
 }
 
 }  // namespace assay

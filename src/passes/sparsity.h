@@ -1,7 +1,10 @@
 // 2:4 structured sparsity: of every four neighbours along the axis that a product sums over, two are zero.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "assay/graph.h"
@@ -14,23 +17,69 @@ struct SparsityTarget {
   size_t axis;
 };
 
-/// The weights of the main graph for which the pattern can be asked: initializers that reach a Conv (its
-/// weights) or a MatMul or Gemm (either factor) directly or through QuantizeLinear, DequantizeLinear, Cast
-/// and Transpose, of float32, float16 or bfloat16, with an extent along the axis that four divides. Batches
-/// of matrices are left out. Each once, in the order in which they are met; the last use decides the axis.
-///
-/// Logs what it leaves out as Polygraphy does: a warning for an unknown producer, for a type that cannot be
-/// pruned, and for what `is_skipped` holds for.
-std::vector<SparsityTarget> find_sparsity_targets(const Graph& graph,
-                                                  const std::function<bool(const Value&)>& is_skipped = {});
+/// The weights of a graph for which the pattern can be asked, and those for which it cannot.
+struct SparsityTargets {
+  std::vector<SparsityTarget> eligible;
+
+  /// A factor behind an operator that is not looked through.
+  struct Unreached {
+    std::string factor, producer, op_type;
+  };
+  std::vector<Unreached> unreached;
+
+  struct Skipped {
+    enum class Why : uint8_t {
+      kMarked,      ///< the caller left it out
+      kType,        ///< neither float32, float16 nor bfloat16
+      kNoData,      ///< its data were not loaded
+      kNoAxis,      ///< it is no matrix that is summed over along one axis
+      kNotInFours,  ///< four does not divide the extent of that axis
+    };
+    const Value* weight;
+    std::optional<size_t> axis;
+    Why why;
+    std::string reason;  ///< such as `unsupported type: int8`
+  };
+  std::vector<Skipped> skipped;
+
+  size_t candidates() const { return eligible.size() + skipped.size(); }
+};
+
+/// The weights of the main graph: initializers that reach a Conv (its weights) or a MatMul or Gemm (either
+/// factor) directly or through QuantizeLinear, DequantizeLinear, Cast and Transpose. Batches of matrices are
+/// left out. Each once, in the order in which they are met; the last use decides the axis. `is_skipped` marks
+/// those that are to be left out.
+SparsityTargets find_sparsity_targets(const Graph& graph,
+                                      const std::function<bool(const Value&)>& is_skipped = {});
 
 /// Whether at least two of every four neighbours along the axis are zero. The tensor is of one of those types
 /// and its extent along the axis a multiple of four. Stops reading at the first group that breaks the
 /// pattern.
 bool has_2_4_sparsity(const UnalignedTensor& tensor, size_t axis);
 
-/// The targets of the graph that have the pattern. Logs each as sparse or not, in Polygraphy's words, and
-/// gives the pages of mapped weights back as soon as they were looked at.
-std::vector<const Value*> find_sparse_weights(const Graph& graph);
+/// Sees what is found while it is looked for.
+class SparsityObserver {
+ public:
+  virtual ~SparsityObserver() = default;
+  virtual void on_targets(const SparsityTargets&) {}
+  virtual void on_checked(const Value& /*weight*/, bool /*is_sparse*/) {}
+  virtual void on_end(const SparsityTargets&) {}
+};
+/// Logs in Polygraphy's words.
+class SparsityLog : public SparsityObserver {
+ public:
+  void on_targets(const SparsityTargets& targets) override;
+  void on_checked(const Value& weight, bool is_sparse) override;
+  void on_end(const SparsityTargets& targets) override;
+};
+/// Logs the targets alone.
+void log_sparsity_targets(const SparsityTargets& targets);
+
+struct SparsityReport {
+  SparsityTargets targets;
+  std::vector<bool> is_sparse;  ///< of each that is eligible
+};
+/// Gives the pages of mapped weights back as soon as they were looked at.
+SparsityReport check_sparsity(const Graph& graph, SparsityObserver& observer);
 
 }  // namespace assay

@@ -32,7 +32,9 @@ class SparsityTest : public testing::Test {
   }
   std::vector<std::pair<std::string, size_t>> targets() {
     std::vector<std::pair<std::string, size_t>> list;
-    for (const SparsityTarget& t : find_sparsity_targets(g)) list.emplace_back(t.weight->name(), t.axis);
+    const SparsityTargets found = find_sparsity_targets(g);
+    log_sparsity_targets(found);
+    for (const SparsityTarget& t : found.eligible) list.emplace_back(t.weight->name(), t.axis);
     return list;
   }
   using List = std::vector<std::pair<std::string, size_t>>;

@@ -66,7 +66,10 @@ int64_t reconstruct_weights(Model& model, uint64_t seed) {
       ++filled;
     }
   log::info("Calling Sparsity Pruner to prune selected weights");
-  prune_weights(find_sparsity_targets(*model.graph, [&](const Value& v) { return !sparse.contains(&v); }));
+  const SparsityTargets targets =
+      find_sparsity_targets(*model.graph, [&](const Value& v) { return !sparse.contains(&v); });
+  log_sparsity_targets(targets);
+  prune_weights(targets.eligible);
   log::finish("Finished reconstructing {} weights", filled);
   return filled;
 }

@@ -122,8 +122,11 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
       "The model is expected to be constant folded to successfully capture all weights eligible for "
       "stripping");
   log::info("Querying Sparse Initializers in the model");
-  const std::vector<const Value*> found_sparse = find_sparse_weights(*model.graph);
-  const WeightSet sparse(found_sparse.begin(), found_sparse.end());
+  SparsityLog sparsity_log;
+  const SparsityReport sparsity = check_sparsity(*model.graph, sparsity_log);
+  WeightSet sparse;
+  for (size_t i = 0; i < sparsity.is_sparse.size(); ++i)
+    if (sparsity.is_sparse[i]) sparse.insert(sparsity.targets.eligible[i].weight);
   WeightSet kept;
   std::vector<std::string> unknown;
   for (const std::string& spec : excluded) {

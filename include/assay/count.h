@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "assay/api.h"
 #include "assay/type.h"
 
-namespace assay {
+namespace ASSAY_API assay {
 
 /// A sum of products of symbols with whole coefficients, such as 12*batch*seq + 64, that may have parts of
 /// which nothing is known. Everything it counts is at least 0; what exceeds 63 bits is not known.

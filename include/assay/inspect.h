@@ -1,0 +1,372 @@
+// What models, engines and tensors hold, as plain data: what `assay inspect` shows. Each description has its text, as the program prints it.
+//
+//   const std::shared_ptr<Model> model = load_model("model.onnx");
+//   const ModelStats stats = model_stats(*model);
+//   for (const NodeDescription& n : describe(*model, {.layers = true}).graph.nodes) ...
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/api.h"
+#include "assay/count.h"
+#include "assay/graph.h"
+#include "assay/optimization_profile.h"
+#include "assay/runtime.h"
+#include "assay/statistics.h"
+#include "assay/tensor.h"
+#include "assay/type.h"
+
+namespace ASSAY_API assay {
+
+// ---- models ----
+
+/// What a description holds beside names, inputs, outputs and counts.
+struct DescribeOptions {
+  bool layers = false;   ///< nodes and initializers
+  bool attrs = false;    ///< with `layers`: attributes of nodes; doc strings of graphs
+  bool weights = false;  ///< the elements of initializers; views of them, so nothing is read
+};
+
+struct ValueDescription {
+  std::string name;
+  Type type;
+  bool is_constant = false;
+  int depth = 0;  ///< graphs around the one that it belongs to
+};
+/// One for each value, however often it is used; null: an optional operand that is left out.
+using DescribedValue = std::shared_ptr<const ValueDescription>;
+
+struct GraphDescription;
+
+struct AttributeDescription {
+  std::string name;
+  std::string type;                                ///< FLOAT, INTS, GRAPH, ...
+  Attribute::Data data = {};                       ///< nothing for a graph
+  std::shared_ptr<const GraphDescription> graph = {};  ///< of an attribute that is one
+};
+
+struct NodeDescription {
+  std::string name, op_type, domain;
+  std::vector<DescribedValue> inputs, outputs;
+  std::vector<AttributeDescription> attributes = {};
+};
+
+struct InitializerDescription {
+  enum class Data : uint8_t {
+    kPresent,
+    kStripped,  ///< by `surgeon weight-strip`
+    kLeftOut,   ///< external data that were not loaded
+  };
+  DescribedValue value;
+  Data data = Data::kPresent;
+  UnalignedTensor elements = {};  ///< with `weights`, where they are present
+};
+
+struct GraphDescription {
+  std::string name, doc_string;
+  int depth = 0;  ///< graphs around it
+  std::vector<DescribedValue> inputs, outputs;
+  size_t initializer_count = 0, node_count = 0;
+  std::vector<InitializerDescription> initializers = {};  ///< with `layers` or `weights`
+  std::vector<NodeDescription> nodes = {};                ///< with `layers`
+};
+
+struct ModelDescription {
+  std::optional<int64_t> opset = {};  ///< of ai.onnx
+  std::vector<std::pair<std::string, int64_t>> other_opsets = {};  ///< by domain
+  GraphDescription graph = {};
+  DescribeOptions shown = {};
+};
+
+/// Bodies are described with the attributes that hold them.
+ModelDescription describe(const Model& model, const DescribeOptions& options = {});
+/// In Polygraphy's layout. Elements are read as they are shown. Logs a warning for each kind of attribute that has no
+/// text, and an error where initializers lack their data.
+std::string model_text(const ModelDescription& model);
+
+// ---- models as networks of TensorRT's layers ----
+
+struct LayerDescription {
+  std::string name;
+  std::string type;  ///< TensorRT's name of it: CONVOLUTION
+  std::vector<DescribedValue> inputs, outputs;
+  std::vector<AttributeDescription> attributes = {};
+  UnalignedTensor weights = {};  ///< of a CONSTANT
+};
+
+struct NetworkDescription {
+  std::string name;
+  std::vector<DescribedValue> inputs, outputs;
+  size_t layer_count = 0;
+  std::vector<LayerDescription> layers = {};  ///< with `layers`
+  DescribeOptions shown = {};
+};
+
+/// One layer for each node, and one for each constant that is not a weight of its layer.
+NetworkDescription describe_network(const Model& model, const DescribeOptions& options = {});
+std::string network_text(const NetworkDescription& network);
+
+// ---- engines ----
+
+struct PlanValueDescription {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  std::optional<Shape> shape;  ///< nothing: it is known in a run
+  std::string format;          ///< how it lies in memory
+};
+
+struct PlanLayerDescription {
+  std::string name, tactic;
+  std::vector<PlanValueDescription> inputs, outputs;
+  std::vector<std::string> origins;  ///< names of the ONNX nodes that it stands for
+  std::string way;                   ///< the tactic with the way that was chosen
+  std::vector<std::string> parameters;
+};
+
+struct EngineDescription {
+  std::string name;
+  bool is_refittable = false, lacks_weights = false;
+  std::vector<IoTensor> tensors = {};  ///< inputs and outputs
+  size_t device_memory = 0;            ///< bytes that a context needs
+  std::vector<OptimizationProfile> profiles = {};
+  size_t plan_count = 0, layer_count = 0;         ///< layers of the first profile's plan
+  std::vector<PlanLayerDescription> layers = {};  ///< with `layers`: of the first profile's plan
+  DescribeOptions shown = {};
+};
+
+EngineDescription describe(const Engine& engine, const DescribeOptions& options = {});
+/// `notes`: by the name of a tensor, what is appended to the description of its format.
+std::string engine_text(const EngineDescription& engine, const std::map<std::string, std::string>& notes = {});
+
+// ---- what a model costs ----
+
+/// One node, of whatever depth.
+struct LayerStats {
+  std::string name;        ///< the node's name, or its first output's; behind `node/attribute/` in a subgraph
+  std::string op_type;     ///< with its domain, as com.example::Op, unless that is ai.onnx
+  std::string output;      ///< type of the first output: float32[1, 64, h, w]
+  int64_t parameters = 0;  ///< elements of the weights that no earlier layer uses
+  Count macs;              ///< for one run of the graph that holds the node
+  Count output_bytes;      ///< the same
+  Count times = 1;  ///< how often that graph runs: the product of the trip counts of the loops around it
+  bool is_counted = true;  ///< false in the branch of an If that costs less than another
+};
+
+/// The layers of one operator together, all their runs counted.
+struct OperatorStats {
+  std::string op_type;
+  int64_t nodes = 0;  ///< those in branches that are not counted included
+  int64_t parameters = 0;
+  Count macs;
+  Count output_bytes;
+};
+
+struct ModelStats {
+  std::string name;
+  int64_t nodes = 0;  ///< in subgraphs too
+  /// Elements of the floating-point constants, and of the integers that are weights of quantized operators.
+  int64_t parameters = 0;
+  int64_t constant_bytes = 0;  ///< of every constant
+  Count macs;
+  Count activation_bytes;  ///< everything that is computed, and the inputs
+  /// The most that is alive at once when nodes run in order, nothing is computed in place and a value goes
+  /// after its last use; inputs and outputs included, constants not.
+  Count peak_bytes;
+  bool peak_is_bound = false;      ///< which moment is the worst depends on symbols: peak_bytes covers each
+  std::vector<LayerStats> layers;  ///< in the order of execution, subgraphs after their node
+  std::vector<OperatorStats> operators;  ///< in the order of the first use
+  std::vector<std::string> notes;  ///< what the counts rest on: branches, trip counts, unknown operators
+};
+
+/// Counts. Calls of local functions should be inlined and types inferred before; where they are not known,
+/// the counts have unknown parts. Only the structure is looked at, and single elements such as a trip count.
+/// Throws Error when subgraphs nest deeper than kMaxGraphDepth.
+ModelStats model_stats(const Model& model);
+
+/// The totals, the notes, a table of operators and, with `layers`, one of layers. Texts that symbols make long
+/// stand below the tables, under numbers.
+std::string stats_text(const ModelStats& stats, bool layers);
+
+/// The same as JSON: counts are numbers, or texts where they depend on symbols.
+std::string stats_json(const ModelStats& stats);
+
+// ---- what differs between two models ----
+
+struct ModelDifference {
+  enum class Kind : uint8_t {
+    kMetadata,     ///< versions, producer, names and doc strings of model and graph, metadata_props
+    kOpset,        ///< an imported domain
+    kInput,        ///< a graph input: its presence, name or type
+    kOutput,       ///< a graph output: its presence, name, type or what computes it
+    kNode,         ///< a node, or its operator
+    kAttribute,    ///< an attribute of a node that both have
+    kConnection,   ///< which value a node that both have takes
+    kInitializer,  ///< a constant: its type, shape or elements
+    kFunction,     ///< a local function
+  };
+  enum class Change : uint8_t { kRemoved, kAdded, kChanged };
+
+  Kind kind;
+  Change change;
+  std::string what;           ///< such as `attribute 'axis' of node 'softmax' (Softmax)`
+  std::string before, after;  ///< empty where there is nothing to say
+  /// Of elements that differ: the largest absolute difference; infinity when a NaN or infinity stands against
+  /// a number.
+  std::optional<double> max_difference;
+};
+
+std::string_view name_of(ModelDifference::Kind kind);      ///< metadata, opset, ...
+std::string_view name_of(ModelDifference::Change change);  ///< removed, added, changed
+
+struct DiffOptions {
+  /// Kinds that are left out.
+  std::vector<ModelDifference::Kind> ignore;
+};
+
+struct ModelDiff {
+  std::vector<ModelDifference> differences;
+  int64_t nodes_a = 0, nodes_b = 0;  ///< subgraphs included
+  int64_t matched = 0;               ///< nodes that both have
+  int64_t renamed_nodes = 0;         ///< of these, under another name
+  int64_t renamed_values = 0;
+
+  bool is_same() const { return differences.empty(); }
+};
+
+/// Finds the nodes that both models have by what they compute (operators, attributes and weights up to the
+/// inputs and down to the outputs), then by their neighbours and last by their names, and compares them with
+/// all that belongs to them. Names of nodes and inner values, the order of nodes, declared types of inner
+/// values and the number of copies of a constant make no difference. Of weights only samples are read to find
+/// the nodes; each pair of constants is compared once, and memory is given back after that. Throws Error when
+/// subgraphs nest deeper than kMaxGraphDepth.
+ModelDiff diff_models(const Model& a, const Model& b, const DiffOptions& options = {});
+
+/// Counts and a line per difference.
+std::string diff_text(const ModelDiff& diff);
+std::string diff_json(const ModelDiff& diff);
+
+// ---- what the engine can run ----
+
+/// A node that cannot run.
+struct UnsupportedNode {
+  /// Calls of local functions that lead to it, outermost first: `call (Function)`.
+  std::vector<std::string> stack;
+  size_t index = 0;  ///< of the node of the main graph that it is, or that holds or calls it
+  std::string op, name;
+  std::string reason;
+};
+
+/// Every node that cannot run, in the order of the main graph: its operator, domain or version is unknown, it
+/// breaks a rule of its operator, or its types do not fit. Bodies of control flow and local functions are
+/// looked into. Infers the types of the model's values as far as they can be known.
+std::vector<UnsupportedNode> find_unsupported(Model& model);
+
+/// Neighbours in the order of the main graph: nodes [begin, end).
+struct NodeRange {
+  size_t begin = 0, end = 0;
+  bool is_supported = true;
+  std::string op = {};  ///< operator of the first
+};
+/// The whole graph cut into the longest ranges of nodes that can run and of nodes that cannot.
+std::vector<NodeRange> partition(const Model& model, const std::vector<UnsupportedNode>& unsupported);
+
+/// How the engine runs nodes.
+struct TacticUse {
+  /// Nodes of one operator that run alike, in the order in which the first of each came.
+  struct Row {
+    std::string op;
+    std::vector<std::string> tactics;  ///< of the engine's steps for them; empty: folded, or a view
+    std::string reason;                ///< why plain evaluation was taken; empty when it was not
+    std::string body;                  ///< the path of the graph that they are in; empty: the main graph
+    std::vector<size_t> nodes;         ///< by number in that graph
+  };
+  struct Sums {
+    size_t nodes = 0, evaluated = 0, without_step = 0;
+  };
+  std::vector<Row> rows;
+  Sums main, bodies;
+};
+
+/// A range, and how it runs.
+struct RangeCapability {
+  NodeRange nodes;
+  std::optional<TacticUse> use = {};  ///< of a supported one that could be planned
+  std::string open_input = {};        ///< why it could not: a tensor that comes in has no known shape
+  std::string problem = {};           ///< why it could not: what the engine says
+};
+
+struct Capability {
+  std::vector<UnsupportedNode> unsupported;
+  std::vector<RangeCapability> ranges;
+  bool is_planned() const;  ///< no range has a problem
+};
+
+/// Makes of a model whose types are inferred the one to plan, with known shapes of its inputs.
+using ModelToPlan = std::function<std::shared_ptr<Model>(const Model&)>;
+
+/// Which nodes can run, and how those run; without `to_plan` for the shapes that the model declares. Infers the types
+/// of `model` as find_unsupported() does.
+Capability capability(Model& model, const ModelToPlan& to_plan = {});
+
+/// A table with a line for each row, and the sums below.
+std::string tactics_text(const TacticUse& use);
+/// Upstream's table of nodes, ended by a newline: Stack trace | Operator | Node | Reason.
+std::string unsupported_nodes_text(const std::vector<UnsupportedNode>& unsupported);
+/// Upstream's table of ranges, ended by a newline: Operator | Count | Reason | Nodes. The operator is that of
+/// a range's first node; the reasons are those of all its nodes.
+std::string unsupported_ranges_text(std::span<const NodeRange> ranges, const std::vector<UnsupportedNode>& unsupported);
+std::string capability_json(const Capability& capability);
+
+// ---- 2:4 sparsity ----
+
+/// A constant that Conv, MatMul or Gemm use as a factor.
+struct WeightSparsity {
+  enum class State : uint8_t {
+    kSparse,   ///< of every four neighbours along the summed axis two are zero
+    kDense,
+    kSkipped,  ///< the question does not arise: `reason`
+  };
+  std::string weight;
+  State state = State::kDense;
+  std::optional<size_t> axis = {};  ///< that is summed over
+  std::string reason = {};
+};
+
+/// Each weight of the main graph once.
+std::vector<WeightSparsity> weight_sparsity(const Graph& graph);
+std::string sparsity_json(const std::vector<WeightSparsity>& weights);
+
+// ---- tensors ----
+
+struct ArrayDescription {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  Shape shape;
+  std::optional<Statistics> statistics = {};  ///< nothing for strings and complex numbers
+  std::optional<Histogram> histogram = {};    ///< where it was asked for and there is one
+  Tensor elements = {};                       ///< where they were asked for
+};
+
+/// What an array's description holds beside type, shape and statistics, and how its text looks.
+struct ArrayTextOptions {
+  bool values = false;
+  bool histogram = false;
+  int64_t edge_items = 3;   ///< values shown at either end of an axis of a long array; -1: all
+  int64_t line_width = 75;  ///< columns of the values; -1: lines break only at the ends of axes
+};
+
+ArrayDescription describe(std::string name, const Tensor& tensor, const ArrayTextOptions& options = {});
+/// The lines about one array, each after a line end: `NAME [dtype=.., shape=..] | Stats: ...` one level less
+/// indented than what follows, the histogram, the values. `level` (from 1) is the indentation of those.
+std::string array_text(const ArrayDescription& array, const ArrayTextOptions& options, int level);
+
+}  // namespace assay

@@ -1,0 +1,57 @@
+// An engine as plain data.
+#include <fmt/format.h>
+
+#include "assay/inspect.h"
+#include "engine/objects/state.h"
+
+namespace assay {
+namespace {
+
+std::vector<PlanValueDescription> describe_values(const engine::Plan& plan, const std::vector<int32_t>& ids) {
+  std::vector<PlanValueDescription> list;
+  for (const int32_t id : ids) {
+    if (id < 0) continue;
+    const engine::PlanValue& v = plan.values[static_cast<size_t>(id)];
+    list.push_back({.name = v.name,
+                    .dtype = v.dtype,
+                    .shape = v.has_shape ? std::optional(v.shape) : std::nullopt,
+                    .format = v.layout.is_blocked() ? fmt::format("Channels in blocks of {}", v.layout.block)
+                              : v.layout.is_channels_last() ? "Channels last"
+                                                            : "Row major linear"});
+  }
+  return list;
+}
+
+PlanLayerDescription describe_step(const engine::Plan& plan, const engine::Step& step) {
+  PlanLayerDescription layer{.name = engine::step_name(step),
+                             .tactic = std::string(step.tactic),
+                             .inputs = describe_values(plan, step.inputs),
+                             .outputs = describe_values(plan, step.outputs),
+                             .origins = {step.origins.begin(), step.origins.end()},
+                             .way = engine::tactic_text(step),
+                             .parameters = {}};
+  for (const auto& [name, value] : step.parameters.entries())
+    layer.parameters.push_back(engine::parameter_text(name, value));
+  return layer;
+}
+
+}  // namespace
+
+EngineDescription describe(const Engine& engine, const DescribeOptions& options) {
+  const auto& plans = engine.state().saved.plans;
+  const engine::Plan* plan = plans.empty() ? nullptr : plans.front().plan.get();
+  EngineDescription d{.name = engine.name(),
+                      .is_refittable = engine.is_refittable(),
+                      .lacks_weights = engine.lacks_weights(),
+                      .tensors = engine.io_tensors(),
+                      .device_memory = engine.device_memory_size(),
+                      .profiles = engine.profiles(),
+                      .plan_count = plans.size(),
+                      .layer_count = plan != nullptr ? plan->steps.size() : 0,
+                      .shown = options};
+  if (options.layers && plan != nullptr)
+    for (const engine::Step& step : plan->steps) d.layers.push_back(describe_step(*plan, step));
+  return d;
+}
+
+}  // namespace assay

@@ -1,0 +1,14 @@
+// What a search for 2:4 sparsity found, as plain data.
+#pragma once
+
+#include <vector>
+
+#include "assay/inspect.h"
+#include "passes/sparsity.h"
+
+namespace assay {
+
+/// Those that were checked, then those that were skipped.
+std::vector<WeightSparsity> weight_sparsity(const SparsityReport& report);
+
+}  // namespace assay
