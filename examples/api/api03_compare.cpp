@@ -31,7 +31,8 @@ int main() {
       for (const auto& [name, value] : o.metrics) std::printf("  %s %s %s = %g\n", o.function.c_str(), o.output.c_str(), name.c_str(), value);
   }
   // Who of them is right?
-  for (const Comparator::Verdict& v : Comparator::arbitrate(load(), results, data_source(data)))
-    std::printf("%s %s: %s\n", v.runner.c_str(), v.output.c_str(), v.verdict.c_str());
+  for (const Arbitration& iteration : Comparator::arbitrate(load(), results, data_source(data)))
+    for (const ArbiterVerdict& v : iteration.outputs)
+      std::printf("%s %s: %s\n", v.runner.c_str(), v.output.c_str(), std::string(verdict_name(v.verdict)).c_str());
   return accuracy ? 0 : 1;
 }

@@ -150,6 +150,8 @@ void Library::find_functions(void* handle) {
                      ".0");
   ASSAY_OPENVINO_FUNCTIONS(ASSAY_OPENVINO_FIND)
 #undef ASSAY_OPENVINO_FIND
+  ov_core_read_model_from_memory_buffer =
+      reinterpret_cast<ReadModelFromMemory>(::dlsym(handle, "ov_core_read_model_from_memory_buffer"));
 }
 
 void Library::read_version() {

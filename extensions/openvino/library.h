@@ -20,6 +20,7 @@ class Library {
 #define ASSAY_OPENVINO_POINTER(result, name, parameters) result(*name) parameters = nullptr;
   ASSAY_OPENVINO_FUNCTIONS(ASSAY_OPENVINO_POINTER)
 #undef ASSAY_OPENVINO_POINTER
+  ReadModelFromMemory ov_core_read_model_from_memory_buffer = nullptr;  ///< null: it is too old for it
 
   const std::string& path() const { return path_; }
   const std::string& version() const { return version_; }

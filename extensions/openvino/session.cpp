@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace ov {
@@ -79,16 +80,36 @@ class Session : public ext::Session {
 
  private:
   std::shared_ptr<Model> read(const std::string& path) {
-    std::string file = path;
-    // A model that was changed, or that is text, has no file that OpenVINO can read. The interface of modules
-    // does not hand out a model's bytes.
-    if (fs::path(path).extension() != ".onnx") {
-      folder_ = std::make_unique<TemporaryFolder>();
-      file = (folder_->path() / "model.onnx").string();
-      model_.save(file);
-    }
+    // A model that was changed, or that is text, has no file that OpenVINO can read.
+    if (fs::path(path).extension() == ".onnx") return read_file(path);
+    if (std::shared_ptr<Model> model = read_memory()) return model;
+    folder_ = std::make_unique<TemporaryFolder>();
+    const std::string file = (folder_->path() / "model.onnx").string();
+    model_.save(file);
+    return read_file(file);
+  }
+
+  std::shared_ptr<Model> read_file(const std::string& path) {
     Model* model = nullptr;
-    library_->check(library_->ov_core_read_model(library_->core(), file.c_str(), nullptr, &model),
+    library_->check(library_->ov_core_read_model(library_->core(), path.c_str(), nullptr, &model),
+                    "the model cannot be read");
+    return owned(model, library_->ov_model_free);
+  }
+
+  /// Null where the library cannot, or the model is too large for a message.
+  std::shared_ptr<Model> read_memory() {
+    if (library_->ov_core_read_model_from_memory_buffer == nullptr) return nullptr;
+    std::optional<ext::Bytes> bytes;
+    try {
+      bytes = model_.serialize();
+    } catch (const ext::Error& e) {
+      ext::log(ext::Severity::kVerbose, std::string("OpenVINO gets the model in a file: ") + e.what());
+      return nullptr;
+    }
+    const std::string_view view = bytes->view();
+    Model* model = nullptr;
+    library_->check(library_->ov_core_read_model_from_memory_buffer(library_->core(), view.data(), view.size(),
+                                                                    nullptr, &model),
                     "the model cannot be read");
     return owned(model, library_->ov_model_free);
   }

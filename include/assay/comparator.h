@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "assay/api.h"
+#include "assay/arbiter.h"
 #include "assay/backend.h"
 #include "assay/runners.h"
 #include "assay/tensor.h"
@@ -234,14 +235,9 @@ class Comparator {
   /// Names of outputs with NaN or infinity, RUNNER/ITERATION/OUTPUT each.
   static std::vector<std::string> validate(const RunResults& results, bool check_inf = true, bool check_nan = true);
 
-  /// Who is wrong, against the float64 reference: the verdict of `assay run --ref`, a line per output and runner. `data`
-  /// must be what the results were made with.
-  struct Verdict {
-    std::string runner, output;
-    std::string verdict;  ///< agrees, rounding only, unclear, WRONG, ...: as in the JSON of --save-verdict
-    std::string made_by;  ///< the node that makes the error, where that is known
-  };
-  static std::vector<Verdict> arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results, const DataSource& data);
+  /// Who is wrong, against the float64 reference: the verdict of `assay run --ref`, one for each iteration. `data` must be
+  /// what the results were made with.
+  static std::vector<Arbitration> arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results, const DataSource& data);
 };
 
 }  // namespace poly

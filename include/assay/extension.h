@@ -375,14 +375,39 @@ inline std::optional<Graph> Node::graph(const char* name) const {
 }
 
 /// A model: its own, or one that the host lends to a callback.
+/// Bytes of the host's, which go with their last copy.
+class Bytes {
+ public:
+  Bytes() : raw_(check(host().new_bytes()), [](AssayBytes* r) { host().release_bytes(r); }) {}
+  /// Valid until they are written to.
+  std::string_view view() const {
+    uint64_t size = 0;
+    const void* data = host().bytes_data(raw_.get(), &size);
+    return {static_cast<const char*>(data), static_cast<size_t>(size)};
+  }
+  AssayBytes* raw() const { return raw_.get(); }
+
+ private:
+  std::shared_ptr<AssayBytes> raw_;
+};
+
 class Model {
  public:
   /// Lent.
   explicit Model(const AssayModel* lent) : raw_(const_cast<AssayModel*>(lent)) {}
   static Model load(const std::string& path) { return own(host().load_model(path.c_str())); }
+  /// Of ONNX's message in memory, which is copied.
+  static Model parse(std::string_view bytes) { return own(host().parse_model(bytes.data(), bytes.size())); }
   Model copy() const { return own(host().copy_model(raw_)); }
 
   void save(const std::string& path) const { check(host().save_model(raw_, path.c_str())); }
+  /// The model as it is now as ONNX's message, weights of external files inside. Throws Error beyond 2 GB, where no
+  /// reader of the message goes; save() writes external data then.
+  Bytes serialize() const {
+    Bytes bytes;
+    check(host().serialize_model(raw_, bytes.raw()));
+    return bytes;
+  }
   int64_t opset(const char* domain = "") const { return host().opset(raw_, domain); }
   void set_opset(const char* domain, int64_t version) { check(host().set_opset(raw_, domain, version)); }
   Graph graph() const { return Graph(check(host().main_graph(raw_))); }

@@ -1,7 +1,7 @@
 /* The C interface between assay and its extension modules: shared libraries that add runners, loaders,
  * operators, passes, tactics, options, comparisons and commands. C++ modules use the classes of extension.h,
  * which stand on it; a module in another language needs this file alone. docs/extensions.md is the tutorial,
- * docs/extension-abi.md holds the rules.
+ * and holds the rules.
  *
  * A module exports two symbols: `assay_extension_info` (AssayExtensionInfo) and `assay_extension_register`
  * (AssayRegister). The host reads the first, and calls the second once if it knows the module's version of
@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-#define ASSAY_EXTENSION_ABI 1
+#define ASSAY_EXTENSION_ABI 2
 
 /* ---- Values ---- */
 
@@ -113,7 +113,9 @@ typedef struct AssayHost {
   AssayModel* (*copy_model)(const AssayModel*);
   void (*release_model)(AssayModel*);
   int32_t (*save_model)(const AssayModel*, const char* path);
-  int32_t (*serialize_model)(const AssayModel*, AssayBytes*); /* weights inside */
+  /* The model as ONNX's message, all weights inside, those of external files included. Fails beyond 2 GB, where
+   * no reader of the message goes: save_model() writes external data then. */
+  int32_t (*serialize_model)(const AssayModel*, AssayBytes*);
   int64_t (*opset)(const AssayModel*, const char* domain);    /* 0: not imported */
   int32_t (*set_opset)(AssayModel*, const char* domain, int64_t version);
   AssayGraph* (*main_graph)(const AssayModel*);
@@ -206,6 +208,13 @@ typedef struct AssayHost {
    * together (8 or 16; an image's layout N, C/b, H, W, b), or 0 for row-major. `seconds`: what it may take,
    * for choices without measurements; 0: not known. */
   int32_t (*add_way)(AssayWays*, const char* name, const int32_t* blocks, uint64_t count, double seconds);
+
+  /* ---- since version 2 ---- */
+
+  /* Bytes of the module's own, which serialize_model() fills; to be released. */
+  AssayBytes* (*new_bytes)(void);
+  const void* (*bytes_data)(const AssayBytes*, uint64_t* size); /* valid until they are appended to or released */
+  void (*release_bytes)(AssayBytes*);
 } AssayHost;
 
 /* ---- What modules add ---- */
@@ -268,7 +277,7 @@ typedef struct AssayRunner {
 typedef struct AssayOperatorVersion {
   uint64_t size;
   int64_t since;
-  /* Inputs, outputs, attributes and types, a declaration a line: docs/extension-abi.md has the form. */
+  /* Inputs, outputs, attributes and types, a declaration a line: docs/extensions.md has the form. */
   const char* schema;
   int32_t (*infer)(void* self, AssayInfer*);
   int32_t (*eval)(void* self, AssayEval*); /* may be null */

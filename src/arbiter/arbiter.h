@@ -12,83 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "assay/arbiter.h"
 #include "assay/graph.h"
 #include "tensor/tensor_store.h"
 
 namespace assay {
-
-struct ArbiterOptions {
-  int samples = 3;  ///< noisy evaluations
-  /// Noisy evaluations where the first ones leave it open whether rounding explains a result.
-  int most_samples = 15;
-  uint64_t seed = 1;
-};
-
-enum class Verdict : uint8_t {
-  kAgrees,     ///< every element is the correctly rounded exact value
-  kRounding,   ///< every error is within what rounding explains
-  kOpen,       ///< differs where ONNX leaves the result open
-  kInherited,  ///< follows from the runner's own inputs, in which somebody before made an error
-  kUnclear,    ///< rounding could explain it: it is beyond what was to be expected, but not by much
-  kNotJudged,  ///< the reference has nothing to compare it with
-  kWrong,      ///< some error is not explained
-};
-
-/// What a result was compared with.
-enum class Basis : uint8_t {
-  kNode,     ///< its node alone, on the runner's own inputs
-  kRegion,   ///< the nodes from the nearest values of the runner that are known
-  kNetwork,  ///< the network, from what is fed
-};
-
-/// One output of one runner, or a tensor of one that is a container (tensor/value_tensors.h). Indices are
-/// row-major positions.
-struct ArbiterVerdict {
-  std::string runner, output;
-  std::string node;     ///< label of the node that computes it; empty for what is fed
-  std::string op_type;  ///< of that node
-  std::vector<std::string>
-      inputs;  ///< that node's, as far as they are not constant; what its bodies use included
-  /// Where the node is in the body of another: "iteration 3 of 'loop' (Loop)"; empty in the main graph. The inputs are
-  /// then those of the main graph's node around it.
-  std::string body;
-  std::string enclosing;  ///< an output of that node
-  /// kWrong on the basis of a region: the nodes between the values that are known, this one's included.
-  std::vector<std::string> region;
-  bool from_feed = false;  ///< all that the node uses is fed or constant
-  Verdict verdict = Verdict::kAgrees;
-  Basis basis = Basis::kNetwork;
-  bool certain = false;    ///< kWrong: no order of the node's additions can excuse it
-  std::string problem;     ///< a difference that no error measures: shape, type, integers; empty otherwise
-  std::string note;        ///< what else excuses or explains it
-  double max_error = 0;    ///< largest |result - exact|, exact in the network without anybody's errors
-  double exact = 0;        ///< the exact value there
-  double own_error = 0;    ///< the same on the basis of the verdict
-  double worst_ratio = 0;  ///< largest |result - exact| / explained, on the basis of the verdict, as the rest
-  double worst_error = 0, worst_explained = 0, worst_exact = 0, worst_result = 0;
-  int64_t worst_at = -1;  ///< where
-  int64_t beyond = 0;     ///< elements that are not explained
-  int64_t elements = 0;
-  std::string pattern;    ///< what the wrong elements have in common
-  int64_t overflows = 0;  ///< elements that are infinite because the type cannot hold the exact value
-  DType dtype = DType::kUndefined;
-  Shape shape;
-};
-
-struct Arbitration {
-  std::vector<ArbiterVerdict> outputs;  ///< by output in topological order, then by runner
-  int samples = 0;                      ///< noisy evaluations that were made
-  int lanes_lost = 0;                   ///< of nodes that the noise led astray
-  /// The same for a second run that gave out every layer, of the runners that seemed wrong; null when there
-  /// was none.
-  std::shared_ptr<const Arbitration> traced;
-
-  /// Nothing is wrong; something may be unclear, or not judged.
-  bool all_right() const;
-  bool any(Verdict verdict) const;
-  /// Nodes inside others have been looked at.
-  bool any_in_body() const;
-};
 
 /// The results of one runner for one iteration.
 struct ArbiterCase {
@@ -106,10 +34,6 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
 /// where they are right, the error is in what the backend does only when no layer is asked for.
 void apply_trace(Arbitration& result, Arbitration traced);
 
-/// Logs an arbitration: first who made an error and what is known of it, then a line per output and runner
-/// (the inconspicuous ones only when there are few outputs or at -v), and a summary.
-void report(const Arbitration& result, const ArbiterOptions& options);
-
 /// The arbitrations of a run's iterations as JSON, written as they come. The file appears whole or not at
 /// all; throws Error (kIo).
 class VerdictWriter {
@@ -125,7 +49,5 @@ class VerdictWriter {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-std::string_view verdict_name(Verdict v);
 
 }  // namespace assay

@@ -1,5 +1,7 @@
 // assay check lint: everything that is wrong with a model.
 #include "assay/backend_set.h"
+#include "assay/lint.h"
+#include "base/atomic_file.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options/data_loader.h"
@@ -7,7 +9,6 @@
 #include "cli/options/model.h"
 #include "cli/options/runners.h"
 #include "cli/registries.h"
-#include "lint/lint.h"
 #include "run/loader_cache.h"
 
 namespace assay::cli::command_check_lint {
@@ -70,6 +71,23 @@ const Backend* runtime(const ParsedArgs& args, const SessionOptions& session) {
   return nullptr;
 }
 
+void log_finding(const lint::Finding& f) {
+  const std::string text = lint::finding_text(f);
+  if (f.level == lint::Level::kException)
+    log::error("{}", text);
+  else if (f.level == lint::Level::kWarning)
+    log::warning("{}", text);
+  else
+    log::info("{}", text);
+}
+
+void save(const lint::Findings& findings, const std::string& path) {
+  log::info("Saving linting report to {}", path);
+  AtomicFile file(path);
+  file.write(lint::findings_json(findings));
+  file.commit();
+}
+
 int run(CommandContext& context) {
   const ParsedArgs& args = context.args();
   const ModelOptions model = read_model_options(args);
@@ -89,9 +107,12 @@ int run(CommandContext& context) {
   options.backend = runtime(args, options.session);
   options.feed = [&](const std::vector<TensorInfo>& inputs) { return feed_for(data, inputs); };
   options.needs_data = !data.load_inputs.empty();
-  const lint::Report report = lint::lint_model(options);
-  if (const auto path = args.text("-o")) report.save(*path);
-  return report.is_valid() ? 0 : 1;
+  options.on_finding = log_finding;
+  options.on_warning = [](const std::string& text) { log::warning("{}", text); };
+  log::info("Loading model: {}", options.path);
+  const lint::Findings findings = lint::lint_model(options);
+  if (const auto path = args.text("-o")) save(findings, *path);
+  return findings.is_valid() ? 0 : 1;
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ void add_options(ArgParser& parser) {
        .metavar = "N",
        .kind = ValueKind::kInteger},
   };
-  add_data_loader_options(parser, /*no_scripts=*/"");  // for a calibration
+  add_data_loader_options(parser);  // for a calibration
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
   add_onnx_save_options(parser, "--save-onnx");
@@ -70,8 +70,8 @@ int run(CommandContext& context) {
     log::warning("--int8 has no effect on what is not an engine; it is ignored.");
   if (target == "trt" && building.config.int8) {
     const DataOptions data = read_data_options(args, model.input_shapes);
-    building.calibration.data = calibration_data(args, data);
-    building.calibration.is_random = are_drawn(args, data);
+    building.calibration.data = calibration_data(data);
+    building.calibration.is_random = are_drawn(data);
   } else {
     warn_about_unused_data_options(args, "a conversion without calibration");
   }

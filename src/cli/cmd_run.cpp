@@ -32,7 +32,7 @@ void add_options(ArgParser& parser, const Registries& registries) {
   add_onnx_save_options(parser, kSavePath);
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
-  add_data_loader_options(parser, /*no_scripts=*/"");
+  add_data_loader_options(parser);
   add_comparator_options(parser, registries.extensions);
   add_engine_building_options(parser, /*runs=*/true);
   add_unavailable_run_options(parser);
@@ -51,8 +51,8 @@ int run_models(CommandContext& context) {
   const BackendSet& backends = context.registries().backends;
   EngineBuildOptions building = read_engine_building_options(args, model.input_shapes);
   DataOptions data = read_data_options(args, model.input_shapes);
-  building.calibration.data = calibration_data(args, data);
-  building.calibration.is_random = are_drawn(args, data);
+  building.calibration.data = calibration_data(data);
+  building.calibration.is_random = are_drawn(data);
   const std::vector<poly::RunRunner> runners = read_runners(args, backends);
   warn_of_runner_options(args, model.is_plan);
   for (const poly::RunRunner& r : runners)
@@ -66,7 +66,7 @@ int run_models(CommandContext& context) {
   options.model.edits = modules.model_edits();
   options.data = std::move(data.random);
   options.load_inputs = std::move(data.load_inputs);
-  if (const auto script = data_script(args)) options.source = script_data(*script);
+  if (data.script) options.source = script_data(*data.script);
   read_comparator_options(args, options, context.registries().extensions);
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";

@@ -7,6 +7,7 @@
 
 #include "assay/edit.h"
 #include "assay/fold.h"
+#include "backends/session_info.h"
 #include "base/log.h"
 #include "base/python_repr.h"
 #include "cli/cmd_surgeon.h"
@@ -29,6 +30,7 @@
 #include "run/equivalence.h"
 #include "run/observed_types.h"
 #include "run/results.h"
+#include "run/script_parts.h"
 #include "surgeon/contradiction.h"
 #include "surgeon/input_shapes.h"
 #include "surgeon/upper_bound.h"
@@ -300,6 +302,13 @@ void prove(const ParsedArgs& args, const std::shared_ptr<Model>& original,
   EquivalenceOptions options{.data = std::move(data.random)};
   for (const std::string& path : data.load_inputs)
     for (const StoredTensorList& feed : load_inputs(path)) options.loaded.push_back(load_all(feed));
+  if (data.script) {
+    const std::shared_ptr<DataSource> source = script_data(*data.script);
+    source->begin(tensor_infos(original->graph->inputs));
+    while (std::optional<TensorList> feed = source->next()) options.loaded.push_back(*std::move(feed));
+    require(!options.loaded.empty(), ErrorCode::kInvalidArgument,
+            "{} gave no data, so that there is nothing to prove on", data.script->str());
+  }
   if (!options.loaded.empty()) options.trials = 0;
   if (const auto words = args.list("--prove-input-shapes"))
     options.data.shapes = parse_input_shapes("--prove-input-shapes", *words);

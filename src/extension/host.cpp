@@ -1,5 +1,6 @@
 #include "extension/host.h"
 
+#include <cstddef>
 #include <algorithm>
 #include <cstring>
 
@@ -193,6 +194,12 @@ void fill_general(AssayHost& h) {
           .push_back({text_of(name, "a tensor's name"), make_type(dtype, rank, dims)});
     });
   };
+  h.new_bytes = [] { return guarded<AssayBytes*>(nullptr, [] { return new AssayBytes; }); };
+  h.bytes_data = [](const AssayBytes* bytes, uint64_t* size) -> const void* {
+    *size = bytes->data.size();
+    return bytes->data.data();
+  };
+  h.release_bytes = [](AssayBytes* bytes) { delete bytes; };
   h.append = [](AssayBytes* bytes, const void* data, uint64_t size) {
     return done([&] { bytes->data.append(static_cast<const char*>(data), size); });
   };
@@ -239,7 +246,10 @@ void fill_models(AssayHost& h) {
     return done([&] { save_model(*m->model, text_of(path, "the path")); });
   };
   h.serialize_model = [](const AssayModel* m, AssayBytes* out) {
-    return done([&] { out->data += serialize_model(*m->model); });
+    return done([&] {
+      std::string bytes = serialize_model(*m->model);
+      out->data = out->data.empty() ? std::move(bytes) : out->data + bytes;
+    });
   };
   h.opset = [](const AssayModel* m, const char* domain) { return m->model->opset(domain_of(domain)); };
   h.set_opset = [](AssayModel* m, const char* domain, int64_t version) {
@@ -496,6 +506,9 @@ void fill_operators(AssayHost& h) {
 }
 
 }  // namespace
+
+// Modules of version 1 know so much of it, on 64-bit machines.
+static_assert(sizeof(void*) != 8 || offsetof(AssayHost, new_bytes) == 744);
 
 const AssayHost& host() {
   static const AssayHost table = [] {

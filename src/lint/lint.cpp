@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <unordered_set>
 
-#include "base/log.h"
 #include "base/mapped_file.h"
 #include "graph/clone.h"
 #include "graph/import_message.h"
@@ -18,7 +17,7 @@ namespace {
 
 class Linter {
  public:
-  explicit Linter(const LintOptions& options) : options_(options), report_(options.upstream_only) {
+  explicit Linter(const LintOptions& options) : options_(options), report_(options.upstream_only, options.on_finding) {
     import_ = options.import;
     if (import_.external_data_dir.empty())
       import_.external_data_dir = std::filesystem::path(options.path).parent_path().string();
@@ -45,7 +44,6 @@ class Linter {
 
 /// False when there is nothing to check.
 bool Linter::read() {
-  log::info("Loading model: {}", options_.path);
   const auto file = MappedFile::open(options_.path);
   if (file->size() == 0) return report_.add(kEmptyFile, {}), false;
   std::string_view bytes = file->bytes();
@@ -116,9 +114,9 @@ RunOutcome Linter::run_backend() {
                                         .runs_whole = report_.is_valid()},
                                        report_);
   require(outcome.no_data.empty() || !options_.needs_data, ErrorCode::kInvalidArgument, "{}", outcome.no_data);
-  if (!outcome.no_data.empty())
-    log::warning("{} is not asked, as there are no data to run the model on: {}",
-                 options_.backend->human_name, outcome.no_data);
+  if (!outcome.no_data.empty() && options_.on_warning)
+    options_.on_warning(fmt::format("{} is not asked, as there are no data to run the model on: {}",
+                                    options_.backend->human_name, outcome.no_data));
   return outcome;
 }
 
@@ -136,6 +134,8 @@ Report Linter::run() {
 
 }  // namespace
 
-Report lint_model(const LintOptions& options) { return Linter(options).run(); }
+Report check_model(const LintOptions& options) { return Linter(options).run(); }
+
+Findings lint_model(const LintOptions& options) { return check_model(options).findings(); }
 
 }  // namespace assay::lint

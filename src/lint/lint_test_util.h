@@ -23,10 +23,10 @@ class LintTest : public testing::Test {
     file.write(bytes);
     file.commit();
     options.upstream_only = upstream_only;
-    log::Capture capture;
-    Report report = lint_model(options);
-    output = capture.out();
-    return report;
+    output.clear();
+    options.on_finding = [&](const Finding& f) { output += finding_text(f) + "\n"; };
+    options.on_warning = [&](const std::string& text) { output += text + "\n"; };
+    return check_model(options);
   }
 
   const TemporaryFolder folder_;

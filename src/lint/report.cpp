@@ -1,23 +1,21 @@
 #include "lint/report.h"
 
-#include "base/atomic_file.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/json_writer.h"
-#include "base/log.h"
 
 namespace assay::lint {
 namespace {
 
-void log_entry(const Entry& e) {
-  const std::string scope =
-      e.node.empty() || e.operator_.empty() ? "" : fmt::format("Name: {}, Op: {} | ", e.node, e.operator_);
-  switch (e.rule->level) {
-    case Level::kException:
-      return log::error("LINT | {}{}", scope, e.message);
-    case Level::kWarning:
-      return log::warning("LINT | {}{}", scope, e.message);
-    default:
-      return log::info("LINT | {}{}", scope, e.message);
-  }
+Finding finding(const Entry& e) {
+  return {.rule = std::string(e.rule->name),
+          .level = e.rule->level,
+          .source = std::string(e.rule->source),
+          .message = e.message,
+          .node = e.node,
+          .op_type = e.operator_};
 }
 
 void write_names(JsonWriter& json, std::string_view key, const std::vector<std::string>& names) {
@@ -41,7 +39,7 @@ std::vector<std::string> Report::passing() const {
 
 void Report::keep(const Rule& rule, const Place& place, std::string message) {
   Entry e{&rule, place.inside + std::move(message), place.node, place.operator_};
-  log_entry(e);
+  if (on_finding_) on_finding_(finding(e));
   if (rule.level == Level::kException) {
     is_valid_ = false;
     if (!e.node.empty() && failing_set_.insert(e.node).second) failing_.push_back(e.node);
@@ -49,25 +47,40 @@ void Report::keep(const Rule& rule, const Place& place, std::string message) {
   entries_.push_back(std::move(e));
 }
 
-void Report::save(const std::string& path) const {
-  log::info("Saving linting report to {}", path);
-  AtomicFile file(path);
-  JsonWriter json(file);
+Findings Report::findings() const {
+  Findings all{.entries = {}, .passing = passing(), .failing = failing_, .upstream_only = upstream_only_};
+  for (const Entry& e : entries_) all.entries.push_back(finding(e));
+  return all;
+}
+
+bool Findings::is_valid() const {
+  return std::none_of(entries.begin(), entries.end(), [](const Finding& f) { return f.level == Level::kException; });
+}
+
+std::string finding_text(const Finding& f) {
+  const std::string scope =
+      f.node.empty() || f.op_type.empty() ? "" : fmt::format("Name: {}, Op: {} | ", f.node, f.op_type);
+  return fmt::format("LINT | {}{}", scope, f.message);
+}
+
+std::string findings_json(const Findings& findings) {
+  std::string text;
+  JsonWriter json([&](std::string_view piece) { text += piece; });
   json.begin_object().key("summary").begin_object();
-  write_names(json, "passing", passing());
-  write_names(json, "failing", failing_);
+  write_names(json, "passing", findings.passing);
+  write_names(json, "failing", findings.failing);
   json.end_object().key("lint_entries").begin_array();
-  for (const Entry& e : entries_) {
+  for (const Finding& f : findings.entries) {
     json.begin_object();
-    json.key("level").value(level_name(e.rule->level));
-    json.key("source").value(e.rule->source);
-    json.key("message").value(e.message);
-    if (!e.node.empty()) write_names(json, "nodes", {e.node});
-    if (!upstream_only_) json.key("rule").value(e.rule->name);
+    json.key("level").value(level_name(f.level));
+    json.key("source").value(f.source);
+    json.key("message").value(f.message);
+    if (!f.node.empty()) write_names(json, "nodes", {f.node});
+    if (!findings.upstream_only) json.key("rule").value(f.rule);
     json.end_object();
   }
   json.end_array().end_object();
-  file.commit();
+  return text;
 }
 
 }  // namespace assay::lint

@@ -1,13 +1,15 @@
-// What was found, in upstream's form: lines of the log, and the JSON report.
+// What was found, while it is collected.
 #pragma once
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
+#include "assay/lint.h"
 #include "lint/rules.h"
 
 namespace assay::lint {
@@ -32,11 +34,11 @@ struct Place {
 
 class Report {
  public:
-  /// With `upstream_only`, rules that upstream does not have find nothing.
-  explicit Report(bool upstream_only) : upstream_only_(upstream_only) {}
+  /// With `upstream_only`, rules that upstream does not have find nothing. `on_finding` may be empty.
+  explicit Report(bool upstream_only, std::function<void(const Finding&)> on_finding = {})
+      : upstream_only_(upstream_only), on_finding_(std::move(on_finding)) {}
 
-  /// Logs a finding and keeps it: `LINT | Name: <node>, Op: <operator> | <message>`. The arguments fill the
-  /// rule's sentence. An exception makes its node a failing one.
+  /// Keeps a finding and hands it on. The arguments fill the rule's sentence. An exception makes its node a failing one.
   template <typename... Args>
   void add(const Rule& rule, const Place& place, const Args&... args) {
     if (!upstream_only_ || rule.is_upstream)
@@ -51,14 +53,13 @@ class Report {
   bool is_valid() const { return is_valid_; }
   bool upstream_only() const { return upstream_only_; }
   bool has_failed(const std::string& node) const { return failing_set_.contains(node); }
-
-  /// Writes the JSON report, whole or not at all; logs that it does. Throws Error (kIo).
-  void save(const std::string& path) const;
+  Findings findings() const;
 
  private:
   void keep(const Rule& rule, const Place& place, std::string message);
 
   bool upstream_only_;
+  std::function<void(const Finding&)> on_finding_;
   bool is_valid_ = true;
   std::vector<Entry> entries_;
   std::vector<std::string> passing_, failing_;  // those that passed may have failed later

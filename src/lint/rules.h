@@ -1,16 +1,12 @@
 // What `assay check lint` looks for: every rule with its name, its weight and the sentence that it says.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace assay::lint {
+#include "assay/lint.h"
 
-/// How bad it is. One exception makes the model invalid.
-enum class Level : uint8_t { kException, kWarning, kInfo };
-/// exception, warning, info: the words of the report.
-std::string_view level_name(Level level);
+namespace assay::lint {
 
 /// Who complains, in the words of upstream's report.
 inline constexpr std::string_view kLoader = "onnx_loader", kChecker = "onnx_checker",

@@ -350,34 +350,21 @@ std::vector<std::string> Comparator::validate(const RunResults& results, bool ch
   return invalid;
 }
 
-std::vector<Comparator::Verdict> Comparator::arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results, const DataSource& data) {
-  const std::shared_ptr<Model> own = clone_model(*model);
-  if (!own->functions.empty()) pass_inline_functions::def.run(*own);
-  assay::infer_shapes(*own);
-  const std::vector<TensorInfo> inputs = tensor_infos(own->graph->inputs);
-  std::vector<Verdict> verdicts;
+std::vector<Arbitration> Comparator::arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results,
+                                               const DataSource& data) {
+  const std::vector<TensorInfo> inputs = tensor_infos(model->graph->inputs);
+  std::vector<Arbitration> verdicts;
   for (size_t i = 0;; ++i) {
-    std::vector<StoredTensorList> outputs;
-    std::vector<std::string> names;
+    std::vector<JudgedResults> judged;
     for (const auto& [name, iterations] : results.runners())
-      if (i < iterations.size()) {
-        outputs.push_back(stored(iterations[i].outputs));
-        names.push_back(name);
-      }
-    if (names.empty()) return verdicts;
+      if (i < iterations.size()) judged.push_back({name, iterations[i].outputs});
+    if (judged.empty()) return verdicts;
     const std::optional<FeedDict> feed = data(inputs);
     require(feed.has_value(), ErrorCode::kInvalidArgument, "there are results of iteration {}, but no data for it", i);
-    std::vector<Tensor> tensors;
-    for (const TensorInfo& info : inputs) {
-      const auto it = feed->find(info.name);
-      require(it != feed->end(), ErrorCode::kInvalidArgument, "the data of iteration {} lack the input '{}'", i, info.name);
-      tensors.push_back(it->second);
-    }
-    std::vector<ArbiterCase> cases;
-    for (size_t r = 0; r < names.size(); ++r) cases.push_back({names[r], &outputs[r]});
-    for (const ArbiterVerdict& v : assay::arbitrate(own, tensors, cases).outputs)
-      verdicts.push_back({.runner = v.runner, .output = v.output, .verdict = std::string(verdict_name(v.verdict)),
-                          .made_by = v.verdict == assay::Verdict::kWrong ? v.node : std::string()});
+    TensorList tensors;
+    for (const auto& [name, tensor] : *feed) tensors.push_back({name, tensor});
+    verdicts.push_back(with_context([&] { return fmt::format("in iteration {}", i); },
+                                    [&] { return assay::arbitrate(model, tensors, judged); }));
   }
 }
 

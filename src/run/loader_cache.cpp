@@ -33,7 +33,9 @@ void LoaderCache::set_inputs(std::vector<TensorInfo> inputs) {
     source_->begin(first_inputs_);
     while (std::optional<TensorList> data = source_->next()) {
       StoredTensorList& kept = loaded_.emplace_back();
-      for (NamedTensor& t : *data) kept.push_back({t.name, store_->put(std::move(t.tensor))});
+      for (NamedTensor& t : *data)
+        kept.push_back({t.name, store_ != nullptr ? store_->put(std::move(t.tensor)) : std::move(t.tensor)});
+      if (store_ == nullptr) break;
     }
     source_ = nullptr;
   }

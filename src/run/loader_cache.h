@@ -20,6 +20,8 @@ class LoaderCache {
   explicit LoaderCache(DataLoader loader);
   /// Data read from files.
   explicit LoaderCache(InputData data);
+  /// The first iteration of a source, in memory; nothing more is asked of it.
+  explicit LoaderCache(std::shared_ptr<DataSource> source) : source_(std::move(source)) {}
   /// All that a source gives, kept in `store`, which outlives this.
   LoaderCache(std::shared_ptr<DataSource> source, TensorStore& store);
 
@@ -40,7 +42,7 @@ class LoaderCache {
   std::unique_ptr<DataLoader> loader_;  // null: loaded_ is the data
   InputData loaded_;
   std::shared_ptr<DataSource> source_;  // until it has been read
-  TensorStore* store_ = nullptr;
+  TensorStore* store_ = nullptr;  // null: the first iteration is all
   bool fixed_ = false;
   std::vector<TensorInfo> first_inputs_, inputs_;
   mutable int64_t drawn_iteration_ = -1;  // data are drawn again when another iteration is wanted

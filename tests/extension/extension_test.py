@@ -210,6 +210,10 @@ class Hostile(Test):
         self.check(self.run_assay("run", "identity.onnxtxt", "--ref", "--compare", "same_sign"), 2, "invalid choice: 'same_sign'")
         self.hostile("none", "run", "identity.onnxtxt", "--ref", "--engine", "--postprocess", "odd_outputs", texts=["it gave no output"])
 
+    def test_a_module_of_an_older_interface(self):
+        self.check(self.run_assay("inspect", "extensions", path=MODULES / "older.so"), 0, "older 1", "of the first interface")
+        self.check(self.run_assay("run", "identity.onnxtxt", "--ref", "--extension", MODULES / "older.so"), 0)
+
     def test_files_that_are_no_modules(self):
         (self.folder / "text.so").write_text("no library" * 100)
         (self.folder / "arm.so").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\xb7\x00\x01\x00\x00\x00" + bytes(40))

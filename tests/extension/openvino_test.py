@@ -19,6 +19,13 @@ g (float[n,4] x) => (float[n,4] y) {
   y = Identity (x)
 }
 """
+WEIGHTS = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[4] x) => (float[4] y)
+<float[4] w = {1, 2, 3, 4}> {
+  h = Add (x, w)
+  y = Identity (h)
+}
+"""
 # Types, an input that is an output, several outputs, open extents.
 TYPES = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[n,4] x, int64[n] i, bool[n] b) => (float[n,4] y, int64[n] j, bool[n] c, float[4,n] z) {
@@ -56,9 +63,29 @@ class StandIn(Test):
         output = self.openvino("--ref", "--threads", "1", "--openvino-config", "PERFORMANCE_HINT=LATENCY")
         self.assertRegex(output, r"PASSED \| openvino-runner-N0[^|]*\| 1 output\(s\) agree")
         calls = self.calls.read_text().splitlines()
-        self.assertRegex(calls[0], r"read .*/model\.onnx$")
+        self.assertEqual(calls[0], "memory")
         self.assertEqual(sorted(calls[1:]), ["INFERENCE_NUM_THREADS=1", "INFERENCE_PRECISION_HINT=f32", "PERFORMANCE_HINT=LATENCY"])
-        self.assertFalse(Path(calls[0].split()[1]).parent.exists(), "the folder of the model is gone")
+
+    def test_a_changed_model_goes_through_memory(self):
+        """Its weights, which lie in a file of their own, come along."""
+        (self.folder / "w.onnxtxt").write_text(WEIGHTS)
+        self.run_assay("surgeon", "sanitize", "w.onnxtxt", "-o", "w.onnx", "--save-external-data", "w.data", "--external-data-size-threshold", "0")
+        self.assertTrue((self.folder / "w.data").exists())
+        self.run_assay("run", "w.onnx", "--openvino", "--openvino-library", self.LIBRARY, STAND_IN="")
+        self.assertEqual(self.calls.read_text().splitlines()[0], f"read {self.folder}/w.onnx")  # it is not changed
+        self.calls.unlink()
+        (self.folder / "got").mkdir()
+        self.run_assay("run", "w.onnx", "--openvino", "--openvino-library", self.LIBRARY, "--onnx-outputs", "h", STAND_IN_MODEL="got/seen.onnx", STAND_IN="renamed")
+        self.assertEqual(self.calls.read_text().splitlines()[0], "memory")
+        shown = self.run_assay("inspect", "model", "got/seen.onnx", "--show", "layers", "weights")
+        self.assertIn("[1. 2. 3. 4.]", shown)
+        self.assertRegex(shown, r"1 Graph Output\(s\) ----\s+\{h ")
+
+    def test_an_old_library_gets_a_file(self):
+        self.openvino("--ref", library=self.LIBRARY.parent / "old" / "libopenvino_c.so")
+        call = self.calls.read_text().splitlines()[0]
+        self.assertRegex(call, r"read .*/model\.onnx$")
+        self.assertFalse(Path(call.split()[1]).parent.exists(), "the folder of the model is gone")
 
     def test_a_file_is_read_where_it_is(self):
         self.run_assay("surgeon", "sanitize", "m.onnxtxt", "-o", "m.onnx")

@@ -91,7 +91,7 @@ OptionGroup& add_data_loader_options(ArgParser& parser, const std::string& no_sc
 }
 
 void add_unused_data_loader_options(ArgParser& parser) {
-  name_nothing(add_data_loader_options(parser, "the command uses no data. Leave it out."));
+  name_nothing(add_data_loader_options(parser));
 }
 
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what) {
@@ -121,29 +121,23 @@ DataOptions read_data_options(const ParsedArgs& args, std::vector<InputShape> sh
         "--data-loader-backend-module torch is not available yet: this build has NumPy's random generator. "
         "Save the inputs elsewhere and load them with --load-inputs.");
   options.load_inputs = args.list("--load-inputs").value_or(std::vector<std::string>{});
-  if (!options.load_inputs.empty() || args.has("--data-loader-script")) warn_about_ignored(args);
+  if (const auto file = args.text("--data-loader-script"))
+    options.script = script::parse_reference(
+        *file, args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction));
+  if (!options.load_inputs.empty() || options.script) warn_about_ignored(args);
   return options;
 }
 
-std::function<std::shared_ptr<DataSource>()> calibration_data(const ParsedArgs& args, const DataOptions& data) {
-  if (const auto script = data_script(args)) return [reference = *script] { return script_data(reference); };
+std::function<std::shared_ptr<DataSource>()> calibration_data(const DataOptions& data) {
+  if (data.script) return [reference = *data.script] { return script_data(reference); };
   if (!data.load_inputs.empty()) return [paths = data.load_inputs] { return saved_data(paths); };
   return [random = data.random] { return random_data(random); };
 }
 
-bool are_drawn(const ParsedArgs& args, const DataOptions& data) {
-  return data.load_inputs.empty() && !args.has("--data-loader-script");
-}
-
-std::optional<script::Reference> data_script(const ParsedArgs& args) {
-  const auto script = args.text("--data-loader-script");
-  if (!script) return std::nullopt;
-  const std::string function =
-      args.text("--data-loader-func-name").value_or(script::DataScript::kDefaultFunction);
-  return script::parse_reference(*script, function);
-}
+bool are_drawn(const DataOptions& data) { return data.load_inputs.empty() && !data.script; }
 
 LoaderCache input_cache(const DataOptions& data) {
+  if (data.script) return LoaderCache(script_data(*data.script));
   if (data.load_inputs.empty()) return LoaderCache(DataLoader(data.random));
   InputData all;
   for (const std::string& path : data.load_inputs)

@@ -1,6 +1,7 @@
 // Runtimes with operators, passes and tactics of their own, side by side in one process.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "assay/builder.h"
@@ -163,6 +164,67 @@ TEST(Registries, TwoRuntimesInFourThreads) {
         if (got != (is_first ? 2 : 3))
           failures[static_cast<size_t>(t)] = fmt::format("thread {} got {}", t, got);
       }
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::string& f : failures) EXPECT_EQ(f, "");
+}
+
+/// Layers of products and sums that are large enough for the threads of a pool, and one operator of our own.
+std::shared_ptr<Model> layers(const std::shared_ptr<const OpSet>& ops) {
+  constexpr int64_t kWidth = 256;
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 18}, {"mine", 1}};
+  model->ops = ops;
+  Graph& g = *model->graph;
+  Value* h = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(kWidth), Dim(kWidth)}));
+  for (int i = 0; i < 3; ++i) {
+    Tensor weight = Tensor::zeros(DType::kFloat32, Shape{kWidth, kWidth});
+    for (int64_t k = 0; k < kWidth; ++k) weight.mutable_data<float>()[k * kWidth + (k + i) % kWidth] = 1;
+    Value* w = g.add_constant(fmt::format("w{}", i), std::move(weight));
+    Value *product = g.add_value(fmt::format("p{}", i)), *sum = g.add_value(fmt::format("s{}", i));
+    g.add_node("MatMul", {h, w}, {product}, {}, fmt::format("product{}", i));
+    g.add_node("Relu", {product}, {sum}, {}, fmt::format("relu{}", i));
+    h = sum;
+  }
+  Value* y = g.add_value("y");
+  g.add_node("Twice", {h}, {y}, {}, "twice", "mine");
+  g.outputs = {y};
+  infer_shapes(*model);
+  return model;
+}
+
+/// What becomes of ones; 0 where the elements differ.
+float factor_of(ExecutionContext& context) {
+  Tensor x = Tensor::zeros(DType::kFloat32, Shape{256, 256});
+  for (float& v : x.mutable_span<float>()) v = 1;
+  const std::vector<Tensor> outputs = context.infer(std::span<const Tensor>(&x, 1));
+  const std::span<const float> y = outputs[0].span<float>();
+  return std::all_of(y.begin(), y.end(), [&](float v) { return v == y[0]; }) ? y[0] : 0;
+}
+
+// To be run with the preset `tsan`, too (CONTRIBUTING.md).
+TEST(Registries, EnginesOfTwoRuntimesRunAndAreBuiltInFourThreads) {
+  const RuntimeOptions first = options(2), second = with_tactic(options(3));
+  const Runtime one(first), two(second);
+  const std::shared_ptr<Engine> shared_one = Builder(one).build_engine(layers(first.ops), {.optimization_level = 0}),
+                                shared_two = Builder(two).build_engine(layers(second.ops), {.optimization_level = 0});
+  std::vector<std::thread> threads;
+  std::vector<std::string> failures(4);
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const bool is_first = t % 2 == 0;
+      const float expected = is_first ? 2 : 3;
+      const auto check = [&](float got) {
+        if (got != expected) failures[static_cast<size_t>(t)] = fmt::format("thread {} got {}", t, got);
+      };
+      // An engine that another thread runs, too, and one of its own, built meanwhile.
+      const auto context = (is_first ? shared_one : shared_two)->create_execution_context();
+      for (int i = 0; i < 5; ++i) check(factor_of(*context));
+      const std::shared_ptr<Engine> own =
+          Builder(is_first ? one : two).build_engine(layers(is_first ? first.ops : second.ops), {.optimization_level = 0});
+      check(factor_of(*own->create_execution_context()));
+      const std::shared_ptr<Engine> loaded = (is_first ? one : two).deserialize_engine(own->serialize());
+      check(factor_of(*loaded->create_execution_context()));
     });
   for (std::thread& t : threads) t.join();
   for (const std::string& f : failures) EXPECT_EQ(f, "");

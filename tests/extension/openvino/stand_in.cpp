@@ -1,6 +1,6 @@
 // Stands in for libopenvino_c.so: "models" give back their input x as their output y, in float32. What is
-// called goes into the file STAND_IN_CALLS; STAND_IN says what is to go wrong. STAND_IN_LACKS leaves a
-// function out.
+// called goes into the file STAND_IN_CALLS, a model from memory into STAND_IN_MODEL; STAND_IN says what is to go
+// wrong. STAND_IN_LACKS leaves a function out that must be there, STAND_IN_OLD one that newer versions have.
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -80,6 +80,20 @@ Status ov_core_read_model(const Core*, const char* path, const char*, Model** mo
   *model = new Model;
   return 0;
 }
+#ifndef STAND_IN_OLD
+Status ov_core_read_model_from_memory_buffer(const Core*, const char* bytes, size_t size, const Tensor* weights,
+                                             Model** model) {
+  if (is("no-model") || weights != nullptr) return -1;
+  record("memory");
+  const char* path = std::getenv("STAND_IN_MODEL");
+  if (std::FILE* file = path != nullptr ? std::fopen(path, "wb") : nullptr) {
+    std::fwrite(bytes, 1, size, file);
+    std::fclose(file);
+  }
+  *model = new Model;
+  return 0;
+}
+#endif
 void ov_model_free(Model* model) { delete model; }
 Status ov_core_compile_model(const Core*, const Model*, const char* device, size_t count,
                              CompiledModel** compiled, ...) {
