@@ -92,6 +92,8 @@ ModelDescription describe(const Model& model, const DescribeOptions& options = {
 /// In Polygraphy's layout. Elements are read as they are shown. Logs a warning for each kind of attribute that has no
 /// text, and an error where initializers lack their data.
 std::string model_text(const ModelDescription& model);
+/// The same of a model of any size: of its nodes one is described at a time.
+std::string model_text(const Model& model, const DescribeOptions& options = {});
 
 // ---- models as networks of TensorRT's layers ----
 

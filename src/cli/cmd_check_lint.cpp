@@ -106,7 +106,7 @@ int run(CommandContext& context) {
   context.announce();
   options.backend = runtime(args, options.session);
   options.feed = [&](const std::vector<TensorInfo>& inputs) { return feed_for(data, inputs); };
-  options.needs_data = !data.load_inputs.empty();
+  options.needs_data = !data.load_inputs.empty() || data.script;
   options.on_finding = log_finding;
   options.on_warning = [](const std::string& text) { log::warning("{}", text); };
   log::info("Loading model: {}", options.path);

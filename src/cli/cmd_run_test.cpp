@@ -402,7 +402,7 @@ void for_each_command(std::span<const Command* const> commands, const Registries
   }
 }
 
-TEST(CommandOptions, WhoLoadsInputsSaysWhyNoScriptDoes) {
+TEST(CommandOptions, WhoLoadsInputsTakesDataOfScriptsToo) {
   size_t count = 0;
   const Registries registries;
   for_each_command(registries.commands.all(), registries, "assay", [&](const std::string& command, const ArgParser& parser) {

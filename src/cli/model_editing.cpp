@@ -21,7 +21,7 @@ int64_t count_nodes(const Model& model) {
 }
 
 void log_model(const std::string& title, const Model& model) {
-  log::info("{}:\n{}\n\n", title, model_text(describe(model)));
+  log::info("{}:\n{}\n\n", title, model_text(model));
 }
 
 void save_edited_model(const ParsedArgs& args, const Model& model) {

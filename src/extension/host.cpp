@@ -1,7 +1,7 @@
 #include "extension/host.h"
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "assay/edit.h"

@@ -197,6 +197,32 @@ TEST(Capability, tells_fast_tactics_from_plain_evaluation) {
             "2 of 4 node(s) run on fast tactics, 1 by plain evaluation, 1 need no step (folded, or a view)");
 }
 
+TEST(Capability, DescribesRangesAndWhyOneIsNotPlanned) {
+  Model model;
+  model.opsets = {{"", 13}};
+  Graph& g = *model.graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(4)}));
+  Value* open = g.add_input("open", Type::tensor(DType::kFloat32, Dims{Dim::symbol("n")}));
+  Value *a = g.add_value("a"), *b = g.add_value("b"), *c = g.add_value("c");
+  g.add_node("Relu", {x}, {a}, {}, "relu");
+  g.add_node("Nothing", {a}, {b}, {}, "none");
+  g.add_node("Neg", {open}, {c}, {}, "neg");
+  g.outputs = {b, c};
+  const Capability found = capability(model);
+  ASSERT_EQ(found.unsupported.size(), 1U);
+  ASSERT_EQ(found.ranges.size(), 3U);
+  ASSERT_TRUE(found.ranges[0].use.has_value());
+  EXPECT_EQ(found.ranges[0].use->rows[0].op, "Relu");
+  EXPECT_FALSE(found.ranges[1].nodes.is_supported);
+  EXPECT_EQ(found.ranges[1].nodes.op, "Nothing");
+  EXPECT_FALSE(found.ranges[2].use.has_value());
+  EXPECT_EQ(found.ranges[2].open_input, "open");
+  EXPECT_TRUE(found.is_planned());
+  const std::string json = capability_json(found);
+  for (const char* part : {"\"op\": \"Nothing\"", "\"supported\": false", "\"unknown_shape_of\": \"open\""})
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+}
+
 TEST(Capability, looks_into_bodies) {
   Model model;
   model.opsets = {{"", 13}};

@@ -51,22 +51,22 @@ std::string sums_text(const TacticUse::Sums& sums) {
       sums.nodes - sums.evaluated - sums.without_step, sums.nodes, sums.evaluated, sums.without_step);
 }
 
-void write(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
   json.key(key).begin_array();
   for (const std::string& t : texts) json.value(t);
   json.end_array();
 }
 
-void write(JsonWriter& json, const UnsupportedNode& u) {
+void write_unsupported(JsonWriter& json, const UnsupportedNode& u) {
   json.begin_object();
-  write(json, "stack", u.stack);
+  write_texts(json, "stack", u.stack);
   json.key("index").value(static_cast<int64_t>(u.index)).key("op").value(u.op).key("name").value(u.name);
   json.key("reason").value(u.reason).end_object();
 }
 
-void write(JsonWriter& json, const TacticUse::Row& row) {
+void write_row(JsonWriter& json, const TacticUse::Row& row) {
   json.begin_object().key("op").value(row.op);
-  write(json, "tactics", row.tactics);
+  write_texts(json, "tactics", row.tactics);
   if (!row.reason.empty()) json.key("reason").value(row.reason);
   if (!row.body.empty()) json.key("body").value(row.body);
   json.key("nodes").begin_array();
@@ -74,13 +74,13 @@ void write(JsonWriter& json, const TacticUse::Row& row) {
   json.end_array().end_object();
 }
 
-void write(JsonWriter& json, const RangeCapability& r) {
+void write_range(JsonWriter& json, const RangeCapability& r) {
   json.begin_object();
   json.key("begin").value(static_cast<int64_t>(r.nodes.begin)).key("end").value(static_cast<int64_t>(r.nodes.end));
   json.key("supported").value(r.nodes.is_supported);
   if (r.use) {
     json.key("tactics").begin_array();
-    for (const TacticUse::Row& row : r.use->rows) write(json, row);
+    for (const TacticUse::Row& row : r.use->rows) write_row(json, row);
     json.end_array();
   }
   if (!r.open_input.empty()) json.key("unknown_shape_of").value(r.open_input);
@@ -171,9 +171,9 @@ std::string capability_json(const Capability& capability) {
   std::string text;
   JsonWriter json([&](std::string_view piece) { text += piece; });
   json.begin_object().key("unsupported").begin_array();
-  for (const UnsupportedNode& u : capability.unsupported) write(json, u);
+  for (const UnsupportedNode& u : capability.unsupported) write_unsupported(json, u);
   json.end_array().key("ranges").begin_array();
-  for (const RangeCapability& r : capability.ranges) write(json, r);
+  for (const RangeCapability& r : capability.ranges) write_range(json, r);
   json.end_array().end_object();
   return text;
 }

@@ -41,5 +41,23 @@ TEST(DataTextTest, WhatHasNoNumbers) {
   EXPECT_TRUE(text_of("b", Tensor::zeros(DType::kBool, {2}), {.histogram = true}, 1).ends_with("\n    "));
 }
 
+TEST(DataTextTest, Json) {
+  std::string text;
+  JsonWriter json([&](std::string_view piece) { text += piece; });
+  DataJson report(json);
+  report.begin_results(1, 1);
+  report.begin_runner("r", 3);
+  report.begin_iteration(0);
+  report.add(describe("x", Tensor::vector<float>({1, 2, 3, 6}), {.histogram = true}));
+  report.add(describe("s", Tensor::vector<std::string>({"a"}), {.histogram = true}));
+  report.end_iteration();
+  report.end_runner();
+  report.end();
+  for (const char* part : {"\"kind\": \"results\"", "\"iterations\": 3", "\"mean\": 3.0", "\"max_index\": 3",
+                           "\"counts\": [", "\"dtype\": \"string\""})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(text.find("statistics", text.find("\"string\"")), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace assay::data_text_test

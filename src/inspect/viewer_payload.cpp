@@ -7,6 +7,7 @@
 
 #include "inspect/attribute_text.h"
 #include "inspect/element_preview.h"
+#include "inspect/model_describer.h"
 #include "inspect/model_text.h"
 #include "inspect/viewer_json.h"
 
@@ -184,7 +185,7 @@ void ModelPayload::write(std::string_view path) {
   json_.begin_object();
   write_viewed_info(
       json_, path,
-      {model_title(describe(model_)), "onnx", main.nodes().size(), main.inputs.size(), main.outputs.size()});
+      {model_title(describe_title(model_, {})), "onnx", main.nodes().size(), main.inputs.size(), main.outputs.size()});
   json_.key("nodes").begin_object();
   graphs.push_back({main.name.empty() ? "Graph" : main.name, graph(main, "")});
   for (size_t i = 0; i < model_.functions.size(); ++i) {

@@ -12,6 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from scenarios import Scenarios
+
 BUILD, SOURCE = Path(sys.argv.pop(1)).resolve(), Path(sys.argv.pop(1)).resolve()
 
 
@@ -20,7 +22,9 @@ def squeezed(code):
     return re.sub(r"\s+", "", code)
 
 
-class Installed(unittest.TestCase):
+class Installed(Scenarios, unittest.TestCase):
+    SOURCE = SOURCE
+
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp())
@@ -32,6 +36,8 @@ class Installed(unittest.TestCase):
         cls.env = os.environ | {"CMAKE_PREFIX_PATH": str(cls.prefix), "PKG_CONFIG_PATH": str(cls.libraries / "pkgconfig"),
                                 "PATH": f"{cls.prefix}/bin:{os.environ['PATH']}", "HOME": str(cls.folder), "CMAKE_GENERATOR": "Ninja"}
         cls.env.pop("XDG_DATA_HOME", None)
+        if (SOURCE / ".venv").exists():  # what scripts and ONNX Runtime run in
+            cls.env = {"ASSAY_PYTHON": str(SOURCE / ".venv"), "ASSAY_ONNXRUNTIME": str(SOURCE / ".venv")} | cls.env
 
     @classmethod
     def run_words(cls, *words, folder=None, code=0, env=None):
