@@ -1,4 +1,5 @@
-// What models, engines and tensors hold, as plain data: what `assay inspect` shows. Each description has its text, as the program prints it.
+// What models, engines and tensors hold, as plain data: what `assay inspect` shows. Each description has its text,
+// as the program prints it.
 //
 //   const std::shared_ptr<Model> model = load_model("model.onnx");
 //   const ModelStats stats = model_stats(*model);

@@ -87,7 +87,6 @@ MODELS = [
     ("surgeon insert two.onnx --inputs h --outputs h --op Abs -o out.onnx", 0, OUT, "[I] New Model:\n    Name: g | ONNX Opset: 13\n    \n    ---- 1 Graph Input(s) ----\n    {x [dtype=float32, shape=(1, 2)]}\n    \n    ---- 1 Graph Output(s) ----\n    {y [dtype=float32, shape=(1, 2)]}\n    \n    ---- 0 Initializer(s) ----\n    \n    ---- 3 Node(s) ----"),
     ("surgeon sanitize two.onnx --set-unbounded-dds-upper-bound x -o out.onnx", 1, ERR, "[!] --set-unbounded-dds-upper-bound: 'x' is not a number."),
     ("run branches.onnxtxt --ref --onnx-outputs mark all", 0, OUT, "[W] `mark all` leaves out 3 tensor(s) in the bodies of 1 node(s): 'choice' (If).\n    Name them to see them, as in: choice::then_branch::h"),
-    ("check lint identity.onnx --data-loader-script f.py", 1, ERR, "f.py"),
     ("surgeon sanitize identity.onnx --force-fallback-shape-inference --data-loader-script f.py -o out.onnx", 1, ERR, "f.py"),
     ("surgeon extract identity.onnx --force-fallback-shape-inference --data-loader-script f.py -o out.onnx", 1, ERR, "f.py"),
     ("convert identity.onnx --data-loader-func-name f -o out.plan", 0, OUT, "[W] --data-loader-func-name has no effect on a conversion without calibration; it is ignored."),
