@@ -40,7 +40,7 @@ void add_options(ArgParser& parser) {
        .metavar = "N",
        .kind = ValueKind::kInteger},
   };
-  add_data_loader_options(parser, /*no_scripts=*/"");  // for a calibration
+  add_data_loader_options(parser);  // for a calibration
   add_onnx_shape_inference_options(parser);
   add_onnx_load_options(parser);
   add_onnx_save_options(parser, "--save-onnx");

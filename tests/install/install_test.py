@@ -62,7 +62,7 @@ class Installed(Scenarios, unittest.TestCase):
     def test_the_examples_of_the_api(self):
         build = self.build(SOURCE / "examples/api", "api")
         programs = sorted(p.stem for p in (SOURCE / "examples/api").glob("api*.cpp"))
-        self.assertEqual(len(programs), 13)
+        self.assertEqual(len(programs), 14)
         for program in programs:  # some use what those before them have saved
             self.run_words(build / program, folder=build)
 

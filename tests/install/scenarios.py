@@ -171,13 +171,14 @@ open("frozen.pb", "wb").write(graph.as_graph_def().SerializeToString())
         out = self.polygraphy(f"run resnet_fp16.engine --trt --save-inputs i.json --save-outputs o.json {FED}")
         self.assertIn("PASSED", out)
         self.assertIn("Pass Rate: 100.00%", self.polygraphy("run resnet_fp32.engine --trt --load-inputs i.json --load-outputs o.json --atol 1e-3 --rtol 1e-3"))
-        # What an engine without calibration makes of it is said.
-        (folder / "calibration.py").write_text("def load_data():\n    return []\n")
-        out = self.polygraphy(f"convert mnist.onnx -o int8.plan --int8 --data-loader-script calibration.py {SHAPES}")
-        self.assertIn("[W] --int8 has no effect: ", out)
-        self.assertIn("[W] --data-loader-script has no effect on a conversion without calibration", out)
-        out = self.polygraphy(f"convert mnist.onnx -o int8.plan --int8 --calibration-cache c.cache {SHAPES}", code=1)
-        self.assertIn("the engine of this build has no int8 calibration", out)
+        # Calibrated by a script, and then by the cache alone.
+        (folder / "calibration.py").write_text("import numpy as np\n\ndef load_data():\n    rng = np.random.default_rng(1)\n    for _ in range(4):\n"
+                                               '        yield {"tensor-0": rng.random((4, 1, 28, 28), dtype=np.float32)}\n')
+        self.polygraphy(f"convert mnist.onnx -o int8.plan --int8 --data-loader-script calibration.py --calibration-cache c.cache {SHAPES}")
+        self.assertTrue((folder / "c.cache").read_text().startswith("TRT-"))
+        (folder / "calibration.py").unlink()
+        self.polygraphy(f"convert mnist.onnx -o again.plan --int8 --calibration-cache c.cache {SHAPES}")
+        self.assertIn("PASSED", self.polygraphy(f"run again.plan --trt {FED}"))
         self.polygraphy("convert mnist.onnx --convert-to onnx-like-trt-network -o like.onnx")
         self.assertIn("onnx", self.polygraphy("inspect model like.onnx").lower())
 
