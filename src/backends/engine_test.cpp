@@ -1,4 +1,6 @@
 // Every tactic against the float64 reference, on small graphs built for it.
+#include "assay/builder.h"
+#include "assay/runtime.h"
 #include "backends/engine_fixture.h"
 
 namespace assay::engine_test {
@@ -94,6 +96,21 @@ TEST_F(EngineTest, AFewRowsTimesAConstantReadItWhereItLies) {
     output(op("Gemm", {x, weight({70, 200})}, {{"transB", int64_t{1}}}));
   }
   expect_agreement({"gemv", "gemv", "gemv", "gemv"});
+}
+
+// A row of 128 in two parts beside a row of 64: parts are the same problem for oneDNN's cache, whatever stride a lone row
+// has, and must be the same problem for its choice of an implementation.
+TEST_F(EngineTest, PartsOfARowAreRowsOfTheirOwn) {
+  Value* x = input("x", {1, 256});
+  for (const int64_t columns : {64, 128})
+    output(op("Gemm", {x, weight({columns, 256}), weight({columns})}, {{"transB", int64_t{1}}}));
+  infer_shapes(*model);
+  BuilderConfig config{.optimization_level = 0};
+  config.disabled_tactics = {"gemv", "panel_matmul:float32"};
+  const Runtime runtime({.threads = 2});
+  const auto engine = runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+  const std::vector<Tensor> y = engine->create_execution_context()->infer(feed), reference = exact();
+  for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], g.outputs[i]->name());
 }
 
 TEST_F(EngineTest, PoolingAndLocalNormalisation) {

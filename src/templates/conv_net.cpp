@@ -184,32 +184,32 @@ Feature hard_swished(TemplateBuilder& b, const Scope& s, const Feature& x, bool 
 
 }  // namespace
 
-Feature activate(TemplateBuilder& b, const Scope& s, const Feature& x, Activation f) {
+Feature activate(TemplateBuilder& b, const Scope& s, const Feature& x, Nonlinearity f) {
   switch (f) {
-    case Activation::kNone:
+    case Nonlinearity::kNone:
       return x;
-    case Activation::kRelu:
+    case Nonlinearity::kRelu:
       return relu(b, s, x);
-    case Activation::kRelu6:
+    case Nonlinearity::kRelu6:
       return relu6(b, s, x);
-    case Activation::kSilu:
+    case Nonlinearity::kSilu:
       return silu(b, s, x);
-    case Activation::kHardSwish:
+    case Nonlinearity::kHardSwish:
       return hard_swished(b, s, x, false);
-    case Activation::kClipSwish:
+    case Nonlinearity::kClipSwish:
       return hard_swished(b, s, x, true);
-    case Activation::kSigmoid:
+    case Nonlinearity::kSigmoid:
       return activated(x, b.node(s, "Sigmoid", {x.value}), logistic_function);
-    case Activation::kHardSigmoid:
+    case Nonlinearity::kHardSigmoid:
       return activated(x, b.node(s, "HardSigmoid", {x.value}, {{"alpha", 1.0F / 6}, {"beta", 0.5F}}),
                        hard_sigmoid);
-    case Activation::kLeakyRelu:
+    case Nonlinearity::kLeakyRelu:
       return activated(x, b.node(s, "LeakyRelu", {x.value}, {{"alpha", 0.01F}}), leaky_relu);
-    case Activation::kGelu:
+    case Nonlinearity::kGelu:
       return activated(x, gelu(b, s, x.value), gelu_function);
-    case Activation::kClip20:
+    case Nonlinearity::kClip20:
       return activated(x, b.node(s, "Clip", {x.value, b.scalar(s, 0), b.scalar(s, 20)}), relu);
-    case Activation::kTanh:
+    case Nonlinearity::kTanh:
       return activated(x, b.node(s, "Tanh", {x.value}), tanh_function);
   }
   return x;

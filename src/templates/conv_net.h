@@ -39,7 +39,7 @@ struct ConvSpec {
 };
 
 /// What stands behind a convolution or normalisation.
-enum class Activation : uint8_t {
+enum class Nonlinearity : uint8_t {
   kNone,
   kRelu,
   kRelu6,
@@ -90,7 +90,7 @@ Feature conv_with_folded_norm(TemplateBuilder& b, const Scope& s, const Feature&
 Feature conv_norm(TemplateBuilder& b, const Scope& s, const Scope& norm_scope, const Feature& x,
                   const ConvSpec& spec, const NormSpec& norm = kActivatedNorm);
 
-Feature activate(TemplateBuilder& b, const Scope& s, const Feature& x, Activation f);
+Feature activate(TemplateBuilder& b, const Scope& s, const Feature& x, Nonlinearity f);
 Feature relu(TemplateBuilder& b, const Scope& s, const Feature& x);
 Feature relu6(TemplateBuilder& b, const Scope& s, const Feature& x);
 /// x * Sigmoid(x).
@@ -118,7 +118,7 @@ Feature slice_channels(TemplateBuilder& b, const Scope& s, const Feature& x, int
 struct SqueezeExcite {
   int64_t channels = 0;
   std::string_view reduce = "fc1", expand = "fc2";
-  Activation inner = Activation::kRelu, outer = Activation::kSigmoid;
+  Nonlinearity inner = Nonlinearity::kRelu, outer = Nonlinearity::kSigmoid;
   bool reduce_mean = false;  ///< the mean as ReduceMean over two axes instead of GlobalAveragePool
 };
 Feature squeeze_excite(TemplateBuilder& b, const Scope& s, const Feature& x, const SqueezeExcite& spec);

@@ -71,7 +71,7 @@ std::shared_ptr<Model> build(const TemplateOptions& options, std::string name, D
        .pad_width = 5}};
   for (int i = 0; i < 2; ++i) {
     x = batch_norm(b, convs.item(3 * i + 1), conv(b, convs.item(3 * i), x, specs[i]), kActivatedNorm);
-    x = activate(b, convs.item(3 * i + 2), x, Activation::kClip20);
+    x = activate(b, convs.item(3 * i + 2), x, Nonlinearity::kClip20);
   }
   const int64_t steps = x.width;
   int64_t width = x.channels * x.height;

@@ -32,7 +32,7 @@ class EfficientNet {
     y = conv_norm_silu(layers.item(i++), y, spatial);
     if (!stage.is_fused)
       y = squeeze_excite(b_, layers.item(i++), y,
-                         {.channels = std::max<int64_t>(1, x.channels / 4), .inner = Activation::kSilu});
+                         {.channels = std::max<int64_t>(1, x.channels / 4), .inner = Nonlinearity::kSilu});
     if (!stage.is_fused || stage.expansion != 1) {
       const Scope project = layers.item(i);
       y = conv_norm(b_, project.item(0), project.item(1), y, {.outputs = stage.channels},

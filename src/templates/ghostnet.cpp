@@ -27,7 +27,7 @@ ConvSpec depthwise_spec(const Feature& x, int64_t kernel, int64_t stride) {
 
 /// Half of the outputs by a 1x1 convolution, the other half from these by a depthwise one.
 Feature ghost_module(TemplateBuilder& b, const Scope& s, const Feature& x, int64_t outputs,
-                     const NormSpec& norm, Activation f) {
+                     const NormSpec& norm, Nonlinearity f) {
   const Scope primary = s.child("primary_conv"), cheap = s.child("cheap_operation");
   const int64_t half = (outputs + 1) / 2;
   Feature y = conv_norm(b, primary.item(0), primary.item(1), x, {.outputs = half}, norm);
@@ -38,7 +38,7 @@ Feature ghost_module(TemplateBuilder& b, const Scope& s, const Feature& x, int64
 }
 
 Feature bottleneck(TemplateBuilder& b, const Scope& s, const Feature& x, const Block& block) {
-  Feature y = ghost_module(b, s.child("ghost1"), x, block.expanded, kActivatedNorm, Activation::kRelu);
+  Feature y = ghost_module(b, s.child("ghost1"), x, block.expanded, kActivatedNorm, Nonlinearity::kRelu);
   if (block.stride > 1)
     y = conv_norm(b, s.child("conv_dw"), s.child("bn_dw"), y, depthwise_spec(y, block.kernel, block.stride));
   if (block.squeezes) {
@@ -47,10 +47,10 @@ Feature bottleneck(TemplateBuilder& b, const Scope& s, const Feature& x, const B
                        {.channels = channels,
                         .reduce = "conv_reduce",
                         .expand = "conv_expand",
-                        .outer = Activation::kHardSigmoid,
+                        .outer = Nonlinearity::kHardSigmoid,
                         .reduce_mean = true});
   }
-  y = ghost_module(b, s.child("ghost2"), y, block.outputs, kResidualNorm, Activation::kNone);
+  y = ghost_module(b, s.child("ghost2"), y, block.outputs, kResidualNorm, Nonlinearity::kNone);
   if (block.stride == 1 && x.channels == block.outputs) return add(b, s, y, x);
   const Scope shortcut = s.child("shortcut");
   Feature z = conv_norm(b, shortcut.item(0), shortcut.item(1), x,

@@ -8,14 +8,14 @@ namespace {
 constexpr NormSpec kMobileNorm = {1.0, 0.5, 1e-3}, kMobileLinear = {1.0, 0.0, 1e-3},
                    kMobileResidual = {0.5, 0.0, 1e-3};
 
-Feature layer(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec, Activation f) {
+Feature layer(TemplateBuilder& b, const Scope& s, const Feature& x, const ConvSpec& spec, Nonlinearity f) {
   return activate(b, s.item(2), conv_norm(b, s.item(0), s.item(1), x, spec, kMobileNorm), f);
 }
 
 Feature inverted_residual(TemplateBuilder& b, const Scope& s, const Feature& x, const MobileNetV3Block& block,
-                          Activation swish) {
+                          Nonlinearity swish) {
   const Scope layers = s.child("block");
-  const Activation f = block.is_swish ? swish : Activation::kRelu;
+  const Nonlinearity f = block.is_swish ? swish : Nonlinearity::kRelu;
   const bool is_residual = block.stride == 1 && x.channels == block.outputs;
   int i = 0;
   Feature y = x;
@@ -29,7 +29,7 @@ Feature inverted_residual(TemplateBuilder& b, const Scope& s, const Feature& x, 
   if (block.squeezes)
     y = squeeze_excite(
         b, layers.item(i++), y,
-        {.channels = divisible_channels(block.expanded / 4), .outer = Activation::kHardSigmoid});
+        {.channels = divisible_channels(block.expanded / 4), .outer = Nonlinearity::kHardSigmoid});
   const Scope project = layers.item(i);
   y = conv_norm(b, project.item(0), project.item(1), y, {.outputs = block.outputs},
                 is_residual ? kMobileResidual : kMobileLinear);

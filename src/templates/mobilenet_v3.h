@@ -18,7 +18,7 @@ struct MobileNetV3Block {
 struct MobileNetV3Spec {
   std::span<const MobileNetV3Block> blocks;
   int64_t hidden;  ///< width of the classifier's first layer
-  Activation swish = Activation::kHardSwish;
+  Nonlinearity swish = Nonlinearity::kHardSwish;
 };
 
 std::shared_ptr<Model> build_mobilenet_v3(const TemplateOptions& options, std::string name,

@@ -13,7 +13,7 @@ constexpr MobileNetV3Block kBlocks[] = {
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
   return build_mobilenet_v3(options, "mobilenet_v3_small",
-                            {.blocks = kBlocks, .hidden = 1024, .swish = Activation::kClipSwish});
+                            {.blocks = kBlocks, .hidden = 1024, .swish = Nonlinearity::kClipSwish});
 }
 
 }  // namespace

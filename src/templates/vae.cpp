@@ -13,7 +13,7 @@ constexpr int64_t kExtent = 64, kLatent = 128;
 constexpr int64_t kWidths[] = {32, 64, 128, 256, 512};
 
 Feature norm_leaky(TemplateBuilder& b, const Scope& s, const Feature& x) {
-  return activate(b, s.item(2), batch_norm(b, s.item(1), x, kActivatedNorm), Activation::kLeakyRelu);
+  return activate(b, s.item(2), batch_norm(b, s.item(1), x, kActivatedNorm), Nonlinearity::kLeakyRelu);
 }
 
 std::shared_ptr<Model> build(const TemplateOptions& options) {
@@ -48,7 +48,7 @@ std::shared_ptr<Model> build(const TemplateOptions& options) {
   }
   x = norm_leaky(b, last, conv_transpose_3x3(b, last.item(0), x, x.channels));
   x = conv(b, last.item(3), x, {.outputs = 3, .kernel = 3, .pad = 1, .bias = true});
-  x = activate(b, last.item(4), x, Activation::kTanh);
+  x = activate(b, last.item(4), x, Nonlinearity::kTanh);
   b.output(x.value, "output", DType::kFloat32, {b.batch(), 3, kExtent, kExtent});
   return b.finish();
 }

@@ -26,12 +26,16 @@ size_t open_extent(const InferContext& c, const Dims& wanted) {
   return open;
 }
 
-/// What the other extents of the output leave of the input. Extents that stand in both cancel, symbols too.
-Dim remaining_extent(const InferContext& c, const Dims& in, const Dims& out, size_t open) {
-  Dims left = in;
+/// What the other extents of the output leave of the input. Extents that stand in both cancel: those that are copied,
+/// whatever they are, and equal ones, symbols too.
+Dim remaining_extent(const InferContext& c, const Dims& in, const Dims& out, size_t open,
+                     const std::vector<bool>& is_copied) {
+  Dims left;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (i >= out.size() || !is_copied[i]) left.push_back(in[i]);
   Dim rest(1);
   for (size_t i = 0; i < out.size(); ++i) {
-    if (i == open) continue;
+    if (i == open || is_copied[i]) continue;
     const auto same = std::find_if(left.begin(), left.end(), [&](const Dim& d) { return d.same_as(out[i]); });
     if (same != left.end())
       left.erase(same);
@@ -60,14 +64,16 @@ void infer(InferContext& c) {
   for (Dim& d : out)  // which may be 0 or -1 otherwise
     if (d.is_symbol() && !is_not_negative(d) && !c.is_extent(d)) d = Dim();
   const size_t open = open_extent(c, out);
+  std::vector<bool> is_copied(out.size(), false);
   for (size_t i = 0; i < out.size(); ++i) {
     if (!out[i].is_known() || out[i].value() != 0 || allow_zero) continue;
     c.check(in == nullptr || i < in->size(), "the shape copies extent {} of an input of rank {}", i,
             in ? in->size() : 0);
     out[i] = in ? (*in)[i] : Dim();
+    is_copied[i] = true;
   }
   if (open < out.size()) {
-    out[open] = in ? remaining_extent(c, *in, out, open) : Dim();
+    out[open] = in ? remaining_extent(c, *in, out, open, is_copied) : Dim();
   } else if (in != nullptr) {
     const Dim before = dim_product(*in, 0, in->size()), after = dim_product(out, 0, out.size());
     c.check(!before.is_known() || !after.is_known() || before.value() == after.value(),
