@@ -134,6 +134,16 @@ void check_product(const MatrixProduct& p) {
   StepReader::check(fits, "{} times {} is not {}", a.str(), b.str(), out.str());
 }
 
+/// Of the library's rate. Around products of its own it adds operands one number at a time, but for one that is added
+/// first, in place.
+double efficiency_of(ImplementationRank rank, const EpilogueSpec& spec) {
+  for (size_t i = 0; i < spec.entries.size(); ++i)
+    if (rank == ImplementationRank::kProducts && spec.entries[i].position >= 0 &&
+        (i > 0 || !spec.entries[i].may_accumulate))
+      return 0.01;
+  return 0.8;
+}
+
 std::string propose(const Problem& problem, Proposals& proposals) {
   MatrixProduct p;
   if (std::string reason = read_product(problem, p); !reason.empty()) return reason;
@@ -186,7 +196,8 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   b.step.scratch_bytes = settle_accumulation(spec, *made, parts, p.out.shape, describe_part, weights_key);
   write_epilogue(p.epilogue, spec, b);
   b.estimate = estimate_seconds(2.0 * static_cast<double>(p.out.shape.numel() * p.a.shape.back()),
-                                4.0 * static_cast<double>(p.b.shape.numel()), 0.8);
+                                4.0 * static_cast<double>(p.b.shape.numel()),
+                                efficiency_of(rank_implementation(implementation), spec));
   return {};
 }
 
