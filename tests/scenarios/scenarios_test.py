@@ -83,7 +83,8 @@ class Scenarios(unittest.TestCase):
     def test_a4_options_without_a_meaning_here_say_so(self):
         out = self.passes("run mnist.onnx --trt --model-type onnx --save-onnx ./saved.onnx --shape-inference --int8 --tf32 --sparse-weights "
                           f"--workspace 1G --rtol 1e-6 --atol 1e-6 --validate {SHAPES}")
-        for option in ("--int8", "--tf32", "--sparse-weights"):
+        self.assertIn("[W] Int8 Calibration is using randomly generated input data.", out)
+        for option in ("--tf32", "--sparse-weights"):
             lines = [line for line in out.splitlines() if line.startswith(f"[W] {option} has no effect: ")]
             self.assertEqual(len(lines), 1, out)
         self.assertIn("ONNX Model", self.passes("inspect model saved.onnx"))
@@ -114,7 +115,8 @@ class Scenarios(unittest.TestCase):
         shapes = SHAPES.split("--input-shapes")[0]
         self.passes(f"convert mnist.onnx -o model.plan --fp16 {shapes}")
         out = self.passes(f"convert mnist.onnx -o int8.plan --int8 {shapes}")
-        self.assertEqual(out.count("[W] --int8 has no effect: "), 1, out)
+        self.assertEqual(out.count("[W] Int8 Calibration is using randomly generated input data."), 1, out)
+        self.assertIn("int8_conv", self.passes("inspect model int8.plan --show layers"))
         self.passes("convert mnist.onnx --fp-to-fp16 -o fp16.onnx")
         self.assertIn("float16", self.passes("inspect model fp16.onnx --show layers"))
         out = self.passes(f"run fp16.onnx --trt {SHAPES}")
