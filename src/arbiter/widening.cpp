@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/read.h"
+#include "kernels/winograd/winograd.h"
 #include "ops/numerics/noise.h"
 #include "tensor/convert.h"
 
@@ -126,10 +127,6 @@ bool has_tiles(const Node& n, const Tensor& weights) {
   return wide && all_ones("strides") && all_ones("dilations");
 }
 
-/// From so many channels on tiles of 4x4 results err no more than a plain sum (docs/engine.md): they hold numbers up
-/// to three beside a result's window.
-constexpr int64_t kChannelsOfLargeTiles = 64;
-
 }  // namespace
 
 void widen_for_uneven(const Trial& trial, double u, Explained& explained) {
@@ -176,7 +173,8 @@ bool widen_for_winograd(const Trial& trial, double u, Explained& explained) {
       !has_tiles(trial.node(), inputs[1]))
     return false;
   std::vector<Tensor> changed = inputs;
-  const int reach = inputs[1].dim(1) >= kChannelsOfLargeTiles ? 3 : 1;
+  // Tiles of 4x4 results hold numbers up to three beside a result's window, those of 2x2 one.
+  const int reach = inputs[1].dim(1) >= kernels::kWinogradLargeTileChannels ? 3 : 1;
   for (size_t d = 2; d < changed[0].shape().size(); ++d)
     for (int i = 0; inputs[1].dim(d) > 1 && i < reach; ++i) changed[0] = largest_nearby(changed[0], d);
   for (Tensor& t : changed)

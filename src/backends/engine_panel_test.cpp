@@ -164,5 +164,20 @@ TEST_F(EnginePanelTest, ProductsOfEveryKind) {
   expect_every_form(4);
 }
 
+/// oneDNN adds an operand behind a factor one number at a time, hundreds of times slower than the product itself: without
+/// measurements its estimate has to say so.
+TEST_F(EnginePanelTest, WithoutMeasurementsNoOperandIsAddedOneByOne) {
+  Value* product = op("MatMul", {input("a", {49, 576}), weight({576, 144})});
+  output(op("Add", {op("Mul", {product, scalar(0.5F)}), input("other", {49, 144})}));
+  infer_shapes(*model);
+  AlgorithmNames names;
+  BuilderConfig config{.optimization_level = 0};
+  config.algorithm_selector = &names;
+  const Runtime runtime({.threads = 2});
+  const auto engine = Builder(runtime).build_engine(model, config);
+  expect_near(engine->create_execution_context()->infer(feed)[0], exact()[0], "product");
+  EXPECT_NE(names.chosen, std::multiset<std::string>{"dnnl_matmul"}) << "all in one step of oneDNN";
+}
+
 }  // namespace
 }  // namespace assay::engine_panel_test

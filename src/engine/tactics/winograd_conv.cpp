@@ -25,8 +25,6 @@ constexpr std::string_view kOperators[] = {"Conv"};
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
 constexpr int64_t kLeftBytes = 320 << 10, kSumBytes = 192 << 10;
 constexpr int64_t kMostTiles = 48;
-/// From so many channels on tiles of 4x4 stay within what a plain sum is expected to err (docs/engine.md).
-constexpr int64_t kChannelsForLargeTiles = 64;
 
 bool all_are(const std::vector<int64_t>& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
@@ -134,7 +132,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   for (const int64_t m : {2, 4}) {
     const WinogradSize size = size_of(conv, m);
     const kernels::PanelMatrix matrix = matrix_of(size);
-    Candidate& b = proposals.add(fmt::format("{0}x{0}", m), m == 2 || conv.in_channels >= kChannelsForLargeTiles
+    Candidate& b = proposals.add(fmt::format("{0}x{0}", m), m == 2 || conv.in_channels >= kernels::kWinogradLargeTileChannels
                                                                 ? NumericsClass::kReassociated
                                                                 : NumericsClass::kLowered);
     b.add_input(p.node().input(0), Layout::channels_last());
