@@ -1,6 +1,7 @@
 # make demo   installs what is missing, builds build/assay, and compares ResNet-18 on three backends
 # make test   the same set-up, then the tests
 # make fuzz   feeds readers and operations with changed inputs, under sanitizers, FUZZ_SECONDS for each target
+# make format gives every C++ file the form of .clang-format
 # make        builds
 BUILD := build
 JOBS := $(shell nproc)
@@ -10,7 +11,7 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS := 30
 FUZZ := build-fuzz/tests/fuzz_targets
 
-.PHONY: all demo test test-long test-foreign fuzz clean setup-build setup-demo setup-test
+.PHONY: all demo test test-long test-foreign fuzz format clean setup-build setup-demo setup-test
 
 all: setup-build $(BUILD)/build.ninja
 	@cmake --build $(BUILD) --target assay -j $(JOBS)
@@ -44,6 +45,9 @@ fuzz: setup-test
 	@cmake --build --preset fuzz -j $(JOBS)
 	@$(FUZZ) --list | xargs -P $(JOBS) -I {} $(FUZZ) --only {} --seconds $(FUZZ_SECONDS) --seed $$(date +%s) \
 		--corpus build-fuzz/corpus --faults build-fuzz/faults
+
+format:
+	@python3 tests/format/format_test.py $(CURDIR) --write
 
 clean:
 	@rm -rf $(BUILD)

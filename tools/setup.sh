@@ -10,7 +10,7 @@ what=${1:-build}
 packages="g++ cmake ninja-build libfmt-dev libprotozero-dev libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev zlib1g-dev libre2-dev libyaml-dev libpng-dev libopenjp2-7-dev libgtest-dev python3"
 [ "$what" = build ] || packages="$packages python3-venv ca-certificates"
 # ImageDecoder loads the libraries; its tests need them. The test of what is installed asks pkg-config.
-[ "$what" != test ] || packages="$packages libturbojpeg0 libopenjp2-7 libtiff6 libwebp7 pkg-config"
+[ "$what" != test ] || packages="$packages libturbojpeg0 libopenjp2-7 libtiff6 libwebp7 pkg-config clang-format-14"
 
 missing=""
 for p in $packages; do

@@ -14,7 +14,8 @@ int main() {
     Value* image = g.add_input("image", Type::tensor(DType::kFloat32, Dims{Dim(1), Dim(1), Dim(4), Dim(4)}));
     Tensor kernel = Tensor::zeros(DType::kFloat32, Shape{2, 1, 3, 3});
     for (float& w : kernel.mutable_span<float>()) w = 1;
-    Value* conv = layer(g, "Conv", {image, kernel}, {"conv"}, {.attributes = {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}})[0];
+    Value* conv = layer(g, "Conv", {image, kernel}, {"conv"},
+                        {.attributes = {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}})[0];
     Value* relu = layer(g, "Relu", {conv}, {"relu"})[0];
     Value* pool = layer(g, "GlobalAveragePool", {relu}, {"pool"})[0];
     g.outputs = layer(g, "Flatten", {pool}, {"features"});

@@ -13,7 +13,9 @@ int main() {
                                             Profile().add("x", Shape{1, 4}, Shape{16, 4}, Shape{32, 4})}};
   TrtRunner runner{EngineFromNetwork(NetworkFromOnnxPath(dynamic_model()), config)};
   const Active active(runner);
-  const auto run = [&](int64_t rows) { return runner.infer({{"x", Tensor::zeros(DType::kFloat32, Shape{rows, 4})}})[0].tensor.shape(); };
+  const auto run = [&](int64_t rows) {
+    return runner.infer({{"x", Tensor::zeros(DType::kFloat32, Shape{rows, 4})}})[0].tensor.shape();
+  };
   if (run(1) != Shape{1, 3}) return 1;
   try {
     run(2);

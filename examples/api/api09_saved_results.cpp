@@ -10,7 +10,8 @@ int main() {
   for (const auto& [runner, iterations] : results.runners()) {
     std::printf("%s, %zu iterations\n", runner.c_str(), iterations.size());
     for (const poly::IterationResult& i : iterations)
-      for (const NamedTensor& t : i.outputs) std::printf("  %s %s\n", t.name.c_str(), t.tensor.shape().str().c_str());
+      for (const NamedTensor& t : i.outputs)
+        std::printf("  %s %s\n", t.name.c_str(), t.tensor.shape().str().c_str());
   }
   // The classes instead of the probabilities.
   const poly::RunResults classes = Comparator::postprocess(results, PostprocessFunc::top_k(1));

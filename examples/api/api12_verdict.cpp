@@ -1,4 +1,5 @@
-// Judges sessions of one's own against the float64 reference: the engine, and one that makes an error on purpose.
+// Judges sessions of one's own against the float64 reference: the engine, and one that makes an error on
+// purpose.
 #include <assay/arbiter.h>
 #include <assay/backend_set.h>
 #include <assay/io.h>
@@ -15,7 +16,8 @@ using namespace assay;
 /// A session's results, and a thousandth on one element of one of them.
 class Careless : public Session {
  public:
-  Careless(std::unique_ptr<Session> session, std::string output) : session_(std::move(session)), output_(std::move(output)) {}
+  Careless(std::unique_ptr<Session> session, std::string output)
+      : session_(std::move(session)), output_(std::move(output)) {}
   const std::vector<TensorInfo>& inputs() const override { return session_->inputs(); }
   const std::vector<TensorInfo>& outputs() const override { return session_->outputs(); }
   double last_run_seconds() const override { return session_->last_run_seconds(); }
@@ -33,7 +35,9 @@ class Careless : public Session {
 
 JudgedResults results_of(const std::string& name, Session& session, const Tensor& x) {
   JudgedResults results{.runner = name, .outputs = {}};
-  session.run({&x, 1}, [&](size_t i, Tensor t) { results.outputs.push_back({session.outputs()[i].name, std::move(t)}); });
+  session.run({&x, 1}, [&](size_t i, Tensor t) {
+    results.outputs.push_back({session.outputs()[i].name, std::move(t)});
+  });
   return results;
 }
 
@@ -41,7 +45,8 @@ JudgedResults results_of(const std::string& name, Session& session, const Tensor
 
 int main() {
   // Every tensor is an output, so that the node is found that makes an error.
-  const std::shared_ptr<const Model> model = poly::ModifyOutputs(poly::OnnxFromPath(dynamic_model()), {.mark_all = true})();
+  const std::shared_ptr<const Model> model =
+      poly::ModifyOutputs(poly::OnnxFromPath(dynamic_model()), {.mark_all = true})();
   const Backend& engine = built_in_backends().get("engine");
   const std::unique_ptr<Session> good = engine.open({model, {}}, {});
   const std::string product = model->graph->nodes()[0]->output(0)->name();

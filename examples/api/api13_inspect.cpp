@@ -1,4 +1,5 @@
-// What models, engines and tensors hold, as data: nodes, costs, differences, what the engine can run, statistics.
+// What models, engines and tensors hold, as data: nodes, costs, differences, what the engine can run,
+// statistics.
 #include <assay/builder.h>
 #include <assay/inspect.h>
 #include <assay/io.h>
@@ -21,7 +22,8 @@ int main() {
   std::printf("%s\n\n", model_text(description).c_str());
 
   const ModelStats stats = model_stats(*model);
-  std::printf("%ld parameters, %s multiply-accumulates\n", static_cast<long>(stats.parameters), stats.macs.str().c_str());
+  std::printf("%ld parameters, %s multiply-accumulates\n", static_cast<long>(stats.parameters),
+              stats.macs.str().c_str());
 
   // Another weight is a difference; another name of a value inside is none.
   const std::shared_ptr<Model> other = load_model("dynamic.onnx");
@@ -31,7 +33,8 @@ int main() {
     if (v->is_constant()) v->set_tensor(Tensor::zeros(DType::kFloat32, Shape{4, 3}));
   const ModelDiff diff = diff_models(*model, *other);
   std::printf("%s\n\n", diff_text(diff).c_str());
-  if (diff.differences.size() != 1 || diff.differences[0].kind != ModelDifference::Kind::kInitializer) return 1;
+  if (diff.differences.size() != 1 || diff.differences[0].kind != ModelDifference::Kind::kInitializer)
+    return 1;
 
   // The shapes to plan for are known when the batch is.
   model->graph->inputs[0]->type.dims = Dims{Dim(2), Dim(4)};
@@ -43,11 +46,13 @@ int main() {
   if (weights.size() != 1 || weights[0].state != WeightSparsity::State::kDense) return 1;
 
   const Runtime runtime(RuntimeOptions{.threads = 1});
-  const EngineDescription engine = describe(*Builder(runtime).build_engine(model, {.optimization_level = 0}), {.layers = true});
+  const EngineDescription engine =
+      describe(*Builder(runtime).build_engine(model, {.optimization_level = 0}), {.layers = true});
   std::printf("%s", engine_text(engine).c_str());
   if (engine.layers.empty()) return 1;
 
-  const ArrayDescription array = describe("x", Tensor::from<float>(Shape{4}, std::vector<float>{1, 2, 3, 6}), {.histogram = true});
+  const ArrayDescription array =
+      describe("x", Tensor::from<float>(Shape{4}, std::vector<float>{1, 2, 3, 6}), {.histogram = true});
   std::printf("%s\n", array_text(array, {.histogram = true}, 1).c_str());
   return array.statistics && array.statistics->mean == 3 && array.histogram ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// Finds what is wrong with a model: a node that breaks a rule of its operator, and a weight that nothing uses.
+// Finds what is wrong with a model: a node that breaks a rule of its operator, and a weight that nothing
+// uses.
 #include <assay/edit.h>
 #include <assay/io.h>
 #include <assay/lint.h>
@@ -24,5 +25,7 @@ int main() {
     found = found || (f.node == "product" && f.level == lint::Level::kException);
     unused = unused || f.message.find("spare") != std::string::npos;
   }
-  return found && unused && !findings.is_valid() && findings.failing == std::vector<std::string>{"product"} ? 0 : 1;
+  return found && unused && !findings.is_valid() && findings.failing == std::vector<std::string>{"product"}
+             ? 0
+             : 1;
 }

@@ -1,4 +1,5 @@
-// The whole cycle: a network, a builder with a profile, a plan file, a runtime, a context on the caller's memory.
+// The whole cycle: a network, a builder with a profile, a plan file, a runtime, a context on the caller's
+// memory.
 //
 //     engine01_build_and_run [PLAN]      writes the plan (default: a temporary file) and runs it
 #include <cstdio>
@@ -23,7 +24,8 @@ int main(int argc, char** argv) {
     // As if in another process: nothing but the file is left.
     const Runtime runtime({.threads = 1});
     const auto engine = runtime.load_engine(path);
-    for (const IoTensor& t : engine->io_tensors()) fmt::print("{} {}: {}\n", t.is_input ? "input " : "output", t.name, t.type.str());
+    for (const IoTensor& t : engine->io_tensors())
+      fmt::print("{} {}: {}\n", t.is_input ? "input " : "output", t.name, t.type.str());
     const auto context = engine->create_execution_context();
     alignas(64) float x[12], y[6];
     for (int i = 0; i < 12; ++i) x[i] = static_cast<float>(i) - 4;

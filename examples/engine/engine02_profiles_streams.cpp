@@ -10,7 +10,9 @@ namespace {
 
 class Times : public Profiler {
  public:
-  void report_layer_time(const std::string& layer, double milliseconds) override { by_layer[layer] += milliseconds; }
+  void report_layer_time(const std::string& layer, double milliseconds) override {
+    by_layer[layer] += milliseconds;
+  }
   std::map<std::string, double> by_layer;
 };
 
@@ -32,7 +34,8 @@ int main() {
     std::fill(std::begin(x), std::end(x), 1.0F);
     first->set_input_shape("x", {4, 4});
     second->set_input_shape("x", {64, 4});
-    for (const auto& [context, y, bytes] : {std::tuple{first.get(), y1, sizeof y1}, std::tuple{second.get(), y2, sizeof y2}}) {
+    for (const auto& [context, y, bytes] :
+         {std::tuple{first.get(), y1, sizeof y1}, std::tuple{second.get(), y2, sizeof y2}}) {
       context->set_tensor_address("x", x, sizeof x);
       context->set_tensor_address("y", y, bytes);
     }
@@ -40,7 +43,7 @@ int main() {
     Stream a, b;
     Event begin, end;
     begin.record(a);
-    first->enqueue(a);   // these two run at the same time
+    first->enqueue(a);  // these two run at the same time
     second->enqueue(b);
     b.synchronize();
     end.record(a);

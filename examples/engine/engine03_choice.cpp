@@ -9,7 +9,8 @@ namespace {
 /// Prints what there is to choose from and takes the first.
 class First : public AlgorithmSelector {
  public:
-  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes,
+                                                       const std::vector<Algorithm>& algorithms) override {
     fmt::print("{}:", nodes.front());
     for (const Algorithm& a : algorithms) fmt::print(" {} ({:.2f} us)", a.name, a.seconds * 1e6);
     fmt::print("\n");
@@ -37,7 +38,8 @@ int main() {
     fmt::print("{} times measured\n{}", config.timing_cache->size(), builder.explanation());
     // With the same cache the same plan, byte by byte, and nothing is measured.
     config.use_timing_cache_only = true;
-    example::check(builder.build_serialized_network(example::network(), config) == plan, "two builds with one cache differ");
+    example::check(builder.build_serialized_network(example::network(), config) == plan,
+                   "two builds with one cache differ");
 
     First first;
     config.algorithm_selector = &first;

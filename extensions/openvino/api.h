@@ -69,8 +69,8 @@ struct Version {  // ov_version_t, openvino/c/ov_core.h
   X(Status, ov_tensor_data, (const Tensor*, void**))                                                       \
   X(void, ov_tensor_free, (Tensor*))
 
-/// ov_core_read_model_from_memory_buffer of openvino/c/ov_core.h: OpenVINO 2023.1 and later have it. The weights are
-/// in the message where the third argument is null.
+/// ov_core_read_model_from_memory_buffer of openvino/c/ov_core.h: OpenVINO 2023.1 and later have it. The
+/// weights are in the message where the third argument is null.
 using ReadModelFromMemory = Status (*)(const Core*, const char*, size_t, const Tensor*, Model**);
 
 }  // namespace ov

@@ -108,8 +108,8 @@ class Session : public ext::Session {
     }
     const std::string_view view = bytes->view();
     Model* model = nullptr;
-    library_->check(library_->ov_core_read_model_from_memory_buffer(library_->core(), view.data(), view.size(),
-                                                                    nullptr, &model),
+    library_->check(library_->ov_core_read_model_from_memory_buffer(library_->core(), view.data(),
+                                                                    view.size(), nullptr, &model),
                     "the model cannot be read");
     return owned(model, library_->ov_model_free);
   }

@@ -1,5 +1,5 @@
-// Who is right: the results of each backend against the float64 reference, with the error that rounding explains
-// (docs/numerics.md).
+// Who is right: the results of each backend against the float64 reference, with the error that rounding
+// explains (docs/numerics.md).
 //
 //   auto model = std::shared_ptr<const Model>(load_model("model.onnx"));
 //   Arbitration verdict = arbitrate(model, feed, {{{"mine", outputs}}});
@@ -51,8 +51,8 @@ struct ArbiterVerdict {
   std::string op_type;  ///< of that node
   std::vector<std::string>
       inputs;  ///< that node's, as far as they are not constant; what its bodies use included
-  /// Where the node is in the body of another: "iteration 3 of 'loop' (Loop)"; empty in the main graph. The inputs are
-  /// then those of the main graph's node around it.
+  /// Where the node is in the body of another: "iteration 3 of 'loop' (Loop)"; empty in the main graph. The
+  /// inputs are then those of the main graph's node around it.
   std::string body;
   std::string enclosing;  ///< an output of that node
   /// kWrong on the basis of a region: the nodes between the values that are known, this one's included.
@@ -87,7 +87,7 @@ struct Arbitration {
   std::vector<ArbiterVerdict> outputs;  ///< by output in topological order, then by runner
   int samples = 0;                      ///< noisy evaluations that were made
   int lanes_lost = 0;                   ///< of nodes that the noise led astray
-  RunFiles files;  ///< for the commands that a report names
+  RunFiles files;                       ///< for the commands that a report names
   /// The same for a second run that gave out every layer, of the runners that seemed wrong; null when there
   /// was none.
   std::shared_ptr<const Arbitration> traced;
@@ -99,16 +99,16 @@ struct Arbitration {
   bool any_in_body() const;
 };
 
-/// What a runner gave for one set of inputs. The more of a model's tensors are among the outputs (ModifyOutputs of loaders.h
-/// marks them), the more exactly it is known where an error begins.
+/// What a runner gave for one set of inputs. The more of a model's tensors are among the outputs
+/// (ModifyOutputs of loaders.h marks them), the more exactly it is known where an error begins.
 struct JudgedResults {
   std::string runner;
   TensorList outputs;
 };
 
-/// Judges results of one's own. `feed` by the names of the model's inputs; results whose names the model does not know
-/// are left out. Functions are inlined and types inferred in a copy. Throws Error (kInvalidArgument) for an input that
-/// is missing, and when the reference cannot evaluate the model.
+/// Judges results of one's own. `feed` by the names of the model's inputs; results whose names the model does
+/// not know are left out. Functions are inlined and types inferred in a copy. Throws Error (kInvalidArgument)
+/// for an input that is missing, and when the reference cannot evaluate the model.
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, const TensorList& feed,
                       std::span<const JudgedResults> results, const ArbiterOptions& options = {});
 

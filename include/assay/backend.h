@@ -42,10 +42,10 @@ struct SessionOptions {
   int threads = 0;                     ///< 0: the CPUs this process may use
   std::vector<std::string> providers;  ///< ONNX Runtime: execution providers in priority order; empty: CPU
   ReferencePrecision reference_precision = ReferencePrecision::kFloat64;
-  std::string library;        ///< ONNX Runtime: path of the shared library; empty: search
+  std::string library;  ///< ONNX Runtime: path of the shared library; empty: search
   /// ONNX Runtime: how far it changes the graph, as the number that its API takes; nothing: its own default.
   std::optional<int> graph_optimization_level = {};
-  bool optimize = true;       ///< engine: false leaves out every pass that it can do without
+  bool optimize = true;  ///< engine: false leaves out every pass that it can do without
   /// Engine: the passes and tactics that it may use; null: those of this build.
   std::shared_ptr<const PassSet> passes = {};
   std::shared_ptr<const engine::TacticSet> tactics = {};
@@ -82,8 +82,8 @@ struct BackendVariant {
 
 /// What is known of a backend without asking it.
 struct BackendInfo {
-  std::string_view name;           ///< engine, onnxrt, reference
-  std::string_view option = {};    ///< --engine, ...
+  std::string_view name;                ///< engine, onnxrt, reference
+  std::string_view option = {};         ///< --engine, ...
   std::string_view runner_prefix = {};  ///< engine-runner, onnxrt-runner, ...: as in upstream's runner names
   std::string_view human_name = {};     ///< ONNX-Runtime, ...
   std::string_view summary = {};        ///< for --help

@@ -43,7 +43,7 @@ class AlgorithmSelector {
   /// Positions of the algorithms that may be chosen for a region, which goes by the names of its ONNX nodes.
   /// Regions overlap; nodes of one for which none may be chosen run in others. Nothing: any may.
   virtual std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes,
-                                                const std::vector<Algorithm>& algorithms) = 0;
+                                                               const std::vector<Algorithm>& algorithms) = 0;
   /// What was chosen in the end, once for each step of the plan that is built for the profile's best shapes.
   virtual void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) = 0;
 };

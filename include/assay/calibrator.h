@@ -46,4 +46,4 @@ class Calibrator final : public Int8Calibrator {
 };
 
 }  // namespace poly
-}  // namespace ASSAY_API assay
+}  // namespace assay

@@ -1,8 +1,8 @@
 // Running and comparing: Polygraphy's Comparator, CompareFunc, PostprocessFunc, DataLoader and RunResults.
 //
 //   RunResults results = Comparator::run({&trt, &onnxrt});
-//   AccuracyResult accuracy = Comparator::compare_accuracy(results, {.compare_funcs = {CompareFunc::simple({.atol = 1e-3})}});
-//   if (!accuracy) ...
+//   AccuracyResult accuracy = Comparator::compare_accuracy(results, {.compare_funcs =
+//   {CompareFunc::simple({.atol = 1e-3})}}); if (!accuracy) ...
 #pragma once
 
 #include <concepts>
@@ -64,7 +64,7 @@ void save_inputs(const std::vector<FeedDict>& data, const std::string& path);
 /// What one inference gave.
 struct IterationResult {
   std::string runner_name;
-  TensorList outputs;  ///< in the runner's order
+  TensorList outputs;                  ///< in the runner's order
   std::optional<double> runtime = {};  ///< seconds
 
   /// Throws Error (kNotFound) that lists the names when there is none.
@@ -75,7 +75,9 @@ struct IterationResult {
 class RunResults {
  public:
   using Iterations = std::vector<IterationResult>;
-  void add(std::string runner, Iterations iterations) { runners_.emplace_back(std::move(runner), std::move(iterations)); }
+  void add(std::string runner, Iterations iterations) {
+    runners_.emplace_back(std::move(runner), std::move(iterations));
+  }
   const std::vector<std::pair<std::string, Iterations>>& runners() const { return runners_; }
   std::vector<std::pair<std::string, Iterations>>& runners() { return runners_; }
   /// The first runner of that name. Throws Error (kNotFound).
@@ -154,7 +156,8 @@ class CompareFunc {
   /// Error for a file that is not there or of no such language.
   static CompareFunc script(const std::string& file_and_function);
   /// A function of one's own: whether two outputs of that name agree.
-  static CompareFunc custom(std::string name, std::function<bool(const std::string& output, const Tensor&, const Tensor&)> compare);
+  static CompareFunc custom(
+      std::string name, std::function<bool(const std::string& output, const Tensor&, const Tensor&)> compare);
 
   const std::shared_ptr<const Comparison>& function() const { return function_; }
 
@@ -187,8 +190,8 @@ class PostprocessFunc {
 struct OutputAccuracy {
   std::string output, function;
   int64_t iterations = 0, passed = 0;
-  /// Means over the iterations: max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff, median_reldiff of
-  /// simple; "metric" of functions with one number.
+  /// Means over the iterations: max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff,
+  /// median_reldiff of simple; "metric" of functions with one number.
   std::map<std::string, double> metrics = {};
 };
 
@@ -197,7 +200,9 @@ struct PairAccuracy {
   std::string runner0, runner1;
   int64_t iterations = 0, passed = 0;
   std::vector<OutputAccuracy> outputs = {};
-  double percentage() const { return iterations == 0 ? 0 : 100.0 * static_cast<double>(passed) / static_cast<double>(iterations); }
+  double percentage() const {
+    return iterations == 0 ? 0 : 100.0 * static_cast<double>(passed) / static_cast<double>(iterations);
+  }
 };
 
 struct AccuracyResult {
@@ -228,16 +233,20 @@ class Comparator {
   };
   /// Throws Error.
   static AccuracyResult compare_accuracy(const RunResults& results, const CompareOptions& options);
-  static AccuracyResult compare_accuracy(const RunResults& results) { return compare_accuracy(results, CompareOptions()); }
+  static AccuracyResult compare_accuracy(const RunResults& results) {
+    return compare_accuracy(results, CompareOptions());
+  }
 
   static RunResults postprocess(RunResults results, const PostprocessFunc& function);
 
   /// Names of outputs with NaN or infinity, RUNNER/ITERATION/OUTPUT each.
-  static std::vector<std::string> validate(const RunResults& results, bool check_inf = true, bool check_nan = true);
+  static std::vector<std::string> validate(const RunResults& results, bool check_inf = true,
+                                           bool check_nan = true);
 
-  /// Who is wrong, against the float64 reference: the verdict of `assay run --ref`, one for each iteration. `data` must be
-  /// what the results were made with.
-  static std::vector<Arbitration> arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results, const DataSource& data);
+  /// Who is wrong, against the float64 reference: the verdict of `assay run --ref`, one for each iteration.
+  /// `data` must be what the results were made with.
+  static std::vector<Arbitration> arbitrate(const std::shared_ptr<const Model>& model,
+                                            const RunResults& results, const DataSource& data);
 };
 
 }  // namespace poly

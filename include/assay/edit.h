@@ -30,8 +30,8 @@ Node* producer_node(const Node& node, size_t input = 0);
 /// attached; null when there is none.
 Node* consumer_node(const Node& node, size_t which = 0, size_t output = 0);
 
-/// Takes a value away from the node that computes it, whose other outputs keep their places. Nothing happens to one
-/// without a producer.
+/// Takes a value away from the node that computes it, whose other outputs keep their places. Nothing happens
+/// to one without a producer.
 void detach_from_producer(Value& value);
 
 struct CleanupOptions {
@@ -141,8 +141,8 @@ std::vector<Value*> call_function(Graph& graph, const Function& function, const 
                                   const LayerArguments& outputs = {}, LayerSpec spec = {});
 
 /// Adds a local function without content to the model, and its domain to the model's imports. The reference
-/// holds until the next function is added. Throws Error (kInvalidArgument) when the model has it; one that got its
-/// name by assignment after the last call of this may go unnoticed.
+/// holds until the next function is added. Throws Error (kInvalidArgument) when the model has it; one that
+/// got its name by assignment after the last call of this may go unnoticed.
 Function& add_function(Model& model, std::string name, std::string domain = "onnx_graphsurgeon");
 
 /// Imports version 1 of each domain that nodes use and the model, or the function that they are in, does not

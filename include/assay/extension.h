@@ -401,8 +401,8 @@ class Model {
   Model copy() const { return own(host().copy_model(raw_)); }
 
   void save(const std::string& path) const { check(host().save_model(raw_, path.c_str())); }
-  /// The model as it is now as ONNX's message, weights of external files inside. Throws Error beyond 2 GB, where no
-  /// reader of the message goes; save() writes external data then.
+  /// The model as it is now as ONNX's message, weights of external files inside. Throws Error beyond 2 GB,
+  /// where no reader of the message goes; save() writes external data then.
   Bytes serialize() const {
     Bytes bytes;
     check(host().serialize_model(raw_, bytes.raw()));

@@ -113,10 +113,10 @@ typedef struct AssayHost {
   AssayModel* (*copy_model)(const AssayModel*);
   void (*release_model)(AssayModel*);
   int32_t (*save_model)(const AssayModel*, const char* path);
-  /* The model as ONNX's message, all weights inside, those of external files included. Fails beyond 2 GB, where
-   * no reader of the message goes: save_model() writes external data then. */
+  /* The model as ONNX's message, all weights inside, those of external files included. Fails beyond 2 GB,
+   * where no reader of the message goes: save_model() writes external data then. */
   int32_t (*serialize_model)(const AssayModel*, AssayBytes*);
-  int64_t (*opset)(const AssayModel*, const char* domain);    /* 0: not imported */
+  int64_t (*opset)(const AssayModel*, const char* domain); /* 0: not imported */
   int32_t (*set_opset)(AssayModel*, const char* domain, int64_t version);
   AssayGraph* (*main_graph)(const AssayModel*);
   int32_t (*infer_shapes)(AssayModel*);
@@ -202,7 +202,8 @@ typedef struct AssayHost {
   uint64_t (*eval_output_count)(const AssayEval*);
   int32_t (*eval_output_dtype)(const AssayEval*, uint64_t index); /* declared */
   AssayOutputs* (*eval_outputs)(AssayEval*);
-  uint64_t (*eval_seed)(const AssayEval*); /* for random operators: differs from node to node, equal from run to run */
+  uint64_t (*eval_seed)(
+      const AssayEval*); /* for random operators: differs from node to node, equal from run to run */
 
   /* A way to run a node. `blocks` has, for each input and then each output, the number of channels that lie
    * together (8 or 16; an image's layout N, C/b, H, W, b), or 0 for row-major. `seconds`: what it may take,
@@ -213,7 +214,8 @@ typedef struct AssayHost {
 
   /* Bytes of the module's own, which serialize_model() fills; to be released. */
   AssayBytes* (*new_bytes)(void);
-  const void* (*bytes_data)(const AssayBytes*, uint64_t* size); /* valid until they are appended to or released */
+  const void* (*bytes_data)(const AssayBytes*,
+                            uint64_t* size); /* valid until they are appended to or released */
   void (*release_bytes)(AssayBytes*);
 } AssayHost;
 

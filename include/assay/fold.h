@@ -28,8 +28,8 @@ struct FoldOptions {
   /// Results of more bytes stay computed. Without it: results that make the model larger by more than
   /// kMaxGrowth, compared with the constants that they replace.
   std::optional<int64_t> size_threshold;
-  /// What takes more steps stays computed and is reported as failed; so does what takes more than half of the memory
-  /// that is left (--memory-limit).
+  /// What takes more steps stays computed and is reported as failed; so does what takes more than half of the
+  /// memory that is left (--memory-limit).
   int64_t max_work = kMaxFoldWork;
   /// Nodes for which it holds stay.
   std::function<bool(const Node&)> should_exclude_node;

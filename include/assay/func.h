@@ -9,7 +9,8 @@
 namespace ASSAY_API assay {
 namespace poly::func {
 
-/// A loader that has `change` look at what another one gives. If `change` returns something, that is given instead.
+/// A loader that has `change` look at what another one gives. If `change` returns something, that is given
+/// instead.
 ///
 ///   auto load = func::extend(NetworkFromOnnxPath("m.onnx"), [](Network& n) { n->graph->name = "mine"; });
 template <typename Loader, typename Change>

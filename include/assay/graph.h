@@ -104,8 +104,8 @@ class Value {
   std::shared_ptr<const TensorSource> tensor_source_;
   bool is_missing_ = false;
   Node* producer_ = nullptr;
-  // A constant may have as many uses as there are nodes. Taking them away one by one is put off until somebody
-  // looks, so that taking away many costs little.
+  // A constant may have as many uses as there are nodes. Taking them away one by one is put off until
+  // somebody looks, so that taking away many costs little.
   mutable std::vector<Node*> consumers_;
   mutable std::vector<Gone> gone_;
   mutable std::atomic<bool> has_gone_ = false;  // models are read by several threads
@@ -120,9 +120,10 @@ struct Attribute {
     Tensor values, indices;
     std::vector<int64_t> dims;
   };
-  using Data = std::variant<std::monostate, float, int64_t, std::string, UnalignedTensor, std::shared_ptr<Graph>, Type,
-                            Sparse, std::vector<float>, std::vector<int64_t>, std::vector<std::string>,
-                            std::vector<Tensor>, Graphs, Types, std::vector<Sparse>>;
+  using Data =
+      std::variant<std::monostate, float, int64_t, std::string, UnalignedTensor, std::shared_ptr<Graph>, Type,
+                   Sparse, std::vector<float>, std::vector<int64_t>, std::vector<std::string>,
+                   std::vector<Tensor>, Graphs, Types, std::vector<Sparse>>;
 
   std::string name;
   Data data;
@@ -223,7 +224,8 @@ class Graph {
   Value* find_value(std::string_view name) const;
   /// Here, else in the enclosing graphs.
   Value* lookup(std::string_view name) const;
-  /// `prefix`, else `prefix_1`, `prefix_2`, ...: one that names no value here or further out; up to 16 the first such.
+  /// `prefix`, else `prefix_1`, `prefix_2`, ...: one that names no value here or further out; up to 16 the
+  /// first such.
   std::string unique_name(std::string_view prefix) const;
 
   Node* add_node(std::string op_type, std::vector<Value*> inputs, std::vector<Value*> outputs,
@@ -309,7 +311,8 @@ struct Model {
 
  private:
   friend Function& add_function(Model& model, std::string name, std::string domain);
-  // Names and domains of the first so many functions, for add_function(), which must not look at all each time.
+  // Names and domains of the first so many functions, for add_function(), which must not look at all each
+  // time.
   size_t seen_functions_ = 0;
   std::unordered_set<std::string> seen_names_;
 };

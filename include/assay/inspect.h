@@ -1,5 +1,5 @@
-// What models, engines and tensors hold, as plain data: what `assay inspect` shows. Each description has its text,
-// as the program prints it.
+// What models, engines and tensors hold, as plain data: what `assay inspect` shows. Each description has its
+// text, as the program prints it.
 //
 //   const std::shared_ptr<Model> model = load_model("model.onnx");
 //   const ModelStats stats = model_stats(*model);
@@ -50,8 +50,8 @@ struct GraphDescription;
 
 struct AttributeDescription {
   std::string name;
-  std::string type;                                ///< FLOAT, INTS, GRAPH, ...
-  Attribute::Data data = {};                       ///< nothing for a graph
+  std::string type;                                    ///< FLOAT, INTS, GRAPH, ...
+  Attribute::Data data = {};                           ///< nothing for a graph
   std::shared_ptr<const GraphDescription> graph = {};  ///< of an attribute that is one
 };
 
@@ -82,7 +82,7 @@ struct GraphDescription {
 };
 
 struct ModelDescription {
-  std::optional<int64_t> opset = {};  ///< of ai.onnx
+  std::optional<int64_t> opset = {};                               ///< of ai.onnx
   std::vector<std::pair<std::string, int64_t>> other_opsets = {};  ///< by domain
   GraphDescription graph = {};
   DescribeOptions shown = {};
@@ -90,8 +90,8 @@ struct ModelDescription {
 
 /// Bodies are described with the attributes that hold them.
 ModelDescription describe(const Model& model, const DescribeOptions& options = {});
-/// In Polygraphy's layout. Elements are read as they are shown. Logs a warning for each kind of attribute that has no
-/// text, and an error where initializers lack their data.
+/// In Polygraphy's layout. Elements are read as they are shown. Logs a warning for each kind of attribute
+/// that has no text, and an error where initializers lack their data.
 std::string model_text(const ModelDescription& model);
 /// The same of a model of any size: of its nodes one is described at a time.
 std::string model_text(const Model& model, const DescribeOptions& options = {});
@@ -148,7 +148,8 @@ struct EngineDescription {
 
 EngineDescription describe(const Engine& engine, const DescribeOptions& options = {});
 /// `notes`: by the name of a tensor, what is appended to the description of its format.
-std::string engine_text(const EngineDescription& engine, const std::map<std::string, std::string>& notes = {});
+std::string engine_text(const EngineDescription& engine,
+                        const std::map<std::string, std::string>& notes = {});
 
 // ---- what a model costs ----
 
@@ -195,8 +196,8 @@ struct ModelStats {
 /// Throws Error when subgraphs nest deeper than kMaxGraphDepth.
 ModelStats model_stats(const Model& model);
 
-/// The totals, the notes, a table of operators and, with `layers`, one of layers. Texts that symbols make long
-/// stand below the tables, under numbers.
+/// The totals, the notes, a table of operators and, with `layers`, one of layers. Texts that symbols make
+/// long stand below the tables, under numbers.
 std::string stats_text(const ModelStats& stats, bool layers);
 
 /// The same as JSON: counts are numbers, or texts where they depend on symbols.
@@ -316,8 +317,8 @@ struct Capability {
 /// Makes of a model whose types are inferred the one to plan, with known shapes of its inputs.
 using ModelToPlan = std::function<std::shared_ptr<Model>(const Model&)>;
 
-/// Which nodes can run, and how those run; without `to_plan` for the shapes that the model declares. Infers the types
-/// of `model` as find_unsupported() does.
+/// Which nodes can run, and how those run; without `to_plan` for the shapes that the model declares. Infers
+/// the types of `model` as find_unsupported() does.
 Capability capability(Model& model, const ModelToPlan& to_plan = {});
 
 /// A table with a line for each row, and the sums below.
@@ -326,7 +327,8 @@ std::string tactics_text(const TacticUse& use);
 std::string unsupported_nodes_text(const std::vector<UnsupportedNode>& unsupported);
 /// Upstream's table of ranges, ended by a newline: Operator | Count | Reason | Nodes. The operator is that of
 /// a range's first node; the reasons are those of all its nodes.
-std::string unsupported_ranges_text(std::span<const NodeRange> ranges, const std::vector<UnsupportedNode>& unsupported);
+std::string unsupported_ranges_text(std::span<const NodeRange> ranges,
+                                    const std::vector<UnsupportedNode>& unsupported);
 std::string capability_json(const Capability& capability);
 
 // ---- 2:4 sparsity ----
@@ -334,7 +336,7 @@ std::string capability_json(const Capability& capability);
 /// A constant that Conv, MatMul or Gemm use as a factor.
 struct WeightSparsity {
   enum class State : uint8_t {
-    kSparse,   ///< of every four neighbours along the summed axis two are zero
+    kSparse,  ///< of every four neighbours along the summed axis two are zero
     kDense,
     kSkipped,  ///< the question does not arise: `reason`
   };

@@ -67,4 +67,4 @@ class Int8Calibrator {
   virtual std::string cache_name() const { return "the calibration cache"; }
 };
 
-}  // namespace ASSAY_API assay
+}  // namespace assay

@@ -29,8 +29,8 @@ struct ImportOptions {
 /// value or byte offset, and the rule that is broken: damaged bytes, a cycle or nodes out of order, names
 /// defined twice or not at all, unknown element types, initializers whose size contradicts their shape,
 /// subgraphs inside each other beyond onnx::kMaxGraphDepth (the limit of every protobuf reader), external
-/// data that are missing, short, outside the folder or those of another model. A model that is replaced while it
-/// is read is read anew.
+/// data that are missing, short, outside the folder or those of another model. A model that is replaced while
+/// it is read is read anew.
 std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& options = {});
 
 struct ExportOptions {
@@ -44,13 +44,13 @@ struct ExportOptions {
   bool one_file_per_tensor = false;
 };
 
-/// Writes the model: whole or not at all (AtomicFile), also with its external data, whose file ends with a mark
-/// that the model knows them by; equal models to equal bytes; what was read and not
-/// changed as it was read. Data that lie in external files beside the new model stay there, unless external
-/// data are asked for. Models beyond 2 GB that do not ask for them get them, since no protobuf reader takes
-/// such a file. A path that ends in .onnxtxt or .txt gets ONNX's text form. Throws Error: kIo; kInvalidModel
-/// when subgraphs nest deeper than onnx::kMaxGraphDepth, which no reader takes either; kInvalidArgument when
-/// the replaced model's data file would be left without a model, or a data file that is not its own replaced.
+/// Writes the model: whole or not at all (AtomicFile), also with its external data, whose file ends with a
+/// mark that the model knows them by; equal models to equal bytes; what was read and not changed as it was
+/// read. Data that lie in external files beside the new model stay there, unless external data are asked for.
+/// Models beyond 2 GB that do not ask for them get them, since no protobuf reader takes such a file. A path
+/// that ends in .onnxtxt or .txt gets ONNX's text form. Throws Error: kIo; kInvalidModel when subgraphs nest
+/// deeper than onnx::kMaxGraphDepth, which no reader takes either; kInvalidArgument when the replaced model's
+/// data file would be left without a model, or a data file that is not its own replaced.
 void save_model(const Model& model, const std::string& path, const ExportOptions& options = {});
 
 }  // namespace assay

@@ -26,7 +26,7 @@ std::string_view level_name(Level level);
 struct Finding {
   std::string rule;  ///< its name: damaged-file, undefined-name, ...
   Level level = Level::kInfo;
-  std::string source;   ///< who complains: onnx_loader, onnx_checker, onnx_graphsurgeon, onnxruntime, assay
+  std::string source;  ///< who complains: onnx_loader, onnx_checker, onnx_graphsurgeon, onnxruntime, assay
   std::string message;
   std::string node;     ///< of the main graph; empty: it concerns the whole model
   std::string op_type;  ///< that node's operator
@@ -58,8 +58,8 @@ struct Findings {
   bool is_valid() const;
 };
 
-/// Checks the model. Throws Error for a file that cannot be opened and for options that do not fit the model; what is
-/// wrong with the model is found.
+/// Checks the model. Throws Error for a file that cannot be opened and for options that do not fit the model;
+/// what is wrong with the model is found.
 Findings lint_model(const LintOptions& options);
 
 /// `LINT | Name: <node>, Op: <operator> | <message>`: upstream's line.

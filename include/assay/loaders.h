@@ -1,10 +1,11 @@
-// Loaders: Polygraphy's, under their own names. A loader is an object that makes something when it is called, and not
-// before; it takes other loaders, or what they would give, so that they compose:
+// Loaders: Polygraphy's, under their own names. A loader is an object that makes something when it is called,
+// and not before; it takes other loaders, or what they would give, so that they compose:
 //
 //   EngineFromNetwork build{NetworkFromOnnxPath("m.onnx"), CreateConfig{.fp16 = true}};
 //   std::shared_ptr<Engine> engine = build();
 //
-// Each has an immediate form in snake_case: engine_from_network(network, config). All of them throw Error when called.
+// Each has an immediate form in snake_case: engine_from_network(network, config). All of them throw Error
+// when called.
 #pragma once
 
 #include <concepts>
@@ -33,9 +34,9 @@ class Lazy {
  public:
   Lazy(T value) : make_([value = std::move(value)] { return value; }) {}  // NOLINT: values are lazy values
   template <typename Make>
-    requires(!std::same_as<std::remove_cvref_t<Make>, Lazy> && std::invocable<std::remove_cvref_t<Make>&> &&
-             std::convertible_to<std::invoke_result_t<std::remove_cvref_t<Make>&>, T>)
-  Lazy(Make&& make) : make_(std::forward<Make>(make)) {}  // NOLINT: loaders are lazy values
+  requires(!std::same_as<std::remove_cvref_t<Make>, Lazy> && std::invocable<std::remove_cvref_t<Make>&> &&
+           std::convertible_to<std::invoke_result_t<std::remove_cvref_t<Make>&>, T>) Lazy(Make&& make)
+      : make_(std::forward<Make>(make)) {}  // NOLINT: loaders are lazy values
   /// Makes it, each time anew.
   T operator()() const { return make_(); }
 
@@ -70,7 +71,8 @@ class SaveBytes {
 
 class OnnxFromPath {
  public:
-  explicit OnnxFromPath(std::string path, ImportOptions options = {}) : path_(std::move(path)), options_(std::move(options)) {}
+  explicit OnnxFromPath(std::string path, ImportOptions options = {})
+      : path_(std::move(path)), options_(std::move(options)) {}
   std::shared_ptr<Model> operator()() const;
 
  private:
@@ -80,7 +82,8 @@ class OnnxFromPath {
 
 class OnnxFromBytes {
  public:
-  explicit OnnxFromBytes(Lazy<Bytes> bytes, ImportOptions options = {}) : bytes_(std::move(bytes)), options_(std::move(options)) {}
+  explicit OnnxFromBytes(Lazy<Bytes> bytes, ImportOptions options = {})
+      : bytes_(std::move(bytes)), options_(std::move(options)) {}
   std::shared_ptr<Model> operator()() const;
 
  private:
@@ -106,7 +109,8 @@ struct Outputs {
 
 class ModifyOutputs : public ModelLoaderBase {
  public:
-  ModifyOutputs(Lazy<std::shared_ptr<Model>> model, Outputs outputs) : ModelLoaderBase(std::move(model)), outputs_(std::move(outputs)) {}
+  ModifyOutputs(Lazy<std::shared_ptr<Model>> model, Outputs outputs)
+      : ModelLoaderBase(std::move(model)), outputs_(std::move(outputs)) {}
   std::shared_ptr<Model> operator()() const;
 
  private:
@@ -123,7 +127,8 @@ class ConvertToFp16 : public ModelLoaderBase {
 /// Folds, and removes what is not needed any more.
 class FoldConstants : public ModelLoaderBase {
  public:
-  explicit FoldConstants(Lazy<std::shared_ptr<Model>> model, FoldOptions options = {}) : ModelLoaderBase(std::move(model)), options_(std::move(options)) {}
+  explicit FoldConstants(Lazy<std::shared_ptr<Model>> model, FoldOptions options = {})
+      : ModelLoaderBase(std::move(model)), options_(std::move(options)) {}
   std::shared_ptr<Model> operator()() const;
 
  private:
@@ -158,7 +163,8 @@ struct CutPoint {
 /// The part of a model between tensors. Empty lists: the model's own.
 class ExtractSubgraph : public ModelLoaderBase {
  public:
-  ExtractSubgraph(Lazy<std::shared_ptr<Model>> model, std::vector<CutPoint> inputs, std::vector<CutPoint> outputs)
+  ExtractSubgraph(Lazy<std::shared_ptr<Model>> model, std::vector<CutPoint> inputs,
+                  std::vector<CutPoint> outputs)
       : ModelLoaderBase(std::move(model)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
   std::shared_ptr<Model> operator()() const;
 
@@ -187,7 +193,8 @@ class BytesFromOnnx : public ModelLoaderBase {
 /// A session on ONNX Runtime, or on any other backend by its name.
 class SessionFromOnnx : public ModelLoaderBase {
  public:
-  explicit SessionFromOnnx(Lazy<std::shared_ptr<Model>> model, SessionOptions options = {}, std::string backend = "onnxrt")
+  explicit SessionFromOnnx(Lazy<std::shared_ptr<Model>> model, SessionOptions options = {},
+                           std::string backend = "onnxrt")
       : ModelLoaderBase(std::move(model)), options_(std::move(options)), backend_(std::move(backend)) {}
   std::shared_ptr<Session> operator()() const;
 
@@ -222,7 +229,8 @@ class NetworkFromOnnxBytes {
 
 class PostprocessNetwork : public ModelLoaderBase {
  public:
-  PostprocessNetwork(Lazy<Network> network, std::function<void(Network&)> change) : ModelLoaderBase(std::move(network)), change_(std::move(change)) {}
+  PostprocessNetwork(Lazy<Network> network, std::function<void(Network&)> change)
+      : ModelLoaderBase(std::move(network)), change_(std::move(change)) {}
   Network operator()() const;
 
  private:
@@ -238,8 +246,8 @@ struct ShapeTuple {
 class Profile {
  public:
   Profile& add(std::string input, Shape min, Shape opt, Shape max);
-  /// Inputs with open extents that are not named get them as `extent`. Throws Error (kInvalidArgument) for an input of
-  /// unknown rank.
+  /// Inputs with open extents that are not named get them as `extent`. Throws Error (kInvalidArgument) for an
+  /// input of unknown rank.
   Profile& fill_defaults(const Model& network, int64_t extent = 1);
   const std::vector<std::pair<std::string, ShapeTuple>>& shapes() const { return shapes_; }
   OptimizationProfile profile() const;
@@ -248,7 +256,8 @@ class Profile {
   std::vector<std::pair<std::string, ShapeTuple>> shapes_;
 };
 
-/// How an engine is built. What TensorRT's configuration has besides says nothing to this engine, and is not here.
+/// How an engine is built. What TensorRT's configuration has besides says nothing to this engine, and is not
+/// here.
 struct CreateConfig {
   std::vector<Profile> profiles = {};
   bool fp16 = false, bf16 = false;
@@ -274,7 +283,8 @@ using Config = CreateConfig::Config;
 
 class PostprocessConfig {
  public:
-  PostprocessConfig(Lazy<Config> config, std::function<void(Config&)> change) : config_(std::move(config)), change_(std::move(change)) {}
+  PostprocessConfig(Lazy<Config> config, std::function<void(Config&)> change)
+      : config_(std::move(config)), change_(std::move(change)) {}
   Config operator()() const;
 
  private:
@@ -295,7 +305,8 @@ class LoadRuntime {
 /// Builds. Inputs with open extents that no profile names have their extents set to 1, as in Polygraphy.
 class EngineFromNetwork {
  public:
-  explicit EngineFromNetwork(Lazy<Network> network, Lazy<Config> config = CreateConfig(), Lazy<std::shared_ptr<Runtime>> runtime = LoadRuntime())
+  explicit EngineFromNetwork(Lazy<Network> network, Lazy<Config> config = CreateConfig(),
+                             Lazy<std::shared_ptr<Runtime>> runtime = LoadRuntime())
       : network_(std::move(network)), config_(std::move(config)), runtime_(std::move(runtime)) {}
   std::shared_ptr<Engine> operator()() const;
 
@@ -308,7 +319,8 @@ class EngineFromNetwork {
 /// The plan of the engine that EngineFromNetwork builds.
 class EngineBytesFromNetwork {
  public:
-  explicit EngineBytesFromNetwork(Lazy<Network> network, Lazy<Config> config = CreateConfig()) : build_(std::move(network), std::move(config)) {}
+  explicit EngineBytesFromNetwork(Lazy<Network> network, Lazy<Config> config = CreateConfig())
+      : build_(std::move(network), std::move(config)) {}
   Bytes operator()() const;
 
  private:
@@ -317,7 +329,8 @@ class EngineBytesFromNetwork {
 
 class EngineFromBytes {
  public:
-  explicit EngineFromBytes(Lazy<Bytes> bytes, Lazy<std::shared_ptr<Runtime>> runtime = LoadRuntime()) : bytes_(std::move(bytes)), runtime_(std::move(runtime)) {}
+  explicit EngineFromBytes(Lazy<Bytes> bytes, Lazy<std::shared_ptr<Runtime>> runtime = LoadRuntime())
+      : bytes_(std::move(bytes)), runtime_(std::move(runtime)) {}
   std::shared_ptr<Engine> operator()() const;
 
  private:
@@ -328,7 +341,8 @@ class EngineFromBytes {
 /// The plan stays mapped: weights are used where they lie.
 class EngineFromPath {
  public:
-  explicit EngineFromPath(std::string path, Lazy<std::shared_ptr<Runtime>> runtime = LoadRuntime()) : path_(std::move(path)), runtime_(std::move(runtime)) {}
+  explicit EngineFromPath(std::string path, Lazy<std::shared_ptr<Runtime>> runtime = LoadRuntime())
+      : path_(std::move(path)), runtime_(std::move(runtime)) {}
   std::shared_ptr<Engine> operator()() const;
 
  private:
@@ -348,7 +362,8 @@ class BytesFromEngine {
 /// Saves an engine's plan and gives the engine on.
 class SaveEngine {
  public:
-  SaveEngine(Lazy<std::shared_ptr<Engine>> engine, std::string path) : engine_(std::move(engine)), path_(std::move(path)) {}
+  SaveEngine(Lazy<std::shared_ptr<Engine>> engine, std::string path)
+      : engine_(std::move(engine)), path_(std::move(path)) {}
   std::shared_ptr<Engine> operator()() const;
 
  private:

@@ -109,8 +109,8 @@ struct RunProfile {
 /// How the engine in TensorRT's role is built.
 struct RunEngine {
   BuilderConfig config = {};
-  /// With config.int8 and no calibrator in it: the file of scales (read if it is there, else written), and how scales
-  /// are found on the run's own data.
+  /// With config.int8 and no calibrator in it: the file of scales (read if it is there, else written), and
+  /// how scales are found on the run's own data.
   std::string calibration_cache = {};
   CalibrationAlgorithm calibration_algorithm = CalibrationAlgorithm::kEntropy2;
   double calibration_quantile = 0.9999;

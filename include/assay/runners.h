@@ -1,4 +1,5 @@
-// Runners: what infers, under Polygraphy's names. A runner is cheap until it is active; Active makes it so for a scope.
+// Runners: what infers, under Polygraphy's names. A runner is cheap until it is active; Active makes it so
+// for a scope.
 //
 //   OnnxrtRunner runner{SessionFromOnnx(OnnxFromPath("m.onnx"))};
 //   Active active(runner);
@@ -25,8 +26,8 @@ using FeedDict = std::map<std::string, Tensor>;
 /// Derive from it for a runner of one's own, which can then be compared with any other. Not thread-safe.
 class BaseRunner {
  public:
-  /// The name is `prefix`, the number of runners of that prefix so far, date and time, as Polygraphy writes it, unless
-  /// `name` says otherwise.
+  /// The name is `prefix`, the number of runners of that prefix so far, date and time, as Polygraphy writes
+  /// it, unless `name` says otherwise.
   explicit BaseRunner(const std::string& prefix, std::string name = {});
   virtual ~BaseRunner() = default;
   BaseRunner(const BaseRunner&) = delete;
@@ -38,10 +39,11 @@ class BaseRunner {
   void activate();
   void deactivate();
 
-  /// Inputs with their types and shapes, as far as they are known. Throws Error (kInvalidArgument) unless active.
+  /// Inputs with their types and shapes, as far as they are known. Throws Error (kInvalidArgument) unless
+  /// active.
   std::vector<TensorInfo> get_input_metadata();
-  /// Outputs in the runner's order. Throws Error (kInvalidArgument) unless active, for an input that is missing, that does
-  /// not exist, or is of another type or shape.
+  /// Outputs in the runner's order. Throws Error (kInvalidArgument) unless active, for an input that is
+  /// missing, that does not exist, or is of another type or shape.
   TensorList infer(const FeedDict& feed_dict);
   /// Seconds that the last infer() spent in the backend.
   double last_inference_time() const { return seconds_; }
@@ -76,7 +78,8 @@ class Active {
 /// A session of any backend.
 class SessionRunner : public BaseRunner {
  public:
-  explicit SessionRunner(Lazy<std::shared_ptr<Session>> session, const std::string& prefix = "session-runner", std::string name = {})
+  explicit SessionRunner(Lazy<std::shared_ptr<Session>> session, const std::string& prefix = "session-runner",
+                         std::string name = {})
       : BaseRunner(prefix, std::move(name)), make_(std::move(session)) {}
 
  protected:
@@ -99,7 +102,8 @@ class OnnxrtRunner : public SessionRunner {
 /// An engine of this library, which stands in TensorRT's place.
 class TrtRunner : public BaseRunner {
  public:
-  explicit TrtRunner(Lazy<std::shared_ptr<Engine>> engine, std::string name = {}, size_t optimization_profile = 0)
+  explicit TrtRunner(Lazy<std::shared_ptr<Engine>> engine, std::string name = {},
+                     size_t optimization_profile = 0)
       : BaseRunner("trt-runner", std::move(name)), make_(std::move(engine)), profile_(optimization_profile) {}
   /// Only while active. Throws Error (kInvalidArgument) for a profile that the engine does not have.
   void set_profile(size_t index);

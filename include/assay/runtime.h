@@ -163,10 +163,10 @@ class ExecutionContext {
   /// null: its own again. Must be set again after shapes have changed. Throws Error (kInvalidArgument).
   void set_device_memory(void* memory, size_t bytes);
 
-  /// Runs on bound memory. Once it ran for these shapes, it neither allocates nor locks, but for what oneDNN does in
-  /// its primitives and for steps that have no kernel. Throws Error:
-  /// kInvalidArgument when an input or output is not bound, is too small, or another thread is using the
-  /// context; kInvalidModel when an operator refuses what it is given.
+  /// Runs on bound memory. Once it ran for these shapes, it neither allocates nor locks, but for what oneDNN
+  /// does in its primitives and for steps that have no kernel. Throws Error: kInvalidArgument when an input
+  /// or output is not bound, is too small, or another thread is using the context; kInvalidModel when an
+  /// operator refuses what it is given.
   void execute();
   /// Runs on tensors, in the order of Engine::inputs(); the shapes are set from them. Outputs are new
   /// tensors. Throws Error as execute().

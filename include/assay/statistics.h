@@ -45,7 +45,8 @@ struct Histogram {
 };
 
 /// Statistics of all elements; the default values above when there are none. `quantile` in [0, 1] asks for
-/// one more quantile. Throws Error (kInvalidArgument) for a quantile outside, for strings and for complex numbers.
+/// one more quantile. Throws Error (kInvalidArgument) for a quantile outside, for strings and for complex
+/// numbers.
 Statistics statistics(const Tensor& tensor, std::optional<double> quantile = {});
 
 }  // namespace assay

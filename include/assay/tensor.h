@@ -52,8 +52,8 @@ bool is_aligned_for(DType dtype, const void* data);
 
 /// A contiguous row-major tensor. Copies share the storage; writing goes through mutable_data(), which copies
 /// first when the storage is shared or read-only (a mapped file). Storage is aligned to 64 bytes when
-/// allocated here, and always for the element type (is_aligned_for()); what may lie at any address of a file is
-/// an UnalignedTensor (assay/unaligned_tensor.h).
+/// allocated here, and always for the element type (is_aligned_for()); what may lie at any address of a file
+/// is an UnalignedTensor (assay/unaligned_tensor.h).
 ///
 /// A container (kSequence, kOptional, kMap) has one dimension, counts its elements in it, and is never
 /// written to. It has no bytes of its own: data() and mutable_data() throw Error (kInternal).
@@ -66,8 +66,8 @@ class Tensor {
   /// refused.
   static Tensor allocate(DType dtype, Shape shape);
   static Tensor zeros(DType dtype, Shape shape);
-  /// A view of bytes that `owner` keeps alive; the bytes are never written. Throws Error (kInternal) when they
-  /// are misaligned for the type.
+  /// A view of bytes that `owner` keeps alive; the bytes are never written. Throws Error (kInternal) when
+  /// they are misaligned for the type.
   static Tensor view(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner);
 
   template <typename T>

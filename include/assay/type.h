@@ -57,8 +57,8 @@ struct Type {
   enum class Kind : uint8_t { kUnknown, kTensor, kSparseTensor, kSequence, kOptional, kMap, kOpaque };
 
   Kind kind = Kind::kUnknown;
-  DType dtype = DType::kUndefined;      ///< tensor: element type; map: key type
-  std::optional<Dims> dims = {};        ///< tensor: nothing when even the rank is unknown
+  DType dtype = DType::kUndefined;           ///< tensor: element type; map: key type
+  std::optional<Dims> dims = {};             ///< tensor: nothing when even the rank is unknown
   std::shared_ptr<const Type> element = {};  ///< of a sequence or optional; value type of a map
   std::string denotation = {};
   /// The TypeProto that it was read from, if that says more (an extent's denotation, the name of an opaque

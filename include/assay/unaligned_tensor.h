@@ -11,8 +11,8 @@
 namespace ASSAY_API assay {
 
 /// A contiguous row-major tensor that may begin at any address, as the weights of a mapped model do: it has
-/// bytes, but no typed elements. aligned() gives the Tensor to compute with. Copies share the storage, which is
-/// never written to.
+/// bytes, but no typed elements. aligned() gives the Tensor to compute with. Copies share the storage, which
+/// is never written to.
 class UnalignedTensor {
  public:
   /// No tensor: dtype kUndefined.

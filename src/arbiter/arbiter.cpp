@@ -52,11 +52,11 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   };
   if (std::none_of(values.begin(), values.end(), anyone_has)) return result;
   Progress progress;
-  Interpreter interpreter(
-      model,
-      {.noisy_lanes = samples, .seed = seed, .noisy_levels = noisy_levels, 
-       .progress = [&](size_t done, size_t all) { progress(done, all); },
-       .foreign = onnxrt_nodes(model)});
+  Interpreter interpreter(model, {.noisy_lanes = samples,
+                                  .seed = seed,
+                                  .noisy_levels = noisy_levels,
+                                  .progress = [&](size_t done, size_t all) { progress(done, all); },
+                                  .foreign = onnxrt_nodes(model)});
   interpreter.follow(feed, suspects);
   result.samples = samples;
   result.lanes_lost = interpreter.lanes_lost();

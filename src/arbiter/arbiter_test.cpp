@@ -334,22 +334,28 @@ TEST(Arbiter, SomeEqualAddendsRoundWithABias) {
     for (const float v : x.span<float>()) sum += v;
     return sum / n;
   };
-  const auto exact = [&](const Tensor& x) { return to_float64(observe(model, {x})[0].second[0]).data<double>()[0]; };
+  const auto exact = [&](const Tensor& x) {
+    return to_float64(observe(model, {x})[0].second[0]).data<double>()[0];
+  };
   const auto verdict = [&](const Tensor& x, double y) {
-    return judge(model, {x}, {{"y", Tensor::from<float>({1, 1, 1, 1}, {static_cast<float>(y)})}}).outputs[0].verdict;
+    return judge(model, {x}, {{"y", Tensor::from<float>({1, 1, 1, 1}, {static_cast<float>(y)})}})
+        .outputs[0]
+        .verdict;
   };
   constexpr double kU = 0x1p-24;
   // The worst of some numbers: what is cut off depends on their last bits.
   Tensor worst = others;
   const auto error = [&](const Tensor& x) { return std::abs(plain(x) / exact(x) - 1) / kU; };
   for (int k = 0; k < 1000; ++k)
-    if (const Tensor x = with([&](int64_t) { return 0.149F + 1e-6F * static_cast<float>(k); }); error(x) > error(worst))
+    if (const Tensor x = with([&](int64_t) { return 0.149F + 1e-6F * static_cast<float>(k); });
+        error(x) > error(worst))
       worst = x;
   ASSERT_GT(error(worst), 70) << "more than independent roundings explain";
   EXPECT_EQ(verdict(worst, plain(worst)), Verdict::kRounding);
   EXPECT_EQ(verdict(worst, exact(worst) * (1 + 400 * kU)), Verdict::kWrong);
   const Tensor various = with([](int64_t i) { return 0.15F + 0.001F * static_cast<float>(i); });
-  EXPECT_EQ(verdict(various, exact(various) * (1 + 120 * kU)), Verdict::kWrong) << "where all differ it does not";
+  EXPECT_EQ(verdict(various, exact(various) * (1 + 120 * kU)), Verdict::kWrong)
+      << "where all differ it does not";
 }
 
 /// Beside a large number a fast convolution may err by units of that, also where its own window holds only
@@ -357,9 +363,9 @@ TEST(Arbiter, SomeEqualAddendsRoundWithABias) {
 TEST(Arbiter, FastConvolutionsRoundByTheLargestNumberNearby) {
   for (const int64_t channels : {4, 64}) {
     TestModel m;
-    const auto model =
-        m.with_outputs({m.node("Conv", "y", {m.input("x", {1, channels, 8, 8}),
-                                             m.constant("w", random_floats({2, channels, 3, 3}, 1))})});
+    const auto model = m.with_outputs({m.node(
+        "Conv", "y",
+        {m.input("x", {1, channels, 8, 8}), m.constant("w", random_floats({2, channels, 3, 3}, 1))})});
     Tensor x = random_floats({1, channels, 8, 8}, 2, -1e-3F, 1e-3F);
     x.mutable_data<float>()[3] =
         100;  // at column 3 of row 0: the window at (0, 4) does not hold it, its tile may

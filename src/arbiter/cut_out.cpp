@@ -13,8 +13,9 @@ std::string quoted(const std::string& word) {
 }
 
 std::string path_word(const std::string& path) {
-  const bool plain = path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@") ==
-                     std::string::npos;
+  const bool plain =
+      path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@") ==
+      std::string::npos;
   return plain ? path : quoted(path);
 }
 
@@ -25,19 +26,22 @@ std::string extract_command(const ArbiterVerdict& v, const RunFiles& files) {
   std::string inputs;
   for (const std::string& name : v.inputs) inputs += " " + quoted(name + ":auto:auto");
   return fmt::format("assay surgeon extract {}{}{} --outputs {} -o node.onnx",
-                     files.model.empty() ? "MODEL" : path_word(files.model), inputs.empty() ? "" : " --inputs", inputs,
+                     files.model.empty() ? "MODEL" : path_word(files.model),
+                     inputs.empty() ? "" : " --inputs", inputs,
                      quoted((v.body.empty() ? v.output : v.enclosing) + ":auto"));
 }
 
 std::string inputs_command(const ArbiterVerdict& v, const RunFiles& files) {
   if (v.inputs.empty() || (!v.body.empty() && v.enclosing.empty())) return {};
-  if (v.from_feed && v.body.empty() && !files.inputs.empty()) return "--load-inputs " + path_word(files.inputs);
+  if (v.from_feed && v.body.empty() && !files.inputs.empty())
+    return "--load-inputs " + path_word(files.inputs);
   if (!v.from_feed && !files.inputs.empty() && !files.results.empty())
-    return fmt::format("assay data merge {} {} -o node_inputs.json", path_word(files.inputs), path_word(files.results));
-  return v.from_feed && v.body.empty()
-             ? "save them with --save-inputs inputs.json"
-             : "save them with --onnx-outputs '*' --save-inputs inputs.json --save-outputs results.json, then assay data "
-               "merge inputs.json results.json -o node_inputs.json";
+    return fmt::format("assay data merge {} {} -o node_inputs.json", path_word(files.inputs),
+                       path_word(files.results));
+  return v.from_feed && v.body.empty() ? "save them with --save-inputs inputs.json"
+                                       : "save them with --onnx-outputs '*' --save-inputs inputs.json "
+                                         "--save-outputs results.json, then assay data "
+                                         "merge inputs.json results.json -o node_inputs.json";
 }
 
 }  // namespace assay

@@ -150,7 +150,8 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
     out.possible = out.most;
     if (!differ(lanes)) return out;
     const Tensor inputs = spread(lanes);
-    out.most = map_broadcast<double>(out.most, inputs, [](double e, double s) { return e + kInputFactor * s; });
+    out.most =
+        map_broadcast<double>(out.most, inputs, [](double e, double s) { return e + kInputFactor * s; });
     out.possible = out.most;
     return out;
   }
@@ -167,7 +168,9 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
   const Tensor inputs = differ(lanes) ? spread(lanes) : Tensor();
   const double* moved = inputs.defined() ? inputs.data<double>() : nullptr;
   // A bound that special inputs make no number of says nothing.
-  const auto or_all = [](double bound, double x) { return std::isnan(bound) && std::isfinite(x) ? HUGE_VAL : bound; };
+  const auto or_all = [](double bound, double x) {
+    return std::isnan(bound) && std::isfinite(x) ? HUGE_VAL : bound;
+  };
   parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const double most_possible = worst[i] + floor;

@@ -16,8 +16,8 @@ std::vector<Tensor> in_order(const Graph& g, const TensorList& feed) {
     const auto it =
         std::find_if(feed.begin(), feed.end(), [&](const NamedTensor& t) { return t.name == v->name(); });
     if (it == feed.end())
-      fail(ErrorCode::kInvalidArgument, "the data lack the input '{}' of the model, so that results cannot be judged",
-           v->name());
+      fail(ErrorCode::kInvalidArgument,
+           "the data lack the input '{}' of the model, so that results cannot be judged", v->name());
     tensors.push_back(it->tensor);
   }
   return tensors;

@@ -18,10 +18,14 @@ struct Arithmetic {
   std::string_view op_type;
   size_t inputs;
 };
-constexpr Arithmetic kArithmetic[] = {
-    {"Abs", 1},       {"Add", 2},     {"CumSum", 1},     {"Div", 2},       {"Einsum", 0},
-    {"Gemm", 3},      {"MatMul", 2},  {"Mul", 2},        {"Neg", 1},       {"Pow", 2},
-    {"ReduceL1", 1},  {"ReduceProd", 1}, {"ReduceSum", 1}, {"ReduceSumSquare", 1}, {"Sub", 2}, {"Sum", 0}};
+constexpr Arithmetic kArithmetic[] = {{"Abs", 1},       {"Add", 2},
+                                      {"CumSum", 1},    {"Div", 2},
+                                      {"Einsum", 0},    {"Gemm", 3},
+                                      {"MatMul", 2},    {"Mul", 2},
+                                      {"Neg", 1},       {"Pow", 2},
+                                      {"ReduceL1", 1},  {"ReduceProd", 1},
+                                      {"ReduceSum", 1}, {"ReduceSumSquare", 1},
+                                      {"Sub", 2},       {"Sum", 0}};
 
 struct IntegerRange {
   explicit IntegerRange(DType t)
@@ -54,14 +58,17 @@ bool differs_only_beyond(const StoredTensor& stored, const Tensor& reference, co
 }
 
 /// Integers that overflow wrap, saturate or trap, as the processor and the compiler have it.
-bool overflows(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+bool overflows(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+               ArbiterVerdict& out) {
   const auto* op = std::ranges::find(kArithmetic, suspect.node.op_type, &Arithmetic::op_type);
-  if (op == std::end(kArithmetic) || !is_op(suspect.node, op->op_type) || !is_integer(stored.dtype())) return false;
+  if (op == std::end(kArithmetic) || !is_op(suspect.node, op->op_type) || !is_integer(stored.dtype()))
+    return false;
   std::vector<Tensor> inputs = trial.inputs();
   for (size_t i = 0; i < inputs.size() && (op->inputs == 0 || i < op->inputs); ++i)
     if (inputs[i].defined()) inputs[i] = convert(inputs[i], DType::kFloat64);
   const Tensor exact = trial.evaluate(std::move(inputs)), wrapped = trial.evaluate(trial.inputs());
-  if (!exact.defined() || exact.shape() != stored.shape() || exact.dtype() != DType::kFloat64 || !wrapped.defined())
+  if (!exact.defined() || exact.shape() != stored.shape() || exact.dtype() != DType::kFloat64 ||
+      !wrapped.defined())
     return false;
   return differs_only_beyond(stored, wrapped, exact, "results of integer arithmetic", out);
 }
@@ -79,7 +86,8 @@ bool is_in_another_order(const SuspectNode& suspect, const Trial& trial, const S
   const int64_t given = int_attribute(n, "axis", -1);
   const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
   const bool indices = n.output(1) == &suspect.output;
-  const int64_t k = exact.dim(axis), extent = x.dim(axis), inner = x.shape().numel(axis + 1, x.shape().size());
+  const int64_t k = exact.dim(axis), extent = x.dim(axis),
+                inner = x.shape().numel(axis + 1, x.shape().size());
   const Tensor values = indices && n.output(0) != nullptr ? suspect.own(*n.output(0)) : Tensor();
   const Tensor beside = values.defined() ? convert(values, DType::kFloat64) : Tensor();
   const bool paired = beside.defined() && beside.shape() == result.shape();
@@ -117,7 +125,8 @@ bool is_out_of_range(const SuspectNode& suspect, const Trial& trial, const Store
     return false;
   const Tensor& from = trial.inputs()[0];
   if (!is_float(from.dtype()) || from.shape() != stored.shape()) return false;
-  return differs_only_beyond(stored, trial.evaluate(trial.inputs()), to_float64(from), "casts of numbers", out);
+  return differs_only_beyond(stored, trial.evaluate(trial.inputs()), to_float64(from), "casts of numbers",
+                             out);
 }
 
 /// Zeros, or numbers so small that their step is below the normal ones and may be taken as zero.
@@ -142,8 +151,8 @@ bool is_interpolated_integer(const SuspectNode& suspect, const Trial& trial, con
   if (!y.defined() || y.shape() != stored.shape()) return false;
   const double* p = y.data<double>();
   if (!are_between(
-          stored, [=](int64_t i) { return std::ceil(p[i] - 1); },
-          [=](int64_t i) { return std::ceil(p[i]); }, out))
+          stored, [=](int64_t i) { return std::ceil(p[i] - 1); }, [=](int64_t i) { return std::ceil(p[i]); },
+          out))
     return false;
   out.verdict = Verdict::kOpen;
   out.note = "ONNX does not say how an interpolated number is rounded to an integer";
@@ -157,16 +166,17 @@ bool is_random(const Node& node, const Model& model) {
   return op && op.op->random && node.op_type != "Dropout";
 }
 
-bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out) {
+bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                  ArbiterVerdict& out) {
   if (has_no_range(suspect, trial)) {
     out.verdict = Verdict::kOpen;
-    out.note =
-        "its input is zero, or as good as: by ONNX's definition the scale is 0, and values are 0/0";
+    out.note = "its input is zero, or as good as: by ONNX's definition the scale is 0, and values are 0/0";
     out.beyond = 0;
     return true;
   }
-  return is_out_of_range(suspect, trial, stored, out) || is_interpolated_integer(suspect, trial, stored, out) ||
-         overflows(suspect, trial, stored, out) || is_in_another_order(suspect, trial, stored, out);
+  return is_out_of_range(suspect, trial, stored, out) ||
+         is_interpolated_integer(suspect, trial, stored, out) || overflows(suspect, trial, stored, out) ||
+         is_in_another_order(suspect, trial, stored, out);
 }
 
 }  // namespace assay

@@ -9,9 +9,11 @@ namespace assay {
 /// Whether ONNX leaves to every backend which numbers the node draws.
 bool is_random(const Node& node, const Model& model);
 
-/// Makes the verdict kOpen, with a note, where every element that differs is one that ONNX leaves open: what a type cannot
-/// hold, how interpolated numbers become integers, the order of TopK's results, the scale of nothing.
-bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored, ArbiterVerdict& out);
+/// Makes the verdict kOpen, with a note, where every element that differs is one that ONNX leaves open: what
+/// a type cannot hold, how interpolated numbers become integers, the order of TopK's results, the scale of
+/// nothing.
+bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                  ArbiterVerdict& out);
 
 /// Whether every element lies in [low(i), high(i)]; counts those outside, and says where the first one is.
 template <typename Low, typename High>

@@ -7,11 +7,13 @@ namespace {
 
 /// Whether what its bodies compute can be handed out.
 bool shows_bodies(const Node& n) {
-  return canonical_domain(n.domain).empty() && (n.op_type == "If" || n.op_type == "Loop" || n.op_type == "Scan");
+  return canonical_domain(n.domain).empty() &&
+         (n.op_type == "If" || n.op_type == "Loop" || n.op_type == "Scan");
 }
 
 /// Pairs each tensor in the bodies of a node with that in the node's copy, what is inside first.
-void pair_tensors(const Node& original, const Node& copy, std::vector<std::pair<const Value*, Value*>>& pairs) {
+void pair_tensors(const Node& original, const Node& copy,
+                  std::vector<std::pair<const Value*, Value*>>& pairs) {
   if (!shows_bodies(original)) return;
   for (size_t a = 0; a < original.attributes.size(); ++a) {
     const auto* body = original.attributes[a].get_if<std::shared_ptr<Graph>>();
@@ -21,7 +23,8 @@ void pair_tensors(const Node& original, const Node& copy, std::vector<std::pair<
       const Node &n = *(*body)->nodes()[i], &m = *twin.nodes()[i];
       pair_tensors(n, m, pairs);
       for (size_t k = 0; k < n.outputs().size(); ++k)
-        if (const Value* v = n.output(k); v != nullptr && v->type.is_tensor() && v->type.dtype != DType::kUndefined)
+        if (const Value* v = n.output(k);
+            v != nullptr && v->type.is_tensor() && v->type.dtype != DType::kUndefined)
           pairs.emplace_back(v, m.output(k));
     }
   }

@@ -56,13 +56,13 @@ std::string describe(const ArbiterVerdict& o) {
                        o.own_error, overflow_text(o), note);
   std::string text = fmt::format("{} | Max error={:.5g} (exact value {:.5g})", name, o.max_error, o.exact);
   if (o.worst_at >= 0)
-    text += fmt::format(
-        " | Worst at {}: {}exact={:.9g}, result={:.9g}{}", position(o.worst_at, o.shape),
-        std::isfinite(o.worst_error)
-            ? fmt::format("error={:.5g}, rounding explains {:.5g} ({}), ", o.worst_error, o.worst_explained,
-                          times(o.worst_ratio))
-            : "no rounding explains it, ",
-        o.worst_exact, o.worst_result, o.basis == Basis::kNode && !o.node.empty() ? " (on its own inputs)" : "");
+    text += fmt::format(" | Worst at {}: {}exact={:.9g}, result={:.9g}{}", position(o.worst_at, o.shape),
+                        std::isfinite(o.worst_error)
+                            ? fmt::format("error={:.5g}, rounding explains {:.5g} ({}), ", o.worst_error,
+                                          o.worst_explained, times(o.worst_ratio))
+                            : "no rounding explains it, ",
+                        o.worst_exact, o.worst_result,
+                        o.basis == Basis::kNode && !o.node.empty() ? " (on its own inputs)" : "");
   if (o.verdict == Verdict::kWrong && !o.pattern.empty()) text += " | " + o.pattern;
   return text + overflow_text(o) + note;
 }
@@ -81,7 +81,8 @@ void report_outputs(const Arbitration& a) {
                           : odd ? log::Severity::kWarning
                           : all ? log::Severity::kInfo
                                 : log::Severity::kVerbose;
-    if (o.output + o.body != current && (all || severity != log::Severity::kVerbose || log::enabled(severity))) {
+    if (o.output + o.body != current &&
+        (all || severity != log::Severity::kVerbose || log::enabled(severity))) {
       log::info("Output: '{}' (shape={}){}", o.output, o.shape.str(), in_body(o));
       current = o.output + o.body;
     }
@@ -107,8 +108,8 @@ std::string list_nodes(const Group& list) {
 void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& files) {
   const std::string type =
       o.dtype == DType::kUndefined ? "" : fmt::format(" (shape={}, {})", o.shape.str(), dtype_name(o.dtype));
-  log::error("{} | {} | Node {}{} | Output: '{}'{} | made here{}", title, o.runner, o.node, in_body(o), o.output,
-             type,
+  log::error("{} | {} | Node {}{} | Output: '{}'{} | made here{}", title, o.runner, o.node, in_body(o),
+             o.output, type,
              o.certain ? ", certainly: no order of its operations explains it"
                        : ", very likely: far beyond the rounding to expect");
   const log::Indent indent;
@@ -118,13 +119,12 @@ void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& 
                                              position(o.worst_at, o.shape), o.worst_exact, o.worst_result)
                                : "");
   else
-    log::error(
-        "Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}{}", position(o.worst_at, o.shape),
-        o.worst_exact, o.worst_result,
-        std::isfinite(o.worst_error)
-            ? fmt::format("; off by {:.5g}, rounding explains {:.5g} ({})", o.worst_error, o.worst_explained,
-                          times(o.worst_ratio))
-            : ", which no rounding explains");
+    log::error("Worst at {}: exact={:.9g} on this runner's own inputs, result={:.9g}{}",
+               position(o.worst_at, o.shape), o.worst_exact, o.worst_result,
+               std::isfinite(o.worst_error)
+                   ? fmt::format("; off by {:.5g}, rounding explains {:.5g} ({})", o.worst_error,
+                                 o.worst_explained, times(o.worst_ratio))
+                   : ", which no rounding explains");
   if (o.beyond > 0)
     log::error("Wrong: {} of {} elements{}", o.beyond, o.elements,
                o.pattern.empty() ? "" : " (" + o.pattern + ")");
@@ -163,10 +163,10 @@ void report_makers(const Arbitration& a) {
     size_t described = 0;
     for (size_t i = 0; i < made.size() && (describes_all || described < kDescribed); ++i) {
       // A node in a body makes it in one iteration after the other.
-      const bool again = std::any_of(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(i),
-                                     [&](const ArbiterVerdict* o) {
-                                       return !o->body.empty() && o->node == made[i]->node && o->output == made[i]->output;
-                                     });
+      const bool again = std::any_of(
+          made.begin(), made.begin() + static_cast<std::ptrdiff_t>(i), [&](const ArbiterVerdict* o) {
+            return !o->body.empty() && o->node == made[i]->node && o->output == made[i]->output;
+          });
       if (again && !describes_all) continue;
       describe_maker(*made[i], described++ == 0 ? "First Divergence" : "Another Maker", a.files);
     }

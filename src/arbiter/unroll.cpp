@@ -17,8 +17,8 @@ namespace {
 /// A run whose straight line would have more nodes than this is left as it is: each node is judged by itself.
 constexpr int64_t kMostNodes = 200'000;
 
-/// Entry i along the first axis of what was stacked, or in a sequence. Undefined when there is none, or when its
-/// elements do not begin at a byte.
+/// Entry i along the first axis of what was stacked, or in a sequence. Undefined when there is none, or when
+/// its elements do not begin at a byte.
 Tensor entry(const Tensor& all, int64_t i) {
   if (!all.defined() || i < 0) return {};
   if (all.is_container()) return i < all.numel() ? all.elements()[static_cast<size_t>(i)] : Tensor();
@@ -27,14 +27,15 @@ Tensor entry(const Tensor& all, int64_t i) {
   for (size_t d = 1; d < all.shape().size(); ++d) shape.push_back(all.dim(d));
   const int64_t count = all.numel() / all.dim(0);
   if (all.dtype() == DType::kString)
-    return Tensor::from<std::string>(shape, all.span<std::string>().subspan(static_cast<size_t>(i * count),
-                                                                              static_cast<size_t>(count)));
+    return Tensor::from<std::string>(
+        shape, all.span<std::string>().subspan(static_cast<size_t>(i * count), static_cast<size_t>(count)));
   const size_t bits = bit_width(all.dtype());
   if (bits % 8 != 0) return {};
   const size_t bytes = static_cast<size_t>(count) * (bits / 8);
   Tensor one = Tensor::allocate(all.dtype(), shape);
   if (bytes > 0)
-    std::memcpy(one.mutable_data(), static_cast<const char*>(all.data()) + static_cast<size_t>(i) * bytes, bytes);
+    std::memcpy(one.mutable_data(), static_cast<const char*>(all.data()) + static_cast<size_t>(i) * bytes,
+                bytes);
   return one;
 }
 
@@ -114,7 +115,8 @@ class Unroller {
     std::string text;
     for (const Scope* s = &scope; s->outer != nullptr; s = s->outer)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
-                          s->index < 0 ? "branch of" : fmt::format("iteration {} of", s->index), s->node->label());
+                          s->index < 0 ? "branch of" : fmt::format("iteration {} of", s->index),
+                          s->node->label());
     return text;
   }
   /// The operator passes values of every kind on.
@@ -144,7 +146,8 @@ Value* Unroller::find(const Value* v, const Scope& scope) {
     if (const auto it = s->values.find(v); it != s->values.end()) return it->second;
   Value*& copy = constants_[v];
   if (copy == nullptr) {
-    require(v->is_constant(), ErrorCode::kInternal, "the value '{}' was used before it was computed", v->name());
+    require(v->is_constant(), ErrorCode::kInternal, "the value '{}' was used before it was computed",
+            v->name());
     copy = clone_value(*v, flat(), flat().unique_name(v->name()));
   }
   return copy;
@@ -235,7 +238,8 @@ int64_t Unroller::iterations(const Graph& body, const Node& n, const Scope& scop
 
 bool Unroller::has_room(const Graph& body, int64_t iterations) {
   int64_t all = 0;
-  if (__builtin_mul_overflow(static_cast<int64_t>(body.nodes().size()) + 1, iterations, &all) || all > nodes_left_)
+  if (__builtin_mul_overflow(static_cast<int64_t>(body.nodes().size()) + 1, iterations, &all) ||
+      all > nodes_left_)
     return false;
   nodes_left_ -= all;
   return true;
@@ -269,8 +273,10 @@ void Unroller::stack(const Node& n, size_t output, std::vector<Value*> parts, in
     if (model_.opset() < kAxesAsInput)
       flat().add_node("Unsqueeze", {part}, {longer}, {{"axes", std::vector<int64_t>{axis}}}, n.name);
     else
-      flat().add_node("Unsqueeze", {part, flat().add_constant(flat().unique_name("axes"), Tensor::vector<int64_t>({axis}))},
-                      {longer}, {}, n.name);
+      flat().add_node(
+          "Unsqueeze",
+          {part, flat().add_constant(flat().unique_name("axes"), Tensor::vector<int64_t>({axis}))}, {longer},
+          {}, n.name);
     part = longer;
   }
   Value* to = make(*v, scope);
@@ -289,7 +295,8 @@ bool Unroller::branch(const Node& n, Scope& scope) {
   return true;
 }
 
-void Unroller::check_count(const Node& n, const Scope& scope, int64_t count, const std::vector<Value*>& conditions) {
+void Unroller::check_count(const Node& n, const Scope& scope, int64_t count,
+                           const std::vector<Value*>& conditions) {
   int64_t limit = INT64_MAX;
   if (n.input(0) != nullptr) {
     const Tensor t = known(find(n.input(0), scope));
@@ -317,8 +324,10 @@ void Unroller::check_count(const Node& n, const Scope& scope, int64_t count, con
   v.verdict = Verdict::kWrong;
   v.basis = Basis::kNode;
   v.certain = true;
-  v.problem = stops ? fmt::format("it ran {} iterations, but its own conditions and limit end it after {}", count, expected)
-                    : fmt::format("it ran {} iterations, but its own conditions and limit ask for more", count);
+  v.problem = stops
+                  ? fmt::format("it ran {} iterations, but its own conditions and limit end it after {}",
+                                count, expected)
+                  : fmt::format("it ran {} iterations, but its own conditions and limit ask for more", count);
   run_.findings.push_back(std::move(v));
 }
 
@@ -346,7 +355,8 @@ bool Unroller::loop(const Node& n, Scope& scope) {
     nodes(*body, inner);
     conditions.push_back(condition = find(body->outputs[0], inner));
     for (size_t k = 0; k < carried; ++k) state[k] = find(body->outputs[k + 1], inner);
-    for (size_t k = 0; k < stacked.size(); ++k) stacked[k].push_back(find(body->outputs[k + 1 + carried], inner));
+    for (size_t k = 0; k < stacked.size(); ++k)
+      stacked[k].push_back(find(body->outputs[k + 1 + carried], inner));
   }
   for (size_t k = 0; k < carried; ++k) connect(n, k, state[k], scope);
   for (size_t k = 0; k < stacked.size(); ++k) stack(n, carried + k, std::move(stacked[k]), 0, scope);
@@ -365,7 +375,8 @@ bool Unroller::scan(const Node& n, Scope& scope) {
   constexpr int64_t kWithoutBatch = 9;
   const Graph* body = graph_attribute(n, "body");
   const Attribute* scans = n.find_attribute("num_scan_inputs");
-  if (body == nullptr || scans == nullptr || scans->get_if<int64_t>() == nullptr || model_.opset() < kWithoutBatch)
+  if (body == nullptr || scans == nullptr || scans->get_if<int64_t>() == nullptr ||
+      model_.opset() < kWithoutBatch)
     return false;
   const auto sliced = static_cast<size_t>(std::clamp<int64_t>(*scans->get_if<int64_t>(), 0, INT32_MAX));
   if (sliced > n.inputs().size() || body->inputs.size() != n.inputs().size() ||
@@ -384,8 +395,8 @@ bool Unroller::scan(const Node& n, Scope& scope) {
       const Value& input = *body->inputs[states + k];
       const bool backward = list_entry(n, "scan_input_directions", k) == 1;
       Value* one = make_free(input.name(), Type::tensor(input.type.dtype), inner, n);
-      flat().add_node("Gather", {find(n.input(states + k), scope), number(backward ? count - 1 - i : i, {})}, {one},
-                      {{"axis", list_entry(n, "scan_input_axes", k)}}, n.name);
+      flat().add_node("Gather", {find(n.input(states + k), scope), number(backward ? count - 1 - i : i, {})},
+                      {one}, {{"axis", list_entry(n, "scan_input_axes", k)}}, n.name);
       inner.values[&input] = one;
     }
     nodes(*body, inner);

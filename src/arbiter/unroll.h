@@ -1,5 +1,5 @@
-// What happened inside If, Loop and Scan, judged like any other node: a model whose bodies are shown, and a run of it
-// as a straight line, in which each iteration has its own nodes.
+// What happened inside If, Loop and Scan, judged like any other node: a model whose bodies are shown, and a
+// run of it as a straight line, in which each iteration has its own nodes.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ namespace assay {
 struct OpenedModel {
   std::shared_ptr<const Model> original;
   std::shared_ptr<const Model> model;
-  std::unordered_set<const Node*> nodes;                       ///< of the original's main graph: those that are open
+  std::unordered_set<const Node*> nodes;  ///< of the original's main graph: those that are open
   std::unordered_map<const Value*, std::string> output_names;  ///< of the values in their bodies
 };
 
-/// Shows what the bodies of these nodes of the main graph compute, as far as they are If, Loop and Scan and it is
-/// tensors. Types must have been inferred.
+/// Shows what the bodies of these nodes of the main graph compute, as far as they are If, Loop and Scan and
+/// it is tensors. Types must have been inferred.
 OpenedModel open_bodies(std::shared_ptr<const Model> model, std::span<const Node* const> nodes);
 
 /// A run as a straight line.
@@ -40,8 +40,8 @@ struct UnrolledRun {
   std::vector<ArbiterVerdict> findings;           ///< what no value shows: a wrong number of iterations
 };
 
-/// Follows the branches that the runner took and the iterations that it made, as its results of the opened model
-/// show. A node of which they do not show enough, or whose iterations are too many, stays as it is.
+/// Follows the branches that the runner took and the iterations that it made, as its results of the opened
+/// model show. A node of which they do not show enough, or whose iterations are too many, stays as it is.
 UnrolledRun unroll(const OpenedModel& opened, std::span<const Tensor> feed, const ArbiterCase& results);
 
 /// arbitrate() with each runner's results unrolled.

@@ -164,8 +164,8 @@ TEST_F(EnginePanelTest, ProductsOfEveryKind) {
   expect_every_form(4);
 }
 
-/// oneDNN adds an operand behind a factor one number at a time, hundreds of times slower than the product itself: without
-/// measurements its estimate has to say so.
+/// oneDNN adds an operand behind a factor one number at a time, hundreds of times slower than the product
+/// itself: without measurements its estimate has to say so.
 TEST_F(EnginePanelTest, WithoutMeasurementsNoOperandIsAddedOneByOne) {
   Value* product = op("MatMul", {input("a", {49, 576}), weight({576, 144})});
   output(op("Add", {op("Mul", {product, scalar(0.5F)}), input("other", {49, 144})}));

@@ -20,7 +20,10 @@ class EngineRecurrentTest : public EngineTest {
     g.outputs.clear();
     feed.clear();
     model->graph->inputs.clear();
-    const int64_t gates = op_type == "LSTM" ? 4 : op_type == "GRU" ? 3 : 1, d = f.direction == "bidirectional" ? 2 : 1;
+    const int64_t gates = op_type == "LSTM"  ? 4
+                          : op_type == "GRU" ? 3
+                                             : 1,
+                  d = f.direction == "bidirectional" ? 2 : 1;
     const auto name = [&](const char* what) { return g.unique_name(what); };
     // Small enough for what rounds in one step not to grow in the next ones.
     const auto made = [&](const Shape& s) {
@@ -33,8 +36,11 @@ class EngineRecurrentTest : public EngineTest {
     const Shape state = f.by_batch ? Shape{f.batch, d, f.hidden} : Shape{d, f.batch, f.hidden};
     std::vector<Value*> inputs = {
         input(name("x"), f.by_batch ? Shape{f.batch, f.steps, f.inputs} : Shape{f.steps, f.batch, f.inputs}),
-        made({d, gates * f.hidden, f.inputs}), made({d, gates * f.hidden, f.hidden}),
-        f.biased ? made({d, 2 * gates * f.hidden}) : nullptr, nullptr, nullptr};
+        made({d, gates * f.hidden, f.inputs}),
+        made({d, gates * f.hidden, f.hidden}),
+        f.biased ? made({d, 2 * gates * f.hidden}) : nullptr,
+        nullptr,
+        nullptr};
     if (f.lengths) {
       std::vector<int32_t> lengths;
       for (int64_t b = 0; b < f.batch; ++b) lengths.push_back(static_cast<int32_t>(b % (f.steps + 1)));
@@ -71,12 +77,18 @@ TEST_F(EngineRecurrentTest, Directions) {
 TEST_F(EngineRecurrentTest, LengthsAndStates) {
   for (const char* op : kOperators)
     for (const bool by_batch : {false, true})
-      check(op, {.batch = 7, .hidden = 19, .direction = "bidirectional", .lengths = true, .states = true, .by_batch = by_batch});
+      check(op, {.batch = 7,
+                 .hidden = 19,
+                 .direction = "bidirectional",
+                 .lengths = true,
+                 .states = true,
+                 .by_batch = by_batch});
 }
 
 TEST_F(EngineRecurrentTest, WeightsThatOnlyTheRunKnows) {
   for (const char* op : kOperators)
-    check(op, {.hidden = 13, .direction = "bidirectional", .states = true, .peepholes = true, .constant = false});
+    check(op,
+          {.hidden = 13, .direction = "bidirectional", .states = true, .peepholes = true, .constant = false});
 }
 
 TEST_F(EngineRecurrentTest, ClipsPeepholesCoupledGatesAndResets) {
@@ -84,7 +96,9 @@ TEST_F(EngineRecurrentTest, ClipsPeepholesCoupledGatesAndResets) {
   check("LSTM", {.states = true, .peepholes = true});
   for (const int64_t linear : {0, 1}) {
     check("GRU", {.hidden = 33, .states = true, .attributes = {{"linear_before_reset", linear}}});
-    check("GRU", {.biased = false, .constant = false, .attributes = {{"linear_before_reset", linear}, {"clip", 1.0F}}});
+    check("GRU", {.biased = false,
+                  .constant = false,
+                  .attributes = {{"linear_before_reset", linear}, {"clip", 1.0F}}});
     check("GRU", {.constant = false, .attributes = {{"linear_before_reset", linear}}});
   }
 }
@@ -92,9 +106,11 @@ TEST_F(EngineRecurrentTest, ClipsPeepholesCoupledGatesAndResets) {
 TEST_F(EngineRecurrentTest, OtherFunctions) {
   const std::vector<std::string> functions = {"HardSigmoid", "ScaledTanh", "Elu"};
   const std::vector<float> alphas = {0.3F, 1.5F, 0.7F}, betas = {0.4F, 0.6F};
-  check("LSTM", {.attributes = {{"activations", functions}, {"activation_alpha", alphas}, {"activation_beta", betas}}});
+  check("LSTM", {.attributes = {
+                     {"activations", functions}, {"activation_alpha", alphas}, {"activation_beta", betas}}});
   check("GRU", {.attributes = {{"activations", std::vector<std::string>{"Softsign", "LeakyRelu"}}}});
-  check("RNN", {.direction = "bidirectional", .attributes = {{"activations", std::vector<std::string>{"Relu", "Softplus"}}}});
+  check("RNN", {.direction = "bidirectional",
+                .attributes = {{"activations", std::vector<std::string>{"Relu", "Softplus"}}}});
 }
 
 TEST_F(EngineRecurrentTest, WideOnesAreSharedOut) {
@@ -108,8 +124,8 @@ TEST_F(EngineRecurrentTest, ALengthBeyondTheSequenceEndsTheRun) {
   Value* x = input("x", {3, 1, 4});
   Value* lengths = g.add_input("lengths", Type::tensor(DType::kInt32, {Dim(1)}));
   feed.push_back(Tensor::vector<int32_t>({4}));
-  Node* n = g.add_node("GRU", {x, weight({1, 48, 4}), weight({1, 48, 16}), nullptr, lengths}, {g.add_value("Y")},
-                       {{"hidden_size", int64_t{16}}});
+  Node* n = g.add_node("GRU", {x, weight({1, 48, 4}), weight({1, 48, 16}), nullptr, lengths},
+                       {g.add_value("Y")}, {{"hidden_size", int64_t{16}}});
   output(n->output(0));
   infer_shapes(*model);
   const auto session = open();

@@ -14,7 +14,8 @@ Value* batch_norm(Graph& g, Value* x, int64_t channels, const Tensor& positive, 
 // A constant [C, H, W] lies row-major, and what a convolution gives in blocks of channels.
 TEST_F(EngineTest, AnAddedPictureIsNotReadInBlocks) {
   Value* x = input("x", {1, 16, 6, 6});
-  Value* y = op("Relu", {op("Conv", {x, weight({16, 16, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}})});
+  Value* y =
+      op("Relu", {op("Conv", {x, weight({16, 16, 3, 3})}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}})});
   output(op("Sigmoid", {op("Add", {y, weight({16, 6, 6})})}));
   expect_agreement();
 }
@@ -98,8 +99,8 @@ TEST_F(EngineTest, AFewRowsTimesAConstantReadItWhereItLies) {
   expect_agreement({"gemv", "gemv", "gemv", "gemv"});
 }
 
-// A row of 128 in two parts beside a row of 64: parts are the same problem for oneDNN's cache, whatever stride a lone row
-// has, and must be the same problem for its choice of an implementation.
+// A row of 128 in two parts beside a row of 64: parts are the same problem for oneDNN's cache, whatever
+// stride a lone row has, and must be the same problem for its choice of an implementation.
 TEST_F(EngineTest, PartsOfARowAreRowsOfTheirOwn) {
   Value* x = input("x", {1, 256});
   for (const int64_t columns : {64, 128})

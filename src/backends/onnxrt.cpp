@@ -70,16 +70,15 @@ class Listening {
   const SessionOptions* outer_;
 };
 
-/// Warnings go where the session's options say, else to stderr in the library's own form, as with Python. They quote names of
-/// the model.
+/// Warnings go where the session's options say, else to stderr in the library's own form, as with Python.
+/// They quote names of the model.
 void on_log(void*, ort::LogLevel level, const char* category, const char* id, const char* place,
             const char* message) {
   const SessionOptions* const options = listening.load();
   if (options != nullptr && options->on_warning) return options->on_warning(message);
   if (!log::enabled(level == ort::kLogWarning ? log::Severity::kWarning : log::Severity::kError)) return;
-  const std::string line =
-      fmt::format("[{}:{}:{}, {}] {}\n", level == ort::kLogWarning ? 'W' : 'E', category, id, place,
-                  visible_text(message, Lines::kOne));
+  const std::string line = fmt::format("[{}:{}:{}, {}] {}\n", level == ort::kLogWarning ? 'W' : 'E', category,
+                                       id, place, visible_text(message, Lines::kOne));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -203,7 +202,7 @@ class OnnxrtSession final : public Session {
   const ort::Api* api_;
   std::shared_ptr<const Model> model_;
   std::vector<TensorInfo> inputs_, outputs_;
-  std::string path_;  ///< for messages; empty when there is none
+  std::string path_;             ///< for messages; empty when there is none
   bool spills_;                  ///< large blocks of memory lie in a file
   std::vector<Tensor> weights_;  ///< what the session reads in place
   std::vector<ValueHandle> weight_values_;

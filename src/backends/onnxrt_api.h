@@ -2,8 +2,8 @@
 //
 // OrtApi is a table of function pointers that only grows at its end, so a function's position is as stable as
 // its name (ONNX Runtime, docs/Versioning and the ABI checks of its own source). onnxrt_slots.def has the few
-// positions, which keeps the build free of ONNX Runtime's headers: Debian 12 does not package them. Where there
-// are headers (Debian 13: libonnxruntime-dev), the test of this file compares.
+// positions, which keeps the build free of ONNX Runtime's headers: Debian 12 does not package them. Where
+// there are headers (Debian 13: libonnxruntime-dev), the test of this file compares.
 #pragma once
 
 #include <cstddef>
@@ -76,27 +76,33 @@ inline constexpr Function<Slot::kGetErrorMessage, const char*, const Status*> ge
 using LogFunction = void (*)(void*, LogLevel, const char*, const char*, const char*, const char*);
 inline constexpr Fallible<Slot::kCreateEnvWithCustomLogger, LogFunction, void*, LogLevel, const char*, Env**>
     create_env;
-inline constexpr Fallible<Slot::kCreateSession, const Env*, const char*, const SessionOptionsObject*, SessionObject**>
+inline constexpr Fallible<Slot::kCreateSession, const Env*, const char*, const SessionOptionsObject*,
+                          SessionObject**>
     create_session;
-inline constexpr Fallible<Slot::kCreateSessionFromArray, const Env*, const void*, size_t, const SessionOptionsObject*, SessionObject**>
+inline constexpr Fallible<Slot::kCreateSessionFromArray, const Env*, const void*, size_t,
+                          const SessionOptionsObject*, SessionObject**>
     create_session_from_array;
-inline constexpr Fallible<Slot::kRun, SessionObject*, const RunOptions*, const char* const*, const Value* const*,
-                          size_t, const char* const*, size_t, Value**>
+inline constexpr Fallible<Slot::kRun, SessionObject*, const RunOptions*, const char* const*,
+                          const Value* const*, size_t, const char* const*, size_t, Value**>
     run;
 inline constexpr Fallible<Slot::kCreateSessionOptions, SessionOptionsObject**> create_session_options;
 inline constexpr Fallible<Slot::kDisableMemPattern, SessionOptionsObject*> disable_memory_pattern;
-inline constexpr Fallible<Slot::kSetSessionLogSeverityLevel, SessionOptionsObject*, int> set_session_log_severity_level;
+inline constexpr Fallible<Slot::kSetSessionLogSeverityLevel, SessionOptionsObject*, int>
+    set_session_log_severity_level;
 inline constexpr Fallible<Slot::kSetSessionGraphOptimizationLevel, SessionOptionsObject*, int>
     set_session_graph_optimization_level;
 inline constexpr Fallible<Slot::kSetIntraOpNumThreads, SessionOptionsObject*, int> set_intra_op_threads;
 inline constexpr Fallible<Slot::kSetInterOpNumThreads, SessionOptionsObject*, int> set_inter_op_threads;
-inline constexpr Fallible<Slot::kCreateTensorAsOrtValue, Allocator*, const int64_t*, size_t, int, Value**> create_tensor;
-inline constexpr Fallible<Slot::kCreateTensorWithDataAsOrtValue, const MemoryInfo*, void*, size_t, const int64_t*, size_t, int, Value**>
+inline constexpr Fallible<Slot::kCreateTensorAsOrtValue, Allocator*, const int64_t*, size_t, int, Value**>
+    create_tensor;
+inline constexpr Fallible<Slot::kCreateTensorWithDataAsOrtValue, const MemoryInfo*, void*, size_t,
+                          const int64_t*, size_t, int, Value**>
     create_tensor_with_data;
 inline constexpr Fallible<Slot::kGetTensorMutableData, Value*, void**> tensor_data;
 inline constexpr Fallible<Slot::kFillStringTensor, Value*, const char* const*, size_t> fill_string_tensor;
 inline constexpr Fallible<Slot::kGetStringTensorDataLength, const Value*, size_t*> string_tensor_length;
-inline constexpr Fallible<Slot::kGetStringTensorContent, const Value*, void*, size_t, size_t*, size_t> string_tensor_content;
+inline constexpr Fallible<Slot::kGetStringTensorContent, const Value*, void*, size_t, size_t*, size_t>
+    string_tensor_content;
 inline constexpr Fallible<Slot::kGetTensorElementType, const TensorTypeInfo*, int*> tensor_element_type;
 inline constexpr Fallible<Slot::kGetDimensionsCount, const TensorTypeInfo*, size_t*> dimensions_count;
 inline constexpr Fallible<Slot::kGetDimensions, const TensorTypeInfo*, int64_t*, size_t> dimensions;
@@ -116,14 +122,16 @@ inline constexpr Release<Slot::kReleaseTensorTypeAndShapeInfo, TensorTypeInfo> r
 inline constexpr Release<Slot::kReleaseSessionOptions, SessionOptionsObject> release_session_options;
 inline constexpr Fallible<Slot::kGetAvailableProviders, char***, int*> available_providers;
 inline constexpr Fallible<Slot::kReleaseAvailableProviders, char**, int> release_available_providers;
-inline constexpr Fallible<Slot::kAddSessionConfigEntry, SessionOptionsObject*, const char*, const char*> add_session_config_entry;
+inline constexpr Fallible<Slot::kAddSessionConfigEntry, SessionOptionsObject*, const char*, const char*>
+    add_session_config_entry;
 inline constexpr Fallible<Slot::kRegisterAllocator, Env*, Allocator*> register_allocator;
 /// 0 for an optional without element.
 inline constexpr Fallible<Slot::kHasValue, const Value*, int*> has_value;
-inline constexpr Fallible<Slot::kAddExternalInitializers, SessionOptionsObject*, const char* const*, const Value* const*, size_t>
+inline constexpr Fallible<Slot::kAddExternalInitializers, SessionOptionsObject*, const char* const*,
+                          const Value* const*, size_t>
     add_external_initializers;
-inline constexpr Fallible<Slot::kSessionOptionsAppendExecutionProvider, SessionOptionsObject*, const char*, const char* const*, const char* const*,
-                          size_t>
+inline constexpr Fallible<Slot::kSessionOptionsAppendExecutionProvider, SessionOptionsObject*, const char*,
+                          const char* const*, const char* const*, size_t>
     append_execution_provider;
 
 }  // namespace assay::ort

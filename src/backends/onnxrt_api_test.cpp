@@ -25,8 +25,9 @@ struct Entry {
 
 /// The functions of struct OrtApi in their order.
 std::map<std::string, Entry> functions_of(std::istream& header) {
-  static const std::regex kFallible(R"(^\s*ORT_API2_STATUS\(\s*(\w+))"), kRelease(R"(^\s*ORT_CLASS_RELEASE\(\s*(\w+))"),
-      kPointer(R"(\(ORT_API_CALL\s*\*\s*(\w+)\)\()"), kSince(R"(\\since Version 1\.(\d+))");
+  static const std::regex kFallible(R"(^\s*ORT_API2_STATUS\(\s*(\w+))"),
+      kRelease(R"(^\s*ORT_CLASS_RELEASE\(\s*(\w+))"), kPointer(R"(\(ORT_API_CALL\s*\*\s*(\w+)\)\()"),
+      kSince(R"(\\since Version 1\.(\d+))");
   std::map<std::string, Entry> found;
   bool is_inside = false;
   int place = 0, since = 0;

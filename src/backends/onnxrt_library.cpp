@@ -91,7 +91,8 @@ Library find_library(const std::string& given) {
     if (try_load(path, library, error)) return library;
     // The system's loader not finding a bare name is not news.
     std::error_code ec;
-    if (!named.empty() || (path.find('/') != std::string::npos && fs::exists(path, ec))) tried += fmt::format(" {}: {};", path, error);
+    if (!named.empty() || (path.find('/') != std::string::npos && fs::exists(path, ec)))
+      tried += fmt::format(" {}: {};", path, error);
   }
   if (!tried.empty()) tried.back() = '.';
   Error e(ErrorCode::kUnsupported,

@@ -14,7 +14,8 @@
 namespace assay {
 namespace {
 
-/// Of ONNX's own operators it has no more than this build, but for those that were experimental until opset 9.
+/// Of ONNX's own operators it has no more than this build, but for those that were experimental until
+/// opset 9.
 bool is_experimental(const Node& node, const Model& model) {
   for (const char* op : {"Affine", "Crop", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"})
     if (node.op_type == op) return node.domain.empty() && model.opset() <= 9;
@@ -33,7 +34,8 @@ class OnnxrtNodes final : public ForeignNodes {
     if (!is_usable_) is_usable_ = backend_onnxrt::def.probe({}).empty();
     if (!*is_usable_) return false;
     log::once(log::Severity::kWarning,
-              "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is said of them, only "
+              "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is "
+              "said of them, only "
               "of what lies around them.",
               node.op_type, node.domain.empty() ? "ai.onnx" : node.domain);
     return true;
@@ -65,8 +67,8 @@ class OnnxrtNodes final : public ForeignNodes {
     g.name = "node";
     std::vector<Value*> in, out;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      require(!inputs[i].is_container(), ErrorCode::kUnsupported, "a {} cannot be handed to an unknown operator",
-              dtype_name(inputs[i].dtype()));
+      require(!inputs[i].is_container(), ErrorCode::kUnsupported,
+              "a {} cannot be handed to an unknown operator", dtype_name(inputs[i].dtype()));
       Type type;
       type.kind = Type::Kind::kTensor;
       type.dtype = inputs[i].dtype();

@@ -67,7 +67,7 @@ void create_folder(const std::string& folder) {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   std::error_code ec;
-  struct stat st{};
+  struct stat st {};
   const bool exists = ::stat(path_.c_str(), &st) == 0;
   create_folder(parent_of(path_));
   if (exists && S_ISDIR(st.st_mode)) fail(ErrorCode::kIo, "cannot write {}: it is a folder", path_);
@@ -85,9 +85,11 @@ AtomicFile::AtomicFile(std::string path, const std::string& folder, const std::s
     : path_(std::move(path)) {
   create_folder(folder);
   create_folder(parent_of(path_));
-  struct stat st{};
-  const bool is_there = ::stat(path_.c_str(), &st) == 0;  // not within require(), whose arguments come in any order
-  require(!is_there || S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it is {}", path_, kind_of_file(st.st_mode));
+  struct stat st {};
+  const bool is_there =
+      ::stat(path_.c_str(), &st) == 0;  // not within require(), whose arguments come in any order
+  require(!is_there || S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it is {}", path_,
+          kind_of_file(st.st_mode));
   clean_once(parent_of(path_));  // also_commit() may leave something there
   open_temporary(folder, destination, options);
 }
@@ -109,7 +111,7 @@ void AtomicFile::open_special() {
   special_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (special_ < 0 && errno == ENXIO)
     fail(ErrorCode::kIo, "cannot write {}: it is a pipe or a socket, and nobody reads it", path_);
-  struct stat st{};
+  struct stat st {};
   if (special_ < 0 || ::fstat(special_, &st) != 0) io_error(errno);
   require(!S_ISREG(st.st_mode), ErrorCode::kIo, "cannot write {}: it became another file", path_);
   ::fcntl(special_, F_SETFL, ::fcntl(special_, F_GETFL) & ~O_NONBLOCK);
@@ -172,11 +174,11 @@ void AtomicFile::prepare() {
 /// The permissions of the file that is replaced, or those of new files. Nobody else can open it before.
 void AtomicFile::set_mode() {
   const int fd = temporary_->fd();
-  struct stat old{};
+  struct stat old {};
   mode_t mode = temporary_->usual_mode();
   if (::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode)) {
     mode = old.st_mode & 0777;
-    struct stat made{};
+    struct stat made {};
     // What its group may do, only that group may do.
     if (::fchown(fd, old.st_uid, old.st_gid) != 0 && ::fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0 &&
         ::fstat(fd, &made) == 0 && made.st_gid != old.st_gid)
@@ -220,10 +222,10 @@ InterruptDelay::~InterruptDelay() {
 
 void install_interrupt_cleanup() {
   for (const int s : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction old{};
+    struct sigaction old {};
     ::sigaction(s, nullptr, &old);
     if (old.sa_handler != SIG_DFL) continue;
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = remove_temporaries_and_die;
     ::sigaction(s, &action, nullptr);
   }

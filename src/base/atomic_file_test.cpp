@@ -127,7 +127,7 @@ TEST_F(AtomicFileTest, AFailedWriteLeavesTheOldFile) {
 }
 
 mode_t mode(const std::string& path) {
-  struct stat st{};
+  struct stat st {};
   return ::stat(path.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
 }
 

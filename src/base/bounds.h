@@ -1,5 +1,6 @@
-// Arithmetic of sizes that a file claims. No reader adds, multiplies or subtracts such numbers by itself: it asks here,
-// or reads through something bounded (std::span, std::string_view::substr after within(), base/byte_reader.h).
+// Arithmetic of sizes that a file claims. No reader adds, multiplies or subtracts such numbers by itself: it
+// asks here, or reads through something bounded (std::span, std::string_view::substr after within(),
+// base/byte_reader.h).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,9 @@
 namespace assay {
 
 /// Whether the stretch [first, first + count) lies in [0, size). Nothing overflows.
-constexpr bool within(uint64_t first, uint64_t count, uint64_t size) { return first <= size && count <= size - first; }
+constexpr bool within(uint64_t first, uint64_t count, uint64_t size) {
+  return first <= size && count <= size - first;
+}
 
 /// The sum; nothing when it does not fit.
 constexpr std::optional<uint64_t> checked_sum(std::initializer_list<uint64_t> terms) {
@@ -32,6 +35,8 @@ constexpr std::optional<uint64_t> checked_product(std::initializer_list<uint64_t
 inline constexpr uint64_t kMostInflation = 1032;
 
 /// Whether `inflated` bytes can come out of `deflated` ones.
-constexpr bool can_inflate_to(uint64_t deflated, uint64_t inflated) { return inflated / kMostInflation <= deflated; }
+constexpr bool can_inflate_to(uint64_t deflated, uint64_t inflated) {
+  return inflated / kMostInflation <= deflated;
+}
 
 }  // namespace assay

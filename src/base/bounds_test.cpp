@@ -22,7 +22,8 @@ TEST(Bounds, SumsAndProductsThatDoNotFitAreNone) {
   EXPECT_EQ(checked_sum({kMost, 0}), kMost);
   EXPECT_EQ(checked_sum({kMost, 1}), std::nullopt);
   EXPECT_EQ(checked_product({}), 1U);
-  EXPECT_EQ(checked_product({uint64_t{1} << 32, (uint64_t{1} << 32) - 1}), (uint64_t{1} << 32) * ((uint64_t{1} << 32) - 1));
+  EXPECT_EQ(checked_product({uint64_t{1} << 32, (uint64_t{1} << 32) - 1}),
+            (uint64_t{1} << 32) * ((uint64_t{1} << 32) - 1));
   EXPECT_EQ(checked_product({uint64_t{1} << 32, uint64_t{1} << 32}), std::nullopt);
   EXPECT_EQ(checked_product({uint64_t{1} << 32, uint64_t{1} << 32, 0}), std::nullopt);
 }

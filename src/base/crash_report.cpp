@@ -27,9 +27,9 @@ struct Texts {
   std::string_view doing, remedy;
 };
 Texts of_first_thread;  // what a thread of a pool works on is not known to itself
-// Of the default TLS model: gold gives initial-exec variables of a shared library that no other file sees the places of others, as
-// soon as the library has such of both models. The program's are at fixed places anyway, and those of a library that came with
-// it exist before its threads run: a handler may touch them.
+// Of the default TLS model: gold gives initial-exec variables of a shared library that no other file sees the
+// places of others, as soon as the library has such of both models. The program's are at fixed places anyway,
+// and those of a library that came with it exist before its threads run: a handler may touch them.
 constinit thread_local Texts of_thread;
 constinit thread_local bool is_first_thread = false;
 pid_t reporting_process = 0;

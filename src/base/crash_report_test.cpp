@@ -16,8 +16,9 @@ void crash_with_notes() {
 }
 
 TEST(CrashReport, SaysWhatWasDoneAndEndsByTheSignal) {
-  EXPECT_EXIT(crash_with_notes(), testing::KilledBySignal(SIGFPE),
-              "^\\[!\\] A library, while it ran a.onnx, crashed \\(arithmetic exception\\). Run it node by node.\n$");
+  EXPECT_EXIT(
+      crash_with_notes(), testing::KilledBySignal(SIGFPE),
+      "^\\[!\\] A library, while it ran a.onnx, crashed \\(arithmetic exception\\). Run it node by node.\n$");
 }
 
 TEST(CrashReport, TheOuterNoteCountsAgain) {

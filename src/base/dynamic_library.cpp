@@ -55,7 +55,7 @@ std::vector<std::string> absolute_folders(const char* variable) {
 
 bool DynamicLibrary::load(const std::string& path, DynamicLibrary& out, std::string& error) {
   if (path.find('/') != std::string::npos) {
-    struct stat st{};
+    struct stat st {};
     // The loader would wait for a pipe.
     if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) {
       error = fmt::format("it is {}", kind_of_file(st.st_mode));
@@ -69,7 +69,7 @@ bool DynamicLibrary::load(const std::string& path, DynamicLibrary& out, std::str
   std::vector<std::string> list = absolute_folders("LD_LIBRARY_PATH");
   list.insert(list.end(), kUsualFolders.begin(), kUsualFolders.end());
   for (const std::string& folder : list) {
-    struct stat st{};
+    struct stat st {};
     const std::string file = folder + "/" + path;
     if (::stat(file.c_str(), &st) == 0 && S_ISREG(st.st_mode) && open(file, out.handle_, error)) return true;
   }

@@ -61,7 +61,7 @@ class Walk {
         continue;
       }
       Descriptor at(::openat(folders_.back().get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-      struct stat st{};
+      struct stat st {};
       if (!at || ::fstat(at.get(), &st) != 0) return missing(errno);
       if (S_ISLNK(st.st_mode)) {
         if (!follow(link_target(at.get()))) return outside();
@@ -96,7 +96,7 @@ class Walk {
     if (!rest_.empty()) fail_to_open(path_, ENOTDIR);
     require_regular(path_, seen);
     Descriptor opened(::openat(folders_.back().get(), name.c_str(), kReading | O_NOFOLLOW));
-    struct stat st{};
+    struct stat st {};
     if (!opened || ::fstat(opened.get(), &st) != 0) fail_to_open(path_, errno);
     require_regular(path_, st);
     return {.status = BeneathResult::Status::kOpen, .file = std::move(opened), .link = {}};
@@ -127,7 +127,7 @@ const char* kind_of_file(mode_t mode) {
 }
 
 Descriptor open_input(const std::string& path) {
-  struct stat st{};
+  struct stat st {};
   if (::stat(path.c_str(), &st) != 0) fail_to_open(path, errno);
   require_regular(path, st);
   Descriptor file(::open(path.c_str(), kReading));

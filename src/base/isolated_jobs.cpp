@@ -68,11 +68,11 @@ bool read_all(int fd, void* data, size_t bytes) {
 class Worker {
  public:
   /// `memory`: its part of the budget.
-  Worker(const std::function<std::string(size_t)>& work, const std::vector<Worker>& siblings, int64_t memory) {
+  Worker(const std::function<std::string(size_t)>& work, const std::vector<Worker>& siblings,
+         int64_t memory) {
     int ends[2];
     const bool is_made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
-    require(is_made, ErrorCode::kIo,
-            "cannot make a socket for a child process: {}", std::strerror(errno));
+    require(is_made, ErrorCode::kIo, "cannot make a socket for a child process: {}", std::strerror(errno));
     log::flush();  // else the child would say what waits there, too
     const pid_t parent = getpid();
     pid_ = fork();
@@ -155,7 +155,8 @@ class Pool {
     workers_.reserve(wanted);
     while (finished_ < jobs_) {
       while (workers_.size() < wanted && next_ < jobs_) {
-        workers_.emplace_back(work_, workers_, memory_in_use() + memory_left() / static_cast<int64_t>(wanted));
+        workers_.emplace_back(work_, workers_,
+                              memory_in_use() + memory_left() / static_cast<int64_t>(wanted));
         workers_.back().start(next_++);
       }
       wait();

@@ -64,7 +64,8 @@ struct State {
 
 bool flush_locked(State& s) {
   if (!s.pending.empty() && !write_fully(STDOUT_FILENO, s.pending)) {
-    if (errno != EPIPE && s.failure.empty()) s.failure = fmt::format("standard output: {}", std::strerror(errno));
+    if (errno != EPIPE && s.failure.empty())
+      s.failure = fmt::format("standard output: {}", std::strerror(errno));
     s.stdout_failed = true;
   }
   s.pending.clear();

@@ -26,8 +26,8 @@ std::string layout(const Prefix& prefix, int indentation, std::string_view text)
 /// Wraps lines (ended by a newline) into the terminal colour of the severity, if it has one.
 std::string colored(Severity severity, std::string_view lines);
 
-/// The threshold that holds for a source file, given as the compiler names it. The paths of the thresholds are ours or
-/// Polygraphy's (backend/onnxrt), which mean the files that say the same.
+/// The threshold that holds for a source file, given as the compiler names it. The paths of the thresholds
+/// are ours or Polygraphy's (backend/onnxrt), which mean the files that say the same.
 Severity threshold_for(const Config& config, std::string_view file);
 
 /// Whether some source file lies at or below the path, ours or, as far as ours say the same, Polygraphy's.

@@ -172,7 +172,8 @@ TEST(Log, PathsOfPolygraphyChooseTheSameMessages) {
 }
 
 TEST(Log, PathsWithoutSourcesAreKnown) {
-  for (const char* path : {"base", "/base/", "base/log_format.cpp", "backend", "backend/onnxrt", "comparator/compare.py"})
+  for (const char* path :
+       {"base", "/base/", "base/log_format.cpp", "backend", "backend/onnxrt", "comparator/compare.py"})
     EXPECT_TRUE(log::is_source_path(path)) << path;
   for (const char* path : {"bas", "base/log", "nonsense", "backend/onnxrt/loader", "base/log.cpp/x"})
     EXPECT_FALSE(log::is_source_path(path)) << path;
@@ -189,10 +190,11 @@ TEST(Log, VerbosityValues) {
     log::add_verbosity(config, "base:LOUD");
     FAIL() << "an unknown level was taken";
   } catch (const Error& e) {
-    EXPECT_EQ(e.message(),
-              "'LOUD' is not a log level; the levels are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, "
-              "INFO, START, "
-              "FINISH, WARNING, ERROR, CRITICAL");
+    EXPECT_EQ(
+        e.message(),
+        "'LOUD' is not a log level; the levels are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, "
+        "INFO, START, "
+        "FINISH, WARNING, ERROR, CRITICAL");
   }
 }
 

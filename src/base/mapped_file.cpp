@@ -20,9 +20,10 @@
 namespace assay {
 namespace {
 
-/// The last page of a mapping has room behind the file. With the address sanitizer, reading there is a fault, as it is
-/// for bytes in a block of their own.
-void forbid_rest_of_page([[maybe_unused]] const char* data, [[maybe_unused]] size_t size, [[maybe_unused]] bool forbid) {
+/// The last page of a mapping has room behind the file. With the address sanitizer, reading there is a fault,
+/// as it is for bytes in a block of their own.
+void forbid_rest_of_page([[maybe_unused]] const char* data, [[maybe_unused]] size_t size,
+                         [[maybe_unused]] bool forbid) {
 #ifdef __SANITIZE_ADDRESS__
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t rest = (page - size % page) % page;
@@ -68,7 +69,7 @@ extern "C" void end_for_a_shortened_file(int signal, siginfo_t* info, void*) {
 
 void install_handler() {
   static const bool is_installed = [] {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_sigaction = end_for_a_shortened_file;
     action.sa_flags = SA_SIGINFO;
     return ::sigaction(SIGBUS, &action, nullptr) == 0;
@@ -118,7 +119,7 @@ std::shared_ptr<const MappedFile> MappedFile::map(const Descriptor& opened, cons
 }
 
 bool MappedFile::is_still_there() const {
-  struct stat now{};
+  struct stat now {};
   return ::stat(path_.c_str(), &now) == 0 && now.st_dev == stat_.st_dev && now.st_ino == stat_.st_ino &&
          now.st_size == stat_.st_size && now.st_mtim.tv_sec == stat_.st_mtim.tv_sec &&
          now.st_mtim.tv_nsec == stat_.st_mtim.tv_nsec;

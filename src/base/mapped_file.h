@@ -45,7 +45,7 @@ class MappedFile {
   std::string path_;
   const char* data_ = nullptr;
   size_t size_ = 0;
-  struct stat stat_{};
+  struct stat stat_ {};
   std::optional<ReclaimableRange> reclaimable_;
   Mapping* mapping_ = nullptr;
 };

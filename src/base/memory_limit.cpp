@@ -27,8 +27,8 @@ int64_t limit_in(const Path& path) {
   return file >> value && value > 0 ? value : INT64_MAX;
 }
 
-/// The smallest limit of the process's control group and of those around it, in both versions of the interface;
-/// INT64_MAX where there is none.
+/// The smallest limit of the process's control group and of those around it, in both versions of the
+/// interface; INT64_MAX where there is none.
 int64_t control_group_limit() {
   int64_t bytes = INT64_MAX;
   const auto climb = [&](const Path& root, const std::string& group, const char* name) {
@@ -44,7 +44,8 @@ int64_t control_group_limit() {
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
+    const std::string controllers = line.substr(first + 1, second - first - 1),
+                      group = line.substr(second + 1);
     if (controllers.empty()) climb("/sys/fs/cgroup", group, "memory.max");
     if (controllers == "memory") climb("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
   }
@@ -67,7 +68,8 @@ std::atomic<int64_t> heap{0}, free_heap{kFreeHeap};
 
 /// Of the heap, what counts.
 int64_t counted_heap() {
-  return std::max<int64_t>(heap.load(std::memory_order_relaxed) - free_heap.load(std::memory_order_relaxed), 0);
+  return std::max<int64_t>(heap.load(std::memory_order_relaxed) - free_heap.load(std::memory_order_relaxed),
+                           0);
 }
 
 bool has_room(size_t bytes) {
@@ -142,8 +144,8 @@ bool MemoryShare::take(int64_t bytes) noexcept {
 
 MemoryShare::MemoryShare(int64_t bytes, const char* what) {
   if (take(bytes)) return;
-  Error e(ErrorCode::kUnsupported, fmt::format("{} takes {} bytes, but {} of {} bytes are in use", what, bytes,
-                                               memory_in_use(), memory_limit()));
+  Error e(ErrorCode::kUnsupported, fmt::format("{} takes {} bytes, but {} of {} bytes are in use", what,
+                                               bytes, memory_in_use(), memory_limit()));
   throw e.set_remedy("The option --memory-limit changes how many there may be.");
 }
 
@@ -156,8 +158,8 @@ MemoryShare::~MemoryShare() { in_use.fetch_sub(bytes_, std::memory_order_relaxed
 
 }  // namespace assay
 
-// All that is not a tensor comes from here, as std::string, std::vector and the rest ask for it: what a small model can
-// make of it is not known before.
+// All that is not a tensor comes from here, as std::string, std::vector and the rest ask for it: what a small
+// model can make of it is not known before.
 void* operator new(size_t bytes) { return assay::heap_block(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   try {

@@ -6,29 +6,30 @@
 
 namespace assay {
 
-/// Bytes that all tensors that are alive may take together: half of the memory of the machine, or half of what the
-/// process or its control group may have where that is less. What asks for more is refused before anything is
-/// allocated, because Linux hands out memory that it does not have and kills the process when it is touched. Mapped
-/// files do not count: their pages can be had again.
+/// Bytes that all tensors that are alive may take together: half of the memory of the machine, or half of
+/// what the process or its control group may have where that is less. What asks for more is refused before
+/// anything is allocated, because Linux hands out memory that it does not have and kills the process when it
+/// is touched. Mapped files do not count: their pages can be had again.
 int64_t memory_limit();
 /// Replaces it (--memory-limit, tests); 0 brings back the machine's. What is alive stays.
 void set_memory_limit(int64_t bytes);
 
-/// Bytes of the budget that are taken now: by tensors, and by blocks of the heap (strings, lists, room to compute in) as
-/// far as those are more than the free part.
+/// Bytes of the budget that are taken now: by tensors, and by blocks of the heap (strings, lists, room to
+/// compute in) as far as those are more than the free part.
 int64_t memory_in_use();
 /// What is left of it; never negative.
 int64_t memory_left();
 
-/// Blocks of the heap that are smaller do not count: what asks for many of them has a larger one that lists them.
+/// Blocks of the heap that are smaller do not count: what asks for many of them has a larger one that lists
+/// them.
 inline constexpr size_t kCountedBlock = 256;
-/// So much of the heap is free, or what is alive when forgive_heap() is called, where that is more: models in memory are
-/// as large as their files are.
+/// So much of the heap is free, or what is alive when forgive_heap() is called, where that is more: models in
+/// memory are as large as their files are.
 inline constexpr int64_t kFreeHeap = int64_t{256} << 20;
 void forgive_heap();
 
-/// For as long as it lives, no more than `bytes` may be taken beside what is in use when it begins. For one thread
-/// that evaluates at a time.
+/// For as long as it lives, no more than `bytes` may be taken beside what is in use when it begins. For one
+/// thread that evaluates at a time.
 class MemoryCeiling {
  public:
   explicit MemoryCeiling(int64_t bytes);

@@ -50,8 +50,7 @@ TEST_F(MemoryLimit, TheHeapCountsBeyondItsFreePart) {
     EXPECT_NO_THROW(block(100));
     // Strings that are alive together.
     std::vector<std::string> list;
-    EXPECT_THROW(
-        while (true) list.emplace_back(size_t{1} << 20, 'x'), std::bad_alloc);
+    EXPECT_THROW(while (true) list.emplace_back(size_t{1} << 20, 'x'), std::bad_alloc);
     EXPECT_LT(list.size(), 64U);
     forgive_heap();
     EXPECT_NO_THROW(block(size_t{1} << 20));
@@ -89,9 +88,10 @@ TEST_F(MemoryLimit, ARefusalSaysHowMuchAndWhatToDo) {
     MemoryShare share(2000, "a list of values");
     FAIL() << "it was granted";
   } catch (const Error& e) {
-    EXPECT_EQ(e.what(), fmt::format("a list of values takes 2000 bytes, but {} of {} bytes are in use. The option "
-                                    "--memory-limit changes how many there may be.",
-                                    memory_in_use(), memory_limit()));
+    EXPECT_EQ(e.what(),
+              fmt::format("a list of values takes 2000 bytes, but {} of {} bytes are in use. The option "
+                          "--memory-limit changes how many there may be.",
+                          memory_in_use(), memory_limit()));
   }
 }
 

@@ -15,13 +15,15 @@ bool is_glob(std::string_view spec) { return spec.find_first_of("*?[") != std::s
 NamePattern::NamePattern(std::string_view spec) : spec_(spec) {
   if (!spec.starts_with(kRegexPrefix)) return;
   auto regex = std::make_shared<RE2>(std::string(spec.substr(kRegexPrefix.size())), RE2::Quiet);
-  require(regex->ok(), ErrorCode::kInvalidArgument, "'{}' is not a regular expression: {}", spec, regex->error());
+  require(regex->ok(), ErrorCode::kInvalidArgument, "'{}' is not a regular expression: {}", spec,
+          regex->error());
   regex_ = std::move(regex);
 }
 
 bool NamePattern::matches(std::string_view name) const {
   if (is_name(name)) return true;
-  if (regex_ != nullptr) return RE2::FullMatch({name.data(), name.size()}, *static_cast<const RE2*>(regex_.get()));
+  if (regex_ != nullptr)
+    return RE2::FullMatch({name.data(), name.size()}, *static_cast<const RE2*>(regex_.get()));
   return is_glob(spec_) && ::fnmatch(spec_.c_str(), std::string(name).c_str(), FNM_NOESCAPE) == 0;
 }
 

@@ -35,8 +35,8 @@ TEST(NamePattern, TheNameItselfComesFirstThenTheLastThatFits) {
   std::vector<NamePattern> list;
   for (const char* spec : {"x*", "x[0]", "*"}) list.emplace_back(spec);
   const auto found = [&](std::string_view name) -> std::string {
-    const NamePattern* p =
-        find_match(std::span<const NamePattern>(list), name, [](const auto& n) -> const NamePattern& { return n; });
+    const NamePattern* p = find_match(std::span<const NamePattern>(list), name,
+                                      [](const auto& n) -> const NamePattern& { return n; });
     return p != nullptr ? p->spec() : "";
   };
   EXPECT_EQ(found("x[0]"), "x[0]");

@@ -7,7 +7,8 @@
 
 namespace assay {
 
-/// A line on stderr that is written over and over. Where stderr is not a terminal, nothing is shown. Not for several threads.
+/// A line on stderr that is written over and over. Where stderr is not a terminal, nothing is shown. Not for
+/// several threads.
 class ProgressLine {
  public:
   ProgressLine();

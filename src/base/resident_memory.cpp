@@ -80,7 +80,8 @@ void passed_over(std::string_view data) {
   auto it = all.list.upper_bound(data.data());
   if (it == all.list.begin()) return;
   --it;
-  if (data.data() < static_cast<const char*>(it->first) + it->second) drop_resident_pages(it->first, it->second);
+  if (data.data() < static_cast<const char*>(it->first) + it->second)
+    drop_resident_pages(it->first, it->second);
 }
 
 ReclaimableRange::ReclaimableRange(const void* first, size_t bytes) : first_(first) {

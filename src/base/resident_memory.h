@@ -31,9 +31,9 @@ void drop_resident_pages(const void* first, size_t bytes);
 /// their pages back if they lie in a reclaimable range and are worth it.
 void drop_after_use(const void* data, size_t bytes);
 
-/// To be told of data that are read around, not through. Kernels that keep files in large pages map megabytes of them
-/// at each byte that is read beside: after every few large pieces, the pages of the range that they lie in are given
-/// back.
+/// To be told of data that are read around, not through. Kernels that keep files in large pages map megabytes
+/// of them at each byte that is read beside: after every few large pieces, the pages of the range that they
+/// lie in are given back.
 void passed_over(std::string_view data);
 
 /// Gives back the pages of all reclaimable ranges, and the memory that was freed but is still kept by malloc.

@@ -53,7 +53,8 @@ std::vector<std::string> nearest_names(std::string_view name, std::span<const st
 
 std::string name_hint(std::string_view name, std::span<const std::string_view> candidates) {
   std::string list;
-  for (const std::string& near : nearest_names(name, candidates)) list += (list.empty() ? "'" : ", '") + near + "'";
+  for (const std::string& near : nearest_names(name, candidates))
+    list += (list.empty() ? "'" : ", '") + near + "'";
   return list.empty() ? list : "Did you mean " + list + "?";
 }
 

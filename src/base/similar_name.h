@@ -12,8 +12,8 @@ namespace assay {
 /// One contains the other, whatever the case of ASCII letters.
 bool is_similar_name(std::string_view a, std::string_view b);
 
-/// How many characters must be inserted, left out or replaced to make one of the other, the case of ASCII letters aside;
-/// more than `limit` when it is beyond that.
+/// How many characters must be inserted, left out or replaced to make one of the other, the case of ASCII
+/// letters aside; more than `limit` when it is beyond that.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit);
 
 /// The candidates that differ least from `name`, nearest first: those within a third of its length in

@@ -113,7 +113,7 @@ bool TemporaryFile::open_nameless() {
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT) error_ = errno;
     return false;
   }
-  struct stat st{};
+  struct stat st {};
   const std::string self = "/proc/self/fd/" + std::to_string(fd());
   if (::access(self.c_str(), F_OK) != 0 || ::fstat(fd(), &st) != 0) {  // no way to name it later
     file_ = Descriptor();
@@ -131,7 +131,7 @@ bool TemporaryFile::open_named() {
   for (int i = 0; i < kAttempts; ++i) {
     slot_ = remember(path());
     file_ = Descriptor(::open(path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    struct stat st{};
+    struct stat st {};
     // Before the lock, somebody may have taken it for a stale one.
     const bool is_locked = file_ && (::flock(fd(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
     has_name_ = is_locked && ::fstat(fd(), &st) == 0 && st.st_nlink > 0;
@@ -204,7 +204,7 @@ int TemporaryFile::copy_to(const std::string& path) {
   if (copy.error() != 0) return copy.error();
   Descriptor reopened(file_ ? -1 : ::open(this->path().c_str(), O_RDONLY | O_CLOEXEC));
   const int from = file_ ? fd() : reopened.get();
-  struct stat st{};
+  struct stat st {};
   if (::fstat(from, &st) != 0) return errno;
   if (const int error = copy_contents(from, copy.fd()); error != 0) return error;
   if (::fchmod(copy.fd(), st.st_mode & 0777) != 0 || ::fsync(copy.fd()) != 0) return errno;

@@ -108,7 +108,7 @@ bool claim(int folder, Found& f) {
         Descriptor(::openat(folder, f.name.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (f.file || errno != EACCES) break;
   }
-  struct stat st{};
+  struct stat st {};
   if (!f.file || ::fstat(f.file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != ::geteuid())
     return false;
   f.inode = st.st_ino;
@@ -122,7 +122,7 @@ bool is_named(int folder, const std::vector<std::string>& names, const std::stri
   return std::any_of(names.begin(), names.end(), [&](const std::string& other) {
     if (parse(other)) return false;
     const Descriptor file(::openat(folder, other.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    struct stat st{};
+    struct stat st {};
     if (!file || ::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > kLargestModel)
       return false;
     return MappedFile::map(file, other)->bytes().find(name) != std::string_view::npos;
@@ -138,7 +138,7 @@ void remove_group(int folder, const std::vector<std::string>& names, std::vector
   for (Found& f : group) {
     // Again, as a writer that is just beginning locks its file and looks whether it still has a name.
     if (!claim(folder, f)) continue;
-    struct stat st{};
+    struct stat st {};
     if (::fstatat(folder, f.name.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == f.inode &&
         (f.parts.kind != TemporaryKind::kData || !is_named(folder, names, f.name)))
       ::unlinkat(folder, f.name.c_str(), 0);

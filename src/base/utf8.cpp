@@ -33,7 +33,8 @@ char32_t take_code_point(std::string_view& text, Surrogates surrogates) {
     ok = !begins_character(text[i]);
     point = point << 6 | (byte & 0x3Fu);
   }
-  ok = ok && point >= s.least && point <= 0x10FFFF && (surrogates == Surrogates::kTaken || !is_surrogate(point));
+  ok = ok && point >= s.least && point <= 0x10FFFF &&
+       (surrogates == Surrogates::kTaken || !is_surrogate(point));
   text.remove_prefix(ok ? s.length : 1);
   return ok ? point : kNotUtf8;
 }

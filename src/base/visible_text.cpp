@@ -8,9 +8,9 @@ namespace assay {
 namespace {
 
 bool acts(char32_t point) {
-  return (point < 0x20 && point != '\t') || (point >= 0x7f && point < 0xa0) || point == 0x2028 || point == 0x2029 ||
-         (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0x200e ||
-         point == 0x200f || point == 0x061c;
+  return (point < 0x20 && point != '\t') || (point >= 0x7f && point < 0xa0) || point == 0x2028 ||
+         point == 0x2029 || (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
+         point == 0x200e || point == 0x200f || point == 0x061c;
 }
 
 }  // namespace

@@ -7,7 +7,10 @@ namespace {
 
 TEST(VisibleText, ShowsWhatActsOnATerminal) {
   EXPECT_EQ(visible_text("a\x1b[2J\a\r\x7f\tb", Lines::kOne), "a\\x1b[2J\\x07\\r\\x7f\tb");
-  EXPECT_EQ(visible_text("\xc2\x9b" "2J \xe2\x80\xae \xe2\x81\xa6 \xe2\x80\xa8", Lines::kOne), "\\x9b2J \\u202e \\u2066 \\u2028");
+  EXPECT_EQ(visible_text("\xc2\x9b"
+                         "2J \xe2\x80\xae \xe2\x81\xa6 \xe2\x80\xa8",
+                         Lines::kOne),
+            "\\x9b2J \\u202e \\u2066 \\u2028");
   EXPECT_EQ(visible_text("\x9b\xff", Lines::kOne), "\\x9b\\xff");
   EXPECT_EQ(visible_text(std::string_view("a\0b", 3), Lines::kOne), "a\\x00b");
 }

@@ -63,9 +63,10 @@ void check_names(const std::vector<TensorInfo>& inputs, const ShapeSet& set) {
   for (const TensorInfo& info : inputs) names.push_back(info.name);
   for (const InputExtents& e : set) {
     if (std::find(names.begin(), names.end(), e.name) != names.end()) continue;
-    Error error(ErrorCode::kNotFound,
-                fmt::format("a shape is given for '{}', which is not an input of the model; its inputs are: {}",
-                            e.name, fmt::join(names, ", ")));
+    Error error(
+        ErrorCode::kNotFound,
+        fmt::format("a shape is given for '{}', which is not an input of the model; its inputs are: {}",
+                    e.name, fmt::join(names, ", ")));
     if (const std::string hint = name_hint(e.name, names); !hint.empty()) error.set_remedy(hint);
     throw error;
   }

@@ -116,7 +116,8 @@ TEST(Profiles, WhatContradictsTheModelIsRefused) {
   EXPECT_EQ(refused({{"x:0", {1, 3, 1}}}), "the input 'x:0' of shape ('n', 3) cannot have the shape 1x3x1");
   EXPECT_EQ(refused({{"x:0", {-1, 3}}}), "the input 'x:0' cannot have the extent -1");
   const std::string unknown = refused({{"x:1", {1, 3}}});
-  EXPECT_NE(unknown.find("'x:1', which is not an input of the model; its inputs are: x:0, w"), std::string::npos)
+  EXPECT_NE(unknown.find("'x:1', which is not an input of the model; its inputs are: x:0, w"),
+            std::string::npos)
       << unknown;
   EXPECT_EQ(refused({{"w", {4, 5}}}), "no error");
 }

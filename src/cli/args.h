@@ -46,9 +46,9 @@ struct Option {
   std::vector<std::string> choices;  ///< the values allowed; empty: any
   std::string exclusive;             ///< options with the same non-empty word here exclude each other
   bool required = false;             ///< of options of a group that exclude each other: one of them
-  bool ends_parsing = false;  ///< nothing after it counts, and nothing else is required (--version)
+  bool ends_parsing = false;         ///< nothing after it counts, and nothing else is required (--version)
   Names names_what = Names::kNothing;
-  std::string refusal;        ///< not empty: the option is known but cannot be used, and this says why
+  std::string refusal;  ///< not empty: the option is known but cannot be used, and this says why
 
   bool is_positional() const { return names.front().front() != '-'; }
   /// For messages: `--rtol/--rel-tol`.

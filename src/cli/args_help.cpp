@@ -92,9 +92,11 @@ void append_entry(std::string& out, const std::string& left, std::string_view te
 void append_names(std::string& out, const std::vector<const Option*>& options, size_t width) {
   static constexpr std::pair<Names, std::string_view> kKinds[] = {
       {Names::kTensors,
-       "a name, a pattern (conv*), a regular expression (re:conv[0-9]+), an operator (op:Conv), or any of these in a "
+       "a name, a pattern (conv*), a regular expression (re:conv[0-9]+), an operator (op:Conv), or any of "
+       "these in a "
        "subgraph (loop::x, if_3::then_branch::x, function:NAME::x)."},
-      {Names::kOutputs, "a name, a pattern (out*), a regular expression (re:out[0-9]+), or an operator (op:Softmax)."},
+      {Names::kOutputs,
+       "a name, a pattern (out*), a regular expression (re:out[0-9]+), or an operator (op:Softmax)."},
       {Names::kInputs, "a name, a pattern (image*), or a regular expression (re:image[0-9]+)."}};
   std::string text;
   for (const auto& [kind, words] : kKinds) {
@@ -102,11 +104,13 @@ void append_names(std::string& out, const std::vector<const Option*>& options, s
     for (const Option* o : options)
       if (o->names_what == kind) names += (names.empty() ? "" : ", ") + o->names.front();
     if (names.empty()) continue;
-    for (const std::string& line : wrap(names + ": " + std::string(words), width - 2)) text += "  " + line + "\n";
+    for (const std::string& line : wrap(names + ": " + std::string(words), width - 2))
+      text += "  " + line + "\n";
   }
   if (text.empty()) return;
   out += "\nHow tensors are named\n" + text;
-  for (const std::string& line : wrap("A name that the model has is taken as it is. See docs/selectors.md.", width - 2))
+  for (const std::string& line :
+       wrap("A name that the model has is taken as it is. See docs/selectors.md.", width - 2))
     out += "  " + line + "\n";
 }
 

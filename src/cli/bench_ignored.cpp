@@ -112,7 +112,8 @@ constexpr Ignored kOthers[] = {
 constexpr Reason kRefused[] = {
     {kReferences, "bench measures times only. assay run compares results: --load-inputs, --load-outputs."},
     {kPlugins, "this build cannot load TensorRT plugins or runtimes."},
-    {kCalibration, "bench has its scales from --calib. assay convert --int8 calibrates, and writes such a file."},
+    {kCalibration,
+     "bench has its scales from --calib. assay convert --int8 calibrates, and writes such a file."},
     {kFormats, "inputs and outputs of the engine are row-major, in the types of the model."},
     {kOldModels, "this build reads ONNX models, whose shapes include the batch. Use --onnx and --shapes."},
     {kDebug, "bench measures times only. assay run shows inner tensors: --onnx-outputs, --save-outputs."},

@@ -115,11 +115,13 @@ void add_build_group(ArgParser& parser) {
        .help = "The same with bfloat16, to which factors of products may be rounded, too.",
        .arity = Arity::kNone},
       {.names = {"--int8"},
-       .help = "Products with constant weights may be computed in 8-bit integers, by the scales of --calib. Without a "
+       .help = "Products with constant weights may be computed in 8-bit integers, by the scales of --calib. "
+               "Without a "
                "file the scales come from one set of random inputs: then only times mean something.",
        .arity = Arity::kNone},
       {.names = {"--calib"},
-       .help = "Scales for --int8, as TensorRT's calibrators and assay convert --int8 --calibration-cache write them.",
+       .help = "Scales for --int8, as TensorRT's calibrators and assay convert --int8 --calibration-cache "
+               "write them.",
        .metavar = "FILE"},
       {.names = {"--best"}, .help = "All of these types; int8 if --calib is given.", .arity = Arity::kNone},
       {.names = {"--refit"}, .help = "The weights can be changed later.", .arity = Arity::kNone},

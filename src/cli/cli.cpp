@@ -139,7 +139,8 @@ Outcome guarded(Body&& body) {
 
 /// A line that marks where a run of `trtexec` begins or how it ended, as that writes it.
 void print_trtexec_mark(const char* mark, const Invocation& invocation) {
-  log::print(fmt::format("&&&& {} TensorRT.trtexec [assay v{}] # {}\n", mark, kVersion, invocation.command_line));
+  log::print(
+      fmt::format("&&&& {} TensorRT.trtexec [assay v{}] # {}\n", mark, kVersion, invocation.command_line));
 }
 
 int run_command(const ParsedArgs& args, const Invocation& invocation, const Registries& registries,

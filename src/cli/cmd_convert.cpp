@@ -27,13 +27,16 @@ constexpr const char* kOutput = "-o";
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_model_options(parser, /*is_required=*/true, "Shapes of inputs that no profile names, as in image:[1,3,224,224].",
+  add_model_options(parser, /*is_required=*/true,
+                    "Shapes of inputs that no profile names, as in image:[1,3,224,224].",
                     {"--input-shapes", "--inputs"}, Names::kNothing);
   parser.add_group("Conversion").options = {
       {.names = {kOutput, "--output"}, .help = "The file to write.", .metavar = "FILE", .required = true},
       {.names = {"--convert-to"},
-       .help = "What to write: an ONNX model (`onnx`), an engine's plan (`trt`), or the network as the engine's passes leave it, in ONNX "
-               "(`onnx-like-trt-network`). Default: by the suffix of the output, a plan unless that is .onnx.",
+       .help =
+           "What to write: an ONNX model (`onnx`), an engine's plan (`trt`), or the network as the engine's "
+           "passes leave it, in ONNX "
+           "(`onnx-like-trt-network`). Default: by the suffix of the output, a plan unless that is .onnx.",
        .choices = {"onnx", "trt", "onnx-like-trt-network"}},
       {.names = {"--threads"},
        .help = "Threads that the plan is for; default: the CPUs this process may use.",

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "assay/inspect.h"
 #include "base/atomic_file.h"
 #include "base/log.h"
 #include "cli/cmd_inspect.h"
@@ -14,7 +15,6 @@
 #include "cli/values.h"
 #include "graph/clone.h"
 #include "graph/export.h"
-#include "assay/inspect.h"
 #include "inspect/input_shapes.h"
 #include "inspect/range_extractor.h"
 #include "ops/infer.h"
@@ -131,7 +131,8 @@ void report_tactics(const RangeCapability& range) {
   if (range.use)
     log::info("{}", tactics_text(*range.use));
   else if (!range.open_input.empty())
-    log::warning("How {} run is not known, because the shape of their input '{}' is not.", nodes, range.open_input);
+    log::warning("How {} run is not known, because the shape of their input '{}' is not.", nodes,
+                 range.open_input);
   else
     log::error("The engine cannot plan {}: {}", nodes, range.problem);
 }

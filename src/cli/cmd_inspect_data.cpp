@@ -84,7 +84,8 @@ ResultsOrInputs load_folder(const std::string& path) {
   return concat_iterations({&path, 1});
 }
 
-/// Tells `report` what is to be shown: the first iteration of each list, or all. One array is in memory at a time.
+/// Tells `report` what is to be shown: the first iteration of each list, or all. One array is in memory at a
+/// time.
 class Teller {
  public:
   Teller(DataReport& report, const ArrayTextOptions& options, bool all)

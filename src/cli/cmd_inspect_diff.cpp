@@ -1,4 +1,5 @@
 // assay inspect diff: what differs between two models.
+#include "assay/inspect.h"
 #include "base/atomic_file.h"
 #include "base/log.h"
 #include "cli/cmd_inspect.h"
@@ -6,7 +7,6 @@
 #include "cli/options/model.h"
 #include "cli/registries.h"
 #include "graph/import.h"
-#include "assay/inspect.h"
 #include "run/failure.h"
 
 namespace assay::cli::command_inspect_diff {

@@ -244,7 +244,8 @@ void print_model(const ParsedArgs& args, Model& model) {
   if (shows(args, "text"))
     show_text(args, model);
   else if (args.has("--display-as"))
-    log::info("==== TensorRT Network ====\n{}", network_text(describe_network(model, read_text_options(args))));
+    log::info("==== TensorRT Network ====\n{}",
+              network_text(describe_network(model, read_text_options(args))));
   else
     log::info("==== ONNX Model ====\n{}", model_text(model, read_text_options(args)));
   if (args.has("--list-unbounded-dds")) list_unbounded_dds(model);

@@ -15,7 +15,9 @@ void add_options(ArgParser& parser) {
   add_logging_options(parser);
   add_onnx_model_option(parser);
   parser.add_group("Sparsity").options = {
-      {.names = {"--json"}, .help = "Write what was found of each weight to this file, too.", .metavar = "FILE"},
+      {.names = {"--json"},
+       .help = "Write what was found of each weight to this file, too.",
+       .metavar = "FILE"},
   };
   add_onnx_load_options(parser, /*can_change_outputs=*/false);
 }

@@ -160,7 +160,8 @@ void report_overlaps(const PluginClaims& claims) {
         o.plugin, o.node, o.shared_node, o.other_plugin);
   for (const PluginClaims::Unnamed& u : claims.unnamed())
     log::warning(
-        "The match of {} that begins at node {} is left out: the nodes around its graph have the names of others, so "
+        "The match of {} that begins at node {} is left out: the nodes around its graph have the names of "
+        "others, so "
         "that no path in config.yaml can mean it. Give each node a name of its own.",
         u.plugin, u.node);
 }
@@ -301,7 +302,8 @@ constexpr Command kMatchCommand = {
     .name = "match",
     .summary = "Find what plugins can replace, and save it.",
     .description =
-        "Finds the subgraphs of a model that plugins can replace, also in bodies of If, Loop and Scan and in local "
+        "Finds the subgraphs of a model that plugins can replace, also in bodies of If, Loop and Scan and in "
+        "local "
         "functions, and saves them in a file that `plugin replace` carries out.",
     .add_options = add_match_options,
     .run = run_match,

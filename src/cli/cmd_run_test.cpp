@@ -405,17 +405,18 @@ void for_each_command(std::span<const Command* const> commands, const Registries
 TEST(CommandOptions, WhoLoadsInputsTakesDataOfScriptsToo) {
   size_t count = 0;
   const Registries registries;
-  for_each_command(registries.commands.all(), registries, "assay", [&](const std::string& command, const ArgParser& parser) {
-    const std::string help = parser.help(100);
-    // What the commands of data write is for that option; they have none themselves. That of bench is
-    // trtexec's: files of numbers.
-    if (help.find("--load-inputs") == std::string::npos || command.starts_with("assay data ") ||
-        command == "assay bench")
-      return;
-    ++count;
-    for (const char* name : {"--data-loader-script", "--data-loader-func-name"})
-      EXPECT_NE(help.find(name), std::string::npos) << command << " " << name;
-  });
+  for_each_command(registries.commands.all(), registries, "assay",
+                   [&](const std::string& command, const ArgParser& parser) {
+                     const std::string help = parser.help(100);
+                     // What the commands of data write is for that option; they have none themselves. That of
+                     // bench is trtexec's: files of numbers.
+                     if (help.find("--load-inputs") == std::string::npos ||
+                         command.starts_with("assay data ") || command == "assay bench")
+                       return;
+                     ++count;
+                     for (const char* name : {"--data-loader-script", "--data-loader-func-name"})
+                       EXPECT_NE(help.find(name), std::string::npos) << command << " " << name;
+                   });
   EXPECT_GE(count, 7U) << "run, check lint, surgeon extract, sanitize, template trt-config, plugin ...";
 }
 

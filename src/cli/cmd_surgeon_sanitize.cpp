@@ -40,10 +40,11 @@ namespace {
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);
-  add_model_options(parser, /*is_required=*/true,
-                    "New shapes for the model's inputs, as in image:['batch',3,224,224]. A tensor that is not an "
-                    "input becomes one.",
-                    {"--override-input-shapes", "--override-inputs"}, Names::kTensors);
+  add_model_options(
+      parser, /*is_required=*/true,
+      "New shapes for the model's inputs, as in image:['batch',3,224,224]. A tensor that is not an "
+      "input becomes one.",
+      {"--override-input-shapes", "--override-inputs"}, Names::kTensors);
   add_data_loader_options(parser);
   add_onnx_shape_inference_options(parser, InferenceOptions::kOnFallback);
   OptionGroup& load = add_onnx_load_options(parser, /*can_change_outputs=*/false);
@@ -74,18 +75,22 @@ void add_options(ArgParser& parser) {
   add_onnx_output_options(parser);
   parser.add_group("Cleaning").options = {
       {.names = {"--cleanup"},
-       .help = "Remove what does not contribute to the outputs, and take initializers off the list of inputs.",
+       .help =
+           "Remove what does not contribute to the outputs, and take initializers off the list of inputs.",
        .arity = Arity::kNone},
       {.names = {"--toposort"}, .help = "Sort the nodes topologically.", .arity = Arity::kNone},
       {.names = {"--simplify"},
-       .help = "Also remove and merge what does not change results beyond rounding: nodes that do nothing, equal "
-               "nodes and weights, chains of views, slices and transpositions, computed shapes that the extents "
-               "decide; batch normalisations, channel-wise factors and paddings go into the layers next to them, "
-               "formulas become the operators that the model's opset has for them. Doc strings and metadata of nodes "
-               "are left out. Implies --fold-constants.",
+       .help =
+           "Also remove and merge what does not change results beyond rounding: nodes that do nothing, equal "
+           "nodes and weights, chains of views, slices and transpositions, computed shapes that the extents "
+           "decide; batch normalisations, channel-wise factors and paddings go into the layers next to them, "
+           "formulas become the operators that the model's opset has for them. Doc strings and metadata of "
+           "nodes "
+           "are left out. Implies --fold-constants.",
        .arity = Arity::kNone},
       {.names = {"--keep-node-metadata"},
-       .help = "With --simplify: keep doc strings and metadata of nodes and of the tensors between them, as exporters "
+       .help = "With --simplify: keep doc strings and metadata of nodes and of the tensors between them, as "
+               "exporters "
                "write them; they say where a node comes from, also of nodes that were merged into others.",
        .arity = Arity::kNone},
       {.names = {"--prove"},
@@ -175,7 +180,8 @@ void fold(const ParsedArgs& args, Model& model, FoldTotals& totals) {
 /// From IR version 4 on a caller may replace initializers that are listed among the inputs.
 bool is_replaceable(const Model& model, const Value& v) { return model.ir_version >= 4 && v.is_overridable; }
 
-/// As Polygraphy does: hardly anybody replaces them, and nothing can be done with them as long as somebody may.
+/// As Polygraphy does: hardly anybody replaces them, and nothing can be done with them as long as somebody
+/// may.
 void settle_initializers(Model& model) {
   int64_t count = 0;
   for (const auto& v : model.graph->values()) {
@@ -184,8 +190,8 @@ void settle_initializers(Model& model) {
     ++count;
   }
   if (count > 0)
-    log::warning("{} initializer(s) are no longer listed among the inputs, where a caller could replace them.",
-                 count);
+    log::warning(
+        "{} initializer(s) are no longer listed among the inputs, where a caller could replace them.", count);
 }
 
 /// What keeps the simplifier from its work is said.
@@ -195,7 +201,8 @@ void warn_of_replaceable(const Model& model) {
       std::count_if(values.begin(), values.end(), [&](const auto& v) { return is_replaceable(model, *v); });
   if (count > 0)
     log::warning(
-        "{} initializer(s) are listed among the inputs, where a caller may replace them, so they are not taken for "
+        "{} initializer(s) are listed among the inputs, where a caller may replace them, so they are not "
+        "taken for "
         "constants. --cleanup takes them off the list.",
         count);
 }
@@ -213,7 +220,10 @@ void simplify(Model& model, const FoldOptions& fold, bool infers, FoldTotals& to
 /// Where nodes come from is a large part of small models, and no longer true of nodes that were merged.
 void drop_source_notes(Model& model) {
   if (const int64_t bytes = remove_source_notes(model); bytes > 0)
-    log::info("{} bytes of doc strings and metadata of nodes and tensors are left out; --keep-node-metadata keeps them.", bytes);
+    log::info(
+        "{} bytes of doc strings and metadata of nodes and tensors are left out; --keep-node-metadata keeps "
+        "them.",
+        bytes);
 }
 
 void change_outputs(const ParsedArgs& args, Model& model) {

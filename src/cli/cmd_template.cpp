@@ -23,7 +23,10 @@ void add_model_options(ArgParser& parser) {
        .help = "The model to generate; see --list.",
        .arity = Arity::kOptional,
        .metavar = "NAME"},
-      {.names = {"--list"}, .help = "List the models with their parameters, GFLOPs (two for a multiply-add; batch 1) and file size.", .arity = Arity::kNone},
+      {.names = {"--list"},
+       .help =
+           "List the models with their parameters, GFLOPs (two for a multiply-add; batch 1) and file size.",
+       .arity = Arity::kNone},
       {.names = {"-o", "--output"}, .help = "Where to save it; default: NAME.onnx.", .metavar = "FILE"},
       {.names = {"--seed"},
        .help = "Seed of the weights; default: 0.",
@@ -33,8 +36,8 @@ void add_model_options(ArgParser& parser) {
        .help = "Extent of the first dimension of every input, or `dynamic`; default: 1.",
        .metavar = "N|dynamic"},
       {.names = {"--opset"},
-       .help = fmt::format("ONNX opset, {} to {}; default: {}, or the nearest that the model exists for.", kOldestTemplateOpset, kNewestTemplateOpset,
-                           kDefaultTemplateOpset),
+       .help = fmt::format("ONNX opset, {} to {}; default: {}, or the nearest that the model exists for.",
+                           kOldestTemplateOpset, kNewestTemplateOpset, kDefaultTemplateOpset),
        .metavar = "N",
        .kind = ValueKind::kInteger},
   };

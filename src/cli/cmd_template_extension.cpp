@@ -67,8 +67,10 @@ constexpr std::string_view kSource =
           class AppendScale : public ext::Loader {
            public:
             const char* name() const override { return "@NAME@"; }
-            const char* summary() const override { return "Put com.example.@NAME@.Scale behind the first "
-                                                          "output"; }
+            const char* summary() const override {
+              return "Put com.example.@NAME@.Scale behind the first "
+                     "output";
+            }
             const char* option() const override { return "--@OPTION@"; }
             void apply(ext::Model& model, const ext::Args& args) override {
               ext::Graph graph = model.graph();
@@ -107,7 +109,7 @@ constexpr std::string_view kSource =
             r.add<AppendScale>();
             r.add<Options>();
           })
-)cpp";
+    )cpp";
 
 void add_options(ArgParser& parser) {
   add_logging_options(parser);

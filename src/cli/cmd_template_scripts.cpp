@@ -200,8 +200,8 @@ void add_trt_config_options(ArgParser& parser) {
   add_logging_options(parser);
   add_script_options(parser);
   add_model_options(parser, /*is_required=*/false,
-                    "Shapes of the optimisation profile, as in image:[1,3,224,224].", {"--input-shapes", "--inputs"},
-                    Names::kNothing);
+                    "Shapes of the optimisation profile, as in image:[1,3,224,224].",
+                    {"--input-shapes", "--inputs"}, Names::kNothing);
   OptionGroup& group = parser.add_group("TensorRT Builder Configuration");
   for (const char* option : kProfileOptions)
     group.options.push_back({.names = {option},

@@ -1,16 +1,17 @@
 #include "cli/model_editing.h"
 
 #include "assay/edit.h"
+#include "assay/inspect.h"
 #include "base/log.h"
 #include "cli/options/onnx_model.h"
-#include "assay/inspect.h"
 #include "run/model_saver.h"
 
 namespace assay::cli {
 
 int64_t count_nodes(const Graph& graph) {
   auto n = static_cast<int64_t>(graph.nodes().size());
-  for (const Graph* sub : subgraphs(graph, /*recursive=*/true)) n += static_cast<int64_t>(sub->nodes().size());
+  for (const Graph* sub : subgraphs(graph, /*recursive=*/true))
+    n += static_cast<int64_t>(sub->nodes().size());
   return n;
 }
 

@@ -53,9 +53,9 @@ struct OutputComparison {
   CompareFunction function;
   const OutputPair& pair;  ///< as the function compared it: the second output brought into shape
   OutputResult result;
-  std::vector<ShapeStep> shape_steps = {};     ///< how it was brought into shape, or why it could not be
-  std::optional<ErrorArrays> errors = {};      ///< of kSimple
-  bool has_zeros = false;                      ///< kSimple: the second output holds a zero that is divided by
+  std::vector<ShapeStep> shape_steps = {};  ///< how it was brought into shape, or why it could not be
+  std::optional<ErrorArrays> errors = {};   ///< of kSimple
+  bool has_zeros = false;                   ///< kSimple: the second output holds a zero that is divided by
   /// What the function says of it, without a full stop: why there is no number (Obstacle::kMetric), or what
   /// it found (kCustom).
   std::string note = {};

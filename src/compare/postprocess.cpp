@@ -54,8 +54,7 @@ Tensor top_k_indices(const Tensor& tensor, int64_t k, int64_t axis) {
   Tensor result = Tensor::allocate(DType::kInt64, shape);
   if (result.numel() == 0) return result;
   int64_t* out = result.mutable_data<int64_t>();
-  visit_kind(numbers.dtype(),
-             [&]<typename T>() { top_k_rows(numbers.data<T>(), view, shape[at], out); });
+  visit_kind(numbers.dtype(), [&]<typename T>() { top_k_rows(numbers.data<T>(), view, shape[at], out); });
   return result;
 }
 

@@ -27,8 +27,8 @@ struct Tolerance {
   }
 };
 
-/// A value per output name. A name may be a pattern (base/name_pattern.h): an output takes the value of its own
-/// name, else of the last pattern that fits, else of the name "".
+/// A value per output name. A name may be a pattern (base/name_pattern.h): an output takes the value of its
+/// own name, else of the last pattern that fits, else of the name "".
 template <typename T>
 class PerOutput {
  public:

@@ -27,9 +27,12 @@ TEST(Adapters, TargetsOfCasts) {
 
 // The square of the block is 0 in 64 bits, or no block fits.
 TEST(Adapters, BlocksThatDoNotDivideAreRefused) {
-  for (const auto& [op, opset] : std::vector<std::pair<const char*, int64_t>>{{"DepthToSpace", 13}, {"SpaceToDepth", 28}})
-    for (const int64_t b : {int64_t{1} << 32, int64_t{1} << 62, INT64_MAX, INT64_MIN, int64_t{-1}, int64_t{0}, int64_t{3}}) {
-      const OneNode node(op, opset, {mixed({1, 4, 2, 2})}, {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}});
+  for (const auto& [op, opset] :
+       std::vector<std::pair<const char*, int64_t>>{{"DepthToSpace", 13}, {"SpaceToDepth", 28}})
+    for (const int64_t b :
+         {int64_t{1} << 32, int64_t{1} << 62, INT64_MAX, INT64_MIN, int64_t{-1}, int64_t{0}, int64_t{3}}) {
+      const OneNode node(op, opset, {mixed({1, 4, 2, 2})},
+                         {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}});
       node.model->graph->nodes()[0]->set_attribute("blocksize", b);
       EXPECT_THROW(convert_opset(*node.model, {.version = 1}), Error) << op << " " << b;
     }
@@ -46,10 +49,11 @@ TEST(Adapters, Exponents) {
   expect_same({"GlobalLpPool", 1, {kImage}, {{"p", 3.0F}}}, 2);
   expect_same({"GlobalLpPool", 2, {kImage}, {{"p", int64_t{3}}}}, 1);
   expect_same({"GlobalLpPool", 1, {kImage}}, 22);
-  EXPECT_EQ(refusal({"GlobalLpPool", 1, {kImage}, {{"p", 2.5F}}}, 7),
-            "'node' (GlobalLpPool): the attribute 'p' = 2.5, which is not a whole number, has no equivalent in "
-            "opset 7; "
-            "the nearest that has it is 1.");
+  EXPECT_EQ(
+      refusal({"GlobalLpPool", 1, {kImage}, {{"p", 2.5F}}}, 7),
+      "'node' (GlobalLpPool): the attribute 'p' = 2.5, which is not a whole number, has no equivalent in "
+      "opset 7; "
+      "the nearest that has it is 1.");
 }
 
 TEST(Adapters, BroadcastingOfTwo) {

@@ -41,7 +41,8 @@ std::optional<Tensor> ConstantFinder::value(const Value* v) {
   v = source(v);
   if (v == nullptr || v->is_overridable) return std::nullopt;
   if (v->tensor().defined()) return v->tensor().aligned();
-  if (v->producer() != nullptr && is_op(*v->producer(), "Constant")) return constant_node_value(*v->producer());
+  if (v->producer() != nullptr && is_op(*v->producer(), "Constant"))
+    return constant_node_value(*v->producer());
   return std::nullopt;
 }
 

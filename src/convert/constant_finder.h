@@ -8,8 +8,8 @@
 
 namespace assay {
 
-/// Looks through Identity nodes, and remembers where chains of them begin: every node behind a long one may ask. Chains
-/// may grow at both ends while it lives; otherwise Identity nodes stay what they are.
+/// Looks through Identity nodes, and remembers where chains of them begin: every node behind a long one may
+/// ask. Chains may grow at both ends while it lives; otherwise Identity nodes stay what they are.
 class ConstantFinder {
  public:
   /// The value of an initializer or of a Constant node; nothing otherwise.

@@ -38,7 +38,8 @@ struct ConvertReport {
 /// Rewrites every node of the domain, in subgraphs and local functions too, so that it means in the wanted
 /// version what it meant, and sets the import and the IR version. Nodes of other domains, and operators that
 /// this build does not know, stay as they are. Types of values stay as declared. Throws Error when the
-/// version is out of range, the model does not import the domain, or a node breaks its operator's form (check_forms()).
+/// version is out of range, the model does not import the domain, or a node breaks its operator's form
+/// (check_forms()).
 ConvertReport convert_opset(Model& model, const ConvertOptions& options);
 
 /// The IR version that came with a version of a domain's operators. 0 for other domains.

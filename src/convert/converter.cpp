@@ -31,8 +31,8 @@ std::string form_of(const Node& n) {
   return text;
 }
 
-/// Adapters rely on what a node must have. An attribute that the schema does not know is not an obstacle, and neither is an
-/// input of another type: fit_schema() and type_problems() have their say on those.
+/// Adapters rely on what a node must have. An attribute that the schema does not know is not an obstacle, and
+/// neither is an input of another type: fit_schema() and type_problems() have their say on those.
 void require_form(const Node& n, const OpDef& op, const OpVersion& version) {
   for (const NodeProblem& p : find_node_problems(n, op, version))
     require(p.rule == NodeRule::kUnknownAttribute || p.rule == NodeRule::kInputType, ErrorCode::kInvalidModel,
@@ -168,7 +168,8 @@ void Converter::original(Node& n, int64_t from) {
     if (const OpVersion* now = version_for(*op, from)) {
       require_form(n, *op, *now);
       // What a call of the function gives is not known here.
-      const bool is_given = std::any_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) { return !a.ref_attr_name.empty(); });
+      const bool is_given = std::any_of(n.attributes.begin(), n.attributes.end(),
+                                        [](const Attribute& a) { return !a.ref_attr_name.empty(); });
       if (!is_given) check_rules(n, *op, *now, constants_);
     }
     convert(n, from);

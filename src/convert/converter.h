@@ -26,8 +26,8 @@ class Converter final : public RewriteSink {
         report_(report),
         functions_(model) {}
 
-  /// All nodes of a graph, which imports version `from` of the domain. Throws Error for one that would have to be
-  /// rewritten, but breaks a rule of its operator: adapters rely on them.
+  /// All nodes of a graph, which imports version `from` of the domain. Throws Error for one that would have
+  /// to be rewritten, but breaks a rule of its operator: adapters rely on them.
   void graph(Graph& g, int64_t from);
 
   void added(Node& node, const Node& anchor, bool after, int64_t opset) override {
@@ -66,8 +66,7 @@ class Converter final : public RewriteSink {
     report_.problems.push_back({label_, std::move(reason), nearest});
   }
   bool is_ours(const Node& n) const {
-    return plain_domain(n.domain) == domain_ &&
-           functions_.called(n) == nullptr;
+    return plain_domain(n.domain) == domain_ && functions_.called(n) == nullptr;
   }
 
   void make_name_unique(Node& node);

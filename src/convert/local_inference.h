@@ -11,8 +11,8 @@ namespace assay {
 /// that of the node's domain. What cannot be inferred stays unknown.
 void infer_node(Node& node, int64_t opset, ConstantFinder& constants);
 
-/// Throws Error where the node breaks a rule of its operator, as far as what is known of its inputs shows it; what
-/// adapters rely on. Also gives its outputs of unknown type theirs.
+/// Throws Error where the node breaks a rule of its operator, as far as what is known of its inputs shows it;
+/// what adapters rely on. Also gives its outputs of unknown type theirs.
 void check_rules(const Node& node, const OpDef& op, const OpVersion& version, ConstantFinder& constants);
 
 }  // namespace assay

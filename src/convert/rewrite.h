@@ -25,7 +25,8 @@ template <typename... Args>
   throw NoEquivalent{fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// The most elements that an adapter writes out as one constant. Extents that a file declares cost it nothing.
+/// The most elements that an adapter writes out as one constant. Extents that a file declares cost it
+/// nothing.
 inline constexpr int64_t kMostListed = int64_t{1} << 24;
 /// The number; NoEquivalent, naming it as `what`, when it is negative or more than kMostListed.
 inline int64_t listable(int64_t n, std::string_view what) {

@@ -64,7 +64,8 @@ std::string formal_name(const Parameter* p, const char* what, size_t i) {
   return p != nullptr ? fmt::format("the {} '{}'", what, p->name) : fmt::format("the {} {}", what, i);
 }
 
-void fit_arity(Node& n, const Schema& from, const Schema& to, OutputIndex& leaving, std::vector<std::string>& problems) {
+void fit_arity(Node& n, const Schema& from, const Schema& to, OutputIndex& leaving,
+               std::vector<std::string>& problems) {
   std::vector<Value*> inputs = n.inputs(), outputs = n.outputs();
   while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
   if (inputs.size() != n.inputs().size()) n.set_inputs(inputs);
@@ -137,7 +138,8 @@ class TypeCheck {
 
 }  // namespace
 
-std::vector<std::string> fit_schema(Node& node, const OpVersion& from, const OpVersion& to, OutputIndex& outputs) {
+std::vector<std::string> fit_schema(Node& node, const OpVersion& from, const OpVersion& to,
+                                    OutputIndex& outputs) {
   std::vector<std::string> problems;
   fit_attributes(node, schema_of(from), schema_of(to), problems);
   fit_arity(node, schema_of(from), schema_of(to), outputs, problems);

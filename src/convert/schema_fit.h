@@ -13,7 +13,8 @@ namespace assay {
 /// Makes a node of one version one of the other, neighbouring version, where both mean the same: attributes
 /// that the other version lacks go when they have their default, defaults that differ are written out, unused
 /// trailing outputs go. Returns a sentence for each thing that has no equivalent.
-std::vector<std::string> fit_schema(Node& node, const OpVersion& from, const OpVersion& to, OutputIndex& outputs);
+std::vector<std::string> fit_schema(Node& node, const OpVersion& from, const OpVersion& to,
+                                    OutputIndex& outputs);
 
 /// Inputs and outputs whose types are known against a version's schema: a sentence for each that it does not
 /// allow.

@@ -1,4 +1,5 @@
-// What can be used besides what is compiled in: the sets of operators, passes, tactics and backends, to which modules add.
+// What can be used besides what is compiled in: the sets of operators, passes, tactics and backends, to which
+// modules add.
 #pragma once
 
 #include <memory>

@@ -8,9 +8,9 @@
 
 namespace assay {
 
-/// To be called while an exception is handled. Rethrows an Error with the node (its label()) as the next place, unless
-/// that is the last already; what the standard library throws (memory that is refused, a list that is too long) as an
-/// Error that says so.
+/// To be called while an exception is handled. Rethrows an Error with the node (its label()) as the next
+/// place, unless that is the last already; what the standard library throws (memory that is refused, a list
+/// that is too long) as an Error that says so.
 [[noreturn]] void rethrow_at_node(const std::string& label);
 
 /// Runs body; whatever it throws leaves as an Error that names the node.

@@ -23,18 +23,17 @@ Error error_of(Body&& body) {
 
 TEST(AtNode, EveryExceptionNamesTheNode) {
   EXPECT_STREQ(error_of([] { fail(ErrorCode::kIo, "no luck"); }).what(), "no luck [at node 'a' (Relu)]");
-  EXPECT_STREQ(error_of([] {
-                 throw Error(ErrorCode::kIo, "no luck").add_context("at node 'a' (Relu)");
-               }).what(),
-               "no luck [at node 'a' (Relu)]");
+  EXPECT_STREQ(
+      error_of([] { throw Error(ErrorCode::kIo, "no luck").add_context("at node 'a' (Relu)"); }).what(),
+      "no luck [at node 'a' (Relu)]");
   const Error memory = error_of([] { throw std::bad_alloc(); });
   EXPECT_EQ(memory.code(), ErrorCode::kUnsupported);
   EXPECT_STREQ(memory.what(),
-               "there is not enough memory for what the node asks for [at node 'a' (Relu)]. The option --memory-limit changes how much there may be.");
+               "there is not enough memory for what the node asks for [at node 'a' (Relu)]. The option "
+               "--memory-limit changes how much there may be.");
   const Error length = error_of([] { std::string().reserve(SIZE_MAX); });
   EXPECT_EQ(length.code(), ErrorCode::kInvalidModel);
-  EXPECT_STREQ(length.what(),
-               "the node asks for a list that is longer than any memory [at node 'a' (Relu)]");
+  EXPECT_STREQ(length.what(), "the node asks for a list that is longer than any memory [at node 'a' (Relu)]");
   const Error other = error_of([] { throw std::out_of_range("at"); });
   EXPECT_EQ(other.code(), ErrorCode::kInternal);
   EXPECT_STREQ(other.what(), "unexpected failure: at [at node 'a' (Relu)]");

@@ -153,9 +153,10 @@ void put_in_place(const std::string& path, const ModelWriter& writer,
 bool save_with_data(ModelWriter& writer, const std::string& path, const ExportOptions& options) {
   using Names = ExternalDataWriter::Names;
   std::error_code ec;
-  require(
-      !fs::exists(path, ec) || fs::is_regular_file(path, ec) || fs::is_directory(path, ec), ErrorCode::kIo,
-      "cannot write {} with external data: it is not a regular file, so that nothing can lie beside it", path);
+  require(!fs::exists(path, ec) || fs::is_regular_file(path, ec) || fs::is_directory(path, ec),
+          ErrorCode::kIo,
+          "cannot write {} with external data: it is not a regular file, so that nothing can lie beside it",
+          path);
   ExternalDataWriter data(path, options);
   writer.collect(data);
   if (writer.keeps_fresh_data()) return false;

@@ -19,8 +19,8 @@ std::string serialize_model(const Model& model);
 size_t serialized_size(const Model& model);
 
 /// A model message whose large initializers are declared external but lie in memory: for a runtime that takes
-/// them as tensors, so that weights are never copied. Of these, what nothing uses is left out. The views hold as
-/// long as the model.
+/// them as tensors, so that weights are never copied. Of these, what nothing uses is left out. The views hold
+/// as long as the model.
 struct DetachedModel {
   std::string bytes;
   std::vector<const Value*> detached;

@@ -43,7 +43,9 @@ class Export : public ::testing::Test {
     m.graph->outputs = {y};
     save_model(m, path(name), {.external_data = true});
   }
-  static float weight(const Model& m) { return m.graph->find_value("w")->tensor().aligned().data<float>()[7]; }
+  static float weight(const Model& m) {
+    return m.graph->find_value("w")->tensor().aligned().data<float>()[7];
+  }
   /// The message of the error that saving gives.
   std::string refusal(const Model& m, const std::string& name, const ExportOptions& options = {}) const {
     try {
@@ -353,9 +355,11 @@ TEST_F(Export, AConstantOfAFunctionsBodyBecomesANode) {
 }
 
 TEST_F(Export, DetachedInitializersAreThoseInUse) {
-  // ONNX Runtime takes those that nothing uses out of the model before it looks for the data that it is given by name.
-  std::ofstream(path("m.onnxtxt")) << "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y, float[2] shown) "
-                                      "<float[2] used = {1, 2}, float[2] unused = {3, 4}, float[2] shown = {5, 6}> { y = Add (x, used) }";
+  // ONNX Runtime takes those that nothing uses out of the model before it looks for the data that it is given
+  // by name.
+  std::ofstream(path("m.onnxtxt"))
+      << "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y, float[2] shown) "
+         "<float[2] used = {1, 2}, float[2] unused = {3, 4}, float[2] shown = {5, 6}> { y = Add (x, used) }";
   const auto model = load_model(path("m.onnxtxt"));
   const DetachedModel detached = detach_initializers(*model, 4);
   std::set<std::string> names, saved;
@@ -413,7 +417,8 @@ TEST_F(Export, WhatTheFileSaysOfConstantsStaysTrue) {
   m.graph->outputs = {sums.back()};
   save_model(m, path("a.onnx"));
   const auto loaded = load_model(path("a.onnx"));
-  loaded->graph->find_value("narrowed")->set_tensor(convert(Tensor::vector(std::vector<float>{1, 2}), DType::kFloat16));
+  loaded->graph->find_value("narrowed")
+      ->set_tensor(convert(Tensor::vector(std::vector<float>{1, 2}), DType::kFloat16));
   loaded->graph->find_value("longer")->set_tensor(Tensor::vector(std::vector<float>{1, 2, 3}));
   save_model(*loaded, path("b.onnx"));
   EXPECT_EQ(content("b.onnx").find("PARAMETER-narrowed"), std::string::npos);

@@ -9,8 +9,8 @@
 
 namespace assay {
 
-/// What Model::find_function() looks for among all functions, for those who ask about every node. The functions of the
-/// model must stay as they are, and where they are, while it lives.
+/// What Model::find_function() looks for among all functions, for those who ask about every node. The
+/// functions of the model must stay as they are, and where they are, while it lives.
 class FunctionIndex {
  public:
   explicit FunctionIndex(const Model& model);

@@ -93,7 +93,8 @@ void Node::set_inputs(std::vector<Value*> inputs) {
 
 void Node::set_output(size_t i, Value* v) {
   if (v != nullptr && v->producer_ != nullptr && v->producer_ != this)
-    fail(ErrorCode::kInvalidModel, "'{}' is produced by two nodes: {} and {}", v->name(), v->producer_->label(), label());
+    fail(ErrorCode::kInvalidModel, "'{}' is produced by two nodes: {} and {}", v->name(),
+         v->producer_->label(), label());
   if (v != nullptr && v->is_constant())
     fail(ErrorCode::kInvalidModel, "'{}' is an initializer and the output of node {}", v->name(), label());
   if (i >= outputs_.size()) outputs_.resize(i + 1, nullptr);
@@ -171,7 +172,8 @@ Graph::~Graph() { reorder_nodes({}); }
 Value* Graph::add_value(std::string value_name, Type type) {
   auto value = std::unique_ptr<Value>(new Value(this, std::move(value_name)));
   Value* v = value.get();
-  require(take(std::move(value)), ErrorCode::kInvalidModel, "the name '{}' is given to two values", v->name());
+  require(take(std::move(value)), ErrorCode::kInvalidModel, "the name '{}' is given to two values",
+          v->name());
   v->type = std::move(type);
   return v;
 }

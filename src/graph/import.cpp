@@ -161,8 +161,8 @@ void Importer::inputs(const onnx::GraphMessage& m, Graph& g) {
   for (const onnx::ValueInfoMessage& v : m.inputs) {
     if (!names.insert(v.name).second) {
       // A node or caller hands inputs to a body by position; those of a model are named, and one name is one.
-      require(g.parent() == nullptr, ErrorCode::kInvalidModel, "two inputs of graph '{}' are named '{}'", g.name,
-              v.name);
+      require(g.parent() == nullptr, ErrorCode::kInvalidModel, "two inputs of graph '{}' are named '{}'",
+              g.name, v.name);
       log::warning("Two graph inputs are named '{}'; they are taken for one, of the type that comes first.",
                    v.name);
       continue;
@@ -201,7 +201,8 @@ void Importer::graph(const onnx::GraphMessage& m, Graph& g) {
             v.name);
     // What the inputs say of one that is handed through holds.
     const bool is_input = value->producer() == nullptr && !value->is_constant();
-    if (&value->graph() == &g && (!is_input || value->type.kind == Type::Kind::kUnknown)) value_info(v, *value);
+    if (&value->graph() == &g && (!is_input || value->type.kind == Type::Kind::kUnknown))
+      value_info(v, *value);
     g.outputs.push_back(value);
   }
   for (const onnx::QuantizationMessage& q : m.quantization_annotations)
@@ -469,8 +470,9 @@ std::shared_ptr<Model> load_model(const std::string& path, const ImportOptions& 
       return true;
     };
     try {
-      auto model = onnx::is_text_model(path, file->bytes()) ? parse_text(file->bytes(), path, effective)
-                                                            : parse_model(file->bytes(), file, path, effective);
+      auto model = onnx::is_text_model(path, file->bytes())
+                       ? parse_text(file->bytes(), path, effective)
+                       : parse_model(file->bytes(), file, path, effective);
       if (!model->external_data_folder.empty() && is_replaced()) continue;
       model->path = path;
       return model;

@@ -8,8 +8,8 @@
 
 namespace assay {
 
-/// Does what replace_inputs() (graph/uses.h) does, for many values: looks through the inputs of a node that has very many
-/// of them once, not for each.
+/// Does what replace_inputs() (graph/uses.h) does, for many values: looks through the inputs of a node that
+/// has very many of them once, not for each.
 class InputReplacer {
  public:
   /// Every node that reads `from` reads `to` instead; graph outputs stay.

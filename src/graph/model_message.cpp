@@ -27,7 +27,8 @@ using tensor_field::kRawData;
 constexpr int64_t kUnlistedInitializers = 4;
 
 void write_data(MessageWriter& w, const UnalignedTensor& t) {
-  if (t.dtype() != DType::kString) return w.borrowed(kRawData, {static_cast<const char*>(t.data()), t.nbytes()});
+  if (t.dtype() != DType::kString)
+    return w.borrowed(kRawData, {static_cast<const char*>(t.data()), t.nbytes()});
   const Tensor strings = t.aligned();
   for (const std::string& s : strings.span<std::string>()) w.text(6, s);
 }
@@ -255,8 +256,11 @@ bool is_stale(const onnx::ValueInfoMessage& m, const Graph& g) {
   if (v == nullptr || !v->is_constant() || !m.has_type || m.type.kind != kTensorType) return false;
   if (m.type.elem_type != 0 && m.type.elem_type != static_cast<int64_t>(v->type.dtype)) return true;
   if (!m.type.has_shape || !v->type.dims) return false;
-  const auto fits = [](const onnx::DimMessage& said, const Dim& d) { return !said.has_value || d == Dim(said.value); };
-  return !std::equal(m.type.dims.begin(), m.type.dims.end(), v->type.dims->begin(), v->type.dims->end(), fits);
+  const auto fits = [](const onnx::DimMessage& said, const Dim& d) {
+    return !said.has_value || d == Dim(said.value);
+  };
+  return !std::equal(m.type.dims.begin(), m.type.dims.end(), v->type.dims->begin(), v->type.dims->end(),
+                     fits);
 }
 
 /// What the file had besides, without entries that are stale.
@@ -313,7 +317,8 @@ bool holds_new_initializer(const Graph& g) {
     if (v->is_constant() && !v->is_overridable && v->tensor_source() == nullptr) return true;
   for (const auto& n : g.nodes())
     for (const Attribute& a : n->attributes) {
-      if (const auto* inner = a.get_if<std::shared_ptr<Graph>>(); inner != nullptr && holds_new_initializer(**inner))
+      if (const auto* inner = a.get_if<std::shared_ptr<Graph>>();
+          inner != nullptr && holds_new_initializer(**inner))
         return true;
       if (const auto* graphs = a.get_if<Attribute::Graphs>())
         for (const auto& inner : *graphs)

@@ -8,9 +8,9 @@
 
 namespace assay {
 
-/// Where Graph::insert_node() and remove_node() cost as much as there are nodes, an edit of this order costs the same
-/// however many there are. commit() brings the graph in order; until then Graph::nodes() has the added nodes at its
-/// end, and the removed ones without inputs, outputs and attributes.
+/// Where Graph::insert_node() and remove_node() cost as much as there are nodes, an edit of this order costs
+/// the same however many there are. commit() brings the graph in order; until then Graph::nodes() has the
+/// added nodes at its end, and the removed ones without inputs, outputs and attributes.
 class NodeOrder {
  public:
   /// The graph must outlive it, and until commit() nobody else may add or remove nodes that are in the order.

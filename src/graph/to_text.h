@@ -24,8 +24,8 @@ struct TextOptions {
   /// Asked for each initializer that has data: a place is written instead of its elements. Null: none has
   /// one.
   std::function<std::optional<TextPlace>(const Value&)> place;
-  /// For terminals: line ends and control characters within quotes are shown as \n, \x1b and the like, so that no name
-  /// can pass for a line of its own. Reading such a text gives those names.
+  /// For terminals: line ends and control characters within quotes are shown as \n, \x1b and the like, so
+  /// that no name can pass for a line of its own. Reading such a text gives those names.
   bool visible = false;
 };
 

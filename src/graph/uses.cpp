@@ -5,8 +5,9 @@
 namespace assay {
 namespace {
 
-/// Where the last value was found among the inputs of a node. Passes replace the inputs of a node with very many of them
-/// one after the other, in order: looking for each from the beginning would take time with the square of their number.
+/// Where the last value was found among the inputs of a node. Passes replace the inputs of a node with very
+/// many of them one after the other, in order: looking for each from the beginning would take time with the
+/// square of their number.
 struct Finding {
   const Node* node = nullptr;
   size_t next = 0;

@@ -8,12 +8,12 @@
 
 namespace assay {
 
-/// Every node that reads `from` reads `to` instead. Graph outputs stay, unlike with Graph::replace_uses(), which looks
-/// through all of them.
+/// Every node that reads `from` reads `to` instead. Graph outputs stay, unlike with Graph::replace_uses(),
+/// which looks through all of them.
 void replace_inputs(Value& from, Value* to);
 
-/// Answers whether values are outputs of their graphs. While it lives, a graph with many outputs may get and lose some,
-/// but not as many of either.
+/// Answers whether values are outputs of their graphs. While it lives, a graph with many outputs may get and
+/// lose some, but not as many of either.
 class OutputIndex {
  public:
   bool contains(const Value& v);

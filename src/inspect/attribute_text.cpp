@@ -17,7 +17,9 @@ std::string tensor_details(DType dtype, const Shape& shape) {
 namespace {
 
 /// The attributes of ONNX that hold the number of an element type.
-bool holds_element_type(std::string_view name) { return name == "to" || name == "dtype" || name == "target_type"; }
+bool holds_element_type(std::string_view name) {
+  return name == "to" || name == "dtype" || name == "target_type";
+}
 
 }  // namespace
 

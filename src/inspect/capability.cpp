@@ -27,7 +27,8 @@ class Finder {
  public:
   using Problems = std::unordered_map<const Node*, std::string>;
 
-  Finder(const Model& model, const Problems& problems) : model_(model), functions_(model), problems_(problems) {}
+  Finder(const Model& model, const Problems& problems)
+      : model_(model), functions_(model), problems_(problems) {}
 
   std::vector<UnsupportedNode> run() {
     std::vector<UnsupportedNode> all;
@@ -43,8 +44,7 @@ class Finder {
 
  private:
   std::vector<UnsupportedNode> look(const Node& n, const Model& opsets) {
-    if (const Function* f = functions_.called(n))
-      return look_into_call(n, *f);
+    if (const Function* f = functions_.called(n)) return look_into_call(n, *f);
     std::vector<UnsupportedNode> found;
     if (std::string reason = problem(n, opsets); !reason.empty())
       found.push_back({.op = n.op_type, .name = n.name, .reason = std::move(reason)});
@@ -116,7 +116,8 @@ std::vector<NodeRange> partition(const Model& model, const std::vector<Unsupport
   std::vector<NodeRange> ranges;
   for (size_t i = 0; i < is_supported.size(); ++i) {
     if (ranges.empty() || ranges.back().is_supported != is_supported[i])
-      ranges.push_back({.begin = i, .end = i, .is_supported = is_supported[i], .op = model.graph->nodes()[i]->op_type});
+      ranges.push_back(
+          {.begin = i, .end = i, .is_supported = is_supported[i], .op = model.graph->nodes()[i]->op_type});
     ranges.back().end = i + 1;
   }
   return ranges;
@@ -125,7 +126,8 @@ std::vector<NodeRange> partition(const Model& model, const std::vector<Unsupport
 namespace {
 
 /// How a range runs. The whole is planned with its own outputs.
-RangeCapability plan_range(const std::shared_ptr<Model>& model, const RangeExtractor& ranges, NodeRange range) {
+RangeCapability plan_range(const std::shared_ptr<Model>& model, const RangeExtractor& ranges,
+                           NodeRange range) {
   RangeCapability result{.nodes = range};
   const bool is_whole = range.end - range.begin == model->graph->nodes().size();
   const std::shared_ptr<Model> part = is_whole ? model : ranges.extract(range);
@@ -161,7 +163,8 @@ Capability capability(Model& model, const ModelToPlan& to_plan) {
 }
 
 bool Capability::is_planned() const {
-  return std::all_of(ranges.begin(), ranges.end(), [](const RangeCapability& r) { return r.problem.empty(); });
+  return std::all_of(ranges.begin(), ranges.end(),
+                     [](const RangeCapability& r) { return r.problem.empty(); });
 }
 
 }  // namespace assay

@@ -76,11 +76,13 @@ TEST(Capability, cuts_the_graph_into_ranges) {
 }
 
 TEST(Capability, parts_have_constant_nodes_of_their_own) {
-  const auto model = parse_text("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
-                                "{ k = Constant <value_floats = [1.0, 2.0]> () a = Add (x, k) y = Mul (a, k) }",
-                                "test");
+  const auto model = parse_text(
+      "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
+      "{ k = Constant <value_floats = [1.0, 2.0]> () a = Add (x, k) y = Mul (a, k) }",
+      "test");
   const RangeExtractor extractor(*model);
-  const auto first = extractor.extract({.begin = 0, .end = 2}), second = extractor.extract({.begin = 2, .end = 3}),
+  const auto first = extractor.extract({.begin = 0, .end = 2}),
+             second = extractor.extract({.begin = 2, .end = 3}),
              alone = extractor.extract({.begin = 0, .end = 1});
   EXPECT_EQ(names(first->graph->inputs) + "-> " + names(first->graph->outputs), "x -> a ");
   EXPECT_EQ(names(second->graph->inputs) + "-> " + names(second->graph->outputs), "a -> y ");
@@ -98,7 +100,8 @@ TEST(Capability, parts_bring_what_they_need) {
     f.opsets = model.opsets;
     f.body->inputs = {f.body->add_value("in")};
     f.body->outputs = {f.body->add_value("out")};
-    f.body->add_node(callee, f.body->inputs, f.body->outputs, {}, "n", std::string(callee) == "Inner" ? "mine" : "");
+    f.body->add_node(callee, f.body->inputs, f.body->outputs, {}, "n",
+                     std::string(callee) == "Inner" ? "mine" : "");
   }
   Graph& g = *model.graph;
   Value* x = g.add_input("x", row());

@@ -76,7 +76,10 @@ void write_row(JsonWriter& json, const TacticUse::Row& row) {
 
 void write_range(JsonWriter& json, const RangeCapability& r) {
   json.begin_object();
-  json.key("begin").value(static_cast<int64_t>(r.nodes.begin)).key("end").value(static_cast<int64_t>(r.nodes.end));
+  json.key("begin")
+      .value(static_cast<int64_t>(r.nodes.begin))
+      .key("end")
+      .value(static_cast<int64_t>(r.nodes.end));
   json.key("supported").value(r.nodes.is_supported);
   if (r.use) {
     json.key("tactics").begin_array();
@@ -149,7 +152,8 @@ std::string unsupported_ranges_text(std::span<const NodeRange> ranges,
     std::vector<std::string> parts;
     std::unordered_set<std::string> known;
     for (; next != unsupported.end() && next->index < range.end; ++next) {
-      std::string part = next->stack.empty() ? next->reason : fmt::format("{} [in {}]", next->reason, stack_text(*next));
+      std::string part =
+          next->stack.empty() ? next->reason : fmt::format("{} [in {}]", next->reason, stack_text(*next));
       if (known.insert(part).second) parts.push_back(std::move(part));
     }
     ops.push_back(range.op);

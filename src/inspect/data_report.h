@@ -1,4 +1,5 @@
-// Saved inputs and outputs as text, in Polygraphy's layout, and as JSON, while they are read: one array is in memory at a time.
+// Saved inputs and outputs as text, in Polygraphy's layout, and as JSON, while they are read: one array is in
+// memory at a time.
 #pragma once
 
 #include <memory>

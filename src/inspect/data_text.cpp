@@ -45,8 +45,8 @@ ArrayDescription describe(std::string name, const Tensor& tensor, const ArrayTex
 }
 
 std::string array_text(const ArrayDescription& a, const ArrayTextOptions& options, int level) {
-  std::string text = indented(fmt::format("\n{} [dtype={}, shape={}] | Stats: {}", a.name, dtype_name(a.dtype),
-                                          a.shape.str(), statistics_line(a)),
+  std::string text = indented(fmt::format("\n{} [dtype={}, shape={}] | Stats: {}", a.name,
+                                          dtype_name(a.dtype), a.shape.str(), statistics_line(a)),
                               level - 1);
   if (options.histogram) text += "\n" + indented(histogram_lines(a), level);
   if (options.values) {

@@ -30,7 +30,8 @@ GraphDescription ModelDescriber::graph(const Graph& g, int depth) {
 InitializerDescription ModelDescriber::initializer(const Value& v) {
   InitializerDescription d{.value = values_.of(&v)};
   if (!v.tensor().defined())
-    d.data = is_weightless(v) ? InitializerDescription::Data::kStripped : InitializerDescription::Data::kLeftOut;
+    d.data =
+        is_weightless(v) ? InitializerDescription::Data::kStripped : InitializerDescription::Data::kLeftOut;
   else if (options_.weights)
     d.elements = v.tensor();
   return d;

@@ -57,7 +57,8 @@ class NetworkDescriber {
     for (const Value* v : n.outputs())
       if (v != nullptr) layer.outputs.push_back(values_.of(v));
     for (const Attribute& a : n.attributes) {
-      const bool is_graph = a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
+      const bool is_graph =
+          a.get_if<std::shared_ptr<Graph>>() != nullptr || a.get_if<Attribute::Graphs>() != nullptr;
       layer.attributes.push_back({.name = a.name,
                                   .type = std::string(a.type_name()),
                                   .data = is_graph ? Attribute::Data() : a.data});

@@ -95,7 +95,8 @@ std::string engine_text(const EngineDescription& engine, const Notes& notes) {
   text += fmt::format("---- {} Engine Output(s) ----\n{}\n\n", outputs.size(), metadata(outputs));
   text += fmt::format("---- Memory ----\nDevice Memory: {} bytes\n\n", engine.device_memory);
   text += profiles_text(engine);
-  text += fmt::format("---- {} Layer(s){} ----\n", engine.layer_count, engine.plan_count > 1 ? " Per Profile" : "");
+  text += fmt::format("---- {} Layer(s){} ----\n", engine.layer_count,
+                      engine.plan_count > 1 ? " Per Profile" : "");
   if (engine.lacks_weights)
     text += "The weights have been left out: layers are chosen when a refit gives them.\n";
   for (size_t i = 0; i < engine.layers.size(); ++i)

@@ -3,9 +3,9 @@
 
 #include <array>
 
+#include "assay/inspect.h"
 #include "base/json_writer.h"
 #include "base/python_repr.h"
-#include "assay/inspect.h"
 #include "inspect/text_block.h"
 
 namespace assay {

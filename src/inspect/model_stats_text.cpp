@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_writer.h"
 #include "assay/inspect.h"
+#include "base/json_writer.h"
 #include "inspect/table_text.h"
 #include "inspect/text_block.h"
 
@@ -50,7 +50,8 @@ class Formulas {
   std::string str() const {
     if (texts_.empty()) return "";
     std::string list = fmt::format("\n---- {} Formula(s) ----\n", texts_.size());
-    for (size_t i = 0; i < texts_.size(); ++i) list += wrapped(fmt::format("({}) = ", i + 1), texts_[i]) + "\n";
+    for (size_t i = 0; i < texts_.size(); ++i)
+      list += wrapped(fmt::format("({}) = ", i + 1), texts_[i]) + "\n";
     return list;
   }
 
@@ -162,7 +163,8 @@ std::string stats_text(const ModelStats& stats, bool layers) {
     text += "\n";
   }
   Formulas formulas;
-  text += fmt::format("---- {} Operator(s) ----\n{}", stats.operators.size(), operator_table(stats, formulas));
+  text +=
+      fmt::format("---- {} Operator(s) ----\n{}", stats.operators.size(), operator_table(stats, formulas));
   if (layers)
     text += fmt::format("\n---- {} Layer(s) ----\n{}", stats.layers.size(), layer_table(stats, formulas));
   text += formulas.str();

@@ -39,8 +39,14 @@ struct Parts {
 };
 
 Parts parts_of(const GraphDescription& g) {
-  return {.initializers = [&](const auto& each) { for (const auto& i : g.initializers) each(i); },
-          .nodes = [&](const auto& each) { for (const auto& n : g.nodes) each(n); }};
+  return {.initializers =
+              [&](const auto& each) {
+                for (const auto& i : g.initializers) each(i);
+              },
+          .nodes =
+              [&](const auto& each) {
+                for (const auto& n : g.nodes) each(n);
+              }};
 }
 
 /// {a [dtype=float32, shape=(1,)],\n b}; constants of the graph of that depth are marked.

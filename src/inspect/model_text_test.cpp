@@ -112,8 +112,7 @@ TEST(ModelTextTest, SaysWhatItCannotShow) {
 TEST(ModelTextTest, OtherDomainsAreADict) {
   TestModel m;
   m.model->opsets = {{"a", 1}, {"ai.onnx", 3}, {"b", 2}, {"a", 4}};
-  EXPECT_EQ(text_of(*m.model).substr(0, 58),
-            "Name: g | ONNX Opset: 3 | Other Opsets: {'a': 4, 'b': 2}\n\n");
+  EXPECT_EQ(text_of(*m.model).substr(0, 58), "Name: g | ONNX Opset: 3 | Other Opsets: {'a': 4, 'b': 2}\n\n");
   m.model->opsets.clear();
   EXPECT_EQ(text_of(*m.model).substr(0, 30), "Name: g | ONNX Opset: Unknown\n");
 }
@@ -132,7 +131,8 @@ TEST(ModelTextTest, ElementTypesHaveNames) {
   TestModel m;
   m.node("Cast", {}, {"a"}, {{"to", int64_t{1}}}, "c");
   m.node("EyeLike", {}, {"b"}, {{"dtype", int64_t{16}}, {"k", int64_t{1}}}, "e");
-  m.node("Odd", {}, {"d"}, {{"to", int64_t{99}}, {"target_type", int64_t{0}}, {"dtype", std::vector<int64_t>{1}}}, "o");
+  m.node("Odd", {}, {"d"},
+         {{"to", int64_t{99}}, {"target_type", int64_t{0}}, {"dtype", std::vector<int64_t>{1}}}, "o");
   const std::string text = text_of(*m.model, kAll);
   for (const char* line : {"c.to = float32\n", "e.dtype = bfloat16\n", "e.k = 1\n", "o.to = 99\n",
                            "o.target_type = undefined\n", "o.dtype = [1]"})

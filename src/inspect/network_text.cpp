@@ -26,7 +26,9 @@ std::string values_in_braces(const std::vector<DescribedValue>& values) {
 std::string layer_attributes_text(const LayerDescription& layer, bool weights) {
   std::string text;
   if (layer.weights.defined())
-    text += indented(fmt::format("{}.weights =\n{}", layer.name, indented(array_str(layer.weights.aligned())))) + "\n";
+    text +=
+        indented(fmt::format("{}.weights =\n{}", layer.name, indented(array_str(layer.weights.aligned())))) +
+        "\n";
   for (const AttributeDescription& a : layer.attributes)
     if (const auto value = attribute_text(a.name, a.data, weights))
       text += indented(fmt::format("{}.{} = {}", layer.name, a.name, *value)) + "\n";
@@ -38,8 +40,10 @@ std::string network_layer_text(const LayerDescription& layer, size_t index, cons
   text += indented(values_in_braces(layer.inputs));
   const int level = layer.inputs.empty() || layer.outputs.empty() ? 0 : 1;
   if (level > 0) text += "\n";
-  text += indented(fmt::format(" -> {}", stripped(indented(values_in_braces(layer.outputs), level))), level) + "\n";
-  if (const std::string attributes = shown.attrs ? layer_attributes_text(layer, shown.weights) : ""; !attributes.empty())
+  text += indented(fmt::format(" -> {}", stripped(indented(values_in_braces(layer.outputs), level))), level) +
+          "\n";
+  if (const std::string attributes = shown.attrs ? layer_attributes_text(layer, shown.weights) : "";
+      !attributes.empty())
     text += indented("---- Attributes ----") + "\n" + attributes;
   return text + "\n";
 }
@@ -49,10 +53,13 @@ std::string network_layer_text(const LayerDescription& layer, size_t index, cons
 std::string network_text(const NetworkDescription& network) {
   std::string text = fmt::format("Name: {} | Explicit Batch Network\n\n",
                                  network.name.empty() ? "Unnamed Network 0" : network.name);
-  text += fmt::format("---- {} Network Input(s) ----\n{}\n\n", network.inputs.size(), values_in_braces(network.inputs));
-  text += fmt::format("---- {} Network Output(s) ----\n{}\n\n", network.outputs.size(), values_in_braces(network.outputs));
+  text += fmt::format("---- {} Network Input(s) ----\n{}\n\n", network.inputs.size(),
+                      values_in_braces(network.inputs));
+  text += fmt::format("---- {} Network Output(s) ----\n{}\n\n", network.outputs.size(),
+                      values_in_braces(network.outputs));
   text += fmt::format("---- {} Layer(s) ----\n", network.layer_count);
-  for (size_t i = 0; i < network.layers.size(); ++i) text += network_layer_text(network.layers[i], i, network.shown);
+  for (size_t i = 0; i < network.layers.size(); ++i)
+    text += network_layer_text(network.layers[i], i, network.shown);
   return std::string(stripped(text));
 }
 

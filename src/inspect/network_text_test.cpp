@@ -25,7 +25,8 @@ TEST(NetworkTextTest, LayersOfOneNodeEach) {
 {y [dtype=float32, shape=(1,)]}
 
 ---- 4 Layer(s) ----)");
-  const std::string text = network_text(describe_network(*m.model, {.layers = true, .attrs = true, .weights = true}));
+  const std::string text =
+      network_text(describe_network(*m.model, {.layers = true, .attrs = true, .weights = true}));
   EXPECT_NE(text.find(R"(---- 4 Layer(s) ----
 Layer 0    | conv [Op: LayerType.CONVOLUTION]
     {x [dtype=float32, shape=(-1, 3, 4, 4)]}

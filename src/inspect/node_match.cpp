@@ -85,11 +85,11 @@ bool NodeMatcher::match_if_alike(const Node* x, const Node* y, bool equal_only) 
   return true;
 }
 
-/// The free consumers of a value, by their operator and the slots in which they take it (of very many slots the first):
-/// null where there are several.
+/// The free consumers of a value, by their operator and the slots in which they take it (of very many slots
+/// the first): null where there are several.
 template <typename IsFree>
 std::map<std::pair<std::string_view, uint64_t>, const Node*> only_consumers(const Value& v, Slots& slots,
-                                                                           const IsFree& is_free) {
+                                                                            const IsFree& is_free) {
   std::map<std::pair<std::string_view, uint64_t>, const Node*> found;
   const auto add = [&](const Node* n, uint64_t slot) {
     const auto [it, is_new] = found.try_emplace({n->op_type, slot}, n);
@@ -119,7 +119,8 @@ bool NodeMatcher::match_neighbours(const Node& x, const Node& y, bool equal_only
     if (from == nullptr || to == nullptr) continue;
     const auto others = only_consumers(*to, slots_, free_b);
     for (const auto& [use, n] : only_consumers(*from, slots_, free_a))
-      if (const auto it = others.find(use); it != others.end()) found = match_if_alike(n, it->second, equal_only) || found;
+      if (const auto it = others.find(use); it != others.end())
+        found = match_if_alike(n, it->second, equal_only) || found;
   }
   return found;
 }

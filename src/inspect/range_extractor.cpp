@@ -22,7 +22,9 @@ RangeExtractor::RangeExtractor(const Model& model)
 namespace {
 
 /// What a Constant node gives, which every part makes for itself.
-bool is_given_by_node(const Value* v) { return v->producer() != nullptr && is_op(*v->producer(), "Constant"); }
+bool is_given_by_node(const Value* v) {
+  return v->producer() != nullptr && is_op(*v->producer(), "Constant");
+}
 
 }  // namespace
 

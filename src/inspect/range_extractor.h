@@ -8,19 +8,20 @@
 #include <vector>
 
 #include "assay/graph.h"
-#include "graph/function_index.h"
 #include "assay/inspect.h"
+#include "graph/function_index.h"
 
 namespace assay {
 
-/// Cuts ranges of nodes out of a model, each at a cost that goes by the range and not by the model. The model must stay
-/// as it is meanwhile.
+/// Cuts ranges of nodes out of a model, each at a cost that goes by the range and not by the model. The model
+/// must stay as it is meanwhile.
 class RangeExtractor {
  public:
   explicit RangeExtractor(const Model& model);
 
-  /// A range as a model of its own. Its inputs are the values that it takes from outside, its outputs those that outside
-  /// or nobody uses. Constants, also those of Constant nodes elsewhere, and the functions that it calls come along.
+  /// A range as a model of its own. Its inputs are the values that it takes from outside, its outputs those
+  /// that outside or nobody uses. Constants, also those of Constant nodes elsewhere, and the functions that
+  /// it calls come along.
   std::shared_ptr<Model> extract(NodeRange range) const;
 
  private:
@@ -39,7 +40,8 @@ class RangeExtractor {
   std::unordered_map<const Node*, size_t> places_;
   std::unordered_map<const Value*, Users> users_;
   std::unordered_set<const Value*> outputs_;
-  std::unordered_map<std::string_view, std::vector<size_t>> annotations_;  ///< of tensors, by their places in the list
+  std::unordered_map<std::string_view, std::vector<size_t>>
+      annotations_;  ///< of tensors, by their places in the list
 };
 
 }  // namespace assay

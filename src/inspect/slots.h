@@ -23,7 +23,8 @@ class Slots {
   using Known = std::unordered_map<const Node*, Places>;
 
   static uint64_t find(Known& known, const Node& n, const std::vector<Value*>& list, const Value* v) {
-    if (list.size() <= kFew) return static_cast<uint64_t>(std::find(list.begin(), list.end(), v) - list.begin());
+    if (list.size() <= kFew)
+      return static_cast<uint64_t>(std::find(list.begin(), list.end(), v) - list.begin());
     const auto [it, is_new] = known.try_emplace(&n);
     for (size_t i = 0; is_new && i < list.size(); ++i) it->second.emplace(list[i], i);
     const auto place = it->second.find(v);

@@ -14,8 +14,10 @@ class ValueDescriptions {
     if (v == nullptr) return nullptr;
     DescribedValue& known = known_[v];
     if (known == nullptr)
-      known = std::make_shared<const ValueDescription>(ValueDescription{
-          .name = v->name(), .type = v->type, .is_constant = v->is_constant(), .depth = depth_of(v->graph())});
+      known = std::make_shared<const ValueDescription>(ValueDescription{.name = v->name(),
+                                                                        .type = v->type,
+                                                                        .is_constant = v->is_constant(),
+                                                                        .depth = depth_of(v->graph())});
     return known;
   }
   std::vector<DescribedValue> of(const std::vector<Value*>& values) {

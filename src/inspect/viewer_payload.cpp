@@ -183,9 +183,9 @@ void ModelPayload::write(std::string_view path) {
   const Graph& main = *model_.graph;
   std::vector<ViewedGraph> graphs;
   json_.begin_object();
-  write_viewed_info(
-      json_, path,
-      {model_title(describe_title(model_, {})), "onnx", main.nodes().size(), main.inputs.size(), main.outputs.size()});
+  write_viewed_info(json_, path,
+                    {model_title(describe_title(model_, {})), "onnx", main.nodes().size(), main.inputs.size(),
+                     main.outputs.size()});
   json_.key("nodes").begin_object();
   graphs.push_back({main.name.empty() ? "Graph" : main.name, graph(main, "")});
   for (size_t i = 0; i < model_.functions.size(); ++i) {

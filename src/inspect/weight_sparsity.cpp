@@ -1,7 +1,7 @@
 // Which weights have the 2:4 pattern, as plain data and as JSON.
+#include "inspect/weight_sparsity.h"
 #include "assay/inspect.h"
 #include "base/json_writer.h"
-#include "inspect/weight_sparsity.h"
 
 namespace assay {
 
@@ -9,9 +9,10 @@ std::vector<WeightSparsity> weight_sparsity(const SparsityReport& report) {
   std::vector<WeightSparsity> list;
   for (size_t i = 0; i < report.targets.eligible.size(); ++i) {
     const SparsityTarget& t = report.targets.eligible[i];
-    list.push_back({.weight = t.weight->name(),
-                    .state = report.is_sparse[i] ? WeightSparsity::State::kSparse : WeightSparsity::State::kDense,
-                    .axis = t.axis});
+    list.push_back(
+        {.weight = t.weight->name(),
+         .state = report.is_sparse[i] ? WeightSparsity::State::kSparse : WeightSparsity::State::kDense,
+         .axis = t.axis});
   }
   for (const SparsityTargets::Skipped& s : report.targets.skipped)
     list.push_back({.weight = s.weight->name(),

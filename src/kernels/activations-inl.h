@@ -46,7 +46,9 @@ HWY_INLINE VF unit_ramp(VF x, float a, float b) {
 HWY_INLINE VF relu(VF x) { return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Zero(F()), x); }
 HWY_INLINE VF softsign(VF x) { return hn::Div(x, hn::Add(constant(1.0f), hn::Abs(x))); }
 /// x, but 0 where it is at most a.
-HWY_INLINE VF thresholded_relu(VF x, float a) { return hn::IfThenElseZero(hn::Not(hn::Le(x, constant(a))), x); }
+HWY_INLINE VF thresholded_relu(VF x, float a) {
+  return hn::IfThenElseZero(hn::Not(hn::Le(x, constant(a))), x);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace assay::kernels

@@ -22,7 +22,8 @@ void BM_Winograd(benchmark::State& state) {
                        .pad_left = 1,
                        .m = m};
   const PanelMatrix matrix{c, c, PanelType::kFloat32};
-  const int64_t row = c + 16, left = block * row + 16, sum = block * 64 + 16;  // no sets of a cache are shared
+  const int64_t row = c + 16, left = block * row + 16,
+                sum = block * 64 + 16;  // no sets of a cache are shared
   std::vector<float> weights(static_cast<size_t>(s.points() * matrix.bytes() / 4), 0.5F),
       x(static_cast<size_t>(extent * extent * c), 1), y(x.size() + static_cast<size_t>(16 * c)),
       a(static_cast<size_t>(s.points() * left)), sums(static_cast<size_t>(s.points() * sum));

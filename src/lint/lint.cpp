@@ -17,7 +17,8 @@ namespace {
 
 class Linter {
  public:
-  explicit Linter(const LintOptions& options) : options_(options), report_(options.upstream_only, options.on_finding) {
+  explicit Linter(const LintOptions& options)
+      : options_(options), report_(options.upstream_only, options.on_finding) {
     import_ = options.import;
     if (import_.external_data_dir.empty())
       import_.external_data_dir = std::filesystem::path(options.path).parent_path().string();
@@ -107,13 +108,14 @@ RunOutcome Linter::run_backend() {
   RunOutcome outcome{.ran_whole = false, .ran_nodes = false, .no_data = {}};
   if (options_.backend == nullptr) return outcome;
   outcome = run_model(declared_,
-                                       {.backend = options_.backend,
-                                        .session = options_.session,
-                                        .inputs = inputs(),
-                                        .feed = options_.feed,
-                                        .runs_whole = report_.is_valid()},
-                                       report_);
-  require(outcome.no_data.empty() || !options_.needs_data, ErrorCode::kInvalidArgument, "{}", outcome.no_data);
+                      {.backend = options_.backend,
+                       .session = options_.session,
+                       .inputs = inputs(),
+                       .feed = options_.feed,
+                       .runs_whole = report_.is_valid()},
+                      report_);
+  require(outcome.no_data.empty() || !options_.needs_data, ErrorCode::kInvalidArgument, "{}",
+          outcome.no_data);
   if (!outcome.no_data.empty() && options_.on_warning)
     options_.on_warning(fmt::format("{} is not asked, as there are no data to run the model on: {}",
                                     options_.backend->human_name, outcome.no_data));

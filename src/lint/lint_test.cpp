@@ -39,7 +39,8 @@ const Case kCases[] = {
            "<domain: \"l\", opset_import: [\"\" : 21]> g (a) => (b) { b = Neg (q) }",
            "\"\" : 21, \"l\" : 1"),
      "duplicate-function : two functions are named 'f' in the domain 'l'\n"
-     "undefined-input : in function 'g': at node (Neg) producing 'b': the input 'q' is not defined: no graph input, initializer or node "
+     "undefined-input : in function 'g': at node (Neg) producing 'b': the input 'q' is not defined: no graph "
+     "input, initializer or node "
      "output "
      "has that name\n"
      "unused-function : function 'g' of the domain 'l' is never called\n"},
@@ -53,10 +54,12 @@ const Case kCases[] = {
            "graph = e () => "
            "(float[2, 3] b) { b = Relu (q) }>",
            "<float[2, 3] h = {1, 2, 3, 4, 5, 6}>"),
-     "shadowed-name n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is a node output here and hides a value of an "
+     "shadowed-name n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is a node output "
+     "here and hides a value of an "
      "enclosing "
      "graph\n"
-     "undefined-input n: in 'else_branch' of node 'n' (If): at node (Relu) producing 'b': the input 'q' is not defined: no graph input, "
+     "undefined-input n: in 'else_branch' of node 'n' (If): at node (Relu) producing 'b': the input 'q' is "
+     "not defined: no graph input, "
      "initializer "
      "or node output has that name\n"
      "unused-initializer : initializer 'h' is never used\n"},
@@ -108,20 +111,25 @@ const Case kCases[] = {
     {model("[n] y = com.x.Relu (x)"),
      "unimported-domain n: the model does not import the domain 'com.x' of the operator\n"},
     {model("[n] y = Frobnicate (x)"),
-     "no-such-operator n: the domain 'ai.onnx' has no operator Frobnicate, and no function of the model has that "
+     "no-such-operator n: the domain 'ai.onnx' has no operator Frobnicate, and no function of the model has "
+     "that "
      "name\n"},
     {model("[n] y = com.x.Relu (x)", "", "", "\"\" : 21, \"com.x\" : 1"),
-     "unknown-operator n: the operator Relu of the domain 'com.x' is unknown, and no function of the model has "
+     "unknown-operator n: the operator Relu of the domain 'com.x' is unknown, and no function of the model "
+     "has "
      "that name\n"},
-    {"<ir_version: 10, opset_import: [\"\" : 21]> g (float[] x, seq(float[]) s) => (float[] y) { [n] y = Relu (x) [m] z "
+    {"<ir_version: 10, opset_import: [\"\" : 21]> g (float[] x, seq(float[]) s) => (float[] y) { [n] y = "
+     "Relu (x) [m] z "
      "= SequenceLength (s) }",
      "no-shape : Field 'shape' of 'type' is required but missing. The graph input 'x' is of unknown rank\n"
      "unused-input : Input: 's' does not affect outputs, can be removed.\n"
      "unused-node m: Does not affect outputs, can be removed.\n"},
-    {"<ir_version: 10, opset_import: [\"\" : 21]> g (float[a, b] x) => (float[a, b, c] y) <float[a] h> { [n] h = Relu "
+    {"<ir_version: 10, opset_import: [\"\" : 21]> g (float[a, b] x) => (float[a, b, c] y) <float[a] h> { [n] "
+     "h = Relu "
      "(x) [m] y = Neg (h) }",
      "shape-contradiction n: 'h' is declared with the shape ('a',), but the node gives ('a', 'b')\n"
-     "shape-contradiction m: 'y' is declared with the shape ('a', 'b', 'c'), but the node gives ('a', 'b')\n"},
+     "shape-contradiction m: 'y' is declared with the shape ('a', 'b', 'c'), but the node gives ('a', "
+     "'b')\n"},
     {model("[n] y = Gelu (x)", "", "", "\"\" : 17"),
      "new-operator n: Gelu exists since version 20 of the domain 'ai.onnx', but version 17 is imported\n"},
     {model("[n] y = Add (x)"), "arity n: Add-14 takes 2 inputs, but 1 are given\n"},
@@ -141,14 +149,18 @@ const Case kCases[] = {
     {model("[n] y = If (c) <then_branch: graph = t () => (h) { h = MatMul (x, x) }, else_branch: graph = e "
            "() => (b) { b "
            "= Neg (x) }>"),
-     "branch-rule n: in 'then_branch' of node 'n' (If): at node (MatMul) producing 'h': the inner extents 3 and 2 differ; that is an error "
+     "branch-rule n: in 'then_branch' of node 'n' (If): at node (MatMul) producing 'h': the inner extents 3 "
+     "and 2 differ; that is an error "
      "when this "
      "branch runs\n"},
-    {model("[n] y = If (c) <then_branch: graph = t () => (float[3] h) <int64[2, 3] k> { k = Neg (x) h = Relu (x) }, "
+    {model("[n] y = If (c) <then_branch: graph = t () => (float[3] h) <int64[2, 3] k> { k = Neg (x) h = Relu "
+           "(x) }, "
            "else_branch: graph = e () => (float[2, 3] b) { b = Neg (x) }>"),
-     "branch-type n: in 'then_branch' of node 'n' (If): at node (Neg) producing 'k': 'k' is declared as int64[2, 3], "
+     "branch-type n: in 'then_branch' of node 'n' (If): at node (Neg) producing 'k': 'k' is declared as "
+     "int64[2, 3], "
      "but the node gives float32[2, 3]; that is an error when this branch runs\n"
-     "branch-shape n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is declared with the shape "
+     "branch-shape n: in 'then_branch' of node 'n' (If): at node (Relu) producing 'h': 'h' is declared with "
+     "the shape "
      "(3,), but the node gives (2, 3); that is an error when this branch runs\n"},
     {model("[n] y = Relu (x)", "<float w = {1}>"), "unused-initializer : initializer 'w' is never used\n"},
 };
@@ -286,8 +298,9 @@ TEST_F(LintTest, NoRuleIsWithoutATest) {
   std::set<std::string_view> untested;
   for (const Rule* rule : all_rules()) untested.insert(rule->name);
   for (const char* elsewhere :
-       {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer", "lost-initializer",
-        "initializer-type", "bad-attribute", "runtime-error", "runtime-warning", "runtime-crash", "runtime-unknown-operator"})
+       {"empty-file", "damaged-file", "no-nodes", "unknown-type", "no-name", "initializer",
+        "lost-initializer", "initializer-type", "bad-attribute", "runtime-error", "runtime-warning",
+        "runtime-crash", "runtime-unknown-operator"})
     untested.erase(elsewhere);
   for (const Case& c : kCases) {
     const Report report = lint(c.text);

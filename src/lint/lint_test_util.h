@@ -43,7 +43,7 @@ inline std::string lines(const Report& report) {
 
 /// A model around nodes: inputs x and c, output y.
 inline std::string model(std::string_view nodes, std::string_view values = "", std::string_view after = "",
-                  std::string_view opsets = "\"\" : 21") {
+                         std::string_view opsets = "\"\" : 21") {
   return fmt::format(
       "<ir_version: 10, opset_import: [{}]>\ng (float[2, 3] x, bool c) => (float[2, 3] "
       "y)\n{}\n{{\n{}\n}}\n{}",

@@ -14,7 +14,9 @@ namespace assay::lint {
 namespace {
 
 /// A domain whose operators the ONNX standard lists, so that there are no others.
-bool is_standard(std::string_view domain) { return domain.empty() || domain == "ai.onnx" || domain == "ai.onnx.ml"; }
+bool is_standard(std::string_view domain) {
+  return domain.empty() || domain == "ai.onnx" || domain == "ai.onnx.ml";
+}
 
 const Rule& rule_of(NodeRule rule) {
   switch (rule) {
@@ -33,8 +35,8 @@ const Rule& rule_of(NodeRule rule) {
   }
 }
 
-/// Calls visit(node, place) for every node of a graph and of the subgraphs in it. Where the graph is not the main
-/// one, the place names the node, too.
+/// Calls visit(node, place) for every node of a graph and of the subgraphs in it. Where the graph is not the
+/// main one, the place names the node, too.
 template <typename Visit>
 void each_node(const Graph& g, const Place& place, bool is_main, const Visit& visit) {
   for (const auto& n : g.nodes()) {
@@ -120,10 +122,11 @@ void OperatorCheck::compare(const Value& v, const Type& declared, const Place& p
   if (declared.kind == Type::Kind::kUnknown || inferred.kind == Type::Kind::kUnknown) return;
   const bool both_typed = declared.dtype != DType::kUndefined && inferred.dtype != DType::kUndefined;
   if (declared.kind != inferred.kind || (both_typed && declared.dtype != inferred.dtype))
-    return report_.add(place.is_conditional ? kBranchType : kTypeContradiction, place, v.name(), declared.str(),
-                       inferred.str());
+    return report_.add(place.is_conditional ? kBranchType : kTypeContradiction, place, v.name(),
+                       declared.str(), inferred.str());
   if (declared.has_shape() && inferred.has_shape() && contradicts(*declared.dims, *inferred.dims))
-    report_.add(place.is_conditional ? kBranchShape : kShapeContradiction, place, v.name(), shape_text(declared), shape_text(inferred));
+    report_.add(place.is_conditional ? kBranchShape : kShapeContradiction, place, v.name(),
+                shape_text(declared), shape_text(inferred));
 }
 
 /// Infers every type anew and compares.

@@ -54,7 +54,8 @@ Findings Report::findings() const {
 }
 
 bool Findings::is_valid() const {
-  return std::none_of(entries.begin(), entries.end(), [](const Finding& f) { return f.level == Level::kException; });
+  return std::none_of(entries.begin(), entries.end(),
+                      [](const Finding& f) { return f.level == Level::kException; });
 }
 
 std::string finding_text(const Finding& f) {

@@ -38,7 +38,8 @@ class Report {
   explicit Report(bool upstream_only, std::function<void(const Finding&)> on_finding = {})
       : upstream_only_(upstream_only), on_finding_(std::move(on_finding)) {}
 
-  /// Keeps a finding and hands it on. The arguments fill the rule's sentence. An exception makes its node a failing one.
+  /// Keeps a finding and hands it on. The arguments fill the rule's sentence. An exception makes its node a
+  /// failing one.
   template <typename... Args>
   void add(const Rule& rule, const Place& place, const Args&... args) {
     if (!upstream_only_ || rule.is_upstream)
@@ -62,7 +63,7 @@ class Report {
   std::function<void(const Finding&)> on_finding_;
   bool is_valid_ = true;
   std::vector<Entry> entries_;
-  std::vector<std::string> passing_, failing_;  // those that passed may have failed later
+  std::vector<std::string> passing_, failing_;                 // those that passed may have failed later
   std::unordered_set<std::string> passing_set_, failing_set_;  // the same names
 };
 

@@ -32,8 +32,8 @@ bool is_unknown_operator(std::string_view message) {
          message.find("is not a registered function/op") != std::string_view::npos;
 }
 
-/// The node that a message of ONNX Runtime names: `... Name:'n' Status Message: ...` or `Node (n) Op (...) ...`;
-/// empty when it names none.
+/// The node that a message of ONNX Runtime names: `... Name:'n' Status Message: ...` or `Node (n) Op (...)
+/// ...`; empty when it names none.
 std::string named_node(std::string_view message) {
   const auto between = [&](std::string_view begin, std::string_view end) -> std::string {
     const size_t at = message.rfind(begin);
@@ -61,9 +61,9 @@ enum Answer : char {
 
 std::string answer(Answer kind, std::string_view text = {}) { return std::string(1, kind).append(text); }
 
-/// Runs the model, then its nodes in order, each as a job of run_isolated(): job 0 is the whole model, job i + 1
-/// node i. Values stay in the child process; one that takes the place of a dead child computes them again. The
-/// parent's part is what the next child begins with.
+/// Runs the model, then its nodes in order, each as a job of run_isolated(): job 0 is the whole model, job i
+/// + 1 node i. Values stay in the child process; one that takes the place of a dead child computes them
+/// again. The parent's part is what the next child begins with.
 class IsolatedRun {
  public:
   IsolatedRun(const std::shared_ptr<const Model>& model, const RunOptions& options, Report& report)
@@ -264,8 +264,7 @@ RunOutcome IsolatedRun::run() {
       [&](const IsolatedJobResult& result) {
         has_deaths_ = has_deaths_ || !result.death.empty();
         const std::string_view text = result.text;
-        if (text.starts_with(kThrown))
-          fail(static_cast<ErrorCode>(text[1] - '0'), "{}", text.substr(3));
+        if (text.starts_with(kThrown)) fail(static_cast<ErrorCode>(text[1] - '0'), "{}", text.substr(3));
         require(!result.death.empty() || !text.starts_with("error: "), ErrorCode::kInternal, "{}", text);
         if (text.starts_with(kNoData)) {
           is_over_ = true;

@@ -26,11 +26,12 @@ struct RunOutcome {
   std::string no_data;     ///< why there are no data to run on; then nothing was run
 };
 
-/// Runs the whole model, and where that fails every node of the main graph as a model of its own, on the values
-/// that the nodes before it gave. What the backend refuses is reported (kRuntimeError, or kRuntimeUnknown for
-/// an operator it does not know) with the node; nodes that depend on such a one, or on an input without data,
-/// are skipped. All of it happens in child processes, so that what makes the backend die is reported, too
-/// (kRuntimeCrash); the caller must not have started threads. Throws Error for what is not the model's fault.
+/// Runs the whole model, and where that fails every node of the main graph as a model of its own, on the
+/// values that the nodes before it gave. What the backend refuses is reported (kRuntimeError, or
+/// kRuntimeUnknown for an operator it does not know) with the node; nodes that depend on such a one, or on an
+/// input without data, are skipped. All of it happens in child processes, so that what makes the backend die
+/// is reported, too (kRuntimeCrash); the caller must not have started threads. Throws Error for what is not
+/// the model's fault.
 RunOutcome run_model(const std::shared_ptr<const Model>& model, const RunOptions& options, Report& report);
 
 /// A message of ONNX Runtime as upstream shows it: without the places in its source, node labels and words

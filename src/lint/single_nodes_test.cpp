@@ -29,7 +29,8 @@ std::unique_ptr<Session> open_fake(const ModelSource& source, const SessionOptio
     require(n->op_type != "Neg", ErrorCode::kUnsupported,
             "ONNX Runtime: Node ({}) Op (Neg) [ShapeInferenceError] no \"Neg\" : here", n->name);
     require(n->op_type != "If", ErrorCode::kUnsupported,
-            "ONNX Runtime: Non-zero status code returned while running If node. Name:'{}' Status Message: Non-zero "
+            "ONNX Runtime: Non-zero status code returned while running If node. Name:'{}' Status Message: "
+            "Non-zero "
             "status code returned while running LSTM node. Name:'inner' Status Message: rank 3, please",
             n->name);
     if (n->op_type == "Crash") ::raise(SIGKILL);
@@ -98,10 +99,10 @@ TEST_F(LintRunTest, RunsNodeByNodeAndSkipsWhatDependsOnAFault) {
 }
 
 TEST_F(LintRunTest, ACrashIsAFindingAndTheRestIsRun) {
-  const Report report =
-      lint(model("[a] p = Relu (x)\n[b] q = Crash (p)\n[d] r = Relu (q)\n[e] s = Crash (x)\n[f] t = Neg (p)\n[g] "
-                 "y = Relu (p)"),
-           true);
+  const Report report = lint(
+      model("[a] p = Relu (x)\n[b] q = Crash (p)\n[d] r = Relu (q)\n[e] s = Crash (x)\n[f] t = Neg (p)\n[g] "
+            "y = Relu (p)"),
+      true);
   EXPECT_EQ(report.failing(), (std::vector<std::string>{"b", "e", "f"}));
   EXPECT_EQ(report.passing(), (std::vector<std::string>{"a", "g"})) << "d depends on a node that failed";
   const std::string crash = "Fake was killed by signal 9 (Killed) while it ran this node\n";
@@ -169,7 +170,8 @@ TEST(PrunedMessage, LosesPlacesAndLabels) {
 
 TEST_F(LintRunTest, ANodeInABodyIsNamed) {
   const std::string text = model(
-      "[n] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { h = Relu (x) }, else_branch: graph = e () => "
+      "[n] y = If (c) <then_branch: graph = t () => (float[2, 3] h) { h = Relu (x) }, else_branch: graph = e "
+      "() => "
       "(float[2, 3] b) { b = Abs (x) }>");
   EXPECT_EQ(lines(lint(text)), "runtime-error n: at node 'inner': rank 3, please\n");
   EXPECT_EQ(lines(lint(text, true)), "runtime-error n: rank 3, please\n");
@@ -195,8 +197,9 @@ TEST_F(LintRunTest, WarningsOfAModelThatDoesNotRunAreLeftToItsNodes) {
 
 /// What a node reads may have no data: then it is a failing one, not one of which nothing is said.
 TEST_F(LintRunTest, NodesWithoutWeightsFail) {
-  const Report report = lint(
-      model("[n] h = Add (x, w)\n[m] z = Relu (h)\n[k] y = Abs (x)", "<float[2, 3] w = [\"location\": \"gone.bin\"]>"), true);
+  const Report report = lint(model("[n] h = Add (x, w)\n[m] z = Relu (h)\n[k] y = Abs (x)",
+                                   "<float[2, 3] w = [\"location\": \"gone.bin\"]>"),
+                             true);
   EXPECT_EQ(report.failing(), std::vector<std::string>{"n"}) << lines(report);
   EXPECT_EQ(report.passing(), std::vector<std::string>{"k"});
 }

@@ -49,7 +49,8 @@ class StructureCheck {
   void value_infos(onnx::GraphMessage& g, const Scope& scope, const Place& place);
   void node_names(const std::vector<onnx::NodeMessage>& nodes);
   void body(std::vector<onnx::NodeMessage>& nodes, Scope& scope, const Place& place, bool is_main);
-  /// `around` is where the node's graph is; what is found at a node of another graph than the main one names it.
+  /// `around` is where the node's graph is; what is found at a node of another graph than the main one names
+  /// it.
   void node(onnx::NodeMessage& n, Scope& scope, const Place& around, bool is_main);
   void add_undefined(std::string_view name);
   void node_outputs(onnx::NodeMessage& n, Scope& scope, const Place& place);
@@ -66,7 +67,7 @@ class StructureCheck {
   std::shared_ptr<std::deque<std::string>> texts_ = std::make_shared<std::deque<std::string>>();
   std::shared_ptr<const void> owner_ = texts_;
   std::unordered_set<std::string_view> known_undefined_;
-  std::vector<std::string_view> undefined_;  ///< names to become inputs of the main graph or the function
+  std::vector<std::string_view> undefined_;    ///< names to become inputs of the main graph or the function
   std::unordered_set<std::string_view> lost_;  ///< of initializers without usable data
   int renamed_ = 0;
 };

@@ -6,7 +6,8 @@
 namespace assay::onnx::booleans_test {
 namespace {
 
-// A bool that is neither 0 nor 1 is undefined behaviour to read, and text has no word for it (found by fuzzing).
+// A bool that is neither 0 nor 1 is undefined behaviour to read, and text has no word for it (found by
+// fuzzing).
 TEST(Booleans, EveryByteButZeroIsTrue) {
   MessageWriter m;
   m.integer(1, 4);

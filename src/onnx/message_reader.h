@@ -96,13 +96,15 @@ class MessageReader {
     require(++depth_ <= kMaxDepth, ErrorCode::kInvalidModel, "messages nest deeper than {} at {}", kMaxDepth,
             path_);
     require(++messages_ <= most_messages_, ErrorCode::kInvalidModel,
-            "the file holds more than {} messages, for which the memory that there is does not suffice", most_messages_);
+            "the file holds more than {} messages, for which the memory that there is does not suffice",
+            most_messages_);
     read(bytes);
     --depth_;
     path_.resize(length);
   }
   template <typename T>
-  void append(pbf_reader& r, const char* field, std::vector<T>& list, T (MessageReader::*read)(std::string_view)) {
+  void append(pbf_reader& r, const char* field, std::vector<T>& list,
+              T (MessageReader::*read)(std::string_view)) {
     nested(
         r, field, [&](std::string_view bytes) { list.push_back((this->*read)(bytes)); },
         static_cast<int64_t>(list.size()));

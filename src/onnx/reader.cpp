@@ -137,7 +137,8 @@ GraphMessage MessageReader::graph(std::string_view bytes) {
       case bytes_field(13):
         return append(r, "value_info", g.value_infos, &MessageReader::value_info), true;
       case bytes_field(14):
-        return append(r, "quantization_annotation", g.quantization_annotations, &MessageReader::quantization), true;
+        return append(r, "quantization_annotation", g.quantization_annotations, &MessageReader::quantization),
+               true;
       case bytes_field(15):
         return append(r, "sparse_initializer", g.sparse_initializers, &MessageReader::sparse_tensor), true;
       case bytes_field(16):
@@ -230,7 +231,9 @@ ModelMessage MessageReader::model(std::string_view bytes) {
 
 ModelMessage read_model(std::string_view bytes) { return MessageReader(bytes).model(bytes); }
 TensorMessage read_tensor(std::string_view bytes) { return MessageReader(bytes).tensor(bytes); }
-SparseTensorMessage read_sparse_tensor(std::string_view bytes) { return MessageReader(bytes).sparse_tensor(bytes); }
+SparseTensorMessage read_sparse_tensor(std::string_view bytes) {
+  return MessageReader(bytes).sparse_tensor(bytes);
+}
 TypeMessage read_type(std::string_view bytes) { return MessageReader(bytes).type(bytes); }
 ContainerMessage read_sequence(std::string_view bytes) { return MessageReader(bytes).sequence(bytes); }
 ContainerMessage read_map(std::string_view bytes) { return MessageReader(bytes).map(bytes); }

@@ -22,7 +22,8 @@ TEST(Reader, EmptyMessagesKeepTheMemoryLimit) {
     problem = e.what();
   }
   set_memory_limit(0);
-  EXPECT_EQ(problem, "the file holds more than 4096 messages, for which the memory that there is does not suffice");
+  EXPECT_EQ(problem,
+            "the file holds more than 4096 messages, for which the memory that there is does not suffice");
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ Tensor clean_booleans(Shape shape, std::string_view bytes) {
 
 UnalignedTensor view_or_copy(DType dtype, Shape shape, std::string_view bytes,
                              const std::shared_ptr<const void>& owner) {
-  if (dtype == DType::kBool && std::any_of(bytes.begin(), bytes.end(), [](char c) { return c != 0 && c != 1; }))
+  if (dtype == DType::kBool &&
+      std::any_of(bytes.begin(), bytes.end(), [](char c) { return c != 0 && c != 1; }))
     return clean_booleans(std::move(shape), bytes);
   UnalignedTensor t = UnalignedTensor::view(dtype, std::move(shape), bytes.data(), owner);
   return bytes.size() <= kCopyLimit ? t.aligned() : t;
@@ -172,7 +173,8 @@ void fill_typed(const TensorMessage& m, Tensor& out) {
   if (spans_bytes(out.dtype())) {
     Tensor codes = Tensor::allocate(DType::kUInt8, out.shape());
     fill_integers<uint8_t>(m, codes, field);
-    return pack_bits(codes.span<uint8_t>(), bit_width(out.dtype()), static_cast<uint8_t*>(out.mutable_data()));
+    return pack_bits(codes.span<uint8_t>(), bit_width(out.dtype()),
+                     static_cast<uint8_t*>(out.mutable_data()));
   }
   switch (bit_width(out.dtype())) {
     case 32:
@@ -259,10 +261,11 @@ std::pair<std::string_view, std::shared_ptr<const MappedFile>> ExternalData::byt
   }
   const auto& [file, marked] = open(location);
   if (marked && !checksum.empty() && *marked != checksum) {
-    Error e(ErrorCode::kInvalidModel,
-            fmt::format("its external data in {} are those of another model: they have the checksum {}, and the "
-                        "model says {}",
-                        file->path(), *marked, checksum));
+    Error e(
+        ErrorCode::kInvalidModel,
+        fmt::format("its external data in {} are those of another model: they have the checksum {}, and the "
+                    "model says {}",
+                    file->path(), *marked, checksum));
     e.set_remedy("Bring the model and its data from one place.");
     throw e;
   }
@@ -303,8 +306,8 @@ UnalignedTensor decode_tensor(const TensorMessage& t, const std::shared_ptr<cons
             shape.str(), expected);
     return view_or_copy(dtype, std::move(shape), t.raw_data, owner);
   }
-  // A byte of the message holds at most one element (two or four packed), and a string takes two for its tag and its
-  // length, so this bounds what a hostile shape costs.
+  // A byte of the message holds at most one element (two or four packed), and a string takes two for its tag
+  // and its length, so this bounds what a hostile shape costs.
   const size_t most = dtype == DType::kString ? t.bytes.size() / 2 : 4 * t.bytes.size();
   require(static_cast<size_t>(count) <= most, ErrorCode::kInvalidModel,
           "it holds far fewer elements than its shape {} needs", shape.str());
@@ -334,9 +337,10 @@ Tensor decode_sparse_tensor(const SparseTensorMessage& s, const std::shared_ptr<
   const int64_t count = values.numel();
   const bool linear = indices.rank() == 1;
   const auto coordinates = static_cast<uint64_t>(linear ? 1 : shape.rank());
-  require(checked_product({static_cast<uint64_t>(count), coordinates}) == static_cast<uint64_t>(indices.numel()),
-          ErrorCode::kInvalidModel,
-          "the sparse tensor has {} values but indices of shape {}", count, indices.shape().str());
+  require(
+      checked_product({static_cast<uint64_t>(count), coordinates}) == static_cast<uint64_t>(indices.numel()),
+      ErrorCode::kInvalidModel, "the sparse tensor has {} values but indices of shape {}", count,
+      indices.shape().str());
   const auto bytes = static_cast<size_t>(bit_width(values.dtype()) / 8);
   require(bytes > 0, ErrorCode::kUnsupported, "sparse tensors of {} are not supported",
           dtype_name(values.dtype()));

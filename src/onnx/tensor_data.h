@@ -17,9 +17,9 @@ namespace assay::onnx {
 class ExternalData {
  public:
   /// `folder` may be relative; locations are resolved inside it and may not leave it, by `..`, an absolute
-  /// path or a link. What is not a regular file is refused, and a file with several names unless it is certainly
-  /// the model's own: a second name may be that of a file from outside. A checksum is compared with the file's
-  /// mark (onnx/data_mark.h), if it has one.
+  /// path or a link. What is not a regular file is refused, and a file with several names unless it is
+  /// certainly the model's own: a second name may be that of a file from outside. A checksum is compared with
+  /// the file's mark (onnx/data_mark.h), if it has one.
   explicit ExternalData(std::string folder, bool ignore = false)
       : folder_(std::move(folder)), ignore_(ignore) {}
 
@@ -50,7 +50,8 @@ inline bool is_external(const TensorMessage& t) { return t.data_location == 1; }
 /// True when the message holds elements, or says where they are.
 bool has_data(const TensorMessage& t);
 
-/// What the doc_string of a tensor says whose elements were stripped, so that the missing data are not damage.
+/// What the doc_string of a tensor says whose elements were stripped, so that the missing data are not
+/// damage.
 inline constexpr std::string_view kWeightlessMark = "TRT_WEIGHTLESS";
 /// True for a tensor with that mark that has no elements though its shape needs some.
 bool is_weightless(const TensorMessage& t);

@@ -31,7 +31,8 @@ MessageWriter tensor(std::initializer_list<int64_t> dims, DType dtype) {
 }
 
 TEST(TensorData, AClaimedSizeIsBoundedByTheMessage) {
-  for (const DType dtype : {DType::kFloat32, DType::kInt64, DType::kUInt2, DType::kString, DType::kComplex128}) {
+  for (const DType dtype :
+       {DType::kFloat32, DType::kInt64, DType::kUInt2, DType::kString, DType::kComplex128}) {
     MessageWriter m = tensor({int64_t{1} << 40}, dtype);
     EXPECT_EQ(error_of(m), "it holds far fewer elements than its shape (1099511627776,) needs");
     MessageWriter absurd = tensor({int64_t{1} << 62}, dtype);
@@ -45,7 +46,8 @@ TEST(TensorData, AClaimedSizeIsBoundedByTheMessage) {
 
 MessageWriter external(std::string_view location, std::string_view offset) {
   MessageWriter m = tensor({2}, DType::kFloat32);
-  for (const auto& [key, value] : {std::pair(std::string_view("location"), location), std::pair(std::string_view("offset"), offset)}) {
+  for (const auto& [key, value] :
+       {std::pair(std::string_view("location"), location), std::pair(std::string_view("offset"), offset)}) {
     MessageWriter entry;
     entry.text(1, key);
     entry.text(2, value);
@@ -59,10 +61,12 @@ TEST(TensorData, ExternalDataStayWithinTheirFile) {
   const std::string name = "tensor_data_test." + std::to_string(::getpid());
   std::ofstream(testing::TempDir() + name) << "1234";
   const std::string problem = error_of(external(name, "9223372036854775807"));
-  EXPECT_NE(problem.find("need bytes 9223372036854775807 to 9223372036854775815"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("need bytes 9223372036854775807 to 9223372036854775815"), std::string::npos)
+      << problem;
   EXPECT_EQ(error_of(external(name, "9223372036854775808")),
             "the external data offset '9223372036854775808' is not a non-negative number");
-  EXPECT_EQ(error_of(external(name + std::string("\0x", 2), "0")), "the location of its external data contains a zero byte");
+  EXPECT_EQ(error_of(external(name + std::string("\0x", 2), "0")),
+            "the location of its external data contains a zero byte");
   std::filesystem::remove(testing::TempDir() + name);
 }
 

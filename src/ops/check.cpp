@@ -123,7 +123,8 @@ std::string schema_name(const Type& t) {
   return "";
 }
 
-/// Whether the tensors that are known break no rule; check_types() without texts, for the many nodes that are right.
+/// Whether the tensors that are known break no rule; check_types() without texts, for the many nodes that are
+/// right.
 bool fit_schema(const Node& node, const Schema& s) {
   std::vector<std::pair<std::string_view, DType>> bound;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
@@ -135,7 +136,8 @@ bool fit_schema(const Node& node, const Schema& s) {
     const Parameter& p = *s.input(i);
     if ((p.kinds & value_kind(given)) == 0) return false;
     if (p.option == Parameter::Option::kVariadic && !p.homogeneous) continue;
-    const auto it = std::find_if(bound.begin(), bound.end(), [&](const auto& b) { return b.first == p.type; });
+    const auto it =
+        std::find_if(bound.begin(), bound.end(), [&](const auto& b) { return b.first == p.type; });
     if (it == bound.end())
       bound.emplace_back(p.type, given);
     else if (it->second != given)
@@ -217,8 +219,8 @@ std::string kind_name(DType t) {
   return is_container(t) ? std::string(dtype_name(t)) : std::string(dtype_name(t)) + " tensor";
 }
 
-/// The schema of a node when it holds for certain: operators of ONNX's own domains, which get a new version with every
-/// change, in opsets that this build knows.
+/// The schema of a node when it holds for certain: operators of ONNX's own domains, which get a new version
+/// with every change, in opsets that this build knows.
 const OpVersion* certain_version(const Node& node, const Model& scope) {
   const OpSet& ops = ops_of(scope);
   const OpDef* op = ops.find(node.domain, node.op_type);
@@ -246,8 +248,8 @@ void check_forms(const Graph& graph, const Model& scope, const FunctionIndex& fu
 /// Only what is without elements can have extents of more than there is memory for.
 void check_room(const OpDef& op, const OpVersion& version, const Parameter& p, const Tensor& t) {
   if (t.is_container() || t.numel() != 0 || room_of(t.dtype(), t.shape()) <= memory_limit()) return;
-  fail(ErrorCode::kInvalidModel, "the input '{}' of {}-{} has shape {}; its extents are out of range", p.name, op.name,
-       version.since, t.shape().str());
+  fail(ErrorCode::kInvalidModel, "the input '{}' of {}-{} has shape {}; its extents are out of range", p.name,
+       op.name, version.since, t.shape().str());
 }
 
 }  // namespace
@@ -291,8 +293,8 @@ void check_node(const Node& node, const OpDef& op, const OpVersion& version) {
 
 void check_call(const Node& call, const Function& function) {
   const auto check = [&](const char* what, size_t given, size_t most) {
-    require(given <= most, ErrorCode::kInvalidModel, "the function '{}' has {} {}, but the call has {}", function.name, most,
-            what, given);
+    require(given <= most, ErrorCode::kInvalidModel, "the function '{}' has {} {}, but the call has {}",
+            function.name, most, what, given);
   };
   check("inputs", call.inputs().size(), function.body->inputs.size());
   check("outputs", call.outputs().size(), function.body->outputs.size());

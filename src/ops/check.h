@@ -33,19 +33,19 @@ std::vector<NodeProblem> find_node_problems(const Node& node, const OpDef& op, c
 /// schema. Throws Error (kInvalidModel) that names the rule; the caller adds the node.
 void check_node(const Node& node, const OpDef& op, const OpVersion& version);
 
-/// The part of check_node() that needs no types: arity, what is left out, attribute names and kinds. For nodes that
-/// were not inferred.
+/// The part of check_node() that needs no types: arity, what is left out, attribute names and kinds. For
+/// nodes that were not inferred.
 void check_form(const Node& node, const OpDef& op, const OpVersion& version);
 
-/// A call of a local function gives no more inputs and takes no more outputs than the function has. Throws Error
-/// (kInvalidModel); the caller adds the node.
+/// A call of a local function gives no more inputs and takes no more outputs than the function has. Throws
+/// Error (kInvalidModel); the caller adds the node.
 void check_call(const Node& call, const Function& function);
 
-/// For those who rewrite or compute nodes where not all will be evaluated. Throws Error (kInvalidModel) for the first
-/// node of the model, its bodies and local functions that has too few or too many inputs or outputs, leaves out what its
-/// operator needs, or lacks an attribute or has one of another kind. Only where the operator's schema is known for
-/// certain: not where another domain than ONNX's defines it, nor in opsets newer than this build. Calls of local functions have
-/// check_call().
+/// For those who rewrite or compute nodes where not all will be evaluated. Throws Error (kInvalidModel) for
+/// the first node of the model, its bodies and local functions that has too few or too many inputs or
+/// outputs, leaves out what its operator needs, or lacks an attribute or has one of another kind. Only where
+/// the operator's schema is known for certain: not where another domain than ONNX's defines it, nor in opsets
+/// newer than this build. Calls of local functions have check_call().
 void check_forms(const Model& model);
 
 /// A sentence on the first import, of the model or a local function, of a version that is newer than every

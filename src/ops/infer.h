@@ -17,7 +17,8 @@ struct InferOptions {
   /// Told when an operator's inference wanted to know the elements of an input that are not known.
   std::function<void(const Node&, const Value&)> on_unknown_value;
   /// Receives the elements of each integer tensor of rank 0 or 1 that consists of extents, as far as they are
-  /// known: numbers, symbols, or nothing. Not those of local functions' bodies, which differ from call to call.
+  /// known: numbers, symbols, or nothing. Not those of local functions' bodies, which differ from call to
+  /// call.
   std::function<void(const Value&, const Dims&)> on_extents;
 };
 

@@ -1,8 +1,8 @@
 // What a node costs, by its types alone.
 #pragma once
 
-#include "assay/graph.h"
 #include "assay/count.h"
+#include "assay/graph.h"
 
 namespace assay {
 

@@ -70,8 +70,8 @@ double OpContext::attr_float(std::string_view name, double otherwise) const {
 
 void EvalContext::fail_missing_input(size_t i) const {
   const Parameter* p = schema_of(version()).input(i);
-  fail(ErrorCode::kInvalidModel, "{}-{} needs its input '{}' (number {}), but {} are given", op().name, since(),
-       p != nullptr ? p->name : "", i, inputs_.size());
+  fail(ErrorCode::kInvalidModel, "{}-{} needs its input '{}' (number {}), but {} are given", op().name,
+       since(), p != nullptr ? p->name : "", i, inputs_.size());
 }
 
 SubgraphRunner& EvalContext::subgraphs() const {

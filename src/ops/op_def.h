@@ -57,9 +57,10 @@ struct Numerics {
   /// kAccumulating, when the partial sums of the terms drift to something else than y: sets the outputs to
   /// that.
   void (*drift)(EvalContext&) = nullptr;
-  /// kAccumulating, of operators that multiply inputs 0 and 1 and add what else they take: sets output 0 in float32, to about
-  /// six digits of the magnitude. kMagnitudes: to m; kValues: to what input 0 contributes, so that differences of
-  /// inputs give those of outputs. False, and nothing is set, where float32 has not the range.
+  /// kAccumulating, of operators that multiply inputs 0 and 1 and add what else they take: sets output 0 in
+  /// float32, to about six digits of the magnitude. kMagnitudes: to m; kValues: to what input 0 contributes,
+  /// so that differences of inputs give those of outputs. False, and nothing is set, where float32 has not
+  /// the range.
   bool (*rough)(EvalContext&, kernels::RoughOf) = nullptr;
   /// With rough: whether several inputs 0 that are stacked along their first axis give their outputs stacked.
   bool (*stacks)(const EvalContext&) = nullptr;

@@ -59,7 +59,8 @@ Tensor scaled_weight(const LinearNode& linear, const std::vector<double>& factor
   const UnalignedTensor& t = *linear.weight;
   if (t.dtype() == DType::kFloat32 && linear.groups == 1) return scaled_floats(linear, factors);
   Tensor wide = to_float64(t);
-  const int64_t inner = t.shape().numel(linear.channel_axis + 1, t.shape().size()), extent = t.dim(linear.channel_axis);
+  const int64_t inner = t.shape().numel(linear.channel_axis + 1, t.shape().size()),
+                extent = t.dim(linear.channel_axis);
   // Axis 0 of a transposed convolution's weights goes through the groups.
   const int64_t group = t.numel() / linear.groups;
   double* x = wide.mutable_data<double>();

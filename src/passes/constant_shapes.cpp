@@ -1,5 +1,5 @@
-// The computed shape of a Reshape or Expand becomes a constant where the extents say all that it has to: numbers, 0
-// (Reshape) or 1 (Expand) for what stays, -1 for what remains.
+// The computed shape of a Reshape or Expand becomes a constant where the extents say all that it has to:
+// numbers, 0 (Reshape) or 1 (Expand) for what stays, -1 for what remains.
 #include "passes/extents.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
@@ -29,8 +29,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (!target) return std::nullopt;
   Patch patch(n);
   patch.remove(n);
-  patch.add(n.op_type, {n.input(0), patch.constant(n.output(0)->name() + "/shape", Tensor::vector(*target))}, {},
-            n.output(0));
+  patch.add(n.op_type, {n.input(0), patch.constant(n.output(0)->name() + "/shape", Tensor::vector(*target))},
+            {}, n.output(0));
   return patch;
 }
 

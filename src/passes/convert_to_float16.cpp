@@ -22,7 +22,7 @@ namespace assay {
 namespace {
 
 constexpr float kLargestHalf = 65504;
-constexpr float kSmallestNormalHalf = 6.103515625e-05F;  // 2^-14
+constexpr float kSmallestNormalHalf = 6.103515625e-05F;   // 2^-14
 constexpr float kSmallestHalf = 5.9604644775390625e-08F;  // 2^-24, subnormal
 constexpr auto kFloat = static_cast<int64_t>(DType::kFloat32);
 constexpr auto kHalf = static_cast<int64_t>(DType::kFloat16);
@@ -41,14 +41,15 @@ Type halved(const Type& type) {
 
 /// Sums and products of as many numbers as indices repeat. ONNX Runtime has no kernels of float16 for them.
 bool scatters_with_reduction(const Node& node) {
-  if (!node.domain.empty() || (node.op_type != "ScatterElements" && node.op_type != "ScatterND")) return false;
+  if (!node.domain.empty() || (node.op_type != "ScatterElements" && node.op_type != "ScatterND"))
+    return false;
   const Attribute* reduction = node.find_attribute("reduction");
   const auto* how = reduction != nullptr ? reduction->get_if<std::string>() : nullptr;
   return how != nullptr && *how != "none";
 }
 
-/// Float16 has no variance of large sums, and few digits of those below its normal numbers; everything is divided by
-/// their roots.
+/// Float16 has no variance of large sums, and few digits of those below its normal numbers; everything is
+/// divided by their roots.
 bool has_variance_beyond_half(const Node& node) {
   constexpr size_t kVariance = 4;
   if (!is_op(node, "BatchNormalization")) return false;
@@ -66,7 +67,8 @@ void hold_statistics(Graph& g) {
     if (!has_variance_beyond_half(*n)) continue;
     for (size_t i = 1; i < n->inputs().size(); ++i)
       if (const Value* v = n->input(i); v != nullptr && !v->is_constant())
-        if (const UnalignedTensor* data = data_of(v)) n->set_input(i, g.add_constant(g.unique_name(v->name() + "_kept"), *data));
+        if (const UnalignedTensor* data = data_of(v))
+          n->set_input(i, g.add_constant(g.unique_name(v->name() + "_kept"), *data));
   }
   for (Graph* sub : subgraphs(g)) hold_statistics(*sub);
 }
@@ -92,7 +94,8 @@ class Converter {
  private:
   /// Null for what keeps float32.
   const Schema* schema_for(const Node& node) const {
-    if (functions_.called(node) != nullptr || scatters_with_reduction(node) || has_variance_beyond_half(node)) return nullptr;
+    if (functions_.called(node) != nullptr || scatters_with_reduction(node) || has_variance_beyond_half(node))
+      return nullptr;
     const OpDef* op = ops_of(model_).find(node.domain, node.op_type);
     const OpVersion* version = op == nullptr ? nullptr : version_for(*op, model_.opset(node.domain));
     return version == nullptr ? nullptr : &schema_of(*version);
@@ -121,8 +124,8 @@ class Converter {
   Model& model_;
   const FunctionIndex functions_;
   std::unordered_map<Graph*, NodeOrder> orders_;  ///< of graphs that get nodes
-  std::unordered_map<Value*, Value*> half_of_;   ///< of float32 constants and model inputs
-  std::unordered_map<Value*, Value*> float_of_;  ///< of values that are float16 now
+  std::unordered_map<Value*, Value*> half_of_;    ///< of float32 constants and model inputs
+  std::unordered_map<Value*, Value*> float_of_;   ///< of values that are float16 now
   int64_t clipped_ = 0, raised_ = 0;
 };
 

@@ -131,7 +131,8 @@ TEST_F(ConvertToFloat16, NodesWithoutHalfComputeBetweenCasts) {
 TEST_F(ConvertToFloat16, ScatteringWithAReductionStaysInFloat32) {
   Value* indices = g.add_constant("i", Tensor::zeros(DType::kInt64, {1, 2, 4}));
   Value* placed = node("ScatterElements", {x, indices, x}, "placed", {{"axis", int64_t{2}}});
-  convert(node("ScatterElements", {placed, indices, x}, "y", {{"axis", int64_t{2}}, {"reduction", std::string("add")}}));
+  convert(node("ScatterElements", {placed, indices, x}, "y",
+               {{"axis", int64_t{2}}, {"reduction", std::string("add")}}));
   EXPECT_EQ(type_of("placed"), kF16);
   const Node* sum = nullptr;
   for (const auto& n : g.nodes())

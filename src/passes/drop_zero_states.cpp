@@ -1,5 +1,5 @@
-// An initial state of LSTM, GRU or RNN that is zero everywhere is left out, which means the same; with it goes what
-// computes its shape.
+// An initial state of LSTM, GRU or RNN that is zero everywhere is left out, which means the same; with it
+// goes what computes its shape.
 #include <algorithm>
 
 #include "passes/match.h"
@@ -29,7 +29,8 @@ bool is_zero(const Value* v) {
       const UnalignedTensor* t = a != nullptr ? a->get_if<UnalignedTensor>() : nullptr;
       return a == nullptr || (t != nullptr && is_all_zero(*t));
     }
-    constexpr const char* kMoving[] = {"Expand", "Slice", "Reshape", "Tile", "Unsqueeze", "Squeeze", "Transpose"};
+    constexpr const char* kMoving[] = {"Expand",    "Slice",   "Reshape",  "Tile",
+                                       "Unsqueeze", "Squeeze", "Transpose"};
     if (std::none_of(std::begin(kMoving), std::end(kMoving), [&](const char* op) { return is_op(*n, op); }))
       return false;
     v = n->input(0);

@@ -1,5 +1,5 @@
-// What changes nothing because of the node before it: Relu of Relu, Abs of Abs, ..., Clip of the same Clip; and a Relu
-// before or after a Clip that has it in its bounds.
+// What changes nothing because of the node before it: Relu of Relu, Abs of Abs, ..., Clip of the same Clip;
+// and a Relu before or after a Clip that has it in its bounds.
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
@@ -51,7 +51,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     return patch;
   }
   // The Clip cuts off what the Relu did.
-  if (!clips_to_non_negative(n) || !is_op(before, "Relu") || context.sole_consumer(x) != &n) return std::nullopt;
+  if (!clips_to_non_negative(n) || !is_op(before, "Relu") || context.sole_consumer(x) != &n)
+    return std::nullopt;
   AttributeList attributes;
   for (const Attribute& a : n.attributes) attributes.emplace_back(a.name, a.data);
   std::vector<Patch::Ref> inputs = {before.input(0)};

@@ -1,6 +1,6 @@
 // Nodes that give back what they get are removed: Identity, Dropout outside training, casts to the same type,
-// reshapes, expansions, slices, paddings and resizes that change nothing, transpositions that keep the order, sums of
-// one term, reductions of extents of 1, splits into one piece.
+// reshapes, expansions, slices, paddings and resizes that change nothing, transpositions that keep the order,
+// sums of one term, reductions of extents of 1, splits into one piece.
 #include <algorithm>
 
 #include "passes/extents.h"
@@ -40,7 +40,8 @@ bool all_equal(const std::optional<std::vector<int64_t>>& list, int64_t number) 
 bool slices_everything(const Node& n) {
   const auto ends = ints_parameter(n, "ends", 2), steps = ints_parameter(n, "steps", 4);
   return all_equal(ints_parameter(n, "starts", 1), 0) && ends && !ends->empty() &&
-         std::all_of(ends->begin(), ends->end(), [](int64_t e) { return e >= std::numeric_limits<int32_t>::max(); }) &&
+         std::all_of(ends->begin(), ends->end(),
+                     [](int64_t e) { return e >= std::numeric_limits<int32_t>::max(); }) &&
          steps && (steps->empty() || all_equal(steps, 1));
 }
 

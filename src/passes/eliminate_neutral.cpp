@@ -1,5 +1,5 @@
-// Arithmetic with a neutral element: x + 0, x - 0, x * 1, x / 1, x ** 1, And true, Or false. And Where with a condition
-// that is the same everywhere.
+// Arithmetic with a neutral element: x + 0, x - 0, x * 1, x / 1, x ** 1, And true, Or false. And Where with a
+// condition that is the same everywhere.
 #include <algorithm>
 
 #include "passes/extents.h"
@@ -21,15 +21,18 @@ std::optional<double> uniform_number(const Value* v) {
   const Tensor wide = to_float64(*t);
   const std::span<const double> numbers = wide.span<double>();
   const double first = numbers[0];
-  return std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == first; }) ? std::optional(first)
-                                                                                            : std::nullopt;
+  return std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == first; })
+             ? std::optional(first)
+             : std::nullopt;
 }
 
 /// The operand that the node gives back when its other one is uniformly neutral.
 const Value* kept_operand(const Node& n) {
   if (n.inputs().size() != 2) return nullptr;
   const auto is = [&](size_t i, double number) { return uniform_number(n.input(i)) == number; };
-  const auto either = [&](double number) { return is(1, number) ? n.input(0) : is(0, number) ? n.input(1) : nullptr; };
+  const auto either = [&](double number) {
+    return is(1, number) ? n.input(0) : is(0, number) ? n.input(1) : nullptr;
+  };
   if (is_op(n, "Add")) return either(0);
   if (is_op(n, "Mul")) return either(1);
   if (is_op(n, "Or")) return either(0);

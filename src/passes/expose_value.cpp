@@ -74,7 +74,8 @@ void add_empty_output(Graph& branch, const Value& like) {
   const std::string name = branch.unique_name(like.name() + "_absent");
   if (like.type.kind == Type::Kind::kSequence) {
     Value* empty = branch.add_value(name, like.type);
-    branch.add_node("SequenceEmpty", {}, {empty}, {{"dtype", static_cast<int64_t>(like.type.element->dtype)}});
+    branch.add_node("SequenceEmpty", {}, {empty},
+                    {{"dtype", static_cast<int64_t>(like.type.element->dtype)}});
     branch.outputs.push_back(empty);
     return;
   }
@@ -140,9 +141,11 @@ void Exposer::check(const Value& inner, const Node& holder) const {
   const bool is_sequence = t.kind == Type::Kind::kSequence && t.element != nullptr && t.element->is_tensor();
   const DType dtype = t.is_tensor() ? t.dtype : is_sequence ? t.element->dtype : DType::kUndefined;
   require(!is_if || dtype != DType::kUndefined, ErrorCode::kInvalidArgument,
-          "the type of '{}' is not known, so the other branch cannot give anything in its place", inner.name());
+          "the type of '{}' is not known, so the other branch cannot give anything in its place",
+          inner.name());
   require(is_if || t.is_tensor() || t.kind == Type::Kind::kUnknown, ErrorCode::kInvalidArgument,
-          "node {} cannot hand out '{}', which is no tensor, of every iteration", holder.label(), inner.name());
+          "node {} cannot hand out '{}', which is no tensor, of every iteration", holder.label(),
+          inner.name());
 }
 
 Value* Exposer::from_branch(Value& given, const Value& inner, Node& holder, std::string name) {
@@ -171,9 +174,11 @@ Value* Exposer::stacked(Value& given, Node& holder, std::string name) {
 Value* Exposer::collected(Value& given, Node& holder, std::string name) {
   Graph &body = given.graph(), &outer = holder.graph();
   const size_t carried = body.inputs.size() - 2;
-  Type type{.kind = Type::Kind::kSequence, .element = std::make_shared<const Type>(Type::tensor(given.type.dtype))};
+  Type type{.kind = Type::Kind::kSequence,
+            .element = std::make_shared<const Type>(Type::tensor(given.type.dtype))};
   Value* first = outer.add_value(outer.unique_name(name + "_begin"), type);
-  outer.insert_node(&holder, "SequenceEmpty", {}, {first}, {{"dtype", static_cast<int64_t>(given.type.dtype)}});
+  outer.insert_node(&holder, "SequenceEmpty", {}, {first},
+                    {{"dtype", static_cast<int64_t>(given.type.dtype)}});
   Value* before = body.add_input(body.unique_name(given.name() + "_before"), type);
   Value* after = body.add_value(body.unique_name(given.name() + "_after"), type);
   body.add_node("SequenceInsert", {before, &given}, {after});
@@ -196,8 +201,9 @@ Value* Exposer::lift(Value& inner) {
   const std::string holder_name =
       !holder.name.empty() || holder.output(0) == nullptr ? holder.name : holder.output(0)->name();
   std::string name = holder.graph().unique_name(holder_name + "::" + inner.name());
-  const bool varies = is_op(holder, "Loop") && inner.type.is_tensor() && inner.type.dtype != DType::kUndefined &&
-                      may_vary(inner.type) && opset_ >= kCarriesSequences;
+  const bool varies = is_op(holder, "Loop") && inner.type.is_tensor() &&
+                      inner.type.dtype != DType::kUndefined && may_vary(inner.type) &&
+                      opset_ >= kCarriesSequences;
   if (varies) return collected(inner, holder, std::move(name));
   Value* given = as_output(g, inner);
   return is_op(holder, "If") ? from_branch(*given, inner, holder, std::move(name))

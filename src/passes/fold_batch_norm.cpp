@@ -16,7 +16,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     return std::nullopt;
   const std::optional<LinearNode> linear = linear_node(*n.input(0)->producer());
   const UnalignedTensor *scale = constant_of(n.input(1)), *shift = constant_of(n.input(2)),
-               *mean = constant_of(n.input(3)), *variance = constant_of(n.input(4));
+                        *mean = constant_of(n.input(3)), *variance = constant_of(n.input(4));
   if (!linear || scale == nullptr || shift == nullptr || mean == nullptr || variance == nullptr)
     return std::nullopt;
   const auto channels = static_cast<size_t>(linear->channels);
@@ -41,8 +41,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const DType dtype = linear->weight->dtype();
   patch.add(producer.op_type,
             {producer.input(0),
-             patch.constant(producer.input(1)->name() + "/folded",
-                            scaled_weight(*linear, factors)),
+             patch.constant(producer.input(1)->name() + "/folded", scaled_weight(*linear, factors)),
              patch.constant(n.output(0)->name() + "/bias", float_vector(bias, dtype))},
             std::move(attributes), n.output(0));
   return patch;

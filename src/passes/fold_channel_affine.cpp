@@ -1,4 +1,5 @@
-// Add, Sub, Mul or Div by a constant per channel, or Neg, behind a convolution goes into its weights and bias.
+// Add, Sub, Mul or Div by a constant per channel, or Neg, behind a convolution goes into its weights and
+// bias.
 #include "passes/channel_constants.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
@@ -13,7 +14,8 @@ struct Affine {
 /// y = x * factor + shift for the node's constant operand.
 std::optional<Affine> affine_of(const Node& n, const Value* x, int rank, int64_t channels) {
   if (is_op(n, "Neg"))
-    return Affine{std::vector<double>(static_cast<size_t>(channels), -1), std::vector<double>(static_cast<size_t>(channels), 0)};
+    return Affine{std::vector<double>(static_cast<size_t>(channels), -1),
+                  std::vector<double>(static_cast<size_t>(channels), 0)};
   const Value* other = other_input(n, x);
   if (other == nullptr || other == x) return std::nullopt;
   const std::optional<std::vector<double>> c = channel_constant(other, rank, channels);
@@ -59,8 +61,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     AttributeList attributes;
     for (const Attribute& a : producer.attributes) attributes.emplace_back(a.name, a.data);
     const Patch::Ref weight =
-        scales ? patch.constant(producer.input(1)->name() + "/folded",
-                                scaled_weight(*linear, affine->factor))
+        scales ? patch.constant(producer.input(1)->name() + "/folded", scaled_weight(*linear, affine->factor))
                : Patch::Ref(producer.input(1));
     const Patch::Ref shift =
         patch.constant(n.output(0)->name() + "/bias", float_vector(bias, linear->weight->dtype()));

@@ -1,6 +1,6 @@
-// Integers that extents decide: those that are known become constants, comparisons of extents with negative numbers
-// too; of several nodes that compute the same extents the first is used; a list of extents that are those of a value
-// is asked of that value.
+// Integers that extents decide: those that are known become constants, comparisons of extents with negative
+// numbers too; of several nodes that compute the same extents the first is used; a list of extents that are
+// those of a value is asked of that value.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -51,7 +51,8 @@ class Folder {
   void add_source(const Value* v) {
     const Dims* dims = dims_of(v);
     if (dims == nullptr || dims->empty() || all_known(*dims)) return;
-    if (std::string key = key_of(*dims); !key.empty()) sources_.emplace(std::move(key), const_cast<Value*>(v));
+    if (std::string key = key_of(*dims); !key.empty())
+      sources_.emplace(std::move(key), const_cast<Value*>(v));
   }
 
   void visit(Node& n) {
@@ -70,7 +71,8 @@ class Folder {
     Value* v = n.output(0);
     const DType dtype = dtype_of(v);
     const int rank = rank_of(v);
-    if (rank < 0 || rank > 1 || context_.is_pinned(v) || (dtype != DType::kInt64 && dtype != DType::kInt32)) return;
+    if (rank < 0 || rank > 1 || context_.is_pinned(v) || (dtype != DType::kInt64 && dtype != DType::kInt32))
+      return;
     if (all_known(dims)) {
       if (v->consumers().empty()) return;
       replace_by_constant(n, dims, rank, dtype);
@@ -78,7 +80,8 @@ class Folder {
     }
     const std::string key = key_of(dims);
     if (key.empty()) return;
-    const auto [it, is_new] = first_.emplace(std::string(dtype_name(dtype)) + std::to_string(rank) + ':' + key, v);
+    const auto [it, is_new] =
+        first_.emplace(std::string(dtype_name(dtype)) + std::to_string(rank) + ':' + key, v);
     if (!is_new) {
       replace_inputs(*v, it->second);
       forget(n, *it->second->producer());

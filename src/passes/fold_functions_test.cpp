@@ -82,7 +82,9 @@ TEST_F(FoldFunctionTest, CallsAsDeepAsTheStackOrDoubledAtEachLevelAreNotFolded) 
     const std::string w = "w" + std::to_string(count);
     g.outputs = {call_function(g, model.functions[0], {floats(w, {1})})[0]};
     EXPECT_EQ(folded_ops({.recurse_functions = false}), Ops{"f0"});
-    ASSERT_EQ(report.failed.size(), 1U) << count << ": " << (report.failed.empty() ? "" : report.failed.back().node + ": " + report.failed.back().reason);
+    ASSERT_EQ(report.failed.size(), 1U)
+        << count << ": "
+        << (report.failed.empty() ? "" : report.failed.back().node + ": " + report.failed.back().reason);
   }
 }
 

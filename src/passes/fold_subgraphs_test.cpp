@@ -161,7 +161,8 @@ TEST_F(FoldIfTest, LoopsInLoopsTakeNoMoreStepsThanAllowed) {
 }
 
 /// An If over `cond` in `graph` whose branches give out what `then_op` and Neg make of v.
-Value* add_if(Graph& graph, Value* cond, Value* v, const std::string& prefix, const std::string& then_op = "Abs") {
+Value* add_if(Graph& graph, Value* cond, Value* v, const std::string& prefix,
+              const std::string& then_op = "Abs") {
   const auto branch = [&](const std::string& op, const std::string& name) {
     auto b = std::make_shared<Graph>();
     b->name = name;
@@ -171,9 +172,10 @@ Value* add_if(Graph& graph, Value* cond, Value* v, const std::string& prefix, co
     return b;
   };
   Value* y = graph.add_value(prefix + "y");
-  graph.add_node("If", {cond}, {y},
-                 {{"then_branch", branch(then_op, prefix + "t")}, {"else_branch", branch("Neg", prefix + "e")}},
-                 prefix + "if");
+  graph.add_node(
+      "If", {cond}, {y},
+      {{"then_branch", branch(then_op, prefix + "t")}, {"else_branch", branch("Neg", prefix + "e")}},
+      prefix + "if");
   return y;
 }
 

@@ -108,8 +108,8 @@ Term Formula::instance_norm(const Term& x, float epsilon) {
   Tensor ones = Tensor::allocate(DType::kFloat32, Shape{x.shape[1]});
   std::fill_n(ones.mutable_data<float>(), ones.numel(), 1.0F);
   const Tensor zeros = Tensor::zeros(DType::kFloat32, Shape{x.shape[1]});
-  return node("InstanceNormalization", {x.ref, constant(ones).ref, constant(zeros).ref}, {{"epsilon", epsilon}},
-              x.dtype, x.shape);
+  return node("InstanceNormalization", {x.ref, constant(ones).ref, constant(zeros).ref},
+              {{"epsilon", epsilon}}, x.dtype, x.shape);
 }
 
 Term Formula::softmax(const Term& x) {

@@ -1,5 +1,5 @@
-// MatMul and Add of matrices become a Gemm, also of what two Reshapes around them make matrices; a transposition of a Gemm's
-// matrix becomes its own.
+// MatMul and Add of matrices become a Gemm, also of what two Reshapes around them make matrices; a
+// transposition of a Gemm's matrix becomes its own.
 #include <algorithm>
 
 #include "passes/extents.h"
@@ -10,7 +10,8 @@ namespace assay::pass_fuse_gemm {
 namespace {
 
 bool has_gemm(DType t, int64_t opset) {
-  return t == DType::kFloat32 || t == DType::kFloat64 || t == DType::kFloat16 || (t == DType::kBFloat16 && opset >= 13);
+  return t == DType::kFloat32 || t == DType::kFloat64 || t == DType::kFloat16 ||
+         (t == DType::kBFloat16 && opset >= 13);
 }
 
 /// Whether `c` broadcasts to the product's extents without enlarging them.
@@ -30,7 +31,8 @@ std::optional<Patch> match_sum(const Node& add, const PassContext& context) {
     Value *product = add.input(side), *c = add.input(1 - side);
     const Node* mul = producer_of(product, "MatMul");
     if (mul == nullptr || context.sole_consumer(product) != &add || rank_of(mul->input(0)) != 2 ||
-        rank_of(mul->input(1)) != 2 || !has_gemm(dtype_of(product), context.model.opset()) || !fits(c, product))
+        rank_of(mul->input(1)) != 2 || !has_gemm(dtype_of(product), context.model.opset()) ||
+        !fits(c, product))
       continue;
     Patch patch(add);
     patch.remove(*mul);
@@ -44,7 +46,8 @@ std::optional<Patch> match_sum(const Node& add, const PassContext& context) {
 std::optional<Patch> match_transposed(const Node& gemm, const PassContext& context) {
   for (size_t side = 0; side < 2; ++side) {
     const Node* t = producer_of(gemm.input(side), "Transpose");
-    if (t == nullptr || context.sole_consumer(gemm.input(side)) != &gemm || rank_of(t->input(0)) != 2) continue;
+    if (t == nullptr || context.sole_consumer(gemm.input(side)) != &gemm || rank_of(t->input(0)) != 2)
+      continue;
     const std::vector<int64_t> perm = ints_attribute(*t, "perm");
     if (!perm.empty() && perm != std::vector<int64_t>{1, 0}) continue;
     const char* name = side == 0 ? "transA" : "transB";
@@ -53,7 +56,8 @@ std::optional<Patch> match_transposed(const Node& gemm, const PassContext& conte
       if (a.name != name) attributes.emplace_back(a.name, a.data);
     if (int_attribute(gemm, name, 0) == 0) attributes.emplace_back(name, int64_t{1});
     std::vector<Patch::Ref> inputs;
-    for (size_t i = 0; i < gemm.inputs().size(); ++i) inputs.emplace_back(i == side ? t->input(0) : gemm.input(i));
+    for (size_t i = 0; i < gemm.inputs().size(); ++i)
+      inputs.emplace_back(i == side ? t->input(0) : gemm.input(i));
     Patch patch(gemm);
     patch.remove(*t);
     patch.remove(gemm);
@@ -64,8 +68,8 @@ std::optional<Patch> match_transposed(const Node& gemm, const PassContext& conte
   return std::nullopt;
 }
 
-/// The shape that a Reshape gives when its input has the same elements in a matrix: extents that it keeps become numbers, one of them
-/// -1 if need be. Nothing where that does not say it.
+/// The shape that a Reshape gives when its input has the same elements in a matrix: extents that it keeps
+/// become numbers, one of them -1 if need be. Nothing where that does not say it.
 std::optional<std::vector<int64_t>> shape_from_matrix(const Node& reshape) {
   std::optional<std::vector<int64_t>> shape = integers_of(reshape.input(1));
   const Dims* from = dims_of(reshape.input(0));
@@ -84,16 +88,20 @@ std::optional<std::vector<int64_t>> shape_from_matrix(const Node& reshape) {
 
 /// Reshape, MatMul, Add of a vector, Reshape: the first one may as well make a matrix.
 std::optional<Patch> match_between_views(const Node& back, const PassContext& context) {
-  const Node* add = context.sole_consumer(back.input(0)) == &back ? producer_of(back.input(0), "Add") : nullptr;
+  const Node* add =
+      context.sole_consumer(back.input(0)) == &back ? producer_of(back.input(0), "Add") : nullptr;
   if (add == nullptr || add->inputs().size() != 2) return std::nullopt;
   for (size_t side = 0; side < 2; ++side) {
     Value *product = add->input(side), *c = add->input(1 - side);
     const Node* mul = context.sole_consumer(product) == add ? producer_of(product, "MatMul") : nullptr;
-    if (mul == nullptr || rank_of(c) != 1 || !fits(c, product) || !has_gemm(dtype_of(product), context.model.opset())) continue;
-    const Node* front = context.sole_consumer(mul->input(0)) == mul ? producer_of(mul->input(0), "Reshape") : nullptr;
+    if (mul == nullptr || rank_of(c) != 1 || !fits(c, product) ||
+        !has_gemm(dtype_of(product), context.model.opset()))
+      continue;
+    const Node* front =
+        context.sole_consumer(mul->input(0)) == mul ? producer_of(mul->input(0), "Reshape") : nullptr;
     const Dims* weight = dims_of(mul->input(1));
-    if (front == nullptr || weight == nullptr || weight->size() != 2 || !(*weight)[0].is_known() || (*weight)[0].value() == 0 ||
-        rank_of(mul->input(0)) <= 2)
+    if (front == nullptr || weight == nullptr || weight->size() != 2 || !(*weight)[0].is_known() ||
+        (*weight)[0].value() == 0 || rank_of(mul->input(0)) <= 2)
       continue;
     const std::optional<std::vector<int64_t>> shape = shape_from_matrix(back);
     if (!shape) continue;
@@ -103,7 +111,8 @@ std::optional<Patch> match_between_views(const Node& back, const PassContext& co
     const Patch::Ref matrix =
         patch.add("Reshape", {front->input(0), patch.constant(mul->input(0)->name() + "/matrix", rows)});
     const Patch::Ref sum = patch.add("Gemm", {matrix, mul->input(1), c});
-    patch.add("Reshape", {sum, patch.constant(back.output(0)->name() + "/shape", Tensor::vector(*shape))}, {}, back.output(0));
+    patch.add("Reshape", {sum, patch.constant(back.output(0)->name() + "/shape", Tensor::vector(*shape))}, {},
+              back.output(0));
     return patch;
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// Padding before a convolution or a pool becomes its own padding: zeros before a convolution, zeros that an average
-// counts, and before a maximum what can never win.
+// Padding before a convolution or a pool becomes its own padding: zeros before a convolution, zeros that an
+// average counts, and before a maximum what can never win.
 #include <algorithm>
 #include <cmath>
 
@@ -55,7 +55,8 @@ bool takes_padding(const Node& n, const Node& pad, const std::vector<int64_t>& o
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   const bool averages = is_op(n, "AveragePool");
-  if (!is_op(n, "Conv") && !is_op(n, "MaxPool") && !(averages && context.model.opset() >= 7)) return std::nullopt;
+  if (!is_op(n, "Conv") && !is_op(n, "MaxPool") && !(averages && context.model.opset() >= 7))
+    return std::nullopt;
   const Node* pad = producer_of(n.input(0), "Pad");
   if (pad == nullptr || context.sole_consumer(n.input(0)) != &n) return std::nullopt;
   const std::string_view auto_pad = string_attribute(n, "auto_pad", "NOTSET");

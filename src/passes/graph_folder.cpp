@@ -38,7 +38,8 @@ class Folder {
         is_body_(&model != &scope && graph.parent() == nullptr),
         shapes_(scope, [this](const Value* v) { return known(v); }),
         evaluator_(
-            model, functions, scope, [this](const Value* v) -> const UnalignedTensor& { return *known(v); }, options.max_work) {}
+            model, functions, scope, [this](const Value* v) -> const UnalignedTensor& { return *known(v); },
+            options.max_work) {}
 
   void run() {
     lower_constants();
@@ -53,7 +54,8 @@ class Folder {
   void lower_constants() {
     for (const auto& n : graph_.nodes()) {
       Value* v = n->output(0);
-      if (v == nullptr || n->outputs().size() != 1 || !is_op(*n, "Constant") || refers_to_parameters(*n)) continue;
+      if (v == nullptr || n->outputs().size() != 1 || !is_op(*n, "Constant") || refers_to_parameters(*n))
+        continue;
       std::optional<UnalignedTensor> t = constant_value(*n);
       if (!t) continue;
       if (is_body_) {

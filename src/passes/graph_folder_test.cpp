@@ -146,18 +146,20 @@ TEST_F(FoldTest, WhatTakesTooLongIsNotComputed) {
   // A million windows of a million elements each.
   constexpr int64_t kLength = 1 << 20;
   Value* x = g.add_constant("x", Tensor::from<float>({1, 1, 8}, std::vector<float>(8, 1)));
-  g.outputs = {node("MaxPool", {x}, "y",
-                    {{"kernel_shape", Ints{kLength}}, {"pads", Ints{kLength - 1, kLength - 1}}}),
-               node("Neg", {x}, "z")};
+  g.outputs = {
+      node("MaxPool", {x}, "y", {{"kernel_shape", Ints{kLength}}, {"pads", Ints{kLength - 1, kLength - 1}}}),
+      node("Neg", {x}, "z")};
   EXPECT_EQ(folded_ops(), Ops{"MaxPool"});
   ASSERT_EQ(report.failed.size(), 1U);
-  EXPECT_EQ(report.failed[0].reason,
-            "it takes more than 68719476736 steps, too long to be computed here [at node 'y_node' (MaxPool)]");
+  EXPECT_EQ(
+      report.failed[0].reason,
+      "it takes more than 68719476736 steps, too long to be computed here [at node 'y_node' (MaxPool)]");
 }
 
 TEST_F(FoldTest, WhatTakesMostOfTheMemoryIsNotComputed) {
   set_memory_limit(memory_in_use() + (int64_t{16} << 20));
-  Value *rows = floats("rows", std::vector<float>(2000, 1)), *columns = g.add_constant("columns", rows->tensor().reshaped({2000, 1}));
+  Value *rows = floats("rows", std::vector<float>(2000, 1)),
+        *columns = g.add_constant("columns", rows->tensor().reshaped({2000, 1}));
   g.outputs = {node("Add", {rows, columns}, "y"), node("Neg", {rows}, "z")};
   EXPECT_EQ(folded_ops(), Ops{"Add"});
   set_memory_limit(0);
@@ -167,14 +169,19 @@ TEST_F(FoldTest, WhatTakesMostOfTheMemoryIsNotComputed) {
 
 TEST_F(FoldTest, NodesThatBreakTheirSchemaStay) {
   Value* w = floats("w", {1, 2});
-  g.outputs = {node("Unique", {nullptr}, "a"), node("Add", {w}, "b"), node("Conv", {}, "c"),
-               node("Relu", {w, w}, "d"), node("Add", {w, g.add_constant("s", Tensor::scalar<std::string>("x"))}, "e"),
+  g.outputs = {node("Unique", {nullptr}, "a"),
+               node("Add", {w}, "b"),
+               node("Conv", {}, "c"),
+               node("Relu", {w, w}, "d"),
+               node("Add", {w, g.add_constant("s", Tensor::scalar<std::string>("x"))}, "e"),
                node("Neg", {w}, "f")};
   EXPECT_EQ(folded_ops(), (Ops{"Unique", "Add", "Conv", "Relu", "Add"}));
   ASSERT_EQ(report.failed.size(), 5U);
-  EXPECT_EQ(report.failed[0].reason, "Unique-11 needs its inputs 'X', which is left out [at node 'a_node' (Unique)]");
+  EXPECT_EQ(report.failed[0].reason,
+            "Unique-11 needs its inputs 'X', which is left out [at node 'a_node' (Unique)]");
   EXPECT_EQ(report.failed[1].reason, "Add-14 takes 2 inputs, but 1 are given [at node 'b_node' (Add)]");
-  EXPECT_EQ(report.failed[2].reason, "Conv-11 takes 2 to 3 inputs, but 0 are given [at node 'c_node' (Conv)]");
+  EXPECT_EQ(report.failed[2].reason,
+            "Conv-11 takes 2 to 3 inputs, but 0 are given [at node 'c_node' (Conv)]");
   EXPECT_EQ(report.failed[3].reason, "Relu-14 takes 1 inputs, but 2 are given [at node 'd_node' (Relu)]");
   EXPECT_NE(report.failed[4].reason.find("[at node 'e_node' (Add)]"), std::string::npos);
 }

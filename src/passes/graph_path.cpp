@@ -50,8 +50,10 @@ std::vector<size_t> separators(std::string_view text) {
 bool matches_names(const Graph& g, std::string_view spec) {
   if (!is_glob(spec)) return false;
   const NamePattern glob(spec);
-  return std::any_of(g.nodes().begin(), g.nodes().end(), [&](const auto& n) { return glob.matches(n->name); }) ||
-         std::any_of(g.values().begin(), g.values().end(), [&](const auto& v) { return glob.matches(v->name()); });
+  return std::any_of(g.nodes().begin(), g.nodes().end(),
+                     [&](const auto& n) { return glob.matches(n->name); }) ||
+         std::any_of(g.values().begin(), g.values().end(),
+                     [&](const auto& v) { return glob.matches(v->name()); });
 }
 
 /// Lists a graph and all inside it.
@@ -84,7 +86,8 @@ class PlaceList {
 
  private:
   /// Tries the names of the node one after the other.
-  bool set_path(GraphPlace& place, const std::string& outer, const Node& holder, const std::string& attribute) {
+  bool set_path(GraphPlace& place, const std::string& outer, const Node& holder,
+                const std::string& attribute) {
     const auto fits = [&](const std::string& name) {
       if (name.empty() || paths_.find_node(holder.graph(), name) != &holder) return false;
       place.path = fmt::format("{}{}{}::{}", outer, outer.empty() ? "" : "::", name, attribute);
@@ -133,7 +136,8 @@ bool GraphPaths::step_into_function(GraphSpec& place) const {
     if (found.size() > 1) {
       std::string all;
       for (const Function* f : found) all += (all.empty() ? "" : ", ") + function_name(*f);
-      fail(ErrorCode::kInvalidArgument, "'{}' may be one of several functions: name it in full, {}", name, all);
+      fail(ErrorCode::kInvalidArgument, "'{}' may be one of several functions: name it in full, {}", name,
+           all);
     }
     place = {found[0]->body.get(), text.substr(end + kSeparator.size())};
     return true;
@@ -145,7 +149,8 @@ bool GraphPaths::step_into_function(GraphSpec& place) const {
 
 void GraphPaths::fail_to_find_holder(const GraphSpec& place) {
   const std::string_view name = place.spec.substr(0, place.spec.find(kSeparator));
-  require(find_node(*place.graph, name) == nullptr, ErrorCode::kNotFound, "the node '{}' holds no subgraph", name);
+  require(find_node(*place.graph, name) == nullptr, ErrorCode::kNotFound, "the node '{}' holds no subgraph",
+          name);
   std::vector<std::string_view> candidates;
   for (const auto& n : place.graph->nodes())
     if (has_subgraph(*n)) candidates.push_back(n->name);

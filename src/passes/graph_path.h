@@ -13,9 +13,9 @@ namespace assay {
 /// A graph of a model.
 struct GraphPlace {
   Graph* graph = nullptr;
-  std::string path;                  ///< empty for the main graph, and where `has_path` is false
-  bool has_path = true;              ///< false where names are so alike that no path means this graph alone
-  std::vector<const Node*> holders;  ///< the nodes around it, from the outermost in
+  std::string path;                    ///< empty for the main graph, and where `has_path` is false
+  bool has_path = true;                ///< false where names are so alike that no path means this graph alone
+  std::vector<const Node*> holders;    ///< the nodes around it, from the outermost in
   const Function* function = nullptr;  ///< null outside of local functions
 };
 
@@ -38,8 +38,9 @@ class GraphPaths {
   /// What a spec may name in a graph, besides a graph inside it.
   enum class Kind : uint8_t { kTensor, kNode };
 
-  /// Takes the path off the front of a spec. What names a tensor (or node) as a whole is not a path, whatever it
-  /// holds. Throws Error (kNotFound) that suggests the nearest names for a node or function that is not there.
+  /// Takes the path off the front of a spec. What names a tensor (or node) as a whole is not a path, whatever
+  /// it holds. Throws Error (kNotFound) that suggests the nearest names for a node or function that is not
+  /// there.
   GraphSpec follow(std::string_view spec, Kind kind);
   /// The graph of a whole path; the main graph for an empty one. Throws the same.
   Graph* graph(std::string_view path);

@@ -15,7 +15,8 @@ std::shared_ptr<Graph> body_of(Graph& parent, const std::string& name) {
   auto g = std::make_shared<Graph>();
   g->set_parent(&parent);
   g->outputs = {g->add_value(name)};
-  g->add_node("Relu", {parent.inputs.empty() ? nullptr : parent.inputs[0]}, {g->outputs[0]}, {}, name + "_relu");
+  g->add_node("Relu", {parent.inputs.empty() ? nullptr : parent.inputs[0]}, {g->outputs[0]}, {},
+              name + "_relu");
   return g;
 }
 
@@ -26,7 +27,8 @@ std::shared_ptr<Model> model_with(const Names& scans) {
   g.add_input("x", {});
   for (size_t i = 0; i < scans.size(); ++i) {
     const std::string number = std::to_string(i);
-    g.add_node("Scan", {g.inputs[0]}, {g.add_value("out" + number)}, {{"body", body_of(g, "in" + number)}}, scans[i]);
+    g.add_node("Scan", {g.inputs[0]}, {g.add_value("out" + number)}, {{"body", body_of(g, "in" + number)}},
+               scans[i]);
   }
   return m;
 }

@@ -17,7 +17,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const int rank = rank_of(n.input(0));
   const DType dtype = dtype_of(n.input(0));
   const UnalignedTensor *scale = constant_of(n.input(1)), *shift = constant_of(n.input(2)),
-               *mean = constant_of(n.input(3)), *variance = constant_of(n.input(4));
+                        *mean = constant_of(n.input(3)), *variance = constant_of(n.input(4));
   if (rank < 2 || !is_float(dtype) || scale == nullptr || shift == nullptr || mean == nullptr ||
       variance == nullptr)
     return std::nullopt;

@@ -189,9 +189,11 @@ std::optional<Patch> rotary(const Node& n, const PassContext& context, const Rot
 
 /// The channels of a group are one channel of an image; what scales and shifts them follows.
 std::optional<Patch> group_norm(const Node& n, const PassContext& context) {
-  const std::optional<Shape> x = shape_of(n.input(0)), scale = shape_of(n.input(1)), shift = shape_of(n.input(2));
+  const std::optional<Shape> x = shape_of(n.input(0)), scale = shape_of(n.input(1)),
+                             shift = shape_of(n.input(2));
   const int64_t groups = int_attribute(n, "num_groups", 0);
-  if (!x || !scale || !shift || x->size() < 2 || groups < 1 || (*x)[1] % groups != 0 || *scale != *shift) return std::nullopt;
+  if (!x || !scale || !shift || x->size() < 2 || groups < 1 || (*x)[1] % groups != 0 || *scale != *shift)
+    return std::nullopt;
   if (*scale != Shape{context.model.opset() < 21 ? groups : (*x)[1]}) return std::nullopt;
   Writer w(n, context);
   Formula& f = w.f;

@@ -1,5 +1,5 @@
-// Products in forms that no kernel has: MatMul of operands that differ in rank, and Einsum of two operands, become MatMul of equal
-// ranks between views and transpositions. float32 and known shapes.
+// Products in forms that no kernel has: MatMul of operands that differ in rank, and Einsum of two operands,
+// become MatMul of equal ranks between views and transpositions. float32 and known shapes.
 #include <algorithm>
 #include <string>
 
@@ -10,7 +10,8 @@
 namespace assay::pass_lower_products {
 namespace {
 
-std::optional<Patch> matmul(const Node& n, const PassContext& context, const Shape& a, const Shape& b, const Shape& out) {
+std::optional<Patch> matmul(const Node& n, const PassContext& context, const Shape& a, const Shape& b,
+                            const Shape& out) {
   // Rows of a stack times one constant matrix, and equal ranks, are what kernels take.
   if (a.size() == b.size() && a.size() > 1) return std::nullopt;
   if (b.size() == 2 && a.size() > 2 && constant_of(n.input(1)) != nullptr) return std::nullopt;
@@ -40,8 +41,8 @@ struct Equation {
 std::optional<Equation> read_equation(std::string text) {
   std::erase(text, ' ');
   const size_t comma = text.find(','), arrow = text.find("->");
-  if (text.find('.') != std::string::npos || comma == std::string::npos || arrow == std::string::npos || comma > arrow ||
-      text.find(',', comma + 1) != std::string::npos)
+  if (text.find('.') != std::string::npos || comma == std::string::npos || arrow == std::string::npos ||
+      comma > arrow || text.find(',', comma + 1) != std::string::npos)
     return std::nullopt;
   Equation e{text.substr(0, comma), text.substr(comma + 1, arrow - comma - 1), text.substr(arrow + 2)};
   for (const std::string* s : {&e.a, &e.b, &e.out}) {
@@ -99,7 +100,8 @@ std::optional<Patch> einsum(const Node& n, const PassContext& context, const Sha
 }
 
 std::optional<Patch> match(const Node& n, const PassContext& context) {
-  if ((!is_op(n, "MatMul") && !is_op(n, "Einsum")) || n.inputs().size() != 2 || n.output(0) == nullptr) return std::nullopt;
+  if ((!is_op(n, "MatMul") && !is_op(n, "Einsum")) || n.inputs().size() != 2 || n.output(0) == nullptr)
+    return std::nullopt;
   if (context.model.opset() < 10) return std::nullopt;
   for (const Value* v : n.inputs())
     if (v == nullptr || dtype_of(v) != DType::kFloat32) return std::nullopt;

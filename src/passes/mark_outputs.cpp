@@ -75,9 +75,8 @@ std::vector<Value*> find(Model& model, const Candidates& candidates, const std::
         spec.find("::") != std::string::npos)
       throw;
   }
-  std::erase_if(found, [&](const Value* v) {
-    return &v->graph() == model.graph.get() && !candidates.contains(v);
-  });
+  std::erase_if(found,
+                [&](const Value* v) { return &v->graph() == model.graph.get() && !candidates.contains(v); });
   return found;
 }
 
@@ -111,7 +110,8 @@ std::vector<Value*> find_all(Model& model, std::span<const std::string> specs) {
   return all;
 }
 
-/// An output must have a type in the file, an inner value need not: those that have none get what inference finds.
+/// An output must have a type in the file, an inner value need not: those that have none get what inference
+/// finds.
 void give_types(Model& model) {
   const auto lacks_type = [](const Value* v) { return v->type.kind == Type::Kind::kUnknown; };
   auto& outputs = model.graph->outputs;
@@ -152,9 +152,9 @@ void name_unmarked(const Model& model) {
   for (size_t i = 0; i < holders.size() && i < kMostHints; ++i)
     list += (i > 0 ? ", " : "") + holders[i]->label();
   if (holders.size() > kMostHints) list += fmt::format(" and {} more", holders.size() - kMostHints);
-  log::once(log::Severity::kWarning, "`mark all` leaves out {} tensor(s) in the bodies of {} node(s): {}.{}", tensors,
-            holders.size(), list,
-               example.empty() ? "" : "\nName them to see them, as in: " + example);
+  log::once(log::Severity::kWarning, "`mark all` leaves out {} tensor(s) in the bodies of {} node(s): {}.{}",
+            tensors, holders.size(), list,
+            example.empty() ? "" : "\nName them to see them, as in: " + example);
 }
 
 }  // namespace
@@ -228,7 +228,8 @@ void unmark_outputs(Model& model, std::span<const std::string> names) {
     std::vector<std::string> known;
     for (const Value* v : outputs) known.push_back(v->name());
     const std::string hint = spec_hint(name, known);
-    log::once(log::Severity::kWarning, "{} is not an output of the model, so there is nothing to leave out.{}{}",
+    log::once(log::Severity::kWarning,
+              "{} is not an output of the model, so there is nothing to leave out.{}{}",
               python_str_repr(name), hint.empty() ? "" : " ", hint);
   }
   const std::unordered_set<const Value*> left_out(values.begin(), values.end());

@@ -17,7 +17,8 @@ namespace assay {
 void mark_outputs(Model& model, std::span<const std::string> names);
 
 /// Makes every result of every node of the main graph an output, in node order; what Constant nodes give is
-/// left out. Types as with mark_outputs(). What lies in bodies of control flow stays unmarked, with a warning.
+/// left out. Types as with mark_outputs(). What lies in bodies of control flow stays unmarked, with a
+/// warning.
 void mark_all_outputs(Model& model);
 
 /// Makes the results of all nodes of the main graph with one of these operators the outputs, in node order;
@@ -25,8 +26,8 @@ void mark_all_outputs(Model& model);
 /// operator that no node has, with what may have been meant. Throws Error (kNotFound) when no node has any.
 void mark_outputs_by_type(Model& model, std::span<const std::string> op_types, bool add);
 
-/// Removes the named tensors from the outputs. Same errors as mark_outputs(); a warning for a name that exists
-/// but is not an output.
+/// Removes the named tensors from the outputs. Same errors as mark_outputs(); a warning for a name that
+/// exists but is not an output.
 void unmark_outputs(Model& model, std::span<const std::string> names);
 
 }  // namespace assay

@@ -28,8 +28,9 @@ std::optional<std::vector<int64_t>> integers_of(const Value* v);
 /// An absent list is empty.
 std::optional<std::vector<int64_t>> ints_parameter(const Node& n, std::string_view attribute, size_t input);
 
-/// The nodes of a pattern, each once, in an order in which each comes after what it depends on; else as they are given.
-/// A match must not look for them among all nodes of the graph, which takes as long as there are nodes.
+/// The nodes of a pattern, each once, in an order in which each comes after what it depends on; else as they
+/// are given. A match must not look for them among all nodes of the graph, which takes as long as there are
+/// nodes.
 std::vector<const Node*> in_order(const std::vector<const Node*>& nodes);
 
 /// The input of a two-input node that is not `v`; null when the node is not of that form.

@@ -13,20 +13,34 @@ struct Extent {
 
 Extent extent_of(DType t) {
   switch (t) {
-    case DType::kBool: return {1, 0, false};
-    case DType::kUInt8: return {8, 0, false};
-    case DType::kUInt16: return {16, 0, false};
-    case DType::kUInt32: return {32, 0, false};
-    case DType::kUInt64: return {64, 0, false};
-    case DType::kInt8: return {7, 0, true};
-    case DType::kInt16: return {15, 0, true};
-    case DType::kInt32: return {31, 0, true};
-    case DType::kInt64: return {63, 0, true};
-    case DType::kFloat16: return {11, 5, true};
-    case DType::kBFloat16: return {8, 8, true};
-    case DType::kFloat32: return {24, 8, true};
-    case DType::kFloat64: return {53, 11, true};
-    default: return {};
+    case DType::kBool:
+      return {1, 0, false};
+    case DType::kUInt8:
+      return {8, 0, false};
+    case DType::kUInt16:
+      return {16, 0, false};
+    case DType::kUInt32:
+      return {32, 0, false};
+    case DType::kUInt64:
+      return {64, 0, false};
+    case DType::kInt8:
+      return {7, 0, true};
+    case DType::kInt16:
+      return {15, 0, true};
+    case DType::kInt32:
+      return {31, 0, true};
+    case DType::kInt64:
+      return {63, 0, true};
+    case DType::kFloat16:
+      return {11, 5, true};
+    case DType::kBFloat16:
+      return {8, 8, true};
+    case DType::kFloat32:
+      return {24, 8, true};
+    case DType::kFloat64:
+      return {53, 11, true};
+    default:
+      return {};
   }
 }
 

@@ -25,7 +25,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (!axis || n.output(0) == nullptr) return std::nullopt;
   // A chain is merged at its last one, in one go.
   const Node* next = context.sole_consumer(n.output(0));
-  if (next != nullptr && inner_concat(n.output(0), *next, *axis, context) != nullptr && concat_axis(*next) == axis)
+  if (next != nullptr && inner_concat(n.output(0), *next, *axis, context) != nullptr &&
+      concat_axis(*next) == axis)
     return std::nullopt;
   Patch patch(n);
   std::vector<Patch::Ref> inputs;

@@ -6,8 +6,8 @@
 #include "assay/edit.h"
 #include "graph/uses.h"
 #include "passes/match.h"
-#include "passes/patch.h"
 #include "passes/pass_list.h"
+#include "passes/patch.h"
 
 namespace assay::pass_merge_equal_constants {
 namespace {
@@ -15,7 +15,9 @@ namespace {
 /// Constants of one type and shape. Only where there are several are their bytes looked at.
 using Group = std::vector<Value*>;
 
-std::string group_key(const UnalignedTensor& t) { return std::string(dtype_name(t.dtype())) + t.shape().str(); }
+std::string group_key(const UnalignedTensor& t) {
+  return std::string(dtype_name(t.dtype())) + t.shape().str();
+}
 
 /// Of the first bytes, so that weights that differ are not read to the end.
 size_t content_hash(const UnalignedTensor& t) {
@@ -24,7 +26,8 @@ size_t content_hash(const UnalignedTensor& t) {
 }
 
 bool same_content(const UnalignedTensor& a, const UnalignedTensor& b) {
-  return a.nbytes() == b.nbytes() && (a.data() == b.data() || std::memcmp(a.data(), b.data(), a.nbytes()) == 0);
+  return a.nbytes() == b.nbytes() &&
+         (a.data() == b.data() || std::memcmp(a.data(), b.data(), a.nbytes()) == 0);
 }
 
 /// A constant of the graph that any other with its contents may stand for.

@@ -1,5 +1,6 @@
-// A Gather of one index and the Unsqueeze or Squeeze of its axis become one Gather; Gathers of neighbouring inputs of a
-// Concat become one; what Gather or Slice takes out of a Shape becomes the Shape's own start and end.
+// A Gather of one index and the Unsqueeze or Squeeze of its axis become one Gather; Gathers of neighbouring
+// inputs of a Concat become one; what Gather or Slice takes out of a Shape becomes the Shape's own start and
+// end.
 #include <algorithm>
 
 #include "passes/extents.h"
@@ -31,9 +32,10 @@ std::optional<Patch> match_view(const Node& n, const PassContext& context) {
   patch.remove(*gather);
   patch.remove(n);
   const Shape shape = adds ? Shape{1} : Shape{};
-  patch.add("Gather",
-            {gather->input(0), patch.constant(n.output(0)->name() + "/index", index->aligned().reshaped(shape))},
-            {{"axis", *axis}}, n.output(0));
+  patch.add(
+      "Gather",
+      {gather->input(0), patch.constant(n.output(0)->name() + "/index", index->aligned().reshaped(shape))},
+      {{"axis", *axis}}, n.output(0));
   return patch;
 }
 
@@ -91,7 +93,8 @@ std::optional<std::pair<int64_t, int64_t>> range_of(const Node& n, int rank) {
   if (!is_op(n, "Slice")) return std::nullopt;
   const auto starts = ints_parameter(n, "starts", 1), ends = ints_parameter(n, "ends", 2),
              steps = ints_parameter(n, "steps", 4);
-  if (!starts || !ends || !steps || starts->size() != 1 || ends->size() != 1 || (!steps->empty() && (*steps)[0] != 1))
+  if (!starts || !ends || !steps || starts->size() != 1 || ends->size() != 1 ||
+      (!steps->empty() && (*steps)[0] != 1))
     return std::nullopt;
   const auto absolute = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
   return std::pair(absolute((*starts)[0]), absolute((*ends)[0]));
@@ -100,7 +103,8 @@ std::optional<std::pair<int64_t, int64_t>> range_of(const Node& n, int rank) {
 std::optional<Patch> match_shape(const Node& n, const PassContext& context) {
   const Node* shape = producer_of(n.input(0), "Shape");
   if (shape == nullptr || context.model.opset() < 15 || rank_of(shape->input(0)) < 0) return std::nullopt;
-  if (shape->find_attribute("start") != nullptr || shape->find_attribute("end") != nullptr) return std::nullopt;
+  if (shape->find_attribute("start") != nullptr || shape->find_attribute("end") != nullptr)
+    return std::nullopt;
   const auto range = range_of(n, rank_of(shape->input(0)));
   if (!range) return std::nullopt;
   Patch patch(n);

@@ -1,5 +1,5 @@
-// Products of one value with several weights become one product with the weights side by side, and their biases one vector;
-// a Split takes the results apart. So do the queries, keys and values of attention.
+// Products of one value with several weights become one product with the weights side by side, and their
+// biases one vector; a Split takes the results apart. So do the queries, keys and values of attention.
 #include <algorithm>
 #include <cstring>
 
@@ -25,20 +25,22 @@ struct Branch {
   int64_t terms() const { return weight->dim(transposed ? 1 : 0); }
   int64_t width() const { return weight->dim(transposed ? 0 : 1); }
   bool goes_with(const Branch& o) const {
-    return product->op_type == o.product->op_type && weight->dtype() == o.weight->dtype() && transposed == o.transposed &&
-           terms() == o.terms();
+    return product->op_type == o.product->op_type && weight->dtype() == o.weight->dtype() &&
+           transposed == o.transposed && terms() == o.terms();
   }
 };
 
 /// Whether the constant is a vector that fits the last dimension of `to` and does not enlarge it.
 bool is_bias(const UnalignedTensor* c, const Branch& b, const Value* to) {
   return c != nullptr && c->dtype() == b.weight->dtype() && c->numel() == b.width() && c->rank() >= 1 &&
-         c->dim(static_cast<size_t>(c->rank()) - 1) == b.width() && (c->rank() == 1 || c->rank() <= rank_of(to));
+         c->dim(static_cast<size_t>(c->rank()) - 1) == b.width() &&
+         (c->rank() == 1 || c->rank() <= rank_of(to));
 }
 
 std::optional<Branch> gemm_branch(Branch b) {
   const Node& n = *b.product;
-  if (float_attribute(n, "alpha", 1) != 1 || float_attribute(n, "beta", 1) != 1 || int_attribute(n, "transA", 0) != 0)
+  if (float_attribute(n, "alpha", 1) != 1 || float_attribute(n, "beta", 1) != 1 ||
+      int_attribute(n, "transA", 0) != 0)
     return std::nullopt;
   b.transposed = int_attribute(n, "transB", 0) != 0;
   if (n.input(2) == nullptr) return b;
@@ -49,10 +51,11 @@ std::optional<Branch> gemm_branch(Branch b) {
 /// The product that the node makes of `x` with a weight that nobody else uses.
 std::optional<Branch> branch_of(const Node& n, const Value* x, const PassContext& context) {
   const bool is_gemm = is_op(n, "Gemm");
-  if ((!is_gemm && !is_op(n, "MatMul")) || n.input(0) != x || n.input(1) == x || n.output(0) == nullptr) return std::nullopt;
+  if ((!is_gemm && !is_op(n, "MatMul")) || n.input(0) != x || n.input(1) == x || n.output(0) == nullptr)
+    return std::nullopt;
   Branch b{.product = &n, .weight = constant_of(n.input(1))};
-  if (b.weight == nullptr || !is_float(b.weight->dtype()) || b.weight->rank() != 2 || b.weight->numel() == 0 ||
-      context.sole_consumer(n.input(1)) != &n)
+  if (b.weight == nullptr || !is_float(b.weight->dtype()) || b.weight->rank() != 2 ||
+      b.weight->numel() == 0 || context.sole_consumer(n.input(1)) != &n)
     return std::nullopt;
   if (is_gemm) return gemm_branch(b);
   const Node* sum = context.sole_consumer(n.output(0));
@@ -66,7 +69,8 @@ std::optional<Branch> branch_of(const Node& n, const Value* x, const PassContext
 Tensor joined(const std::vector<Branch>& branches, int64_t width) {
   const Branch& first = branches.front();
   const int64_t terms = first.terms();
-  Tensor all = Tensor::allocate(first.weight->dtype(), first.transposed ? Shape{width, terms} : Shape{terms, width});
+  Tensor all =
+      Tensor::allocate(first.weight->dtype(), first.transposed ? Shape{width, terms} : Shape{terms, width});
   auto* to = static_cast<std::byte*>(all.mutable_data());
   const size_t rows = first.transposed ? 1 : static_cast<size_t>(terms);
   for (size_t row = 0; row < rows; ++row)
@@ -90,7 +94,8 @@ Tensor joined_biases(const std::vector<Branch>& branches, int64_t width) {
   return all;
 }
 
-void add_split(Patch& patch, Patch::Ref all, const std::vector<Branch>& branches, int64_t axis, int64_t opset) {
+void add_split(Patch& patch, Patch::Ref all, const std::vector<Branch>& branches, int64_t axis,
+               int64_t opset) {
   std::vector<int64_t> widths;
   std::vector<Value*> results;
   for (const Branch& b : branches) {
@@ -103,7 +108,8 @@ void add_split(Patch& patch, Patch::Ref all, const std::vector<Branch>& branches
   if (is_even && opset >= 18)
     attributes.emplace_back("num_outputs", static_cast<int64_t>(widths.size()));
   else if (!is_even && opset >= 13)
-    inputs.push_back(patch.constant(branches.front().product->input(1)->name() + "/split", Tensor::vector(widths)));
+    inputs.push_back(
+        patch.constant(branches.front().product->input(1)->name() + "/split", Tensor::vector(widths)));
   else if (!is_even)
     attributes.emplace_back("split", widths);
   patch.add_multi("Split", std::move(inputs), std::move(attributes), std::move(results));
@@ -130,7 +136,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const std::optional<Branch> first = branch_of(n, x, context);
   if (!first) return std::nullopt;
   const std::vector<Branch> branches = branches_of(*first, x, context);
-  const auto sums = std::count_if(branches.begin(), branches.end(), [](const Branch& b) { return b.sum != nullptr; });
+  const auto sums =
+      std::count_if(branches.begin(), branches.end(), [](const Branch& b) { return b.sum != nullptr; });
   // What remains: the product, the Split, and one Add for all.
   if (static_cast<int64_t>(branches.size()) + sums <= 2 + (sums > 0 ? 1 : 0)) return std::nullopt;
   const int rank = rank_of(n.output(0));
@@ -144,9 +151,13 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
     patch.remove(*b.product);
     if (b.sum != nullptr) patch.remove(*b.sum);
   }
-  std::vector<Patch::Ref> inputs = {n.input(0), patch.constant(n.input(1)->name() + "/joined", joined(branches, width))};
-  const bool has_bias = std::any_of(branches.begin(), branches.end(), [](const Branch& b) { return b.bias != nullptr; });
-  const Patch::Ref bias = has_bias ? patch.constant(first->result()->name() + "/bias", joined_biases(branches, width)) : Patch::Ref();
+  std::vector<Patch::Ref> inputs = {n.input(0),
+                                    patch.constant(n.input(1)->name() + "/joined", joined(branches, width))};
+  const bool has_bias =
+      std::any_of(branches.begin(), branches.end(), [](const Branch& b) { return b.bias != nullptr; });
+  const Patch::Ref bias =
+      has_bias ? patch.constant(first->result()->name() + "/bias", joined_biases(branches, width))
+               : Patch::Ref();
   AttributeList attributes;
   if (first->transposed) attributes.emplace_back("transB", int64_t{1});
   if (has_bias && sums == 0) inputs.push_back(bias);

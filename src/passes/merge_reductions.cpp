@@ -1,5 +1,5 @@
-// A reduction of a reduction by the same operator becomes one; a view that adds or drops the reduced axes becomes
-// the reduction's own choice of keeping them.
+// A reduction of a reduction by the same operator becomes one; a view that adds or drops the reduced axes
+// becomes the reduction's own choice of keeping them.
 #include <algorithm>
 
 #include "passes/extents.h"
@@ -12,7 +12,8 @@ namespace {
 
 /// f(f(x) over some axes) over others is f(x) over all; all groups are of one size, so means are among them.
 bool composes(const Node& n) {
-  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2"})
+  for (const char* op :
+       {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2"})
     if (is_op(n, op)) return true;
   return false;
 }
@@ -32,7 +33,8 @@ std::vector<int64_t> axes_before(const AxisReduction& first, const std::vector<i
 std::optional<Patch> merge(const Node& n, const Node& before, const AxisReduction& first,
                            const PassContext& context) {
   const std::optional<AxisReduction> second = reduction_of(n);
-  if (!second || n.op_type != before.op_type || !composes(n) || first.keeps != second->keeps) return std::nullopt;
+  if (!second || n.op_type != before.op_type || !composes(n) || first.keeps != second->keeps)
+    return std::nullopt;
   AxisReduction both = first;
   for (const int64_t a : axes_before(first, second->axes))
     if (std::find(both.axes.begin(), both.axes.end(), a) == both.axes.end()) both.axes.push_back(a);

@@ -1,5 +1,5 @@
-// Two products with constants become one, and two sums: (x * a) / b is x * (a / b), (x + a) - b is x + (a - b). One of the
-// constants is a number.
+// Two products with constants become one, and two sums: (x * a) / b is x * (a / b), (x + a) - b is x + (a -
+// b). One of the constants is a number.
 #include "passes/channel_constants.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
@@ -8,7 +8,8 @@
 namespace assay::pass_merge_scalings {
 namespace {
 
-/// x * constant or x + constant; the constant in float64, inverted or negated where the node divides or subtracts.
+/// x * constant or x + constant; the constant in float64, inverted or negated where the node divides or
+/// subtracts.
 struct Step {
   Value* x = nullptr;
   const UnalignedTensor* original = nullptr;
@@ -21,7 +22,8 @@ std::optional<Step> step_of(const Node& n) {
   if (n.inputs().size() != 2 || (!product && !commutes && !is_op(n, "Sub"))) return std::nullopt;
   const size_t side = commutes && constant_of(n.input(0)) != nullptr ? 0 : 1;
   const UnalignedTensor* t = constant_of(n.input(side));
-  if (t == nullptr || !is_float(t->dtype()) || n.input(1 - side) == nullptr || constant_of(n.input(1 - side)) != nullptr)
+  if (t == nullptr || !is_float(t->dtype()) || n.input(1 - side) == nullptr ||
+      constant_of(n.input(1 - side)) != nullptr)
     return std::nullopt;
   Step step{n.input(1 - side), t, to_doubles(*t), product};
   for (double& c : step.numbers) {
@@ -37,7 +39,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (!outer || outer->x->producer() == nullptr || context.sole_consumer(outer->x) != &n) return std::nullopt;
   const Node& before = *outer->x->producer();
   const std::optional<Step> inner = step_of(before);
-  if (!inner || inner->is_product != outer->is_product || inner->original->dtype() != outer->original->dtype())
+  if (!inner || inner->is_product != outer->is_product ||
+      inner->original->dtype() != outer->original->dtype())
     return std::nullopt;
   // A number of no more dimensions than the other constant leaves its shape.
   const bool keeps_outer = inner->numbers.size() == 1 && inner->original->rank() <= outer->original->rank();
@@ -51,8 +54,9 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   patch.remove(before);
   patch.remove(n);
   patch.add(shaped.is_product ? "Mul" : "Add",
-            {inner->x, patch.constant(n.output(0)->name() + "/constant",
-                                      float_vector(both, shaped.original->dtype()).reshaped(shaped.original->shape()))},
+            {inner->x,
+             patch.constant(n.output(0)->name() + "/constant",
+                            float_vector(both, shaped.original->dtype()).reshaped(shaped.original->shape()))},
             {}, n.output(0));
   return patch;
 }

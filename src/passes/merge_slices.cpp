@@ -65,7 +65,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   const std::optional<std::vector<Piece>> outer = pieces_of(n);
   if (!all || !outer) return std::nullopt;
   for (const Piece& p : *outer) {
-    const auto same = std::find_if(all->begin(), all->end(), [&](const Piece& q) { return q.axis == p.axis; });
+    const auto same =
+        std::find_if(all->begin(), all->end(), [&](const Piece& q) { return q.axis == p.axis; });
     if (same == all->end()) {
       all->push_back(p);
       continue;
@@ -90,7 +91,8 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   }
   std::vector<Patch::Ref> inputs = {first->input(0)};
   const bool has_steps = std::any_of(steps.begin(), steps.end(), [](int64_t s) { return s != 1; });
-  for (const auto& [name, list] : {std::pair("starts", &starts), {"ends", &ends}, {"axes", &axes}, {"steps", &steps}})
+  for (const auto& [name, list] :
+       {std::pair("starts", &starts), {"ends", &ends}, {"axes", &axes}, {"steps", &steps}})
     if (list != &steps || has_steps)
       inputs.push_back(patch.constant(n.output(0)->name() + "/" + name, Tensor::vector(*list)));
   patch.add("Slice", std::move(inputs), {}, n.output(0));

@@ -1,5 +1,5 @@
-// A chain of Reshape, Flatten, Squeeze, Unsqueeze and of transpositions that only move extents of 1 becomes one Reshape,
-// or nothing when it gives back what it got.
+// A chain of Reshape, Flatten, Squeeze, Unsqueeze and of transpositions that only move extents of 1 becomes
+// one Reshape, or nothing when it gives back what it got.
 #include <algorithm>
 
 #include "passes/extents.h"

@@ -80,7 +80,8 @@ std::shared_ptr<Model> aligned_model() {
     Tensor t = Tensor::allocate(DType::kFloat32, shape);
     for (int64_t i = 0; i < t.numel(); ++i)
       t.mutable_data<float>()[i] =
-          v->name() == "uniform" ? 0.25F : 0.1F + 0.03F * static_cast<float>((i * 7 + static_cast<int64_t>(n)) % 23);
+          v->name() == "uniform" ? 0.25F
+                                 : 0.1F + 0.03F * static_cast<float>((i * 7 + static_cast<int64_t>(n)) % 23);
     v->set_tensor(convert(t, v->type.dtype));
   }
   g.inputs.resize(1);
@@ -111,10 +112,11 @@ std::shared_ptr<Model> misaligned(const Model& model, size_t offset) {
 std::vector<Tensor> evaluate(const std::shared_ptr<Model>& model, const std::vector<Tensor>& feed) {
   infer_shapes(*model);
   std::vector<Tensor> out(model->graph->outputs.size());
-  Interpreter(model, {.precision = ReferencePrecision::kStored}).run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
-    for (size_t i = 0; i < out.size(); ++i)
-      if (model->graph->outputs[i] == &v) out[i] = lanes[0];
-  });
+  Interpreter(model, {.precision = ReferencePrecision::kStored})
+      .run(feed, [&](const Value& v, std::span<const Tensor> lanes) {
+        for (size_t i = 0; i < out.size(); ++i)
+          if (model->graph->outputs[i] == &v) out[i] = lanes[0];
+      });
   return out;
 }
 
@@ -144,7 +146,8 @@ void expect_same(const char* what, Change change) {
 TEST(MisalignedWeights, EveryPassAlone) {
   // This one writes an operator of opset 23, which the model is not of.
   for (const PassDef* pass : built_in_passes().all())
-    if (pass->name != "fuse_rms_norm") expect_same(std::string(pass->name).c_str(), [&](Model& m) { run_passes(m, {&pass, 1}); });
+    if (pass->name != "fuse_rms_norm")
+      expect_same(std::string(pass->name).c_str(), [&](Model& m) { run_passes(m, {&pass, 1}); });
 }
 
 TEST(MisalignedWeights, EveryPipeline) {
@@ -164,7 +167,10 @@ TEST(MisalignedWeights, ChangesThatAreNoPasses) {
   });
   expect_same("float16", [](Model& m) { convert_to_float16(m); });
   expect_same("random weights", [](Model& m) { EXPECT_EQ(randomize_weights(m, 1), 1); });
-  expect_same("sparsity", [](Model& m) { SparsityObserver silent; check_sparsity(*m.graph, silent); });
+  expect_same("sparsity", [](Model& m) {
+    SparsityObserver silent;
+    check_sparsity(*m.graph, silent);
+  });
 }
 
 }  // namespace

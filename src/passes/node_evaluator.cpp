@@ -35,8 +35,8 @@ std::vector<const Graph*> graphs_of(const Node& n) {
 
 /// Operators of which one element may take any number of steps.
 bool may_take_long(const Node& n) {
-  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "AveragePool", "LpPool",
-                         "MaxPool", "LRN", "RoiAlign", "Einsum", "DFT", "STFT"})
+  for (const char* op : {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "AveragePool",
+                         "LpPool", "MaxPool", "LRN", "RoiAlign", "Einsum", "DFT", "STFT"})
     if (n.op_type == op) return true;
   return false;
 }
@@ -56,8 +56,8 @@ bool is_random_operator(const Node& n, const OpSet& ops) {
 
 }  // namespace
 
-/// From the functions with random operators back to those that call them: calls may be as deep as there are functions, or
-/// go round in circles.
+/// From the functions with random operators back to those that call them: calls may be as deep as there are
+/// functions, or go round in circles.
 LocalFunctions::LocalFunctions(const Model& model) : index_(model) {
   std::unordered_map<const Function*, std::vector<const Function*>> callers;
   std::vector<const Function*> open;
@@ -78,7 +78,8 @@ LocalFunctions::LocalFunctions(const Model& model) : index_(model) {
   }
 }
 
-NodeEvaluator::NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known, int64_t max_work)
+NodeEvaluator::NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope,
+                             Known known, int64_t max_work)
     : model_(model), functions_(functions), scope_(scope), known_(std::move(known)), max_work_(max_work) {}
 
 std::vector<Tensor> NodeEvaluator::evaluate(const Node& n) const {

@@ -32,9 +32,10 @@ class NodeEvaluator {
   /// The tensor of a value that the node uses.
   using Known = std::function<const UnalignedTensor&(const Value*)>;
 
-  /// `model` has the local functions, which are those of `functions`; `scope` has the opsets. An evaluation may take
-  /// `max_work` steps (ops/work.h).
-  NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known, int64_t max_work);
+  /// `model` has the local functions, which are those of `functions`; `scope` has the opsets. An evaluation
+  /// may take `max_work` steps (ops/work.h).
+  NodeEvaluator(const Model& model, const LocalFunctions& functions, const Model& scope, Known known,
+                int64_t max_work);
 
   /// One tensor for each output, undefined where it is left out; nothing when the operator is unknown, or
   /// random somewhere in it. Throws Error that names the node and the rule that is broken, and for what may

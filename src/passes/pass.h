@@ -25,8 +25,9 @@ class CustomPass {
 struct PassDef {
   std::string_view name;  ///< snake_case, as the file
   std::string_view summary;
-  /// Looks at one node and returns the edit that it allows, if any. Called until no node gives an edit. While edits are
-  /// made Graph::nodes() is in no order and holds removed nodes, so it looks at the node's neighbours only.
+  /// Looks at one node and returns the edit that it allows, if any. Called until no node gives an edit. While
+  /// edits are made Graph::nodes() is in no order and holds removed nodes, so it looks at the node's
+  /// neighbours only.
   std::optional<Patch> (*match)(const Node&, const PassContext&) = nullptr;
   /// Works on the whole model; true when it changed something.
   bool (*run)(Model&) = nullptr;

@@ -319,8 +319,10 @@ constexpr PassCase kCases[] = {
      "Concat<axis=3>(%6, %9); y = Identity(%10)",
      23},
     {"lower_fused",
-     "g (float[2,4,3] x, float[4] s, float[4] b) => (float[2,4,3] y) { y = GroupNormalization <num_groups = 2> (x, s, b) }",
-     "Reshape(x, {2, 2, 6}); InstanceNormalization<epsilon=1e-05>(%0, {1, 1}, {0, 0}); Reshape(%1, {2, 4, 3}); "
+     "g (float[2,4,3] x, float[4] s, float[4] b) => (float[2,4,3] y) { y = GroupNormalization <num_groups = "
+     "2> (x, s, b) }",
+     "Reshape(x, {2, 2, 6}); InstanceNormalization<epsilon=1e-05>(%0, {1, 1}, {0, 0}); Reshape(%1, {2, 4, "
+     "3}); "
      "Reshape(s, {4, 1}); Mul(%2, %3); Reshape(b, {4, 1}); Add(%4, %5); y = Identity(%6)",
      21},
     // The mean is asked for, too.
@@ -370,14 +372,20 @@ constexpr PassCase kCases[] = {
      "Reshape(x, {8, 3}); Reshape(z, {3, 1}); MatMul(%0, %1); Reshape(%2, {4, 2}); y = Identity(%3)"},
     {"lower_products", "g (float[2,3] x, float[3,5] z) => (float[2,5] y) { y = MatMul (x, z) }", ""},
     {"lower_products",
-     "g (float[2,3,4,5] q, float[2,6,4,5] k) => (float[2,4,3,6] y) { y = Einsum <equation = \"bihd, bjhd -> bhij\"> (q, k) }",
-     "Transpose<perm=[0, 2, 1, 3]>(q); Reshape(%0, {8, 3, 5}); Transpose<perm=[0, 2, 3, 1]>(k); Reshape(%2, {8, 5, 6}); "
+     "g (float[2,3,4,5] q, float[2,6,4,5] k) => (float[2,4,3,6] y) { y = Einsum <equation = \"bihd, bjhd -> "
+     "bhij\"> (q, k) }",
+     "Transpose<perm=[0, 2, 1, 3]>(q); Reshape(%0, {8, 3, 5}); Transpose<perm=[0, 2, 3, 1]>(k); Reshape(%2, "
+     "{8, 5, 6}); "
      "MatMul(%1, %3); Reshape(%4, {2, 4, 3, 6}); y = Identity(%5)"},
-    {"lower_products", "g (float[2,3] x, float[2,3] z) => (float[2] y) { y = Einsum <equation = \"ij,ij->i\"> (x, z) }",
+    {"lower_products",
+     "g (float[2,3] x, float[2,3] z) => (float[2] y) { y = Einsum <equation = \"ij,ij->i\"> (x, z) }",
      "Reshape(x, {2, 1, 3}); Reshape(z, {2, 3, 1}); MatMul(%0, %1); Reshape(%2, {2}); y = Identity(%3)"},
-    {"lower_products", "g (float[2,2] x, float[2,3] z) => (float[3] y) { y = Einsum <equation = \"ii,ij->j\"> (x, z) }", ""},
-    {"lower_products", "g (float[2,3] x, float[4,3] z) => (float[2] y) { y = Einsum <equation = \"ij,kj->i\"> (x, z) }", ""},
-    {"lower_products", "g (float[1,3] x, float[2,3] z) => (float[2] y) { y = Einsum <equation = \"ij,ij->i\"> (x, z) }", ""},
+    {"lower_products",
+     "g (float[2,2] x, float[2,3] z) => (float[3] y) { y = Einsum <equation = \"ii,ij->j\"> (x, z) }", ""},
+    {"lower_products",
+     "g (float[2,3] x, float[4,3] z) => (float[2] y) { y = Einsum <equation = \"ij,kj->i\"> (x, z) }", ""},
+    {"lower_products",
+     "g (float[1,3] x, float[2,3] z) => (float[2] y) { y = Einsum <equation = \"ij,ij->i\"> (x, z) }", ""},
     // lower_quantized
     {"lower_quantized",
      "g (uint8[1,1,2] x) => (uint8[1,2,2] y) <float xs = {0.5}, uint8 xz = {3}, int8[2,1,1] w = {1, 2}, "
@@ -631,7 +639,7 @@ std::string summary_of(const Graph& g) {
   for (const auto& n : g.nodes()) {
     std::vector<std::string> inputs, attributes, outputs;
     for (const Value* v : n->inputs())
-      inputs.push_back(v == nullptr             ? "-"
+      inputs.push_back(v == nullptr                ? "-"
                        : constant_of(v) != nullptr ? text_of(*constant_of(v))
                        : names.contains(v)         ? names.at(v)
                                                    : v->name());

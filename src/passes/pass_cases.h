@@ -14,9 +14,9 @@ namespace assay {
 struct PassCase {
   const char* pass;   ///< its name, behind those of passes that run before it
   const char* graph;  ///< in ONNX's text form, from the graph's name on
-  /// The nodes afterwards, `Op<attributes>(inputs)`, separated by `; `. Inputs and outputs of the graph have their names,
-  /// others the number of the node that gives them (%0; %0.1 for its second output), constants of up to eight elements
-  /// their elements, larger ones type and shape. Empty: nothing changes.
+  /// The nodes afterwards, `Op<attributes>(inputs)`, separated by `; `. Inputs and outputs of the graph have
+  /// their names, others the number of the node that gives them (%0; %0.1 for its second output), constants
+  /// of up to eight elements their elements, larger ones type and shape. Empty: nothing changes.
   const char* after;
   int64_t opset = 17;
 };

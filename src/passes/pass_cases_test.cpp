@@ -85,7 +85,10 @@ TEST_P(PassCases, GraphAndResults) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PassCases, testing::ValuesIn(pass_cases().begin(), pass_cases().end()),
-                         [](const auto& info) { return std::string(passes_of(info.param).back()->name) + "_" + std::to_string(info.index); });
+                         [](const auto& info) {
+                           return std::string(passes_of(info.param).back()->name) + "_" +
+                                  std::to_string(info.index);
+                         });
 
 TEST(PassCases, EveryPassHasOneThatChangesSomething) {
   std::set<std::string_view> covered;

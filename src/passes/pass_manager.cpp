@@ -14,8 +14,8 @@ namespace {
 /// More edits per node than any sensible rewriting makes.
 constexpr int64_t kMaxEditsPerNode = 64;
 
-/// Where to go on after an edit at a node: as many places further back as it removes nodes, for what it makes may match
-/// again with its neighbours. Null is the beginning.
+/// Where to go on after an edit at a node: as many places further back as it removes nodes, for what it makes
+/// may match again with its neighbours. Null is the beginning.
 Node* place_before(const Node& n, const Patch& patch, const NodeOrder& order) {
   const std::unordered_set<const Node*> removed(patch.removed().begin(), patch.removed().end());
   Node* place = order.previous(&n);
@@ -72,7 +72,8 @@ int64_t run_pass(Model& model, const PassDef& pass, int64_t budget, bool recurse
   const PassContext context(model);
   int64_t edits = sweep(*model.graph, pass, context, budget);
   if (recurse)
-    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true)) edits += sweep(*g, pass, context, budget - edits);
+    for (Graph* g : subgraphs(*model.graph, /*recursive=*/true))
+      edits += sweep(*g, pass, context, budget - edits);
   return edits;
 }
 
@@ -100,8 +101,8 @@ void verify_graph(const Graph& g) {
   for (const auto& n : g.nodes()) {
     for (const Value* v : n->inputs()) {
       if (v == nullptr) continue;
-      require(known.contains(*v, *n), ErrorCode::kInternal, "the value '{}' does not know its consumer {}", v->name(),
-              n->label());
+      require(known.contains(*v, *n), ErrorCode::kInternal, "the value '{}' does not know its consumer {}",
+              v->name(), n->label());
       require(&v->graph() != &g || v->is_constant() || ready.contains(v), ErrorCode::kInternal,
               "the node {} comes before what gives its input '{}'", n->label(), v->name());
     }

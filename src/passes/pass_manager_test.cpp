@@ -93,7 +93,8 @@ TEST_F(PassManagerTest, StopsAfterSoManyEdits) {
   for (int i = 0; i < 10; ++i) v = node("Neg", {v}, "n" + std::to_string(i));
   g.outputs = {v};
   EXPECT_EQ(run(kDoubleNeg, {.max_edits = 3, .verify = true}), 3);
-  EXPECT_EQ(std::count_if(g.nodes().begin(), g.nodes().end(), [](const auto& n) { return is_op(*n, "Neg"); }), 4);
+  EXPECT_EQ(std::count_if(g.nodes().begin(), g.nodes().end(), [](const auto& n) { return is_op(*n, "Neg"); }),
+            4);
   EXPECT_EQ(run(kDoubleNeg), 2);
 }
 
@@ -118,7 +119,8 @@ TEST_F(PassManagerTest, FindsWhatAnEditMakesPossible) {
 
 TEST_F(PassManagerTest, EqualNodesAreMergedAndNamed) {
   std::vector<Value*> branches;
-  for (int i = 0; i < 4; ++i) branches.push_back(node("Neg", {node("Relu", {x}, "r" + std::to_string(i))}, "n" + std::to_string(i)));
+  for (int i = 0; i < 4; ++i)
+    branches.push_back(node("Neg", {node("Relu", {x}, "r" + std::to_string(i))}, "n" + std::to_string(i)));
   g.outputs = {node("Sum", branches, "y")};
   EXPECT_EQ(run(pass_eliminate_common_subexpressions::def), 1);
   EXPECT_EQ(names(), (Names{"r0_node", "n0_node", "y_node"}));
@@ -130,7 +132,8 @@ TEST_F(PassManagerTest, NodesOfAPatternGetAnOrder) {
   Value* a = node("Relu", {x}, "a");
   Value* b = node("Neg", {x}, "b");
   Value* c = node("Add", {b, a}, "c");
-  const std::vector<const Node*> nodes = in_order({c->producer(), b->producer(), a->producer(), c->producer()});
+  const std::vector<const Node*> nodes =
+      in_order({c->producer(), b->producer(), a->producer(), c->producer()});
   EXPECT_EQ(nodes, (std::vector<const Node*>{b->producer(), a->producer(), c->producer()}));
 }
 

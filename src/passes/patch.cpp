@@ -105,8 +105,8 @@ void Patch::apply(const PassContext& context, NodeOrder& order) {
       outputs = {g.add_value(g.unique_name(hint), std::move(n.type))};
       made_[static_cast<size_t>(n.index)] = outputs[0];
     }
-    Node* added = g.add_node(std::move(n.op_type), std::move(inputs), std::move(outputs), std::move(n.attributes),
-                             name_, std::move(n.domain));
+    Node* added = g.add_node(std::move(n.op_type), std::move(inputs), std::move(outputs),
+                             std::move(n.attributes), name_, std::move(n.domain));
     order.insert(anchor_, *added);
     set_origins(*added, origins.names());
   }

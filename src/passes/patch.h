@@ -18,11 +18,11 @@ struct PassContext {
 
   explicit PassContext(const Model& m);
   bool is_pinned(const Value* v) const { return pinned.contains(v); }
-  /// The only node that uses the value, in the graph of the value; null when there are more uses, none, or it is
-  /// pinned.
+  /// The only node that uses the value, in the graph of the value; null when there are more uses, none, or it
+  /// is pinned.
   const Node* sole_consumer(const Value* v) const;
-  /// True for a value with more uses than any pattern has nodes, at the time when it was first asked about. To look at
-  /// Value::consumers() of such a value after each edit takes as long as there are uses.
+  /// True for a value with more uses than any pattern has nodes, at the time when it was first asked about.
+  /// To look at Value::consumers() of such a value after each edit takes as long as there are uses.
   bool is_widely_used(const Value* v) const;
   /// True when uses of `from` may become uses of `to`: what is pinned keeps its name, so then the producer of
   /// `to` takes the name over, which needs a producer and a name that nobody else depends on.

@@ -41,11 +41,12 @@ Value* actual_input(const Node& region, const Value* v);
 Patch make_region(std::string_view kind, std::span<const Node* const> nodes, const PassContext& context,
                   std::span<Value* const> first_inputs = {}, AttributeList attributes = {});
 
-/// Makes the body's nodes at the end of the graph, and returns them in order; the region is left without inputs and
-/// outputs. To put them in its place is the caller's part. Values inside get fresh names.
+/// Makes the body's nodes at the end of the graph, and returns them in order; the region is left without
+/// inputs and outputs. To put them in its place is the caller's part. Values inside get fresh names.
 std::vector<Node*> dissolve_region(Node& region);
 
-/// Puts the nodes of the main graph's regions, nested ones included, in the places of those for which `dissolves` is true.
+/// Puts the nodes of the main graph's regions, nested ones included, in the places of those for which
+/// `dissolves` is true.
 void dissolve_regions(Model& model, const std::function<bool(const Node&)>& dissolves);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// Regions that ONNX has an operator for become it; fuse_layer_norm and its like have found them. For models that are
-// saved: they may hold no region.
+// Regions that ONNX has an operator for become it; fuse_layer_norm and its like have found them. For models
+// that are saved: they may hold no region.
 #include "assay/edit.h"
 #include "passes/extents.h"
 #include "passes/match.h"
@@ -23,7 +23,8 @@ void become(Node& n, std::string_view op_type, size_t inputs, const AttributeLis
 void become_layer_norm(Node& n) {
   const int64_t axes = int_attribute(n, "axes", 1);
   const auto epsilon = static_cast<float>(float_attribute(n, "epsilon", 0));
-  const bool has_scale = int_attribute(n, "has_scale", 0) != 0, has_shift = int_attribute(n, "has_shift", 0) != 0;
+  const bool has_scale = int_attribute(n, "has_scale", 0) != 0,
+             has_shift = int_attribute(n, "has_shift", 0) != 0;
   Value *x = n.input(0), *shift = has_shift ? n.input(has_scale ? 2 : 1) : nullptr, *scale = n.input(1);
   if (!has_scale) {
     const Dims& dims = *dims_of(x);

@@ -33,7 +33,8 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
 }
 
 /// Suggests names in the graph that the spec means; else those of the whole model that are exactly so.
-[[noreturn]] void fail_to_find(const Model& model, GraphPaths::Kind kind, std::string_view spec, const Target& target) {
+[[noreturn]] void fail_to_find(const Model& model, GraphPaths::Kind kind, std::string_view spec,
+                               const Target& target) {
   const bool is_tensor = kind == GraphPaths::Kind::kTensor;
   std::vector<std::string> names;
   if (target.last.starts_with(kOperator)) {
@@ -45,7 +46,8 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
     for (const auto& n : target.graph->nodes()) names.push_back(fmt::format("{}{}", target.path, n->name));
   }
   const bool is_plain = !is_pattern(target.last);
-  Error e(ErrorCode::kNotFound, fmt::format("{}: {} does not exist in the model", is_tensor ? "Tensor" : "Node", spec));
+  Error e(ErrorCode::kNotFound,
+          fmt::format("{}: {} does not exist in the model", is_tensor ? "Tensor" : "Node", spec));
   // A regular expression is looked for without its path, for what it begins with is not its own.
   const std::string_view wanted = target.last.starts_with(kRegexPrefix) ? target.last : spec;
   std::string hint = spec_hint(wanted, names);
@@ -57,7 +59,8 @@ Target find_target(Model& model, std::string_view spec, GraphPaths::Kind kind) {
     const auto is_named = [&](const auto& n) { return n->name == target.last; };
     const bool has_it = is_tensor ? place.graph->find_value(target.last) != nullptr
                                   : std::any_of(nodes.begin(), nodes.end(), is_named);
-    if (has_it) elsewhere.push_back(fmt::format("{}{}{}", place.path, place.path.empty() ? "" : "::", target.last));
+    if (has_it)
+      elsewhere.push_back(fmt::format("{}{}{}", place.path, place.path.empty() ? "" : "::", target.last));
     if (elsewhere.size() == kMostElsewhere) break;
   }
   if (!elsewhere.empty()) e.set_remedy(fmt::format("There is '{}'.", fmt::join(elsewhere, "', '")));

@@ -27,8 +27,8 @@ std::vector<Value*> select_values(Model& model, std::string_view spec);
 /// The same for nodes.
 std::vector<Node*> select_nodes(Model& model, std::string_view spec);
 
-/// Inputs of the main graph: the one of that name, else those that a GLOB or REGEX fits. Throws Error (kNotFound)
-/// that lists the inputs, or suggests the nearest.
+/// Inputs of the main graph: the one of that name, else those that a GLOB or REGEX fits. Throws Error
+/// (kNotFound) that lists the inputs, or suggests the nearest.
 std::vector<Value*> select_inputs(const Model& model, std::string_view spec);
 
 }  // namespace assay

@@ -92,14 +92,18 @@ TEST(Selector, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(*m, "conv_c"),
             "Tensor: conv_c does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
   EXPECT_EQ(error_of(*m, "zzz*"), "Tensor: zzz* does not exist in the model");
-  EXPECT_EQ(error_of(*m, "convv_*"), "Tensor: convv_* does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
+  EXPECT_EQ(error_of(*m, "convv_*"),
+            "Tensor: convv_* does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
   EXPECT_EQ(error_of(*m, "re:^convv_.$"),
             "Tensor: re:^convv_.$ does not exist in the model. Did you mean 'conv_a', 'conv_b'?");
   EXPECT_EQ(error_of(*m, "op:Comv"), "Tensor: op:Comv does not exist in the model. Did you mean 'op:Conv'?");
-  EXPECT_EQ(error_of(*m, "loop::iner"), "Tensor: loop::iner does not exist in the model. Did you mean 'loop::inner'?");
+  EXPECT_EQ(error_of(*m, "loop::iner"),
+            "Tensor: loop::iner does not exist in the model. Did you mean 'loop::inner'?");
   // The right name in the wrong graph.
-  EXPECT_EQ(error_of(*m, "inner"), "Tensor: inner does not exist in the model. There is 'loop::body::inner'.");
-  EXPECT_EQ(error_of(*m, "loop::conv_a"), "Tensor: loop::conv_a does not exist in the model. There is 'conv_a'.");
+  EXPECT_EQ(error_of(*m, "inner"),
+            "Tensor: inner does not exist in the model. There is 'loop::body::inner'.");
+  EXPECT_EQ(error_of(*m, "loop::conv_a"),
+            "Tensor: loop::conv_a does not exist in the model. There is 'conv_a'.");
   EXPECT_NE(error_of(*m, "re:(").find("is not a regular expression"), std::string::npos);
   EXPECT_EQ(error_of(*m, "lop::inner"), "Node: lop does not exist in the model. Did you mean 'loop'?");
   EXPECT_NE(error_of(*m, "if::t").find("name one of them, then_branch, else_branch"), std::string::npos);

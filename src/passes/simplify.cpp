@@ -43,8 +43,8 @@ class DeclaredTypes {
     }
   }
 
-  /// Inputs and outputs get their declared types back; the others keep what was inferred, and what is declared where
-  /// that says less.
+  /// Inputs and outputs get their declared types back; the others keep what was inferred, and what is
+  /// declared where that says less.
   void restore() {
     for (Graph* g : all_graphs(graph_)) {
       const auto saved = types_.find(g);
@@ -56,7 +56,8 @@ class DeclaredTypes {
       for (const std::vector<Value*>* list : {&g->inputs, &g->outputs})
         for (Value* v : *list)
           if (saved != types_.end() && &v->graph() == g)
-            if (const auto it = saved->second.find(v->name()); it != saved->second.end()) v->type = it->second;
+            if (const auto it = saved->second.find(v->name()); it != saved->second.end())
+              v->type = it->second;
     }
   }
 
@@ -69,7 +70,8 @@ class DeclaredTypes {
       if (type.is_tensor() && declared != nullptr && declared->has_shape()) type.dims = declared->dims;
       return;
     }
-    const bool matches = declared != nullptr && declared->has_shape() && declared->dims->size() == type.dims->size();
+    const bool matches =
+        declared != nullptr && declared->has_shape() && declared->dims->size() == type.dims->size();
     for (size_t i = 0; i < type.dims->size(); ++i) {
       Dim& d = (*type.dims)[i];
       if (is_unnamed(d)) d = Dim();
@@ -81,8 +83,8 @@ class DeclaredTypes {
   std::unordered_map<const Graph*, Types> types_;
 };
 
-/// From IR version 4 on, a caller may replace an initializer that is listed among the inputs: an input while the passes
-/// run.
+/// From IR version 4 on, a caller may replace an initializer that is listed among the inputs: an input while
+/// the passes run.
 class Replaceable {
  public:
   Replaceable(Graph& g, int64_t ir_version) : graph_(g) {
@@ -147,7 +149,8 @@ std::unordered_set<std::string> value_names(Graph& g) {
   return names;
 }
 
-/// Passes name a constant that they make after what it was made of, which takes more bytes than many of them hold.
+/// Passes name a constant that they make after what it was made of, which takes more bytes than many of them
+/// hold.
 void shorten_new_names(Graph& g, const std::unordered_set<std::string>& old_names) {
   std::unordered_set<std::string> taken = value_names(g);
   int64_t count = 0;
@@ -168,7 +171,8 @@ void simplify_graph(Model& model, const SimplifyOptions& options, SimplifyReport
   Replaceable replaceable(*model.graph, model.ir_version);
   const std::unordered_set<std::string> names = value_names(*model.graph);
   const auto infer = [&] {
-    if (options.infer) infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}, .keep_declared = false});
+    if (options.infer)
+      infer_shapes(model, {.on_problem = [](const Node&, const std::string&) {}, .keep_declared = false});
   };
   FoldOptions fold = options.fold;
   fold.recurse_functions = false;

@@ -10,8 +10,8 @@ namespace assay {
 
 struct SimplifyOptions {
   FoldOptions fold;
-  /// Infer shapes between rounds: most of what is proven rests on them. What the file declares of intermediate
-  /// values then counts for nothing.
+  /// Infer shapes between rounds: most of what is proven rests on them. What the file declares of
+  /// intermediate values then counts for nothing.
   bool infer = true;
 };
 

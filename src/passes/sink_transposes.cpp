@@ -1,5 +1,5 @@
-// Element-wise operators between two transpositions work on the order before the first, so that the two become one or
-// none. Constants and paddings that meet the values on the way are transposed along.
+// Element-wise operators between two transpositions work on the order before the first, so that the two
+// become one or none. Constants and paddings that meet the values on the way are transposed along.
 #include <algorithm>
 
 #include "passes/extents.h"
@@ -13,9 +13,10 @@ namespace {
 using Axes = std::vector<int64_t>;
 
 bool is_unary(const Node& n) {
-  for (const char* op : {"Relu", "LeakyRelu", "Elu", "Selu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Softplus", "Softsign",
-                         "Erf", "Gelu", "Mish", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Ceil", "Floor", "Round", "Cast",
-                         "Not", "Clip"})
+  for (const char* op : {"Relu",  "LeakyRelu", "Elu",        "Selu", "Sigmoid", "HardSigmoid", "HardSwish",
+                         "Tanh",  "Softplus",  "Softsign",   "Erf",  "Gelu",    "Mish",        "Exp",
+                         "Log",   "Sqrt",      "Reciprocal", "Abs",  "Neg",     "Ceil",        "Floor",
+                         "Round", "Cast",      "Not",        "Clip"})
     if (is_op(n, op)) return true;
   return false;
 }

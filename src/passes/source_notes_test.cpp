@@ -28,16 +28,17 @@ void annotate(Graph& g) {
 }
 
 TEST(SourceNotes, GoFromNodesAndWhatIsBetweenThem) {
-  const std::shared_ptr<Model> model =
-      parse_text("<ir_version: 10, opset_import: [\"\" : 17, \"local\" : 1], metadata_props: [\"names\": \"cat\"]>\n"
-                 "g (bool c, float[2] x) => (float[2] y) { h = local.f (x) y = If (c) <"
-                 "then_branch = t () => (float[2] p) { p = Relu (h) }, else_branch = e () => (float[2] q) { q = Neg (h) }> }"
-                 "<domain: \"local\", opset_import: [\"\" : 17]> f (a) => (b) { b = Abs (a) }",
-                 "test");
+  const std::shared_ptr<Model> model = parse_text(
+      "<ir_version: 10, opset_import: [\"\" : 17, \"local\" : 1], metadata_props: [\"names\": \"cat\"]>\n"
+      "g (bool c, float[2] x) => (float[2] y) { h = local.f (x) y = If (c) <"
+      "then_branch = t () => (float[2] p) { p = Relu (h) }, else_branch = e () => (float[2] q) { q = Neg (h) "
+      "}> }"
+      "<domain: \"local\", opset_import: [\"\" : 17]> f (a) => (b) { b = Abs (a) }",
+      "test");
   annotate(*model->graph);
   annotate(*model->functions.at(0).body);
-  // Five nodes, two attributes, the values c, x, y, h, p, q, a and b, the last five of which are not the main graph's
-  // inputs or outputs, and four graphs.
+  // Five nodes, two attributes, the values c, x, y, h, p, q, a and b, the last five of which are not the main
+  // graph's inputs or outputs, and four graphs.
   EXPECT_EQ(remove_source_notes(*model), 5 * (4 + 9) + 2 * 3 + 8 * 9 + 5 * 3 + 4 * 9);
   EXPECT_EQ(remove_source_notes(*model), 0);
   const Graph& g = *model->graph;
@@ -52,10 +53,11 @@ TEST(SourceNotes, GoFromNodesAndWhatIsBetweenThem) {
 }
 
 TEST(SourceNotes, GoFromEntriesOfInitializers) {
-  const auto model =
-      parse_text("<ir_version: 10, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float[2] h> "
-                 "{ h = Mul (x, w) y = Relu (h) }",
-                 "test");
+  const auto model = parse_text(
+      "<ir_version: 10, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, "
+      "float[2] h> "
+      "{ h = Mul (x, w) y = Relu (h) }",
+      "test");
   Graph& g = *model->graph;
   g.value_info_order = {g.find_value("w"), g.find_value("h")};
   onnx::MessageWriter entry;

@@ -123,8 +123,9 @@ std::optional<Skipped> why_skipped(const Candidate& c) {
                    fmt::format("{} is not the shape of a matrix that is summed over along one axis",
                                python_list_repr(shape)));
   if (shape[*c.axis] % 4 == 0) return std::nullopt;
-  return skipped(Skipped::Why::kNotInFours, fmt::format("the length of axis {} ({} in {}) is not a multiple of 4",
-                                                        *c.axis, shape[*c.axis], python_list_repr(shape)));
+  return skipped(Skipped::Why::kNotInFours,
+                 fmt::format("the length of axis {} ({} in {}) is not a multiple of 4", *c.axis,
+                             shape[*c.axis], python_list_repr(shape)));
 }
 
 /// Whether a number is +0 or -0, by its bits.
@@ -154,7 +155,10 @@ SparsityTargets find_sparsity_targets(const Graph& graph,
   for (const auto& n : graph.nodes()) finder.node(*n);
   for (const Candidate& c : finder.found()) {
     if (is_skipped && is_skipped(*c.weight))
-      targets.skipped.push_back({.weight = c.weight, .axis = c.axis, .why = Skipped::Why::kMarked, .reason = "it was marked to skip pruning"});
+      targets.skipped.push_back({.weight = c.weight,
+                                 .axis = c.axis,
+                                 .why = Skipped::Why::kMarked,
+                                 .reason = "it was marked to skip pruning"});
     else if (std::optional<Skipped> skipped = why_skipped(c))
       targets.skipped.push_back(*std::move(skipped));
     else

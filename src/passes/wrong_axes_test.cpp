@@ -11,8 +11,15 @@
 namespace assay::wrong_axes_test {
 namespace {
 
-constexpr const char* kAxes[] = {"[3, 0, 1]", "[7, 0, 1]", "[-1, 0, 1]", "[-4, 0, 1]", "[0]", "[0, 1, 2, 3]", "[0, 0, 0]",
-                                 "[9223372036854775807, 0, 1]", "[-9223372036854775808, 0, 1]"};
+constexpr const char* kAxes[] = {"[3, 0, 1]",
+                                 "[7, 0, 1]",
+                                 "[-1, 0, 1]",
+                                 "[-4, 0, 1]",
+                                 "[0]",
+                                 "[0, 1, 2, 3]",
+                                 "[0, 0, 0]",
+                                 "[9223372036854775807, 0, 1]",
+                                 "[-9223372036854775808, 0, 1]"};
 
 // {} are the axes.
 constexpr const char* kNodes[] = {
@@ -41,9 +48,11 @@ TEST(WrongAxes, AreNotIndices) {
         for (const char* output : kOutputs) {
           std::string text = nodes;
           for (size_t at = 0; (at = text.find("{}", at)) != std::string::npos;) text.replace(at, 2, axes);
-          text = fmt::format("<ir_version: 8, opset_import: [\"\" : {}]> g (float[1, 2, 3] x) => ({}) <float[3] w = {{1, 2, 3}}, "
-                             "int64[3] s = {{1, 2, 3}}> {{ {} }}",
-                             opset, output, text);
+          text = fmt::format(
+              "<ir_version: 8, opset_import: [\"\" : {}]> g (float[1, 2, 3] x) => ({}) <float[3] w = {{1, 2, "
+              "3}}, "
+              "int64[3] s = {{1, 2, 3}}> {{ {} }}",
+              opset, output, text);
           const std::shared_ptr<Model> model = parse_text(text, "the text");
           infer_shapes(*model, {.on_problem = [](const Node&, const std::string&) {}});
           try {

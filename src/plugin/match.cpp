@@ -179,8 +179,8 @@ class PluginMatching {
                          std::all_of(taken.nodes.begin(), taken.nodes.end(),
                                      [&](const auto* c) { return c->match == taken.first->match; });
     if (!is_same)
-      claims_.overlaps_.push_back({pattern_.name, label_in(*nodes[0], place), taken.first->plugin,
-                                   taken.shared->label()});
+      claims_.overlaps_.push_back(
+          {pattern_.name, label_in(*nodes[0], place), taken.first->plugin, taken.shared->label()});
     return false;
   }
 
@@ -188,7 +188,8 @@ class PluginMatching {
     return place.path.empty() ? n.label() : fmt::format("{} in {}", n.label(), place.path);
   }
 
-  PluginInstance instance(const PatternMapping& mapping, const MatchScope& scope, const GraphPlace& place) const {
+  PluginInstance instance(const PatternMapping& mapping, const MatchScope& scope,
+                          const GraphPlace& place) const {
     PluginInstance out;
     out.graph = place.path;
     for (const std::string& t : pattern_.replacement_inputs) out.inputs.push_back(scope.tensor(t)->name());

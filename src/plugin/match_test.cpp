@@ -135,13 +135,15 @@ TEST(MatchPlugin, names_the_attribute_that_cannot_be_computed) {
 }
 
 constexpr const char* kReluNeg =
-    "op: P\ninputs: [a]\nnodes:\n- {name: r, op: Relu, inputs: [a], outputs: [b]}\n- {op: Neg, inputs: [b], outputs: "
+    "op: P\ninputs: [a]\nnodes:\n- {name: r, op: Relu, inputs: [a], outputs: [b]}\n- {op: Neg, inputs: [b], "
+    "outputs: "
     "[c]}\noutputs: [c]\n";
 
 TEST(MatchPlugin, searches_subgraphs_and_functions) {
   const auto model = nested_model();
-  EXPECT_EQ(text(match(kReluNeg, *model)),
-            "x -> y;loop::body: x -> b_y;loop::body::if::then_branch: b_y -> t_y;function:local.F: p -> f_y;");
+  EXPECT_EQ(
+      text(match(kReluNeg, *model)),
+      "x -> y;loop::body: x -> b_y;loop::body::if::then_branch: b_y -> t_y;function:local.F: p -> f_y;");
   // The same in the file, for those outside of the main graph.
   EXPECT_EQ(plugin_config_text({match(kReluNeg, *model)}).substr(0, 160),
             "name: p\nop: P\ninstances:\n- inputs:\n  - x\n  outputs:\n  - y\n  attributes: {}\n"
@@ -167,11 +169,14 @@ TEST(MatchPlugin, sees_what_subgraphs_use) {
   other.outputs = {body.find_value("b_h")};
   EXPECT_EQ(text(match(kReluNeg, *model)).find("loop::body: x -> b_y"), std::string::npos);
   // As an output of the pattern it may be.
-  EXPECT_NE(text(match("op: P\ninputs: [a]\nnodes:\n- {op: Relu, inputs: [a], outputs: [b]}\n- {op: Neg, inputs: [b], "
-                       "outputs: [c]}\noutputs: [b, c]\n",
-                       *model))
-                .find("loop::body: x -> b_h b_y"),
-            std::string::npos);
+  EXPECT_NE(
+      text(
+          match(
+              "op: P\ninputs: [a]\nnodes:\n- {op: Relu, inputs: [a], outputs: [b]}\n- {op: Neg, inputs: [b], "
+              "outputs: [c]}\noutputs: [b, c]\n",
+              *model))
+          .find("loop::body: x -> b_h b_y"),
+      std::string::npos);
   other.outputs = {body.find_value("b_y")};
   // Now a node of a subgraph uses the main graph's inner value.
   body.nodes()[0]->set_inputs({model->graph->find_value("h")});
@@ -197,7 +202,8 @@ TEST(MatchPlugin, takes_constants_from_outside) {
 
 TEST(MatchPlugin, leaves_out_what_lies_inside_a_match) {
   const auto model = nested_model();
-  const char* loops = "op: P\ninputs: [m, c]\nnodes:\n- {op: Loop, inputs: [m, c], outputs: [b]}\noutputs: [b]\n";
+  const char* loops =
+      "op: P\ninputs: [m, c]\nnodes:\n- {op: Loop, inputs: [m, c], outputs: [b]}\noutputs: [b]\n";
   PluginClaims claims;
   EXPECT_EQ(text(match(loops, *model, claims, "loops")), "trips cond -> all;");
   EXPECT_EQ(text(match(kReluNeg, *model, claims)), "x -> y;function:local.F: p -> f_y;");

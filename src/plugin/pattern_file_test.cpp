@@ -95,15 +95,18 @@ TEST(PatternFile, many_nodes_take_time_in_proportion) {
   constexpr int kNodes = 20000;
   std::string nodes = "  - {op: A, inputs: [k], outputs: [t0]}\n";
   for (int i = 1; i < kNodes; ++i)
-    nodes += fmt::format("  - {{op: A, inputs: [t{}{}], outputs: [t{}]}}\n", i - 1, i + 1 == kNodes ? ", a" : "", i);
-  const std::string text = fmt::format("op: P\ninputs: [a]\nconstants: [k]\nnodes:\n{}outputs: [t{}]\n", nodes, kNodes - 1);
+    nodes += fmt::format("  - {{op: A, inputs: [t{}{}], outputs: [t{}]}}\n", i - 1,
+                         i + 1 == kNodes ? ", a" : "", i);
+  const std::string text =
+      fmt::format("op: P\ninputs: [a]\nconstants: [k]\nnodes:\n{}outputs: [t{}]\n", nodes, kNodes - 1);
   EXPECT_EQ(parse_plugin_pattern(text, "f.yaml", "p").nodes.size(), size_t{kNodes});
 }
 
 TEST(PatternFile, inputs_that_are_left_out_connect_nothing) {
-  EXPECT_EQ(error_of(pattern("[a]",
-                             "- {op: A, inputs: [a, null], outputs: [b]}\n- {op: A, inputs: [null], outputs: [c]}")),
-            "no node connects the tensor 'c' with the input 'a' [in f.yaml, line 4]");
+  EXPECT_EQ(
+      error_of(pattern(
+          "[a]", "- {op: A, inputs: [a, null], outputs: [b]}\n- {op: A, inputs: [null], outputs: [c]}")),
+      "no node connects the tensor 'c' with the input 'a' [in f.yaml, line 4]");
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ replacement:
     sign: ==1
 )";
 
-/// A Relu and a Neg in each graph: main (x -> h -> y), the body of a Loop, an If in it, and a function `local.F`.
-/// The Loop's body starts with x, the then_branch with the body's result.
+/// A Relu and a Neg in each graph: main (x -> h -> y), the body of a Loop, an If in it, and a function
+/// `local.F`. The Loop's body starts with x, the then_branch with the body's result.
 inline std::shared_ptr<Model> nested_model() {
   auto model = std::make_shared<Model>();
   model->opsets = {{"", 13}, {"local", 1}};
@@ -66,7 +66,8 @@ inline std::shared_ptr<Model> nested_model() {
   Value* x = g.add_input("x", type);
   Value* cond = g.add_input("cond", Type::tensor(DType::kBool, Dims{}));
   Value* y = relu_neg(g, x, "");
-  auto body = std::make_shared<Graph>(), branch = std::make_shared<Graph>(), other = std::make_shared<Graph>();
+  auto body = std::make_shared<Graph>(), branch = std::make_shared<Graph>(),
+       other = std::make_shared<Graph>();
   body->set_parent(&g);
   body->add_input("i", Type::tensor(DType::kInt64, Dims{}));
   body->add_input("c", Type::tensor(DType::kBool, Dims{}));

@@ -80,7 +80,8 @@ std::string graph_name(const GraphPlace& place) {
   return place.path.empty() ? "the model" : fmt::format("the graph {}", place.path);
 }
 
-std::vector<Value*> find_values(const GraphPlace& place, const std::vector<std::string>& names, const char* what) {
+std::vector<Value*> find_values(const GraphPlace& place, const std::vector<std::string>& names,
+                                const char* what) {
   std::vector<Value*> values;
   for (const std::string& name : names) {
     values.push_back(place.graph->lookup(name));
@@ -95,7 +96,8 @@ std::vector<Value*> find_values(const GraphPlace& place, const std::vector<std::
   return values;
 }
 
-void check_outputs(const GraphPlace& place, const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) {
+void check_outputs(const GraphPlace& place, const std::vector<Value*>& inputs,
+                   const std::vector<Value*>& outputs) {
   if (outputs.empty()) fail(ErrorCode::kInvalidArgument, "an instance needs an output");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value* v = outputs[i];
@@ -120,7 +122,8 @@ bool is_variable(const Value& v) {
 }
 
 void import_domain(const std::string& domain, std::vector<OpsetImport>& opsets) {
-  const bool is_known = std::any_of(opsets.begin(), opsets.end(), [&](const auto& o) { return o.domain == domain; });
+  const bool is_known =
+      std::any_of(opsets.begin(), opsets.end(), [&](const auto& o) { return o.domain == domain; });
   if (!domain.empty() && !is_known) opsets.push_back({domain, 1});
 }
 
@@ -128,8 +131,9 @@ void import_domain(const std::string& domain, std::vector<OpsetImport>& opsets) 
 
 /// The nodes of one graph on the way from the inputs to the outputs.
 struct PluginReplacer::Region {
-  std::vector<Node*> nodes;                ///< producers before consumers
-  std::vector<const Value*> other_inputs;  ///< inputs of the graph, or values around it, that the outputs depend on too
+  std::vector<Node*> nodes;  ///< producers before consumers
+  std::vector<const Value*>
+      other_inputs;  ///< inputs of the graph, or values around it, that the outputs depend on too
 
   Region(const Graph& graph, const std::vector<Value*>& inputs, const std::vector<Value*>& outputs) {
     struct Visit {
@@ -182,7 +186,9 @@ PluginReplacer::PluginReplacer(Model& model) : model_(model), paths_(model) {
   }
 }
 
-const GraphPlace& PluginReplacer::find_place(const std::string& path) { return places_.at(paths_.graph(path)); }
+const GraphPlace& PluginReplacer::find_place(const std::string& path) {
+  return places_.at(paths_.graph(path));
+}
 
 std::string PluginReplacer::node_name(const std::string& plugin) {
   for (;;) {
@@ -231,8 +237,8 @@ std::string PluginReplacer::replace(const PluginMatches& plugin, const PluginIns
   const Node* last = region.nodes.back();
   for (Value* v : outputs) detach_from_producer(*v);
   NodeOrder& order = orders_.try_emplace(place.graph, *place.graph).first->second;
-  Node* node = place.graph->add_node(plugin.op, inputs, outputs, std::move(attributes), node_name(plugin.name),
-                                     plugin.domain);
+  Node* node = place.graph->add_node(plugin.op, inputs, outputs, std::move(attributes),
+                                     node_name(plugin.name), plugin.domain);
   order.insert(last, *node);
   Origins origins;
   for (const Node* n : region.nodes) {

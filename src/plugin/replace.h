@@ -17,17 +17,17 @@ namespace assay {
 ///
 /// The new node computes the instance's outputs, which keep their names; what only the old nodes needed goes.
 /// Nodes that something outside the instance still needs stay. The new node is called `<plugin>_<number>` and
-/// remembers the nodes that it stands for (passes/origins.h). It stands in the instance's graph; inputs may be
-/// values of the graphs around that.
+/// remembers the nodes that it stands for (passes/origins.h). It stands in the instance's graph; inputs may
+/// be values of the graphs around that.
 class PluginReplacer {
  public:
   explicit PluginReplacer(Model& model);
 
   /// Empty when it was done; else the sentence that says why the instance is left alone: it shares nodes or
-  /// outputs with one that was replaced before, or one of the two lies inside the other. Warns when the outputs
-  /// depend on inputs of the graph, or on values around it, past the instance's inputs. Throws Error when there
-  /// is neither a graph of its path nor a tensor of a name, an output is not computed there or not from the inputs, or
-  /// an attribute has a value that ONNX cannot hold.
+  /// outputs with one that was replaced before, or one of the two lies inside the other. Warns when the
+  /// outputs depend on inputs of the graph, or on values around it, past the instance's inputs. Throws Error
+  /// when there is neither a graph of its path nor a tensor of a name, an output is not computed there or not
+  /// from the inputs, or an attribute has a value that ONNX cannot hold.
   std::string replace(const PluginMatches& plugin, const PluginInstance& instance);
 
   /// Removes what is not needed any more and puts the nodes of changed graphs, and of those around them, into

@@ -198,7 +198,8 @@ TEST(ReplaceByPlugin, leaves_alone_what_lies_inside_another) {
   const PluginInstance inner{{"b_y"}, {"t_y"}, {}, "loop::body::if::then_branch"};
   log::Capture capture;
   const auto first = nested_model();
-  EXPECT_EQ(replace(*first, {outer, inner}), "it lies inside 'loop' (Loop), which 'toy_0' (mine::Toy) replaces");
+  EXPECT_EQ(replace(*first, {outer, inner}),
+            "it lies inside 'loop' (Loop), which 'toy_0' (mine::Toy) replaces");
   const auto second = nested_model();
   EXPECT_EQ(replace(*second, {inner, outer}), "'toy_0' (mine::Toy) stands inside it already");
 }
@@ -209,14 +210,17 @@ TEST(ReplaceByPlugin, refuses_what_a_subgraph_does_not_have) {
     return error_of(*model, {i});
   };
   EXPECT_EQ(fresh({{"B_y"}, {"t_y"}, {}, "loop::body::if::then_branch"}),
-            "the graph loop::body::if::then_branch has no tensor 'B_y', which is to be an input. Did you mean 'b_y', "
+            "the graph loop::body::if::then_branch has no tensor 'B_y', which is to be an input. Did you "
+            "mean 'b_y', "
             "'t_y', 'b_h'?");
-  EXPECT_EQ(fresh({{"b_h"}, {"b_y"}, {}, "lop::body"}), "Node: lop does not exist in the model. Did you mean 'loop'?");
+  EXPECT_EQ(fresh({{"b_h"}, {"b_y"}, {}, "lop::body"}),
+            "Node: lop does not exist in the model. Did you mean 'loop'?");
   EXPECT_EQ(fresh({{"b_h"}, {"b_y"}, {}, "loop::if"}),
             "the node 'if' holds several subgraphs: name one of them, then_branch, else_branch, as in "
             "if::then_branch::...");
-  EXPECT_EQ(fresh({{"x"}, {"y"}, {}, "loop::body"}),
-            "the tensor 'y' is to be an output, but it is outside of the graph loop::body, which can only use it");
+  EXPECT_EQ(
+      fresh({{"x"}, {"y"}, {}, "loop::body"}),
+      "the tensor 'y' is to be an output, but it is outside of the graph loop::body, which can only use it");
   EXPECT_EQ(fresh({{"b_h"}, {"t_y"}, {}, "loop"}),
             "the graph loop::body has no tensor 't_y', which is to be an output. Did you mean 'b_y'?");
 }

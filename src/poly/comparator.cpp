@@ -32,13 +32,17 @@ namespace {
 class CustomComparison : public OutputwiseComparison {
  public:
   using Compare = std::function<bool(const std::string&, const Tensor&, const Tensor&)>;
-  CustomComparison(std::string name, Compare compare) : name_(std::move(name)), compare_(std::move(compare)) {}
+  CustomComparison(std::string name, Compare compare)
+      : name_(std::move(name)), compare_(std::move(compare)) {}
   CompareFunction function() const override { return CompareFunction::kCustom; }
   std::string label() const override { return name_; }
 
  protected:
-  OutputResult compare_pair(const OutputPair& pair, PairCache&, const assay::CompareOptions&, CompareObserver& observer) const override {
-    OutputComparison comparison{.function = CompareFunction::kCustom, .pair = pair, .result = {.output = pair.name0, .other = pair.name1}};
+  OutputResult compare_pair(const OutputPair& pair, PairCache&, const assay::CompareOptions&,
+                            CompareObserver& observer) const override {
+    OutputComparison comparison{.function = CompareFunction::kCustom,
+                                .pair = pair,
+                                .result = {.output = pair.name0, .other = pair.name1}};
     comparison.result.passed = compare_(pair.name0, pair.output0, pair.output1);
     observer.on_output_end(comparison);
     return comparison.result;
@@ -99,8 +103,9 @@ class CustomPostprocess : public Postprocess {
 std::map<std::string, double> metrics_of(const Metrics& metrics) {
   if (const auto* number = std::get_if<double>(&metrics)) return {{"metric", *number}};
   if (const auto* m = std::get_if<SimpleMetrics>(&metrics))
-    return {{"max_absdiff", m->max_absdiff},   {"max_reldiff", m->max_reldiff},       {"mean_absdiff", m->mean_absdiff},
-            {"mean_reldiff", m->mean_reldiff}, {"median_absdiff", m->median_absdiff}, {"median_reldiff", m->median_reldiff}};
+    return {{"max_absdiff", m->max_absdiff},       {"max_reldiff", m->max_reldiff},
+            {"mean_absdiff", m->mean_absdiff},     {"mean_reldiff", m->mean_reldiff},
+            {"median_absdiff", m->median_absdiff}, {"median_reldiff", m->median_reldiff}};
   return {};
 }
 
@@ -126,27 +131,32 @@ FeedDict DataLoader::load(int64_t iteration, const std::vector<TensorInfo>& inpu
   DataLoaderOptions options;
   options.seed = options_.seed;
   options.iterations = options_.iterations;
-  for (const auto& [name, shape] : options_.shapes) options.shapes.push_back({.name = name, .dims = to_dims(shape)});
-  for (const auto& [name, range] : options_.ranges) options.ranges.emplace_back(name, ValueRange{PythonValue(range.first), PythonValue(range.second)});
+  for (const auto& [name, shape] : options_.shapes)
+    options.shapes.push_back({.name = name, .dims = to_dims(shape)});
+  for (const auto& [name, range] : options_.ranges)
+    options.ranges.emplace_back(name, ValueRange{PythonValue(range.first), PythonValue(range.second)});
   return feed_of(assay::DataLoader(options).load(iteration, inputs, assay::DataLoader::Report::kNo));
 }
 
 DataSource data_source(DataLoader loader) {
-  return [loader = std::move(loader), next = int64_t{0}](const std::vector<TensorInfo>& inputs) mutable -> std::optional<FeedDict> {
+  return [loader = std::move(loader),
+          next = int64_t{0}](const std::vector<TensorInfo>& inputs) mutable -> std::optional<FeedDict> {
     if (next >= loader.size()) return std::nullopt;
     return loader.load(next++, inputs);
   };
 }
 
 DataSource data_source(std::vector<FeedDict> data) {
-  return [data = std::move(data), next = size_t{0}](const std::vector<TensorInfo>&) mutable -> std::optional<FeedDict> {
+  return [data = std::move(data),
+          next = size_t{0}](const std::vector<TensorInfo>&) mutable -> std::optional<FeedDict> {
     if (next >= data.size()) return std::nullopt;
     return data[next++];
   };
 }
 
 DataSource data_source(const std::string& path) {
-  return [data = load_inputs(path), next = size_t{0}](const std::vector<TensorInfo>&) mutable -> std::optional<FeedDict> {
+  return [data = load_inputs(path),
+          next = size_t{0}](const std::vector<TensorInfo>&) mutable -> std::optional<FeedDict> {
     if (next >= data.size()) return std::nullopt;
     return feed_of(load_all(data[next++]));
   };
@@ -165,7 +175,8 @@ const Tensor& IterationResult::at(const std::string& output) const {
   if (const Tensor* found = find(outputs, output)) return *found;
   std::vector<std::string> names;
   for (const NamedTensor& t : outputs) names.push_back(t.name);
-  fail(ErrorCode::kNotFound, "the runner {} has no output '{}'; it has: {}", runner_name, output, fmt::join(names, ", "));
+  fail(ErrorCode::kNotFound, "the runner {} has no output '{}'; it has: {}", runner_name, output,
+       fmt::join(names, ", "));
 }
 
 const RunResults::Iterations& RunResults::at(const std::string& runner) const {
@@ -174,7 +185,8 @@ const RunResults::Iterations& RunResults::at(const std::string& runner) const {
     if (name == runner) return iterations;
     names.push_back(name);
   }
-  fail(ErrorCode::kNotFound, "there are no results of a runner '{}'; there are: {}", runner, fmt::join(names, ", "));
+  fail(ErrorCode::kNotFound, "there are no results of a runner '{}'; there are: {}", runner,
+       fmt::join(names, ", "));
 }
 
 void RunResults::extend(RunResults other) {
@@ -185,7 +197,8 @@ void RunResults::save(const std::string& path) const {
   assay::RunResults all;
   for (const auto& [name, iterations] : runners_) {
     auto& list = all.runners.emplace_back(name, std::vector<assay::IterationResult>()).second;
-    for (const IterationResult& r : iterations) list.push_back({.outputs = stored(r.outputs), .runtime = r.runtime, .runner_name = r.runner_name});
+    for (const IterationResult& r : iterations)
+      list.push_back({.outputs = stored(r.outputs), .runtime = r.runtime, .runner_name = r.runner_name});
   }
   save_run_results(all, path);
 }
@@ -246,7 +259,8 @@ CompareFunc CompareFunc::script(const std::string& file_and_function) {
   return CompareFunc(
       script_comparison(script::parse_reference(file_and_function, script::CompareScript::kDefaultFunction)));
 }
-CompareFunc CompareFunc::custom(std::string name, std::function<bool(const std::string&, const Tensor&, const Tensor&)> compare) {
+CompareFunc CompareFunc::custom(
+    std::string name, std::function<bool(const std::string&, const Tensor&, const Tensor&)> compare) {
   return CompareFunc(std::make_shared<CustomComparison>(std::move(name), std::move(compare)));
 }
 
@@ -276,7 +290,9 @@ IterationResult PostprocessFunc::operator()(IterationResult result) const {
 }
 
 AccuracyResult::operator bool() const {
-  return !pairs.empty() && std::all_of(pairs.begin(), pairs.end(), [](const PairAccuracy& p) { return p.iterations > 0 && p.passed == p.iterations; });
+  return !pairs.empty() && std::all_of(pairs.begin(), pairs.end(), [](const PairAccuracy& p) {
+    return p.iterations > 0 && p.passed == p.iterations;
+  });
 }
 
 RunResults Comparator::run(const std::vector<BaseRunner*>& runners, const RunOptions& options) {
@@ -297,7 +313,9 @@ RunResults Comparator::run(const std::vector<BaseRunner*>& runners, const RunOpt
     RunResults::Iterations iterations;
     for (const FeedDict& feed : data) {
       TensorList outputs = runner->infer(feed);
-      IterationResult result{.runner_name = runner->name(), .outputs = std::move(outputs), .runtime = runner->last_inference_time()};
+      IterationResult result{.runner_name = runner->name(),
+                             .outputs = std::move(outputs),
+                             .runtime = runner->last_inference_time()};
       if (!options.keep || options.keep(result)) iterations.push_back(std::move(result));
     }
     results.add(runner->name(), std::move(iterations));
@@ -312,12 +330,14 @@ AccuracyResult Comparator::compare_accuracy(const RunResults& results, const Com
   accuracy.pairs = options.comparisons;
   CompareObserver silent;
   TextRenderer renderer;
-  AccuracyComparison comparison(std::move(accuracy), options.logs ? static_cast<CompareObserver&>(renderer) : silent);
+  AccuracyComparison comparison(std::move(accuracy),
+                                options.logs ? static_cast<CompareObserver&>(renderer) : silent);
   size_t iterations = results.runners().empty() ? 0 : SIZE_MAX;
   for (const auto& [name, list] : results.runners()) iterations = std::min(iterations, list.size());
   for (size_t i = 0; i < iterations; ++i) {
     std::vector<std::shared_ptr<const OutputSource>> sources;
-    for (const auto& [name, list] : results.runners()) sources.push_back(std::make_shared<OutputList>(name, list[i].outputs));
+    for (const auto& [name, list] : results.runners())
+      sources.push_back(std::make_shared<OutputList>(name, list[i].outputs));
     if (!comparison.add(sources)) break;
   }
   return accuracy_of(comparison.summaries());
@@ -326,10 +346,17 @@ AccuracyResult Comparator::compare_accuracy(const RunResults& results, const Com
 AccuracyResult accuracy_of(const std::vector<PairSummary>& summaries) {
   AccuracyResult all;
   for (const PairSummary& s : summaries) {
-    PairAccuracy& pair = all.pairs.emplace_back(PairAccuracy{.runner0 = s.runner0, .runner1 = s.runner1, .iterations = s.iterations, .passed = s.passed_iterations});
+    PairAccuracy& pair = all.pairs.emplace_back(PairAccuracy{.runner0 = s.runner0,
+                                                             .runner1 = s.runner1,
+                                                             .iterations = s.iterations,
+                                                             .passed = s.passed_iterations});
     for (const FunctionSummary& f : s.functions)
       for (const OutputSummary& o : f.outputs)
-        pair.outputs.push_back({.output = o.output, .function = f.label, .iterations = o.iterations, .passed = o.passed, .metrics = metrics_of(o.mean)});
+        pair.outputs.push_back({.output = o.output,
+                                .function = f.label,
+                                .iterations = o.iterations,
+                                .passed = o.passed,
+                                .metrics = metrics_of(o.mean)});
   }
   return all;
 }
@@ -345,13 +372,14 @@ std::vector<std::string> Comparator::validate(const RunResults& results, bool ch
   for (const auto& [name, iterations] : results.runners())
     for (size_t i = 0; i < iterations.size(); ++i)
       for (const NamedTensor& t : iterations[i].outputs)
-        if (!validate_output(name, t.name, t.tensor, {.check_inf = check_inf, .check_nan = check_nan}).valid())
+        if (!validate_output(name, t.name, t.tensor, {.check_inf = check_inf, .check_nan = check_nan})
+                 .valid())
           invalid.push_back(fmt::format("{}/{}/{}", name, i, t.name));
   return invalid;
 }
 
-std::vector<Arbitration> Comparator::arbitrate(const std::shared_ptr<const Model>& model, const RunResults& results,
-                                               const DataSource& data) {
+std::vector<Arbitration> Comparator::arbitrate(const std::shared_ptr<const Model>& model,
+                                               const RunResults& results, const DataSource& data) {
   const std::vector<TensorInfo> inputs = tensor_infos(model->graph->inputs);
   std::vector<Arbitration> verdicts;
   for (size_t i = 0;; ++i) {
@@ -360,7 +388,8 @@ std::vector<Arbitration> Comparator::arbitrate(const std::shared_ptr<const Model
       if (i < iterations.size()) judged.push_back({name, iterations[i].outputs});
     if (judged.empty()) return verdicts;
     const std::optional<FeedDict> feed = data(inputs);
-    require(feed.has_value(), ErrorCode::kInvalidArgument, "there are results of iteration {}, but no data for it", i);
+    require(feed.has_value(), ErrorCode::kInvalidArgument,
+            "there are results of iteration {}, but no data for it", i);
     TensorList tensors;
     for (const auto& [name, tensor] : *feed) tensors.push_back({name, tensor});
     verdicts.push_back(with_context([&] { return fmt::format("in iteration {}", i); },

@@ -5,8 +5,8 @@
 #include "assay/backend_set.h"
 #include "assay/edit.h"
 #include "assay/error.h"
-#include "base/log.h"
 #include "base/atomic_file.h"
+#include "base/log.h"
 #include "base/mapped_file.h"
 #include "engine/build/plan_builder.h"
 #include "graph/clone.h"
@@ -116,7 +116,8 @@ std::shared_ptr<Session> SessionFromOnnx::operator()() const {
   const std::string reason = backend.probe(options_);
   require(reason.empty(), ErrorCode::kUnsupported, "{} cannot be used: {}", backend_, reason);
   std::shared_ptr<Model> model = model_();
-  // A backend that reads files may read the one that holds exactly this model; which that is, nobody knows here.
+  // A backend that reads files may read the one that holds exactly this model; which that is, nobody knows
+  // here.
   if (!backend.reads_files) model = inferred(clone_model(*model));
   return backend.open({.model = model, .path = {}}, options_);
 }
@@ -143,9 +144,11 @@ Profile& Profile::add(std::string input, Shape min, Shape opt, Shape max) {
 
 Profile& Profile::fill_defaults(const Model& network, int64_t extent) {
   for (const Value* input : network.graph->inputs) {
-    if (std::any_of(shapes_.begin(), shapes_.end(), [&](const auto& s) { return s.first == input->name(); })) continue;
+    if (std::any_of(shapes_.begin(), shapes_.end(), [&](const auto& s) { return s.first == input->name(); }))
+      continue;
     if (!input->type.is_tensor()) continue;
-    require(input->type.has_shape(), ErrorCode::kInvalidArgument, "the rank of the input '{}' is not known: add() its shapes", input->name());
+    require(input->type.has_shape(), ErrorCode::kInvalidArgument,
+            "the rank of the input '{}' is not known: add() its shapes", input->name());
     if (known_shape(*input->type.dims)) continue;
     std::vector<int64_t> dims;
     for (const Dim& d : *input->type.dims) dims.push_back(d.is_known() ? d.value() : extent);
@@ -197,7 +200,8 @@ std::shared_ptr<Engine> EngineFromNetwork::operator()() const {
     p.fill_defaults(*network);
     if (!p.shapes().empty()) config.builder.profiles.push_back(p.profile());
   }
-  if (config.builder.timing_cache == nullptr) config.builder.timing_cache = std::make_shared<TimingCache>(runtime->timing_environment());
+  if (config.builder.timing_cache == nullptr)
+    config.builder.timing_cache = std::make_shared<TimingCache>(runtime->timing_environment());
   if (!config.load_timing_cache.empty()) config.builder.timing_cache->load(config.load_timing_cache);
   std::shared_ptr<Engine> engine = Builder(*runtime).build_engine(network, config.builder);
   if (!config.save_timing_cache.empty()) config.builder.timing_cache->save(config.save_timing_cache);
@@ -205,7 +209,9 @@ std::shared_ptr<Engine> EngineFromNetwork::operator()() const {
 }
 
 Bytes EngineBytesFromNetwork::operator()() const { return build_()->serialize(); }
-std::shared_ptr<Engine> EngineFromBytes::operator()() const { return runtime_()->deserialize_engine(bytes_()); }
+std::shared_ptr<Engine> EngineFromBytes::operator()() const {
+  return runtime_()->deserialize_engine(bytes_());
+}
 std::shared_ptr<Engine> EngineFromPath::operator()() const { return runtime_()->load_engine(path_); }
 Bytes BytesFromEngine::operator()() const { return engine_()->serialize(); }
 

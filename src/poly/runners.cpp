@@ -36,7 +36,8 @@ bool fits(const Shape& shape, const Type& type) {
 
 }  // namespace
 
-BaseRunner::BaseRunner(const std::string& prefix, std::string name) : name_(name.empty() ? next_name(prefix) : std::move(name)) {}
+BaseRunner::BaseRunner(const std::string& prefix, std::string name)
+    : name_(name.empty() ? next_name(prefix) : std::move(name)) {}
 
 void BaseRunner::activate() {
   require(!is_active_, ErrorCode::kInvalidArgument, "the runner {} is active already", name_);
@@ -51,7 +52,8 @@ void BaseRunner::deactivate() {
 }
 
 std::vector<TensorInfo> BaseRunner::get_input_metadata() {
-  require(is_active_, ErrorCode::kInvalidArgument, "the runner {} is not active: activate() it, or make an Active", name_);
+  require(is_active_, ErrorCode::kInvalidArgument,
+          "the runner {} is not active: activate() it, or make an Active", name_);
   return get_input_metadata_impl();
 }
 
@@ -60,24 +62,29 @@ TensorList BaseRunner::infer(const FeedDict& feed_dict) {
   TensorList inputs;
   for (const TensorInfo& info : infos) {
     const auto it = feed_dict.find(info.name);
-    require(it != feed_dict.end(), ErrorCode::kInvalidArgument, "the input '{}' of the runner {} is missing", info.name, name_);
+    require(it != feed_dict.end(), ErrorCode::kInvalidArgument, "the input '{}' of the runner {} is missing",
+            info.name, name_);
     const Tensor& t = it->second;
-    require(!info.type.is_tensor() || info.type.dtype == DType::kUndefined || t.dtype() == info.type.dtype, ErrorCode::kInvalidArgument,
-            "the input '{}' of the runner {} is of type {}, not {}", info.name, name_, dtype_name(info.type.dtype), dtype_name(t.dtype()));
+    require(!info.type.is_tensor() || info.type.dtype == DType::kUndefined || t.dtype() == info.type.dtype,
+            ErrorCode::kInvalidArgument, "the input '{}' of the runner {} is of type {}, not {}", info.name,
+            name_, dtype_name(info.type.dtype), dtype_name(t.dtype()));
     require(!info.type.is_tensor() || fits(t.shape(), info.type), ErrorCode::kInvalidArgument,
-            "the input '{}' of the runner {} has the shape {}, not {}", info.name, name_, dims_str(info.type.dims.value_or(Dims())), t.shape().str());
+            "the input '{}' of the runner {} has the shape {}, not {}", info.name, name_,
+            dims_str(info.type.dims.value_or(Dims())), t.shape().str());
     inputs.push_back({info.name, t});
   }
   for (const auto& [name, tensor] : feed_dict) {
     std::vector<std::string> names;
     for (const TensorInfo& info : infos) names.push_back(info.name);
-    require(std::find(names.begin(), names.end(), name) != names.end(), ErrorCode::kInvalidArgument, "the runner {} has no input '{}'; it has: {}", name_,
-            name, fmt::join(names, ", "));
+    require(std::find(names.begin(), names.end(), name) != names.end(), ErrorCode::kInvalidArgument,
+            "the runner {} has no input '{}'; it has: {}", name_, name, fmt::join(names, ", "));
   }
   seconds_ = -1;
   const auto start = std::chrono::steady_clock::now();
-  TensorList outputs = with_context([&] { return "in the runner " + name_; }, [&] { return infer_impl(inputs); });
-  if (seconds_ < 0) seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  TensorList outputs =
+      with_context([&] { return "in the runner " + name_; }, [&] { return infer_impl(inputs); });
+  if (seconds_ < 0)
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outputs;
 }
 
@@ -109,7 +116,8 @@ void TrtRunner::set_profile(size_t index) {
 }
 
 ExecutionContext& TrtRunner::context() {
-  require(context_ != nullptr, ErrorCode::kInvalidArgument, "the runner {} is not active: activate() it, or make an Active", name());
+  require(context_ != nullptr, ErrorCode::kInvalidArgument,
+          "the runner {} is not active: activate() it, or make an Active", name());
   return *context_;
 }
 

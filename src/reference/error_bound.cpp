@@ -13,8 +13,8 @@ Tensor scaled_magnitude(const Tensor& t, double factor) {
   return map_elements<double>(t, [factor](double x) { return std::abs(x) * factor; });
 }
 
-/// What one correctly rounded operation errs: nothing where the type has the number, as it has sums of small whole
-/// numbers (a counter that a loop compares, say).
+/// What one correctly rounded operation errs: nothing where the type has the number, as it has sums of small
+/// whole numbers (a counter that a loop compares, say).
 struct OneRounding {
   explicit OneRounding(double unit) : u(unit) {
     const int bits = -std::ilogb(u);  // of the type's numbers

@@ -45,8 +45,8 @@ struct Tally {
     worst_ratio = std::max(worst_ratio, error / worst);
     expected_ratio = std::max(expected_ratio, error / expected);
   }
-  /// Errors are explained up to kExplainedFactor sizes. If there are any, they make use of 1/100 of that; else
-  /// the size would say little.
+  /// Errors are explained up to kExplainedFactor sizes. If there are any, they make use of 1/100 of that;
+  /// else the size would say little.
   void check(const std::string& what) const {
     EXPECT_LE(worst_ratio, 1) << what;
     EXPECT_LE(expected_ratio, kExplainedFactor) << what;
@@ -54,19 +54,22 @@ struct Tally {
   }
 };
 
-/// Whole numbers that the type has stay whole: a loop over a counter that became a float ends where it should.
+/// Whole numbers that the type has stay whole: a loop over a counter that became a float ends where it
+/// should.
 TEST(ErrorBound, NumbersThatTheTypeHasAreNotRounded) {
   const Tensor whole = Tensor::vector(std::vector<int64_t>{0, 20, -3, 1 << 24, (1 << 24) + 1});
   const Evaluated cast = evaluate("Cast", 13, {whole}, {{"to", int64_t{1}}});
   const double* e = cast.expected[0].data<double>();
   for (int i = 0; i < 4; ++i) EXPECT_EQ(e[i], 0) << i;
   EXPECT_GT(e[4], 0) << "2^24 + 1 needs one bit more";
-  const Tensor a = Tensor::vector(std::vector<float>{1, 0.1F}), b = Tensor::vector(std::vector<float>{0.5F, 0.3F});
+  const Tensor a = Tensor::vector(std::vector<float>{1, 0.1F}),
+               b = Tensor::vector(std::vector<float>{0.5F, 0.3F});
   const Evaluated sum = evaluate("Add", 14, {a, b});
   EXPECT_EQ(sum.expected[0].data<double>()[0], 0);
   EXPECT_GT(sum.expected[0].data<double>()[1], 0);
   EXPECT_GT(sum.worst[0].data<double>()[0], 0);
-  EXPECT_GT(evaluate("Add", 14, {a, b}, {}, 1, 0x1p-53).expected[0].data<double>()[0], 0) << "float64 is what y is held in";
+  EXPECT_GT(evaluate("Add", 14, {a, b}, {}, 1, 0x1p-53).expected[0].data<double>()[0], 0)
+      << "float64 is what y is held in";
 }
 
 /// One way to add up float32 products.

@@ -33,8 +33,7 @@ BoundOp require_op(const Node& node, const Model& model) {
 
 Tensor widened(const Tensor& t) {
   if (!t.defined()) return t;
-  return map_leaves(
-      t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf; });
+  return map_leaves(t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf; });
 }
 
 Tensor rounded(const Tensor& t, DType dtype) {
@@ -67,7 +66,8 @@ std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tens
     op.version->eval(c);
     std::vector<Tensor> outputs = std::move(c.outputs());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      require(outputs[i].defined() || !c.wants_output(i), ErrorCode::kInternal, "output {} was not computed", i);
+      require(outputs[i].defined() || !c.wants_output(i), ErrorCode::kInternal, "output {} was not computed",
+              i);
       if (!widen || (!outputs[i].is_container() && outputs[i].dtype() != DType::kFloat64)) continue;
       const DType declared = c.declared_dtype(i);
       outputs[i] = rounded(outputs[i], is_float(declared) ? declared : fallback);

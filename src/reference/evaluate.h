@@ -25,8 +25,8 @@ BoundOp require_op(const Node& node, const Model& model);
 
 /// Evaluates on tensors of the stored types and rounds the outputs to the stored types: what constant folding
 /// and the engine's last tactic use. An undefined tensor stands for an input that is left out. Throws Error
-/// naming the node, also when the node breaks a rule of its schema (check_form, check_values): it need not have been
-/// inferred or checked before.
+/// naming the node, also when the node breaks a rule of its schema (check_form, check_values): it need not
+/// have been inferred or checked before.
 std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
                                   SubgraphRunner* subgraphs = nullptr);
 

@@ -42,7 +42,10 @@ struct Trail {
 class Following {
  public:
   Following(Interpreter::Impl& interpreter, const Graph& graph, std::span<Suspect* const> suspects)
-      : walk_(interpreter), progress_(interpreter.options.progress), graph_(graph), exact_(graph, lane_numbers(interpreter.options.noisy_lanes)) {
+      : walk_(interpreter),
+        progress_(interpreter.options.progress),
+        graph_(graph),
+        exact_(graph, lane_numbers(interpreter.options.noisy_lanes)) {
     for (Suspect* s : suspects) trails_.emplace_back(*s, exact_);
   }
   void run(std::span<const Tensor> inputs);

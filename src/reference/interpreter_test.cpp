@@ -164,8 +164,8 @@ TEST(Interpreter, EveryIterationOfALoopErrsAnew) {
   constexpr float kFactor = 1.1F;
   Value *x = m.input("x", {1}), *factor = m.input("factor", {1});
   Value* all = add_loop(m, x, factor, 40);
-  const Observed seen =
-      observe(m.with_outputs({all}), {Tensor::vector<float>({1.5F}), Tensor::vector<float>({kFactor})}, kNoisy);
+  const Observed seen = observe(m.with_outputs({all}),
+                                {Tensor::vector<float>({1.5F}), Tensor::vector<float>({kFactor})}, kNoisy);
   for (size_t lane = 1; lane < 4; ++lane) {
     std::set<double> errors;
     double before = 1.5;
@@ -197,7 +197,8 @@ TEST(Interpreter, AScanRunsInEveryLane) {
   m.graph.add_node("Scan", {start, x}, {last, sums}, {{"body", body}, {"num_scan_inputs", int64_t{1}}},
                    "scan");
   const Tensor in = random_floats({4, 2}, 3, 0.5F, 1);
-  const Observed seen = observe(m.with_outputs({last, sums}), {in, Tensor::vector<float>({0.1F, 0.1F})}, kNoisy);
+  const Observed seen =
+      observe(m.with_outputs({last, sums}), {in, Tensor::vector<float>({0.1F, 0.1F})}, kNoisy);
   const Tensor wide = to_float64(in);
   for (int64_t c = 0; c < 2; ++c) {
     double exact = 0.1F;

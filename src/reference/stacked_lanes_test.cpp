@@ -19,7 +19,8 @@ Tensor moved(const Tensor& x, unsigned seed) {
   return by;
 }
 
-void expect_each_lanes_own(const char* op, int64_t opset, std::vector<Tensor> inputs, AttributeList attributes = {}) {
+void expect_each_lanes_own(const char* op, int64_t opset, std::vector<Tensor> inputs,
+                           AttributeList attributes = {}) {
   std::vector<bool> present;
   for (Tensor& t : inputs) present.push_back(t.defined()), t = to_float64(t);
   const OpTestNode n(op, opset, present, std::move(attributes), 1, "");
@@ -49,11 +50,12 @@ void expect_each_lanes_own(const char* op, int64_t opset, std::vector<Tensor> in
 
 TEST(StackedLanes, GiveWhatEachLaneGivesAlone) {
   expect_each_lanes_own("MatMul", 13, {random_floats({2, 5, 9}, 1), random_floats({9, 20}, 2)});
-  expect_each_lanes_own("Gemm", 13, {random_floats({5, 9}, 1), random_floats({20, 9}, 2), random_floats({5, 20}, 3)},
+  expect_each_lanes_own("Gemm", 13,
+                        {random_floats({5, 9}, 1), random_floats({20, 9}, 2), random_floats({5, 20}, 3)},
                         {{"transB", int64_t{1}}, {"alpha", 0.5F}});
-  expect_each_lanes_own("Conv", 11,
-                        {random_floats({2, 4, 9, 7}, 1), random_floats({6, 2, 3, 3}, 2), random_floats({6}, 3)},
-                        {{"group", int64_t{2}}, {"strides", std::vector<int64_t>{2, 1}}});
+  expect_each_lanes_own(
+      "Conv", 11, {random_floats({2, 4, 9, 7}, 1), random_floats({6, 2, 3, 3}, 2), random_floats({6}, 3)},
+      {{"group", int64_t{2}}, {"strides", std::vector<int64_t>{2, 1}}});
 }
 
 /// Without a reference to compare with: the caller evaluates lane by lane.

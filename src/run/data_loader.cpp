@@ -31,7 +31,9 @@ bool may_override(const Dims& user, const Dims& model) {
   return true;
 }
 
-bool matches(const std::string& name, const std::string& pattern) { return NamePattern(pattern).matches(name); }
+bool matches(const std::string& name, const std::string& pattern) {
+  return NamePattern(pattern).matches(name);
+}
 
 bool has_wildcard(const std::string& name) {
   return name.starts_with(kRegexPrefix) || name.find_first_of("*?[]!") != std::string::npos;
@@ -155,7 +157,8 @@ void DataLoader::warn_about_unused_shapes(const std::vector<TensorInfo>& inputs)
     log::warning(
         "Input tensor: {} | Metadata was provided, but the input does not exist in one or more runners.{}",
         s.name,
-        near != inputs.end() ? "\nMaybe you meant to set: " + near->name + "?" : (hint.empty() ? "" : "\n" + hint));
+        near != inputs.end() ? "\nMaybe you meant to set: " + near->name + "?"
+                             : (hint.empty() ? "" : "\n" + hint));
   }
 }
 
@@ -224,7 +227,9 @@ Tensor DataLoader::draw(RandomState& random, const TensorInfo& input, Report rep
   const DType type = input.type.dtype;
   const bool is_whole = is_integer(type) || type == DType::kBool;
   require(type != DType::kUndefined, ErrorCode::kUnsupported,
-          "the model does not say the element type of input '{}', so nothing can be drawn for it; load it with --load-inputs", input.name);
+          "the model does not say the element type of input '{}', so nothing can be drawn for it; load it "
+          "with --load-inputs",
+          input.name);
   require(!is_complex(type), ErrorCode::kUnsupported,
           "input '{}' is of type {}, which cannot be drawn at random; load it with --load-inputs", input.name,
           dtype_name(type));

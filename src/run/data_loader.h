@@ -33,8 +33,8 @@ struct DataLoaderOptions {
   int64_t iterations = 1;  ///< below 1: none
   std::vector<InputShape> shapes;
   std::string shapes_option = "--input-shapes";  ///< where they come from, for messages
-  /// Per input; a name may be a pattern, and "" stands for all others. The entry of the name itself counts, else
-  /// the last whose pattern matches.
+  /// Per input; a name may be a pattern, and "" stands for all others. The entry of the name itself counts,
+  /// else the last whose pattern matches.
   std::vector<std::pair<std::string, ValueRange>> ranges;
   /// --int-min, --int-max and --float-min, --float-max, which win over `ranges`.
   std::optional<ValueRange> integer_range, float_range;

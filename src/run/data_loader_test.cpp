@@ -179,21 +179,24 @@ TEST(DataLoader, AnInputOfUnknownRankTakesTheUsersShape) {
     const log::Capture capture;
     const TensorList data = DataLoader({.shapes = {{"x", {2, 3}}}}).load(0, {input}, Report::kYes);
     EXPECT_EQ(find(data, "x")->shape(), (Shape{2, 3}));
-    EXPECT_EQ(capture.out(),
-              "[I] Will generate inference input data according to provided TensorMetadata: {x [shape=(2, 3)]}\n");
+    EXPECT_EQ(
+        capture.out(),
+        "[I] Will generate inference input data according to provided TensorMetadata: {x [shape=(2, 3)]}\n");
   }
   {
     const log::Capture capture;
-    const TensorList data = DataLoader({.shapes = {{"x", {Dim::symbol("n"), 3}}}}).load(0, {input}, Report::kYes);
+    const TensorList data =
+        DataLoader({.shapes = {{"x", {Dim::symbol("n"), 3}}}}).load(0, {input}, Report::kYes);
     EXPECT_EQ(find(data, "x")->shape(), (Shape{1, 3}));
     EXPECT_NE(capture.out().find("Will generate data of shape: [1, 3]."), std::string::npos) << capture.out();
   }
   const log::Capture capture;
   const TensorList data = DataLoader({}).load(0, {input}, Report::kYes);
   EXPECT_EQ(find(data, "x")->shape(), Shape());
-  EXPECT_EQ(capture.out(),
-            "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n"
-            "    If this is incorrect, give its shape with --input-shapes, or its data with --load-inputs.\n");
+  EXPECT_EQ(
+      capture.out(),
+      "[W] Input tensor: x | Its rank is unknown. Will generate a scalar.\n"
+      "    If this is incorrect, give its shape with --input-shapes, or its data with --load-inputs.\n");
 }
 
 }  // namespace

@@ -29,7 +29,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 const InputShape* shape_for(const std::vector<InputShape>& shapes, const std::string& input) {
   const InputShape* found = nullptr;
@@ -49,11 +51,14 @@ bool is_shape_tensor(const Value& v, const InputShape& given) {
   // Elements are given for an input whose shape is known and is not the one given: as many as it has.
   if (!is_integer(v.type.dtype) || !v.type.has_shape()) return false;
   const auto shape = known_shape(*v.type.dims);
-  return shape && shape->rank() <= 1 && shape->numel() == static_cast<int64_t>(given.dims.size()) && to_dims(*shape) != given.dims;
+  return shape && shape->rank() <= 1 && shape->numel() == static_cast<int64_t>(given.dims.size()) &&
+         to_dims(*shape) != given.dims;
 }
 
-/// The ranges of one profile. Inputs that are not named get the shapes for the data, and what is still open is 1.
-OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given, const std::vector<InputShape>& input_shapes) {
+/// The ranges of one profile. Inputs that are not named get the shapes for the data, and what is still open
+/// is 1.
+OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given,
+                                 const std::vector<InputShape>& input_shapes) {
   OptimizationProfile profile;
   for (const Value* v : g.inputs) {
     if (!v->type.is_tensor()) continue;
@@ -66,18 +71,27 @@ OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given, con
     const InputShape *min = pick(given.min), *opt = pick(given.opt), *max = pick(given.max);
     if (min == nullptr && opt == nullptr && max == nullptr) {
       if (v->type.has_shape() && known_shape(*v->type.dims)) continue;
-      require(v->type.has_shape(), ErrorCode::kInvalidArgument, "the rank of input '{}' is not known: --input-shapes gives its shape", name);
+      require(v->type.has_shape(), ErrorCode::kInvalidArgument,
+              "the rank of input '{}' is not known: --input-shapes gives its shape", name);
       std::vector<int64_t> extents;
       for (const Dim& d : *v->type.dims) extents.push_back(d.is_known() ? d.value() : 1);
-      log::warning("Input tensor: {} (dtype={}, shape={}) | No shapes provided; Will use shape: {} for min/opt/max in profile.\n"
-                   "Note: This will cause the tensor to have a static shape. If this is incorrect, please set the range of shapes for this input tensor.",
-                   name, dtype_name(v->type.dtype), dims_str(*v->type.dims), python_list_repr(extents));
+      log::warning(
+          "Input tensor: {} (dtype={}, shape={}) | No shapes provided; Will use shape: {} for min/opt/max in "
+          "profile.\n"
+          "Note: This will cause the tensor to have a static shape. If this is incorrect, please set the "
+          "range of shapes for this input tensor.",
+          name, dtype_name(v->type.dtype), dims_str(*v->type.dims), python_list_repr(extents));
       profile.set_shape(name, Shape(extents), Shape(extents), Shape(extents));
       continue;
     }
     require(min != nullptr && opt != nullptr && max != nullptr, ErrorCode::kInvalidArgument,
-            "Mismatch in input names: '{}' is named by --trt-{}-shapes, but not by --trt-{}-shapes", name, min != nullptr ? "min" : opt != nullptr ? "opt" : "max",
-            min == nullptr ? "min" : opt == nullptr ? "opt" : "max");
+            "Mismatch in input names: '{}' is named by --trt-{}-shapes, but not by --trt-{}-shapes", name,
+            min != nullptr   ? "min"
+            : opt != nullptr ? "opt"
+                             : "max",
+            min == nullptr   ? "min"
+            : opt == nullptr ? "opt"
+                             : "max");
     if (is_shape_tensor(*v, *opt))
       profile.set_shape_values(name, numbers(*min), numbers(*opt), numbers(*max));
     else
@@ -89,8 +103,10 @@ OptimizationProfile make_profile(const Graph& g, const ProfileShapes& given, con
 void refuse_unknown_inputs(const Graph& g, const EngineBuildOptions& options) {
   const auto check = [&](const std::vector<InputShape>& shapes, const char* option) {
     for (const InputShape& s : shapes) {
-      const bool known = std::any_of(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == s.name; });
-      require(known, ErrorCode::kInvalidArgument, "{} names the input '{}', which the network does not have", option, s.name);
+      const bool known =
+          std::any_of(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == s.name; });
+      require(known, ErrorCode::kInvalidArgument, "{} names the input '{}', which the network does not have",
+              option, s.name);
     }
   };
   for (const ProfileShapes& p : options.profiles) {
@@ -105,20 +121,22 @@ std::string profiles_text(const std::vector<OptimizationProfile>& profiles) {
   for (size_t i = 0; i < profiles.size(); ++i) {
     std::string ranges;
     for (const auto& r : profiles[i].ranges())
-      ranges += fmt::format("{}{} [min={}, opt={}, max={}]", ranges.empty() ? "" : ",\n         ", r.input, python_list_repr(r.min), python_list_repr(r.opt),
-                            python_list_repr(r.max));
+      ranges += fmt::format("{}{} [min={}, opt={}, max={}]", ranges.empty() ? "" : ",\n         ", r.input,
+                            python_list_repr(r.min), python_list_repr(r.opt), python_list_repr(r.max));
     text += fmt::format("\n    Profile {}:\n        {{{}}}", i, ranges);
   }
   return "[" + text + "\n]";
 }
 
-/// Held while a timing cache is read, added to and written: several builds may share the file. The lock is a file beside it, gone when it is
-/// given back. Where there can be none (a folder that is not writable), or somebody holds it for long, work goes on without: the cache is
-/// whole all the same, and only times that another build adds at that moment may be lost.
+/// Held while a timing cache is read, added to and written: several builds may share the file. The lock is a
+/// file beside it, gone when it is given back. Where there can be none (a folder that is not writable), or
+/// somebody holds it for long, work goes on without: the cache is whole all the same, and only times that
+/// another build adds at that moment may be lost.
 class CacheLock {
  public:
   explicit CacheLock(const std::string& path) : path_(path + ".lock") {
-    for (auto until = Clock::now() + std::chrono::seconds(2); Clock::now() < until; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+    for (auto until = Clock::now() + std::chrono::seconds(2); Clock::now() < until;
+         std::this_thread::sleep_for(std::chrono::milliseconds(20)))
       if (try_once()) return;
     log::warning("Another process holds {}; going on without waiting for it.", path_);
   }
@@ -137,7 +155,9 @@ class CacheLock {
     if (fd_ < 0) return true;
     // Whoever had it may have taken the file away meanwhile.
     struct stat mine, there;
-    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd_, &mine) == 0 && ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino) return true;
+    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd_, &mine) == 0 &&
+        ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino)
+      return true;
     ::close(fd_);
     fd_ = -1;
     return false;
@@ -163,8 +183,13 @@ constexpr std::string_view kBetween = " + ";
 /// Keeps what was chosen, for a replay file.
 class TacticRecorder final : public AlgorithmSelector {
  public:
-  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&, const std::vector<Algorithm>&) override { return std::nullopt; }
-  void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override { replay.emplace_back(layer_of(nodes), tactic_algorithm(chosen)); }
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
+                                                       const std::vector<Algorithm>&) override {
+    return std::nullopt;
+  }
+  void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override {
+    replay.emplace_back(layer_of(nodes), tactic_algorithm(chosen));
+  }
 
   static std::string layer_of(const std::vector<std::string>& nodes) {
     std::string name;
@@ -187,16 +212,20 @@ class Replayer final : public AlgorithmSelector {
       wanted_.insert_or_assign(std::move(layer), std::move(algorithm));
     }
   }
-  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes, const std::vector<Algorithm>& algorithms) override {
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>& nodes,
+                                                       const std::vector<Algorithm>& algorithms) override {
     const auto it = wanted_.find(TacticRecorder::layer_of(nodes));
     if (it == wanted_.end()) {
       // Nodes that the replay has in another layer run in that one.
-      if (std::any_of(nodes.begin(), nodes.end(), [&](const std::string& n) { return nodes_.contains(n); })) return std::vector<size_t>();
+      if (std::any_of(nodes.begin(), nodes.end(), [&](const std::string& n) { return nodes_.contains(n); }))
+        return std::vector<size_t>();
       return std::nullopt;
     }
     for (size_t i = 0; i < algorithms.size(); ++i)
       if (tactic_algorithm(algorithms[i]).is_same_tactic(it->second)) return std::vector<size_t>{i};
-    fail(ErrorCode::kInvalidArgument, "{}: the tactic that it has for layer '{}' ({}) is not among those that could run it", path_, it->first, it->second.str());
+    fail(ErrorCode::kInvalidArgument,
+         "{}: the tactic that it has for layer '{}' ({}) is not among those that could run it", path_,
+         it->first, it->second.str());
   }
   void report_algorithms(const std::vector<std::string>& nodes, const Algorithm&) override {
     met_ += wanted_.contains(TacticRecorder::layer_of(nodes)) ? 1 : 0;
@@ -204,10 +233,12 @@ class Replayer final : public AlgorithmSelector {
 
   /// Throws Error for a replay of another network.
   void check() const {
-    require(met_ > 0 || wanted_.empty(), ErrorCode::kInvalidArgument, "{} is a replay for another network: it has {} layers, and none of them is in this one", path_,
+    require(met_ > 0 || wanted_.empty(), ErrorCode::kInvalidArgument,
+            "{} is a replay for another network: it has {} layers, and none of them is in this one", path_,
             wanted_.size());
     if (met_ < wanted_.size())
-      log::warning("{} of the {} layers of {} are not in this engine; what they say is left out.", wanted_.size() - met_, wanted_.size(), path_);
+      log::warning("{} of the {} layers of {} are not in this engine; what they say is left out.",
+                   wanted_.size() - met_, wanted_.size(), path_);
   }
 
  private:
@@ -217,7 +248,8 @@ class Replayer final : public AlgorithmSelector {
   size_t met_ = 0;
 };
 
-std::shared_ptr<const Model> with_outputs(const std::shared_ptr<const Model>& model, const EngineBuildOptions& options) {
+std::shared_ptr<const Model> with_outputs(const std::shared_ptr<const Model>& model,
+                                          const EngineBuildOptions& options) {
   if (!options.mark_all && !options.outputs && !options.exclude_outputs) return model;
   const std::shared_ptr<Model> changed = clone_model(*model);
   if (options.mark_all)
@@ -265,7 +297,8 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   const Graph& g = *model->graph;
   refuse_unknown_inputs(g, options);
   BuilderConfig config = options.config;
-  for (const ProfileShapes& p : options.profiles) config.profiles.push_back(make_profile(g, p, options.input_shapes));
+  for (const ProfileShapes& p : options.profiles)
+    config.profiles.push_back(make_profile(g, p, options.input_shapes));
   if (config.profiles.empty()) config.profiles.push_back(make_profile(g, {}, options.input_shapes));
   if (config.profiles.size() == 1 && config.profiles[0].ranges().empty()) config.profiles.clear();
   if (options.change_config) options.change_config(*model, config);
@@ -280,14 +313,17 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
       log::info("Loading timing cache from {}", options.load_timing_cache);
       cache->load(options.load_timing_cache);
     } else {
-      log::warning("Timing cache file: {} does not exist. Falling back to an empty timing cache.", options.load_timing_cache);
+      log::warning("Timing cache file: {} does not exist. Falling back to an empty timing cache.",
+                   options.load_timing_cache);
     }
   }
   config.timing_cache = cache;
   TacticRecorder recorder;
   std::optional<Replayer> replayer;
   if (!options.save_tactics.empty()) config.algorithm_selector = &recorder;
-  if (!options.load_tactics.empty()) config.algorithm_selector = &replayer.emplace(load_tactic_replay(options.load_tactics), options.load_tactics);
+  if (!options.load_tactics.empty())
+    config.algorithm_selector =
+        &replayer.emplace(load_tactic_replay(options.load_tactics), options.load_tactics);
   ProgressLine line;
   config.on_progress = [&](const BuildProgress& p) {
     if (p.total == 0) return line.show(p.phase);
@@ -309,11 +345,13 @@ std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_p
   if (options.explain) log::info("Choices:\n{}", builder.explanation());
   if (replayer) replayer->check();
   if (!options.save_tactics.empty()) save_tactic_replay(recorder.replay, options.save_tactics);
-  if (!options.save_timing_cache.empty()) save_timing_cache(options.save_timing_cache, runtime.timing_environment(), *cache);
+  if (!options.save_timing_cache.empty())
+    save_timing_cache(options.save_timing_cache, runtime.timing_environment(), *cache);
   return engine;
 }
 
-std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session, const EngineBuildOptions& options) {
+std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session,
+                                             const EngineBuildOptions& options) {
   auto runtime = std::make_shared<Runtime>(
       RuntimeOptions{.threads = session.threads,
                      .ops = source.model != nullptr ? source.model->ops : session.ops,

@@ -43,11 +43,14 @@ struct EngineBuildOptions {
   bool explain = false;
 };
 
-/// Builds an engine, with Polygraphy's lines in the log and progress on a terminal; timing cache and tactic replay are read and written as
-/// the options say, but save_engine is not. Throws Error.
-std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& model, const EngineBuildOptions& options);
+/// Builds an engine, with Polygraphy's lines in the log and progress on a terminal; timing cache and tactic
+/// replay are read and written as the options say, but save_engine is not. Throws Error.
+std::shared_ptr<Engine> build_engine(const Runtime& runtime, const std::shared_ptr<const Model>& model,
+                                     const EngineBuildOptions& options);
 
-/// A session on an engine: of the plan at source.path when there is no model, else of the model. Throws Error.
-std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session, const EngineBuildOptions& options);
+/// A session on an engine: of the plan at source.path when there is no model, else of the model. Throws
+/// Error.
+std::unique_ptr<Session> open_engine_session(const ModelSource& source, const SessionOptions& session,
+                                             const EngineBuildOptions& options);
 
 }  // namespace assay

@@ -24,7 +24,8 @@ constexpr int64_t kSizes[] = {2, 1, 3, 5, 4, 7};
 
 /// What a given shape says of the symbols that its input declares: the other inputs have them, too.
 void bind_symbols(const Graph& g, const InputShape& given, std::map<std::string, int64_t>& symbols) {
-  const auto input = std::find_if(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == given.name; });
+  const auto input =
+      std::find_if(g.inputs.begin(), g.inputs.end(), [&](const Value* v) { return v->name() == given.name; });
   if (input == g.inputs.end() || !(*input)->type.has_shape()) return;
   const Dims& declared = *(*input)->type.dims;
   for (size_t i = 0; i < declared.size() && i < given.dims.size(); ++i)
@@ -106,7 +107,8 @@ std::string shapes_text(const TensorList& feed) {
   return text;
 }
 
-/// The interpreter calls no functions: a model that has some is compared as a copy with their bodies in place.
+/// The interpreter calls no functions: a model that has some is compared as a copy with their bodies in
+/// place.
 std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
   if (model->functions.empty()) return model;
   std::shared_ptr<Model> inlined = clone_model(*model);
@@ -116,9 +118,11 @@ std::shared_ptr<Model> without_calls(const std::shared_ptr<Model>& model) {
 
 }  // namespace
 
-std::string find_difference(const std::shared_ptr<Model>& with_calls, const std::shared_ptr<Model>& changed_with_calls,
+std::string find_difference(const std::shared_ptr<Model>& with_calls,
+                            const std::shared_ptr<Model>& changed_with_calls,
                             const EquivalenceOptions& options) {
-  const std::shared_ptr<Model> original = without_calls(with_calls), changed = without_calls(changed_with_calls);
+  const std::shared_ptr<Model> original = without_calls(with_calls),
+                               changed = without_calls(changed_with_calls);
   const TopologicalScope sorted_original(*original), sorted_changed(*changed);
   for (const std::shared_ptr<Model>& m : {original, changed})
     infer_shapes(*m, {.on_problem = [](const Node&, const std::string&) {}});

@@ -13,7 +13,8 @@ namespace assay {
 struct EquivalenceOptions {
   /// Seed, ranges and shapes of the data. Extents that stay open are tried with several sizes.
   DataLoaderOptions data;
-  /// Loaded inputs: each list is a trial of its own, before those with generated data. What a list lacks is an error.
+  /// Loaded inputs: each list is a trial of its own, before those with generated data. What a list lacks is
+  /// an error.
   std::vector<TensorList> loaded;
   int trials = 3;  ///< with generated data, other data each, and other sizes where there are open ones
 };

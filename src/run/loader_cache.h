@@ -42,7 +42,7 @@ class LoaderCache {
   std::unique_ptr<DataLoader> loader_;  // null: loaded_ is the data
   InputData loaded_;
   std::shared_ptr<DataSource> source_;  // until it has been read
-  TensorStore* store_ = nullptr;  // null: the first iteration is all
+  TensorStore* store_ = nullptr;        // null: the first iteration is all
   bool fixed_ = false;
   std::vector<TensorInfo> first_inputs_, inputs_;
   mutable int64_t drawn_iteration_ = -1;  // data are drawn again when another iteration is wanted

@@ -31,8 +31,8 @@ std::shared_ptr<Model> ModelLoader::read(bool report) const {
   for (const auto& edit : options_.edits)
     with_context([&] { return "in " + options_.path; }, [&] { edit(model); });
   if (options_.infer_shapes) infer_known_shapes(*model, report);
-  // Outputs that are named keep their type through the conversion; all of them are the tensors that it made, so that
-  // what goes wrong is traced through every one.
+  // Outputs that are named keep their type through the conversion; all of them are the tensors that it made,
+  // so that what goes wrong is traced through every one.
   if (options_.mark_all) {
     note_outputs(*model);
     // What happens in local functions is to be seen, too.

@@ -17,7 +17,8 @@ namespace {
 void require_fitting(const std::vector<TensorInfo>& inputs, std::span<const Tensor> feed) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = inputs[i].type;
-    require(feed[i].dtype() == type.dtype && shape_fits(feed[i].shape(), type.dims), ErrorCode::kInvalidArgument,
+    require(feed[i].dtype() == type.dtype && shape_fits(feed[i].shape(), type.dims),
+            ErrorCode::kInvalidArgument,
             "the data for input '{}' are of type {} and shape {}, but the model declares {}", inputs[i].name,
             dtype_name(feed[i].dtype()), feed[i].shape().str(), type.str());
   }

@@ -305,9 +305,10 @@ TEST_F(Results, MalformedFilesSayWhereAndWhy) {
   EXPECT_EQ(load_error(R"({"lst": [["a"]], "polygraphy_class": "RunResults"})"),
             "the result file is malformed: an entry of 'lst' is not a pair of a runner's name and its "
             "iterations [in FILE]");
-  EXPECT_EQ(load_error(R"({"lst": [["a", [5]]], "polygraphy_class": "RunResults"})"),
-            "the result file is malformed: an iteration is not an IterationResult [at iteration 0 of runner a] "
-            "[in FILE]");
+  EXPECT_EQ(
+      load_error(R"({"lst": [["a", [5]]], "polygraphy_class": "RunResults"})"),
+      "the result file is malformed: an iteration is not an IterationResult [at iteration 0 of runner a] "
+      "[in FILE]");
   EXPECT_EQ(load_error("{\"lst\": ["), "the JSON document ends too early [in FILE, line 1, column 10]");
   EXPECT_EQ(load_error(""), "the JSON document is empty [in FILE, line 1, column 1]");
   EXPECT_EQ(error_of([] { load_run_results("/nonexistent/x.json"); }).substr(0, 38),

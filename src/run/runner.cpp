@@ -33,8 +33,8 @@ bool draws_random_numbers(const Graph& graph, const Model& model) {
   return false;
 }
 
-/// Runs what a backend does with the model of a file; an Error of it names the file. What a sink throws is not the
-/// model's fault.
+/// Runs what a backend does with the model of a file; an Error of it names the file. What a sink throws is
+/// not the model's fault.
 template <typename Body>
 void with_file(const std::string& path, const bool& is_in_sink, Body&& body) {
   try {
@@ -70,7 +70,9 @@ void Runner::activate(ModelLoader& loader) {
   const bool is_shared = session_ != nullptr;
   if (!is_shared) {
     const CrashNote note = crash_note("loaded");
-    with_file(path_, false, [&] { session_ = choice_.open ? choice_.open(source, options_) : backend.open(source, options_); });
+    with_file(path_, false, [&] {
+      session_ = choice_.open ? choice_.open(source, options_) : backend.open(source, options_);
+    });
   }
   model_ = source.model;
   if (!is_shared && model_ != nullptr && !choice_.open) pool_->put(backend, *model_, session_);
@@ -79,8 +81,9 @@ void Runner::activate(ModelLoader& loader) {
 CrashNote Runner::crash_note(std::string_view did) const {
   const Backend& backend = *choice_.backend;
   return {fmt::format("{}: {}, while it {} the model {},", name_, backend.human_name, did, path_),
-          backend.reads_files ? fmt::format("`assay check lint {}` runs it node by node and names the one.", path_)
-                              : "That is a fault of this build."};
+          backend.reads_files
+              ? fmt::format("`assay check lint {}` runs it node by node and names the one.", path_)
+              : "That is a fault of this build."};
 }
 
 void Runner::deactivate() { session_ = nullptr; }

@@ -25,7 +25,7 @@ struct RunnerChoice {
   /// Opens the session in the backend's place; null: the backend does.
   std::function<std::unique_ptr<Session>(const ModelSource&, const SessionOptions&)> open = {};
   std::shared_ptr<const Backend> owner = {};  ///< of a backend that is in no set
-  std::string note = {};   ///< where the runner's name says otherwise than what runs: for summaries
+  std::string note = {};  ///< where the runner's name says otherwise than what runs: for summaries
 };
 
 /// Sessions between runners: one on the same backend as an earlier one, which differs from it in its name

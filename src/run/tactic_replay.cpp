@@ -66,7 +66,8 @@ std::string trt_dtype(DType dtype) {
 }
 
 TacticTensor tactic_tensor(const TensorFormat& f) {
-  TacticTensor t{.dtype = trt_dtype(f.dtype), .strides = {}, .vectorized_dim = -1, .components_per_element = 1};
+  TacticTensor t{
+      .dtype = trt_dtype(f.dtype), .strides = {}, .vectorized_dim = -1, .components_per_element = 1};
   if (f.shape) {
     Shape shape = *f.shape;
     if (f.block > 0) {
@@ -204,7 +205,11 @@ std::string TacticAlgorithm::str() const {
 
 TacticAlgorithm tactic_algorithm(const Algorithm& a) {
   const std::string tactic = a.name.substr(0, a.name.find(':'));
-  TacticAlgorithm out{.implementation = static_cast<int64_t>(fnv(tactic) >> 33), .tactic = static_cast<int64_t>(fnv(a.name) >> 1), .inputs = {}, .outputs = {}, .name = a.name};
+  TacticAlgorithm out{.implementation = static_cast<int64_t>(fnv(tactic) >> 33),
+                      .tactic = static_cast<int64_t>(fnv(a.name) >> 1),
+                      .inputs = {},
+                      .outputs = {},
+                      .name = a.name};
   for (const TensorFormat& f : a.inputs) out.inputs.push_back(tactic_tensor(f));
   for (const TensorFormat& f : a.outputs) out.outputs.push_back(tactic_tensor(f));
   return out;
@@ -216,7 +221,12 @@ void save_tactic_replay(const TacticReplay& replay, const std::string& path) {
   JsonWriter json(file);
   json.begin_object().key("replay").begin_object();
   for (const auto& [layer, a] : replay) {
-    json.key(layer).begin_object().key("implementation").value(a.implementation).key("tactic").value(a.tactic);
+    json.key(layer)
+        .begin_object()
+        .key("implementation")
+        .value(a.implementation)
+        .key("tactic")
+        .value(a.tactic);
     json.key("inputs");
     write_tensors(json, a.inputs);
     json.key("outputs");

@@ -26,7 +26,9 @@ struct TacticAlgorithm {
   bool operator==(const TacticAlgorithm&) const = default;
   /// As Python prints it: (Implementation: 0, Tactic: 2) | Inputs: (TensorInfo(...),) | Outputs: (...).
   std::string str() const;
-  bool is_same_tactic(const TacticAlgorithm& other) const { return implementation == other.implementation && tactic == other.tactic; }
+  bool is_same_tactic(const TacticAlgorithm& other) const {
+    return implementation == other.implementation && tactic == other.tactic;
+  }
 };
 
 /// Layers in the order of the file; each once.
@@ -34,7 +36,8 @@ using TacticReplay = std::vector<std::pair<std::string, TacticAlgorithm>>;
 /// The different algorithms that some replays have for each layer, in the order of their first occurrence.
 using TacticChoices = std::vector<std::pair<std::string, std::vector<TacticAlgorithm>>>;
 
-/// What our own engine's builder chose, in the terms of a replay: the numbers are hashes of the tactic's name and of its way's.
+/// What our own engine's builder chose, in the terms of a replay: the numbers are hashes of the tactic's name
+/// and of its way's.
 TacticAlgorithm tactic_algorithm(const Algorithm& algorithm);
 
 /// Logs that it saves. Throws Error (kIo).

@@ -70,7 +70,8 @@ TEST(TacticReplay, says_what_is_wrong) {
                 place);
   EXPECT_EQ(error(R"({"polygraphy_class": "TacticReplayData"})"),
             "an object of class TacticReplayData has no 'replay'" + place);
-  EXPECT_EQ(error(replay(R"("l": 3)")), "its entry is not an object of class Algorithm [at layer 'l']" + place);
+  EXPECT_EQ(error(replay(R"("l": 3)")),
+            "its entry is not an object of class Algorithm [at layer 'l']" + place);
   EXPECT_EQ(error(replay(R"("l": {"tactic": 1, "polygraphy_class": "Algorithm"})")),
             "an object of class Algorithm has no 'implementation' [at layer 'l']" + place);
   EXPECT_EQ(error(replay(fmt::format(R"("l": {})", algorithm(1, "5", "")))),

@@ -170,7 +170,8 @@ void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
   // Runners that it does not concern keep what was found of them.
   const std::vector<std::string> concerned = names_of(runners);
   for (const ArbiterVerdict& o : seen.outputs)
-    if (std::find(concerned.begin(), concerned.end(), o.runner) == concerned.end()) found.outputs.push_back(o);
+    if (std::find(concerned.begin(), concerned.end(), o.runner) == concerned.end())
+      found.outputs.push_back(o);
   judged.traced = std::make_shared<const Arbitration>(std::move(found));
 }
 

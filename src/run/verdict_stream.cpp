@@ -50,9 +50,12 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
   if (writer_) writer_->add(judged);
 }
 
-/// Files of inputs and results are named where they hold one iteration of one runner, so that they go together.
+/// Files of inputs and results are named where they hold one iteration of one runner, so that they go
+/// together.
 RunFiles VerdictStream::files(int64_t iteration) const {
-  const auto only = [](const std::vector<std::string>& list) { return list.size() == 1 ? list[0] : std::string(); };
+  const auto only = [](const std::vector<std::string>& list) {
+    return list.size() == 1 ? list[0] : std::string();
+  };
   RunFiles found{.model = options_.model.path, .inputs = {}, .results = {}};
   if (iteration > 0 || report_.runners.size() != 1) return found;
   found.inputs = options_.load_inputs.empty() ? options_.save_inputs : only(options_.load_inputs);

@@ -25,7 +25,8 @@ std::string first_problem(const Model& model) {
     if (declared.producer() != nullptr && declared.type.is_tensor() && found.is_tensor() &&
         declared.type.dtype != DType::kUndefined && declared.type.dtype != found.dtype)
       return fmt::format("the output '{}' is to be {}, but node {} gives {}", declared.name(),
-                         dtype_name(declared.type.dtype), declared.producer()->label(), dtype_name(found.dtype));
+                         dtype_name(declared.type.dtype), declared.producer()->label(),
+                         dtype_name(found.dtype));
   }
   return {};
 }

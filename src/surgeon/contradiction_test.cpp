@@ -38,7 +38,8 @@ TEST(Contradiction, ShapesThatAnOperatorCannotTake) {
   const std::shared_ptr<Model> after = clone_model(before);
   override_input_shapes(*after, {{"x", Dims{1, 5}}});
   EXPECT_EQ(refusal(before, *after),
-            "the shapes that somebody gives contradict the graph: the inner extents 5 and 2 differ [at node 'product' "
+            "the shapes that somebody gives contradict the graph: the inner extents 5 and 2 differ [at node "
+            "'product' "
             "(MatMul)]. Give what that node can take, or leave it to inference.");
   EXPECT_EQ(refusal(before, before), "possible");
   override_input_shapes(*after, {{"x", Dims{Dim::symbol("n"), 2}}});
@@ -50,7 +51,8 @@ TEST(Contradiction, AnOutputOfAnotherType) {
   const std::shared_ptr<Model> after = clone_model(before);
   after->graph->outputs[0]->type = Type::tensor(DType::kInt64, Dims{1, 3});
   EXPECT_EQ(refusal(before, *after),
-            "the shapes that somebody gives contradict the graph: the output 'y' is to be int64, but node 'product' "
+            "the shapes that somebody gives contradict the graph: the output 'y' is to be int64, but node "
+            "'product' "
             "(MatMul) gives float32. Give what that node can take, or leave it to inference.");
 }
 

@@ -20,8 +20,8 @@ struct InsertedNode {
 /// graph input, gets a new tensor
 /// `<name>_polygraphy_surgeon_insert_output`, which the consumers of the old one use from then on; of a graph
 /// output, which keeps its name, it is the old tensor that is renamed. Throws Error: kNotFound for a name
-/// that does not exist, kInvalidArgument when the edges would form a cycle, with the nodes on it, and for an input of
-/// a type that the operator, where it is known, does not take.
+/// that does not exist, kInvalidArgument when the edges would form a cycle, with the nodes on it, and for an
+/// input of a type that the operator, where it is known, does not take.
 Node* insert_node(Model& model, const InsertedNode& node);
 
 }  // namespace assay

@@ -107,7 +107,8 @@ TEST(Insert, AnOperatorTakesOnlyItsTypes) {
   maps.kind = Type::Kind::kSequence;
   maps.element = std::make_shared<const Type>(map);
   m->graph->find_value("Y")->type = maps;
-  const InsertedNode identity{.op_type = "Identity", .name = {}, .domain = {}, .inputs = {"Y"}, .outputs = {"Y"}, .attributes = {}};
+  const InsertedNode identity{
+      .op_type = "Identity", .name = {}, .domain = {}, .inputs = {"Y"}, .outputs = {"Y"}, .attributes = {}};
   try {
     insert_node(*m, identity);
     FAIL() << "it was inserted";

@@ -104,8 +104,8 @@ void warn_of_unknown_names(const Graph& g, const std::vector<std::string>& specs
     if (const std::string hint = spec_hint(spec, known); !hint.empty()) hints += " " + hint;
   }
   log::warning(
-      "The following weights provided by the user to skip stripping were not found in the model: {{{}}}.{}", unknown,
-      hints);
+      "The following weights provided by the user to skip stripping were not found in the model: {{{}}}.{}",
+      unknown, hints);
 }
 
 void mark_model(Model& model) {
@@ -143,8 +143,10 @@ int64_t strip_weights(Model& model, const std::set<std::string>& excluded) {
   warn_of_unknown_names(*model.graph, unknown);
   if (weights.empty())
     log::warning(
-        "Nothing was stripped: no initializer of the main graph that has its data is a weight of a product ({}), or a large "
-        "operand of another operator that holds weights. Constants in nodes become initializers when they are folded: `assay "
+        "Nothing was stripped: no initializer of the main graph that has its data is a weight of a product "
+        "({}), or a large "
+        "operand of another operator that holds weights. Constants in nodes become initializers when they "
+        "are folded: `assay "
         "surgeon sanitize --fold-constants`.",
         fmt::join(kProducts, ", "));
   else

@@ -5,7 +5,9 @@
 namespace assay::template_mnist_cnn {
 namespace {
 
-std::shared_ptr<Model> build(const TemplateOptions& options) { return build_mnist(options, "mnist_cnn", MnistTail::kDigits); }
+std::shared_ptr<Model> build(const TemplateOptions& options) {
+  return build_mnist(options, "mnist_cnn", MnistTail::kDigits);
+}
 
 }  // namespace
 

@@ -5,7 +5,9 @@
 namespace assay::template_mnist_nonzero {
 namespace {
 
-std::shared_ptr<Model> build(const TemplateOptions& options) { return build_mnist(options, "mnist_nonzero", MnistTail::kNonZero); }
+std::shared_ptr<Model> build(const TemplateOptions& options) {
+  return build_mnist(options, "mnist_nonzero", MnistTail::kNonZero);
+}
 
 }  // namespace
 

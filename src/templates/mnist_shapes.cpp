@@ -5,7 +5,9 @@
 namespace assay::template_mnist_shapes {
 namespace {
 
-std::shared_ptr<Model> build(const TemplateOptions& options) { return build_mnist(options, "mnist_shapes", MnistTail::kShapes); }
+std::shared_ptr<Model> build(const TemplateOptions& options) {
+  return build_mnist(options, "mnist_shapes", MnistTail::kShapes);
+}
 
 }  // namespace
 

@@ -49,7 +49,8 @@ ChannelMoments conv_transpose_moments(const ChannelMoments& x, const Tensor& wei
 ChannelMoments activation_moments(const ChannelMoments& x, double (*f)(double));
 /// Of f(the largest of n values); f must not decrease.
 ChannelMoments max_moments(const ChannelMoments& x, int n, double (*f)(double));
-/// Of means of n values that are neighbours on a map and vary together: about sqrt(n) of them are independent.
+/// Of means of n values that are neighbours on a map and vary together: about sqrt(n) of them are
+/// independent.
 ChannelMoments average_moments(const ChannelMoments& x, double n);
 /// Of x times a gate that depends on the channels' means only.
 ChannelMoments gated_moments(const ChannelMoments& x, const ChannelMoments& gate);
@@ -64,7 +65,7 @@ double logistic_function(double x);
 double silu(double x);
 double hard_sigmoid(double x);  ///< relu6(x + 3) / 6
 double hard_swish(double x);
-double leaky_relu(double x);  ///< slope 1/128 below zero, near LeakyRelu's 0.01
+double leaky_relu(double x);     ///< slope 1/128 below zero, near LeakyRelu's 0.01
 double gelu_function(double x);  ///< by its approximation x * logistic_function(1.702 x)
 double tanh_function(double x);
 

@@ -30,7 +30,8 @@ TEST(Moments, OfOtherActivations) {
 }
 
 TEST(Moments, LogisticIsAccurate) {
-  for (double x = -12; x <= 12; x += 0.37) EXPECT_NEAR(logistic_function(x) * (1 + std::exp(-x)), 1, 4e-4) << x;
+  for (double x = -12; x <= 12; x += 0.37)
+    EXPECT_NEAR(logistic_function(x) * (1 + std::exp(-x)), 1, 4e-4) << x;
   EXPECT_NEAR(logistic_function(1000), 1, 1e-9);
   EXPECT_NEAR(logistic_function(-1000), 0, 1e-9);
 }

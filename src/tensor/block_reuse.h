@@ -7,8 +7,9 @@
 namespace assay {
 
 /// While one is alive, large blocks that tensors give back are kept for the next ones: the system clears
-/// every page that it hands out, which takes longer than to write it. What is kept does not count as memory in use, and is
-/// at most `most_bytes` (the largest of several alive), and no more than an eighth of memory_limit().
+/// every page that it hands out, which takes longer than to write it. What is kept does not count as memory
+/// in use, and is at most `most_bytes` (the largest of several alive), and no more than an eighth of
+/// memory_limit().
 class BlockReuse {
  public:
   explicit BlockReuse(int64_t most_bytes = int64_t{256} << 20);

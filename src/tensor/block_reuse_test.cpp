@@ -21,7 +21,8 @@ TEST(BlockReuse, GivesTheSameBlockAgain) {
   EXPECT_NE(other.data<double>(), first);
   EXPECT_EQ(place_of_one(1 << 20), first);
   // Two that are alive are apart.
-  const Tensor a = Tensor::allocate(DType::kFloat64, {1 << 20}), b = Tensor::allocate(DType::kFloat64, {1 << 20});
+  const Tensor a = Tensor::allocate(DType::kFloat64, {1 << 20}),
+               b = Tensor::allocate(DType::kFloat64, {1 << 20});
   EXPECT_NE(a.data<double>(), b.data<double>());
 }
 

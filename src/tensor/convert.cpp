@@ -383,9 +383,7 @@ Tensor unpack(const Tensor& t) {
 }
 
 Tensor pack(const Tensor& t, DType to) {
-  const DType wide = is_float(to)            ? DType::kFloat32
-                     : is_signed_integer(to) ? DType::kInt8
-                                             : DType::kUInt8;
+  const DType wide = is_float(to) ? DType::kFloat32 : is_signed_integer(to) ? DType::kInt8 : DType::kUInt8;
   require(is_packed(to) && t.dtype() == wide, ErrorCode::kInternal, "cannot pack a {} tensor as {}",
           dtype_name(t.dtype()), dtype_name(to));
   return convert(t, to);

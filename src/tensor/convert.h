@@ -9,12 +9,12 @@ enum class E8M0Rounding : uint8_t;  // tensor/narrow_float.h
 
 /// Every element converted. Float to float rounds to nearest even; with `saturate`, float to the float types
 /// of 8 bits and less clamps to the largest finite value, else overflow gives infinity or NaN as the type has
-/// them (ONNX Cast, attribute saturate); those of 4 and 6 bits have neither and always clamp. To float8e8m0 rounds away
-/// from zero, ONNX's default. Float to integer truncates towards zero; out of range it is what C++ on x86-64
-/// gives through int64 (ONNX leaves it undefined). Integer to integer keeps the low bits. Anything to bool:
-/// non-zero. Numbers to strings and back as Python and NumPy print and read them. Real to complex has no
-/// imaginary part; complex to any other type throws Error (kUnsupported), and so does complex to or from
-/// strings. Returns `t` itself when the type is already right.
+/// them (ONNX Cast, attribute saturate); those of 4 and 6 bits have neither and always clamp. To float8e8m0
+/// rounds away from zero, ONNX's default. Float to integer truncates towards zero; out of range it is what
+/// C++ on x86-64 gives through int64 (ONNX leaves it undefined). Integer to integer keeps the low bits.
+/// Anything to bool: non-zero. Numbers to strings and back as Python and NumPy print and read them. Real to
+/// complex has no imaginary part; complex to any other type throws Error (kUnsupported), and so does complex
+/// to or from strings. Returns `t` itself when the type is already right.
 Tensor convert(const Tensor& t, DType to, bool saturate = true);
 
 /// To float8e8m0, with ONNX Cast's attributes saturate and round_mode.

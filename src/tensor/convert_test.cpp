@@ -119,8 +119,8 @@ TEST(Convert, NarrowFloatsMatchMlDtypes) {
 }
 
 TEST(Convert, SixBitFloatsMatchMlDtypes) {
-  const Tensor x = Tensor::vector<double>({-0.0, -1.5, 0.3, 1e9, kInf, -kInf, std::nan(""), 0.0624, 0.0625, 0.0626, 7.4,
-                                           0.03125, 0.1875, -27, 25, 27, 3.25, 3.75});
+  const Tensor x = Tensor::vector<double>({-0.0, -1.5, 0.3, 1e9, kInf, -kInf, std::nan(""), 0.0624, 0.0625,
+                                           0.0626, 7.4, 0.03125, 0.1875, -27, 25, 27, 3.25, 3.75});
   const auto check = [&](DType type, const std::vector<uint8_t>& expected) {
     for (const bool saturate : {true, false}) {
       const Tensor packed = convert(x, type, saturate);
@@ -131,10 +131,10 @@ TEST(Convert, SixBitFloatsMatchMlDtypes) {
       EXPECT_TRUE(pack(unpack(packed), type).identical(packed));
     }
   };
-  check(DType::kFloat6E2M3, {0x20, 0x2c, 0x2, 0x1f, 0x1f, 0x3f, 0x20, 0x0, 0x0, 0x1, 0x1f, 0x0, 0x2, 0x3f, 0x1f, 0x1f, 0x15,
-                             0x17});
-  check(DType::kFloat6E3M2, {0x20, 0x2e, 0x5, 0x1f, 0x1f, 0x3f, 0x20, 0x1, 0x1, 0x1, 0x17, 0x0, 0x3, 0x3f, 0x1e, 0x1f, 0x12,
-                             0x14});
+  check(DType::kFloat6E2M3, {0x20, 0x2c, 0x2, 0x1f, 0x1f, 0x3f, 0x20, 0x0, 0x0, 0x1, 0x1f, 0x0, 0x2, 0x3f,
+                             0x1f, 0x1f, 0x15, 0x17});
+  check(DType::kFloat6E3M2, {0x20, 0x2e, 0x5, 0x1f, 0x1f, 0x3f, 0x20, 0x1, 0x1, 0x1, 0x17, 0x0, 0x3, 0x3f,
+                             0x1e, 0x1f, 0x12, 0x14});
   EXPECT_EQ(convert(convert(x, DType::kFloat6E3M2), DType::kFloat64).data<double>()[13], -28);
 }
 

@@ -18,8 +18,8 @@ inline uint16_t double_to_bfloat16(double x) {
   return static_cast<uint16_t>(encode<BFloat16Format>(x, false));
 }
 
-/// A packed tensor with one element per byte: int4 and int2 as int8, uint4 and uint2 as uint8; the floats of 4
-/// and 6 bits as float32. Any other tensor is returned as it is.
+/// A packed tensor with one element per byte: int4 and int2 as int8, uint4 and uint2 as uint8; the floats of
+/// 4 and 6 bits as float32. Any other tensor is returned as it is.
 Tensor unpack(const Tensor& t);
 /// The reverse: integers keep their low bits. Throws Error (kInternal) unless `to` is a packed type and `t`
 /// is of the type that unpack() gives for it.

@@ -32,10 +32,12 @@ std::string refusal(DType dtype, const Shape& shape) {
 TEST_F(TensorMemory, IsCountedTogetherAndGivenBack) {
   limit(3 * kMegabyte);
   {
-    const Tensor a = Tensor::zeros(DType::kUInt8, {kMegabyte}), copy = a, b = Tensor::zeros(DType::kUInt8, {kMegabyte});
+    const Tensor a = Tensor::zeros(DType::kUInt8, {kMegabyte}), copy = a,
+                 b = Tensor::zeros(DType::kUInt8, {kMegabyte});
     EXPECT_NEAR(static_cast<double>(taken()), 2e6 * 1.048576, 1000);
     EXPECT_EQ(refusal(DType::kUInt8, {kMegabyte}),
-              fmt::format("a uint8 tensor of shape (1048576,) takes 1048576 bytes, but {} of {} bytes are in use. The option "
+              fmt::format("a uint8 tensor of shape (1048576,) takes 1048576 bytes, but {} of {} bytes are in "
+                          "use. The option "
                           "--memory-limit changes how many there may be.",
                           memory_in_use(), memory_limit()));
   }

@@ -113,13 +113,13 @@ TEST(Npy, Strings) {
 TEST(Npy, StringsThatAreNotUtf8AreRefused) {
   const auto written = [](std::string text) {
     std::string bytes;
-    write_npy(Tensor::vector<std::string>({std::move(text)}), [&](const void* data, size_t n) {
-      bytes.append(static_cast<const char*>(data), n);
-    });
+    write_npy(Tensor::vector<std::string>({std::move(text)}),
+              [&](const void* data, size_t n) { bytes.append(static_cast<const char*>(data), n); });
     return read_npy(bytes).data<std::string>()[0];
   };
   EXPECT_EQ(written("\xED\xB2\x80 \xE2\x82\xAC"), "\xED\xB2\x80 \xE2\x82\xAC");
-  for (const char* text : {"\xE0\x80\x80", "\xF0\x80\x80\x80", "\xC0\x80", "\xF4\x90\x80\x80", "\x80", "\xE2\x82"})
+  for (const char* text :
+       {"\xE0\x80\x80", "\xF0\x80\x80\x80", "\xC0\x80", "\xF4\x90\x80\x80", "\x80", "\xE2\x82"})
     EXPECT_THROW(written(text), Error) << text;
 }
 
@@ -166,7 +166,8 @@ TEST(Npy, RefusesWhatIsMalformed) {
   EXPECT_EQ(error_of(dict("'|U0'", "(99999999999,)")),
             "the .npy header is malformed: 99999999999 strings of no length");
   for (const char* wide : {"'<U99999999999999'", "'<U536870912'", "'|S2147483648'"})
-    EXPECT_EQ(error_of(dict(wide, "(0,)")), "the .npy header is malformed: its strings are longer than NumPy's can be");
+    EXPECT_EQ(error_of(dict(wide, "(0,)")),
+              "the .npy header is malformed: its strings are longer than NumPy's can be");
   EXPECT_EQ(error_of(raw("{'descr': '<f4', 'shape': (2,), }")),
             "the .npy header is malformed: descr, fortran_order or shape is missing");
   EXPECT_EQ(error_of(raw("{'descr': '<f4'")), "the .npy header is malformed: expected ',' before ''");
@@ -189,9 +190,10 @@ TEST(Npy, WhatNoElementClaimsTakesNoMemory) {
 
 // There are none, but work goes by the other extents, too (docs/limits.md).
 TEST(Npy, ExtentsBesideAZeroThatNoMemoryHoldsAreRefused) {
-  EXPECT_NE(error_of(raw("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 4294967296, 4294967296), }", ""))
-                .find("a float32 tensor of shape (0, 4294967296, 4294967296) takes more than"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(raw("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 4294967296, 4294967296), }", ""))
+          .find("a float32 tensor of shape (0, 4294967296, 4294967296) takes more than"),
+      std::string::npos);
 }
 
 TEST(Npy, RefusesTypesWithoutCounterpart) {

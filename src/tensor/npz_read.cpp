@@ -238,8 +238,8 @@ TensorList NpzReader::load_all() const {
   uint64_t total = 0;
   for (const Entry& e : entries_)
     require(!__builtin_add_overflow(total, e.bytes, &total) && total <= static_cast<uint64_t>(memory_limit()),
-            ErrorCode::kInvalidArgument, "the arrays of the .npz archive take more than the {} bytes that there are",
-            memory_limit());
+            ErrorCode::kInvalidArgument,
+            "the arrays of the .npz archive take more than the {} bytes that there are", memory_limit());
   TensorList out;
   for (size_t i = 0; i < size(); ++i) out.push_back({name(i), load(i)});
   return out;

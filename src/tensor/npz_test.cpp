@@ -189,7 +189,8 @@ TEST_F(Npz, AllArraysTogetherKeepTheMemoryLimit) {
   const Tensor t = Tensor::zeros(DType::kUInt8, {1 << 20});
   const std::string bytes = saved({{"a", t}, {"b", t}});
   set_memory_limit(3 << 19);
-  EXPECT_EQ(error_of(bytes), "the arrays of the .npz archive take more than the 1572864 bytes that there are");
+  EXPECT_EQ(error_of(bytes),
+            "the arrays of the .npz archive take more than the 1572864 bytes that there are");
   set_memory_limit(0);
   EXPECT_EQ(error_of(bytes), "");
 }

@@ -34,7 +34,9 @@ void pack(std::span<const uint8_t> codes, uint8_t* stream) {
   if (held > 0) *stream = static_cast<uint8_t>(gathered);
 }
 
-[[noreturn]] void wrong_width(int bits) { fail(ErrorCode::kInternal, "no elements are packed as {} bits", bits); }
+[[noreturn]] void wrong_width(int bits) {
+  fail(ErrorCode::kInternal, "no elements are packed as {} bits", bits);
+}
 
 }  // namespace
 

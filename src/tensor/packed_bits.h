@@ -1,5 +1,6 @@
-// Elements of fewer than 8 bits (ONNX's raw_data): one after the other in a stream of bits, low bits first, the last
-// byte filled up with zeros. Elements of 2 and 4 bits stay within a byte, four of 6 bits share three bytes.
+// Elements of fewer than 8 bits (ONNX's raw_data): one after the other in a stream of bits, low bits first,
+// the last byte filled up with zeros. Elements of 2 and 4 bits stay within a byte, four of 6 bits share three
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace assay {
 
-/// Where a list holds one number per byte of a packed type (TensorProto.int32_data, ONNX's text form), it holds one
-/// per element of a type whose elements span bytes.
+/// Where a list holds one number per byte of a packed type (TensorProto.int32_data, ONNX's text form), it
+/// holds one per element of a type whose elements span bytes.
 inline bool spans_bytes(DType t) { return bit_width(t) == 6; }
 
 /// A multiple of this many elements ends at the end of a byte, whatever their width.

@@ -21,13 +21,15 @@ TEST(PackedBits, SixBitsFillThreeBytesWithFourElements) {
 TEST(PackedBits, StartsAtAnyElement) {
   for (const int bits : {2, 4, 6}) {
     Bytes codes(37);
-    for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<uint8_t>((i * 29 + 3) & ((1U << bits) - 1));
+    for (size_t i = 0; i < codes.size(); ++i)
+      codes[i] = static_cast<uint8_t>((i * 29 + 3) & ((1U << bits) - 1));
     Bytes stream((codes.size() * static_cast<size_t>(bits) + 7) / 8);
     pack_bits(codes, bits, stream.data());
     for (size_t first = 0; first <= codes.size(); ++first) {
       Bytes rest(codes.size() - first);
       unpack_bits(stream.data(), static_cast<int64_t>(first), bits, rest);
-      EXPECT_EQ(rest, Bytes(codes.begin() + static_cast<std::ptrdiff_t>(first), codes.end())) << bits << " " << first;
+      EXPECT_EQ(rest, Bytes(codes.begin() + static_cast<std::ptrdiff_t>(first), codes.end()))
+          << bits << " " << first;
     }
   }
 }

@@ -7,9 +7,9 @@
 
 namespace assay {
 
-/// Bytes of a tensor of this shape as if every extent of 0 were 1; INT64_MAX when they are more. A tensor without
-/// elements may have other extents of any size, and evaluations keep lists as long as one extent or several: bounding
-/// this bounds them, too. Throws Error for negative extents.
+/// Bytes of a tensor of this shape as if every extent of 0 were 1; INT64_MAX when they are more. A tensor
+/// without elements may have other extents of any size, and evaluations keep lists as long as one extent or
+/// several: bounding this bounds them, too. Throws Error for negative extents.
 int64_t room_of(DType dtype, const Shape& shape);
 
 }  // namespace assay

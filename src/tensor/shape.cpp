@@ -50,7 +50,8 @@ Shape broadcast(const Shape& a, const Shape& b) {
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (x != y && x != 1 && y != 1) [[unlikely]]
-      fail(ErrorCode::kInvalidArgument, "the shapes {} and {} cannot be broadcast together", a.str(), b.str());
+      fail(ErrorCode::kInvalidArgument, "the shapes {} and {} cannot be broadcast together", a.str(),
+           b.str());
     out[rank - 1 - i] = x == 1 ? y : x;
   }
   return Shape(std::move(out));

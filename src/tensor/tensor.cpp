@@ -25,7 +25,8 @@ constexpr int64_t kOverhead = 128;
           bytes > memory_limit()
               ? fmt::format("a {} tensor of shape {} takes more than the {} bytes that there are",
                             dtype_name(dtype), shape.str(), memory_limit())
-              : fmt::format("a {} tensor of shape {} takes {} bytes, but {} of {} bytes are in use", dtype_name(dtype), shape.str(), bytes, memory_in_use(), memory_limit()));
+              : fmt::format("a {} tensor of shape {} takes {} bytes, but {} of {} bytes are in use",
+                            dtype_name(dtype), shape.str(), bytes, memory_in_use(), memory_limit()));
   throw e.set_remedy("The option --memory-limit changes how many there may be.");
 }
 
@@ -84,7 +85,8 @@ Tensor Tensor::allocate(DType dtype, Shape shape) {
     refuse(INT64_MAX, shape, dtype);
   if (dtype == DType::kString) {
     MemoryShare share = share_for(t.numel_ * int64_t{sizeof(std::string)}, shape, dtype);
-    auto strings = std::make_shared<Strings>(std::move(share), std::vector<std::string>(static_cast<size_t>(t.numel_)));
+    auto strings =
+        std::make_shared<Strings>(std::move(share), std::vector<std::string>(static_cast<size_t>(t.numel_)));
     t.data_ = strings->list.data();
     t.owner_ = std::move(strings);
   } else {

@@ -31,7 +31,9 @@ class Odd {
 
 /// What gives typed elements takes none that may be misaligned.
 template <typename T>
-concept HasTypedElements = requires(const T& t) { t.template data<float>(); };
+concept HasTypedElements = requires(const T& t) {
+  t.template data<float>();
+};
 static_assert(HasTypedElements<Tensor> && !HasTypedElements<UnalignedTensor>);
 static_assert(!std::is_convertible_v<UnalignedTensor, Tensor>);
 

@@ -18,9 +18,10 @@ namespace assay {
 void for_each_tensor(const std::string& name, Tensor value,
                      const std::function<void(const std::string& name, Tensor tensor)>& f);
 
-/// The value that these tensors stand for. `find` gives the tensor of a name, an undefined one where there is none;
-/// `container` says what a length is of: kSequence or kOptional. Undefined when tensors are missing.
-Tensor value_of(const std::string& name, DType container, const std::function<Tensor(const std::string& name)>& find);
+/// The value that these tensors stand for. `find` gives the tensor of a name, an undefined one where there is
+/// none; `container` says what a length is of: kSequence or kOptional. Undefined when tensors are missing.
+Tensor value_of(const std::string& name, DType container,
+                const std::function<Tensor(const std::string& name)>& find);
 
 /// y.length and y.keys: one of them is there for every container y, however empty.
 std::string length_name(const std::string& name);

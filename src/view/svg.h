@@ -11,9 +11,10 @@ namespace assay {
 /// Text that may stand in XML: the five special characters escaped, what XML forbids as `?`.
 std::string xml_text(std::string_view text);
 
-/// A file name that any file system takes and no shell or page acts on: path separators, quotes, `<` and the like become
-/// `_`, control characters are spelled out. A title that held more of these than `/`, or that makes the name longer than
-/// 200 bytes, is cut to that and marked with a hash of the whole. `extension`: `.svg`.
+/// A file name that any file system takes and no shell or page acts on: path separators, quotes, `<` and the
+/// like become
+/// `_`, control characters are spelled out. A title that held more of these than `/`, or that makes the name
+/// longer than 200 bytes, is cut to that and marked with a hash of the whole. `extension`: `.svg`.
 std::string picture_file_name(std::string_view title, std::string_view extension);
 
 /// A drawing in pixels, from the top left corner.

@@ -25,7 +25,8 @@ TEST(PictureFileName, NothingActsOnIt) {
   EXPECT_EQ(name.find_first_of("<>'\"`$;&\n\x1b\\"), name.npos) << name;
   EXPECT_TRUE(name.starts_with("_script_alert(_")) << name;
   EXPECT_EQ(name.find('\xc2'), name.npos) << name;
-  EXPECT_NE(picture_file_name("a<b", ".svg"), picture_file_name("a>b", ".svg")) << "one would replace the other";
+  EXPECT_NE(picture_file_name("a<b", ".svg"), picture_file_name("a>b", ".svg"))
+      << "one would replace the other";
 }
 
 TEST(PictureFileName, LongTitlesAreCutButStayDifferent) {

@@ -1,7 +1,8 @@
-// Converts models by the line: reads `PATH<tab>DOMAIN<tab>VERSION<tab>OUTPUT` from stdin and answers each line with
-// one JSON object, ended by a zero byte: {"error": text}, or {"problems": [{"text", "nearest"}...], "notes": [...]};
-// without problems the result is in OUTPUT. With the argument --steps it prints the lines of steps.def instead:
-// `DOMAIN OPERATOR VERSION ADAPTER`, and of expansions.def: `DOMAIN OPERATOR expansion OPSET`.
+// Converts models by the line: reads `PATH<tab>DOMAIN<tab>VERSION<tab>OUTPUT` from stdin and answers each
+// line with one JSON object, ended by a zero byte: {"error": text}, or {"problems": [{"text", "nearest"}...],
+// "notes": [...]}; without problems the result is in OUTPUT. With the argument --steps it prints the lines of
+// steps.def instead: `DOMAIN OPERATOR VERSION ADAPTER`, and of expansions.def: `DOMAIN OPERATOR expansion
+// OPSET`.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -53,12 +54,15 @@ void answer(JsonWriter& json, const std::vector<std::string>& f) {
 }
 
 void print_steps() {
-  const auto name = [](std::string_view domain) { return domain.empty() ? std::string_view("ai.onnx") : domain; };
+  const auto name = [](std::string_view domain) {
+    return domain.empty() ? std::string_view("ai.onnx") : domain;
+  };
   for (const OpSteps& op : all_steps())
     for (const Step& s : op.steps)
       fmt::print("{} {} {} {}\n", name(op.domain), op.name, s.since,
                  s.adapter != nullptr ? s.adapter->name : "same");
-  for (const Expansion* e : all_expansions()) fmt::print("{} {} expansion {}\n", name(e->domain), e->name, e->opset);
+  for (const Expansion* e : all_expansions())
+    fmt::print("{} {} expansion {}\n", name(e->domain), e->name, e->opset);
 }
 
 }  // namespace

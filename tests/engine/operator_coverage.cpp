@@ -1,11 +1,12 @@
-// operator_coverage: asks the engine how it runs every operator that assay knows, and keeps the answer in a table.
+// operator_coverage: asks the engine how it runs every operator that assay knows, and keeps the answer in a
+// table.
 //
-//   operator_coverage TABLE           compares the table in docs/engine_operators.md with what the engine says now
-//   operator_coverage TABLE --write   puts it there
+//   operator_coverage TABLE           compares the table in docs/engine_operators.md with what the engine
+//   says now operator_coverage TABLE --write   puts it there
 //
-// Each operator's newest version is drawn as a valid node (tests/fuzz/valid) many times, and a plan is made for it: with its
-// inputs known only when it runs, and with all but the first one constant, as weights are. A type counts as served when no
-// step of the better of the two plans evaluates plainly.
+// Each operator's newest version is drawn as a valid node (tests/fuzz/valid) many times, and a plan is made
+// for it: with its inputs known only when it runs, and with all but the first one constant, as weights are. A
+// type counts as served when no step of the better of the two plans evaluates plainly.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -113,7 +114,8 @@ std::map<std::string, Forms> forms_of(const OpDef& op) {
       const Case c = valid_case(op, version, random);
       if (c.feed.empty()) continue;
       type = type_text(c);
-      if (std::any_of(c.feed.begin(), c.feed.end(), [](const Tensor& t) { return !t.is_container() && t.numel() == 0; }))
+      if (std::any_of(c.feed.begin(), c.feed.end(),
+                      [](const Tensor& t) { return !t.is_container() && t.numel() == 0; }))
         continue;
       try {
         plans.push_back(plan_of(c, constant));
@@ -122,8 +124,8 @@ std::map<std::string, Forms> forms_of(const OpDef& op) {
       }
     }
     if (plans.empty()) continue;
-    const Served& best =
-        *std::min_element(plans.begin(), plans.end(), [](const Served& a, const Served& b) { return a.plainly < b.plainly; });
+    const Served& best = *std::min_element(
+        plans.begin(), plans.end(), [](const Served& a, const Served& b) { return a.plainly < b.plainly; });
     Forms& forms = out[type];
     ++forms.nodes;
     forms.tactics.insert(best.tactics.begin(), best.tactics.end());
@@ -143,10 +145,13 @@ std::string row_of(const OpDef& op, const std::map<std::string, Forms>& forms) {
   }
   std::string why;
   if (!reasons.empty())
-    why = std::max_element(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    why = std::max_element(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+          })->first;
   std::replace(why.begin(), why.end(), '|', '/');
-  return fmt::format("| {}{}{} | {} | {} | {} | {} | {} |\n", op.domain, op.domain.empty() ? "" : ".", op.name,
-                     fmt::join(tactics, ", "), fmt::join(served, ", "), fmt::join(partly, ", "), fmt::join(plainly, ", "), why);
+  return fmt::format("| {}{}{} | {} | {} | {} | {} | {} |\n", op.domain, op.domain.empty() ? "" : ".",
+                     op.name, fmt::join(tactics, ", "), fmt::join(served, ", "), fmt::join(partly, ", "),
+                     fmt::join(plainly, ", "), why);
 }
 
 std::string table() {
@@ -159,14 +164,17 @@ std::string table() {
     ++all;
   }
   return fmt::format(
-      "\n{} operators.\n\n| operator | tactics | served by kernels | in part | evaluated plainly | why |\n|---|---|---|---|---|---|\n{}", all, rows);
+      "\n{} operators.\n\n| operator | tactics | served by kernels | in part | evaluated plainly | why "
+      "|\n|---|---|---|---|---|---|\n{}",
+      all, rows);
 }
 
 int run(const std::string& path, bool writes) {
   std::ifstream file(path);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   const size_t at = text.find(kBegin);
-  require(at != std::string::npos, ErrorCode::kInvalidArgument, "{} has no line '{}'", path, kBegin.substr(0, kBegin.size() - 1));
+  require(at != std::string::npos, ErrorCode::kInvalidArgument, "{} has no line '{}'", path,
+          kBegin.substr(0, kBegin.size() - 1));
   const std::string wanted = text.substr(0, at) + std::string(kBegin) + table();
   if (writes) {
     std::ofstream(path) << wanted;
@@ -174,10 +182,12 @@ int run(const std::string& path, bool writes) {
   }
   if (text == wanted) return 0;
   for (size_t a = at, b = at; a < text.size() || b < wanted.size();) {
-    const size_t a_end = std::min(text.find('\n', a), text.size()), b_end = std::min(wanted.find('\n', b), wanted.size());
+    const size_t a_end = std::min(text.find('\n', a), text.size()),
+                 b_end = std::min(wanted.find('\n', b), wanted.size());
     const std::string was = text.substr(a, a_end - a), is = wanted.substr(b, b_end - b);
     if (was != is) {
-      fmt::print("the table says  {}\nthe engine says {}\nrun `operator_coverage {} --write`\n", was, is, path);
+      fmt::print("the table says  {}\nthe engine says {}\nrun `operator_coverage {} --write`\n", was, is,
+                 path);
       return 1;
     }
     a = std::min(a_end + 1, text.size()), b = std::min(b_end + 1, wanted.size());

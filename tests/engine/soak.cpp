@@ -1,5 +1,5 @@
-// An engine that runs for long: memory stays where it was, a run of nothing takes next to no time, and one that is warm
-// neither allocates nor locks.
+// An engine that runs for long: memory stays where it was, a run of nothing takes next to no time, and one
+// that is warm neither allocates nor locks.
 //
 // usage: soak [RUNS [SHAPES]]      default: 100000 runs, 10000 different shapes
 #include <dlfcn.h>
@@ -57,7 +57,8 @@ int posix_memalign(void** out, size_t alignment, size_t bytes) {
   return *out != nullptr ? 0 : ENOMEM;
 }
 int pthread_mutex_lock(pthread_mutex_t* mutex) {
-  static const auto real = reinterpret_cast<int (*)(pthread_mutex_t*)>(::dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+  static const auto real =
+      reinterpret_cast<int (*)(pthread_mutex_t*)>(::dlsym(RTLD_NEXT, "pthread_mutex_lock"));
   ++locks;
   return real(mutex);
 }
@@ -91,7 +92,8 @@ void expect(bool condition, const std::string& what) {
 }
 
 void empty_runs(const Runtime& runtime) {
-  const auto engine = Builder(runtime).build_engine(parse("g (float[4] x) => (float[4] y) { y = Identity (x) }"));
+  const auto engine =
+      Builder(runtime).build_engine(parse("g (float[4] x) => (float[4] y) { y = Identity (x) }"));
   const auto context = engine->create_execution_context();
   alignas(64) float x[4] = {1, 2, 3, 4}, y[4];
   context->set_tensor_address("x", x, sizeof x);
@@ -107,9 +109,11 @@ void empty_runs(const Runtime& runtime) {
 }
 
 void many_runs(const Runtime& runtime, int runs) {
-  const auto engine = Builder(runtime).build_engine(parse(
-      "g (float[1,8,16,16] x) => (float[1,8,16,16] y) <float[8,8,1,1] w = {1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,"
-      "0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1}> { a = Conv (x, w) b = Relu (a) c = Softmax <axis = 3> (b) y = Add (c, x) }"));
+  const auto engine = Builder(runtime).build_engine(
+      parse("g (float[1,8,16,16] x) => (float[1,8,16,16] y) <float[8,8,1,1] w = "
+            "{1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,"
+            "0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,1}> { a = Conv (x, w) b = Relu "
+            "(a) c = Softmax <axis = 3> (b) y = Add (c, x) }"));
   const auto context = engine->create_execution_context();
   const std::vector<Tensor> inputs = {Tensor::zeros(DType::kFloat32, {1, 8, 16, 16})};
   for (int i = 0; i < 1000; ++i) context->infer(inputs);
@@ -124,7 +128,8 @@ void many_runs(const Runtime& runtime, int runs) {
 void warm_runs(const Runtime& runtime) {
   const auto engine = Builder(runtime).build_engine(
       parse("g (float[1,8,16,16] x) => (float[1,8,16,16] y) { a = Sigmoid (x) c = Softmax <axis = 3> (a) "
-            "d = Transpose <perm = [0, 1, 3, 2]> (c) e = Concat <axis = 1> (c, d) f, g = Split <axis = 1> (e) m = ReduceMax <axes = [3]> (f) "
+            "d = Transpose <perm = [0, 1, 3, 2]> (c) e = Concat <axis = 1> (c, d) f, g = Split <axis = 1> "
+            "(e) m = ReduceMax <axes = [3]> (f) "
             "s = Sub (g, m) y = Mul (s, x) }"),
       {.disabled_tactics = {"evaluate"}});
   const auto context = engine->create_execution_context();
@@ -136,7 +141,8 @@ void warm_runs(const Runtime& runtime) {
   const int64_t allocated = allocations, locked = locks;
   for (int i = 0; i < 1000; ++i) context->execute();
   const int64_t more_allocations = allocations - allocated, more_locks = locks - locked;
-  expect(more_allocations == 0, fmt::format("1000 runs of a warm context allocate {} times", more_allocations));
+  expect(more_allocations == 0,
+         fmt::format("1000 runs of a warm context allocate {} times", more_allocations));
   expect(more_locks == 0, fmt::format("1000 runs of a warm context lock {} times", more_locks));
 }
 
@@ -145,10 +151,14 @@ void many_shapes(const Runtime& runtime, int shapes) {
   OptimizationProfile profile;
   profile.set_shape("x", {1, 3}, {8, 3}, {1 << 20, 3});
   config.profiles = {profile};
-  const auto engine = Builder(runtime).build_engine(
-      parse("g (float[N,3] x) => (float[N,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { a = MatMul (x, w) y = Relu (a) }"), config);
+  const auto engine =
+      Builder(runtime).build_engine(parse("g (float[N,3] x) => (float[N,2] y) <float[3,2] w = {1, 2, 3, 4, "
+                                          "5, 6}> { a = MatMul (x, w) y = Relu (a) }"),
+                                    config);
   const auto context = engine->create_execution_context();
-  const auto run = [&](int rows) { return context->infer(std::vector<Tensor>{Tensor::zeros(DType::kFloat32, {rows, 3})})[0].dim(0) == rows; };
+  const auto run = [&](int rows) {
+    return context->infer(std::vector<Tensor>{Tensor::zeros(DType::kFloat32, {rows, 3})})[0].dim(0) == rows;
+  };
   bool right = true;
   for (int i = 1; i <= shapes / 10; ++i) right = run(i) && right;
   ::malloc_trim(0);
@@ -159,7 +169,8 @@ void many_shapes(const Runtime& runtime, int shapes) {
   expect(right, "every shape gives its rows");
   expect(growth < 16e6, fmt::format("{} shapes grow memory by {:.2f} MB", shapes, growth / 1e6));
   expect(engine->state().plans->plan_count() <= engine::Specializer::kMaxPlans,
-         fmt::format("{} plans are kept, of {} at most", engine->state().plans->plan_count(), engine::Specializer::kMaxPlans));
+         fmt::format("{} plans are kept, of {} at most", engine->state().plans->plan_count(),
+                     engine::Specializer::kMaxPlans));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Preloaded by matrix_test.py: stops the program in the middle of writing a file, when all is written and before
-// it is in its place.
+// Preloaded by matrix_test.py: stops the program in the middle of writing a file, when all is written and
+// before it is in its place.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Preloaded by kill_test.py: kills the program at one of its system calls, or lets it run on a file system that can less.
+// Preloaded by kill_test.py: kills the program at one of its system calls, or lets it run on a file system
+// that can less.
 //
 // KILL_AT=N        before the N-th call that opens for writing, names, renames, removes or syncs a file
 // KILL_CALLS=all   counts calls that write or open for reading, too
@@ -91,7 +92,8 @@ int openat(int folder, const char* path, int flags, ...) {
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
   count();
   if (has_no_links()) return -1;
-  return real<int(int, const char*, int, const char*, int)>("linkat")(from_folder, from, to_folder, to, flags);
+  return real<int(int, const char*, int, const char*, int)>("linkat")(from_folder, from, to_folder, to,
+                                                                      flags);
 }
 int rename(const char* from, const char* to) noexcept {
   count();

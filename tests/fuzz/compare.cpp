@@ -46,10 +46,10 @@ std::vector<Tensor> exact_inputs(const Case& c) {
   const auto& fed = c.model->graph->inputs;
   for (const Value* v : node_of(c).inputs()) {
     const auto place = std::find(fed.begin(), fed.end(), v);
-    inputs.push_back(
-        v == nullptr
-            ? Tensor()
-            : widened(place != fed.end() ? c.feed[static_cast<size_t>(place - fed.begin())] : v->tensor().aligned()));
+    inputs.push_back(v == nullptr
+                         ? Tensor()
+                         : widened(place != fed.end() ? c.feed[static_cast<size_t>(place - fed.begin())]
+                                                      : v->tensor().aligned()));
   }
   return inputs;
 }
@@ -218,7 +218,8 @@ Comparison compare(const Case& c, const Backend& backend) {
   }
   Results actual(c.model->graph->outputs.size());
   try {
-    const auto session = backend.open({refusal.empty() ? own.model : c.model, ""}, {.threads = 1, .on_warning = [](std::string_view) {}});
+    const auto session = backend.open({refusal.empty() ? own.model : c.model, ""},
+                                      {.threads = 1, .on_warning = [](std::string_view) {}});
     session->run(c.feed, [&](size_t i, Tensor t) { actual[i] = std::move(t); });
   } catch (const std::exception& e) {
     if (!refusal.empty()) return {Outcome::kRefused, refusal};

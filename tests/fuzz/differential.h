@@ -13,10 +13,10 @@ struct DifferentialOptions {
   uint64_t seed = 1;
   int jobs = 1;
   std::string only = "*";
-  std::string save;          ///< folder for the models of problems and explained differences; empty: none
-  bool table = false;        ///< prints what became of every operator
-  bool verbose = false;      ///< prints every case, and what the backend itself prints
-  bool stale = false;  ///< prints the explanations that no case needed
+  std::string save;      ///< folder for the models of problems and explained differences; empty: none
+  bool table = false;    ///< prints what became of every operator
+  bool verbose = false;  ///< prints every case, and what the backend itself prints
+  bool stale = false;    ///< prints the explanations that no case needed
 };
 
 /// Runs `rounds` cases of every subject (operator-version) in child processes. Prints each class of problems

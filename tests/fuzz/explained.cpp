@@ -78,7 +78,8 @@ bool is_least_e8m0(const Case& c, const Comparison& seen) {
          any_element(input(c, 0), [](double v) { return v == 0x1p-127; });
 }
 bool is_beyond_largest_float8(const Case& c, const Comparison& seen) {
-  if (!differs(seen) || cast_to(c) != DType::kFloat8E4M3FN || attribute(c, "saturate", int64_t{1}) != 0) return false;
+  if (!differs(seen) || cast_to(c) != DType::kFloat8E4M3FN || attribute(c, "saturate", int64_t{1}) != 0)
+    return false;
   return any_element(input(c, 0), [](double v) { return std::fabs(v) > 464 && std::fabs(v) < 512; });
 }
 
@@ -171,7 +172,8 @@ bool is_variance_by_difference(const Case& c, const Comparison& seen) {
 bool is_fractional_extent(const Case& c, const Comparison& seen) {
   const Tensor x = input(c, 0), scales = input(c, node(c).inputs().size() > 2 ? 2 : 1);
   const std::string mode = word(c, "coordinate_transformation_mode");
-  if (!differs(seen) || (mode != "align_corners" && mode != "pytorch_half_pixel") || !scales.defined()) return false;
+  if (!differs(seen) || (mode != "align_corners" && mode != "pytorch_half_pixel") || !scales.defined())
+    return false;
   for (size_t i = 0; i < x.shape().size() && static_cast<int64_t>(i) < scales.numel(); ++i) {
     const double extent = static_cast<double>(x.dim(i)) * static_cast<double>(scales.data<float>()[i]);
     // pytorch_half_pixel asks only whether the length is above 1.

@@ -148,7 +148,8 @@ bool has_loop(const Graph& g) {
   for (const auto& n : g.nodes()) {
     if (n->op_type == "Loop") return true;
     for (const Attribute& a : n->attributes)
-      if (const auto* sub = std::get_if<std::shared_ptr<Graph>>(&a.data); sub != nullptr && has_loop(**sub)) return true;
+      if (const auto* sub = std::get_if<std::shared_ptr<Graph>>(&a.data); sub != nullptr && has_loop(**sub))
+        return true;
   }
   return false;
 }

@@ -36,20 +36,39 @@ Graph& some_graph(Model& model, Random& r) {
   return *list[r.below(list.size())];
 }
 
-Node* some_node(Graph& g, Random& r) { return g.nodes().empty() ? nullptr : g.nodes()[r.below(g.nodes().size())].get(); }
+Node* some_node(Graph& g, Random& r) {
+  return g.nodes().empty() ? nullptr : g.nodes()[r.below(g.nodes().size())].get();
+}
 
-Value* some_value(Graph& g, Random& r) { return g.values().empty() ? nullptr : g.values()[r.below(g.values().size())].get(); }
+Value* some_value(Graph& g, Random& r) {
+  return g.values().empty() ? nullptr : g.values()[r.below(g.values().size())].get();
+}
 
 Type random_type(Random& r) {
-  static const std::vector<std::string> kTypes = {"float", "double",  "float16", "bfloat16", "int64", "int32", "int8",
-                                                  "uint8", "uint4",   "bool",    "string",   "complex64",
-                                                  "seq(tensor(float))", "optional(tensor(float))", "map(int64, float)"};
+  static const std::vector<std::string> kTypes = {"float",
+                                                  "double",
+                                                  "float16",
+                                                  "bfloat16",
+                                                  "int64",
+                                                  "int32",
+                                                  "int8",
+                                                  "uint8",
+                                                  "uint4",
+                                                  "bool",
+                                                  "string",
+                                                  "complex64",
+                                                  "seq(tensor(float))",
+                                                  "optional(tensor(float))",
+                                                  "map(int64, float)"};
   Shape shape;
   for (size_t n = r.below(5); n > 0; --n) shape.push_back(r.one_of({0, 1, 2, 3, 4, 7}));
   Type type = type_of(random_value(r.one_of(kTypes), shape, r));
   if (!type.is_tensor() || !type.dims || r.chance(40)) return type;
   for (Dim& d : *type.dims)
-    if (r.chance(30)) d = r.chance(50) ? Dim::symbol("n") : r.chance(50) ? Dim() : Dim(std::max<int64_t>(0, random_integer(r)));
+    if (r.chance(30))
+      d = r.chance(50)   ? Dim::symbol("n")
+          : r.chance(50) ? Dim()
+                         : Dim(std::max<int64_t>(0, random_integer(r)));
   return type;
 }
 
@@ -74,11 +93,13 @@ void change_value(Model& model, Random& r) {
       v->type = {};
       return;
     case 2:
-      v->rename(g.unique_name(r.one_of({std::string("x"), std::string("é\n"), std::string(70, 'n'), std::string("a::b")})));
+      v->rename(g.unique_name(
+          r.one_of({std::string("x"), std::string("é\n"), std::string(70, 'n'), std::string("a::b")})));
       return;
     case 3:
       if (v->producer() == nullptr && !v->type.dims) return;
-      if (v->producer() == nullptr && std::find(g.inputs.begin(), g.inputs.end(), v) == g.inputs.end()) return;
+      if (v->producer() == nullptr && std::find(g.inputs.begin(), g.inputs.end(), v) == g.inputs.end())
+        return;
       if (std::find(g.outputs.begin(), g.outputs.end(), v) == g.outputs.end()) g.outputs.push_back(v);
       return;
     default: {  // a constant instead of an input
@@ -96,7 +117,8 @@ void change_value(Model& model, Random& r) {
 
 void change_imports(Model& model, Random& r) {
   if (model.opsets.empty() || r.chance(10)) {
-    model.opsets.push_back({r.one_of({std::string(""), std::string("com.microsoft"), std::string("ai.onnx.ml")}), 1});
+    model.opsets.push_back(
+        {r.one_of({std::string(""), std::string("com.microsoft"), std::string("ai.onnx.ml")}), 1});
     return;
   }
   OpsetImport& o = model.opsets[r.below(model.opsets.size())];
@@ -136,14 +158,16 @@ void add_node(Model& model, Random& r) {
   Node* made = clone_node(pattern, g, map);
   made->name = "node";
   if (model.opset(op.domain) == 0) model.opsets.push_back({std::string(op.domain), version.since});
-  if (made->output(0) != nullptr && (g.parent() == nullptr || r.chance(30))) g.outputs.push_back(made->output(0));
+  if (made->output(0) != nullptr && (g.parent() == nullptr || r.chance(30)))
+    g.outputs.push_back(made->output(0));
 }
 
 /// The same node again and again, one behind the other or beside one another.
 void repeat_node(Model& model, Random& r) {
   Graph& g = some_graph(model, r);
   Node* n = some_node(g, r);
-  if (n == nullptr || n->input(0) == nullptr || n->output(0) == nullptr || g.nodes().size() > kMostNodes) return;
+  if (n == nullptr || n->input(0) == nullptr || n->output(0) == nullptr || g.nodes().size() > kMostNodes)
+    return;
   const bool in_a_row = r.chance(50);
   Value* last = n->output(0);
   for (size_t times = 1 + r.below(6); times > 0; --times) {
@@ -193,11 +217,15 @@ void wrap_in_subgraph(Model& model, Random& r) {
     Value* on = body->add_value("on");
     body->add_node("Identity", {go}, {on});
     body->outputs.insert(body->outputs.begin(), on);
-    inputs = {g.add_constant(g.unique_name("turns"), Tensor::scalar<int64_t>(r.chance(80) ? r.between(0, 3) : 1000)), nullptr};
+    inputs = {g.add_constant(g.unique_name("turns"),
+                             Tensor::scalar<int64_t>(r.chance(80) ? r.between(0, 3) : 1000)),
+              nullptr};
     attributes.emplace_back("body", body);
   } else {
-    for (const char* name : {"then_branch", "else_branch"}) attributes.emplace_back(name, graph_around(*n, g, name));
-    inputs = {r.chance(70) ? g.add_constant(g.unique_name("condition"), Tensor::scalar(r.chance(50))) : some_value(g, r)};
+    for (const char* name : {"then_branch", "else_branch"})
+      attributes.emplace_back(name, graph_around(*n, g, name));
+    inputs = {r.chance(70) ? g.add_constant(g.unique_name("condition"), Tensor::scalar(r.chance(50)))
+                           : some_value(g, r)};
   }
   n->set_outputs({});
   n->set_inputs({});

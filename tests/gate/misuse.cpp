@@ -16,8 +16,8 @@ Tensor ones(DType dtype) {
   return convert(Tensor::from<double>(shape, std::vector<double>{1, 1}), dtype);
 }
 
-constexpr DType kCommon[] = {DType::kFloat32, DType::kInt64, DType::kString, DType::kBool, DType::kUInt8,
-                             DType::kInt8,    DType::kFloat16, DType::kInt32};
+constexpr DType kCommon[] = {DType::kFloat32, DType::kInt64, DType::kString,  DType::kBool,
+                             DType::kUInt8,   DType::kInt8,  DType::kFloat16, DType::kInt32};
 
 /// A tensor that the parameter takes, or does not; undefined when there is none.
 Tensor fitting(const Parameter& p, bool fits) {

@@ -18,8 +18,9 @@ struct Misuse {
   AttributeList attributes;
 };
 
-/// Every way: no inputs, one, too few, too many, one left out or of a type that the schema does not allow, no outputs,
-/// too many, and attributes that are missing, unknown or of another kind. What the schema happens to allow is left out.
+/// Every way: no inputs, one, too few, too many, one left out or of a type that the schema does not allow, no
+/// outputs, too many, and attributes that are missing, unknown or of another kind. What the schema happens to
+/// allow is left out.
 std::vector<Misuse> misuses(const OpDef& op, const OpVersion& version);
 
 /// The name of the node in question.
@@ -29,8 +30,8 @@ inline constexpr const char* kNode = "the_node";
 enum class Place : uint8_t { kGraph, kFunction, kBranch };
 inline constexpr Place kPlaces[] = {Place::kGraph, Place::kFunction, Place::kBranch};
 
-/// A model with that node, whose inputs are constants, and whose outputs (Identity of them where they are inside) the
-/// model gives.
+/// A model with that node, whose inputs are constants, and whose outputs (Identity of them where they are
+/// inside) the model gives.
 std::shared_ptr<Model> model_of(const OpDef& op, const OpVersion& version, const Misuse& misuse, Place place);
 
 }  // namespace assay::gate

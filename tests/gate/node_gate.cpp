@@ -45,7 +45,8 @@ std::vector<Subject> all_subjects(const std::string& pattern, bool newest) {
   std::vector<Subject> list;
   for (const OpDef* op : built_in_ops().all())
     for (const OpVersion& v : op->versions) {
-      std::string name = fmt::format("{}{}{}-{}", op->domain, op->domain.empty() ? "" : ".", op->name, v.since);
+      std::string name =
+          fmt::format("{}{}{}-{}", op->domain, op->domain.empty() ? "" : ".", op->name, v.since);
       if (newest && &v != &op->versions.back()) continue;
       if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) list.push_back({op, &v, std::move(name)});
     }
@@ -70,7 +71,8 @@ void run(const std::shared_ptr<Model>& m) {
 void convert(const std::shared_ptr<Model>& m, const Subject& s, bool up) {
   const int64_t to = up ? built_in_ops().newest_opset(s.op->domain) : s.op->versions.front().since;
   convert_opset(*m, {.domain = std::string(s.op->domain), .version = to});
-  convert_opset(*clone_model(*m), {.domain = std::string(s.op->domain), .version = up ? to : std::max<int64_t>(1, to - 1)});
+  convert_opset(*clone_model(*m),
+                {.domain = std::string(s.op->domain), .version = up ? to : std::max<int64_t>(1, to - 1)});
 }
 
 struct Path {
@@ -170,7 +172,8 @@ int run_all(const std::string& pattern, bool newest, bool verbose) {
       subjects.size(), {.workers = available_cpus(), .timeout_seconds = 120},
       [&](size_t i) { return test(subjects[i], folder, verbose); },
       [&](const IsolatedJobResult& r) {
-        if (r.death.empty() && !r.text.empty() && r.text.find_first_not_of("0123456789") == std::string::npos) {
+        if (r.death.empty() && !r.text.empty() &&
+            r.text.find_first_not_of("0123456789") == std::string::npos) {
           cases += std::stoll(r.text);
           return;
         }
@@ -179,8 +182,8 @@ int run_all(const std::string& pattern, bool newest, bool verbose) {
                                 ? r.text.c_str()
                                 : fmt::format("{}: the process {}", subjects[r.job].name, r.death).c_str());
       });
-  std::printf("%zu operator versions, %lld cases, %d problems\n", subjects.size(), static_cast<long long>(cases),
-              problems);
+  std::printf("%zu operator versions, %lld cases, %d problems\n", subjects.size(),
+              static_cast<long long>(cases), problems);
   return problems == 0 && !subjects.empty() ? 0 : 1;
 }
 

@@ -224,10 +224,14 @@ void describe_profiles(const RunLine& line, Statements& s) {
 /// Null for the default.
 const char* algorithm_cpp(CalibrationAlgorithm algorithm) {
   switch (algorithm) {
-    case CalibrationAlgorithm::kLegacy: return "CalibrationAlgorithm::kLegacy";
-    case CalibrationAlgorithm::kEntropy: return "CalibrationAlgorithm::kEntropy";
-    case CalibrationAlgorithm::kMinMax: return "CalibrationAlgorithm::kMinMax";
-    case CalibrationAlgorithm::kEntropy2: return nullptr;
+    case CalibrationAlgorithm::kLegacy:
+      return "CalibrationAlgorithm::kLegacy";
+    case CalibrationAlgorithm::kEntropy:
+      return "CalibrationAlgorithm::kEntropy";
+    case CalibrationAlgorithm::kMinMax:
+      return "CalibrationAlgorithm::kMinMax";
+    case CalibrationAlgorithm::kEntropy2:
+      return nullptr;
   }
   return nullptr;
 }

@@ -143,7 +143,8 @@ PerOutput<double> quantiles(const ParsedArgs& args, OutputNames& outputs) {
     if (!(value.as_double() >= 0 && value.as_double() <= 1))
       log::critical(ErrorCode::kInvalidArgument, "--error-quantile: {} is not between 0 and 1.",
                     value.repr());
-    for (const std::string& name : outputs.expand("--error-quantile", output)) result.set(name, value.as_double());
+    for (const std::string& name : outputs.expand("--error-quantile", output))
+      result.set(name, value.as_double());
   }
   return result;
 }
@@ -153,7 +154,8 @@ PerOutput<int64_t> index_tolerances(const ParsedArgs& args, OutputNames& outputs
   for (const auto& [output, value] : numbers(args, "--index-tolerance")) {
     if (!value.is_int())
       log::critical(ErrorCode::kInvalidArgument, "--index-tolerance: {} is not an integer.", value.repr());
-    for (const std::string& name : outputs.expand("--index-tolerance", output)) result.set(name, value.as_int());
+    for (const std::string& name : outputs.expand("--index-tolerance", output))
+      result.set(name, value.as_int());
   }
   return result;
 }

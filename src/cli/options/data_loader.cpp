@@ -90,13 +90,12 @@ OptionGroup& add_data_loader_options(ArgParser& parser, const std::string& no_sc
   return group;
 }
 
-void add_unused_data_loader_options(ArgParser& parser) {
-  name_nothing(add_data_loader_options(parser));
-}
+void add_unused_data_loader_options(ArgParser& parser) { name_nothing(add_data_loader_options(parser)); }
 
 void warn_about_unused_data_options(const ParsedArgs& args, std::string_view what) {
-  for (const char* option : {"--seed", "--val-range", "--int-min", "--int-max", "--float-min", "--float-max", "--iterations",
-                             "--data-loader-backend-module", "--load-inputs", "--data-loader-script", "--data-loader-func-name"})
+  for (const char* option :
+       {"--seed", "--val-range", "--int-min", "--int-max", "--float-min", "--float-max", "--iterations",
+        "--data-loader-backend-module", "--load-inputs", "--data-loader-script", "--data-loader-func-name"})
     if (args.has(option)) log::warning("{} has no effect on {}; it is ignored.", option, what);
 }
 

@@ -55,7 +55,9 @@ constexpr Idle kIdle[] = {
 };
 
 Option idle_option(const Idle& idle) {
-  return {.names = {idle.name}, .help = fmt::format("Accepted, without effect: {}.", idle.reason), .arity = idle.arity};
+  return {.names = {idle.name},
+          .help = fmt::format("Accepted, without effect: {}.", idle.reason),
+          .arity = idle.arity};
 }
 
 std::vector<Option> config_options() {
@@ -79,7 +81,8 @@ std::vector<Option> config_options() {
        .arity = Arity::kNone},
       {.names = {"--int8"},
        .help = "Products with constant weights may be computed in 8-bit integers. Scales come from "
-               "--calibration-cache, or are found by running the network on the data that the data loader's options "
+               "--calibration-cache, or are found by running the network on the data that the data loader's "
+               "options "
                "describe. A network with QuantizeLinear and DequantizeLinear needs neither.",
        .arity = Arity::kNone},
       {.names = {"--calibration-cache"},
@@ -90,7 +93,8 @@ std::vector<Option> config_options() {
                "IInt8MinMaxCalibrator, IInt8LegacyCalibrator (by --quantile).",
        .metavar = "CLASS"},
       {.names = {"--quantile"},
-       .help = "For IInt8LegacyCalibrator: the part of a tensor's magnitudes that is not clipped; default: 0.9999.",
+       .help = "For IInt8LegacyCalibrator: the part of a tensor's magnitudes that is not clipped; default: "
+               "0.9999.",
        .metavar = "NUM",
        .kind = ValueKind::kNumber},
       {.names = {"--refittable"},
@@ -157,15 +161,20 @@ std::vector<Option> config_options() {
 int64_t workspace_limit(const ParsedArgs& args) {
   int64_t limit = std::numeric_limits<int64_t>::max();
   if (const auto bytes = args.text("--workspace")) limit = parse_byte_count(*bytes);
-  for (const auto& [pool, bytes] : parse_key_texts(args.list("--pool-limit").value_or(std::vector<std::string>()))) {
+  for (const auto& [pool, bytes] :
+       parse_key_texts(args.list("--pool-limit").value_or(std::vector<std::string>()))) {
     std::string name = pool;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (name == "workspace")
       limit = parse_byte_count(bytes);
-    else if (name == "dla_managed_sram" || name == "dla_local_dram" || name == "dla_global_dram" || name == "tactic_dram" || name == "tactic_shared_memory")
-      log::warning("--pool-limit {}: the engine of this build has no such memory; the limit is ignored.", pool);
+    else if (name == "dla_managed_sram" || name == "dla_local_dram" || name == "dla_global_dram" ||
+             name == "tactic_dram" || name == "tactic_shared_memory")
+      log::warning("--pool-limit {}: the engine of this build has no such memory; the limit is ignored.",
+                   pool);
     else
-      log::critical(ErrorCode::kInvalidArgument, "--pool-limit: '{}' is not a memory pool; `workspace` is one.", pool);
+      log::critical(ErrorCode::kInvalidArgument,
+                    "--pool-limit: '{}' is not a memory pool; `workspace` is one.", pool);
   }
   if (limit < 0) log::critical(ErrorCode::kInvalidArgument, "--pool-limit: a limit cannot be negative.");
   return limit;
@@ -197,15 +206,16 @@ CalibrationOptions read_calibration(const ParsedArgs& args) {
     if (known == std::end(kBaseClasses)) {
       std::string all;
       for (const BaseClass& c : kBaseClasses) all += (all.empty() ? "" : ", ") + std::string(c.name);
-      log::critical(ErrorCode::kNotFound, "--calib-base-cls: there is no calibrator '{}'. The calibrators are: {}.",
-                    *base, all);
+      log::critical(ErrorCode::kNotFound,
+                    "--calib-base-cls: there is no calibrator '{}'. The calibrators are: {}.", *base, all);
     }
     options.algorithm = known->algorithm;
   }
   if (const auto quantile = args.number("--quantile")) {
     options.quantile = *quantile;
     if (!(options.quantile > 0 && options.quantile <= 1))
-      log::critical(ErrorCode::kInvalidArgument, "--quantile: {} is not above 0 and up to 1.", options.quantile);
+      log::critical(ErrorCode::kInvalidArgument, "--quantile: {} is not above 0 and up to 1.",
+                    options.quantile);
   }
   return options;
 }
@@ -228,7 +238,8 @@ std::vector<std::string> known_tactics(const std::vector<std::string>& names, co
       std::string all;
       for (const engine::TacticDef* t : engine::built_in_tactics().all())
         all += (all.empty() ? "" : ", ") + std::string(t->name);
-      log::critical(ErrorCode::kNotFound, "{}: there is no tactic '{}'. The tactics are: {}.", option, name, all);
+      log::critical(ErrorCode::kNotFound, "{}: there is no tactic '{}'. The tactics are: {}.", option, name,
+                    all);
     }
   return names;
 }
@@ -280,8 +291,13 @@ void add_engine_building_options(ArgParser& parser, bool runs) {
   };
   if (!runs) return;
   parser.add_group("TensorRT Engine").options = {
-      {.names = {"--save-engine"}, .help = "Save the engine's plan; it can be given as the model later.", .metavar = "FILE"},
-      {.names = {"--optimization-profile"}, .help = "The profile to run with, from 0 on.", .metavar = "NUM", .kind = ValueKind::kInteger},
+      {.names = {"--save-engine"},
+       .help = "Save the engine's plan; it can be given as the model later.",
+       .metavar = "FILE"},
+      {.names = {"--optimization-profile"},
+       .help = "The profile to run with, from 0 on.",
+       .metavar = "NUM",
+       .kind = ValueKind::kInteger},
   };
 }
 
@@ -294,7 +310,8 @@ void warn_of_builder_options(const ParsedArgs& args) {
                  fmt::format("{}", fmt::join(given, ", ")));
 }
 
-EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vector<InputShape> input_shapes) {
+EngineBuildOptions read_engine_building_options(const ParsedArgs& args,
+                                                std::vector<InputShape> input_shapes) {
   for (const Idle& idle : kIdle)
     if (args.has(idle.name)) log::warning("{} has no effect: {}.", idle.name, idle.reason);
   EngineBuildOptions options;
@@ -313,7 +330,8 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vec
   BuilderConfig& config = options.config;
   if (const auto level = args.integer("--builder-optimization-level")) {
     if (*level < 0 || *level > BuilderConfig::kMaxOptimizationLevel)
-      log::critical(ErrorCode::kInvalidArgument, "--builder-optimization-level: {} is not between 0 and {}.", *level, BuilderConfig::kMaxOptimizationLevel);
+      log::critical(ErrorCode::kInvalidArgument, "--builder-optimization-level: {} is not between 0 and {}.",
+                    *level, BuilderConfig::kMaxOptimizationLevel);
     config.optimization_level = static_cast<int>(*level);
   }
   config.fp16 = args.has("--fp16");
@@ -324,15 +342,18 @@ EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vec
   config.strips_weights = args.has("--strip-plan");
   config.use_timing_cache_only = args.has("--error-on-timing-cache-miss");
   config.workspace_limit = workspace_limit(args);
-  config.disabled_tactics = known_tactics(args.list("--disable-tactics").value_or(std::vector<std::string>()), "--disable-tactics");
+  config.disabled_tactics =
+      known_tactics(args.list("--disable-tactics").value_or(std::vector<std::string>()), "--disable-tactics");
   for (const std::string& pin : args.list("--pin-tactics").value_or(std::vector<std::string>())) {
     const size_t equal = pin.rfind('=');
-    if (equal == std::string::npos) log::critical(ErrorCode::kInvalidArgument, "--pin-tactics: '{}' is not of the form NODE=TACTIC.", pin);
+    if (equal == std::string::npos)
+      log::critical(ErrorCode::kInvalidArgument, "--pin-tactics: '{}' is not of the form NODE=TACTIC.", pin);
     known_tactics({pin.substr(equal + 1)}, "--pin-tactics");
     config.pinned_tactics[pin.substr(0, equal)] = pin.substr(equal + 1);
   }
   config.disabled_passes = args.list("--disable-passes").value_or(std::vector<std::string>());
-  if (const auto edits = args.integer("--max-edits")) config.max_edits = require_at_least("--max-edits", *edits, 0);
+  if (const auto edits = args.integer("--max-edits"))
+    config.max_edits = require_at_least("--max-edits", *edits, 0);
   config.verify_passes = args.has("--verify-passes");
   options.explain = args.has("--explain");
   options.load_timing_cache = args.text("--load-timing-cache").value_or("");

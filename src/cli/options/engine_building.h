@@ -11,12 +11,13 @@ inline constexpr const char* kProfileOptions[] = {"--trt-min-shapes", "--trt-opt
 /// How many profiles are given.
 size_t count_profiles(const ParsedArgs& args);
 
-/// TensorRT Builder Configuration, and what of its network and engine options this build has. `saves`: --save-engine and what concerns
-/// runs, too.
+/// TensorRT Builder Configuration, and what of its network and engine options this build has. `saves`:
+/// --save-engine and what concerns runs, too.
 void add_engine_building_options(ArgParser& parser, bool runs);
 /// Says which of these options are given although nothing is built with them.
 void warn_of_builder_options(const ParsedArgs& args);
-/// Says in a line each which of the given options do nothing on a CPU. `input_shapes` are those of --input-shapes.
+/// Says in a line each which of the given options do nothing on a CPU. `input_shapes` are those of
+/// --input-shapes.
 EngineBuildOptions read_engine_building_options(const ParsedArgs& args, std::vector<InputShape> input_shapes);
 
 }  // namespace assay::cli

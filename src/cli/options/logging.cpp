@@ -12,9 +12,10 @@ void add_logging_options(ArgParser& parser) {
       {.names = {"-v", "--verbose"}, .help = "Say more. May be repeated.", .arity = Arity::kNone},
       {.names = {"-q", "--quiet"}, .help = "Say less. May be repeated.", .arity = Arity::kNone},
       {.names = {"--verbosity"},
-       .help = "Level of everything, or of one source folder or file: ULTRA_VERBOSE, SUPER_VERBOSE, "
-               "EXTRA_VERBOSE, VERBOSE, INFO, START, FINISH, WARNING, ERROR or CRITICAL. Wins over -v and -q. "
-               "A path is one below src/ (backends/onnxrt.cpp), or Polygraphy's (backend/onnxrt).",
+       .help =
+           "Level of everything, or of one source folder or file: ULTRA_VERBOSE, SUPER_VERBOSE, "
+           "EXTRA_VERBOSE, VERBOSE, INFO, START, FINISH, WARNING, ERROR or CRITICAL. Wins over -v and -q. "
+           "A path is one below src/ (backends/onnxrt.cpp), or Polygraphy's (backend/onnxrt).",
        .arity = Arity::kAtLeastOne,
        .metavar = "[PATH:]LEVEL"},
       {.names = {"--silent"}, .help = "Say nothing but what ends the run.", .arity = Arity::kNone},

@@ -13,7 +13,7 @@ namespace assay::cli {
 struct ModelOptions {
   std::string path;  ///< absolute when the file exists; empty: none was given
   std::vector<InputShape> input_shapes;
-  bool is_plan = false;  ///< an engine's plan instead of an ONNX model
+  bool is_plan = false;             ///< an engine's plan instead of an ONNX model
   std::string network_script = {};  ///< FILE.py[:FUNCTION] that makes the network; `path` is then the file
   /// Another format than ONNX and plans: frozen, keras, ckpt, saved, torch; empty: one of those two.
   std::string foreign_format;

@@ -16,8 +16,8 @@ class OutputNames {
   /// The model whose outputs are meant, with the changes of its outputs.
   explicit OutputNames(ModelLoaderOptions options);
 
-  /// What the option's key stands for: itself, unless it is `op:OPERATOR`. Throws Error when there is no model, no
-  /// such operator (the nearest are suggested), or none that computes an output.
+  /// What the option's key stands for: itself, unless it is `op:OPERATOR`. Throws Error when there is no
+  /// model, no such operator (the nearest are suggested), or none that computes an output.
   std::vector<std::string> expand(const std::string& option, const std::string& key);
 
  private:

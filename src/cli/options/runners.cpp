@@ -59,11 +59,12 @@ void take_tensorrt_role() {
 }  // namespace
 
 Option providers_option() {
-  return {.names = {"--providers", "--execution-providers"},
-          .help =
-              "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
-          .arity = Arity::kAtLeastOne,
-          .metavar = "NAME"};
+  return {
+      .names = {"--providers", "--execution-providers"},
+      .help =
+          "Execution providers of ONNX Runtime in order of priority, by name or part of it; default: cpu.",
+      .arity = Arity::kAtLeastOne,
+      .metavar = "NAME"};
 }
 
 Option graph_optimization_option() {

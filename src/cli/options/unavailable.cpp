@@ -52,7 +52,8 @@ constexpr Unavailable kPrecision[] = {
     {"--all-tensor-dtypes --all-tensor-datatypes", kOne},
 };
 
-constexpr Unavailable kDebugTensors[] = {{"--mark-debug", kMany}, {"--mark-unfused-tensors-as-debug-tensors", kNone}};
+constexpr Unavailable kDebugTensors[] = {{"--mark-debug", kMany},
+                                         {"--mark-unfused-tensors-as-debug-tensors", kNone}};
 
 constexpr Unavailable kPlugins[] = {
     {"--plugins", kMany},
@@ -206,8 +207,6 @@ void add_unavailable_network_options(ArgParser& parser) { add_refused(parser, kN
 
 void add_unavailable_config_options(ArgParser& parser) { add_refused(parser, kConfigReasons); }
 
-void add_unavailable_inspect_options(ArgParser& parser) {
-  add_refused(parser, kInspectReasons);
-}
+void add_unavailable_inspect_options(ArgParser& parser) { add_refused(parser, kInspectReasons); }
 
 }  // namespace assay::cli

@@ -41,9 +41,7 @@ void clip_by_comparing(Rewrite& r) {
 }
 
 void clip_bounds_to_attributes(Rewrite& r) {
-  const auto is_free = [&](size_t i) {
-    return r.input(i) != nullptr && !r.constant_value(r.input(i));
-  };
+  const auto is_free = [&](size_t i) { return r.input(i) != nullptr && !r.constant_value(r.input(i)); };
   if (is_free(1) || is_free(2)) return clip_by_comparing(r);
   if (r.input(1) != nullptr) r.node().set_attribute("min", exact_float(r, 1, "min"));
   if (r.input(2) != nullptr) r.node().set_attribute("max", exact_float(r, 2, "max"));

@@ -105,11 +105,13 @@ TEST(AttentionExpansion, WhatMustBeKnown) {
 TEST(AttentionExpansion, HeadsThatDoNotDivideAreRefused) {
   const auto packed = [](int64_t queries, int64_t keys, int64_t hidden, int64_t key_hidden) {
     const Tensor x = mixed({1, 3, 8});
-    const OneNode node("Attention", 23, {x, x, x}, {{"q_num_heads", int64_t{1}}, {"kv_num_heads", int64_t{1}}});
+    const OneNode node("Attention", 23, {x, x, x},
+                       {{"q_num_heads", int64_t{1}}, {"kv_num_heads", int64_t{1}}});
     Graph& g = *node.model->graph;
     g.nodes()[0]->set_attribute("q_num_heads", queries);
     g.nodes()[0]->set_attribute("kv_num_heads", keys);
-    for (Value* v : g.inputs) v->type = Type::tensor(DType::kFloat32, Dims{1, 3, v == g.inputs[0] ? hidden : key_hidden});
+    for (Value* v : g.inputs)
+      v->type = Type::tensor(DType::kFloat32, Dims{1, 3, v == g.inputs[0] ? hidden : key_hidden});
     for (Value* v : g.outputs) v->type = {};
     return convert_opset(*node.model, {.version = 19}).problems.empty();
   };
@@ -121,7 +123,8 @@ TEST(AttentionExpansion, HeadsThatDoNotDivideAreRefused) {
   EXPECT_FALSE(packed(int64_t{1} << 40, int64_t{1} << 39, int64_t{1} << 40, int64_t{1} << 39));
   const Qkv t = by_head(2, 2, 3, 4);
   const OneNode node("Attention", 23, {t.q, t.k, t.v});
-  for (size_t i = 1; i < 3; ++i) node.model->graph->inputs[i]->type = Type::tensor(DType::kFloat32, Shape{2, 4, 3, 4});
+  for (size_t i = 1; i < 3; ++i)
+    node.model->graph->inputs[i]->type = Type::tensor(DType::kFloat32, Shape{2, 4, 3, 4});
   EXPECT_THROW(convert_opset(*node.model, {.version = 19}), Error);
 }
 

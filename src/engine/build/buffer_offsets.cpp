@@ -72,8 +72,10 @@ class Blocks {
 };
 
 /// Each buffer when its life begins, in what is free then.
-std::vector<int64_t> place_by_time(std::span<const Buffer> buffers, std::vector<size_t> order, int64_t& total) {
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffers[a].first < buffers[b].first; });
+std::vector<int64_t> place_by_time(std::span<const Buffer> buffers, std::vector<size_t> order,
+                                   int64_t& total) {
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return buffers[a].first < buffers[b].first; });
   std::vector<int64_t> offsets(buffers.size(), 0);
   using End = std::pair<int, size_t>;  // the last step, the buffer
   std::priority_queue<End, std::vector<End>, std::greater<>> alive;
@@ -91,8 +93,10 @@ std::vector<int64_t> place_by_time(std::span<const Buffer> buffers, std::vector<
 }
 
 /// The largest first, each at the lowest place that is free during its life.
-std::vector<int64_t> place_by_size(std::span<const Buffer> buffers, std::vector<size_t> order, int64_t& total) {
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
+std::vector<int64_t> place_by_size(std::span<const Buffer> buffers, std::vector<size_t> order,
+                                   int64_t& total) {
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
   std::vector<int64_t> offsets(buffers.size(), 0);
   std::vector<size_t> placed;  // by offset
   total = 0;

@@ -14,9 +14,9 @@ struct Cluster {
   std::vector<std::vector<Region>> partitions;
 };
 
-/// Clusters that cover every node of the main graph once: attention, whose other partitions are those of its parts;
-/// convolutions and matrix products with the chains behind them and the transpositions around them, pointwise operators
-/// that feed each other, and all other nodes alone. In the order of their last nodes.
+/// Clusters that cover every node of the main graph once: attention, whose other partitions are those of its
+/// parts; convolutions and matrix products with the chains behind them and the transpositions around them,
+/// pointwise operators that feed each other, and all other nodes alone. In the order of their last nodes.
 std::vector<Cluster> find_clusters(const Model& model);
 
 }  // namespace assay::engine

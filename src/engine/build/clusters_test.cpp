@@ -26,7 +26,8 @@ std::vector<std::string> clusters(const std::string& graph) {
       text += text.empty() ? "" : " | ";
       for (size_t r = 0; r < partition.size(); ++r) {
         text += r > 0 ? " " : "";
-        for (size_t n = 0; n < partition[r].nodes.size(); ++n) text += (n > 0 ? "+" : "") + partition[r].nodes[n]->op_type;
+        for (size_t n = 0; n < partition[r].nodes.size(); ++n)
+          text += (n > 0 ? "+" : "") + partition[r].nodes[n]->op_type;
       }
     }
     texts.push_back(std::move(text));
@@ -35,41 +36,50 @@ std::vector<std::string> clusters(const std::string& graph) {
 }
 
 TEST(Clusters, AConvolutionMayTakeItsActivationIn) {
-  EXPECT_EQ(clusters("g (float[1,4,8,8] x) => (float[1,4,8,8] y) <float[4,4,1,1] w = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> "
-                     "{ a = Conv (x, w) y = Relu (a) }"),
-            (std::vector<std::string>{"Conv+Relu | Conv Relu"}));
+  EXPECT_EQ(
+      clusters(
+          "g (float[1,4,8,8] x) => (float[1,4,8,8] y) <float[4,4,1,1] w = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> "
+          "{ a = Conv (x, w) y = Relu (a) }"),
+      (std::vector<std::string>{"Conv+Relu | Conv Relu"}));
 }
 
 TEST(Clusters, WhatOthersReadStaysOutside) {
-  for (const std::string& text : clusters("g (float[1,4,8,8] x) => (float[1,4,8,8] a, float[1,4,8,8] y) "
-                                          "<float[4,4,1,1] w = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> { a = Conv (x, w) y = Relu (a) }"))
+  for (const std::string& text :
+       clusters("g (float[1,4,8,8] x) => (float[1,4,8,8] a, float[1,4,8,8] y) "
+                "<float[4,4,1,1] w = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> { a = Conv (x, w) y = Relu (a) }"))
     EXPECT_EQ(text.find('+'), std::string::npos) << text;
 }
 
 TEST(Clusters, PointwiseChainsMayRunAsOne) {
-  const std::vector<std::string> found = clusters("g (float[8] x, float[8] z) => (float[8] y) { a = Add (x, z) b = Exp (a) y = Mul (b, x) }");
+  const std::vector<std::string> found =
+      clusters("g (float[8] x, float[8] z) => (float[8] y) { a = Add (x, z) b = Exp (a) y = Mul (b, x) }");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].substr(0, 11), "Add+Exp+Mul") << found[0];
   EXPECT_NE(found[0].find("Add Exp Mul"), std::string::npos) << found[0];
 }
 
 TEST(Clusters, AttentionMayRunAsOneOrInParts) {
-  EXPECT_EQ(clusters("g (float[2,3,4] q, float[2,5,4] k, float[2,5,4] v) => (float[2,3,4] y) "
-                     "{ t = Transpose <perm = [0, 2, 1]> (k) a = MatMul (q, t) p = Softmax (a) y = MatMul (p, v) }"),
-            (std::vector<std::string>{"Transpose+MatMul+Softmax+MatMul | Transpose+MatMul Softmax MatMul | "
-                                      "Transpose MatMul Softmax MatMul"}));
+  EXPECT_EQ(
+      clusters(
+          "g (float[2,3,4] q, float[2,5,4] k, float[2,5,4] v) => (float[2,3,4] y) "
+          "{ t = Transpose <perm = [0, 2, 1]> (k) a = MatMul (q, t) p = Softmax (a) y = MatMul (p, v) }"),
+      (std::vector<std::string>{"Transpose+MatMul+Softmax+MatMul | Transpose+MatMul Softmax MatMul | "
+                                "Transpose MatMul Softmax MatMul"}));
 }
 
 TEST(Clusters, AttentionTakesOnlyWhatNobodyElseWants) {
-  EXPECT_EQ(clusters("g (float[2,3,4] q, float[2,5,4] k, float[2,5,4] v) => (float[2,3,4] y, float[2,4,5] t) "
-                     "{ t = Transpose <perm = [0, 2, 1]> (k) a = MatMul (q, t) p = Softmax (a) y = MatMul (p, v) }"),
-            (std::vector<std::string>{"Transpose", "MatMul+Softmax+MatMul | MatMul Softmax MatMul"}));
+  EXPECT_EQ(
+      clusters(
+          "g (float[2,3,4] q, float[2,5,4] k, float[2,5,4] v) => (float[2,3,4] y, float[2,4,5] t) "
+          "{ t = Transpose <perm = [0, 2, 1]> (k) a = MatMul (q, t) p = Softmax (a) y = MatMul (p, v) }"),
+      (std::vector<std::string>{"Transpose", "MatMul+Softmax+MatMul | MatMul Softmax MatMul"}));
 }
 
 TEST(Clusters, EveryNodeIsInOnePartitionOnce) {
   const auto model = parse(
       "g (float[1,4,8,8] x) => (float[1,4,8,8] y) <float[4,4,1,1] w = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}> "
-      "{ a = Conv (x, w) b = Relu (a) c = Conv (b, w) d = Add (c, x) e = Relu (d) f = Sigmoid (e) y = Mul (e, f) }");
+      "{ a = Conv (x, w) b = Relu (a) c = Conv (b, w) d = Add (c, x) e = Relu (d) f = Sigmoid (e) y = Mul "
+      "(e, f) }");
   std::set<const Node*> seen;
   for (const Cluster& cluster : find_clusters(*model))
     for (const std::vector<Region>& partition : cluster.partitions) {

@@ -23,13 +23,15 @@ class LazyRunner final : public NetworkRunner {
   }
 
  private:
-  /// The shapes are the plan's; what is around it, which may come from a file, has said what the elements are.
+  /// The shapes are the plan's; what is around it, which may come from a file, has said what the elements
+  /// are.
   static void check_inputs(const Plan& plan, std::span<const Tensor> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const PlanValue& v = plan.values[static_cast<size_t>(plan.inputs[i])];
-      if (v.has_shape && (inputs[i].is_container() || inputs[i].dtype() != v.dtype || inputs[i].shape() != v.shape))
-        fail(ErrorCode::kInvalidModel, "the network's input '{}' is {}, not {}{}", v.name, dtype_name(inputs[i].dtype()),
-             dtype_name(v.dtype), v.shape.str());
+      if (v.has_shape &&
+          (inputs[i].is_container() || inputs[i].dtype() != v.dtype || inputs[i].shape() != v.shape))
+        fail(ErrorCode::kInvalidModel, "the network's input '{}' is {}, not {}{}", v.name,
+             dtype_name(inputs[i].dtype()), dtype_name(v.dtype), v.shape.str());
     }
   }
 

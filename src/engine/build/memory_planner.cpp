@@ -158,7 +158,8 @@ void resolve_outputs(LoweredPlan& lowered) {
     lowered.aliases.emplace_back();
   }
   if (copies.empty()) return;
-  std::stable_sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.after < b.after; });
+  std::stable_sort(copies.begin(), copies.end(),
+                   [](const Copy& a, const Copy& b) { return a.after < b.after; });
   std::vector<Step> steps;
   steps.reserve(plan.steps.size() + copies.size());
   auto next = copies.begin();

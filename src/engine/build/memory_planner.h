@@ -17,8 +17,8 @@ struct Buffer {
 
 /// Offsets such that buffers in use at the same time do not overlap, each a multiple of kAlignment: the
 /// largest first, each at the lowest place that is free during its life (Pisarchyk and Lee, "Efficient Memory
-/// Management for Deep Neural Net Inference", 2020); where there are thousands, each when its life begins, in the
-/// smallest place that is free. `total` receives the end of the last one.
+/// Management for Deep Neural Net Inference", 2020); where there are thousands, each when its life begins, in
+/// the smallest place that is free. `total` receives the end of the last one.
 std::vector<int64_t> assign_offsets(std::span<const Buffer> buffers, int64_t& total);
 
 /// A value that lies inside another one.

@@ -37,8 +37,7 @@ PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
   run_passes(*canonical_, passes_of(config_.passes).stage(PassStage::kLowering));
-  if (config_.quantization != nullptr && raise_opset(*canonical_, kQuantizedOpset))
-    infer_shapes(*canonical_);
+  if (config_.quantization != nullptr && raise_opset(*canonical_, kQuantizedOpset)) infer_shapes(*canonical_);
   quantized_ = find_quantized_constants(*canonical_->graph);
   if (config_.optimize) run_stage(*canonical_, PassStage::kCanonical);
   if (config_.quantization == nullptr) return;
@@ -89,10 +88,11 @@ std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>
                                                     std::vector<size_t>& value_inputs) {
   Graph& g = *model->graph;
   const std::vector<Value*> graph_inputs = g.inputs;
-  require(input_shapes.size() == g.inputs.size(), ErrorCode::kInvalidArgument, "the network has {} inputs, not {}",
-          g.inputs.size(), input_shapes.size());
+  require(input_shapes.size() == g.inputs.size(), ErrorCode::kInvalidArgument,
+          "the network has {} inputs, not {}", g.inputs.size(), input_shapes.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    require(!inputs[i].defined() || !g.inputs[i]->type.is_tensor() || inputs[i].dtype() == g.inputs[i]->type.dtype,
+    require(!inputs[i].defined() || !g.inputs[i]->type.is_tensor() ||
+                inputs[i].dtype() == g.inputs[i]->type.dtype,
             ErrorCode::kInvalidArgument, "the network's input '{}' is {}, not {}", g.inputs[i]->name(),
             dtype_name(g.inputs[i]->type.dtype), dtype_name(inputs[i].dtype()));
   const auto fix = [&](size_t i) { graph_inputs[i]->set_tensor(inputs[i]); };

@@ -78,7 +78,8 @@ class PlanBuilder {
   /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
   /// matter. Throws Error naming the node.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
-  /// The same for the only shapes that there are. Takes less memory: nothing may be asked of the builder afterwards.
+  /// The same for the only shapes that there are. Takes less memory: nothing may be asked of the builder
+  /// afterwards.
   std::shared_ptr<const Plan> build_only(std::span<const Shape> input_shapes);
   /// The same for given inputs; undefined ones are not known. `value_inputs` holds positions of inputs whose
   /// elements plans have been made for before; they and others that turn out to decide about shapes go into
@@ -97,8 +98,9 @@ class PlanBuilder {
  private:
   std::vector<PassReport> run_stage(Model& model, PassStage stage) const;
   void specialize(Model& model) const;
-  std::shared_ptr<const Plan> build_from(const std::shared_ptr<Model>& model, std::span<const Shape> input_shapes,
-                                         std::span<const Tensor> inputs, std::vector<size_t>& value_inputs);
+  std::shared_ptr<const Plan> build_from(const std::shared_ptr<Model>& model,
+                                         std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
+                                         std::vector<size_t>& value_inputs);
   std::shared_ptr<const Plan> plan_of(Model& model);
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);

@@ -114,7 +114,8 @@ class Selection {
   /// Of candidates that no way takes only what reports say about them stays.
   static void forget_unused(std::vector<std::vector<RegionOptions>>& options, const std::vector<Way>& ways) {
     for (size_t p = 0; p < options.size(); ++p) {
-      if (std::none_of(ways.begin(), ways.end(), [&](const Way& w) { return w.partition == p; })) options[p] = {};
+      if (std::none_of(ways.begin(), ways.end(), [&](const Way& w) { return w.partition == p; }))
+        options[p] = {};
       for (size_t r = 0; r < options[p].size(); ++r)
         for (size_t o = 0; o < options[p][r].options.size(); ++o) {
           const bool used = std::any_of(ways.begin(), ways.end(),

@@ -86,7 +86,8 @@ std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& 
   PlanBuilder& builder = opened();
   std::shared_ptr<const Plan> plan;
   if (is_large(*model_) && has_known_inputs(*model_)) {
-    // No other shapes may come, so the builder does without a copy for them. (Were one needed all the same, it is made anew.)
+    // No other shapes may come, so the builder does without a copy for them. (Were one needed all the same,
+    // it is made anew.)
     std::optional<PlanBuilder> last = std::exchange(builder_, std::nullopt);
     plan = last->build_only(shapes);
   } else {

@@ -1,4 +1,5 @@
-// Plans with right checksums whose steps no builder has written: every one is refused before anything of it runs.
+// Plans with right checksums whose steps no builder has written: every one is refused before anything of it
+// runs.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,7 +24,8 @@ std::string zeros(const std::string& shape, int count, const std::string& name =
 }
 
 std::string network(const std::string& interface, const std::string& constants, const std::string& nodes) {
-  return "<ir_version: 8, opset_import: [\"\" : 18]> g " + interface + " <" + constants + "> { " + nodes + " }";
+  return "<ir_version: 8, opset_import: [\"\" : 18]> g " + interface + " <" + constants + "> { " + nodes +
+         " }";
 }
 
 class ForgedPlans : public testing::Test {
@@ -36,8 +38,8 @@ class ForgedPlans : public testing::Test {
     engine::SavedEngine saved =
         Builder(runtime).build_engine(model, {.optimization_level = 0, .optimize = false})->state().saved;
     const auto plan = std::make_shared<Plan>(*saved.plans.at(0).plan);
-    const auto step =
-        std::find_if(plan->steps.begin(), plan->steps.end(), [&](const Step& s) { return s.tactic == tactic; });
+    const auto step = std::find_if(plan->steps.begin(), plan->steps.end(),
+                                   [&](const Step& s) { return s.tactic == tactic; });
     if (step == plan->steps.end()) return "no step of it";
     const std::string before = run(saved);
     EXPECT_EQ(before, "it runs");
@@ -49,7 +51,8 @@ class ForgedPlans : public testing::Test {
     try {
       const auto e = runtime.deserialize_engine(engine::serialize_engine(saved));
       std::vector<Tensor> inputs;
-      for (const IoTensor& t : e->inputs()) inputs.push_back(Tensor::zeros(t.type.dtype, *known_shape(*t.type.dims)));
+      for (const IoTensor& t : e->inputs())
+        inputs.push_back(Tensor::zeros(t.type.dtype, *known_shape(*t.type.dims)));
       e->create_execution_context()->infer(inputs);
     } catch (const Error& error) {
       EXPECT_NE(error.code(), ErrorCode::kInternal) << error.what();
@@ -73,9 +76,9 @@ auto set(std::string name, int64_t number) {
   return [=](Plan&, Step& s) { s.parameters.set(name, number); };
 }
 
-#define EXPECT_REFUSED(text, tactic, forge, sentence)                           \
-  do {                                                                          \
-    const std::string said = forged(text, tactic, forge);                       \
+#define EXPECT_REFUSED(text, tactic, forge, sentence)                            \
+  do {                                                                           \
+    const std::string said = forged(text, tactic, forge);                        \
     EXPECT_NE(said.find(sentence), std::string::npos) << tactic << ": " << said; \
   } while (false)
 
@@ -92,8 +95,8 @@ TEST_F(ForgedPlans, WholeTensorsInOtherLayouts) {
 }
 
 TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
-  const std::string conv =
-      network("(float[1,8,4,4] x) => (float[1,8,4,4] y)", zeros("8,8,3,3", 576), "y = Conv <pads = [1, 1, 1, 1]> (x, w)");
+  const std::string conv = network("(float[1,8,4,4] x) => (float[1,8,4,4] y)", zeros("8,8,3,3", 576),
+                                   "y = Conv <pads = [1, 1, 1, 1]> (x, w)");
   EXPECT_REFUSED(conv, "dnnl_conv", set("strides", 0, 0), "its parameter 'strides' holds 0");
   EXPECT_REFUSED(conv, "dnnl_conv", set("strides", 0, 2), "oneDNN has no such kernel");
   EXPECT_REFUSED(conv, "dnnl_conv", set("weights", 1, 9), "weights (8, 9, 3, 3) are not for");
@@ -104,13 +107,15 @@ TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
   const std::string pool = network("(float[1,8,4,4] x) => (float[1,8,2,2] y)", zeros("1", 1),
                                    "y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)");
   EXPECT_REFUSED(pool, "dnnl_pool", set("kernel", 0, 100), "its windows do not fit");
-  const std::string gemv = network("(float[1,16] x) => (float[1,8] y)", zeros("16,8", 128), "y = MatMul (x, w)");
+  const std::string gemv =
+      network("(float[1,16] x) => (float[1,8] y)", zeros("16,8", 128), "y = MatMul (x, w)");
   EXPECT_REFUSED(gemv, "gemv", set("n", 9), "does not have 144 elements");
   EXPECT_REFUSED(gemv, "gemv", set("m", -1), "its parameter 'm' is -1");
   const std::string product =
       network("(float[2,3,4] a, float[2,4,5] b) => (float[2,3,5] y)", zeros("1", 1), "y = MatMul (a, b)");
   EXPECT_REFUSED(product, "dnnl_matmul", set("a_strides", 0, 5), "are not those of a dense tensor");
-  EXPECT_REFUSED(product, "dnnl_matmul", set("out_shape", 0, int64_t{1} << 60), "its sizes are beyond any memory");
+  EXPECT_REFUSED(product, "dnnl_matmul", set("out_shape", 0, int64_t{1} << 60),
+                 "its sizes are beyond any memory");
 }
 
 TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
@@ -118,7 +123,8 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
   EXPECT_REFUSED(moves, "strided_copy", set("strides", 0, 5), "it would leave the 12 elements");
   EXPECT_REFUSED(moves, "strided_copy", set("offsets", 0, -1), "it would leave the 12 elements");
   EXPECT_REFUSED(moves, "strided_copy", set("strides", 1, INT64_MAX), "it would leave the 12 elements");
-  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", zeros("1", 1), "y = Add (x, b)");
+  const std::string sum =
+      network("(float[3,4] x, float[4] b) => (float[3,4] y)", zeros("1", 1), "y = Add (x, b)");
   EXPECT_REFUSED(sum, "pointwise", set("operand_strides", 2, 4), "it would leave the 4 elements");
   EXPECT_REFUSED(sum, "pointwise", set("arguments", 0, 7), "reads register 7 before anything writes it");
   EXPECT_REFUSED(sum, "pointwise", set("domain", 0, 300), "its domain is not that of");
@@ -139,8 +145,8 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
       network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}", "y = Pad (x, p)");
   EXPECT_REFUSED(pad, "pad", set("pads", 0, 9), "pads 9, 0, 1, 0 do not make (5, 4) from (3, 4)");
   EXPECT_REFUSED(pad, "pad", set("pads", 0, INT64_MIN), "its parameter 'pads' holds");
-  const std::string filled =
-      network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}, float v = {7}", "y = Pad (x, p, v)");
+  const std::string filled = network("(float[3,4] x) => (float[5,4] y)",
+                                     "int64[4] p = {1, 0, 1, 0}, float v = {7}", "y = Pad (x, p, v)");
   EXPECT_EQ(forged(filled, "pad", [](Plan&, Step& s) { s.inputs[1] = -1; }), "it runs");
   EXPECT_REFUSED(
       pad, "pad",
@@ -158,8 +164,8 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
   EXPECT_REFUSED(
       slices, "indexed", [](Plan&, Step& s) { s.parameters.set("reduction", std::string("most")); },
       "'most' is no reduction");
-  const std::string concat =
-      network("(float[3,2] a, float[3,4] b) => (float[3,6] y)", zeros("1", 1), "y = Concat <axis = 1> (a, b)");
+  const std::string concat = network("(float[3,2] a, float[3,4] b) => (float[3,6] y)", zeros("1", 1),
+                                     "y = Concat <axis = 1> (a, b)");
   EXPECT_REFUSED(concat, "concat", set("offsets", 1, 3), "is not a part of (3, 6)");
   const std::string resize = network("(float[1,1,2,2] x) => (float[1,1,4,4] y)", "float[4] s = {1, 1, 2, 2}",
                                      "y = Resize <mode = \"nearest\"> (x, , s)");
@@ -168,11 +174,12 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
 
 TEST_F(ForgedPlans, RowsThatAreNotThere) {
   // Found by fuzzing: a number to pad with that is left out.
-  const std::string pad = network("(float[2,3] x, float v) => (float[2,4] y)", "int64[4] p = {0, 0, 0, 1}", "y = Pad (x, p, v)");
+  const std::string pad =
+      network("(float[2,3] x, float v) => (float[2,4] y)", "int64[4] p = {0, 0, 0, 1}", "y = Pad (x, p, v)");
   EXPECT_EQ(forged(pad, "pad", [](Plan&, Step& s) { s.inputs.at(1) = -1; }), "it runs");
-  const std::string attention =
-      network("(float[1,2,3,4] q, float[1,2,4,5] k, float[1,2,5,4] v, float[3,5] m) => (float[1,2,3,4] y)", zeros("1", 1),
-              "a = MatMul (q, k) b = Add (a, m) c = Softmax <axis = -1> (b) y = MatMul (c, v)");
+  const std::string attention = network(
+      "(float[1,2,3,4] q, float[1,2,4,5] k, float[1,2,5,4] v, float[3,5] m) => (float[1,2,3,4] y)",
+      zeros("1", 1), "a = MatMul (q, k) b = Add (a, m) c = Softmax <axis = -1> (b) y = MatMul (c, v)");
   EXPECT_REFUSED(attention, "attention", set("extents", 4, 6), "it would leave the");
   EXPECT_REFUSED(attention, "attention", set("extents", 1, INT64_MAX / 8), "its parameter 'extents' holds");
   EXPECT_REFUSED(attention, "attention", set("extents", 2, 5), "2 heads share 5 heads of keys");
@@ -182,7 +189,8 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(attention, "attention", set("mask_strides", 3, 2), "a mask's keys lie 2 elements apart");
   EXPECT_REFUSED(attention, "attention", set("mask_strides", 2, 6), "it would leave the");
   EXPECT_REFUSED(attention, "attention", set("mask_kinds", 0, 1), "is float32, not bool");
-  EXPECT_REFUSED(attention, "attention", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "scratch");
+  EXPECT_REFUSED(
+      attention, "attention", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "scratch");
   const std::string softmax = network("(float[3,4] x) => (float[3,4] y)", zeros("1", 1), "y = Softmax (x)");
   EXPECT_REFUSED(softmax, "softmax", set("outer", 4), "does not have 16 elements");
   EXPECT_REFUSED(softmax, "softmax", set("outer", INT64_MAX), "its sizes are beyond any memory");
@@ -203,59 +211,90 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(lstm, "recurrent", set("functions", 1, 11), "functions");
   EXPECT_REFUSED(lstm, "recurrent", set("flags", 4, 1), "is left out");
   EXPECT_REFUSED(lstm, "recurrent", set("flags", 6, 1), "inputs for 1 directions");
-  EXPECT_REFUSED(lstm, "recurrent", [](Plan&, Step& s) { s.parameters.set("clip", -1.0); }, "its sums are clipped at -1");
-  EXPECT_REFUSED(lstm, "recurrent", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "it has 64 bytes of scratch memory");
+  EXPECT_REFUSED(
+      lstm, "recurrent", [](Plan&, Step& s) { s.parameters.set("clip", -1.0); },
+      "its sums are clipped at -1");
+  EXPECT_REFUSED(
+      lstm, "recurrent", [](Plan&, Step& s) { s.scratch_bytes = 64; }, "it has 64 bytes of scratch memory");
 }
 
 TEST_F(ForgedPlans, OperandsThatAreMissingOrOtherwise) {
   const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", "int64 one = {1}",
                                   "s = Add (x, b) e = CumSum (s, one) y = Mul (e, x)");
-  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.inputs[0] = -1; }, "input 0 is left out");
-  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.inputs.clear(); }, "it has 0 inputs");
-  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.outputs.push_back(s.outputs[0]); }, "two of its outputs overlap");
-  EXPECT_REFUSED(sum, "pointwise", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].dtype = DType::kInt32; },
-                 "'s' is int32");
-  EXPECT_REFUSED(sum, "pointwise", [](Plan&, Step& s) { s.parameters = {}; }, "is missing or of another kind");
-  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.networks.clear(); }, "it has 0 networks");
-  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.inputs.pop_back(); }, "it has 1 inputs and 1 outputs for");
-  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.tactic = "network"; }, "its network 0 has");
-  EXPECT_REFUSED(sum, "evaluate", [](Plan&, Step& s) { s.tactic = "control"; }, "is missing or of another kind");
+  EXPECT_REFUSED(
+      sum, "pointwise", [](Plan&, Step& s) { s.inputs[0] = -1; }, "input 0 is left out");
+  EXPECT_REFUSED(
+      sum, "pointwise", [](Plan&, Step& s) { s.inputs.clear(); }, "it has 0 inputs");
+  EXPECT_REFUSED(
+      sum, "pointwise", [](Plan&, Step& s) { s.outputs.push_back(s.outputs[0]); },
+      "two of its outputs overlap");
+  EXPECT_REFUSED(
+      sum, "pointwise",
+      [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].dtype = DType::kInt32; },
+      "'s' is int32");
+  EXPECT_REFUSED(
+      sum, "pointwise", [](Plan&, Step& s) { s.parameters = {}; }, "is missing or of another kind");
+  EXPECT_REFUSED(
+      sum, "evaluate", [](Plan&, Step& s) { s.networks.clear(); }, "it has 0 networks");
+  EXPECT_REFUSED(
+      sum, "evaluate", [](Plan&, Step& s) { s.inputs.pop_back(); }, "it has 1 inputs and 1 outputs for");
+  EXPECT_REFUSED(
+      sum, "evaluate", [](Plan&, Step& s) { s.tactic = "network"; }, "its network 0 has");
+  EXPECT_REFUSED(
+      sum, "evaluate", [](Plan&, Step& s) { s.tactic = "control"; }, "is missing or of another kind");
 }
 
 TEST_F(ForgedPlans, MemoryOfTwoThings) {
-  const std::string chain = network("(float[3,4] x) => (float[3,4] y)", zeros("1", 1),
-                                    "a = Transpose (x) b = Transpose (a) c = Softmax <axis = 0> (b) y = Neg (c)");
+  const std::string chain =
+      network("(float[3,4] x) => (float[3,4] y)", zeros("1", 1),
+              "a = Transpose (x) b = Transpose (a) c = Softmax <axis = 0> (b) y = Neg (c)");
   // The second transposition reads what it writes.
-  EXPECT_REFUSED(chain, "softmax",
-                 [](Plan& p, Step& s) {
-                   Step& second = *(&s - 1);
-                   p.values[static_cast<size_t>(second.outputs[0])].offset =
-                       p.values[static_cast<size_t>(second.inputs[0])].offset;
-                 },
-                 "lies in memory that it writes");
-  EXPECT_REFUSED(chain, "softmax", [](Plan& p, Step& s) { std::swap(*(&s - 1), p.steps[0]); }, "holds something else");
-  EXPECT_REFUSED(chain, "strided_copy", [](Plan&, Step& s) { s.placements.push_back({0, 0, true}); },
-                 "it cannot have inputs placed in its output");
+  EXPECT_REFUSED(
+      chain, "softmax",
+      [](Plan& p, Step& s) {
+        Step& second = *(&s - 1);
+        p.values[static_cast<size_t>(second.outputs[0])].offset =
+            p.values[static_cast<size_t>(second.inputs[0])].offset;
+      },
+      "lies in memory that it writes");
+  EXPECT_REFUSED(
+      chain, "softmax", [](Plan& p, Step& s) { std::swap(*(&s - 1), p.steps[0]); }, "holds something else");
+  EXPECT_REFUSED(
+      chain, "strided_copy",
+      [](Plan&, Step& s) {
+        s.placements.push_back({0, 0, true});
+      },
+      "it cannot have inputs placed in its output");
   // Whose end no number can say.
   constexpr int64_t kFar = (INT64_MAX / 64) * 64;
-  EXPECT_REFUSED(chain, "softmax", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].offset = kFar; },
-                 "takes 48 bytes from byte 9223372036854775744 of");
-  EXPECT_REFUSED(chain, "softmax", [](Plan&, Step& s) { s.scratch_offset = kFar; s.scratch_bytes = 64; },
-                 "takes 64 bytes from byte 9223372036854775744 of");
+  EXPECT_REFUSED(
+      chain, "softmax", [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.outputs[0])].offset = kFar; },
+      "takes 48 bytes from byte 9223372036854775744 of");
+  EXPECT_REFUSED(
+      chain, "softmax",
+      [](Plan&, Step& s) {
+        s.scratch_offset = kFar;
+        s.scratch_bytes = 64;
+      },
+      "takes 64 bytes from byte 9223372036854775744 of");
 }
 
 /// Views are steps of no plan: their tactic has no kernel that could be made.
 TEST_F(ForgedPlans, StepsOfTacticsWithoutKernels) {
-  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", zeros("1", 1), "y = Add (x, b)");
+  const std::string sum =
+      network("(float[3,4] x, float[4] b) => (float[3,4] y)", zeros("1", 1), "y = Add (x, b)");
   for (const char* tactic : {"view", "no such tactic", ""})
-    EXPECT_REFUSED(sum, "pointwise", [&](Plan&, Step& s) { s.tactic = tactic; }, "this build has no tactic named");
+    EXPECT_REFUSED(
+        sum, "pointwise", [&](Plan&, Step& s) { s.tactic = tactic; }, "this build has no tactic named");
 }
 
 /// FlatBuffers' verifier looks at where a list's length lies, not at where its numbers do.
 TEST_F(ForgedPlans, ListsThatAreMisaligned) {
-  const std::shared_ptr<Model> model = parse_text(network("(float[3,4] x) => (float[4,3] y)", zeros("1", 1), "y = Transpose (x)"), "network");
+  const std::shared_ptr<Model> model =
+      parse_text(network("(float[3,4] x) => (float[4,3] y)", zeros("1", 1), "y = Transpose (x)"), "network");
   infer_shapes(*model);
-  const std::string whole = Builder(runtime).build_engine(model, {.optimization_level = 0, .optimize = false})->serialize();
+  const std::string whole =
+      Builder(runtime).build_engine(model, {.optimization_level = 0, .optimize = false})->serialize();
   engine::FileHeader header;
   std::memcpy(&header, whole.data(), sizeof header);
   size_t misaligned = 0;
@@ -274,7 +313,8 @@ TEST_F(ForgedPlans, ListsThatAreMisaligned) {
       runtime.deserialize_engine(plan);
     } catch (const Error& error) {
       EXPECT_NE(error.code(), ErrorCode::kInternal) << at << ": " << error.what();
-      if (std::string_view(error.what()).find("a list of numbers is misaligned") != std::string_view::npos) ++misaligned;
+      if (std::string_view(error.what()).find("a list of numbers is misaligned") != std::string_view::npos)
+        ++misaligned;
     }
   }
   EXPECT_GT(misaligned, 0U);

@@ -448,7 +448,7 @@ TEST_F(Objects, TacticsCanBeDisabledPinnedAndSelected) {
   class OnlyLast : public AlgorithmSelector {
    public:
     std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
-                                          const std::vector<Algorithm>& a) override {
+                                                         const std::vector<Algorithm>& a) override {
       return std::vector<size_t>{a.size() - 1};
     }
     void report_algorithms(const std::vector<std::string>& nodes, const Algorithm& chosen) override {

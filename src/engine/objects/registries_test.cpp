@@ -206,8 +206,10 @@ float factor_of(ExecutionContext& context) {
 TEST(Registries, EnginesOfTwoRuntimesRunAndAreBuiltInFourThreads) {
   const RuntimeOptions first = options(2), second = with_tactic(options(3));
   const Runtime one(first), two(second);
-  const std::shared_ptr<Engine> shared_one = Builder(one).build_engine(layers(first.ops), {.optimization_level = 0}),
-                                shared_two = Builder(two).build_engine(layers(second.ops), {.optimization_level = 0});
+  const std::shared_ptr<Engine> shared_one =
+                                    Builder(one).build_engine(layers(first.ops), {.optimization_level = 0}),
+                                shared_two =
+                                    Builder(two).build_engine(layers(second.ops), {.optimization_level = 0});
   std::vector<std::thread> threads;
   std::vector<std::string> failures(4);
   for (int t = 0; t < 4; ++t)
@@ -221,7 +223,8 @@ TEST(Registries, EnginesOfTwoRuntimesRunAndAreBuiltInFourThreads) {
       const auto context = (is_first ? shared_one : shared_two)->create_execution_context();
       for (int i = 0; i < 5; ++i) check(factor_of(*context));
       const std::shared_ptr<Engine> own =
-          Builder(is_first ? one : two).build_engine(layers(is_first ? first.ops : second.ops), {.optimization_level = 0});
+          Builder(is_first ? one : two)
+              .build_engine(layers(is_first ? first.ops : second.ops), {.optimization_level = 0});
       check(factor_of(*own->create_execution_context()));
       const std::shared_ptr<Engine> loaded = (is_first ? one : two).deserialize_engine(own->serialize());
       check(factor_of(*loaded->create_execution_context()));

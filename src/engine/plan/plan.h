@@ -62,7 +62,7 @@ enum class Storage : uint8_t {
   kInput,     ///< in the tensor fed as input `slot`, from `offset`
   kOutput,    ///< in the memory given for output `slot`, from `offset`
   kTensor,    ///< in a tensor (or container) of its own, made when the step runs: its shape (or its type's
-            ///< size) is not known before
+              ///< size) is not known before
 };
 
 /// A value of the lowered network. One ONNX value may have several, in different layouts.

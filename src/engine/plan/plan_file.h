@@ -3,8 +3,8 @@
 // where the file is mapped. Header and parts have checksums.
 //
 // Checksums find damage, FlatBuffers' verifier what points outside, verify() a plan that contradicts itself.
-// Whether the parameters of a step fit its operands is for its tactic to say (tactics/step_reader.h). Only then
-// does anything run.
+// Whether the parameters of a step fit its operands is for its tactic to say (tactics/step_reader.h). Only
+// then does anything run.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,8 @@ class Reader {
     each(f.inputs(), [&](const file::Interface* i) { e.inputs.push_back(interface(*i)); });
     each(f.outputs(), [&](const file::Interface* i) { e.outputs.push_back(interface(*i)); });
     each(f.profiles(), [&](const file::Profile* p) {
-      check(p->ranges() == nullptr || p->ranges()->size() <= e.inputs.size(), "a profile has more ranges than inputs");
+      check(p->ranges() == nullptr || p->ranges()->size() <= e.inputs.size(),
+            "a profile has more ranges than inputs");
       e.profiles.push_back(profile(*p));
     });
     e.is_refittable = f.is_refittable();
@@ -72,7 +73,8 @@ class Reader {
   /// FlatBuffers' verifier looks at where a vector's length lies, not at where its elements do.
   template <typename Vector>
   static void check_aligned(const Vector* v, size_t alignment) {
-    check(v == nullptr || reinterpret_cast<uintptr_t>(v->Data()) % alignment == 0, "a list of numbers is misaligned");
+    check(v == nullptr || reinterpret_cast<uintptr_t>(v->Data()) % alignment == 0,
+          "a list of numbers is misaligned");
   }
   template <typename T>
   static std::vector<T> numbers(const flatbuffers::Vector<T>* v) {
@@ -107,7 +109,8 @@ class Reader {
     if (!r.quantizes()) return nullptr;
     auto options = std::make_shared<QuantizeOptions>();
     each(r.scales(), [&](const file::Scale* s) {
-      check(std::isfinite(s->step()) && s->step() >= 0, "the scale of '{}' is {}", s->tensor()->str(), s->step());
+      check(std::isfinite(s->step()) && s->step() >= 0, "the scale of '{}' is {}", s->tensor()->str(),
+            s->step());
       options->scales.emplace(s->tensor()->str(), s->step());
     });
     for (std::string& name : texts(r.float_nodes())) options->float_nodes.insert(std::move(name));
@@ -305,8 +308,8 @@ class Reader {
           out.plan->outputs.size(), e.inputs.size(), e.outputs.size());
     for (size_t i = 0; i < out.key.shapes.size(); ++i) {
       const PlanValue& v = out.plan->values[static_cast<size_t>(out.plan->inputs[i])];
-      check(!v.has_shape || (v.shape == out.key.shapes[i] && e.inputs[i].type.is_tensor()), "input '{}' has two shapes",
-            e.inputs[i].name);
+      check(!v.has_shape || (v.shape == out.key.shapes[i] && e.inputs[i].type.is_tensor()),
+            "input '{}' has two shapes", e.inputs[i].name);
       check(!e.inputs[i].type.is_tensor() || v.dtype == e.inputs[i].type.dtype, "input '{}' has two types",
             e.inputs[i].name);
     }

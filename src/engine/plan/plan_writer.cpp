@@ -74,9 +74,8 @@ class Writer {
   fb::Offset<file::Rules> rules(const SavedRules& r) {
     const QuantizeOptions none;
     const QuantizeOptions& q = r.quantization != nullptr ? *r.quantization : none;
-    const auto scales = list<file::Scale>(q.scales, [&](const auto& scale) {
-      return file::CreateScale(b_, text(scale.first), scale.second);
-    });
+    const auto scales = list<file::Scale>(
+        q.scales, [&](const auto& scale) { return file::CreateScale(b_, text(scale.first), scale.second); });
     return file::CreateRules(b_, r.precisions.float16, r.precisions.bfloat16, r.optimize,
                              texts(r.disabled_passes), r.max_edits, texts(r.disabled_tactics),
                              preferences(r.pinned), r.most_scratch, r.quantization != nullptr, scales,

@@ -138,8 +138,8 @@ class Verifier {
         check(t.dtype() == v.dtype, "the constant '{}' is {}, not {}", v.name, dtype_name(t.dtype()),
               dtype_name(v.dtype));
         if (t.dtype() == DType::kString)
-          check(v.has_shape && v.offset == 0 && t.numel() == v.shape.numel(), "the constant '{}' has another size",
-                v.name);
+          check(v.has_shape && v.offset == 0 && t.numel() == v.shape.numel(),
+                "the constant '{}' has another size", v.name);
         return static_cast<int64_t>(t.nbytes());
       }
       case Storage::kInput:
@@ -150,7 +150,8 @@ class Verifier {
       case Storage::kOutput:
         check(v.slot >= 0 && slot < plan_.outputs.size(), "the value '{}' is output {} of {}", v.name, v.slot,
               plan_.outputs.size());
-        check(at(plan_.outputs[slot]).storage == Storage::kOutput, "output {} has no memory of its own", slot);
+        check(at(plan_.outputs[slot]).storage == Storage::kOutput, "output {} has no memory of its own",
+              slot);
         same_type(v, at(plan_.outputs[slot]));
         return static_cast<int64_t>(at(plan_.outputs[slot]).bytes());
       case Storage::kUnused:
@@ -169,11 +170,12 @@ class Verifier {
 
   void value(const PlanValue& v) const {
     check(v.shape.rank() <= kMaxRank, "the value '{}' has {} dimensions", v.name, v.shape.rank());
-    check(v.layout.is_row() ||
-              (v.layout.is_channels_last() && v.has_shape && v.shape.rank() >= 2 && bit_width(v.dtype) >= 8) ||
-              (v.has_shape && v.shape.rank() >= 3 && v.shape.rank() <= 5 &&
-               (v.layout.block == 8 || v.layout.block == 16) && v.dtype == DType::kFloat32),
-          "the value '{}' lies in blocks of {}", v.name, v.layout.block);
+    check(
+        v.layout.is_row() ||
+            (v.layout.is_channels_last() && v.has_shape && v.shape.rank() >= 2 && bit_width(v.dtype) >= 8) ||
+            (v.has_shape && v.shape.rank() >= 3 && v.shape.rank() <= 5 &&
+             (v.layout.block == 8 || v.layout.block == 16) && v.dtype == DType::kFloat32),
+        "the value '{}' lies in blocks of {}", v.name, v.layout.block);
     const int64_t place = place_bytes(v);
     if (v.storage == Storage::kUnused || v.storage == Storage::kTensor) return;
     if (v.storage == Storage::kInput && !v.has_shape) {
@@ -202,8 +204,8 @@ class Verifier {
       check(at(id).storage != Storage::kTensor || is_written(id), "it reads '{}' before anything writes it",
             at(id).name);
       check(at(id).storage != Storage::kUnused, "it reads '{}', which is not kept", at(id).name);
-      check(memory_.holds(stretch(at(id)), at(id).dtype), "it reads '{}' from memory that holds something else",
-            at(id).name);
+      check(memory_.holds(stretch(at(id)), at(id).dtype),
+            "it reads '{}' from memory that holds something else", at(id).name);
     }
     for (const int32_t id : s.outputs) {
       if (id == -1) continue;
@@ -225,7 +227,8 @@ class Verifier {
                 stretch(at(s.outputs[static_cast<size_t>(output)])) ==
                     stretch(at(s.inputs[static_cast<size_t>(input)])),
             "it computes output {} in the place of input {}", output, input);
-    check(s.placements.size() <= s.inputs.size(), "it places {} of {} inputs", s.placements.size(), s.inputs.size());
+    check(s.placements.size() <= s.inputs.size(), "it places {} of {} inputs", s.placements.size(),
+          s.inputs.size());
     for (const Step::Placement& p : s.placements) {
       check(is_position(p.input, s.inputs) && is_position(0, s.outputs), "it places input {}", p.input);
       const auto bytes = static_cast<int64_t>(at(s.inputs[static_cast<size_t>(p.input)]).bytes());
@@ -233,7 +236,8 @@ class Verifier {
       check(p.offset >= 0 && p.offset <= room && bytes <= room - p.offset, "it places input {} at byte {}",
             p.input, p.offset);
       if (!p.done) continue;
-      const Stretch part = stretch(at(s.inputs[static_cast<size_t>(p.input)])), whole = stretch(at(s.outputs[0]));
+      const Stretch part = stretch(at(s.inputs[static_cast<size_t>(p.input)])),
+                    whole = stretch(at(s.outputs[0]));
       check(part.is_empty() || (part.space == whole.space && part.begin == whole.begin + p.offset),
             "its input {} does not lie where it is said to", p.input);
     }
@@ -248,7 +252,8 @@ class Verifier {
 
   static Stretch stretch(const PlanValue& v) {
     if (v.storage != Storage::kArena && v.storage != Storage::kOutput) return {};
-    return {v.storage == Storage::kArena ? 0 : 1 + v.slot, v.offset, v.offset + static_cast<int64_t>(v.bytes())};
+    return {v.storage == Storage::kArena ? 0 : 1 + v.slot, v.offset,
+            v.offset + static_cast<int64_t>(v.bytes())};
   }
   static Stretch scratch(const Step& s) { return {0, s.scratch_offset, s.scratch_offset + s.scratch_bytes}; }
 

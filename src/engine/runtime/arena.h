@@ -11,7 +11,8 @@ namespace assay::engine {
 inline constexpr size_t kAlignment = 64;
 constexpr size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Zeroed memory, aligned to kAlignment, a part of the process's budget; large blocks are asked to lie on huge pages.
+/// Zeroed memory, aligned to kAlignment, a part of the process's budget; large blocks are asked to lie on
+/// huge pages.
 class Arena {
  public:
   /// Throws Error when the budget (kUnsupported) or the system (kInvalidArgument) refuses.

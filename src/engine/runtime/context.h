@@ -63,7 +63,8 @@ class Context {
   /// the step leaves it out.
   Tensor observed(size_t step, size_t output) const;
 
-  /// From now on the seconds of every step, by the given clock, are added to `seconds`, one entry a step; null stops it.
+  /// From now on the seconds of every step, by the given clock, are added to `seconds`, one entry a step;
+  /// null stops it.
   void set_profile(std::vector<double>* seconds, double (*clock)()) {
     profile_ = seconds;
     clock_ = clock;

@@ -134,8 +134,8 @@ void check_product(const MatrixProduct& p) {
   StepReader::check(fits, "{} times {} is not {}", a.str(), b.str(), out.str());
 }
 
-/// Of the library's rate. Around products of its own it adds operands one number at a time, but for one that is added
-/// first, in place.
+/// Of the library's rate. Around products of its own it adds operands one number at a time, but for one that
+/// is added first, in place.
 double efficiency_of(ImplementationRank rank, const EpilogueSpec& spec) {
   for (size_t i = 0; i < spec.entries.size(); ++i)
     if (rank == ImplementationRank::kProducts && spec.entries[i].position >= 0 &&

@@ -19,7 +19,8 @@ kernels::PanelType panel_type(DType dtype) {
 /// Of rows in bfloat16: pairs are multiplied.
 int64_t narrow_length(int64_t k) { return k + k % 2; }
 
-/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a cache.
+/// Rows that lie in memory are read again for every block of columns, in order: they need not stay in a
+/// cache.
 constexpr int64_t kMostLyingRows = 256;
 constexpr int64_t kPanelSumBytes = 64 << 10;
 
@@ -96,8 +97,8 @@ StepReader read_panel_step(const Plan& plan, const Step& step) {
 
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, Gather gather,
                          NarrowGather narrow_gather)
-    : PanelKernel(r, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads),
-                  gather, narrow_gather) {}
+    : PanelKernel(r, size, panel_tiles(size, gather != nullptr, r.flag("rounds"), r.plan().threads), gather,
+                  narrow_gather) {}
 
 PanelKernel::PanelKernel(const StepReader& r, const ProductSize& size, const ProductTiles& tiles,
                          Gather& gather, NarrowGather& narrow_gather)

@@ -19,8 +19,8 @@ using kernels::RecurrentLayer;
 
 constexpr std::string_view kOperators[] = {"RNN", "GRU", "LSTM"};
 
-/// Inputs of the step: the sequence, lengths and initial states; then the constants of each direction, or the node's own
-/// weights, biases and peepholes.
+/// Inputs of the step: the sequence, lengths and initial states; then the constants of each direction, or the
+/// node's own weights, biases and peepholes.
 enum Input : size_t { kSequence, kLengths, kInitialHidden, kInitialCell, kFirst };
 enum Constant : size_t { kWeights, kRecurrent, kBias, kHiddenBias, kPeepholes, kConstants };
 constexpr size_t kGivenWeights = 4;  ///< W, R, B, P
@@ -52,17 +52,20 @@ struct Settings {
   int64_t direction_stride() const { return hidden * (by_batch ? 1 : batch); }
   size_t functions() const { return kind == RecurrentKind::kRnn ? 1 : kind == RecurrentKind::kGru ? 2 : 3; }
   size_t states() const { return kind == RecurrentKind::kLstm ? 2 : 1; }
-  bool has_hidden_bias() const {
-    return has_bias && kind == RecurrentKind::kGru && linear_before_reset;
-  }
+  bool has_hidden_bias() const { return has_bias && kind == RecurrentKind::kGru && linear_before_reset; }
   /// Numbers of each constant of a direction; 0: it has none.
   int64_t numbers(size_t constant) const {
     switch (constant) {
-      case kWeights: return weights().numbers();
-      case kRecurrent: return layer().recurrent_numbers();
-      case kBias: return has_bias ? weights().row_numbers() : 0;
-      case kHiddenBias: return has_hidden_bias() ? weights().padded() : 0;
-      default: return has_peepholes ? 3 * weights().padded() : 0;
+      case kWeights:
+        return weights().numbers();
+      case kRecurrent:
+        return layer().recurrent_numbers();
+      case kBias:
+        return has_bias ? weights().row_numbers() : 0;
+      case kHiddenBias:
+        return has_hidden_bias() ? weights().padded() : 0;
+      default:
+        return has_peepholes ? 3 * weights().padded() : 0;
     }
   }
   int64_t packed_bytes() const {
@@ -84,10 +87,14 @@ struct Settings {
 /// Packs what ONNX has for a direction: W, R, B or P from its beginning.
 void pack_constant(const Settings& s, size_t constant, const float* from, float* to) {
   switch (constant) {
-    case kWeights: return kernels::pack_gates(s.weights(), from, to);
-    case kRecurrent: return kernels::pack_recurrent(s.layer(), from, to);
-    case kPeepholes: return kernels::pack_peepholes(s.layer(), from, to);
-    default: break;
+    case kWeights:
+      return kernels::pack_gates(s.weights(), from, to);
+    case kRecurrent:
+      return kernels::pack_recurrent(s.layer(), from, to);
+    case kPeepholes:
+      return kernels::pack_peepholes(s.layer(), from, to);
+    default:
+      break;
   }
 }
 
@@ -115,7 +122,9 @@ Tensor packed_constant(const Settings& s, size_t constant, int64_t direction, co
 }
 
 RecurrentKind kind_of(const Node& n) {
-  return n.op_type == "RNN" ? RecurrentKind::kRnn : n.op_type == "GRU" ? RecurrentKind::kGru : RecurrentKind::kLstm;
+  return n.op_type == "RNN"   ? RecurrentKind::kRnn
+         : n.op_type == "GRU" ? RecurrentKind::kGru
+                              : RecurrentKind::kLstm;
 }
 
 const std::vector<std::string>& usual_functions(RecurrentKind kind) {
@@ -150,10 +159,15 @@ std::string read_node(const Problem& p, Settings& s) {
   s.has_bias = p.has_input(3);
   s.has_peepholes = s.kind == RecurrentKind::kLstm && p.has_input(7);
   const int64_t rows = s.layer().gates() * s.hidden;
-  const Shape state = s.by_batch ? Shape{s.batch, s.directions, s.hidden} : Shape{s.directions, s.batch, s.hidden};
-  const std::pair<size_t, Shape> wanted[] = {
-      {1, {s.directions, rows, s.inputs}}, {2, {s.directions, rows, s.hidden}}, {3, {s.directions, 2 * rows}},
-      {4, {s.batch}}, {5, state}, {6, state}, {7, {s.directions, 3 * s.hidden}}};
+  const Shape state =
+      s.by_batch ? Shape{s.batch, s.directions, s.hidden} : Shape{s.directions, s.batch, s.hidden};
+  const std::pair<size_t, Shape> wanted[] = {{1, {s.directions, rows, s.inputs}},
+                                             {2, {s.directions, rows, s.hidden}},
+                                             {3, {s.directions, 2 * rows}},
+                                             {4, {s.batch}},
+                                             {5, state},
+                                             {6, state},
+                                             {7, {s.directions, 3 * s.hidden}}};
   for (const auto& [i, shape] : wanted)
     if (p.has_input(i) && *p.input_shape(i) != shape) return "the inputs do not fit each other";
   if (s.directions > 2 || !(s.clip >= 0)) return "the plain evaluation says what is wrong";
@@ -163,7 +177,8 @@ std::string read_node(const Problem& p, Settings& s) {
 void write_functions(const Problem& p, const Settings& s, Step& step) {
   std::vector<int64_t> kinds;
   std::vector<double> alphas, betas;
-  for (const Activation& a : read_activations(p.attributes(), static_cast<size_t>(s.directions), usual_functions(s.kind))) {
+  for (const Activation& a :
+       read_activations(p.attributes(), static_cast<size_t>(s.directions), usual_functions(s.kind))) {
     kinds.push_back(static_cast<int64_t>(a.kind));
     alphas.push_back(a.alpha);
     betas.push_back(a.beta);
@@ -185,8 +200,9 @@ void add_constants(const Problem& p, const Settings& s, Candidate& b) {
       const size_t input = kInputs[origin_of(i)];
       const UnalignedTensor& given = *p.input_constant(input);
       b.add_constant(p.node().input(input)->name(), given,
-                     fmt::format("{} {} of direction {} in blocks of {}{}{}", p.node().op_type, kNames[i], d, kernels::gate_lanes(),
-                                 s.linear_before_reset ? ", linear" : "", s.by_batch ? ", by batch" : ""),
+                     fmt::format("{} {} of direction {} in blocks of {}{}{}", p.node().op_type, kNames[i], d,
+                                 kernels::gate_lanes(), s.linear_before_reset ? ", linear" : "",
+                                 s.by_batch ? ", by batch" : ""),
                      [s, i, d, given] { return packed_constant(s, i, d, given); });
     }
 }
@@ -210,13 +226,14 @@ std::string propose(const Problem& p, Proposals& proposals) {
   parameters.set("kind", static_cast<int64_t>(s.kind));
   parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
   parameters.set("lanes", kernels::gate_lanes());
-  parameters.set("flags", std::vector<int64_t>{s.by_batch, s.backward, s.linear_before_reset, s.coupled, s.has_bias,
-                                               s.has_peepholes, packs});
+  parameters.set("flags", std::vector<int64_t>{s.by_batch, s.backward, s.linear_before_reset, s.coupled,
+                                               s.has_bias, s.has_peepholes, packs});
   parameters.set("clip", static_cast<double>(s.clip));
   write_functions(p, s, b.step);
   b.step.scratch_bytes = s.scratch_bytes(packs);
   const auto rows = static_cast<double>(s.steps * s.batch);
-  const auto numbers = static_cast<double>(s.directions * (s.weights().numbers() + s.layer().recurrent_numbers()));
+  const auto numbers =
+      static_cast<double>(s.directions * (s.weights().numbers() + s.layer().recurrent_numbers()));
   b.estimate = estimate_seconds(2 * rows * numbers, 4 * numbers, 0.5);
   return {};
 }
@@ -244,10 +261,12 @@ class RecurrentKernel final : public Kernel {
         pack(args, i, reinterpret_cast<float*>(take(s_.packed_bytes())), constants);
       else
         for (size_t c = 0; c < kConstants; ++c)
-          constants[c] = static_cast<const float*>(args.inputs[kFirst + static_cast<size_t>(i) * kConstants + c]);
+          constants[c] =
+              static_cast<const float*>(args.inputs[kFirst + static_cast<size_t>(i) * kConstants + c]);
       auto* const products = reinterpret_cast<float*>(take(s_.product_bytes()));
       kernels::gate_products(s_.weights(), constants[kWeights], constants[kBias],
-                             static_cast<const float*>(args.inputs[kSequence]), s_.steps * s_.batch, products);
+                             static_cast<const float*>(args.inputs[kSequence]), s_.steps * s_.batch,
+                             products);
       d.inputs = products;
       d.recurrent = constants[kRecurrent];
       d.hidden_bias = constants[kHiddenBias];
@@ -270,7 +289,8 @@ class RecurrentKernel final : public Kernel {
     return p == nullptr ? nullptr : p + by;
   }
 
-  void pack(const KernelArgs& args, int64_t direction, float* to, const float* (&constants)[kConstants]) const {
+  void pack(const KernelArgs& args, int64_t direction, float* to,
+            const float* (&constants)[kConstants]) const {
     float* places[kConstants];
     for (size_t c = 0; c < kConstants; ++c) {
       const int64_t numbers = s_.numbers(c);
@@ -298,7 +318,8 @@ std::vector<RecurrentDirection> read_directions(const StepReader& r, const Setti
   std::vector<RecurrentDirection> directions(static_cast<size_t>(s.directions));
   for (size_t i = 0; i < count; ++i)
     directions[i / s.functions()].activations[i % s.functions()] = {
-        static_cast<kernels::RecurrentFunction>(kinds[i]), static_cast<float>(alphas[i]), static_cast<float>(betas[i])};
+        static_cast<kernels::RecurrentFunction>(kinds[i]), static_cast<float>(alphas[i]),
+        static_cast<float>(betas[i])};
   for (size_t i = 0; i < directions.size(); ++i) directions[i].backward = s.backward || i == 1;
   return directions;
 }
@@ -315,7 +336,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const bool packs = flags[6] != 0;
   s.clip = r.real("clip");
   StepReader::check(s.clip >= 0, "its sums are clipped at {}", s.clip);
-  StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}", r.number("lanes"));
+  StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}",
+                    r.number("lanes"));
   const size_t inputs = kFirst + (packs ? kGivenWeights : static_cast<size_t>(s.directions) * kConstants);
   StepReader::check(s.directions <= 2 && step.inputs.size() == inputs, "it has {} inputs for {} directions",
                     step.inputs.size(), s.directions);
@@ -323,22 +345,25 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   r.product({s.steps, s.batch, s.directions, s.weights().row_numbers(), int64_t{sizeof(float)}});
   r.product({s.inputs + s.hidden, s.directions, s.weights().row_numbers(), int64_t{sizeof(float)}});
   r.check_elements(r.row_input(kSequence), {s.steps, s.batch, s.inputs});
-  if (r.has_input(kLengths))
-    r.check_elements(r.row_input(kLengths, DType::kInt32), {s.batch});
+  if (r.has_input(kLengths)) r.check_elements(r.row_input(kLengths, DType::kInt32), {s.batch});
   for (const size_t state : {kInitialHidden, kInitialCell})
     r.optional_elements(state, {s.directions, s.batch, s.hidden});
   for (size_t i = 0; i <= s.states(); ++i)
-    if (r.has_output(i)) r.check_elements(r.row_output(i), {i == 0 ? s.steps : 1, s.directions, s.batch, s.hidden});
+    if (r.has_output(i))
+      r.check_elements(r.row_output(i), {i == 0 ? s.steps : 1, s.directions, s.batch, s.hidden});
   const bool there[] = {true, true, s.has_bias, s.has_peepholes};
   const auto check = [&](size_t input, bool needed, std::initializer_list<int64_t> factors) {
-    StepReader::check(r.has_input(input) == needed, "its input {} is {}", input, needed ? "left out" : "not used");
+    StepReader::check(r.has_input(input) == needed, "its input {} is {}", input,
+                      needed ? "left out" : "not used");
     if (needed) r.check_elements(r.row_input(input), factors);
   };
   if (packs) {
-    for (size_t i = 0; i < kGivenWeights; ++i) check(kFirst + i, there[i], {s.directions, given_numbers(s, i)});
+    for (size_t i = 0; i < kGivenWeights; ++i)
+      check(kFirst + i, there[i], {s.directions, given_numbers(s, i)});
   } else {
     for (size_t d = 0; d < static_cast<size_t>(s.directions); ++d)
-      for (size_t i = 0; i < kConstants; ++i) check(kFirst + d * kConstants + i, s.numbers(i) > 0, {s.numbers(i)});
+      for (size_t i = 0; i < kConstants; ++i)
+        check(kFirst + d * kConstants + i, s.numbers(i) > 0, {s.numbers(i)});
   }
   r.check_scratch(s.scratch_bytes(packs));
   return std::make_unique<RecurrentKernel>(s, packs, read_directions(r, s));

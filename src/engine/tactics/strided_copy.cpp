@@ -1,5 +1,5 @@
-// Slice, Split, Transpose and Expand: elements moved between strided views. A part that lies in one piece needs
-// no step at all, only another name for that memory.
+// Slice, Split, Transpose and Expand: elements moved between strided views. A part that lies in one piece
+// needs no step at all, only another name for that memory.
 #include "kernels/copy/strided_copy.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Convolution by 3x3 windows with stride 1 after Winograd, channels last: fewer multiplications for more
 // rounding. Tiles of 2x2 stay within what a plain sum is expected to err; those of 4x4 do where so many
-// channels are summed up that the sums' own rounding outweighs that of the transforms. Infinities and NaN would spread over a tile, so tiles that hold some are computed as they are
-// defined.
+// channels are summed up that the sums' own rounding outweighs that of the transforms. Infinities and NaN
+// would spread over a tile, so tiles that hold some are computed as they are defined.
 #include "kernels/winograd/winograd.h"
 
 #include <algorithm>
@@ -132,9 +132,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
   for (const int64_t m : {2, 4}) {
     const WinogradSize size = size_of(conv, m);
     const kernels::PanelMatrix matrix = matrix_of(size);
-    Candidate& b = proposals.add(fmt::format("{0}x{0}", m), m == 2 || conv.in_channels >= kernels::kWinogradLargeTileChannels
-                                                                ? NumericsClass::kReassociated
-                                                                : NumericsClass::kLowered);
+    Candidate& b = proposals.add(fmt::format("{0}x{0}", m),
+                                 m == 2 || conv.in_channels >= kernels::kWinogradLargeTileChannels
+                                     ? NumericsClass::kReassociated
+                                     : NumericsClass::kLowered);
     b.add_input(p.node().input(0), Layout::channels_last());
     const UnalignedTensor& weights = *p.input_constant(1);
     b.add_constant(p.node().input(1)->name(), weights, fmt::format("Winograd {0}x{0} in panels", m),

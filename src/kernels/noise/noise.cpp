@@ -28,8 +28,9 @@ HWY_INLINE V draw(W at) {
   W z = hn::Mul(hn::Xor(at, hn::ShiftRight<30>(at)), hn::Set(u, 0xBF58476D1CE4E5B9U));
   z = hn::Mul(hn::Xor(z, hn::ShiftRight<27>(z)), hn::Set(u, 0x94D049BB133111EBU));
   z = hn::Xor(z, hn::ShiftRight<31>(z));
-  const V magnitude = hn::Add(hn::Set(d, 0.5), hn::Mul(hn::ConvertTo(d, hn::BitCast(I(), hn::ShiftRight<11>(z))),
-                                                       hn::Set(d, 0x1p-54)));
+  const V magnitude =
+      hn::Add(hn::Set(d, 0.5),
+              hn::Mul(hn::ConvertTo(d, hn::BitCast(I(), hn::ShiftRight<11>(z))), hn::Set(d, 0x1p-54)));
   // An odd number is positive.
   const V sign = hn::BitCast(d, hn::ShiftLeft<63>(hn::AndNot(z, hn::Set(u, 1))));
   return hn::Or(magnitude, sign);
@@ -77,8 +78,8 @@ namespace assay::kernels {
 
 HWY_EXPORT(random_errors);
 
-void add_random_errors(const RandomErrors& errors, uint64_t first, int64_t count, const double* y, const double* size,
-                       double* out) noexcept {
+void add_random_errors(const RandomErrors& errors, uint64_t first, int64_t count, const double* y,
+                       const double* size, double* out) noexcept {
   HWY_DYNAMIC_DISPATCH(random_errors)(errors, first, count, size, y, out);
 }
 

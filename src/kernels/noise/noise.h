@@ -7,15 +7,17 @@ namespace assay::kernels {
 
 struct RandomErrors {
   uint64_t key = 0;
-  /// With repeats: a part half as large is drawn from this key, the same whenever it is given again (recurring_noise).
+  /// With repeats: a part half as large is drawn from this key, the same whenever it is given again
+  /// (recurring_noise).
   uint64_t repeated_key = 0;
   bool repeats = false;
   double beside = 0;    ///< added to sizes above 0
   double overflow = 0;  ///< results from here on, either sign, are infinite
 };
 
-/// out[i] = y[i] + size[i] * noise of place first + i, for i < count; y[i] where that error is not finite. `out` may be `y`.
-void add_random_errors(const RandomErrors& errors, uint64_t first, int64_t count, const double* y, const double* size,
-                       double* out) noexcept;
+/// out[i] = y[i] + size[i] * noise of place first + i, for i < count; y[i] where that error is not finite.
+/// `out` may be `y`.
+void add_random_errors(const RandomErrors& errors, uint64_t first, int64_t count, const double* y,
+                       const double* size, double* out) noexcept;
 
 }  // namespace assay::kernels

@@ -32,7 +32,10 @@ TEST(RandomErrors, AreThoseOfEachPlace) {
         std::vector<double> y, size;
         for (int64_t i = 0; i < count; ++i) {
           y.push_back(i % 7 == 0 ? 99.9 : 0.5 * static_cast<double>(i) - 3);
-          size.push_back(i % 5 == 0 ? 0 : i % 11 == 3 ? kInfinity : i % 13 == 4 ? -1 : 0.1 * static_cast<double>(i));
+          size.push_back(i % 5 == 0    ? 0
+                         : i % 11 == 3 ? kInfinity
+                         : i % 13 == 4 ? -1
+                                       : 0.1 * static_cast<double>(i));
         }
         if (count > 8) y[8] = kInfinity, y[2] = std::nan("");
         std::vector<double> out(y.size());

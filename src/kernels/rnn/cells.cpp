@@ -18,18 +18,28 @@ namespace HWY_NAMESPACE {
 HWY_NOINLINE VF activate_otherwise(const RecurrentActivation& a, VF x) {
   const VF alpha = constant(a.alpha);
   switch (a.function) {
-    case RecurrentFunction::kAffine: return hn::MulAdd(alpha, x, constant(a.beta));
-    case RecurrentFunction::kElu: return elu(x, a.alpha);
-    case RecurrentFunction::kHardSigmoid: return unit_ramp(x, a.alpha, a.beta);
+    case RecurrentFunction::kAffine:
+      return hn::MulAdd(alpha, x, constant(a.beta));
+    case RecurrentFunction::kElu:
+      return elu(x, a.alpha);
+    case RecurrentFunction::kHardSigmoid:
+      return unit_ramp(x, a.alpha, a.beta);
     case RecurrentFunction::kLeakyRelu:
       return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(alpha, x), x);
-    case RecurrentFunction::kRelu: return relu(x);
-    case RecurrentFunction::kScaledTanh: return hn::Mul(alpha, tanh(hn::Mul(constant(a.beta), x)));
-    case RecurrentFunction::kSigmoid: return sigmoid(x);
-    case RecurrentFunction::kSoftplus: return softplus(x);
-    case RecurrentFunction::kSoftsign: return softsign(x);
-    case RecurrentFunction::kTanh: return tanh(x);
-    case RecurrentFunction::kThresholdedRelu: return hn::IfThenElseZero(hn::Ge(x, alpha), x);
+    case RecurrentFunction::kRelu:
+      return relu(x);
+    case RecurrentFunction::kScaledTanh:
+      return hn::Mul(alpha, tanh(hn::Mul(constant(a.beta), x)));
+    case RecurrentFunction::kSigmoid:
+      return sigmoid(x);
+    case RecurrentFunction::kSoftplus:
+      return softplus(x);
+    case RecurrentFunction::kSoftsign:
+      return softsign(x);
+    case RecurrentFunction::kTanh:
+      return tanh(x);
+    case RecurrentFunction::kThresholdedRelu:
+      return hn::IfThenElseZero(hn::Ge(x, alpha), x);
   }
   return x;
 }
@@ -67,11 +77,11 @@ struct Cells {
     left >= kGateLanes ? hn::StoreU(h, f, y) : store_first(h, y, static_cast<size_t>(left));
   }
 
-  /// Blocks [first, last) of the products of `hidden` with a matrix of G gates: use(slot, block, inputs, sums). Every
-  /// second step goes downwards: what the caches hold of the weights is used first.
+  /// Blocks [first, last) of the products of `hidden` with a matrix of G gates: use(slot, block, inputs,
+  /// sums). Every second step goes downwards: what the caches hold of the weights is used first.
   template <int64_t G, typename Use>
-  HWY_INLINE void for_blocks(const float* packed, const float* hidden, bool is_zero, int64_t first, int64_t last,
-                             Use use) const {
+  HWY_INLINE void for_blocks(const float* packed, const float* hidden, bool is_zero, int64_t first,
+                             int64_t last, Use use) const {
     const int64_t k = layer.hidden, count = s.last_slot - s.first_slot;
     HWY_ALIGN float zeros[G * kGateLanes] = {};
     for (int64_t i = first; i < last; ++i) {

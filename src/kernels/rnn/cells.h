@@ -5,8 +5,8 @@
 
 namespace assay::kernels {
 
-/// States lie row after row of padded() units, one row per slot; the slots' elements are those with the longest sequences
-/// first, so that those that are still at work are always the first ones.
+/// States lie row after row of padded() units, one row per slot; the slots' elements are those with the
+/// longest sequences first, so that those that are still at work are always the first ones.
 struct RecurrentStep {
   const RecurrentLayer* layer = nullptr;
   const RecurrentDirection* direction = nullptr;

@@ -42,9 +42,12 @@ void multiply_block(const GateMatrix& m, const float* packed, const float* bias,
   if (bias != nullptr) bias += at;
   sums += at;
   switch (m.gates) {
-    case 1: return add_block<1>(m, w, bias, x, rows, sums);
-    case 3: return add_block<3>(m, w, bias, x, rows, sums);
-    case 4: return add_block<4>(m, w, bias, x, rows, sums);
+    case 1:
+      return add_block<1>(m, w, bias, x, rows, sums);
+    case 3:
+      return add_block<3>(m, w, bias, x, rows, sums);
+    case 4:
+      return add_block<4>(m, w, bias, x, rows, sums);
   }
 }
 

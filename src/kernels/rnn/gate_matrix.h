@@ -1,5 +1,5 @@
-// Weights of recurrent layers, packed so that all gates of a few hidden units lie side by side, and products of rows with
-// them.
+// Weights of recurrent layers, packed so that all gates of a few hidden units lie side by side, and products
+// of rows with them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace assay::kernels {
 /// Hidden units of a block: the lanes of this processor's vectors.
 int64_t gate_lanes() noexcept;
 
-/// A matrix of `gates` * `units` rows (all units of a gate together) and k columns. Packed, its units lie in blocks of
-/// `lanes`, the last one filled up with zeros; in a block, for each column, one vector per gate.
+/// A matrix of `gates` * `units` rows (all units of a gate together) and k columns. Packed, its units lie in
+/// blocks of `lanes`, the last one filled up with zeros; in a block, for each column, one vector per gate.
 struct GateMatrix {
   int64_t gates = 0, units = 0, k = 0;
   int64_t lanes = gate_lanes();
@@ -27,14 +27,14 @@ struct GateMatrix {
 
 /// Packs rows of k numbers. Uses threads.
 void pack_gates(const GateMatrix& matrix, const float* weights, float* packed) noexcept;
-/// Packs a number for each gate and unit (`gates` * `units` of them) into a row of sums; those of the first `more_gates`
-/// gates are added to what `more` has for them.
+/// Packs a number for each gate and unit (`gates` * `units` of them) into a row of sums; those of the first
+/// `more_gates` gates are added to what `more` has for them.
 void pack_gate_row(const GateMatrix& matrix, const float* numbers, const float* more, int64_t more_gates,
                    float* row) noexcept;
 
-/// sums[r, :] = bias + x[r, :] * transposed matrix, for rows of k and row_numbers() numbers that lie one behind the other.
-/// `bias` is a row of sums, or null. Uses threads.
-void gate_products(const GateMatrix& matrix, const float* packed, const float* bias, const float* x, int64_t rows,
-                   float* sums) noexcept;
+/// sums[r, :] = bias + x[r, :] * transposed matrix, for rows of k and row_numbers() numbers that lie one
+/// behind the other. `bias` is a row of sums, or null. Uses threads.
+void gate_products(const GateMatrix& matrix, const float* packed, const float* bias, const float* x,
+                   int64_t rows, float* sums) noexcept;
 
 }  // namespace assay::kernels

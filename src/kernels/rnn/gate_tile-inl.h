@@ -22,7 +22,10 @@ inline constexpr int64_t kGateRows = kGateSums / G < 8 ? kGateSums / G : 8;
 
 /// Sums of every U-th product are kept apart where there are too few others to keep the units busy.
 template <int64_t R, int64_t G>
-inline constexpr int64_t kGateChains = R * G >= 6 ? 1 : R * G >= 3 ? 2 : R * G == 2 ? 4 : 8;
+inline constexpr int64_t kGateChains = R* G >= 6   ? 1
+                                       : R* G >= 3 ? 2
+                                       : R* G == 2 ? 4
+                                                   : 8;
 
 /// sums[r, g, :] = sum over k of a[r * stride + k] * w[k, g, :].
 template <int64_t R, int64_t G>
@@ -35,27 +38,25 @@ HWY_NOINLINE void gate_tile(const float* w, int64_t k, const float* a, int64_t s
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t g = 0; g < G; ++g) acc[u][r][g] = hn::Zero(f);
   int64_t i = 0;
-  for (; i + U <= k; i += U, w += U * G * kGateLanes)
+  for (; i + U <= k; i += U, w += U * G * kGateLanes) ASSAY_UNROLL
+  for (int64_t u = 0; u < U; ++u) {
+    VF columns[G];
     ASSAY_UNROLL
-    for (int64_t u = 0; u < U; ++u) {
-      VF columns[G];
-      ASSAY_UNROLL
-      for (int64_t g = 0; g < G; ++g) columns[g] = hn::LoadU(f, w + (u * G + g) * kGateLanes);
-      ASSAY_UNROLL
-      for (int64_t r = 0; r < R; ++r) {
-        const VF x = hn::Set(f, a[r * stride + i + u]);
-        ASSAY_UNROLL
-        for (int64_t g = 0; g < G; ++g) acc[u][r][g] = hn::MulAdd(x, columns[g], acc[u][r][g]);
-      }
-    }
-  for (; i < k; ++i, w += G * kGateLanes)
+    for (int64_t g = 0; g < G; ++g) columns[g] = hn::LoadU(f, w + (u * G + g) * kGateLanes);
     ASSAY_UNROLL
     for (int64_t r = 0; r < R; ++r) {
-      const VF x = hn::Set(f, a[r * stride + i]);
+      const VF x = hn::Set(f, a[r * stride + i + u]);
       ASSAY_UNROLL
-      for (int64_t g = 0; g < G; ++g)
-        acc[0][r][g] = hn::MulAdd(x, hn::LoadU(f, w + g * kGateLanes), acc[0][r][g]);
+      for (int64_t g = 0; g < G; ++g) acc[u][r][g] = hn::MulAdd(x, columns[g], acc[u][r][g]);
     }
+  }
+  for (; i < k; ++i, w += G * kGateLanes) ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) {
+    const VF x = hn::Set(f, a[r * stride + i]);
+    ASSAY_UNROLL
+    for (int64_t g = 0; g < G; ++g)
+      acc[0][r][g] = hn::MulAdd(x, hn::LoadU(f, w + g * kGateLanes), acc[0][r][g]);
+  }
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t g = 0; g < G; ++g) {
@@ -74,7 +75,8 @@ HWY_INLINE void gate_tile_of(int64_t rows, const float* w, int64_t k, const floa
   gate_tile<R, G>(w, k, a, stride, sums);
 }
 
-/// The products of all rows with a block, in tiles of about the same height: finish(row, rows, sums) takes them.
+/// The products of all rows with a block, in tiles of about the same height: finish(row, rows, sums) takes
+/// them.
 template <int64_t G, typename Finish>
 HWY_INLINE void gate_rows(const float* w, int64_t k, const float* a, int64_t stride, int64_t rows,
                           Finish finish) {

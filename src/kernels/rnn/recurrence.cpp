@@ -151,12 +151,12 @@ void pack_recurrent(const RecurrentLayer& layer, const float* weights, float* pa
   pack_gates(candidate, weights + 2 * n * n, packed + gates.numbers());
 }
 
-void pack_recurrent_bias(const RecurrentLayer& layer, const float* bias, float* row, float* hidden_bias) noexcept {
+void pack_recurrent_bias(const RecurrentLayer& layer, const float* bias, float* row,
+                         float* hidden_bias) noexcept {
   const int64_t n = layer.gates() * layer.hidden;
   const bool is_apart = layer.kind == RecurrentKind::kGru && layer.linear_before_reset;
   pack_gate_row(layer.matrix(0), bias, bias + n, is_apart ? layer.gates() - 1 : layer.gates(), row);
-  if (is_apart)
-    pack_gate_row({1, layer.hidden, 0}, bias + n + 2 * layer.hidden, nullptr, 0, hidden_bias);
+  if (is_apart) pack_gate_row({1, layer.hidden, 0}, bias + n + 2 * layer.hidden, nullptr, 0, hidden_bias);
 }
 
 void pack_peepholes(const RecurrentLayer& layer, const float* numbers, float* packed) noexcept {
@@ -165,7 +165,8 @@ void pack_peepholes(const RecurrentLayer& layer, const float* numbers, float* pa
     pack_gate_row(gate, numbers + g * layer.hidden, nullptr, 0, packed + g * gate.padded());
 }
 
-void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* directions, int64_t count) noexcept {
+void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* directions,
+                    int64_t count) noexcept {
   for (int64_t d = 0; d < count; ++d) begin(layer, directions[d]);
   const int64_t threads = thread_count(), batch = layer.batch;
   const int64_t products = count * batch * layer.recurrent_numbers();
@@ -173,11 +174,13 @@ void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* direc
     walk_together(layer, directions, count, products);
   } else {
     const int64_t walks = threads > count ? count * batch : count, size = count * batch / walks;
-    const int64_t grain = std::max<int64_t>(1, kWalkGrain * walks / std::max<int64_t>(products * layer.steps, 1));
+    const int64_t grain =
+        std::max<int64_t>(1, kWalkGrain * walks / std::max<int64_t>(products * layer.steps, 1));
     parallel_for(walks, grain, [&](int64_t first, int64_t last) {
       first *= size, last *= size;
       for (int64_t d = first / batch; d * batch < last; ++d)
-        walk(layer, directions[d], std::max(first - d * batch, int64_t{0}), std::min(last - d * batch, batch));
+        walk(layer, directions[d], std::max(first - d * batch, int64_t{0}),
+             std::min(last - d * batch, batch));
     });
   }
   for (int64_t d = 0; d < count; ++d) end(layer, directions[d]);

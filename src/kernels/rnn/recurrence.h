@@ -31,7 +31,8 @@ struct RecurrentActivation {
   float alpha = 0, beta = 0;
 };
 
-/// What all directions of a layer have in common. Distances are numbers of elements, or of rows where that is said.
+/// What all directions of a layer have in common. Distances are numbers of elements, or of rows where that is
+/// said.
 struct RecurrentLayer {
   RecurrentKind kind = RecurrentKind::kRnn;
   int64_t steps = 0, batch = 0, hidden = 0;
@@ -56,17 +57,18 @@ struct RecurrentLayer {
 
 /// One direction. Gates are in ONNX's order: i, o, f, c of LSTM, z, r, h of GRU.
 struct RecurrentDirection {
-  /// The products with the input weights, as gate_products() gives them, biases added: both, but for the candidate of
-  /// a GRU with linear_before_reset only the input's.
+  /// The products with the input weights, as gate_products() gives them, biases added: both, but for the
+  /// candidate of a GRU with linear_before_reset only the input's.
   const float* inputs = nullptr;
   const float* recurrent = nullptr;  ///< as pack_recurrent() makes them
-  const float* hidden_bias = nullptr;  ///< of the candidate of a GRU with linear_before_reset, padded; null: none
-  const float* peepholes = nullptr;    ///< [3, padded units], of i, o, f; null: none
+  const float* hidden_bias =
+      nullptr;  ///< of the candidate of a GRU with linear_before_reset, padded; null: none
+  const float* peepholes = nullptr;  ///< [3, padded units], of i, o, f; null: none
   RecurrentActivation activations[3];
   const float* initial_hidden = nullptr;  ///< null: zeros
   const float* initial_cell = nullptr;    ///< null: zeros
-  float* output = nullptr;                ///< of every step; null: not wanted. Steps beyond an element's are 0.
-  float* last_hidden = nullptr;           ///< null: not wanted
+  float* output = nullptr;       ///< of every step; null: not wanted. Steps beyond an element's are 0.
+  float* last_hidden = nullptr;  ///< null: not wanted
   float* last_cell = nullptr;
   bool backward = false;  ///< from an element's last step to its first
   void* scratch = nullptr;
@@ -75,15 +77,17 @@ struct RecurrentDirection {
 /// Packs [gates * hidden, hidden] numbers.
 void pack_recurrent(const RecurrentLayer& layer, const float* weights, float* packed) noexcept;
 
-/// Packs biases, [2, gates * hidden], the input's first: a row of sums for gate_products(), and where a GRU has
-/// linear_before_reset the rest into `hidden_bias`.
-void pack_recurrent_bias(const RecurrentLayer& layer, const float* bias, float* row, float* hidden_bias) noexcept;
+/// Packs biases, [2, gates * hidden], the input's first: a row of sums for gate_products(), and where a GRU
+/// has linear_before_reset the rest into `hidden_bias`.
+void pack_recurrent_bias(const RecurrentLayer& layer, const float* bias, float* row,
+                         float* hidden_bias) noexcept;
 
 /// Packs [3, hidden] numbers.
 void pack_peepholes(const RecurrentLayer& layer, const float* numbers, float* packed) noexcept;
 
-/// Runs all directions. As threads are at hand, directions run side by side, then elements of the batch or the hidden units
-/// of a step are shared out, where there is enough to do.
-void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* directions, int64_t count) noexcept;
+/// Runs all directions. As threads are at hand, directions run side by side, then elements of the batch or
+/// the hidden units of a step are shared out, where there is enough to do.
+void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* directions,
+                    int64_t count) noexcept;
 
 }  // namespace assay::kernels

@@ -30,7 +30,8 @@ struct Case {
     return (by_batch ? n * directions + d : d * layer.batch + n) * layer.hidden;
   }
   int64_t output(int64_t t, int64_t d, int64_t n) const {
-    return (by_batch ? (n * layer.steps + t) * directions + d : (t * directions + d) * layer.batch + n) * layer.hidden;
+    return (by_batch ? (n * layer.steps + t) * directions + d : (t * directions + d) * layer.batch + n) *
+           layer.hidden;
   }
   int64_t row(int64_t t, int64_t n) const { return by_batch ? n * layer.steps + t : t * layer.batch + n; }
   int64_t length(int64_t n) const { return lengths.empty() ? layer.steps : lengths[static_cast<size_t>(n)]; }
@@ -55,7 +56,8 @@ void fill(Case& c, uint32_t seed) {
   if (c.peepholes) c.p = numbers(d * 3 * h, 0.5F, random);
   const RecurrentActivation sigmoid{RecurrentFunction::kSigmoid, 0, 0}, tanh{RecurrentFunction::kTanh, 0, 0};
   for (int64_t i = 0; c.activations.empty() || i < (d - 1) * c.functions(); ++i) {
-    const std::vector<RecurrentActivation> usual = c.layer.kind == Kind::kLstm  ? std::vector{sigmoid, tanh, tanh}
+    const std::vector<RecurrentActivation> usual = c.layer.kind == Kind::kLstm
+                                                       ? std::vector{sigmoid, tanh, tanh}
                                                    : c.layer.kind == Kind::kGru ? std::vector{sigmoid, tanh}
                                                                                 : std::vector{tanh};
     for (int64_t k = 0; k < d; ++k) c.activations.insert(c.activations.end(), usual.begin(), usual.end());
@@ -65,17 +67,28 @@ void fill(Case& c, uint32_t seed) {
 
 double apply(const RecurrentActivation& a, double x) {
   switch (a.function) {
-    case RecurrentFunction::kAffine: return a.alpha * x + a.beta;
-    case RecurrentFunction::kElu: return x >= 0 ? x : a.alpha * std::expm1(x);
-    case RecurrentFunction::kHardSigmoid: return std::min(std::max(a.alpha * x + a.beta, 0.0), 1.0);
-    case RecurrentFunction::kLeakyRelu: return x >= 0 ? x : a.alpha * x;
-    case RecurrentFunction::kRelu: return x < 0 ? 0 : x;
-    case RecurrentFunction::kScaledTanh: return a.alpha * std::tanh(a.beta * x);
-    case RecurrentFunction::kSigmoid: return 1 / (1 + std::exp(-x));
-    case RecurrentFunction::kSoftplus: return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-    case RecurrentFunction::kSoftsign: return x / (1 + std::fabs(x));
-    case RecurrentFunction::kTanh: return std::tanh(x);
-    case RecurrentFunction::kThresholdedRelu: return x >= a.alpha ? x : 0;
+    case RecurrentFunction::kAffine:
+      return a.alpha * x + a.beta;
+    case RecurrentFunction::kElu:
+      return x >= 0 ? x : a.alpha * std::expm1(x);
+    case RecurrentFunction::kHardSigmoid:
+      return std::min(std::max(a.alpha * x + a.beta, 0.0), 1.0);
+    case RecurrentFunction::kLeakyRelu:
+      return x >= 0 ? x : a.alpha * x;
+    case RecurrentFunction::kRelu:
+      return x < 0 ? 0 : x;
+    case RecurrentFunction::kScaledTanh:
+      return a.alpha * std::tanh(a.beta * x);
+    case RecurrentFunction::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case RecurrentFunction::kSoftplus:
+      return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+    case RecurrentFunction::kSoftsign:
+      return x / (1 + std::fabs(x));
+    case RecurrentFunction::kTanh:
+      return std::tanh(x);
+    case RecurrentFunction::kThresholdedRelu:
+      return x >= a.alpha ? x : 0;
   }
   return x;
 }
@@ -88,7 +101,8 @@ struct Outputs {
 Outputs defined(const Case& c) {
   const int64_t n = c.layer.hidden, gates = c.gates(), rows = gates * n;
   const auto size = static_cast<size_t>(c.directions * c.layer.batch * n);
-  Outputs o{std::vector<double>(static_cast<size_t>(c.layer.steps) * size), std::vector<double>(size), std::vector<double>(size)};
+  Outputs o{std::vector<double>(static_cast<size_t>(c.layer.steps) * size), std::vector<double>(size),
+            std::vector<double>(size)};
   for (int64_t d = 0; d < c.directions; ++d)
     for (int64_t e = 0; e < c.layer.batch; ++e) {
       std::vector<double> h(static_cast<size_t>(n)), cell(h);
@@ -97,7 +111,9 @@ Outputs defined(const Case& c) {
         if (!c.c0.empty()) cell[u] = c.c0[c.state(d, e) + u];
       }
       const RecurrentActivation* f = c.activations.data() + d * c.functions();
-      const auto bias = [&](int64_t which, int64_t i) { return c.b.empty() ? 0.0 : c.b[(d * 2 + which) * rows + i]; };
+      const auto bias = [&](int64_t which, int64_t i) {
+        return c.b.empty() ? 0.0 : c.b[(d * 2 + which) * rows + i];
+      };
       const auto peep = [&](int64_t g, int64_t u) { return c.p.empty() ? 0.0 : c.p[(d * 3 + g) * n + u]; };
       const auto clipped = [&](double x) {
         return x < -c.layer.clip ? -c.layer.clip : x > c.layer.clip ? c.layer.clip : x;
@@ -170,7 +186,8 @@ Results computed(Case& c) {
   const int64_t stride = l.hidden * (c.by_batch ? 1 : l.batch);
   for (int64_t i = 0; i < c.directions; ++i) {
     RecurrentDirection& d = directions[static_cast<size_t>(i)];
-    float *w = fresh(m.numbers()), *r = fresh(l.recurrent_numbers()), *products = fresh(l.steps * l.batch * m.row_numbers());
+    float *w = fresh(m.numbers()), *r = fresh(l.recurrent_numbers()),
+          *products = fresh(l.steps * l.batch * m.row_numbers());
     pack_gates(m, c.w.data() + i * rows * c.inputs, w);
     pack_recurrent(l, c.r.data() + i * rows * l.hidden, r);
     float* bias = nullptr;
@@ -207,8 +224,9 @@ void expect_near(const Numbers& is, const std::vector<double>& wanted, const cha
 
 void check(Case c, uint32_t seed) {
   fill(c, seed);
-  SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(c.layer.kind) << ", hidden " << c.layer.hidden << ", batch "
-                                  << c.layer.batch << ", directions " << c.directions);
+  SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(c.layer.kind) << ", hidden "
+                                  << c.layer.hidden << ", batch " << c.layer.batch << ", directions "
+                                  << c.directions);
   const Outputs wanted = defined(c);
   const Results is = computed(c);
   expect_near(is.y, wanted.y, "Y");

@@ -25,7 +25,9 @@ constexpr int64_t kDepth = 256, kColumns = 384;
 constexpr int64_t kGathered = 64;
 
 using Floats = std::unique_ptr<float[]>;
-Floats allocate(int64_t count) { return std::make_unique_for_overwrite<float[]>(static_cast<size_t>(std::max<int64_t>(count, 1))); }
+Floats allocate(int64_t count) {
+  return std::make_unique_for_overwrite<float[]>(static_cast<size_t>(std::max<int64_t>(count, 1)));
+}
 
 /// What scales the numbers to at most 2; none where float32 has not their range.
 std::optional<double> scale_of(const Extremes& x) {
@@ -52,9 +54,10 @@ std::optional<double> scale_of(const double* x, int64_t rows, int64_t columns, i
   if (rows == 1)
     parallel_for(columns, kGrain, [&](int64_t first, int64_t last) { take(x + first, last - first); });
   else
-    parallel_for(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(columns, 1)), [&](int64_t first, int64_t last) {
-      for (int64_t r = first; r < last; ++r) take(x + r * stride, columns);
-    });
+    parallel_for(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(columns, 1)),
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t r = first; r < last; ++r) take(x + r * stride, columns);
+                 });
   return scale_of(all);
 }
 
@@ -136,10 +139,11 @@ void multiply_columns(const PackedRows& a, int64_t m, int64_t n, int64_t k, doub
         pack(p, depth, column, columns, tile.width, packed.get());
         for (int64_t j = 0; j < columns; j += tile.width)
           for (int64_t i = 0; i < tiles; ++i)
-            tile.multiply(a.padded_at(i), columns - j, depth, a.at(i, p),
-                          packed.get() + j * depth, sums.get() + i * tile.rows * width + j, width, p > 0);
+            tile.multiply(a.padded_at(i), columns - j, depth, a.at(i, p), packed.get() + j * depth,
+                          sums.get() + i * tile.rows * width + j, width, p > 0);
       }
-      for (int64_t r = 0; r < m; ++r) tile.widen(sums.get() + r * width, columns, scale, c + r * ldc + column);
+      for (int64_t r = 0; r < m; ++r)
+        tile.widen(sums.get() + r * width, columns, scale, c + r * ldc + column);
     }
   });
 }
@@ -149,9 +153,11 @@ struct RoundedColumns {
   RoughOf what;
   ImageColumns image;
   double scale;
-  void operator()(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width, float* out) const {
+  void operator()(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
+                  float* out) const {
     const int64_t count = (columns + width - 1) / width * width;
-    const auto wide = std::make_unique_for_overwrite<double[]>(static_cast<size_t>(std::min(kGathered, rows) * count));
+    const auto wide =
+        std::make_unique_for_overwrite<double[]>(static_cast<size_t>(std::min(kGathered, rows) * count));
     for (int64_t r = 0; r < rows; r += kGathered) {
       const int64_t some = std::min(kGathered, rows - r);
       image.pack(row + r, some, column, columns, width, wide.get());
@@ -166,7 +172,8 @@ struct MatrixColumns {
   RoughOf what;
   MatrixView b;
   double scale;
-  void operator()(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width, float* out) const {
+  void operator()(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
+                  float* out) const {
     for (int64_t c = 0; c < columns; c += width, out += rows * width) {
       const int64_t valid = std::min(width, columns - c);
       if (valid < width) std::fill_n(out, rows * width, 0.0F);
@@ -190,7 +197,8 @@ bool is_one_tap(const Window& w) {
 
 }  // namespace
 
-bool rough_gemm(RoughOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c, int64_t ldc) {
+bool rough_gemm(RoughOf what, int64_t m, int64_t n, int64_t k, MatrixView a, MatrixView b, double* c,
+                int64_t ldc) {
   if (m <= 0 || n <= 0 || k <= 0) return false;
   const std::optional<double> scale_a = scale_of(a, m, k), scale_b = scale_of(b, k, n);
   if (!scale_a || !scale_b) return false;
@@ -199,12 +207,13 @@ bool rough_gemm(RoughOf what, int64_t m, int64_t n, int64_t k, MatrixView a, Mat
   return true;
 }
 
-bool rough_convolve(RoughOf what, const ConvSize& size, const Window& window, const double* x, const double* w,
-                    double* y) {
+bool rough_convolve(RoughOf what, const ConvSize& size, const Window& window, const double* x,
+                    const double* w, double* y) {
   const int64_t channels = size.in_channels / size.groups, kernels = size.out_channels / size.groups;
   const int64_t in_size = window.in_size(), out_size = window.out_size(), depth = channels * window.taps();
   const int64_t items = size.batch * size.groups;
-  if (items <= 0 || kernels <= 0 || out_size <= 0 || depth <= 0 || (channels == 1 && size.groups > 1)) return false;
+  if (items <= 0 || kernels <= 0 || out_size <= 0 || depth <= 0 || (channels == 1 && size.groups > 1))
+    return false;
   const std::optional<double> scale_x = scale_of(x, 1, items * channels * in_size, 0),
                               scale_w = scale_of(w, 1, size.out_channels * depth, 0);
   if (!scale_x || !scale_w) return false;
@@ -218,8 +227,8 @@ bool rough_convolve(RoughOf what, const ConvSize& size, const Window& window, co
     const PackedRows& rows = weights[static_cast<size_t>(item % size.groups)];
     double* to = y + item * kernels * out_size;
     if (one_tap)
-      multiply_columns(rows, kernels, out_size, depth, back, MatrixColumns{what, {from, in_size, 1}, *scale_x}, to,
-                       out_size);
+      multiply_columns(rows, kernels, out_size, depth, back,
+                       MatrixColumns{what, {from, in_size, 1}, *scale_x}, to, out_size);
     else
       multiply_columns(rows, kernels, out_size, depth, back,
                        RoundedColumns{what, ImageColumns(from, window), *scale_x}, to, out_size);

@@ -35,10 +35,12 @@ TEST(RoughProduct, OfMatricesIsTheProductToSixDigits) {
             const auto a = numbers(random, m * k, size), b = numbers(random, k * n, size);
             const auto plus_a = magnitudes(a), plus_b = magnitudes(b);
             const bool ta = (transposed & 1) != 0, tb = (transposed & 2) != 0;
-            std::vector<double> exact(static_cast<size_t>(m * n)), most(exact), rough(exact), rough_most(exact);
+            std::vector<double> exact(static_cast<size_t>(m * n)), most(exact), rough(exact),
+                rough_most(exact);
             gemm(m, n, k, view(a, k, ta, m), view(b, n, tb, k), exact.data(), n);
             gemm(m, n, k, view(plus_a, k, ta, m), view(plus_b, n, tb, k), most.data(), n);
-            ASSERT_TRUE(rough_gemm(RoughOf::kValues, m, n, k, view(a, k, ta, m), view(b, n, tb, k), rough.data(), n));
+            ASSERT_TRUE(
+                rough_gemm(RoughOf::kValues, m, n, k, view(a, k, ta, m), view(b, n, tb, k), rough.data(), n));
             ASSERT_TRUE(rough_gemm(RoughOf::kMagnitudes, m, n, k, view(a, k, ta, m), view(b, n, tb, k),
                                    rough_most.data(), n));
             const double u = static_cast<double>(k + 4) * 0x1p-24;
@@ -55,13 +57,19 @@ TEST(RoughProduct, OfWindowsIsTheConvolution) {
     for (const int64_t extent : {1, 5, 23})
       for (const int64_t stride : {1, 2}) {
         const bool one_tap = extent == 5;
-        Window w{.in = {extent, extent + 2}, .out = {}, .kernel = {3, 2}, .strides = {stride, 1}, .dilations = {1, 2},
-                 .begin = {1, 1}, .end = {1, 1}};
+        Window w{.in = {extent, extent + 2},
+                 .out = {},
+                 .kernel = {3, 2},
+                 .strides = {stride, 1},
+                 .dilations = {1, 2},
+                 .begin = {1, 1},
+                 .end = {1, 1}};
         if (one_tap) w.kernel = {1, 1}, w.begin = w.end = {0, 0};
         for (size_t d = 0; d < 2; ++d)
           w.out.push_back((w.in[d] + w.begin[d] + w.end[d] - w.reach(d)) / w.strides[d] + 1);
         const ConvSize size{.batch = 3, .groups = groups, .in_channels = 4, .out_channels = 6};
-        const auto x = numbers(random, 12 * w.in_size(), 1e-20), k = numbers(random, 6 * 4 / groups * w.taps(), 1e10);
+        const auto x = numbers(random, 12 * w.in_size(), 1e-20),
+                   k = numbers(random, 6 * 4 / groups * w.taps(), 1e10);
         const auto count = static_cast<size_t>(18 * w.out_size());
         std::vector<double> exact(count), most(count), rough(count), rough_most(count);
         convolve(size, w, x.data(), k.data(), nullptr, exact.data());

@@ -19,8 +19,8 @@ using Q = hn::CappedTag<float, kPanelColumns>;
 using VQ = hn::Vec<Q>;
 inline constexpr auto kPointLanes = static_cast<int64_t>(hn::MaxLanes(Q()));
 inline constexpr int64_t kPointVectors = kPanelColumns / kPointLanes;
-/// Rows of a tile: where one vector holds a panel's columns, the registers hold the sums of twelve rows and of
-/// their parts; else those of the parts alone.
+/// Rows of a tile: where one vector holds a panel's columns, the registers hold the sums of twelve rows and
+/// of their parts; else those of the parts alone.
 inline constexpr int64_t kPointRows = kPointVectors == 1 ? 12 : std::max<int64_t>(1, 12 / kPointVectors);
 
 /// Adds `depth` products to the parts of R rows.
@@ -61,8 +61,7 @@ HWY_NOINLINE void point_tile(const float* a, int64_t a_stride, int64_t depth, co
       }
     }
   }
-  if constexpr (kPointVectors == 1)
-    ASSAY_UNROLL
+  if constexpr (kPointVectors == 1) ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) hn::StoreU(total[r][0], f, sums + r * stride);
 }
 
@@ -82,7 +81,7 @@ void products_of_point(const PanelMatrix& matrix, const float* packed, int64_t p
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t first = rows * t / tiles, last = rows * (t + 1) / tiles;
       kTiles[static_cast<size_t>(last - first - 1)](a + first * a_stride, a_stride, matrix.k, w,
-                                                     sums + first * stride + p * kPanelColumns, stride);
+                                                    sums + first * stride + p * kPanelColumns, stride);
     }
   }
 }

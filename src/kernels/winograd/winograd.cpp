@@ -15,11 +15,11 @@
 #define ASSAY_KERNELS_WINOGRAD_POINTS_
 namespace assay::kernels {
 
-/// Tiles of 4x4 results are interpolated at 0, +-a, +-b and infinity. The usual points, 1 and 2, magnify rounding
-/// errors twice as much: these were found by trying all pairs of eighths for the least magnification of the
-/// products' errors, sum of A^T squared times the squared lengths of the rows of B^T and G (B. Barabasz et al.,
-/// Error Analysis and Improving the Accuracy of Winograd Convolution, ACM TOMS 46(4), 2020, show why points
-/// matter). Both and their squares are exact in float32.
+/// Tiles of 4x4 results are interpolated at 0, +-a, +-b and infinity. The usual points, 1 and 2, magnify
+/// rounding errors twice as much: these were found by trying all pairs of eighths for the least magnification
+/// of the products' errors, sum of A^T squared times the squared lengths of the rows of B^T and G (B.
+/// Barabasz et al., Error Analysis and Improving the Accuracy of Winograd Convolution, ACM TOMS 46(4), 2020,
+/// show why points matter). Both and their squares are exact in float32.
 inline constexpr double kA = 5.0 / 8, kB = 3.0 / 2, kA2 = kA * kA, kB2 = kB * kB;
 
 }  // namespace assay::kernels
@@ -92,7 +92,8 @@ TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t ti
       {}, top >= 0 && left >= 0 && top + kSide <= size.in_height && left + kSide <= size.in_width};
   for (int64_t i = 0; i < kSide; ++i)
     for (int64_t j = 0; j < kSide; ++j) {
-      const bool inside = top + i >= 0 && top + i < size.in_height && left + j >= 0 && left + j < size.in_width;
+      const bool inside =
+          top + i >= 0 && top + i < size.in_height && left + j >= 0 && left + j < size.in_width;
       pixels.at[i * kSide + j] =
           inside ? x + ((image * size.in_height + top + i) * size.in_width + left + j) * size.in_channels
                  : nullptr;
@@ -225,9 +226,8 @@ struct TapSource {
 };
 constexpr TapSource kTaps2[3] = {{{0, 0}, {1, 0}}, {{1, 2}, {1, -1}}, {{3, 3}, {1, 0}}};
 constexpr auto kHalfNearA = static_cast<float>(kNearA / (2 * kA));
-constexpr TapSource kTaps4[3] = {{{0, 0}, {static_cast<float>(kA2 * kB2), 0}},
-                                 {{1, 2}, {kHalfNearA, -kHalfNearA}},
-                                 {{5, 5}, {1, 0}}};
+constexpr TapSource kTaps4[3] = {
+    {{0, 0}, {static_cast<float>(kA2 * kB2), 0}}, {{1, 2}, {kHalfNearA, -kHalfNearA}}, {{5, 5}, {1, 0}}};
 
 }  // namespace
 

@@ -25,7 +25,8 @@ struct WinogradSize {
 };
 
 inline constexpr int64_t kWinogradChannels = 8;
-/// From so many input channels on tiles of 4x4 results err no more than a plain sum is expected to (docs/engine.md).
+/// From so many input channels on tiles of 4x4 results err no more than a plain sum is expected to
+/// (docs/engine.md).
 inline constexpr int64_t kWinogradLargeTileChannels = 64;
 
 /// Weights [outputs, inputs, 3, 3] as points() matrices [inputs, outputs], computed in double: the columns of

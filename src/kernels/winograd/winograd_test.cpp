@@ -119,7 +119,8 @@ TEST(Winograd, TilesWithInfinitiesAndNanAreMarked) {
   }
 }
 
-/// Every height of a tile, several tiles, depths that are no whole number of parts, columns that fill no panel.
+/// Every height of a tile, several tiles, depths that are no whole number of parts, columns that fill no
+/// panel.
 TEST(PointProduct, IsTheProduct) {
   std::mt19937 random(2);
   for (const int64_t rows : {1, 2, 3, 5, 7, 8, 11, 12, 13, 16, 25, 49})
@@ -131,7 +132,8 @@ TEST(PointProduct, IsTheProduct) {
         std::vector<float> packed(static_cast<size_t>(matrix.bytes() / 4)),
             sums(static_cast<size_t>(rows * stride), -7);
         pack_panels(matrix, b.data(), n, 1, packed.data());
-        point_product(matrix, packed.data(), 0, matrix.panels(), a.data(), a_stride, rows, sums.data(), stride);
+        point_product(matrix, packed.data(), 0, matrix.panels(), a.data(), a_stride, rows, sums.data(),
+                      stride);
         for (int64_t r = 0; r < rows; ++r) {
           for (int64_t c = 0; c < n; ++c) {
             double sum = 0, size = 0;
@@ -141,9 +143,11 @@ TEST(PointProduct, IsTheProduct) {
             }
             // Parts and their sum: as many roundings as their lengths together, not as there are products.
             const double roundings = static_cast<double>(kPointPart + k / kPointPart + 1);
-            ASSERT_NEAR(sums[r * stride + c], sum, roundings * 0x1p-24 * size) << rows << " " << k << " " << n;
+            ASSERT_NEAR(sums[r * stride + c], sum, roundings * 0x1p-24 * size)
+                << rows << " " << k << " " << n;
           }
-          for (int64_t c = columns; c < stride; ++c) ASSERT_EQ(sums[r * stride + c], -7) << "beyond the columns";
+          for (int64_t c = columns; c < stride; ++c)
+            ASSERT_EQ(sums[r * stride + c], -7) << "beyond the columns";
         }
       }
 }

@@ -154,7 +154,8 @@ int64_t element_count(const Lexer& lexer, const TextType& type, size_t type_at) 
   return count;
 }
 
-/// Entries of the element list: types that share bytes are given as bytes, complex numbers as two numbers each.
+/// Entries of the element list: types that share bytes are given as bytes, complex numbers as two numbers
+/// each.
 size_t entry_count(DType dtype, int64_t elements) {
   if (is_packed(dtype) && !spans_bytes(dtype)) return storage_bytes(dtype, elements);
   return static_cast<size_t>(elements) * (is_complex(dtype) ? 2 : 1);

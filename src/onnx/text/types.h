@@ -21,7 +21,8 @@ struct TextType {
 };
 
 /// Reads a type at a word for which is_text_type() holds. `denotations` are those of the type and of the
-/// types in it, outermost first. Throws Error where the text is not a type, and when types nest deeper than 32.
+/// types in it, outermost first. Throws Error where the text is not a type, and when types nest deeper
+/// than 32.
 TextType read_type(Lexer& lexer, std::span<const std::string> denotations = {});
 
 }  // namespace assay::onnx

@@ -1,6 +1,7 @@
 // DynamicQuantizeLSTM: LSTM whose weights are levels, in columns and not in rows, and whose products quantise
-// what the weights are multiplied with first: X, all steps at once, and the hidden state at every step, to uint8
-// as DynamicQuantizeLinear does it. ONNX Runtime may take rows of a large batch apart; here a batch has one range.
+// what the weights are multiplied with first: X, all steps at once, and the hidden state at every step, to
+// uint8 as DynamicQuantizeLinear does it. ONNX Runtime may take rows of a large batch apart; here a batch has
+// one range.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +19,8 @@ constexpr int64_t kOpset = 14;  // of the LSTM that the rest is
 
 const OpVersion& lstm_version() {
   const auto versions = op_onnx_LSTM::def.versions;
-  return *std::find_if(versions.begin(), versions.end(), [](const OpVersion& v) { return v.since == kOpset; });
+  return *std::find_if(versions.begin(), versions.end(),
+                       [](const OpVersion& v) { return v.since == kOpset; });
 }
 
 /// The node as an LSTM sees it.
@@ -43,17 +45,18 @@ void infer(InferContext& c) {
   infer_recurrent(lstm, 4, 2);
 }
 
-/// Levels [directions, k, n] as numbers [directions, n, k]. One scale and zero point for each direction, or for
-/// each of its columns.
+/// Levels [directions, k, n] as numbers [directions, n, k]. One scale and zero point for each direction, or
+/// for each of its columns.
 Tensor weights(const EvalContext& c, size_t levels, size_t scale, size_t zero, const char* name) {
   const Shape &shape = c.shape(levels), &scales = c.shape(scale);
   c.check(shape.size() == 3, "{} has {} dimensions where 3 are needed", name, shape.size());
   const int64_t directions = shape[0], k = shape[1], n = shape[2];
   const bool by_column = scales.size() == 2 && scales[0] == directions && scales[1] == n;
   c.check(by_column || (scales.size() == 1 && scales[0] == directions),
-          "the scale of {} has shape {}; it must be [{}] or [{}, {}]", name, scales.str(), directions, directions, n);
-  c.check(c.shape(zero) == scales, "the zero point of {} has shape {}, its scale {}", name, c.shape(zero).str(),
-          scales.str());
+          "the scale of {} has shape {}; it must be [{}] or [{}, {}]", name, scales.str(), directions,
+          directions, n);
+  c.check(c.shape(zero) == scales, "the zero point of {} has shape {}, its scale {}", name,
+          c.shape(zero).str(), scales.str());
   const std::vector<int64_t> q = c.input(levels).to_int64(), zeros = c.input(zero).to_int64();
   const double* s = c.input(scale).data<double>();
   Tensor w = Tensor::allocate(DType::kFloat64, {directions, n, k});
@@ -90,7 +93,8 @@ class QuantizedProducts : public A {
   using Number = typename A::Number;
   explicit QuantizedProducts(A arithmetic) : A(std::move(arithmetic)) {}
 
-  std::vector<Number> product(const std::vector<Number>& x, int64_t rows, int64_t k, const double* w, int64_t n) {
+  std::vector<Number> product(const std::vector<Number>& x, int64_t rows, int64_t k, const double* w,
+                              int64_t n) {
     return A::product(quantized(x), rows, k, w, n);
   }
 

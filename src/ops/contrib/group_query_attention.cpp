@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/nn/heads.h"
 #include "ops/contrib/key_mask.h"
 #include "ops/contrib/rotary.h"
 #include "ops/infer_util.h"
+#include "ops/nn/heads.h"
 #include "ops/op_list.h"
 #include "ops/tensor/strided_copy.h"
 

@@ -36,8 +36,8 @@ struct Layout {
     c.check(c.attr_int("weight_prepacked") == 0, "weights that are packed for a device cannot be read");
     blocks = k / block + (k % block != 0 ? 1 : 0);
     int64_t elements = 0;
-    c.check(block <= INT64_MAX / 8 && k <= INT64_MAX / 2 && !__builtin_mul_overflow(n, blocks * block, &elements) &&
-                elements <= INT64_MAX / 8,
+    c.check(block <= INT64_MAX / 8 && k <= INT64_MAX / 2 &&
+                !__builtin_mul_overflow(n, blocks * block, &elements) && elements <= INT64_MAX / 8,
             "attributes N = {}, K = {} and block_size = {} are out of range", n, k, block);
   }
   int64_t block_bytes() const { return packed_bytes(block, bits); }
@@ -88,8 +88,8 @@ std::vector<int64_t> block_of(const EvalContext& c, const Layout& layout) {
           c.input(kGroups).numel(), layout.k);
   const std::vector<int64_t> groups = c.input(kGroups).to_int64();
   for (size_t k = 0; k < out.size(); ++k) {
-    c.check(groups[k] >= 0 && groups[k] < layout.blocks, "g_idx has {}, which is not a block of {}", groups[k],
-            layout.blocks);
+    c.check(groups[k] >= 0 && groups[k] < layout.blocks, "g_idx has {}, which is not a block of {}",
+            groups[k], layout.blocks);
     out[k] = groups[k];
   }
   return out;

@@ -1,8 +1,8 @@
 #include "ops/contrib/mha.h"
 
-#include "ops/nn/heads.h"
 #include "ops/contrib/key_mask.h"
 #include "ops/infer_util.h"
+#include "ops/nn/heads.h"
 
 namespace assay {
 namespace {

@@ -1,7 +1,7 @@
 #include "ops/contrib/packed_heads.h"
 
-#include "ops/nn/heads.h"
 #include "ops/infer_util.h"
+#include "ops/nn/heads.h"
 #include "ops/tensor/strided_copy.h"
 
 namespace assay {

@@ -1,8 +1,8 @@
 // RotaryEmbedding: turns pairs of elements of every head by the angle of their position. position_ids are one
 // number, the position of the first element of every sequence, or one for each.
-#include "ops/nn/heads.h"
 #include "ops/contrib/rotary.h"
 #include "ops/infer_util.h"
+#include "ops/nn/heads.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ms_RotaryEmbedding {

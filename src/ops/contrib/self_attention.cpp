@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "ops/nn/heads.h"
 #include "ops/contrib/key_mask.h"
 #include "ops/infer_util.h"
+#include "ops/nn/heads.h"
 #include "ops/nn/window.h"
 #include "ops/tensor/strided_copy.h"
 

@@ -18,8 +18,8 @@ class Stack {
   /// is 0 then).
   explicit Stack(Type type) : type_(std::move(type)) {}
 
-  /// Throws Error when the entry is not a tensor, when its type or shape differ from the others', or the stack
-  /// grows beyond what an output may take.
+  /// Throws Error when the entry is not a tensor, when its type or shape differ from the others', or the
+  /// stack grows beyond what an output may take.
   void push(Tensor entry);
   /// The stack with its entries along `axis` in [-rank, rank) of the result, the last first when `reversed`.
   /// With `length` above the number of entries the rest is zero. Throws Error when there are no entries and

@@ -238,11 +238,15 @@ TEST(Jpeg2000, WhatItClaimsIsCheckedBeforeTheLibraryAllocates) {
   };
   EXPECT_EQ(error_of(jpeg2000_header(8, 8, 3)), "");
   EXPECT_EQ(error_of(bytes_of(base64_decode(kJpeg2000))), "");
-  EXPECT_EQ(error_of(jpeg2000_header(8, 8, 16384)), "the JPEG 2000 picture has 16384 components; up to 16 are read");
-  EXPECT_EQ(error_of(jpeg2000_header(60000, 8, 3)), "the JPEG 2000 picture claims 56250000 tiles in 65 bytes");
-  EXPECT_EQ(error_of(jpeg2000_header(20000, 20000, 1)), "a picture of 20000 x 20000 pixels is larger than 128 million");
+  EXPECT_EQ(error_of(jpeg2000_header(8, 8, 16384)),
+            "the JPEG 2000 picture has 16384 components; up to 16 are read");
+  EXPECT_EQ(error_of(jpeg2000_header(60000, 8, 3)),
+            "the JPEG 2000 picture claims 56250000 tiles in 65 bytes");
+  EXPECT_EQ(error_of(jpeg2000_header(20000, 20000, 1)),
+            "a picture of 20000 x 20000 pixels is larger than 128 million");
   EXPECT_NE(error_of(jpeg2000_header(8000, 8000, 4)).find("takes more than the"), std::string::npos);
-  EXPECT_NE(error_of(jpeg2000_header(7000, 7000, 3, 0)).find("decoding the JPEG 2000 picture takes some"), std::string::npos);
+  EXPECT_NE(error_of(jpeg2000_header(7000, 7000, 3, 0)).find("decoding the JPEG 2000 picture takes some"),
+            std::string::npos);
   // Behind boxes and unknown segments, too.
   Bytes hidden = bytes_of("boxes, and anything at all ");
   for (const uint8_t b : jpeg2000_header(8, 8, 300)) hidden.push_back(b);

@@ -15,7 +15,8 @@ constexpr uint8_t kSize = 0x51, kCoding = 0x52, kComponentCoding = 0x53;
 constexpr uint32_t kMostComponents = 16;
 /// A tile takes a header of 12 bytes and a marker of 2 in the stream.
 constexpr uint64_t kTileBytes = 14;
-/// What the library keeps besides a sample's 4 bytes, twice: for each tile and component, code block and precinct.
+/// What the library keeps besides a sample's 4 bytes, twice: for each tile and component, code block and
+/// precinct.
 constexpr uint64_t kPerTile = 6000, kPerTileComponent = 1200, kPerBlock = 200, kPerPrecinct = 400;
 
 struct Claims {
@@ -32,8 +33,8 @@ std::optional<Claims> read_size(ByteReader in) {
   const uint64_t x1 = in.big(4), y1 = in.big(4), x0 = in.big(4), y0 = in.big(4);
   const uint64_t tile_width = in.big(4), tile_height = in.big(4), tile_x = in.big(4), tile_y = in.big(4);
   Claims c{.components = in.big(2)};
-  const bool fits = in.ok() && length == 38 + 3 * c.components && x1 > x0 && y1 > y0 && tile_width > 0 && tile_height > 0 &&
-                    tile_x <= x0 && tile_y <= y0;
+  const bool fits = in.ok() && length == 38 + 3 * c.components && x1 > x0 && y1 > y0 && tile_width > 0 &&
+                    tile_height > 0 && tile_x <= x0 && tile_y <= y0;
   if (!fits) return std::nullopt;
   c.width = x1 - x0;
   c.height = y1 - y0;
@@ -69,9 +70,11 @@ void check(const Claims& c, const Pieces& pieces, size_t stream_bytes) {
           "the JPEG 2000 picture has {} components; up to {} are read", c.components, kMostComponents);
   require(c.tiles <= stream_bytes / kTileBytes, ErrorCode::kInvalidArgument,
           "the JPEG 2000 picture claims {} tiles in {} bytes", c.tiles, stream_bytes);
-  check_picture_size(static_cast<int64_t>(c.width), static_cast<int64_t>(c.height), 3 + 8 * int64_t{c.components});
+  check_picture_size(static_cast<int64_t>(c.width), static_cast<int64_t>(c.height),
+                     3 + 8 * int64_t{c.components});
   const uint64_t samples = c.width * c.height * c.components;  // below 2^31, by the check above
-  const uint64_t bytes = samples * 8 + samples / pieces.block * kPerBlock + samples / pieces.precinct * kPerPrecinct +
+  const uint64_t bytes = samples * 8 + samples / pieces.block * kPerBlock +
+                         samples / pieces.precinct * kPerPrecinct +
                          c.tiles * (kPerTile + c.components * kPerTileComponent);
   const auto most = static_cast<uint64_t>(most_picture_bytes());
   require(bytes <= most, ErrorCode::kInvalidArgument,
@@ -81,7 +84,8 @@ void check(const Claims& c, const Pieces& pieces, size_t stream_bytes) {
 }  // namespace
 
 void check_jpeg2000_cost(Encoded stream) {
-  // The library finds the headers among boxes and unknown segments; whatever looks like one has to be acceptable.
+  // The library finds the headers among boxes and unknown segments; whatever looks like one has to be
+  // acceptable.
   Pieces pieces;
   std::optional<Claims> claims;
   for (size_t i = 0; i + 1 < stream.size(); ++i) {

@@ -26,7 +26,8 @@ void check_picture_size(int64_t width, int64_t height, int64_t bytes_per_pixel) 
           "a picture of {} x {} pixels is larger than {} million", width, height, kMostPixels >> 20);
   const int64_t most = most_picture_bytes();
   require(width * height <= most / bytes_per_pixel, ErrorCode::kInvalidArgument,
-          "decoding a picture of {} x {} pixels takes more than the {} bytes that it may", width, height, most);
+          "decoding a picture of {} x {} pixels takes more than the {} bytes that it may", width, height,
+          most);
 }
 
 std::optional<Picture> make_picture(int64_t width, int64_t height) {

@@ -24,8 +24,9 @@ struct Picture {
 
 using Encoded = std::span<const uint8_t>;
 
-/// Throws Error (kInvalidArgument) when decoding a picture of positive extents takes too much, at so many bytes a pixel:
-/// more than 2^27 pixels or most_picture_bytes(), so that a few bytes that lie cannot ask for all memory.
+/// Throws Error (kInvalidArgument) when decoding a picture of positive extents takes too much, at so many
+/// bytes a pixel: more than 2^27 pixels or most_picture_bytes(), so that a few bytes that lie cannot ask for
+/// all memory.
 void check_picture_size(int64_t width, int64_t height, int64_t bytes_per_pixel);
 
 /// Bytes of memory that decoding a picture may take: 2 GiB, or memory_limit() where that is less.
@@ -44,8 +45,9 @@ inline uint8_t scaled_to_byte(uint32_t value, uint32_t most) {
 /// the format's library is not installed.
 std::optional<Picture> decode_picture(Encoded stream);
 
-/// Each for one format; nothing when the stream is damaged. BMP and the portable formats PBM, PGM and PPM are decoded
-/// here, PNG by libpng, the others by libturbojpeg, libopenjp2, libtiff and libwebp, which are loaded at the first use.
+/// Each for one format; nothing when the stream is damaged. BMP and the portable formats PBM, PGM and PPM are
+/// decoded here, PNG by libpng, the others by libturbojpeg, libopenjp2, libtiff and libwebp, which are loaded
+/// at the first use.
 std::optional<Picture> decode_bmp(Encoded stream);
 std::optional<Picture> decode_png(Encoded stream);
 std::optional<Picture> decode_pnm(Encoded stream);

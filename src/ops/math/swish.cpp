@@ -1,7 +1,7 @@
 // Swish: y = x * sigmoid(alpha * x).
+#include "ops/math/swish.h"
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
-#include "ops/math/swish.h"
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 

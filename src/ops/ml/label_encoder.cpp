@@ -22,7 +22,8 @@ Tensor read_list(const OpContext& c, const std::string& prefix) {
   if (c.has_attr(prefix + "_strings")) lists.push_back(Tensor::vector(c.attr_strings(prefix + "_strings")));
   if (c.has_attr(prefix + "_int64s")) lists.push_back(Tensor::vector(c.attr_ints(prefix + "_int64s")));
   if (c.has_attr(prefix + "_floats")) lists.push_back(floats(c.attr_floats(prefix + "_floats")));
-  if (c.since() >= 4 && c.has_attr(prefix + "_tensor")) lists.push_back(c.attr_tensor(prefix + "_tensor").aligned());
+  if (c.since() >= 4 && c.has_attr(prefix + "_tensor"))
+    lists.push_back(c.attr_tensor(prefix + "_tensor").aligned());
   c.check(lists.size() == 1, "exactly one of the attributes {}_* must be given, not {}", prefix,
           lists.size());
   const DType dtype = lists[0].dtype();

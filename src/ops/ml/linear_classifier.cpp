@@ -18,8 +18,8 @@ struct Classifier {
         transform(read_post_transform(c)),
         model(c, row_count(c, labels)) {
     const size_t size = model.coefficients.size();
-    c.check(size % static_cast<size_t>(model.rows) == 0, "{} coefficients cannot be divided among {} rows", size,
-            model.rows);
+    c.check(size % static_cast<size_t>(model.rows) == 0, "{} coefficients cannot be divided among {} rows",
+            size, model.rows);
   }
 
   /// How many rows of coefficients there are: the intercepts tell one row from two, where they are given.

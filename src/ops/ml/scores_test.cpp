@@ -65,7 +65,8 @@ const AttributeList kPlane = {{"coefficients", Floats{1, -2, 0.5, 3, 4, 5}},
 
 /// What ONNX Runtime 1.31 computes: rows are as long as the input has features, and the rest is left over.
 TEST(LinearRegressor, CoefficientsThatAreLeftOverAreNotUsed) {
-  const AttributeList two = with({{"coefficients", Floats{1, 10, 100, 1000, 1e4F, 1e5F, 1e6F}}}, "targets", int64_t{2});
+  const AttributeList two =
+      with({{"coefficients", Floats{1, 10, 100, 1000, 1e4F, 1e5F, 1e6F}}}, "targets", int64_t{2});
   const Tensor x = Tensor::from<float>({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
   expect_values(run_ml("LinearRegressor", 1, {x}, two)[0], {321, 321000, 654, 654000});
   EXPECT_THROW(run_ml("LinearRegressor", 1, {x}, with(two, "coefficients", Floats{1, 2, 3, 4, 5})), Error);

@@ -25,13 +25,16 @@ double softmax_roundoff(const OpContext& c) {
 void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
   const AttentionPlan p(c);
   HeadsInput in;
-  // Backends scale Q, or Q and K by the square root each, or the product; that costs two roundings of Q at most.
+  // Backends scale Q, or Q and K by the square root each, or the product; that costs two roundings of Q at
+  // most.
   in.query = steps.scale(steps.given(p.query), p.scale);
   in.key = steps.given(p.present_key);
   in.value = steps.given(p.present_value);
   in.softcap = p.softcap;
   in.softmax_u = softmax_roundoff(c);
-  in.bias = [&p](int64_t batch, int64_t head, int64_t query, double* scores) { p.bias(batch, head, query, scores); };
+  in.bias = [&p](int64_t batch, int64_t head, int64_t query, double* scores) {
+    p.bias(batch, head, query, scores);
+  };
   in.show = shown_stage(c);
   HeadsOutput y = attend(steps, in);
   outputs[0] = p.by_sequence ? std::move(y.output) : split_heads(y.output, p.heads);

@@ -75,10 +75,13 @@ void infer_attention(InferContext& c) {
   const Dims value = head_dims(c, *v, "kv_num_heads");
   c.check(!query[3].is_known() || !key[3].is_known() || query[3].value() == key[3].value(),
           "the heads of Q have {} elements, those of K {}", query[3].str(), key[3].str());
-  const auto differ = [](const Dim& a, const Dim& b) { return a.is_known() && b.is_known() && a.value() != b.value(); };
-  c.check(!differ(key[1], value[1]) && !differ(key[2], value[2]), "K has {} heads of {} elements, V {} of {}", key[1].str(),
-          key[2].str(), value[1].str(), value[2].str());
-  c.check(!query[1].is_known() || !key[1].is_known() || (key[1].value() > 0 && query[1].value() % key[1].value() == 0),
+  const auto differ = [](const Dim& a, const Dim& b) {
+    return a.is_known() && b.is_known() && a.value() != b.value();
+  };
+  c.check(!differ(key[1], value[1]) && !differ(key[2], value[2]), "K has {} heads of {} elements, V {} of {}",
+          key[1].str(), key[2].str(), value[1].str(), value[2].str());
+  c.check(!query[1].is_known() || !key[1].is_known() ||
+              (key[1].value() > 0 && query[1].value() % key[1].value() == 0),
           "Q has {} heads, which the {} of K do not divide", query[1].str(), key[1].str());
   if (q->size() == 4)
     c.set_output(0, dtype, {query[0], query[1], query[2], value[3]});

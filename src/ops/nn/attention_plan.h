@@ -14,7 +14,7 @@ class AttentionPlan {
   explicit AttentionPlan(const EvalContext& c);
 
   int64_t batch, heads;
-  int64_t queries, keys;          ///< sequence lengths
+  int64_t queries, keys;  ///< sequence lengths
   double scale, softcap;
   bool by_sequence;                   ///< inputs and Y are [batch, sequence, heads * size]
   Tensor query;                       ///< [batch, heads, queries, head_size]

@@ -26,8 +26,8 @@ bool is_training(const OpContext& c) {
 void check_outputs(const OpContext& c) {
   if (is_training(c)) return;
   for (size_t i = 1; i < c.output_count(); ++i)
-    c.check(!c.wants_output(i), "output {} is there only in training: attribute '{}' says that this is none", i,
-            c.since() >= 14 ? "training_mode" : "is_test");
+    c.check(!c.wants_output(i), "output {} is there only in training: attribute '{}' says that this is none",
+            i, c.since() >= 14 ? "training_mode" : "is_test");
 }
 
 void infer(InferContext& c) {

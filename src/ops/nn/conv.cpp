@@ -27,7 +27,8 @@ bool rough(EvalContext& c, kernels::RoughOf what) {
   const ConvPlan plan = plan_conv(c, c.shape(0), c.shape(1));
   Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
   auto* out = y.mutable_data<double>();
-  if (!kernels::rough_convolve(what, plan.size, plan.window, c.input(0).data<double>(), c.input(1).data<double>(), out))
+  if (!kernels::rough_convolve(what, plan.size, plan.window, c.input(0).data<double>(),
+                               c.input(1).data<double>(), out))
     return false;
   const double* bias =
       what == kernels::RoughOf::kMagnitudes ? conv_bias(c, 2, plan.size.out_channels) : nullptr;

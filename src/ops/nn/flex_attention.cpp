@@ -98,12 +98,13 @@ Tensor modified(EvalContext& c, const char* name, const Tensor& scores) {
   return to_float64(out[0]);
 }
 
-/// The subgraph's result. Its own arithmetic is not looked at: it counts as three roundings, and an error of what it
-/// gets moves its result as much as the result moves when all that it gets is larger by its error.
+/// The subgraph's result. Its own arithmetic is not looked at: it counts as three roundings, and an error of
+/// what it gets moves its result as much as the result moves when all that it gets is larger by its error.
 Traced traced(EvalContext& c, Steps& steps, const char* name, const Traced& in) {
   if (!c.has_attr(name)) return in;
   const Tensor y = modified(c, name, in.value);
-  Traced out = steps.inexact(y, map_elements<double>(y, [](double v) { return std::isfinite(v) ? 3 * std::fabs(v) : 0; }));
+  Traced out = steps.inexact(
+      y, map_elements<double>(y, [](double v) { return std::isfinite(v) ? 3 * std::fabs(v) : 0; }));
   if (!steps.bounds()) return out;
   const auto sum = [](double a, double b) { return a + b; };
   const Tensor moved = modified(c, name, map_broadcast<double>(in.value, in.error, sum));
@@ -118,8 +119,7 @@ void compute(EvalContext& c, Steps& steps, std::vector<Traced>& outputs) {
   const Heads h(c);
   const Traced products = steps.product(steps.given(h.q), steps.given(permuted(h.k, {0, 1, 2, 4, 3})));
   const auto as_scores = [&](const Tensor& t) { return t.reshaped(h.scores); };
-  const Traced scores =
-      traced(c, steps, "score_mod", Steps::move(steps.scale(products, h.scale), as_scores));
+  const Traced scores = traced(c, steps, "score_mod", Steps::move(steps.scale(products, h.scale), as_scores));
   const Traced p = traced(c, steps, "prob_mod", steps.softmax(scores));
   const auto by_key_heads = [&](const Tensor& t) {
     return t.reshaped({h.q.dim(0), h.q.dim(1), h.q.dim(2), t.dim(2), t.dim(3)});

@@ -242,7 +242,11 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Gemm",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kAccumulating, .terms = terms, .magnitude = magnitude, .rough = rough, .stacks = stacks},
+    .numerics = {.kind = Numerics::Kind::kAccumulating,
+                 .terms = terms,
+                 .magnitude = magnitude,
+                 .rough = rough,
+                 .stacks = stacks},
 };
 
 }  // namespace assay::op_onnx_Gemm

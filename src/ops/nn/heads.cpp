@@ -163,7 +163,8 @@ HeadsOutput attend(Steps& steps, const HeadsInput& in) {
   Tensor* all[4] = {&out.output.value, &out.output.error, &out.scores.value, &out.scores.error};
   for (size_t i = 0; i < 4; ++i)
     if (all[i]->defined()) to[i] = all[i]->mutable_data<double>();
-  const int64_t rows = std::clamp<int64_t>(kBlockScores / std::max<int64_t>(k[2], 1), 1, std::max<int64_t>(q[2], 1));
+  const int64_t rows =
+      std::clamp<int64_t>(kBlockScores / std::max<int64_t>(k[2], 1), 1, std::max<int64_t>(q[2], 1));
   const int64_t blocks = (q[2] + rows - 1) / rows;
   parallel_for(q[0] * q[1] * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -179,7 +180,8 @@ HeadsOutput attend(Steps& steps, const HeadsInput& in) {
       place(result.output.error, to[1]);
       for (const auto& [t, whole] :
            {std::pair(&result.scores.value, to[2]), std::pair(&result.scores.error, to[3])})
-        if (whole != nullptr) std::copy_n(t->data<double>(), t->numel(), whole + (index * q[2] + first) * k[2]);
+        if (whole != nullptr)
+          std::copy_n(t->data<double>(), t->numel(), whole + (index * q[2] + first) * k[2]);
     }
   });
   return out;

@@ -91,8 +91,8 @@ std::optional<Tensor> rough_matrix_product(kernels::RoughOf what, const Tensor& 
   const Plan p = make_plan(a.shape(), b.shape());
   if (p.batch.numel() != 1) return {};
   Tensor y = Tensor::allocate(DType::kFloat64, p.output);
-  const bool done = kernels::rough_gemm(what, p.m, p.n, p.k, {a.data<double>(), p.k, 1}, {b.data<double>(), p.n, 1},
-                                        y.mutable_data<double>(), p.n);
+  const bool done = kernels::rough_gemm(what, p.m, p.n, p.k, {a.data<double>(), p.k, 1},
+                                        {b.data<double>(), p.n, 1}, y.mutable_data<double>(), p.n);
   return done ? std::optional(std::move(y)) : std::nullopt;
 }
 

@@ -156,7 +156,8 @@ int64_t terms(EvalContext& c) {
   // Without regions the output may have any extents.
   const double cells = static_cast<double>(a.height) * static_cast<double>(a.width),
                ratio = static_cast<double>(a.ratio),
-               points = a.ratio > 0 ? ratio * ratio : static_cast<double>(in[2]) * static_cast<double>(in[3]) / cells;
+               points = a.ratio > 0 ? ratio * ratio
+                                    : static_cast<double>(in[2]) * static_cast<double>(in[3]) / cells;
   return 4 * (in[2] + in[3]) + static_cast<int64_t>(std::min(points, 1e15)) + 16;
 }
 

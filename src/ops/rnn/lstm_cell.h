@@ -73,6 +73,8 @@ RecurrentOutputs<typename A::Number> run_lstm(const EvalContext& c, const Recurr
 }
 
 /// The inputs of such a node.
-inline Recurrence read_lstm(const EvalContext& c) { return read_recurrence(c, 4, {"Sigmoid", "Tanh", "Tanh"}); }
+inline Recurrence read_lstm(const EvalContext& c) {
+  return read_recurrence(c, 4, {"Sigmoid", "Tanh", "Tanh"});
+}
 
 }  // namespace assay

@@ -18,7 +18,8 @@ void eval_cosine_window(EvalContext& c, const std::array<double, 3>& a);
 /// roundings.
 Tensor bound_cosine_window(EvalContext& c, double u, size_t i, const Tensor& y);
 
-/// The size to expect: each cosine errs by its argument, of three roundings, along its slope, and by a library's rounding.
+/// The size to expect: each cosine errs by its argument, of three roundings, along its slope, and by a
+/// library's rounding.
 Tensor expected_cosine_window(EvalContext& c, double u, const Tensor& y, const std::array<double, 3>& a);
 
 }  // namespace assay

@@ -43,7 +43,8 @@ std::vector<int64_t> integer_list(const EvalContext& c, size_t i, bool or_scalar
 void check_list(const InferContext& c, size_t i, bool or_scalar) {
   const Dims* dims = c.has_input(i) ? c.input_dims(i) : nullptr;
   if (dims == nullptr) return;
-  c.check(dims->size() == 1 || (or_scalar && dims->empty()), "input {} must be a vector, found shape {}", i, dims_str(*dims));
+  c.check(dims->size() == 1 || (or_scalar && dims->empty()), "input {} must be a vector, found shape {}", i,
+          dims_str(*dims));
 }
 
 int64_t known_length(const InferContext& c, size_t i) {

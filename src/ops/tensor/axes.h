@@ -30,8 +30,8 @@ std::optional<std::vector<int64_t>> known_integers(const InferContext& c, size_t
 /// The integers of input i of eval; throws Error when it is not a vector (or, with `or_scalar`, a scalar).
 std::vector<int64_t> integer_list(const EvalContext& c, size_t i, bool or_scalar = false);
 
-/// What integer_list() will demand, as far as it is known before the model runs: throws Error when input i has another
-/// rank. Those who rewrite nodes rely on it.
+/// What integer_list() will demand, as far as it is known before the model runs: throws Error when input i
+/// has another rank. Those who rewrite nodes rely on it.
 void check_list(const InferContext& c, size_t i, bool or_scalar = false);
 
 /// The number of elements of input i when it is a vector of known length; -1 otherwise.

@@ -15,7 +15,8 @@ void infer(InferContext& c) {
   const Dims* wanted = c.input_extents(1);
   const std::vector<size_t> axes = axes_or_all(c, in->size());
   const int64_t length = known_length(c, 1);
-  c.check(length < 0 || length == static_cast<int64_t>(axes.size()), "shape has {} entries for {} axes", length, axes.size());
+  c.check(length < 0 || length == static_cast<int64_t>(axes.size()), "shape has {} entries for {} axes",
+          length, axes.size());
   Dims out = *in;
   for (size_t i = 0; i < axes.size(); ++i) out[axes[i]] = wanted ? (*wanted)[i] : Dim();
   c.set_output(0, c.input_dtype(0), std::move(out));

@@ -17,8 +17,9 @@ constexpr int64_t kGrain = int64_t{1} << 20;
 
 void check_output_size(DType dtype, const Shape& shape) {
   if (room_of(dtype, shape) > memory_left()) [[unlikely]]
-    fail(ErrorCode::kInvalidModel, "an output of shape {} and type {} is larger than the {} bytes that there are",
-         shape.str(), dtype_name(dtype), memory_left());
+    fail(ErrorCode::kInvalidModel,
+         "an output of shape {} and type {} is larger than the {} bytes that there are", shape.str(),
+         dtype_name(dtype), memory_left());
 }
 
 Tensor checked_allocation(DType dtype, Shape shape) {

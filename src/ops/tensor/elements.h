@@ -9,7 +9,8 @@
 
 namespace assay {
 
-/// Throws Error (kInvalidModel) when a tensor needs more than memory_left(), extents of 0 taken for 1 (room_of).
+/// Throws Error (kInvalidModel) when a tensor needs more than memory_left(), extents of 0 taken for 1
+/// (room_of).
 void check_output_size(DType dtype, const Shape& shape);
 /// Tensor::allocate after check_output_size.
 Tensor checked_allocation(DType dtype, Shape shape);

@@ -46,8 +46,8 @@ double kernel_derivative(const ResizePlan& plan, double t) {
   return size < 2 ? sign * ((3 * a * size - 10 * a) * size + 8 * a) : 0;
 }
 
-/// The size of what is rounded while the kernel is evaluated at t by Horner's rule: the root of the sum of the squares of all
-/// that lies between.
+/// The size of what is rounded while the kernel is evaluated at t by Horner's rule: the root of the sum of
+/// the squares of all that lies between.
 double kernel_intermediates(const ResizePlan& plan, double t) {
   t = std::abs(t);
   if (plan.interpolation == Interpolation::kLinear) return t < 1 ? 1 - t : 0;
@@ -141,8 +141,8 @@ Tensor interpolate(Tensor x, const ResizePlan& plan, double u = 0) {
   return x;
 }
 
-/// Taps of an axis, the neighbours just outside the kernel included, with other weights: weight(x, position) for the source
-/// coordinate x and each position around it.
+/// Taps of an axis, the neighbours just outside the kernel included, with other weights: weight(x, position)
+/// for the source coordinate x and each position around it.
 template <typename F>
 Taps other_taps(const ResizePlan& plan, const ResizeAxis& axis, F weight) {
   Taps taps = make_taps(plan, axis, 0);
@@ -304,16 +304,23 @@ Tensor resize_expected_error(const Tensor& input, const ResizePlan& plan, double
     if (!plan.resizes(axis)) continue;
     // A coordinate that is off moves along the slope, on the side to which it is off.
     const auto slope = [&](double side) {
-      return with_axis(x, plan, d, other_taps(plan, axis, [&](double at, double position) {
-                         const double slip = plan.source_error(axis, at, u);
-                         return slip / 2 * kernel_derivative(plan, position - (at + side * slip));
-                       }), false);
+      return with_axis(x, plan, d,
+                       other_taps(plan, axis,
+                                  [&](double at, double position) {
+                                    const double slip = plan.source_error(axis, at, u);
+                                    return slip / 2 * kernel_derivative(plan, position - (at + side * slip));
+                                  }),
+                       false);
     };
     const Tensor below = slope(-1), above = slope(1);
-    const Tensor weights = with_axis(sizes, plan, d, other_taps(plan, axis, [&](double at, double position) {
-                                       const double t = position - at;
-                                       return u * (std::abs(kernel(plan, t)) + kernel_intermediates(plan, t));
-                                     }), true);
+    const Tensor weights =
+        with_axis(sizes, plan, d,
+                  other_taps(plan, axis,
+                             [&](double at, double position) {
+                               const double t = position - at;
+                               return u * (std::abs(kernel(plan, t)) + kernel_intermediates(plan, t));
+                             }),
+                  true);
     const double *pb = below.data<double>(), *pa = above.data<double>(), *pw = weights.data<double>();
     for (int64_t i = 0; i < out.numel(); ++i) e[i] += std::max(std::abs(pb[i]), std::abs(pa[i])) + pw[i];
   }

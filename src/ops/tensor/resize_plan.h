@@ -83,8 +83,9 @@ Tensor resize(const Tensor& x, const ResizePlan& plan);
 /// coordinates and weights are computed in it too: to first order in u. Float64 of y's shape.
 Tensor resize_error_bound(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y);
 
-/// The size of the error to expect. Linear and cubic interpolation of floats: a coordinate is off by half of what it may be
-/// and moves along the slope of what is interpolated; weights are rounded as Horner's rule goes. Others: the bound.
+/// The size of the error to expect. Linear and cubic interpolation of floats: a coordinate is off by half of
+/// what it may be and moves along the slope of what is interpolated; weights are rounded as Horner's rule
+/// goes. Others: the bound.
 Tensor resize_expected_error(const Tensor& x, const ResizePlan& plan, double u, const Tensor& y);
 
 }  // namespace assay

@@ -106,7 +106,8 @@ TEST(StridedCopy, RefusesAnAbsurdSizeBeforeItAllocates) {
 }
 
 TEST(Elements, PackedTypesUnpackAndPackAgain) {
-  for (const DType dtype : {DType::kUInt4, DType::kInt4, DType::kFloat4E2M1, DType::kUInt2, DType::kInt2, DType::kFloat6E2M3}) {
+  for (const DType dtype :
+       {DType::kUInt4, DType::kInt4, DType::kFloat4E2M1, DType::kUInt2, DType::kInt2, DType::kFloat6E2M3}) {
     const Tensor t = numbered(dtype, {3, 3});  // nine elements leave the last byte part empty
     EXPECT_TRUE(repacked(unpacked(t), dtype).identical(t)) << dtype_name(dtype);
   }

@@ -1,6 +1,7 @@
 // Stands in for libopenvino_c.so: "models" give back their input x as their output y, in float32. What is
-// called goes into the file STAND_IN_CALLS, a model from memory into STAND_IN_MODEL; STAND_IN says what is to go
-// wrong. STAND_IN_LACKS leaves a function out that must be there, STAND_IN_OLD one that newer versions have.
+// called goes into the file STAND_IN_CALLS, a model from memory into STAND_IN_MODEL; STAND_IN says what is to
+// go wrong. STAND_IN_LACKS leaves a function out that must be there, STAND_IN_OLD one that newer versions
+// have.
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -81,8 +82,8 @@ Status ov_core_read_model(const Core*, const char* path, const char*, Model** mo
   return 0;
 }
 #ifndef STAND_IN_OLD
-Status ov_core_read_model_from_memory_buffer(const Core*, const char* bytes, size_t size, const Tensor* weights,
-                                             Model** model) {
+Status ov_core_read_model_from_memory_buffer(const Core*, const char* bytes, size_t size,
+                                             const Tensor* weights, Model** model) {
   if (is("no-model") || weights != nullptr) return -1;
   record("memory");
   const char* path = std::getenv("STAND_IN_MODEL");

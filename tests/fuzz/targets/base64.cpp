@@ -13,14 +13,17 @@ void run(std::string_view input) {
   for (size_t first = 0; first < size; first += 1 + size / 5) {
     std::string part((size - first) / 2, '\0');
     base64_decode(input, first, part.size(), part.data());
-    require(all.compare(first, part.size(), part) == 0, ErrorCode::kInternal, "a part decodes to something else");
+    require(all.compare(first, part.size(), part) == 0, ErrorCode::kInternal,
+            "a part decodes to something else");
   }
   const std::string again = base64_encode(all);
-  require(again.size() == input.size() && base64_decode(again) == all, ErrorCode::kInternal, "bytes do not survive");
+  require(again.size() == input.size() && base64_decode(again) == all, ErrorCode::kInternal,
+          "bytes do not survive");
 }
 
 std::vector<std::string> seeds() {
-  return {"", "QQ==", "QUI=", "QUJD", "QUJDRA==", base64_encode(std::string(100, '\xAB')), "====", "A===", "QQ=Q"};
+  return {"",     "QQ==", "QUI=", "QUJD", "QUJDRA==", base64_encode(std::string(100, '\xAB')),
+          "====", "A===", "QQ=Q"};
 }
 
 constexpr std::string_view kWords[] = {"=", "==", "AAAA", "/+/+", "-_", "\n"};

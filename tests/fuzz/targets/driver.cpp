@@ -1,12 +1,13 @@
-// fuzz_targets: feeds code that reads a stranger's bytes with inputs that it changes at random, all in one process.
+// fuzz_targets: feeds code that reads a stranger's bytes with inputs that it changes at random, all in one
+// process.
 //
-//   fuzz_targets [--only NAME] [--runs N | --seconds N] [--seed N] [--corpus FOLDER] [--faults FOLDER] [--list]
-//   fuzz_targets --only NAME FILE...
+//   fuzz_targets [--only NAME] [--runs N | --seconds N] [--seed N] [--corpus FOLDER] [--faults FOLDER]
+//   [--list] fuzz_targets --only NAME FILE...
 //
-// Each target (targets.def, target.h) gets N executions, or as many as fit in N seconds. Where the libraries are built
-// with ASSAY_FUZZ, inputs that reach new code are kept and changed further; --corpus keeps them for the next time. The
-// first fault ends the process; its input is then in the folder --faults (default: fuzz-faults). With files, these are
-// all that the target gets.
+// Each target (targets.def, target.h) gets N executions, or as many as fit in N seconds. Where the libraries
+// are built with ASSAY_FUZZ, inputs that reach new code are kept and changed further; --corpus keeps them for
+// the next time. The first fault ends the process; its input is then in the folder --faults (default:
+// fuzz-faults). With files, these are all that the target gets.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
@@ -38,7 +39,8 @@ void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 const char* __asan_default_options();
 /// One allocation beyond this, or a process beyond that, is a fault.
 const char* __asan_default_options() {
-  return "handle_abort=1:handle_sigill=1:allocator_may_return_null=0:max_allocation_size_mb=512:hard_rss_limit_mb=4096:"
+  return "handle_abort=1:handle_sigill=1:allocator_may_return_null=0:max_allocation_size_mb=512:hard_rss_"
+         "limit_mb=4096:"
          "quarantine_size_mb=16:malloc_context_size=10:detect_stack_use_after_return=0:print_summary=1";
 }
 const char* __ubsan_default_options();
@@ -179,7 +181,9 @@ class Corpus {
     std::ofstream(folder_ / fmt::format("{:016x}", hash(input)), std::ios::binary) << input;
   }
   /// Later ones, which reached more, are likelier.
-  const std::string& some(Random& r) const { return inputs_[std::max(r.below(inputs_.size()), r.below(inputs_.size()))]; }
+  const std::string& some(Random& r) const {
+    return inputs_[std::max(r.below(inputs_.size()), r.below(inputs_.size()))];
+  }
 
  private:
   std::vector<std::string> inputs_;
@@ -224,7 +228,8 @@ void fuzz(const Target& target, const Options& options) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  std::snprintf(fault_path, sizeof fault_path, "%s/%s-%d", options.faults.c_str(), target.name, static_cast<int>(::getpid()));
+  std::snprintf(fault_path, sizeof fault_path, "%s/%s-%d", options.faults.c_str(), target.name,
+                static_cast<int>(::getpid()));
   Corpus corpus(target, options.corpus);
   uint64_t runs = 0, accepted = 0;
   double slowest = 0;
@@ -247,10 +252,12 @@ void fuzz(const Target& target, const Options& options) {
     const std::string input = changed(target, corpus, random);
     if (run(input)) corpus.add(input);
   }
-  fmt::print("{}: {} executions in {:.1f} s ({:.1f} s of processor time), {} accepted, slowest {:.2f} s, {} MB at most, {} inputs "
-             "kept besides {}, {} places reached\n",
-             target.name, runs, seconds(), seconds_used(), accepted, slowest, most_megabytes(), corpus.inputs().size() - kept, kept,
-             places_reached() - before);
+  fmt::print(
+      "{}: {} executions in {:.1f} s ({:.1f} s of processor time), {} accepted, slowest {:.2f} s, {} MB at "
+      "most, {} inputs "
+      "kept besides {}, {} places reached\n",
+      target.name, runs, seconds(), seconds_used(), accepted, slowest, most_megabytes(),
+      corpus.inputs().size() - kept, kept, places_reached() - before);
   std::fflush(stdout);
 }
 
@@ -333,7 +340,8 @@ int main(int argc, char** argv) {
   const fuzz::Options options = fuzz::parse(argc, argv);
   std::filesystem::create_directories(options.faults);
   set_memory_limit(fuzz::kMemory);
-  // Blocks of some hundred kilobytes come and go with every input: no pages are asked of the system for each anew.
+  // Blocks of some hundred kilobytes come and go with every input: no pages are asked of the system for each
+  // anew.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   const log::Capture quiet({.threshold = log::Severity::kCritical});

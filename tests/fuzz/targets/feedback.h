@@ -14,8 +14,8 @@ struct Comparison {
 
 /// Forgets what was reached since the last call.
 void start_feedback();
-/// True when the code since start_feedback() did something that it never did before in this process: reached a new
-/// place, or one several times more often. Remembers it.
+/// True when the code since start_feedback() did something that it never did before in this process: reached
+/// a new place, or one several times more often. Remembers it.
 bool found_new();
 /// Places reached in this process; 0 where the libraries are not built for it.
 size_t places_reached();

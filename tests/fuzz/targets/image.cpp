@@ -10,11 +10,13 @@ namespace assay::fuzz::target_image {
 namespace {
 
 void run(std::string_view input) {
-  const std::optional<Picture> picture = decode_picture({reinterpret_cast<const uint8_t*>(input.data()), input.size()});
+  const std::optional<Picture> picture =
+      decode_picture({reinterpret_cast<const uint8_t*>(input.data()), input.size()});
   if (!picture) return;
   require(picture->width > 0 && picture->height > 0 &&
               picture->pixels.size() == static_cast<size_t>(picture->width * picture->height * 3),
-          ErrorCode::kInternal, "a picture of {} x {} has {} bytes", picture->width, picture->height, picture->pixels.size());
+          ErrorCode::kInternal, "a picture of {} x {} has {} bytes", picture->width, picture->height,
+          picture->pixels.size());
 }
 
 void append(std::string& out, uint32_t value, int bytes, bool little) {
@@ -34,16 +36,21 @@ void append_chunk(std::string& png, std::string_view type, std::string_view data
   append(png, static_cast<uint32_t>(data.size()), 4, false);
   const size_t from = png.size();
   png.append(type).append(data);
-  append(png, static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(png.data()) + from, png.size() - from)), 4, false);
+  append(
+      png,
+      static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(png.data()) + from, png.size() - from)),
+      4, false);
 }
 
-std::string png(uint32_t width, uint32_t height, int depth, int type, bool interlaced, const std::string& rows) {
+std::string png(uint32_t width, uint32_t height, int depth, int type, bool interlaced,
+                const std::string& rows) {
   std::string header, out = "\x89PNG\r\n\x1A\n", packed(compressBound(rows.size()), '\0');
   append(header, width, 4, false);
   append(header, height, 4, false);
   for (const int v : {depth, type, 0, 0, interlaced ? 1 : 0}) header += static_cast<char>(v);
   uLongf size = packed.size();
-  compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()), rows.size());
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+           rows.size());
   packed.resize(size);
   append_chunk(out, "IHDR", header);
   if (type == 3) append_chunk(out, "PLTE", std::string_view("\1\2\3\4\5\6", 6));
@@ -70,7 +77,9 @@ void repair_png(std::string& s) {
     const size_t size = big(at);
     if (size > s.size() - at - 12) return;
     std::string sum;
-    append(sum, static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(s.data()) + at + 4, size + 4)), 4, false);
+    append(sum,
+           static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(s.data()) + at + 4, size + 4)), 4,
+           false);
     s.replace(at + 8 + size, 4, sum);
     at += size + 12;
   }
@@ -100,43 +109,38 @@ constexpr std::string_view kTiff =
     "AHAAAAAcAQMAAQAAAAEAAAAAAAAACAAIAAgA";
 
 std::vector<std::string> seeds() {
-  return {"P1 # bitmap\n2 1\n10",
-          "P2\n2 # wide\n1 4\n0 3\n",
-          "P3 1 1 255 1 2 16777216",
-          std::string("P4 9 1\n\x80\x80", 9),
-          std::string("P5 1 1 65535 \x80\x00", 15),
-          "P6 1 1 255\nabc",
-          bmp(2, 2, 24, 0, std::string_view("\1\2\3\4\5\6\0\0\7\10\11\12\13\14\0\0", 16)),
-          bmp(3, 2, 8, 1, std::string_view("\1\2\3\0\12\13\14\0\2\1\1\0\0\0\0\3\0\1\0\0\0\1", 22)),
-          bmp(3, 1, 4, 2, std::string_view("\1\2\3\0\12\13\14\0\3\1\0\1", 12)),
-          bmp(0x7FFFFFFF, 0x80000000, 32, 0, "x"),
-          bmp(10000, 10000, 8, 1, std::string_view("\1\2\3\0\12\13\14\0\0\1", 10)),
-          png(2, 2, 8, 2, false, std::string(14, '\0')),
-          png(5, 5, 1, 3, true, std::string(20, '\0')),
-          png(3, 1, 16, 6, false, std::string(25, '\4')),
-          png(0x7FFFFFFF, 0x7FFFFFFF, 16, 6, true, std::string(25, '\0')),
-          base64_decode("UklGRjAAAABXRUJQVlA4TCMAAAAvB0ABALmM6H/sIore/wCRts3wlMy/xqMrOIfHIMcEKO26AQA="),
-          base64_decode(kTiff),
-          base64_decode(kJpeg2000),
-          jpeg2000_of(8, 8, 3),
-          // Found: many components and tiles, for each of which the library takes memory before it has read any.
-          jpeg2000_of(8, 8, 1300),
-          jpeg2000_of(65535, 256, 3)};
+  return {
+      "P1 # bitmap\n2 1\n10", "P2\n2 # wide\n1 4\n0 3\n", "P3 1 1 255 1 2 16777216",
+      std::string("P4 9 1\n\x80\x80", 9), std::string("P5 1 1 65535 \x80\x00", 15), "P6 1 1 255\nabc",
+      bmp(2, 2, 24, 0, std::string_view("\1\2\3\4\5\6\0\0\7\10\11\12\13\14\0\0", 16)),
+      bmp(3, 2, 8, 1, std::string_view("\1\2\3\0\12\13\14\0\2\1\1\0\0\0\0\3\0\1\0\0\0\1", 22)),
+      bmp(3, 1, 4, 2, std::string_view("\1\2\3\0\12\13\14\0\3\1\0\1", 12)),
+      bmp(0x7FFFFFFF, 0x80000000, 32, 0, "x"),
+      bmp(10000, 10000, 8, 1, std::string_view("\1\2\3\0\12\13\14\0\0\1", 10)),
+      png(2, 2, 8, 2, false, std::string(14, '\0')), png(5, 5, 1, 3, true, std::string(20, '\0')),
+      png(3, 1, 16, 6, false, std::string(25, '\4')),
+      png(0x7FFFFFFF, 0x7FFFFFFF, 16, 6, true, std::string(25, '\0')),
+      base64_decode("UklGRjAAAABXRUJQVlA4TCMAAAAvB0ABALmM6H/sIore/wCRts3wlMy/xqMrOIfHIMcEKO26AQA="),
+      base64_decode(kTiff), base64_decode(kJpeg2000), jpeg2000_of(8, 8, 3),
+      // Found: many components and tiles, for each of which the library takes memory before it has read any.
+      jpeg2000_of(8, 8, 1300), jpeg2000_of(65535, 256, 3)};
 }
 
 void mutate(std::string& input, Random& r) {
   if (r.chance(15)) {
     input = random_png(r);
   } else if (r.chance(10)) {
-    input = jpeg2000_of(static_cast<uint32_t>(1 + r.below(64)), static_cast<uint32_t>(1 + r.below(64)), static_cast<uint32_t>(r.below(20)));
+    input = jpeg2000_of(static_cast<uint32_t>(1 + r.below(64)), static_cast<uint32_t>(1 + r.below(64)),
+                        static_cast<uint32_t>(r.below(20)));
   } else {
     mutate_bytes(input, r, {});
     if (input.starts_with("\x89PNG") && r.chance(80)) repair_png(input);
   }
 }
 
-constexpr std::string_view kWords[] = {"P1 ", "P6 ", "BM", "II*\0", "MM\0*", "RIFF", "WEBPVP8L", "WEBPVP8X", "IDAT", "PLTE", "IEND", "IHDR",
-                                       "jp2c", "pclr", "cdef", "\xFF\x51", "\xFF\x52", "\xFF\x90", "\xFF\x93", "\xFF\xD9"};
+constexpr std::string_view kWords[] = {
+    "P1 ",  "P6 ",  "BM",   "II*\0", "MM\0*", "RIFF",     "WEBPVP8L", "WEBPVP8X", "IDAT",     "PLTE",
+    "IEND", "IHDR", "jp2c", "pclr",  "cdef",  "\xFF\x51", "\xFF\x52", "\xFF\x90", "\xFF\x93", "\xFF\xD9"};
 
 }  // namespace
 

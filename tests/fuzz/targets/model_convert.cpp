@@ -1,4 +1,5 @@
-// Import, then conversion to another opset, which the input's size and first byte choose; what comes out is importable.
+// Import, then conversion to another opset, which the input's size and first byte choose; what comes out is
+// importable.
 #include <functional>
 
 #include "convert/convert_opset.h"

@@ -12,8 +12,10 @@ void run(std::string_view input) {
   const std::string bytes = serialize_model(*model);
   const std::string text = to_text(*model);
   try {
-    require(serialize_model(*model_of(bytes)) == bytes, ErrorCode::kInternal, "written twice it is not the same");
-    require(to_text(*parse_text(text, "the text")) == text, ErrorCode::kInternal, "the text written twice is not the same");
+    require(serialize_model(*model_of(bytes)) == bytes, ErrorCode::kInternal,
+            "written twice it is not the same");
+    require(to_text(*parse_text(text, "the text")) == text, ErrorCode::kInternal,
+            "the text written twice is not the same");
   } catch (const Error& e) {
     fail(ErrorCode::kInternal, "what was written cannot be read: {}", e.what());
   }

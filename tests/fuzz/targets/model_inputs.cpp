@@ -77,7 +77,8 @@ std::string encoded(uint32_t number, uint32_t wire, std::string_view content) {
 
 std::string some_varint(Random& r) {
   std::string out;
-  const uint64_t edge = r.one_of({uint64_t{0}, uint64_t{1} << r.below(64), ~uint64_t{0} >> r.below(64), ~uint64_t{0} << r.below(64)});
+  const uint64_t edge = r.one_of(
+      {uint64_t{0}, uint64_t{1} << r.below(64), ~uint64_t{0} >> r.below(64), ~uint64_t{0} << r.below(64)});
   protozero::add_varint_to_buffer(&out, r.chance(50) ? r.below(40) : edge);
   return out;
 }
@@ -110,7 +111,8 @@ void mutate_protobuf(std::string& message, Random& r) {
       message.insert(other.begin, whole);
       return;
     case 2:
-      message.replace(f.begin, whole.size(), encoded(static_cast<uint32_t>(1 + r.below(26)), f.wire, content));
+      message.replace(f.begin, whole.size(),
+                      encoded(static_cast<uint32_t>(1 + r.below(26)), f.wire, content));
       return;
     case 3:
       message.insert(f.begin, encoded(static_cast<uint32_t>(1 + r.below(26)), 0, some_varint(r)));
@@ -119,28 +121,37 @@ void mutate_protobuf(std::string& message, Random& r) {
       message.replace(f.begin, whole.size(), encoded(f.number, 2, f.wire == 2 ? some_varint(r) : content));
       return;
     default:
-      message.replace(f.begin, whole.size(), encoded(f.number, f.wire, changed_content(f, std::move(content), r)));
+      message.replace(f.begin, whole.size(),
+                      encoded(f.number, f.wire, changed_content(f, std::move(content), r)));
   }
 }
 
 std::vector<std::string> text_models() {
   return {
-      text_model("g (float[2, N] x) => (float[2, N] y) <float[2] w = {1, 2}> { [n] t = Add (x, w) y = Relu <a = 1> (t) }"),
+      text_model("g (float[2, N] x) => (float[2, N] y) <float[2] w = {1, 2}> { [n] t = Add (x, w) y = Relu "
+                 "<a = 1> (t) }"),
       text_model("g (x, seq(optional(map(int64, float[?])))  s, \"odd name\") => (float y)\n"
-                 "<int4[3] q = {33, 1}, float6e2m3[3] e = {1, 2, 63}, string[2] t = {\"a\", \"\\\"\"}, complex64[1] c = {1, -inf}, "
-                 "sparse_tensor(float[4]) z = {float[1] {1}, int64[1] {3}}, int8[2] b = [\"location\": \"b.bin\", \"offset\": \"64\"]>\n"
-                 "{ y = com.x.Op:over <i: int = 1, f = 1.5, s = \"t\", l: floats = [1, nan], ty = seq(float), te = float[2] {1, 2}, "
+                 "<int4[3] q = {33, 1}, float6e2m3[3] e = {1, 2, 63}, string[2] t = {\"a\", \"\\\"\"}, "
+                 "complex64[1] c = {1, -inf}, "
+                 "sparse_tensor(float[4]) z = {float[1] {1}, int64[1] {3}}, int8[2] b = [\"location\": "
+                 "\"b.bin\", \"offset\": \"64\"]>\n"
+                 "{ y = com.x.Op:over <i: int = 1, f = 1.5, s = \"t\", l: floats = [1, nan], ty = "
+                 "seq(float), te = float[2] {1, 2}, "
                  "r = @p, g = body (float p) => (q) { q = Neg (p) }> (x,,s) }"),
       text_model("g (float x) => (float y) { y = my.f <b = 3> (x) }") +
           "<domain: \"my\", overload: \"o\", doc_string: \"d\", opset_import: [\"\" : 21]>\n"
           "f <a, b: int = 2> (float[N] x, z) => (y) <int64 t> { y = Relu (x) }",
-      "#: doc_string \"two\\nlines\"\n#: quantization \"t\" \"SCALE_TENSOR\" \"s\"\n#: quantization \"t\"\ng (\n#: denotation "
-      "\"IMAGE\"\nfloat x) => (float x) <\n#: data \"AADAfw==\"\nfloat[1] w = {nan}> {\n  #: metadata \"k\" \"v\"\n  y = Op (x) }",
-      "<ir_version: 8, producer_name: \"p\", model_version: -1, metadata_props: [\"k\": \"v\"]> g (float[] x) => () { }",
+      "#: doc_string \"two\\nlines\"\n#: quantization \"t\" \"SCALE_TENSOR\" \"s\"\n#: quantization \"t\"\ng "
+      "(\n#: denotation "
+      "\"IMAGE\"\nfloat x) => (float x) <\n#: data \"AADAfw==\"\nfloat[1] w = {nan}> {\n  #: metadata \"k\" "
+      "\"v\"\n  y = Op (x) }",
+      "<ir_version: 8, producer_name: \"p\", model_version: -1, metadata_props: [\"k\": \"v\"]> g (float[] "
+      "x) => () { }",
       nested_ifs(3),
       nested_ifs(40),
       // Found: names that act on terminals and look like lines of the log.
-      text_model("g (float \"\x1b[2J\n[I] PASSED\r\xc2\x9b\") => (float y) { y = Relu (\"\x1b[2J\n[I] PASSED\r\xc2\x9b\") }"),
+      text_model("g (float \"\x1b[2J\n[I] PASSED\r\xc2\x9b\") => (float y) { y = Relu (\"\x1b[2J\n[I] "
+                 "PASSED\r\xc2\x9b\") }"),
   };
 }
 

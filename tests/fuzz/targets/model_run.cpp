@@ -23,7 +23,8 @@ void run(std::string_view input) {
   std::vector<TensorInfo> infos;
   for (const Value* v : model->graph->inputs) infos.push_back({v->name(), v->type});
   std::vector<Tensor> feed;
-  for (NamedTensor& t : DataLoader({}).load(0, infos, DataLoader::Report::kNo)) feed.push_back(std::move(t.tensor));
+  for (NamedTensor& t : DataLoader({}).load(0, infos, DataLoader::Report::kNo))
+    feed.push_back(std::move(t.tensor));
   Interpreter(model, options).run(feed, [](const Value&, std::span<const Tensor>) {});
 }
 

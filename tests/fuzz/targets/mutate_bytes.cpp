@@ -29,7 +29,8 @@ void put_number(std::string& s, Random& r, uint64_t value, size_t bytes, bool bi
 /// Numbers at which arithmetic turns over.
 uint64_t edge(Random& r, size_t bytes) {
   const uint64_t most = bytes == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * bytes)) - 1;
-  const uint64_t base = r.one_of({uint64_t{0}, most, most / 2, most / 2 + 1, most / 4, uint64_t{1} << r.below(8 * bytes)});
+  const uint64_t base =
+      r.one_of({uint64_t{0}, most, most / 2, most / 2 + 1, most / 4, uint64_t{1} << r.below(8 * bytes)});
   return (base + static_cast<uint64_t>(r.between(-4, 4))) & most;
 }
 
@@ -70,10 +71,24 @@ void change_digits(std::string& s, Random& r) {
   if (at == std::string::npos) at = s.find_first_of("0123456789");
   if (at == std::string::npos) return;
   const size_t end = std::min(s.find_first_not_of("0123456789", at), s.size());
-  static constexpr const char* kNumbers[] = {"0", "1", "2", "255", "65536", "1048577", "2147483647", "2147483648", "4294967296",
-                                             "1099511627776", "4611686018427387904", "9223372036854775807", "9223372036854775808",
-                                             "18446744073709551615", "18446744073709551616", "99999999999999999999999"};
-  s.replace(at, end - at, r.chance(50) ? kNumbers[r.below(std::size(kNumbers))] : std::to_string(r.below(1000)));
+  static constexpr const char* kNumbers[] = {"0",
+                                             "1",
+                                             "2",
+                                             "255",
+                                             "65536",
+                                             "1048577",
+                                             "2147483647",
+                                             "2147483648",
+                                             "4294967296",
+                                             "1099511627776",
+                                             "4611686018427387904",
+                                             "9223372036854775807",
+                                             "9223372036854775808",
+                                             "18446744073709551615",
+                                             "18446744073709551616",
+                                             "99999999999999999999999"};
+  s.replace(at, end - at,
+            r.chance(50) ? kNumbers[r.below(std::size(kNumbers))] : std::to_string(r.below(1000)));
 }
 
 }  // namespace
@@ -127,7 +142,8 @@ void mutate_bytes(std::string& s, Random& r, Words words) {
       s.resize(r.below(s.size()));
       return;
     case 9:
-      s.insert(r.below(s.size() + 1), std::string(1 + r.below(16), static_cast<char>(r.chance(50) ? 0 : r.next())));
+      s.insert(r.below(s.size() + 1),
+               std::string(1 + r.below(16), static_cast<char>(r.chance(50) ? 0 : r.next())));
       return;
     case 10:
       return change_digits(s, r);

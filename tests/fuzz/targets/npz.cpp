@@ -11,7 +11,8 @@ void run(std::string_view input) {
   const NpzReader archive(input);
   size_t bytes = 0;
   for (const NamedTensor& t : archive.load_all()) bytes += t.tensor.nbytes();
-  // Deflate packs at most 1032 bytes into one, and entries do not overlap; unpacked booleans and strings are not larger.
+  // Deflate packs at most 1032 bytes into one, and entries do not overlap; unpacked booleans and strings are
+  // not larger.
   require(bytes <= 1032 * input.size(), ErrorCode::kInternal, "{} bytes come out of {}", bytes, input.size());
 }
 

@@ -82,7 +82,8 @@ std::string npy_stream(std::string_view dict, std::string_view data, int version
 
 std::string random_npy(Random& r) {
   const std::string order = r.one_of<const char*>({"<", ">", "|", "=", ""});
-  const char* const kinds[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u4", "u8", "b1", "c8", "c16", "U1", "U3", "S1", "S4", "U0", "S0", "?", "O", "V2"};
+  const char* const kinds[] = {"f2", "f4",  "f8", "i1", "i2", "i4", "i8", "u1", "u4", "u8", "b1",
+                               "c8", "c16", "U1", "U3", "S1", "S4", "U0", "S0", "?",  "O",  "V2"};
   std::string shape = "(";
   size_t elements = 1;
   for (size_t axes = r.below(4); axes > 0; --axes) {
@@ -90,9 +91,9 @@ std::string random_npy(Random& r) {
     elements *= std::min<size_t>(extent, 64);
     shape += fmt::format("{}, ", extent);
   }
-  const std::string dict =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}), }}{}", order, kinds[r.below(std::size(kinds))],
-                  r.chance(50) ? "True" : "False", shape, r.chance(50) ? "\n" : "");
+  const std::string dict = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}), }}{}", order,
+                                       kinds[r.below(std::size(kinds))], r.chance(50) ? "True" : "False",
+                                       shape, r.chance(50) ? "\n" : "");
   std::string data;
   for (size_t i = std::min<size_t>(elements * r.one_of<size_t>({1, 2, 4, 8, 12, 16}), 400); i > 0; --i)
     data += static_cast<char>(r.chance(60) ? 0 : r.next());
@@ -104,7 +105,9 @@ std::vector<std::string> npy_seeds() {
                                    npy_of(Tensor::vector(std::vector<std::string>{"a", "", "xyz"})),
                                    npy_of(Tensor::zeros(DType::kComplex128, Shape{2, 0, 3})),
                                    npy_of(Tensor::zeros(DType::kBool, Shape{}))};
-  const auto add = [&](std::string_view dict, size_t data) { list.push_back(npy_stream(dict, std::string(data, '\1'))); };
+  const auto add = [&](std::string_view dict, size_t data) {
+    list.push_back(npy_stream(dict, std::string(data, '\1')));
+  };
   add("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }", 12);
   add("{'descr': '>U2', 'fortran_order': True, 'shape': (2, 2), }", 32);
   // Found: no element, yet room for one was taken.
@@ -137,7 +140,9 @@ std::string zip_with_shared_data(const std::string& content) {
 std::string random_npz(Random& r) {
   std::vector<ZipEntry> entries;
   for (size_t n = 1 + r.below(3); n > 0; --n) {
-    ZipEntry e{.name = fmt::format("x{}{}", n, r.chance(80) ? ".npy" : ""), .content = random_npy(r), .deflated = r.chance(60)};
+    ZipEntry e{.name = fmt::format("x{}{}", n, r.chance(80) ? ".npy" : ""),
+               .content = random_npy(r),
+               .deflated = r.chance(60)};
     if (r.chance(30)) mutate_bytes(e.content, r, kNumpyWords);
     if (r.chance(10)) e.claimed = static_cast<int64_t>(r.below(2 * e.content.size() + 2));
     entries.push_back(std::move(e));
@@ -148,8 +153,9 @@ std::string random_npz(Random& r) {
 std::vector<std::string> npz_seeds() {
   const std::string x = npy_of(Tensor::vector(std::vector<float>{1, 2, 3}));
   const std::string s = npy_of(Tensor::vector(std::vector<std::string>{"a", "bc"}));
-  std::vector<std::string> list = {
-      zip_archive({{"x.npy", x}}), zip_archive({{"x.npy", x, true}, {"s.npy", s, true}, {"y.npy", x}}), zip_archive({})};
+  std::vector<std::string> list = {zip_archive({{"x.npy", x}}),
+                                   zip_archive({{"x.npy", x, true}, {"s.npy", s, true}, {"y.npy", x}}),
+                                   zip_archive({})};
   // Found: a header that claims to be shorter than the bytes before it; inflating wrote over the stack.
   for (const int length : {0, 1}) {
     std::string stream = npy_stream(std::string(static_cast<size_t>(length), '{'), std::string(300, '\x41'));
@@ -160,7 +166,9 @@ std::vector<std::string> npz_seeds() {
   // Found: many entries that are all the same bytes.
   list.push_back(zip_with_shared_data(x));
   // Found: no element, yet room for one was taken.
-  list.push_back(zip_archive({{"x.npy", npy_stream("{'descr': '<U1073741824', 'fortran_order': False, 'shape': (0,), }", {}), true}}));
+  list.push_back(zip_archive(
+      {{"x.npy", npy_stream("{'descr': '<U1073741824', 'fortran_order': False, 'shape': (0,), }", {}),
+        true}}));
   return list;
 }
 

@@ -9,10 +9,35 @@
 
 namespace assay::fuzz {
 
-inline constexpr std::string_view kNumpyWords[] = {
-    "\x93NUMPY\x01", "\x93NUMPY\x02", "'descr': ", "'fortran_order': ", "'shape': ", "True", "False", "(", ",)", "()",
-    "'<f4'", "'>f8'", "'<U5'", "'>U1'", "'<U0'", "'|S0'", "'|S3'", "'<U1099511627776'", "'|b1'", "'>c16'", "'|O'", "(0,)",
-    "(0, 4294967296, 4294967296)", "(9223372036854775807,)", "PK\x01\x02", "PK\x03\x04", "PK\x05\x06", "PK\x06\x06", "PK\x06\x07"};
+inline constexpr std::string_view kNumpyWords[] = {"\x93NUMPY\x01",
+                                                   "\x93NUMPY\x02",
+                                                   "'descr': ",
+                                                   "'fortran_order': ",
+                                                   "'shape': ",
+                                                   "True",
+                                                   "False",
+                                                   "(",
+                                                   ",)",
+                                                   "()",
+                                                   "'<f4'",
+                                                   "'>f8'",
+                                                   "'<U5'",
+                                                   "'>U1'",
+                                                   "'<U0'",
+                                                   "'|S0'",
+                                                   "'|S3'",
+                                                   "'<U1099511627776'",
+                                                   "'|b1'",
+                                                   "'>c16'",
+                                                   "'|O'",
+                                                   "(0,)",
+                                                   "(0, 4294967296, 4294967296)",
+                                                   "(9223372036854775807,)",
+                                                   "PK\x01\x02",
+                                                   "PK\x03\x04",
+                                                   "PK\x05\x06",
+                                                   "PK\x06\x06",
+                                                   "PK\x06\x07"};
 
 /// A stream: magic, length and dict as given, whatever they are, and data.
 std::string npy_stream(std::string_view dict, std::string_view data, int version = 1);

@@ -1,5 +1,5 @@
-// Plans that somebody forges: an input is a seed plan and a list of changes of its values, steps, parameters and
-// networks. They are written as a plan file with right checksums, loaded and run.
+// Plans that somebody forges: an input is a seed plan and a list of changes of its values, steps, parameters
+// and networks. They are written as a plan file with right checksums, loaded and run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,31 @@ struct Change {
 static_assert(sizeof(Change) == 8);
 constexpr size_t kChanges = 2;  ///< where they begin; before them stands the number of the seed
 
-constexpr int64_t kLimits[] = {0, 1, -1, 2, 7, 8, 15, 16, 17, 63, 64, 65, 255, 4096, INT16_MAX, 1 << 16, 1 << 20, INT32_MAX,
-                               int64_t{1} << 31, int64_t{1} << 32, int64_t{1} << 40, int64_t{1} << 56, int64_t{1} << 62, INT64_MAX, INT64_MIN,
+constexpr int64_t kLimits[] = {0,
+                               1,
+                               -1,
+                               2,
+                               7,
+                               8,
+                               15,
+                               16,
+                               17,
+                               63,
+                               64,
+                               65,
+                               255,
+                               4096,
+                               INT16_MAX,
+                               1 << 16,
+                               1 << 20,
+                               INT32_MAX,
+                               int64_t{1} << 31,
+                               int64_t{1} << 32,
+                               int64_t{1} << 40,
+                               int64_t{1} << 56,
+                               int64_t{1} << 62,
+                               INT64_MAX,
+                               INT64_MIN,
                                INT32_MIN};
 
 /// A plan with copies of the plans in it, which may be changed.
@@ -53,33 +76,61 @@ class Forger {
 
   void apply() {
     switch (c_.kind % 24) {
-      case 0: return on_value([&](PlanValue& v) { number_of(v.shape); });
-      case 1: return on_value([&](PlanValue& v) { v.dtype = some_type(); });
-      case 2: return on_value([&](PlanValue& v) { v.offset = changed(v.offset); });
-      case 3: return on_value([&](PlanValue& v) { v.slot = static_cast<int32_t>(changed(v.slot)); });
-      case 4: return on_value([&](PlanValue& v) { v.storage = static_cast<Storage>(static_cast<uint16_t>(c_.number) % 6); });
-      case 5: return on_value([&](PlanValue& v) { v.layout.block = v.layout.block == 0 ? (c_.number % 2 == 0 ? 8 : 16) : 0; });
-      case 6: return on_value([&](PlanValue& v) { v.has_shape = !v.has_shape; });
-      case 7: return on_value([&](PlanValue& v) { exchange(v.shape); });
-      case 8: return on_step([&](Step& s) { number_of(s.inputs); });
-      case 9: return on_step([&](Step& s) { number_of(s.outputs); });
-      case 10: return on_step([&](Step& s) { s.inputs.empty() || c_.how % 2 == 0 ? s.inputs.push_back(-1) : s.inputs.pop_back(); });
-      case 11: return on_step([&](Step& s) { s.outputs.empty() || c_.how % 2 == 0 ? s.outputs.push_back(some_value()) : s.outputs.pop_back(); });
+      case 0:
+        return on_value([&](PlanValue& v) { number_of(v.shape); });
+      case 1:
+        return on_value([&](PlanValue& v) { v.dtype = some_type(); });
+      case 2:
+        return on_value([&](PlanValue& v) { v.offset = changed(v.offset); });
+      case 3:
+        return on_value([&](PlanValue& v) { v.slot = static_cast<int32_t>(changed(v.slot)); });
+      case 4:
+        return on_value(
+            [&](PlanValue& v) { v.storage = static_cast<Storage>(static_cast<uint16_t>(c_.number) % 6); });
+      case 5:
+        return on_value(
+            [&](PlanValue& v) { v.layout.block = v.layout.block == 0 ? (c_.number % 2 == 0 ? 8 : 16) : 0; });
+      case 6:
+        return on_value([&](PlanValue& v) { v.has_shape = !v.has_shape; });
+      case 7:
+        return on_value([&](PlanValue& v) { exchange(v.shape); });
+      case 8:
+        return on_step([&](Step& s) { number_of(s.inputs); });
+      case 9:
+        return on_step([&](Step& s) { number_of(s.outputs); });
+      case 10:
+        return on_step([&](Step& s) {
+          s.inputs.empty() || c_.how % 2 == 0 ? s.inputs.push_back(-1) : s.inputs.pop_back();
+        });
+      case 11:
+        return on_step([&](Step& s) {
+          s.outputs.empty() || c_.how % 2 == 0 ? s.outputs.push_back(some_value()) : s.outputs.pop_back();
+        });
       case 12:
         return on_step([&](Step& s) {
           s.tactic =
               engine::built_in_tactics().all()[c_.part % engine::built_in_tactics().all().size()]->name;
         });
-      case 13: return on_step([&](Step& s) { s.parameters = some_step().parameters; });
-      case 14: return on_step([&](Step& s) { s.scratch_bytes = changed(s.scratch_bytes); });
-      case 15: return on_step([&](Step& s) { s.scratch_offset = changed(s.scratch_offset); });
-      case 16: return on_step([&](Step& s) { in_place(s); });
-      case 17: return on_step([&](Step& s) { placements(s); });
-      case 18: return on_step([&](Step& s) { number_of(s.networks); });
-      case 19: return steps();
-      case 20: return interface();
-      case 21: return everywhere();
-      default: return on_step([&](Step& s) { parameter(s); });
+      case 13:
+        return on_step([&](Step& s) { s.parameters = some_step().parameters; });
+      case 14:
+        return on_step([&](Step& s) { s.scratch_bytes = changed(s.scratch_bytes); });
+      case 15:
+        return on_step([&](Step& s) { s.scratch_offset = changed(s.scratch_offset); });
+      case 16:
+        return on_step([&](Step& s) { in_place(s); });
+      case 17:
+        return on_step([&](Step& s) { placements(s); });
+      case 18:
+        return on_step([&](Step& s) { number_of(s.networks); });
+      case 19:
+        return steps();
+      case 20:
+        return interface();
+      case 21:
+        return everywhere();
+      default:
+        return on_step([&](Step& s) { parameter(s); });
     }
   }
 
@@ -93,7 +144,9 @@ class Forger {
     if (!plan_.steps.empty()) change(plan_.steps[c_.place % plan_.steps.size()]);
   }
   Step& some_step() { return plan_.steps[static_cast<uint16_t>(c_.number) % plan_.steps.size()]; }
-  int32_t some_value() const { return static_cast<int32_t>(static_cast<uint16_t>(c_.number) % (plan_.values.size() + 1)) - 1; }
+  int32_t some_value() const {
+    return static_cast<int32_t>(static_cast<uint16_t>(c_.number) % (plan_.values.size() + 1)) - 1;
+  }
   DType some_type() const {
     const auto number = static_cast<uint8_t>(c_.number);
     return is_known_dtype(number % 32) ? static_cast<DType>(number % 32) : DType::kInt64;
@@ -101,14 +154,22 @@ class Forger {
 
   int64_t changed(int64_t old) const {
     switch (c_.how % 8) {
-      case 0: return c_.number;
-      case 1: return kLimits[static_cast<uint16_t>(c_.number) % std::size(kLimits)];
-      case 2: return static_cast<int64_t>(static_cast<uint64_t>(old) + static_cast<uint64_t>(c_.number % 8));
-      case 3: return static_cast<int64_t>(static_cast<uint64_t>(old) * 2);
-      case 4: return old / 2;
-      case 5: return static_cast<int64_t>(-static_cast<uint64_t>(old));
-      case 6: return static_cast<int64_t>(static_cast<uint64_t>(old) + 64 * static_cast<uint64_t>(c_.number % 4));
-      default: return static_cast<uint16_t>(c_.number) % 24;
+      case 0:
+        return c_.number;
+      case 1:
+        return kLimits[static_cast<uint16_t>(c_.number) % std::size(kLimits)];
+      case 2:
+        return static_cast<int64_t>(static_cast<uint64_t>(old) + static_cast<uint64_t>(c_.number % 8));
+      case 3:
+        return static_cast<int64_t>(static_cast<uint64_t>(old) * 2);
+      case 4:
+        return old / 2;
+      case 5:
+        return static_cast<int64_t>(-static_cast<uint64_t>(old));
+      case 6:
+        return static_cast<int64_t>(static_cast<uint64_t>(old) + 64 * static_cast<uint64_t>(c_.number % 4));
+      default:
+        return static_cast<uint16_t>(c_.number) % 24;
     }
   }
   /// Numbers of a list: one changes, comes or goes.
@@ -117,11 +178,13 @@ class Forger {
     using T = std::decay_t<decltype(list[0])>;
     std::vector<T> numbers(list.begin(), list.end());
     if (numbers.empty() || c_.how >= 240)
-      numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(c_.part % (numbers.size() + 1)), static_cast<T>(changed(1)));
+      numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(c_.part % (numbers.size() + 1)),
+                     static_cast<T>(changed(1)));
     else if (c_.how >= 224)
       numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(c_.part % numbers.size()));
     else
-      numbers[c_.part % numbers.size()] = static_cast<T>(changed(static_cast<int64_t>(numbers[c_.part % numbers.size()])));
+      numbers[c_.part % numbers.size()] =
+          static_cast<T>(changed(static_cast<int64_t>(numbers[c_.part % numbers.size()])));
     list = List(numbers);
   }
   template <typename List>
@@ -150,9 +213,14 @@ class Forger {
     if (plan_.steps.empty()) return;
     const size_t a = c_.place % plan_.steps.size(), b = static_cast<uint16_t>(c_.number) % plan_.steps.size();
     switch (c_.how % 4) {
-      case 0: return std::swap(plan_.steps[a], plan_.steps[b]);
-      case 1: plan_.steps.erase(plan_.steps.begin() + static_cast<std::ptrdiff_t>(a)); return;
-      case 2: plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(a), Step(plan_.steps[b])); return;
+      case 0:
+        return std::swap(plan_.steps[a], plan_.steps[b]);
+      case 1:
+        plan_.steps.erase(plan_.steps.begin() + static_cast<std::ptrdiff_t>(a));
+        return;
+      case 2:
+        plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(a), Step(plan_.steps[b]));
+        return;
       default:
         std::swap(plan_.steps[a].inputs, plan_.steps[b].inputs);
         std::swap(plan_.steps[a].outputs, plan_.steps[b].outputs);
@@ -161,11 +229,18 @@ class Forger {
 
   void interface() {
     switch (c_.part % 6) {
-      case 0: return number_of(plan_.inputs);
-      case 1: return number_of(plan_.outputs);
-      case 2: plan_.arena_bytes = changed(plan_.arena_bytes); return;
-      case 3: plan_.threads = static_cast<int>(changed(plan_.threads)); return;
-      case 4: return exchange(plan_.constants);
+      case 0:
+        return number_of(plan_.inputs);
+      case 1:
+        return number_of(plan_.outputs);
+      case 2:
+        plan_.arena_bytes = changed(plan_.arena_bytes);
+        return;
+      case 3:
+        plan_.threads = static_cast<int>(changed(plan_.threads));
+        return;
+      case 4:
+        return exchange(plan_.constants);
       default:
         if (plan_.constants.empty()) return;
         Tensor& t = plan_.constants[c_.place % plan_.constants.size()].tensor;
@@ -207,7 +282,8 @@ class Forger {
     own.part = static_cast<uint8_t>(c_.part / entries.size());
     const Forger inner(plan_, own);
     if (c_.how >= 250) {
-      value = c_.how % 2 == 0 ? engine::Parameter(int64_t{c_.number}) : engine::Parameter(std::vector<int64_t>{c_.number});
+      value = c_.how % 2 == 0 ? engine::Parameter(int64_t{c_.number})
+                              : engine::Parameter(std::vector<int64_t>{c_.number});
     } else if (auto* n = std::get_if<int64_t>(&value)) {
       *n = changed(*n);
     } else if (auto* x = std::get_if<double>(&value)) {
@@ -265,7 +341,8 @@ void run(std::string_view input) {
   for (engine::SpecializedPlan& p : e.plans)
     for (size_t i = 0; p.plan != nullptr && i < p.key.shapes.size() && i < p.plan->inputs.size(); ++i) {
       const auto id = static_cast<size_t>(p.plan->inputs[i]);
-      if (id < p.plan->values.size() && p.plan->values[id].has_shape) p.key.shapes[i] = p.plan->values[id].shape;
+      if (id < p.plan->values.size() && p.plan->values[id].has_shape)
+        p.key.shapes[i] = p.plan->values[id].shape;
       if (id < p.plan->values.size() && e.inputs[i].type.is_tensor() && input.size() % 2 == 0) {
         e.inputs[i].type.dtype = p.plan->values[id].dtype;
         e.inputs[i].type.dims.reset();
@@ -276,7 +353,8 @@ void run(std::string_view input) {
 
 std::vector<std::string> seeds() {
   std::vector<std::string> list;
-  for (size_t i = 0; i < plan_seeds().size(); ++i) list.push_back({static_cast<char>(i % 256), static_cast<char>(i / 256)});
+  for (size_t i = 0; i < plan_seeds().size(); ++i)
+    list.push_back({static_cast<char>(i % 256), static_cast<char>(i / 256)});
   return list;
 }
 

@@ -17,18 +17,20 @@ std::string weight(const std::string& name, std::initializer_list<int> extents) 
   return fmt::format("float[{}] {} = {{{}}}", shape, name, list);
 }
 
-std::string network(const std::string& interface, std::initializer_list<std::string> constants, const std::string& nodes,
-                    int opset = 18) {
+std::string network(const std::string& interface, std::initializer_list<std::string> constants,
+                    const std::string& nodes, int opset = 18) {
   std::string list;
   for (const std::string& c : constants) list += (list.empty() ? "" : ", ") + c;
-  return fmt::format("<ir_version: 8, opset_import: [\"\" : {}]> g {} <{}> {{ {} }}", opset, interface, list, nodes);
+  return fmt::format("<ir_version: 8, opset_import: [\"\" : {}]> g {} <{}> {{ {} }}", opset, interface, list,
+                     nodes);
 }
 
 std::vector<std::string> windows() {
   return {
       network("(float[1,8,4,4] x) => (float[1,8,4,4] y)", {weight("w", {8, 8, 3, 3}), weight("b", {8})},
               "c = Conv <pads = [1, 1, 1, 1]> (x, w, b) r = Relu (c) y = Add (r, x)"),
-      network("(float[2,3,5,5] x) => (float[2,8,3,3] y)", {weight("w", {8, 3, 3, 3}), weight("s", {1, 8, 1, 1})},
+      network("(float[2,3,5,5] x) => (float[2,8,3,3] y)",
+              {weight("w", {8, 3, 3, 3}), weight("s", {1, 8, 1, 1})},
               "c = Conv (x, w) m = Mul (c, s) y = Sigmoid (m)"),
       network("(float[1,8,5] x) => (float[1,8,2] y)", {weight("w", {8, 1, 3})},
               "y = Conv <group = 8, strides = [2]> (x, w)"),
@@ -38,19 +40,23 @@ std::vector<std::string> windows() {
               "y = Conv <group = 2> (x, w)"),
       network("(float[1,8,3,3] x) => (float[1,4,7,7] y)", {weight("w", {8, 4, 3, 3}), weight("b", {4})},
               "y = ConvTranspose <strides = [2, 2]> (x, w, b)"),
-      network("(float[1,8,3] x) => (float[1,8,5] y)", {weight("w", {8, 4, 3})}, "y = ConvTranspose <group = 2> (x, w)"),
+      network("(float[1,8,3] x) => (float[1,8,5] y)", {weight("w", {8, 4, 3})},
+              "y = ConvTranspose <group = 2> (x, w)"),
       network("(float[1,10,5,5] x) => (float[1,10,3,3] y, float[1,10,2,2] z, float[1,10,1,1] m)", {},
               "y = MaxPool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]> (x) "
-              "z = AveragePool <kernel_shape = [2, 2], strides = [3, 3], count_include_pad = 1, pads = [0, 0, 1, 1]> (x) "
+              "z = AveragePool <kernel_shape = [2, 2], strides = [3, 3], count_include_pad = 1, pads = [0, "
+              "0, 1, 1]> (x) "
               "m = GlobalAveragePool (x)"),
       network("(float[2,8,3,3] x) => (float[2,8,3,3] y)", {}, "a = LRN <size = 3> (x) y = Relu (a)"),
       network("(float[1,16,2,2] x) => (float[1,24,2,2] y, float[1,8,2,2] z)",
               {weight("w", {8, 16, 1, 1}), weight("v", {16, 16, 1, 1})},
-              "a = Conv (x, w) b = Conv (x, v) y = Concat <axis = 1> (a, b) p, q, z = Split <axis = 1, num_outputs = 3> (y)"),
+              "a = Conv (x, w) b = Conv (x, v) y = Concat <axis = 1> (a, b) p, q, z = Split <axis = 1, "
+              "num_outputs = 3> (y)"),
   };
 }
 
-/// Between QuantizeLinear and DequantizeLinear. Those with large products, so that the model of cost takes them.
+/// Between QuantizeLinear and DequantizeLinear. Those with large products, so that the model of cost takes
+/// them.
 std::vector<std::string> integers() {
   const std::string q = "float s = {0.25}, uint8 z = {100}, float t = {64}, float u = {0.125}";
   std::string big;
@@ -75,7 +81,8 @@ std::vector<std::string> products() {
               "y = Transpose <perm = [1, 0, 2]> (m)"),
       network("(float[5,6] a, float[5,7] r) => (float[5,7] y)", {weight("w", {6, 7}), weight("c", {7})},
               "m = Gemm <alpha = 0.5> (a, w, c) s = Add (m, r) y = Tanh (s)"),
-      network("(float[1,16] a) => (float[1,9] y, float[1,8] z)", {weight("w", {16, 9}), weight("v", {8, 16}), weight("b", {9})},
+      network("(float[1,16] a) => (float[1,9] y, float[1,8] z)",
+              {weight("w", {16, 9}), weight("v", {8, 16}), weight("b", {9})},
               "m = MatMul (a, w) s = Add (m, b) y = Relu (s) z = Gemm <transB = 1> (a, v)"),
       network("(float[3,2,4] x, float[2,2,3] h) => (float[3,2,2,3] y, float[2,2,3] yh, float[2,2,3] yc)",
               {weight("w", {2, 12, 4}), weight("r", {2, 12, 3}), weight("b", {2, 24})},
@@ -83,20 +90,28 @@ std::vector<std::string> products() {
       network("(float[2,1,4] x) => (float[1,1,3] yh)", {weight("w", {1, 12, 4}), weight("r", {1, 12, 3})},
               ", yh = LSTM <hidden_size = 3, direction = \"reverse\"> (x, w, r)"),
       network("(float[3,2,4] x, int32[2] n) => (float[3,2,2,3] y, float[2,2,3] yh, float[1,2,3] z)",
-              {weight("w", {2, 9, 4}), weight("r", {2, 9, 3}), weight("b", {2, 18}), weight("v", {1, 3, 4}), weight("s", {1, 3, 3})},
-              "y, yh = GRU <hidden_size = 3, direction = \"bidirectional\", linear_before_reset = 1> (x, w, r, b, n) "
+              {weight("w", {2, 9, 4}), weight("r", {2, 9, 3}), weight("b", {2, 18}), weight("v", {1, 3, 4}),
+               weight("s", {1, 3, 3})},
+              "y, yh = GRU <hidden_size = 3, direction = \"bidirectional\", linear_before_reset = 1> (x, w, "
+              "r, b, n) "
               ", z = RNN <hidden_size = 3> (x, v, s)"),
       network("(float[2,3,4] x, float[1,9,4] w, float[1,9,3] r) => (float[2,3,1,3] y)", {},
               "y = GRU <hidden_size = 3, layout = 1> (x, w, r)"),
-      network("(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v, float[1,1,3,5] m) => (float[1,2,3,4] y)", {"float s = {0.5}"},
-              "t = Transpose <perm = [0, 1, 3, 2]> (k) a = MatMul (q, t) b = Mul (a, s) c = Add (b, m) d = Softmax <axis = -1> (c) "
-              "y = MatMul (d, v)"),
-      network("(float[2,3,2,4] q, float[2,5,1,4] k, float[2,1,5,3] v, bool[3,1] m) => (float[2,3,2,3] y)", {"float f = {-9}"},
-              "g = Constant <value_ints = [2, 1, 6, 4]> () h = Constant <value_ints = [2, 2, 3, 5]> () "
-              "i = Constant <value_ints = [2, 1, 6, 5]> () l = Constant <value_ints = [2, 2, 3, 3]> () "
-              "t = Transpose <perm = [0, 2, 1, 3]> (q) r = Transpose <perm = [0, 2, 3, 1]> (k) "
-              "p = Reshape (t, g) a = MatMul (p, r) e = Reshape (a, h) w = Where (m, f, e) d = Softmax <axis = -1> (w) "
-              "o = Reshape (d, i) z = MatMul (o, v) u = Reshape (z, l) y = Transpose <perm = [0, 2, 1, 3]> (u)"),
+      network(
+          "(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v, float[1,1,3,5] m) => (float[1,2,3,4] y)",
+          {"float s = {0.5}"},
+          "t = Transpose <perm = [0, 1, 3, 2]> (k) a = MatMul (q, t) b = Mul (a, s) c = Add (b, m) d = "
+          "Softmax <axis = -1> (c) "
+          "y = MatMul (d, v)"),
+      network(
+          "(float[2,3,2,4] q, float[2,5,1,4] k, float[2,1,5,3] v, bool[3,1] m) => (float[2,3,2,3] y)",
+          {"float f = {-9}"},
+          "g = Constant <value_ints = [2, 1, 6, 4]> () h = Constant <value_ints = [2, 2, 3, 5]> () "
+          "i = Constant <value_ints = [2, 1, 6, 5]> () l = Constant <value_ints = [2, 2, 3, 3]> () "
+          "t = Transpose <perm = [0, 2, 1, 3]> (q) r = Transpose <perm = [0, 2, 3, 1]> (k) "
+          "p = Reshape (t, g) a = MatMul (p, r) e = Reshape (a, h) w = Where (m, f, e) d = Softmax <axis = "
+          "-1> (w) "
+          "o = Reshape (d, i) z = MatMul (o, v) u = Reshape (z, l) y = Transpose <perm = [0, 2, 1, 3]> (u)"),
   };
 }
 
@@ -106,7 +121,8 @@ std::vector<std::string> rows_and_moves() {
               "s = Add (x, b) m = Mul (s, s) e = Exp (m) y = Div (x, e) g = Greater (x, b)"),
       network("(float[1,10,2,2] x, float[1,10,2,2] z) => (float[1,10,2,2] y)", {weight("w", {10, 10, 1, 1})},
               "c = Conv (x, w) s = Sub (z, c) e = Exp (s) y = Max (e, c)"),
-      network("(int64[4] i, float[4] x, bool[4] c) => (float[4] y)", {}, "f = Cast <to = 1> (i) s = Where (c, f, x) y = Neg (s)"),
+      network("(int64[4] i, float[4] x, bool[4] c) => (float[4] y)", {},
+              "f = Cast <to = 1> (i) s = Where (c, f, x) y = Neg (s)"),
       network("(float[2,3,4] x) => (float[2,3,4] y, float[2,3,4] z, float[2,3,4] w)", {},
               "y = Softmax <axis = 1> (x) z = LogSoftmax (x) w = Softmax <axis = 2> (y)"),
       network("(float[2,3,4] x) => (float[2,3,4] y, float[2,3,4] z)",
@@ -116,22 +132,31 @@ std::vector<std::string> rows_and_moves() {
       network("(float[2,3,4] x) => (float[2,1,1] y, float[3,4] z, float[2,3,1] m)",
               {"int64[2] a = {1, 2}", "int64[1] f = {0}", "int64[1] l = {2}"},
               "y = ReduceMean (x, a) z = ReduceMax <keepdims = 0> (x, f) m = ReduceL2 (x, l)"),
-      network("(float[4,16] a, float[4,16] b, int32[2,3] i) => (float[8,16] y, int32[2,6] z, float[4,33] m)", {weight("c", {4, 1})},
-              "p = Relu (a) q = Neg (b) y = Concat <axis = 0> (p, q) z = Concat <axis = 1> (i, i) m = Concat <axis = 1> (p, c, q)"),
-      network("(float[3,4,5] x) => (float[5,3,4] t, float[3,2,5] s, float[2,3,4,5] e, float[3,4,2] a, float[3,4,3] b, float[3,4,3] r)",
-              {"int64[1] one = {1}", "int64[1] three = {3}", "int64[4] shape = {2, 3, 4, 5}", "int64[2] parts = {2, 3}",
-               "int64[1] last = {2}", "int64[1] back = {-1}", "int64[1] lowest = {-9999}", "int64[1] two = {2}", "int64[1] minus = {-2}"},
+      network("(float[4,16] a, float[4,16] b, int32[2,3] i) => (float[8,16] y, int32[2,6] z, float[4,33] m)",
+              {weight("c", {4, 1})},
+              "p = Relu (a) q = Neg (b) y = Concat <axis = 0> (p, q) z = Concat <axis = 1> (i, i) m = Concat "
+              "<axis = 1> (p, c, q)"),
+      network("(float[3,4,5] x) => (float[5,3,4] t, float[3,2,5] s, float[2,3,4,5] e, float[3,4,2] a, "
+              "float[3,4,3] b, float[3,4,3] r)",
+              {"int64[1] one = {1}", "int64[1] three = {3}", "int64[4] shape = {2, 3, 4, 5}",
+               "int64[2] parts = {2, 3}", "int64[1] last = {2}", "int64[1] back = {-1}",
+               "int64[1] lowest = {-9999}", "int64[1] two = {2}", "int64[1] minus = {-2}"},
               "t = Transpose <perm = [2, 0, 1]> (x) s = Slice (x, one, three, one) e = Expand (x, shape) "
               "a, b = Split <axis = 2> (x, parts) r = Slice (x, back, lowest, last, minus)"),
       network("(float[3,4,2] x, int64[2,2] i, int32[3] j) => (float[3,2,2,2] y, float[3,4,2] z)", {},
               "y = Gather <axis = 1> (x, i) z = Gather <axis = 0> (x, j)"),
-      network("(float[3,4] x, int64[3,2] i, int64[2,2] t, float[2] u) => (float[3,2] y, float[2] g, float[3,4] e, float[3,4] n)", {},
-              "y = GatherElements <axis = 1> (x, i) g = GatherND (x, t) e = ScatterElements <axis = 1> (x, i, y) "
-              "n = ScatterND (x, t, u)"),
-      network("(float[2,3,2] x) => (float[3,3,5] y)", {"int64[6] p = {0, 0, 1, 1, 0, 2}", "float v = {7}"}, "y = Pad (x, p, v)"),
+      network(
+          "(float[3,4] x, int64[3,2] i, int64[2,2] t, float[2] u) => (float[3,2] y, float[2] g, float[3,4] "
+          "e, float[3,4] n)",
+          {},
+          "y = GatherElements <axis = 1> (x, i) g = GatherND (x, t) e = ScatterElements <axis = 1> (x, i, y) "
+          "n = ScatterND (x, t, u)"),
+      network("(float[2,3,2] x) => (float[3,3,5] y)", {"int64[6] p = {0, 0, 1, 1, 0, 2}", "float v = {7}"},
+              "y = Pad (x, p, v)"),
       network("(float[1,8,3,3] x) => (float[1,8,6,6] y, float[1,8,5,4] z)",
               {"float[4] s = {1, 1, 2, 2}", "int64[4] n = {1, 8, 5, 4}", weight("w", {8, 8, 1, 1})},
-              "c = Conv (x, w) y = Resize <mode = \"nearest\"> (c, , s) z = Resize <mode = \"linear\"> (c, , , n)"),
+              "c = Conv (x, w) y = Resize <mode = \"nearest\"> (c, , s) z = Resize <mode = \"linear\"> (c, , "
+              ", n)"),
   };
 }
 
@@ -141,20 +166,25 @@ std::vector<std::string> bodies_and_rest() {
               {weight("w", {3, 3}), "int64 n = {3}", "bool yes = {1}"},
               "y = If (c) <then_branch = t () => (float[2,3] a) { m = MatMul (x, w) a = Relu (m) }, "
               "else_branch = e () => (float[2,3] b) { b = Neg (x) }> "
-              "last, z = Loop (n, yes, x) <body = l (int64 i, bool go, float[2,3] v) => (bool go_on, float[2,3] next, float[2,3] scan) "
+              "last, z = Loop (n, yes, x) <body = l (int64 i, bool go, float[2,3] v) => (bool go_on, "
+              "float[2,3] next, float[2,3] scan) "
               "{ go_on = Identity (go) next = Add (v, x) scan = Mul (next, next) }>"),
       network("(float[2] s, float[3,2] x) => (float[2] y, float[3,2] z)", {},
-              "y, z = Scan <num_scan_inputs = 1, body = b (float[2] t, float[2] u) => (float[2] n, float[2] o) { n = Add (t, u) o = Neg (n) }> (s, x)"),
-      network("(float[2,3] x) => (float[n,2] y)", {}, "i = NonZero (x) t = Transpose <perm = [1, 0]> (i) f = Cast <to = 1> (t) y = Relu (f)"),
+              "y, z = Scan <num_scan_inputs = 1, body = b (float[2] t, float[2] u) => (float[2] n, float[2] "
+              "o) { n = Add (t, u) o = Neg (n) }> (s, x)"),
+      network("(float[2,3] x) => (float[n,2] y)", {},
+              "i = NonZero (x) t = Transpose <perm = [1, 0]> (i) f = Cast <to = 1> (t) y = Relu (f)"),
       network("(float[2,5] x) => (float[2,2] v, int64[2,2] i, float[2,5] c)", {"int64[1] k = {2}"},
               "v, i = TopK (x, k) c = CumSum (x, one) one = Constant <value_int = 1> ()"),
       network("(float[2,2] x) => (float[2,2] x, float[2,2] y, float[2,2] y)", {}, "y = Relu (x)"),
-      network("(float[2,3] x) => (float[3,2] y, float[6] z, float[2,3] w)", {"int64[2] s = {3, 2}", "int64[1] f = {6}"},
+      network("(float[2,3] x) => (float[3,2] y, float[6] z, float[2,3] w)",
+              {"int64[2] s = {3, 2}", "int64[1] f = {6}"},
               "y = Reshape (x, s) z = Reshape (y, f) w = CumSum (x, one) one = Constant <value_int = 1> ()"),
       network("(string[2] x) => (string[2] y, seq(string[2]) q)", {"string[1] w = {\"a\"}"},
               "y = StringConcat (x, w) q = SequenceConstruct (y, x)", 20),
       network("(float[n,4] x) => (float[n,4] y)", {weight("w", {4, 4})}, "m = MatMul (x, w) y = Relu (m)"),
-      network("(float16[2,3] x, uint8[5] u) => (float16[3,2] y, uint8[5] v)", {}, "y = Transpose (x) v = Identity (u)"),
+      network("(float16[2,3] x, uint8[5] u) => (float16[3,2] y, uint8[5] v)", {},
+              "y = Transpose (x) v = Identity (u)"),
       network("(float[2,4] x) => (float[2,4] y)", {weight("w", {4, 4})},
               "a = MatMul (x, w) b = Sigmoid (a) c = Mul (a, b) d = MatMul (c, w) y = Add (d, x)"),
   };
@@ -164,7 +194,8 @@ std::vector<std::string> bodies_and_rest() {
 
 std::vector<std::string> plan_networks() {
   std::vector<std::string> all;
-  for (auto&& some : {windows(), integers(), products(), rows_and_moves(), bodies_and_rest()}) all.insert(all.end(), some.begin(), some.end());
+  for (auto&& some : {windows(), integers(), products(), rows_and_moves(), bodies_and_rest()})
+    all.insert(all.end(), some.begin(), some.end());
   return all;
 }
 

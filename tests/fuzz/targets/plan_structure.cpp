@@ -1,5 +1,5 @@
-// Plan files changed anywhere, with checksums that are right again: FlatBuffers' verifier, the reader, the plan's verifier
-// and the tactics are asked about every number.
+// Plan files changed anywhere, with checksums that are right again: FlatBuffers' verifier, the reader, the
+// plan's verifier and the tactics are asked about every number.
 #include "fuzz/targets/plans.h"
 #include "fuzz/targets/target.h"
 

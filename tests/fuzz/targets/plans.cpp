@@ -65,7 +65,8 @@ class SeedMaker {
       BuilderConfig config{.optimization_level = 0};
       OptimizationProfile profile;
       for (const Value* v : model->graph->inputs)
-        if (v->type.is_tensor() && !known_shape(*v->type.dims)) profile.set_shape(v->name(), {1, 4}, {2, 4}, {3, 4});
+        if (v->type.is_tensor() && !known_shape(*v->type.dims))
+          profile.set_shape(v->name(), {1, 4}, {2, 4}, {3, 4});
       if (!profile.ranges().empty()) config.profiles = {profile};
       add(model, config, 2);
       config.optimize = false;
@@ -75,11 +76,14 @@ class SeedMaker {
     }
     std::set<std::string> used;
     for (const std::string& bytes : plans_)
-      for (const engine::SpecializedPlan& p : engine::parse_engine(bytes, nullptr, "a seed", plan_environment_here()).plans)
+      for (const engine::SpecializedPlan& p :
+           engine::parse_engine(bytes, nullptr, "a seed", plan_environment_here()).plans)
         if (p.plan != nullptr) collect_tactics(*p.plan, used);
     for (const engine::TacticDef* t : engine::built_in_tactics().all())
-      require(used.contains(std::string(t->name)) || (t->factory.create == nullptr && t->factory.create_tensor == nullptr),
-              ErrorCode::kInternal, "no seed uses the tactic {}: add a network to plan_networks.cpp", t->name);
+      require(used.contains(std::string(t->name)) ||
+                  (t->factory.create == nullptr && t->factory.create_tensor == nullptr),
+              ErrorCode::kInternal, "no seed uses the tactic {}: add a network to plan_networks.cpp",
+              t->name);
     return std::move(plans_);
   }
 
@@ -108,7 +112,8 @@ class SeedMaker {
 /// A block for one operand of a kernel, with walls on both sides.
 class Block {
  public:
-  explicit Block(size_t bytes) : bytes_(bytes), memory_(Tensor::allocate(DType::kUInt8, {static_cast<int64_t>(2 * kWall + bytes)})) {
+  explicit Block(size_t bytes)
+      : bytes_(bytes), memory_(Tensor::allocate(DType::kUInt8, {static_cast<int64_t>(2 * kWall + bytes)})) {
     std::memset(begin(), kFill, kWall);
     std::memset(end(), kFill, kWall);
     std::memset(data(), 0, bytes);
@@ -122,7 +127,9 @@ class Block {
       __asan_unpoison_memory_region(begin(), kWall);
       __asan_unpoison_memory_region(end(), kWall);
     }
-    const auto is_whole = [](const char* wall) { return std::all_of(wall, wall + kWall, [](char c) { return c == kFill; }); };
+    const auto is_whole = [](const char* wall) {
+      return std::all_of(wall, wall + kWall, [](char c) { return c == kFill; });
+    };
     if (is_whole(begin()) && is_whole(end())) return;
     std::fprintf(stderr, "a kernel wrote beside its operand of %zu bytes\n", bytes_);
     std::abort();
@@ -151,7 +158,8 @@ double elements(const Plan& plan, const std::vector<int32_t>& ids) {
 /// About what a step does: every element of the result with all of every operand.
 double work_of(const Plan& plan, const Step& s) {
   double work = elements(plan, s.outputs);
-  if (s.tactic.starts_with("dnnl") || s.tactic == "recurrent" || s.tactic == "gemv" || s.tactic == "group_conv")
+  if (s.tactic.starts_with("dnnl") || s.tactic == "recurrent" || s.tactic == "gemv" ||
+      s.tactic == "group_conv")
     work *= elements(plan, s.inputs);
   for (const char* name : {"kernel", "sizes"})
     if (const auto* numbers = s.parameters.find<std::vector<int64_t>>(name))
@@ -193,13 +201,16 @@ void run_kernels(const Plan& plan) {
       const PlanValue& v = plan.values[static_cast<size_t>(s.inputs[i])];
       char* data = block(v.bytes());
       if (v.storage == engine::Storage::kConstant)
-        std::memcpy(data, static_cast<const char*>(plan.constants[static_cast<size_t>(v.slot)].tensor.data()) + v.offset,
-                    v.bytes());
+        std::memcpy(
+            data,
+            static_cast<const char*>(plan.constants[static_cast<size_t>(v.slot)].tensor.data()) + v.offset,
+            v.bytes());
       inputs.back() = data;
       for (const auto& [out, in] : s.in_place)
         if (static_cast<size_t>(in) == i) inputs.back() = outputs[static_cast<size_t>(out)];
     }
-    kernel->run({inputs, outputs, s.scratch_bytes > 0 ? block(static_cast<size_t>(s.scratch_bytes)) : nullptr});
+    kernel->run(
+        {inputs, outputs, s.scratch_bytes > 0 ? block(static_cast<size_t>(s.scratch_bytes)) : nullptr});
   }
   for (const engine::PlanNetwork& n : plan.networks)
     if (n.plan != nullptr) run_kernels(*n.plan);
@@ -218,7 +229,8 @@ const std::string& plan_environment_here() {
 }
 
 void run_plan(std::string_view bytes) {
-  const auto copy = std::make_shared<Tensor>(Tensor::allocate(DType::kUInt8, {static_cast<int64_t>(bytes.size())}));
+  const auto copy =
+      std::make_shared<Tensor>(Tensor::allocate(DType::kUInt8, {static_cast<int64_t>(bytes.size())}));
   std::memcpy(copy->mutable_data(), bytes.data(), bytes.size());
   const std::shared_ptr<Engine> e =
       runtime().deserialize_engine({static_cast<const char*>(copy->data()), bytes.size()}, copy);
@@ -233,9 +245,11 @@ void run_plan(std::string_view bytes) {
   for (size_t i = 0; i < saved.inputs.size(); ++i) {
     const Type& type = saved.inputs[i].type;
     const Shape& shape = saved.plans[0].key.shapes[i];
-    require(type.is_tensor() && shape.numel() <= kMostBytes, ErrorCode::kUnsupported, "it takes a container, or much");
+    require(type.is_tensor() && shape.numel() <= kMostBytes, ErrorCode::kUnsupported,
+            "it takes a container, or much");
     if (type.dtype == DType::kString)
-      inputs.push_back(Tensor::from<std::string>(shape, std::vector<std::string>(static_cast<size_t>(shape.numel()), "s")));
+      inputs.push_back(Tensor::from<std::string>(
+          shape, std::vector<std::string>(static_cast<size_t>(shape.numel()), "s")));
     else
       inputs.push_back(Tensor::zeros(type.dtype, shape));
   }

@@ -11,14 +11,30 @@ void run(std::string_view input) {
 std::vector<std::string> seeds() {
   const std::string tensor =
       R"({"dtype": "DataType.FLOAT", "strides": [1, 2], "vectorized_dim": -1, "components_per_element": null, "polygraphy_class": "TensorInfo"})";
-  const std::string algorithm = R"({"implementation": 7, "tactic": -9223372036854775808, "inputs": [)" + tensor + "], \"outputs\": [" +
-                                tensor + ", " + tensor + R"(], "polygraphy_class": "Algorithm"})";
-  return {R"({"replay": {"a": )" + algorithm + ", \"b\": " + algorithm + R"(}, "polygraphy_class": "TacticReplayData"})",
+  const std::string algorithm = R"({"implementation": 7, "tactic": -9223372036854775808, "inputs": [)" +
+                                tensor + "], \"outputs\": [" + tensor + ", " + tensor +
+                                R"(], "polygraphy_class": "Algorithm"})";
+  return {R"({"replay": {"a": )" + algorithm + ", \"b\": " + algorithm +
+              R"(}, "polygraphy_class": "TacticReplayData"})",
           R"({"replay": {}, "__polygraphy_encoded_TacticReplayData": "polygraphy_serialized_json_type"})"};
 }
 
-constexpr std::string_view kWords[] = {"{", "}", "[", "]", ",", ":", "\"", "null", "-1", "9223372036854775808", "1.0", "\"replay\"",
-                                       "\"Algorithm\"", "\"TensorInfo\"", "\"strides\": ", "\\u0000"};
+constexpr std::string_view kWords[] = {"{",
+                                       "}",
+                                       "[",
+                                       "]",
+                                       ",",
+                                       ":",
+                                       "\"",
+                                       "null",
+                                       "-1",
+                                       "9223372036854775808",
+                                       "1.0",
+                                       "\"replay\"",
+                                       "\"Algorithm\"",
+                                       "\"TensorInfo\"",
+                                       "\"strides\": ",
+                                       "\\u0000"};
 
 }  // namespace
 

@@ -29,16 +29,22 @@ std::string array(std::string_view bytes) {
 }
 std::string inputs_of(const std::string& value) { return fmt::format(R"([{{"x": {}}}])", value); }
 std::string results_of(const std::string& value) {
-  return fmt::format(R"({{"lst": [["r", [{{"outputs": {{"y": {{"values": {}, "polygraphy_class": "LazyArray"}}}}, "runtime": 1e-3, )"
-                     R"("runner_name": "r", "polygraphy_class": "IterationResult"}}]]], "polygraphy_class": "RunResults"}})",
-                     value);
+  return fmt::format(
+      R"({{"lst": [["r", [{{"outputs": {{"y": {{"values": {}, "polygraphy_class": "LazyArray"}}}}, "runtime": 1e-3, )"
+      R"("runner_name": "r", "polygraphy_class": "IterationResult"}}]]], "polygraphy_class": "RunResults"}})",
+      value);
 }
 
 std::vector<std::string> seeds() {
   std::vector<std::string> list = {
-      "{}", "[]", "[{}]", "null", R"({"lst": [], "polygraphy_class": "RunResults"})",
+      "{}",
+      "[]",
+      "[{}]",
+      "null",
+      R"({"lst": [], "polygraphy_class": "RunResults"})",
       R"([{"x": {"array": "\u0093NUMPY\u0001\u0000", "__polygraphy_encoded_ndarray": "polygraphy_serialized_json_type"}}])",
-      std::string(1200, '['), R"({"a": "\ud800\udc00\ud800", "b": [1, -0, 1.5e-3, NaN, -Infinity, true]})"};
+      std::string(1200, '['),
+      R"({"a": "\ud800\udc00\ud800", "b": [1, -0, 1.5e-3, NaN, -Infinity, true]})"};
   for (const std::string& stream : npy_seeds()) {
     list.push_back(inputs_of(array(stream)));
     list.push_back(results_of(array(stream)));
@@ -53,9 +59,18 @@ void mutate(std::string& input, Random& r) {
   input = r.chance(60) ? inputs_of(array(bytes)) : results_of(array(bytes));
 }
 
-constexpr std::string_view kWords[] = {"{", "}", "[", "]", ",", ":", "\"", "\\u0000", "\\ud800", "null", "NaN", "-Infinity", "1e999",
-                                       "\"polygraphy_class\": ", "\"ndarray\"", "\"LazyArray\"", "\"Tensor\"", "\"lst\"", "\"array\": ",
-                                       "\"UEsDBA==\"", "PK", "\xc2\x93NUMPY", "k05VTVBZAQ", "=="};
+constexpr std::string_view kWords[] = {"{",           "}",
+                                       "[",           "]",
+                                       ",",           ":",
+                                       "\"",          "\\u0000",
+                                       "\\ud800",     "null",
+                                       "NaN",         "-Infinity",
+                                       "1e999",       "\"polygraphy_class\": ",
+                                       "\"ndarray\"", "\"LazyArray\"",
+                                       "\"Tensor\"",  "\"lst\"",
+                                       "\"array\": ", "\"UEsDBA==\"",
+                                       "PK",          "\xc2\x93NUMPY",
+                                       "k05VTVBZAQ",  "=="};
 
 }  // namespace
 

@@ -33,12 +33,31 @@ void run(std::string_view input) {
 }
 
 std::vector<std::string> seeds() {
-  return {"x", "conv_*", "n_?", "[a-c]*", "re:conv_[0-9]+", "re:(a|b)*c", "op:Relu", "op:my.f", "if_3::inner", "if_3::then_branch::z",
-          "function:f::r", "if_3::re:.*", "a::b", "::", "op:", "re:", "[[:alpha:]]", "[!a-", "*a*b*c*d*e*f*g*h*", "function:::::"};
+  return {"x",
+          "conv_*",
+          "n_?",
+          "[a-c]*",
+          "re:conv_[0-9]+",
+          "re:(a|b)*c",
+          "op:Relu",
+          "op:my.f",
+          "if_3::inner",
+          "if_3::then_branch::z",
+          "function:f::r",
+          "if_3::re:.*",
+          "a::b",
+          "::",
+          "op:",
+          "re:",
+          "[[:alpha:]]",
+          "[!a-",
+          "*a*b*c*d*e*f*g*h*",
+          "function:::::"};
 }
 
-constexpr std::string_view kWords[] = {"re:", "op:", "::", "function:", "*", "?", "[", "]", "[!", "[[:digit:]]", "(", ")", "{1000}", "|",
-                                       "then_branch", "if_3", "conv_", ".*", "\\pL", "(?i)"};
+constexpr std::string_view kWords[] = {
+    "re:", "op:", "::",     "function:", "*",           "?",    "[",     "]",  "[!",   "[[:digit:]]",
+    "(",   ")",   "{1000}", "|",         "then_branch", "if_3", "conv_", ".*", "\\pL", "(?i)"};
 
 }  // namespace
 

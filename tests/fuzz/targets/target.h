@@ -10,12 +10,14 @@
 
 namespace assay::fuzz {
 
-/// Code that gets bytes of a stranger. The driver calls run() with one input after the other, all in one process and on
-/// one thread. A fault is whatever ends the process (sanitizers, signals), any exception but assay::Error, an Error of
-/// kind kInternal, and more than kMostSeconds for one input; the input is saved then.
+/// Code that gets bytes of a stranger. The driver calls run() with one input after the other, all in one
+/// process and on one thread. A fault is whatever ends the process (sanitizers, signals), any exception but
+/// assay::Error, an Error of kind kInternal, and more than kMostSeconds for one input; the input is saved
+/// then.
 struct Target {
   const char* name;
-  /// Reads `input`, which lies in a block of exactly its size. Everything that it makes is gone when it returns.
+  /// Reads `input`, which lies in a block of exactly its size. Everything that it makes is gone when it
+  /// returns.
   void (*run)(std::string_view input);
   /// Where to begin: small valid inputs, and every input that has ever shown a fault.
   std::vector<std::string> (*seeds)();
@@ -36,7 +38,8 @@ inline constexpr int kMostSeconds = 5;
 /// The path of a file that holds these bytes until the next call, for readers that take a path.
 const std::string& input_file(std::string_view bytes);
 
-/// A change that knows no format: bits, bytes, numbers at limits, words, and blocks taken out, doubled or moved.
+/// A change that knows no format: bits, bytes, numbers at limits, words, and blocks taken out, doubled or
+/// moved.
 void mutate_bytes(std::string& input, Random& random, std::span<const std::string_view> words);
 
 #define FUZZ_TARGET(name)    \

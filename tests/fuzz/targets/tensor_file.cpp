@@ -46,8 +46,8 @@ std::vector<std::string> seeds() {
   map.message(5, values);
   optional.integer(2, 3);
   optional.message(5, list);
-  return {'\0' + scalar.bytes(), '\0' + vector.bytes(), '\0' + strings.bytes(), '\1' + list.bytes(), '\2' + map.bytes(),
-          '\3' + optional.bytes()};
+  return {'\0' + scalar.bytes(), '\0' + vector.bytes(), '\0' + strings.bytes(),
+          '\1' + list.bytes(),   '\2' + map.bytes(),    '\3' + optional.bytes()};
 }
 
 void mutate(std::string& input, Random& random) {

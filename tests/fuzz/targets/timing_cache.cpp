@@ -27,11 +27,27 @@ std::vector<std::string> seeds() {
   full.set("gemv", 0);
   other.set("gemv", 1e-3);
   full.merge(other);
-  return {empty.str(), full.str(), R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"e": {"p": 1000000000000000}}})"};
+  return {empty.str(), full.str(),
+          R"({"format": "assay timing cache", "version": 1, "nanoseconds": {"e": {"p": 1000000000000000}}})"};
 }
 
-constexpr std::string_view kWords[] = {"{", "}", "[", ",", ":", "\"", "null", "-1", "1e3", "9223372036854775808", "1000000000000001",
-                                       "\"format\"", "\"assay timing cache\"", "\"version\"", "\"nanoseconds\"", "\\u0000", "\\ud800"};
+constexpr std::string_view kWords[] = {"{",
+                                       "}",
+                                       "[",
+                                       ",",
+                                       ":",
+                                       "\"",
+                                       "null",
+                                       "-1",
+                                       "1e3",
+                                       "9223372036854775808",
+                                       "1000000000000001",
+                                       "\"format\"",
+                                       "\"assay timing cache\"",
+                                       "\"version\"",
+                                       "\"nanoseconds\"",
+                                       "\\u0000",
+                                       "\\ud800"};
 
 }  // namespace
 

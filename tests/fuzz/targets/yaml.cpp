@@ -1,9 +1,9 @@
 // Patterns of plugins, and the configurations of found matches.
+#include "plugin/yaml.h"
 #include "assay/error.h"
 #include "fuzz/targets/target.h"
 #include "plugin/config_file.h"
 #include "plugin/pattern_file.h"
-#include "plugin/yaml.h"
 
 namespace assay::fuzz::target_yaml {
 namespace {
@@ -56,14 +56,54 @@ instances: []
           "a: &x [1, 2]\nb: *x\nc: &y {k: *x}\nd: [*y, *y]\n",
           "a: |\n  text\n  more\nb: >-\n  folded\n  text\n? c\n: 0x1F\n",
           // Found: text that aliases repeat was not counted.
-          "a: &a " + std::string(200, 'x') + "\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c]\n",
+          "a: &a " + std::string(200, 'x') +
+              "\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c]\n",
           std::string(300, '['), std::string(300, '{'), "- " + std::string(100, '-')};
 }
 
-constexpr std::string_view kWords[] = {"op: ", "inputs: ", "nodes:\n", "outputs: ", "where:\n", "replacement:\n", "attributes: ", "&a ",
-                                       "*a", "- ", "? ", ": ", "| ", "> ", "!!str ", "!!python/object:x ", "%YAML 1.1\n", "---\n", "...\n",
-                                       "[", "]", "{", "}", "\"\\x1b\"", "'", "#", "0x", "0b1", "1e-5", ".inf", "1_000", "= ", "shape(",
-                                       "value(", "rank(", " // ", " % ", " and ", " not ", " in ", "((((", "<<: *a\n", "\xEF\xBB\xBF"};
+constexpr std::string_view kWords[] = {"op: ",
+                                       "inputs: ",
+                                       "nodes:\n",
+                                       "outputs: ",
+                                       "where:\n",
+                                       "replacement:\n",
+                                       "attributes: ",
+                                       "&a ",
+                                       "*a",
+                                       "- ",
+                                       "? ",
+                                       ": ",
+                                       "| ",
+                                       "> ",
+                                       "!!str ",
+                                       "!!python/object:x ",
+                                       "%YAML 1.1\n",
+                                       "---\n",
+                                       "...\n",
+                                       "[",
+                                       "]",
+                                       "{",
+                                       "}",
+                                       "\"\\x1b\"",
+                                       "'",
+                                       "#",
+                                       "0x",
+                                       "0b1",
+                                       "1e-5",
+                                       ".inf",
+                                       "1_000",
+                                       "= ",
+                                       "shape(",
+                                       "value(",
+                                       "rank(",
+                                       " // ",
+                                       " % ",
+                                       " and ",
+                                       " not ",
+                                       " in ",
+                                       "((((",
+                                       "<<: *a\n",
+                                       "\xEF\xBB\xBF"};
 
 }  // namespace
 
