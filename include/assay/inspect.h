@@ -125,6 +125,8 @@ struct PlanValueDescription {
   DType dtype = DType::kUndefined;
   std::optional<Shape> shape;  ///< nothing: it is known in a run
   std::string format;          ///< how it lies in memory
+  size_t bytes = 0;            ///< there; 0 where the shape is known in a run
+  bool is_constant = false;    ///< a weight of the engine
 };
 
 struct PlanLayerDescription {

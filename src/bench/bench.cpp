@@ -10,12 +10,17 @@
 #include "backends/session_info.h"
 #include "base/cpus.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/similar_name.h"
 #include "bench/exports.h"
 #include "bench/feed.h"
 #include "bench/measure.h"
 #include "bench/progress.h"
 #include "bench/report.h"
+#include "bench/roofline.h"
+#include "graph/order.h"
+#include "inspect/input_shapes.h"
+#include "passes/pass_list.h"
 #include "run/model_loader.h"
 
 namespace assay::bench {
@@ -302,7 +307,9 @@ class Bench {
       if (i > 0) result_.rows[i].outputs.clear();
     }
     const bool wants_timeline = timeline_file_ && first_row == 0;
-    if (options_.dumps_profile || profile_file_ || wants_timeline) profile_layers(shapes, feed);
+    if (options_.dumps_profile || options_.dumps_roofline || profile_file_ || wants_timeline)
+      profile_layers(shapes, feed);
+    if (options_.dumps_roofline) tell_of_floors(cases);
     if (wants_timeline)
       timeline_file_.write_json([&](JsonWriter& json) {
         write_timeline(json, result_.rows.front(), result_.profiles.front(), origin_);
@@ -329,6 +336,33 @@ class Bench {
     } while (static_cast<int64_t>(times.runs) < options_.iterations || now() - begin < options_.duration);
     if (options_.dumps_profile) log_lines(profile_lines(times));
     result_.profiles.push_back(std::move(times));
+  }
+
+  /// The layers of the last profile beside what the machine can do.
+  void tell_of_floors(const std::vector<InputCase>& cases) {
+    progress_.show("measuring what the machine can do");
+    const PoolScope scope(pool_of(result_.threads));
+    const MachineLimits limits = measure_limits();
+    std::optional<ModelStats> stats;
+    if (!options_.model.empty()) stats = stats_at(cases);
+    const Roofline roofline = make_roofline(describe(*engine(), {.layers = true}), result_.profiles.back(),
+                                            stats ? &*stats : nullptr, limits);
+    progress_.clear();
+    log_lines(roofline_lines(roofline));
+    result_.rooflines.push_back(roofline);
+  }
+
+  ModelStats stats_at(const std::vector<InputCase>& cases) const {
+    const std::shared_ptr<Model> model = loader_.load_quietly();
+    for (const InputCase& c : cases) {
+      Dims dims;
+      for (const int64_t extent : c.shape.dims()) dims.push_back(Dim(extent));
+      if (c.info.type.is_tensor() && c.info.type.dims != dims) set_input_shape(*model, c.info.name, dims);
+    }
+    pass_inline_functions::def.run(*model);
+    const TopologicalScope sorted(*model);
+    infer_known_shapes(*model, /*report=*/false);
+    return model_stats(*model);
   }
 
   void write_files() {
@@ -372,9 +406,10 @@ void check(const Options& o) {
           o.model, o.plan);
   require(!o.model.empty() || !others, ErrorCode::kInvalidArgument,
           "only the engine runs plans: give the ONNX model too, for the other backends");
-  require(engines > 0 || (!o.dumps_profile && o.export_profile.empty() && o.export_timeline.empty()),
-          ErrorCode::kInvalidArgument,
-          "only the engine tells times of layers, and it is not among the backends");
+  require(
+      engines > 0 ||
+          (!o.dumps_profile && !o.dumps_roofline && o.export_profile.empty() && o.export_timeline.empty()),
+      ErrorCode::kInvalidArgument, "only the engine tells times of layers, and it is not among the backends");
   require(engines > 0 || (!o.dumps_layers && o.export_layers.empty() && o.save_plan.empty()),
           ErrorCode::kInvalidArgument,
           "only the engine has layers and plans, and it is not among the backends");

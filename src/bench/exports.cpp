@@ -34,6 +34,22 @@ void write_layers(JsonWriter& json, const LayerTimes& profile) {
   }
 }
 
+void write_roofline(JsonWriter& json, const Roofline& r) {
+  json.begin_object().key("shapes").value(r.shapes);
+  json.key("flops_per_second").value(2 * r.multiply_adds_per_second);
+  json.key("memory_bytes_per_second").value(r.memory_bytes_per_second);
+  json.key("median_ms").value(r.milliseconds()).key("floor_ms").value(r.floor());
+  json.key("layers").begin_array();
+  for (const LayerFloor& l : r.layers) {
+    json.begin_object().key("name").value(l.name).key("median_ms").value(l.milliseconds);
+    json.key("floor_ms").value(l.floor).key("weight_bytes").value(l.weight_bytes);
+    json.key("value_bytes").value(l.value_bytes);
+    if (l.multiply_adds) json.key("multiply_adds").value(*l.multiply_adds);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
 const char* how_text(Ready::How how) {
   return how == Ready::How::kBuilt ? "built" : (how == Ready::How::kLoaded ? "loaded" : "opened");
 }
@@ -173,6 +189,8 @@ void write_result(JsonWriter& json, const Result& result) {
     write_layers(json, p);
     json.end_array().end_object();
   }
+  json.end_array().key("rooflines").begin_array();
+  for (const Roofline& r : result.rooflines) write_roofline(json, r);
   json.end_array().end_object();
 }
 

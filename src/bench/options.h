@@ -42,7 +42,7 @@ struct Options {
   std::vector<double> percentiles = {90, 95, 99};
   LayerDetail detail = LayerDetail::kAll;
   bool explains = false, dumps_profile = false, dumps_layers = false, dumps_output = false,
-       dumps_weights = false, dumps_profiles = false;
+       dumps_weights = false, dumps_profiles = false, dumps_roofline = false;
   std::string export_times, export_profile, export_layers, export_output, export_timeline, json;
 };
 

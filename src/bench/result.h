@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,12 +54,31 @@ struct LayerTimes {
   double total() const;
 };
 
+/// What a layer has to do, and the least time that this takes.
+struct LayerFloor {
+  std::string name;
+  double milliseconds = 0;               ///< it took: the median
+  std::optional<int64_t> multiply_adds;  ///< as the nodes' definitions count them; nothing: not known
+  int64_t weight_bytes = 0;              ///< of constants, as they are packed, that it needs
+  int64_t value_bytes = 0;               ///< of other operands and results, where their shapes are known
+  double floor = 0;                      ///< milliseconds
+};
+
+struct Roofline {
+  std::string shapes;
+  double multiply_adds_per_second = 0, memory_bytes_per_second = 0;
+  std::vector<LayerFloor> layers;
+  double milliseconds() const;
+  double floor() const;
+};
+
 struct Result {
   std::string command, processor;
   int threads = 0;
   std::vector<Ready> backends;
   std::vector<Row> rows;
   std::vector<LayerTimes> profiles;
+  std::vector<Roofline> rooflines;
 };
 
 /// What the process has held in memory at most so far.

@@ -195,6 +195,11 @@ void add_report_group(ArgParser& parser) {
       {.names = {"--dump-profile", "--dumpProfile"},
        .help = "Show the time of each layer, in runs of their own.",
        .arity = Arity::kNone},
+      {.names = {"--dump-roofline"},
+       .help =
+           "Show for each layer, in runs of their own, the operations and bytes that it needs, and the least "
+           "time that this machine, which is measured for it, takes for them.",
+       .arity = Arity::kNone},
       {.names = {"--dump-layer-info", "--dumpLayerInfo"},
        .help = "Show the engine's layers.",
        .arity = Arity::kNone},
@@ -396,6 +401,7 @@ class Reader {
       }
     }
     o.dumps_profile = args_.has("--dump-profile");
+    o.dumps_roofline = args_.has("--dump-roofline");
     o.dumps_layers = args_.has("--dump-layer-info");
     o.dumps_output = args_.has("--dump-output");
     o.dumps_weights = args_.has("--dump-refit");

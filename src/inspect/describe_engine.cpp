@@ -17,7 +17,9 @@ std::vector<PlanValueDescription> describe_values(const engine::Plan& plan, cons
                     .shape = v.has_shape ? std::optional(v.shape) : std::nullopt,
                     .format = v.layout.is_blocked() ? fmt::format("Channels in blocks of {}", v.layout.block)
                               : v.layout.is_channels_last() ? "Channels last"
-                                                            : "Row major linear"});
+                                                            : "Row major linear",
+                    .bytes = v.bytes(),
+                    .is_constant = v.storage == engine::Storage::kConstant});
   }
   return list;
 }

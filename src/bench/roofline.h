@@ -1,0 +1,35 @@
+// How far each layer is from what the machine can do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "assay/inspect.h"
+#include "bench/report.h"
+#include "bench/result.h"
+
+namespace assay::bench {
+
+/// What the machine does at most.
+struct MachineLimits {
+  double multiply_adds = 0;                      ///< of float32, in a second
+  std::function<double(int64_t bytes)> reading;  ///< bytes in a second, from an area of that size
+};
+
+/// Measured on the threads of this thread's pool; rates of reading when they are asked for, each power of two
+/// once.
+MachineLimits measure_limits();
+
+/// The layers of an engine with the times of a profile. A layer's floor is the longest of: its multiply-adds
+/// at the machine's rate; its weights at the rate of an area as large as all weights together, because
+/// between two uses of one all others are read; its other operands and results at the rate of an area as
+/// large as they are, as if they were still in the nearest cache that holds them. An algorithm that needs
+/// fewer operations than the definition (Winograd's convolution) can be below its floor. `stats`: of the
+/// model at these shapes; null: operations are not known.
+Roofline make_roofline(const EngineDescription& engine, const LayerTimes& times, const ModelStats* stats,
+                       const MachineLimits& limits);
+
+/// The rates, a line for each layer, and the sums.
+Lines roofline_lines(const Roofline& roofline);
+
+}  // namespace assay::bench

@@ -1,0 +1,17 @@
+// How fast this machine computes and reads at most: what kernels are measured against.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::kernels {
+
+/// Multiply-adds of float32 in a second, by the chosen instruction set on all threads of this thread's pool:
+/// the best of repeated measurements that take about `seconds` together. Operands stay in registers.
+double measure_multiply_adds(double seconds);
+
+/// Bytes in a second that the threads of this thread's pool read together from an area of `bytes` that they
+/// read again and again, each its part: the best of repeated measurements that take about `seconds` together.
+/// A large area comes from memory, a small one from the caches.
+double measure_reading(int64_t bytes, double seconds);
+
+}  // namespace assay::kernels
