@@ -38,6 +38,11 @@ Tensor ConstantCache::get(const UnalignedTensor& source, const std::string& pack
   return held(made);
 }
 
+void ConstantCache::release(const void* source) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const auto& entry) { return entry.second.source.data() == source; });
+}
+
 size_t ConstantCache::size() const {
   const std::lock_guard lock(mutex_);
   return entries_.size();
@@ -50,14 +55,37 @@ void ConstantCache::forget_unused() {
 
 namespace {
 
+/// Constants of the main graph by the last choice that uses them, each list in the order of the graph.
+/// Those with uses outside of the choices, in bodies or as an output, are in none.
+std::vector<std::vector<Value*>> last_uses(const Graph& g, std::span<const Choice> choices) {
+  std::unordered_map<const Node*, size_t> last;
+  for (size_t i = 0; i < choices.size(); ++i)
+    for (const Node* n : choices[i].region.nodes) last[n] = i;
+  std::vector<std::vector<Value*>> uses(choices.size());
+  for (const std::unique_ptr<Value>& v : g.values()) {
+    const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), v.get()) != g.outputs.end();
+    if (!v->tensor().defined() || v->consumers().empty() || is_output) continue;
+    size_t at = 0;
+    const bool known = std::all_of(v->consumers().begin(), v->consumers().end(), [&](const Node* n) {
+      const auto it = last.find(n);
+      if (it != last.end()) at = std::max(at, it->second);
+      return it != last.end();
+    });
+    if (known) uses[at].push_back(v.get());
+  }
+  return uses;
+}
+
 class Lowering {
  public:
-  Lowering(const Model& model, OptionMaker& maker, int threads, ConstantCache& cache, bool make_constants)
-      : graph_(*model.graph), maker_(maker), cache_(cache), make_constants_(make_constants) {
+  Lowering(Model& model, OptionMaker& maker, int threads, ConstantCache& cache, ConstantUse use)
+      : graph_(*model.graph), maker_(maker), cache_(cache), use_(use) {
     plan_.threads = threads;
   }
 
-  LoweredPlan run(std::span<const Choice> choices) {
+  LoweredPlan run(std::span<Choice> choices) {
+    std::vector<std::vector<Value*>> ends;
+    if (use_.takes) ends = take(choices);
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
       const Value* v = graph_.inputs[i];
       const DType dtype = v->type.is_tensor() ? v->type.dtype : DType::kUndefined;
@@ -66,8 +94,13 @@ class Lowering {
       places_[v] = {{Format(), id}};
       plan_.inputs.push_back(id);
     }
-    for (const Choice& c : choices)
+    for (size_t i = 0; i < choices.size(); ++i) {
+      Choice& c = choices[i];
       with_context([&] { return "at node " + c.region.main->label(); }, [&] { write(c); });
+      if (!use_.takes) continue;
+      c.options = {};
+      for (Value* v : ends[i]) release(*v);
+    }
     for (const Value* v : graph_.outputs) {
       const bool tensor = maker_.shape_of(v) == nullptr || bit_width(v->type.dtype) == 0;
       plan_.outputs.push_back(tensor ? places_.at(v).front().second : place_of(v, {}));
@@ -76,6 +109,33 @@ class Lowering {
   }
 
  private:
+  /// Leaves of each choice what will be written, and says after which one a constant goes.
+  std::vector<std::vector<Value*>> take(std::span<Choice> choices) {
+    for (Choice& c : choices) {
+      Option chosen = std::move(c.options.options[c.chosen]);
+      c.options.options.clear();
+      c.options.options.push_back(std::move(chosen));
+      c.chosen = 0;
+    }
+    for (const std::unique_ptr<Value>& v : graph_.values())
+      if (v->tensor().defined()) ++holders_[v->tensor().data()];
+    return last_uses(graph_, choices);
+  }
+
+  /// Several values may share an address: it means something until the last of them has gone.
+  void release(Value& v) {
+    const void* const address = v.tensor().data();
+    const auto it = holders_.find(address);
+    if (--it->second == 0) {
+      holders_.erase(it);
+      own_constants_.erase(
+          own_constants_.lower_bound({address, std::string()}),
+          own_constants_.lower_bound({static_cast<const char*>(address) + 1, std::string()}));
+      cache_.release(address);
+    }
+    v.clear_tensor();
+  }
+
   /// A graph value's places, the format it was made in first.
   using Places = std::vector<std::pair<Format, int32_t>>;
 
@@ -114,12 +174,12 @@ class Lowering {
             v->name(), format.str());
     PlanConstant constant{.name = v->name()};
     // Where the file has it at an odd address it is copied, once for all plans.
-    if (make_constants_)
+    if (use_.has_data)
       constant.tensor =
           t.if_aligned() != nullptr ? *t.if_aligned() : cache_.get(t, "aligned", [&] { return t.aligned(); });
     if (!same_memory(t.shape(), format.layout, {})) {
       constant.packing = format.layout.str();
-      if (make_constants_) constant.tensor = rearranged(constant.tensor, format.layout);
+      if (use_.has_data) constant.tensor = rearranged(constant.tensor, format.layout);
     }
     return new_constant(std::move(constant), t.dtype(), t.shape(), format.layout);
   }
@@ -147,7 +207,7 @@ class Lowering {
     const auto key = std::pair(o.source.data(), o.key);
     if (const auto it = own_constants_.find(key); it != own_constants_.end()) return it->second;
     Tensor made;
-    if (make_constants_) made = cache_.get(o.source, o.key, o.make);
+    if (use_.has_data) made = cache_.get(o.source, o.key, o.make);
     const int32_t id =
         new_constant({.name = o.name, .tensor = made, .packing = o.key}, made.dtype(), made.shape(), {});
     own_constants_.emplace(key, id);
@@ -227,10 +287,11 @@ class Lowering {
     plan_.steps.push_back(std::move(step));
   }
 
-  const Graph& graph_;
+  Graph& graph_;
   OptionMaker& maker_;
   ConstantCache& cache_;
-  bool make_constants_;
+  ConstantUse use_;
+  std::unordered_map<const void*, int> holders_;  ///< values whose constant lies there
   LoweredPlan lowered_;
   Plan& plan_ = lowered_.plan;
   std::unordered_map<const Value*, Places> places_;
@@ -239,9 +300,9 @@ class Lowering {
 
 }  // namespace
 
-LoweredPlan lower_choices(const Model& model, OptionMaker& maker, std::span<const Choice> choices,
-                          int threads, ConstantCache& cache, bool make_constants) {
-  return Lowering(model, maker, threads, cache, make_constants).run(choices);
+LoweredPlan lower_choices(Model& model, OptionMaker& maker, std::span<Choice> choices, int threads,
+                          ConstantCache& cache, ConstantUse use) {
+  return Lowering(model, maker, threads, cache, use).run(choices);
 }
 
 }  // namespace assay::engine

@@ -20,6 +20,8 @@ class ConstantCache {
  public:
   /// What was made of `source` in this way before, where somebody still has it; else what `make` gives now.
   Tensor get(const UnalignedTensor& source, const std::string& packing, const std::function<Tensor()>& make);
+  /// Lets go of a source whose address may mean another one soon.
+  void release(const void* source);
   /// Entries that somebody has, and those that are not forgotten yet.
   size_t size() const;
 
@@ -37,9 +39,16 @@ class ConstantCache {
   size_t limit_ = 16;
 };
 
-/// Writes the steps down, in order. Values have no places yet. `make_constants` false: constants have no
-/// data.
-LoweredPlan lower_choices(const Model& model, OptionMaker& maker, std::span<const Choice> choices,
-                          int threads, ConstantCache& cache, bool make_constants);
+/// What becomes of constants.
+struct ConstantUse {
+  bool has_data = true;  ///< false: the plan's constants have no data
+  /// Nothing else will be made of the model and the choices: a constant goes with its last use, and a choice
+  /// when it is written down.
+  bool takes = false;
+};
+
+/// Writes the steps down, in order. Values have no places yet.
+LoweredPlan lower_choices(Model& model, OptionMaker& maker, std::span<Choice> choices, int threads,
+                          ConstantCache& cache, ConstantUse use = {});
 
 }  // namespace assay::engine

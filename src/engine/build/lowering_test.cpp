@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace assay::engine::lowering_test {
 namespace {
 
@@ -61,6 +63,24 @@ TEST(ConstantCache, ForgetsWhatNobodyHas) {
     return doubled(w);
   });
   EXPECT_EQ(made, 0);
+}
+
+TEST(ConstantCache, AReleasedSourceMayGo) {
+  ConstantCache cache;
+  auto source = std::make_shared<Tensor>(weights(1));
+  const Tensor other = weights(2);
+  const Tensor made = cache.get(Tensor::view(DType::kFloat32, source->shape(), source->data(), source), "way",
+                                [&] { return doubled(*source); });
+  const Tensor kept = cache.get(other, "way", [&] { return doubled(other); });
+  const std::weak_ptr<Tensor> alive = source;
+  const void* const address = source->data();
+  source = nullptr;
+  EXPECT_FALSE(alive.expired()) << "its address would mean another";
+  cache.release(address);
+  EXPECT_TRUE(alive.expired());
+  EXPECT_EQ(cache.size(), 1U);
+  EXPECT_EQ(made.data<float>()[0], 2);
+  EXPECT_EQ(kept.data<float>()[0], 4);
 }
 
 }  // namespace

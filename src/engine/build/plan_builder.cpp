@@ -77,9 +77,10 @@ std::shared_ptr<const Plan> PlanBuilder::build(std::span<const Shape> input_shap
   return build_from(clone_model(*canonical_), input_shapes, inputs, value_inputs);
 }
 
-std::shared_ptr<const Plan> PlanBuilder::build_only(std::span<const Shape> input_shapes) {
-  std::vector<size_t> value_inputs;
-  return build_from(canonical_, input_shapes, {}, value_inputs);
+std::shared_ptr<const Plan> PlanBuilder::build_last(std::span<const Shape> input_shapes,
+                                                    std::span<const Tensor> inputs,
+                                                    std::vector<size_t>& value_inputs) {
+  return build_from(canonical_, input_shapes, inputs, value_inputs);
 }
 
 std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>& model,
@@ -154,11 +155,11 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
       };
   }
   Costs& costs = measured ? static_cast<Costs&>(*measured) : estimated;
-  const std::vector<Choice> choices = select(model, maker, costs, hooks);
+  std::vector<Choice> choices = select(model, maker, costs, hooks);
   reports_.clear();
   if (config_.reports) report(choices);
-  LoweredPlan lowered =
-      lower_choices(model, maker, choices, config_.threads, *config_.constants, config_.has_data);
+  LoweredPlan lowered = lower_choices(model, maker, choices, config_.threads, *config_.constants,
+                                      {.has_data = config_.has_data, .takes = &model == canonical_.get()});
   resolve_outputs(lowered);
   place_values(lowered);
   if (config_.bodies_ahead) plan_bodies(lowered.plan);

@@ -78,14 +78,15 @@ class PlanBuilder {
   /// The plan for inputs of these shapes, in the order of the model's inputs; those of containers do not
   /// matter. Throws Error naming the node.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes);
-  /// The same for the only shapes that there are. Takes less memory: nothing may be asked of the builder
-  /// afterwards.
-  std::shared_ptr<const Plan> build_only(std::span<const Shape> input_shapes);
   /// The same for given inputs; undefined ones are not known. `value_inputs` holds positions of inputs whose
   /// elements plans have been made for before; they and others that turn out to decide about shapes go into
   /// the plan as constants, and all of them are in `value_inputs` then, sorted.
   std::shared_ptr<const Plan> build(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
                                     std::vector<size_t>& value_inputs);
+  /// The same for the last shapes that will be asked for. Takes less memory: of the builder's network weights
+  /// go as soon as steps have theirs, and no further plan may be asked for.
+  std::shared_ptr<const Plan> build_last(std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
+                                         std::vector<size_t>& value_inputs);
   /// Of the last plan, in the order of its regions; those of bodies that were planned along with it follow.
   const std::vector<RegionReport>& reports() const { return reports_; }
 
@@ -101,6 +102,7 @@ class PlanBuilder {
   std::shared_ptr<const Plan> build_from(const std::shared_ptr<Model>& model,
                                          std::span<const Shape> input_shapes, std::span<const Tensor> inputs,
                                          std::vector<size_t>& value_inputs);
+  /// canonical_ itself loses its weights to the plan.
   std::shared_ptr<const Plan> plan_of(Model& model);
   void plan_bodies(Plan& plan);
   void report(std::span<const Choice> choices);

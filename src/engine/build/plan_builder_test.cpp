@@ -4,6 +4,8 @@
 
 #include <oneapi/dnnl/dnnl_types.h>
 
+#include <cstring>
+
 #include "templates/templates.h"
 
 namespace assay::engine::plan_builder_test {
@@ -39,6 +41,34 @@ TEST(PlanBuilder, APlanWithoutDataIsThePlan) {
       EXPECT_TRUE(full->constants[i].tensor.defined()) << name;
       EXPECT_FALSE(bare->constants[i].tensor.defined()) << name;
     }
+  }
+}
+
+/// The last plan is that of every build, bit by bit, and the network's large weights are gone with it.
+TEST(PlanBuilder, TheLastPlanIsTheSameAndTakesTheWeights) {
+  for (const char* name : {"mobilenet-v2", "lstm", "mlp", "voice-activity"}) {
+    const auto model = build_template(find_template(name), {});
+    std::vector<Shape> shapes;
+    for (const Value* v : model->graph->inputs) shapes.push_back(*known_shape(*v->type.dims));
+    PlanBuilder builder(*model, default_config(2));
+    std::vector<size_t> none;
+    const auto first = builder.build(shapes), last = builder.build_last(shapes, {}, none);
+    ASSERT_EQ(first->steps.size(), last->steps.size()) << name;
+    for (size_t i = 0; i < first->steps.size(); ++i) {
+      EXPECT_EQ(first->steps[i].tactic, last->steps[i].tactic) << name << ", step " << i;
+      EXPECT_EQ(first->steps[i].inputs, last->steps[i].inputs) << name << ", step " << i;
+    }
+    ASSERT_EQ(first->constants.size(), last->constants.size()) << name;
+    for (size_t i = 0; i < first->constants.size(); ++i) {
+      const Tensor &a = first->constants[i].tensor, &b = last->constants[i].tensor;
+      ASSERT_EQ(a.nbytes(), b.nbytes()) << name << ": " << first->constants[i].name;
+      EXPECT_TRUE(a.nbytes() == 0 || std::memcmp(a.data(), b.data(), a.nbytes()) == 0)
+          << first->constants[i].name;
+    }
+    if (std::string_view(name) == "voice-activity") continue;  // its weights are in the branches of an If
+    for (const auto& v : builder.canonical().graph->values())
+      EXPECT_LT(v->tensor().nbytes(), size_t{4096}) << name << ": " << v->name() << " is still there";
+    for (const Value* v : model->graph->inputs) EXPECT_FALSE(v->tensor().defined());
   }
 }
 

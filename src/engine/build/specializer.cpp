@@ -89,7 +89,8 @@ std::shared_ptr<const ReadyPlan> Specializer::prepare(const std::vector<Shape>& 
     // No other shapes may come, so the builder does without a copy for them. (Were one needed all the same,
     // it is made anew.)
     std::optional<PlanBuilder> last = std::exchange(builder_, std::nullopt);
-    plan = last->build_only(shapes);
+    std::vector<size_t> none;
+    plan = last->build_last(shapes, {}, none);
   } else {
     plan = builder.build(shapes);
   }

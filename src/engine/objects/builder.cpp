@@ -205,7 +205,8 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
   if (saved.rules.quantization != nullptr) report_quantization(builder.quantize_report(), calibration);
   std::vector<engine::RegionReport> reports;
   bool all_ready = true;
-  for (size_t p = 0; p < std::max<size_t>(1, config.profiles.size()); ++p) {
+  const size_t plan_count = std::max<size_t>(1, config.profiles.size());
+  for (size_t p = 0; p < plan_count; ++p) {
     engine::PlanKey key = key_of(g, config.profiles.empty() ? nullptr : &config.profiles[p]);
     std::vector<Tensor> inputs(key.shapes.size());
     std::vector<size_t> found;
@@ -213,7 +214,9 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       inputs[i] = value;
       found.push_back(i);
     }
-    std::shared_ptr<const engine::Plan> plan = builder.build(key.shapes, inputs, found);
+    std::shared_ptr<const engine::Plan> plan = p + 1 < plan_count
+                                                   ? builder.build(key.shapes, inputs, found)
+                                                   : builder.build_last(key.shapes, inputs, found);
     if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, builder.reports());
     for (const engine::RegionReport& r : builder.reports())
       for (const auto& line : r.candidates)
