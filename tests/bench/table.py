@@ -1,10 +1,17 @@
 """Makes the project's tables of speed: every model on the engine and on ONNX Runtime, by `assay bench` alone.
 
-usage: table.py ASSAY MODEL... [--runs N] [--duration S] [--threads N] [--json FILE]
+usage: table.py ASSAY MODEL... [--runs N] [--duration S] [--threads N] [--batch N] [--openvino] [--opening] [--cache DIR]
+                [--json FILE]
 
-A MODEL is a file, or the name of one of the generator's models (`all`: every one of them). Ratios are ONNX Runtime's time
+A MODEL is a file, or the name of one of the generator's models (`all`: every one of them). Ratios are the other's time
 divided by the engine's: above 1 the engine is faster. They come from runs in turns in one process, N processes at
-different times, of which the median counts. Opening and peak memory are of processes of their own.
+different times (all models once, then all again), of which the median counts.
+
+`limit` is the ratio to ONNX Runtime that an engine would have that takes no longer than the floor of each layer
+(`assay bench --dump-roofline`): it says how much is left where no layer gets by with fewer operations.
+`--openvino` compares with OpenVINO, too, which ASSAY_OPENVINO names; the module is the one of the build folder.
+`--opening` measures building, opening and peak memory, in processes of their own. `--batch` is of generated models.
+`--cache` keeps timing caches from call to call.
 """
 import argparse
 import json
@@ -24,7 +31,7 @@ def bench(assay, *arguments):
         done = subprocess.run([assay, "bench", *map(str, arguments), "--json", str(report)],
                               capture_output=True, text=True, timeout=1800)
         if done.returncode != 0:
-            raise RuntimeError(f"{arguments}: {done.stdout[-600:]}{done.stderr[-600:]}")
+            raise RuntimeError(f"{done.stdout[-300:]}{done.stderr[-300:]}")
         return json.loads(report.read_text())
 
 
@@ -39,45 +46,69 @@ def opened(assay, *arguments):
     return report["backends"][0]["seconds"] + row["first_ms"] / 1e3, row["peak_memory_bytes"] / 2**20
 
 
-def measure(assay, model, options):
-    common = ["--threads", options.threads] if options.threads else []
+def build_and_open(assay, model, cache, common):
+    """What it costs to build, to open, and in memory."""
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder, "model.plan")
-        cache = Path(folder, "times.json")
-        made = bench(assay, model, "--save-engine", plan, "--timing-cache", cache, "--skip-inference", *common)
+        made = bench(assay, model, "--save-engine", plan, "--skip-inference", *common)
         again = bench(assay, model, "--timing-cache", cache, "--skip-inference", *common)
-        ratios, fixed = [], []
-        for _ in range(options.runs):
-            times = medians(bench(assay, model, "--backends", "engine", "engine:0", "onnxrt", "--timing-cache", cache,
-                                  "--duration", options.duration, *common))
-            ratios.append(times["onnxrt"] / times["engine"])
-            fixed.append(times["engine:0"] / times["engine"])
         from_onnx = opened(assay, model, "--backends", "engine:0", *common)
         from_plan = opened(assay, "--load-engine", plan, *common)
-        other = opened(assay, model, "--backends", "onnxrt", *common)
-    return {"model": Path(model).stem, "ratio": statistics.median(ratios), "ratios": ratios,
-            "fixed": statistics.median(fixed), "build": made["backends"][0]["seconds"],
-            "rebuild": again["backends"][0]["seconds"], "first": from_onnx[0], "first_plan": from_plan[0],
-            "first_onnxrt": other[0], "peak": from_onnx[1], "peak_plan": from_plan[1], "peak_onnxrt": other[1]}
+    other = opened(assay, model, "--backends", "onnxrt", *common)
+    return {"build": made["backends"][0]["seconds"], "rebuild": again["backends"][0]["seconds"],
+            "first": from_onnx[0], "first_plan": from_plan[0], "first_onnxrt": other[0],
+            "peak": from_onnx[1], "peak_plan": from_plan[1], "peak_onnxrt": other[1]}
+
+
+def measure(assay, model, cache, options):
+    """One run of all backends in turns."""
+    common = ["--threads", options.threads] if options.threads else []
+    others = ["onnxrt"]
+    if options.openvino:
+        common += ["--extension", Path(assay).parent / "extensions/openvino/openvino.so"]
+        others.append("openvino")
+    report = bench(assay, model, "--backends", "engine", "engine:0", *others, "--timing-cache", cache, "--duration",
+                   options.duration, "--warm-up", 100, "--dump-roofline", *common)
+    times = medians(report)
+    rows = {row["backend"]: row for row in report["rows"]}
+    floor = report["rooflines"][0]["floor_ms"]
+    return {"ratio": times["onnxrt"] / times["engine"], "fixed": times["engine:0"] / times["engine"],
+            "engine": times["engine"], "limit": times["onnxrt"] / floor if floor > 0 else math.inf,
+            "openvino": times["openvino"] / times["engine"] if options.openvino else None,
+            "differs": rows["onnxrt"]["difference"]}
 
 
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-HEAD = """| model | speed (all runs) | measured / fixed choice | build, again s | first result from ONNX, plan, onnxrt s | peak MiB from ONNX, plan, onnxrt |
-|---|---|---|---|---|---|"""
+def middle(runs, key):
+    return statistics.median(run[key] for run in runs)
 
 
-def line(r):
-    runs = " ".join(f"{x:.2f}" for x in r["ratios"])
-    return (f"| {r['model']} | {r['ratio']:.2f} ({runs}) | {r['fixed']:.2f} | {r['build']:.1f}, {r['rebuild']:.2f} "
-            f"| {r['first']:.3f}, {r['first_plan']:.3f}, {r['first_onnxrt']:.3f} "
-            f"| {r['peak']:.0f}, {r['peak_plan']:.0f}, {r['peak_onnxrt']:.0f} |")
+def line(name, runs, options):
+    each = " ".join(f"{run['ratio']:.2f}" for run in runs)
+    text = f"| {name} | {middle(runs, 'ratio'):.2f} ({each}) | {middle(runs, 'limit'):.2f} "
+    if options.openvino:
+        text += f"| {middle(runs, 'openvino'):.2f} "
+    text += f"| {middle(runs, 'engine'):.2f} | {middle(runs, 'fixed'):.2f} | {max(run['differs'] for run in runs):.0e} |"
+    if options.opening:
+        r = runs[0]
+        text += (f" {r['build']:.1f}, {r['rebuild']:.2f} | {r['first']:.3f}, {r['first_plan']:.3f}, {r['first_onnxrt']:.3f} "
+                 f"| {r['peak']:.0f}, {r['peak_plan']:.0f}, {r['peak_onnxrt']:.0f} |")
+    return text
 
 
-def generated(assay, folder, wanted):
-    """Files of the generator's models among `wanted`, other files as they are."""
+def head(options):
+    columns = ["model", "speed (all runs)", "limit"] + ["against OpenVINO"] * options.openvino
+    columns += ["ms", "measured / fixed choice", "differs"]
+    if options.opening:
+        columns += ["build, again s", "first result from ONNX, plan, onnxrt s", "peak MiB from ONNX, plan, onnxrt"]
+    return f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
+
+
+def generated(assay, folder, wanted, batch):
+    """Files of the generator's models among `wanted`, other files as they are. None is kept."""
     listed = subprocess.run([assay, "template", "model", "--list"], capture_output=True, text=True, check=True).stdout
     names = [words.split()[0] for words in listed.splitlines()[1:]]
     for model in (names if wanted == ["all"] else wanted):
@@ -85,7 +116,8 @@ def generated(assay, folder, wanted):
             yield model
             continue
         path = Path(folder, model + ".onnx")
-        subprocess.run([assay, "template", "model", model, "-o", str(path)], capture_output=True, check=True)
+        subprocess.run([assay, "template", "model", model, "-o", str(path), "--batch", str(batch)],
+                       capture_output=True, check=True)
         yield str(path)
         path.unlink()
 
@@ -97,22 +129,39 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--duration", type=float, default=2)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--openvino", action="store_true")
+    parser.add_argument("--opening", action="store_true")
+    parser.add_argument("--cache", type=Path)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    rows, failed = [], 0
-    print(HEAD, flush=True)
+    assay, rows, failed = os.path.abspath(options.assay), {}, {}
     with tempfile.TemporaryDirectory() as folder:
-        for model in generated(os.path.abspath(options.assay), folder, options.models):
-            try:
-                rows.append(measure(os.path.abspath(options.assay), model, options))
-                print(line(rows[-1]), flush=True)
-            except (RuntimeError, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"| {Path(model).stem} | FAILED: {str(error)[:300]!r} |", flush=True)
+        caches = options.cache or Path(folder)
+        caches.mkdir(exist_ok=True)
+        for run in range(options.runs):
+            for model in generated(assay, folder, options.models, options.batch):
+                name = Path(model).stem
+                cache = caches / f"{name}.{options.batch}.{options.threads}.json"
+                try:
+                    measured = measure(assay, model, cache, options)
+                    if options.opening and run == 0:
+                        common = ["--threads", options.threads] if options.threads else []
+                        measured |= build_and_open(assay, model, cache, common)
+                    rows.setdefault(name, []).append(measured)
+                    print(f"run {run + 1}: {name} {measured['ratio']:.2f}", file=sys.stderr, flush=True)
+                except (RuntimeError, subprocess.TimeoutExpired) as error:
+                    failed[name] = f"{str(error)[:300]!r}"
+    print(head(options))
+    for name, runs in sorted(rows.items(), key=lambda r: -middle(r[1], "ratio")):
+        print(line(name, runs, options))
+    for name, reason in failed.items():
+        print(f"| {name} | FAILED: {reason} |")
     if rows:
-        print(f"\ngeometric means of {len(rows)}: speed {geometric_mean([r['ratio'] for r in rows]):.3f}, "
-              f"least {min(r['ratio'] for r in rows):.2f}; measured / fixed choice "
-              f"{geometric_mean([r['fixed'] for r in rows]):.3f}, least {min(r['fixed'] for r in rows):.2f}")
+        for what in ["ratio", "fixed"] + ["openvino"] * options.openvino:
+            values = [middle(runs, what) for runs in rows.values()]
+            print(f"\n{what}: geometric mean of {len(values)}: {geometric_mean(values):.3f}, least {min(values):.2f}, "
+                  f"{sum(v < 1 for v in values)} below 1")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
     return 1 if failed else 0
