@@ -113,7 +113,8 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, const TensorLis
                       std::span<const JudgedResults> results, const ArbiterOptions& options = {});
 
 /// Logs an arbitration: first who made an error and what is known of it, then a line per output and runner
-/// (the inconspicuous ones only when there are few outputs or at -v), and a summary.
+/// (the inconspicuous ones only at -v, or when there are few outputs and nobody made an error), and a
+/// summary.
 void report(const Arbitration& result, const ArbiterOptions& options = {});
 
 /// agrees, rounding only, WRONG, ...: as in the JSON of --save-verdict.

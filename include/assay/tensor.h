@@ -112,6 +112,8 @@ class Tensor {
   std::span<const Tensor> elements() const;
   /// True when both look at the same storage, so that equal types and shapes mean equal elements.
   bool shares_storage(const Tensor& other) const { return data_ == other.data_; }
+  /// Nobody else has the elements: mutable_data() copies nothing.
+  bool owns_alone() const { return writable_ && owner_.use_count() == 1; }
 
   /// Raw bytes; not for strings.
   const void* data() const {

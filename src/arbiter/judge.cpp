@@ -6,6 +6,7 @@
 
 #include "arbiter/float_range.h"
 #include "arbiter/integers.h"
+#include "arbiter/within_bounds.h"
 #include "ops/eval_util.h"
 #include "tensor/convert.h"
 
@@ -14,7 +15,9 @@ namespace {
 
 void merge(Deviation& into, const Deviation& d) {
   into.max_error = std::max(into.max_error, d.max_error);
-  if (d.at >= 0 && (into.at < 0 || d.ratio > into.ratio)) into.ratio = d.ratio, into.at = d.at;
+  // The first of equal ones, however the elements were shared out.
+  if (d.at >= 0 && (into.at < 0 || d.ratio > into.ratio || (d.ratio == into.ratio && d.at < into.at)))
+    into.ratio = d.ratio, into.at = d.at;
   into.rounded = into.rounded && d.rounded;
   into.impossible = into.impossible || d.impossible;
   into.beyond += d.beyond;
@@ -55,7 +58,32 @@ void hold_to_wider(const Tensor& result, const Standard& standard, DType dtype, 
   });
 }
 
+/// Of the whole result.
+void set_sizes(const Deviation& d, ArbiterVerdict& out) {
+  out.own_error = d.max_error;
+  out.worst_ratio = d.ratio;
+  out.worst_at = d.at;
+  out.beyond = d.beyond;
+  out.overflows = d.overflows;
+  out.certain = out.verdict == Verdict::kWrong && d.impossible;
+}
+
+/// Of the worst element.
+void set_place(double result, double exact, double explained, ArbiterVerdict& out) {
+  out.worst_exact = exact;
+  out.worst_result = result;
+  out.worst_error = std::isfinite(result) && std::isfinite(exact) ? std::abs(result - exact) : HUGE_VAL;
+  out.worst_explained = explained;
+}
+
 void judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
+  if (const std::optional<WithinBounds> within = within_bounds(result, standard)) {
+    const Deviation& d = within->deviation;
+    out.verdict = verdict_of(d, standard.basis);
+    set_sizes(d, out);
+    if (d.at >= 0) set_place(within->result, within->exact, within->explained, out);
+    return;
+  }
   const Tensor wide = to_float64(result);
   const Explained explained = explained_for(wide, standard, result.dtype());
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
@@ -115,18 +143,10 @@ Deviation deviation(const Tensor& result, const Tensor& exact, const Explained& 
 
 void set_worst(const Deviation& d, const Tensor& result, const Tensor& exact, const Explained& explained,
                ArbiterVerdict& out) {
-  out.own_error = d.max_error;
-  out.worst_ratio = d.ratio;
-  out.worst_at = d.at;
-  out.beyond = d.beyond;
-  out.overflows = d.overflows;
-  out.certain = out.verdict == Verdict::kWrong && d.impossible;
-  if (d.at < 0) return;
-  out.worst_exact = exact.data<double>()[d.at];
-  out.worst_result = result.data<double>()[d.at];
-  const bool numbers = std::isfinite(out.worst_result) && std::isfinite(out.worst_exact);
-  out.worst_error = numbers ? std::abs(out.worst_result - out.worst_exact) : HUGE_VAL;
-  out.worst_explained = explained.most.data<double>()[d.at];
+  set_sizes(d, out);
+  if (d.at >= 0)
+    set_place(result.data<double>()[d.at], exact.data<double>()[d.at], explained.most.data<double>()[d.at],
+              out);
 }
 
 void judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out) {

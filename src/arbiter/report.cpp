@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// With more outputs than this, only conspicuous ones are shown.
+/// With more outputs than this, or where makers have been described, only conspicuous ones are shown.
 constexpr size_t kShowAll = 16;
 /// Makers described, and nodes listed per runner, unless at -v.
 constexpr size_t kDescribed = 3, kListed = 8;
@@ -70,10 +70,13 @@ std::string describe(const ArbiterVerdict& o) {
 void report_outputs(const Arbitration& a) {
   std::map<std::string, int> per_output;
   for (const ArbiterVerdict& o : a.outputs) per_output[o.output + " " + o.body] = 0;
-  const bool all = per_output.size() <= kShowAll;
+  const bool has_maker = std::any_of(a.outputs.begin(), a.outputs.end(), [](const ArbiterVerdict& o) {
+    return o.verdict == Verdict::kWrong && o.basis == Basis::kNode;
+  });
+  const bool all = per_output.size() <= kShowAll && !has_maker;
   std::string current;
   for (const ArbiterVerdict& o : a.outputs) {
-    // Among many, the makers have been described.
+    // The makers have been described.
     const bool bad = o.verdict == Verdict::kUnclear || o.verdict == Verdict::kNotJudged ||
                      (o.verdict == Verdict::kWrong && (all || o.basis != Basis::kNode));
     const bool odd = o.overflows > 0 || o.verdict == Verdict::kOpen;
@@ -173,7 +176,12 @@ void report_makers(const Arbitration& a) {
     const log::Indent indent;
     if (!made.empty()) log::error("Error made by {}", list_nodes(made));
     if (!inherited.empty()) log::info("Error inherited by {}", list_nodes(inherited));
-    if (!between.empty()) report_region(*between[0]);
+    const bool is_traced =
+        a.traced != nullptr &&
+        std::any_of(a.traced->outputs.begin(), a.traced->outputs.end(), [&](const ArbiterVerdict& o) {
+          return o.runner == runner && o.verdict == Verdict::kWrong;
+        });
+    if (!between.empty() && !is_traced) report_region(*between[0]);
   }
 }
 

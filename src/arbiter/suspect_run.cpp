@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "arbiter/excuses.h"
 #include "arbiter/jumps.h"
 #include "arbiter/left_open.h"
 #include "arbiter/pattern.h"
+#include "arbiter/within_bounds.h"
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
@@ -25,19 +25,10 @@ bool is_bad(Verdict v) { return v == Verdict::kWrong || v == Verdict::kUnclear; 
 /// The largest distance, and the exact value there.
 void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict& out) {
   if (result.shape() != exact.shape() || !is_float(exact.dtype()) || !is_float(result.dtype())) return;
-  const Tensor wide = convert(result, DType::kFloat64);
-  const double *r = wide.data<double>(), *y = exact.data<double>();
-  std::mutex mutex;
-  parallel_for(exact.numel(), kElementGrain, [&](int64_t first, int64_t last) {
-    double most = 0, there = 0;
-    for (int64_t i = first; i < last; ++i) {
-      const bool same = r[i] == y[i] || (std::isnan(r[i]) && std::isnan(y[i]));
-      const double error = same ? 0 : std::abs(r[i] - y[i]);
-      if (!(error <= most)) most = std::isnan(error) ? HUGE_VAL : error, there = y[i];
-    }
-    const std::lock_guard lock(mutex);
-    if (most > out.max_error) out.max_error = most, out.exact = there;
-  });
+  const Distance distance = largest_distance(result, exact);
+  if (distance.at < 0) return;
+  out.max_error = distance.most;
+  out.exact = exact.data<double>()[distance.at];
 }
 
 /// Whether one of both has a number where the other has none.

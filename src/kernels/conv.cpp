@@ -59,7 +59,8 @@ int64_t line_offset(const Window& w, const std::vector<int64_t>& strides, const 
 }
 
 /// Copies every stride-th element.
-void gather(const double* from, int64_t stride, int64_t count, double* out) {
+template <typename T>
+void gather(const T* from, int64_t stride, int64_t count, T* out) {
   if (stride == 1) {
     std::copy_n(from, count, out);
   } else {
@@ -67,20 +68,35 @@ void gather(const double* from, int64_t stride, int64_t count, double* out) {
   }
 }
 
+/// A tap of the kernel along a line of outputs.
+struct Tap {
+  std::vector<int64_t> at;
+  int64_t shift;  ///< of its input from the line's
+  Range inside;   ///< outputs whose input is no padding
+};
+
+std::vector<Tap> taps_of(const Window& w) {
+  const size_t last = w.rank() - 1;
+  std::vector<Tap> taps(static_cast<size_t>(w.taps()));
+  for (size_t t = 0; t < taps.size(); ++t) {
+    taps[t].at.resize(w.rank());
+    unravel(static_cast<int64_t>(t), w.kernel, w.rank(), taps[t].at.data());
+    taps[t].shift = taps[t].at[last] * w.dilations[last] - w.begin[last];
+    taps[t].inside = positions_inside(w.in[last], w.out[last], w.strides[last], taps[t].shift);
+  }
+  return taps;
+}
+
 /// Adds one plane's convolution with one kernel to y.
 void add_plane(const Window& w, const std::vector<int64_t>& strides, const std::vector<Line>& lines,
-               const double* x, const double* kernel, double* y) {
-  const size_t last = w.rank() - 1;
-  const int64_t taps = w.taps(), row = w.out[last], stride = w.strides[last];
-  std::vector<int64_t> tap(w.rank());
+               const std::vector<Tap>& taps, const double* x, const double* kernel, double* y) {
+  const int64_t row = w.out[w.rank() - 1], stride = w.strides[w.rank() - 1];
   for (const Line& line : lines) {
-    for (int64_t t = 0; t < taps; ++t) {
-      unravel(t, w.kernel, w.rank(), tap.data());
-      const int64_t offset = line_offset(w, strides, line, tap.data());
+    for (size_t t = 0; t < taps.size(); ++t) {
+      const int64_t offset = line_offset(w, strides, line, taps[t].at.data());
       if (offset < 0) continue;
-      const int64_t shift = tap[last] * w.dilations[last] - w.begin[last];
-      const Range inside = positions_inside(w.in[last], row, stride, shift);
-      const int64_t begin = offset + shift;
+      const Range inside = taps[t].inside;
+      const int64_t begin = offset + taps[t].shift;
       const double weight = kernel[t];
       if (stride == 1) {
 #pragma omp simd
@@ -106,12 +122,13 @@ void convolve_depthwise(const ConvSize& size, const Window& w, const double* x, 
   const int64_t multiplier = size.out_channels / size.groups;
   const std::vector<int64_t> strides = row_major_strides(w.in);
   const std::vector<Line> lines = lines_of(w, 0, out_size);
+  const std::vector<Tap> all_taps = taps_of(w);
   parallel_for(size.batch * size.out_channels, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t channel = i % size.out_channels;
       const int64_t plane = i / size.out_channels * size.in_channels + channel / multiplier;
       std::fill_n(y + i * out_size, out_size, bias != nullptr ? bias[channel] : 0.0);
-      add_plane(w, strides, lines, x + plane * in_size, kernels + channel * taps, y + i * out_size);
+      add_plane(w, strides, lines, all_taps, x + plane * in_size, kernels + channel * taps, y + i * out_size);
     }
   });
 }
@@ -176,35 +193,41 @@ ImageColumns::ImageColumns(const double* image, const Window& window)
       in_size_(window.in_size()),
       taps_(window.taps()) {}
 
-void ImageColumns::pack(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
-                        double* out) const {
+template <typename T>
+void ImageColumns::pack_from(const T* all, int64_t row, int64_t rows, int64_t column, int64_t columns,
+                             int64_t width, T* out) const {
   const size_t last = w_.rank() - 1;
   const int64_t stride = w_.strides[last];
   const std::vector<Line> lines = lines_of(w_, column, columns);
   const int64_t panels = (columns + width - 1) / width;
-  std::vector<double> whole(static_cast<size_t>(panels * width), 0.0);
+  std::vector<T> whole(static_cast<size_t>(panels * width), T(0));
   std::vector<int64_t> tap(w_.rank());
   for (int64_t r = 0; r < rows; ++r) {
-    const double* image = image_ + (row + r) / taps_ * in_size_;
+    const T* image = all + (row + r) / taps_ * in_size_;
     unravel((row + r) % taps_, w_.kernel, w_.rank(), tap.data());
     const int64_t shift = tap[last] * w_.dilations[last] - w_.begin[last];
     const Range inside = positions_inside(w_.in[last], w_.out[last], stride, shift);
-    double* to = whole.data();
+    T* to = whole.data();
     for (const Line& line : lines) {
       const int64_t offset = line_offset(w_, in_strides_, line, tap.data());
       const int64_t first = std::clamp<int64_t>(inside.first - line.first, 0, line.length);
       const int64_t end =
           offset < 0 ? first : std::clamp<int64_t>(inside.last - line.first, first, line.length);
-      std::fill_n(to, first, 0.0);
+      std::fill_n(to, first, T(0));
       if (end > first)
         gather(image + offset + (line.first + first) * stride + shift, stride, end - first, to + first);
-      std::fill(to + end, to + line.length, 0.0);
+      std::fill(to + end, to + line.length, T(0));
       to += line.length;
     }
     for (int64_t p = 0; p < panels; ++p)
       std::copy_n(whole.data() + p * width, width, out + (p * rows + r) * width);
   }
 }
+
+template void ImageColumns::pack_from(const double*, int64_t, int64_t, int64_t, int64_t, int64_t,
+                                      double*) const;
+template void ImageColumns::pack_from(const float*, int64_t, int64_t, int64_t, int64_t, int64_t,
+                                      float*) const;
 
 void convolve(const ConvSize& size, const Window& w, const double* x, const double* weights,
               const double* bias, double* y) {

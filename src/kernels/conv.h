@@ -47,7 +47,13 @@ class ImageColumns final : public PanelSource {
   /// `image` holds the channels of one group, in_size() elements each; it and `window` must outlive this.
   ImageColumns(const double* image, const Window& window);
   void pack(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
-            double* out) const override;
+            double* out) const override {
+    pack_from(image_, row, rows, column, columns, width, out);
+  }
+  /// The same of another image of this size, of float or double.
+  template <typename T>
+  void pack_from(const T* image, int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
+                 T* out) const;
 
  private:
   const double* image_;

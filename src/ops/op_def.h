@@ -69,6 +69,9 @@ struct Numerics {
   Tensor (*bound)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
   /// kCustom, when the error to expect is much smaller than the bound: the same for that. Null: the bound.
   Tensor (*expected)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
+  /// Functions of the elements of input 0 alone that are dear: what eval gives for `lane`, to ten digits of
+  /// the difference to y, which it gives for x. All are float64 of one shape.
+  Tensor (*beside)(const Tensor& x, const Tensor& y, const Tensor& lane) = nullptr;
   /// Where errors travel within the operator (a recurrence), so that no size per element says how far: sets
   /// the outputs to what an arithmetic of unit roundoff u might give, with a random error in every operation.
   /// They depend on the inputs and `key` only.

@@ -1,16 +1,20 @@
 // A walk along what others had: the exact network in one frame, and for each suspect a frame of what differs.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <unordered_set>
 
 #include "graph/order.h"
 #include "graph/read.h"
+#include "ops/eval_util.h"
 #include "reference/walk.h"
 #include "tensor/convert.h"
 
 namespace assay {
 namespace {
 
+using internal::all_shared;
 using internal::Evaluation;
 using internal::Frame;
 using internal::Lanes;
@@ -66,6 +70,8 @@ class Following {
   void outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation, bool own);
   void skip(Trail& trail, const Node& n, const std::string& reason);
   void take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed = {});
+  bool is_exact(const Value& v, const Tensor& own) const;
+  Evaluation own_evaluation(const Trail& trail, const Node& n, Frame& frame, Noise noise);
 
   Walk walk_;
   const std::function<void(size_t, size_t)>& progress_;
@@ -79,7 +85,14 @@ bool has_nan(const Tensor& t) {
   if (!t.defined() || t.is_container() || !is_float(t.dtype())) return false;
   const Tensor wide = to_float64(t);
   const double* data = wide.data<double>();
-  return std::any_of(data, data + wide.numel(), [](double x) { return std::isnan(x); });
+  std::atomic<bool> found = false;
+  parallel_for(wide.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+    int count = 0;
+#pragma omp simd reduction(+ : count)
+    for (int64_t i = first; i < last; ++i) count += std::isnan(data[i]) ? 1 : 0;
+    if (count > 0) found = true;
+  });
+  return found;
 }
 
 std::unordered_set<const Node*> Following::needed_nodes() const {
@@ -96,9 +109,23 @@ std::unordered_set<const Node*> Following::needed_nodes() const {
   return nodes;
 }
 
+/// Whether it is, to the bit, what the exact network has in every lane.
+bool Following::is_exact(const Value& v, const Tensor& own) const {
+  if (own.is_container() || own.dtype() == DType::kString || nan_from_.contains(&v)) return false;
+  if (is_float(own.dtype()) && unit_roundoff(own.dtype()) > unit_roundoff(DType::kFloat32)) return false;
+  const Lanes exact = walk_.lanes_of(&v, exact_);
+  if (!all_shared(exact) || exact[0].is_container() || exact[0].shape() != own.shape()) return false;
+  const Tensor wide = walk_.incoming(own);
+  return wide.dtype() == exact[0].dtype() && std::memcmp(wide.data(), exact[0].data(), wide.nbytes()) == 0;
+}
+
 void Following::take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed) {
   if (!own.defined()) return;
-  trail.frame.set(&v, walk_.own_lanes(own, v, trail.frame, computed));
+  // What is the same as in the exact network is evaluated there, once for all.
+  if (is_exact(v, own))
+    trail.frame.erase(&v);
+  else
+    trail.frame.set(&v, walk_.own_lanes(own, v, trail.frame, computed));
   trail.taken.insert(&v);
   trail.nan_from.erase(&v);
   if (v.producer() != nullptr && has_nan(own)) trail.nan_from[&v] = v.producer();
@@ -156,6 +183,57 @@ void Following::trace_nan(const Node& n, const Frame& frame, Trail* trail) {
     if (v != nullptr) known[v] = from;
 }
 
+/// Whether the values of a node's inputs differ by no more than what changes nothing in the size of errors.
+constexpr double kNextTo = 0x1p-12;
+bool is_next_to(const Tensor& a, const Tensor& b) {
+  if (a.shares_storage(b)) return true;
+  if (!a.defined() || !b.defined() || a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (a.dtype() != DType::kFloat64) return false;
+  double largest = 0, apart = 0;
+  const auto x = a.span<double>(), y = b.span<double>();
+  for (size_t i = 0; i < x.size(); ++i) {
+    largest = std::max(largest, std::abs(x[i]));
+    const double d = std::abs(x[i] - y[i]);
+    if (!(d < HUGE_VAL)) return false;
+    apart = std::max(apart, d);
+  }
+  return apart <= kNextTo * largest;
+}
+
+/// The node on what the suspect has. An operator whose errors travel within it shows their size by noisy
+/// evaluations. Those of the exact network do for a suspect whose inputs are next to it.
+Evaluation Following::own_evaluation(const Trail& t, const Node& n, Frame& frame, Noise noise) {
+  const std::vector<Value*> used = used_values(n);
+  const Bounds bounds = t.had(used) ? Bounds::kBoth : Bounds::kExpected;
+  const auto shown = [&](const Value* v) {
+    if (v == nullptr) return true;
+    const Lanes lanes = exact_.get(v);
+    return std::all_of(lanes.begin(), lanes.end(), [&](const Tensor& lane) {
+      return lane.dtype() == DType::kFloat64 && lane.shape() == lanes[0].shape();
+    });
+  };
+  const bool is_near = noise == Noise::kInputs && walk_.errs_within(n) &&
+                       std::all_of(n.outputs().begin(), n.outputs().end(), shown) &&
+                       std::all_of(n.inputs().begin(), n.inputs().end(), [&](const Value* v) {
+                         if (v == nullptr) return true;
+                         const Lanes own = walk_.lanes_of(v, frame), exact = walk_.lanes_of(v, exact_);
+                         return all_shared(own) && all_shared(exact) && is_next_to(exact[0], own[0]);
+                       });
+  if (!is_near) return walk_.evaluate(n, frame, noise, bounds);
+  Evaluation own = walk_.evaluate(n, frame, Noise::kNone, bounds);
+  for (const Value* v : n.outputs()) {
+    if (v == nullptr) continue;
+    Lanes lanes = frame.get(v);
+    const Lanes exact = exact_.get(v);
+    for (size_t k = 1; k < lanes.size() && lanes[0].shape() == exact[0].shape(); ++k)
+      lanes[k] = map_broadcast<double>(
+          lanes[0], map_broadcast<double>(exact[k], exact[0], [](double a, double b) { return a - b; }),
+          [](double y, double moved) { return std::isnan(moved) ? y : y + moved; });
+    frame.set(v, std::move(lanes));
+  }
+  return own;
+}
+
 void Following::node(const Node& n) {
   const std::vector<Value*> used = used_values(n);
   std::vector<bool> apart;
@@ -170,6 +248,8 @@ void Following::node(const Node& n) {
     apart.push_back(std::any_of(used.begin(), used.end(),
                                 [&](const Value* v) { return t.frame.has(v) || t.missing.contains(v); }));
     if (!apart.back()) noise = std::max(noise, noise_for(t)), bounds = std::max(bounds, bounds_for(t));
+    // See own_evaluation().
+    if (apart.back() && walk_.errs_within(n)) noise = std::max(noise, std::min(noise_for(t), Noise::kInputs));
   }
   const Evaluation exact = at_node(n, [&] { return walk_.evaluate(n, exact_, noise, bounds); });
   if (noise == Noise::kAdd) trace_nan(n, exact_, nullptr);
@@ -188,7 +268,7 @@ void Following::node(const Node& n) {
     Evaluation own;
     std::string reason;
     try {
-      own = walk_.evaluate(n, t.frame, noise_for(t), bounds_for(t));
+      own = own_evaluation(t, n, t.frame, noise_for(t));
     } catch (const Error& e) {
       if (e.code() == ErrorCode::kInternal) throw;
       reason = e.what();

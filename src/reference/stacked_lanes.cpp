@@ -25,16 +25,28 @@ Tensor differences(std::span<const Tensor> lanes) {
   return stacked;
 }
 
+/// Of a function of the elements of its only input.
+std::vector<Tensor> element_lanes(const Numerics& numerics, std::span<const Tensor> lanes, const Tensor& y) {
+  std::vector<Tensor> result;
+  for (const Tensor& lane : lanes.subspan(1))
+    result.push_back(lane.shares_storage(lanes[0]) ? y : numerics.beside(lanes[0], y, lane));
+  return result;
+}
+
 }  // namespace
 
 std::vector<Tensor> stacked_lanes(const Node& n, BoundOp op, std::span<const Tensor> inputs,
                                   std::span<const Tensor> lanes, const Tensor& y) {
   const Numerics& numerics = op.op->numerics;
-  if (numerics.rough == nullptr || lanes.size() < 3 || inputs.size() < 2) return {};
+  if (numerics.rough == nullptr && numerics.beside == nullptr) return {};
   const bool are_floats = std::all_of(lanes.begin(), lanes.end(), [&](const Tensor& t) {
     return t.defined() && t.dtype() == DType::kFloat64 && t.shape() == lanes[0].shape();
   });
-  if (!are_floats || lanes[0].shape().empty() || lanes[0].numel() == 0 || y.shape().empty()) return {};
+  if (!are_floats) return {};
+  if (numerics.beside != nullptr) return element_lanes(numerics, lanes, y);
+  if (lanes.size() < 3 || inputs.size() < 2 || lanes[0].shape().empty() || lanes[0].numel() == 0 ||
+      y.shape().empty())
+    return {};
   // What is added is in lane 0.
   std::vector<Tensor> operands(inputs.size());
   operands[0] = lanes[0], operands[1] = inputs[1];

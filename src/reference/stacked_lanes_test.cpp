@@ -58,6 +58,38 @@ TEST(StackedLanes, GiveWhatEachLaneGivesAlone) {
       {{"group", int64_t{2}}, {"strides", std::vector<int64_t>{2, 1}}});
 }
 
+/// Far ones, infinite ones and NaN among the places.
+TEST(StackedLanes, FollowFunctionsOfElementsFromPlaceToPlace) {
+  for (const char* op : {"Sigmoid", "Tanh", "Exp"}) {
+    const OpTestNode n(op, 13, {true}, {}, 1, "");
+    const auto evaluated = [&](const Tensor& x) {
+      EvalContext c(n.node(), n.op(), n.version(), {x});
+      n.version().eval(c);
+      return c.outputs()[0];
+    };
+    Tensor x = to_float64(random_floats({3000}, 1));
+    for (double& v : std::span(x.mutable_data<double>(), 3000)) v *= 40;
+    Tensor lane = moved(x, 2);
+    double* to = lane.mutable_data<double>();
+    to[5] = HUGE_VAL, to[6] = -HUGE_VAL, to[1000] = std::nan(""), to[1001] += 3, to[2999] -= 0.01;
+    x.mutable_data<double>()[7] = HUGE_VAL, to[7] = HUGE_VAL;
+    const std::vector<Tensor> inputs = {x}, lanes = {x, lane, x};
+    const Tensor y = evaluated(x), own = evaluated(lane);
+    const std::vector<Tensor> found = stacked_lanes(n.node(), {&n.op(), &n.version()}, inputs, lanes, y);
+    ASSERT_EQ(found.size(), 2U) << op;
+    EXPECT_TRUE(found[1].shares_storage(y)) << op;
+    for (size_t i = 0; i < 3000; ++i) {
+      const double is = found[0].span<double>()[i], should = own.span<double>()[i],
+                   beside = y.span<double>()[i];
+      if (std::isfinite(should) && std::isfinite(beside))
+        EXPECT_LE(std::abs(is - should), 1e-9 * std::abs(should - beside) + 0x1p-50 * std::abs(should))
+            << op << " " << i;
+      else
+        EXPECT_TRUE(is == should || (std::isnan(is) && std::isnan(should))) << op << " " << i;
+    }
+  }
+}
+
 /// Without a reference to compare with: the caller evaluates lane by lane.
 TEST(StackedLanes, AreRefusedWhereDifferencesDoNotTell) {
   const OpTestNode n("MatMul", 13, {true, true}, {}, 1, "");

@@ -44,17 +44,18 @@ double rounding_near_zero(DType t) { return t == DType::kFloat16 ? 0x1p-25 : 0; 
 /// y with random errors within the bound, and `absolute` more where there is one, and infinite where the type
 /// cannot hold it; no error where either is not finite. In a subgraph, which may run again and again, `run`
 /// tells its runs apart; outside it is 0.
-Tensor perturbed(const Tensor& y, const Tensor& bound, uint64_t key, uint64_t run, double absolute = 0,
+Tensor perturbed(Tensor y, const Tensor& bound, uint64_t key, uint64_t run, double absolute = 0,
                  double overflow = HUGE_VAL) {
-  Tensor out = Tensor::allocate(DType::kFloat64, y.shape());
-  const double *py = y.data<double>(), *pb = bound.data<double>();
+  const double* pb = bound.data<double>();
+  const double* py = y.data<double>();
+  Tensor out = y.owns_alone() ? std::move(y) : Tensor::allocate(DType::kFloat64, y.shape());
   auto* po = out.mutable_data<double>();
   const kernels::RandomErrors errors{.key = run == 0 ? key : mix_key(key, run),
                                      .repeated_key = key,
                                      .repeats = run != 0,
                                      .beside = absolute,
                                      .overflow = overflow};
-  parallel_for(y.numel(), kElementGrain, [&](int64_t first, int64_t last) {
+  parallel_for(out.numel(), kElementGrain, [&](int64_t first, int64_t last) {
     kernels::add_random_errors(errors, static_cast<uint64_t>(first), last - first, py + first, pb + first,
                                po + first);
   });
@@ -189,7 +190,7 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
     if (!bound.defined()) continue;
     for (size_t k = 0; k < outputs[i].size(); ++k)
       if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bound.shape())
-        outputs[i][k] = perturbed(outputs[i][k], bound, mix_key(mix_key(key, frame.lanes()[k]), i),
+        outputs[i][k] = perturbed(std::move(outputs[i][k]), bound, mix_key(mix_key(key, frame.lanes()[k]), i),
                                   frame.run(), rounding_near_zero(declared_dtype(n.output(i))),
                                   overflow_threshold(declared_dtype(n.output(i)), frame.lanes()[k]));
   }
@@ -247,7 +248,7 @@ Tensor with_other_levels(const Tensor& t, uint64_t key) {
 }
 
 bool differ_in_first_alone(const std::vector<Lanes>& inputs) {
-  return inputs.size() >= 2 && std::all_of(inputs.begin() + 1, inputs.end(), all_shared);
+  return !inputs.empty() && std::all_of(inputs.begin() + 1, inputs.end(), all_shared);
 }
 
 }  // namespace

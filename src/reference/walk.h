@@ -137,6 +137,8 @@ class Walk {
   std::vector<Tensor> subgraph(const Graph& g, std::vector<Tensor> inputs, const Frame& outer, size_t lane);
   /// The lanes of a node input: a constant in every lane, or what was computed.
   Lanes lanes_of(const Value* v, const Frame& frame) const;
+  /// Whether errors travel within the operator, so that only noisy evaluations show them.
+  bool errs_within(const Node& n) const { return impl_.nodes.at(&n).op.op->numerics.perturb != nullptr; }
   /// A value of stored types as the walk keeps it.
   Tensor incoming(const Tensor& t) const { return impl_.ideal() ? widened(t) : t; }
 

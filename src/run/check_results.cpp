@@ -20,12 +20,6 @@ const Value* value_of(const std::string& name, const Graph& g) {
   }
 }
 
-[[noreturn]] void refuse(const std::string& runner, const std::string& what) {
-  Error e(ErrorCode::kInvalidArgument, fmt::format("the results of {} {}", runner, what));
-  e.set_remedy("Give the model and the inputs that they were made with; --partial judges what there is.");
-  throw e;
-}
-
 std::string some(const std::vector<std::string>& names) {
   constexpr size_t kShown = 4;
   const std::vector<std::string> first(
@@ -36,8 +30,8 @@ std::string some(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void check_result(const std::string& runner, const IterationResult& result, int64_t iteration,
-                  const Model& model, std::span<const std::string> outputs) {
+std::string misfit(const std::string& runner, const IterationResult& result, int64_t iteration,
+                   const Model& model, std::span<const std::string> outputs) {
   std::set<const Value*> found;
   std::vector<std::string> strange, missing;
   for (const NamedStoredTensor& t : result.outputs) {
@@ -50,9 +44,12 @@ void check_result(const std::string& runner, const IterationResult& result, int6
   for (const std::string& name : outputs)
     if (!found.contains(model.graph->find_value(name))) missing.push_back(name);
   if (!strange.empty())
-    refuse(runner, fmt::format("hold {} in iteration {}, which the model has not", some(strange), iteration));
+    return fmt::format("the results of {} hold {} in iteration {}, which the model has not", runner,
+                       some(strange), iteration);
   if (!missing.empty())
-    refuse(runner, fmt::format("lack the output {} in iteration {}", some(missing), iteration));
+    return fmt::format("the results of {} lack the output {} in iteration {}", runner, some(missing),
+                       iteration);
+  return {};
 }
 
 }  // namespace assay

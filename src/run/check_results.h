@@ -9,9 +9,9 @@
 
 namespace assay {
 
-/// Throws Error (kInvalidArgument) unless an iteration's results hold all these outputs and nothing but
-/// values of the model: whatever is missing would pass unjudged.
-void check_result(const std::string& runner, const IterationResult& result, int64_t iteration,
-                  const Model& model, std::span<const std::string> outputs);
+/// Why an iteration's results are not those of the model, as a sentence: they hold something else than its
+/// values, or lack one of these outputs, which would pass unjudged. Empty where they are.
+std::string misfit(const std::string& runner, const IterationResult& result, int64_t iteration,
+                   const Model& model, std::span<const std::string> outputs);
 
 }  // namespace assay

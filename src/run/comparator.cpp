@@ -93,6 +93,7 @@ class Comparator {
   std::shared_ptr<DataSource> source_;  ///< of data for the verdict alone
   std::optional<VerdictStream> verdict_;
   int64_t iteration_ = 0;
+  int64_t without_inputs_ = 0;  ///< saved iterations that could not be judged
 };
 
 std::function<void(size_t, const PairResult&)> Comparator::keeper() {
@@ -330,9 +331,19 @@ void Comparator::refuse_iterations(const std::string& what) const {
 }
 
 void Comparator::check_all_were_judged() {
-  if (!options_.arbitrate || options_.partial || live_ > 0 || options_.load_outputs.empty()) return;
+  if (!options_.arbitrate || live_ > 0 || options_.load_outputs.empty()) return;
+  const bool has_more = source_ != nullptr && source_->next();
+  if (options_.partial) {
+    if (without_inputs_ > 0)
+      log::warning("{} iteration(s) of the saved results were not judged: there are no inputs for them",
+                   without_inputs_);
+    if (has_more)
+      log::warning("The saved results hold {} iteration(s), but there are inputs for more",
+                   report_.iterations);
+    return;
+  }
   if (report_.iterations == 0) refuse_iterations("hold no iteration");
-  if (source_ != nullptr && source_->next())
+  if (has_more)
     refuse_iterations(fmt::format("hold {} iteration(s), but there are inputs for more", report_.iterations));
 }
 
@@ -351,6 +362,7 @@ void Comparator::judge(const std::vector<IterationResult>& results) {
     if (!options_.partial)
       refuse_iterations(fmt::format("hold {} iteration(s) or more, but there are inputs for {}",
                                     iteration_ + 1, iteration_));
+    ++without_inputs_;
     return;
   }
   if (!data)
@@ -404,8 +416,10 @@ RunOutcome Comparator::outcome() {
   if (v.count(Verdict::kWrong) > 0) return RunOutcome::kFailed;
   if (!matched && options_.comparison_chosen) return RunOutcome::kFailed;
   // Without inputs there is nothing to judge, and that has been said.
-  const bool nothing = report_.iterations > 0 && v.judged() == 0;
-  if (nothing) log::warning("Nothing was judged: the results hold no value of the model");
+  const bool nothing = (report_.iterations > 0 || runs == 0) && v.judged() == 0;
+  if (nothing)
+    log::warning("Nothing was judged: {}", runs == 0 ? "no runner ran, and no results were loaded"
+                                                     : "the results hold no value of the model");
   if (!matched)
     log::warning(
         "Outputs differ by more than the built-in tolerances, but by no more than rounding explains: they "

@@ -67,6 +67,8 @@ struct LengthsEvent {
   std::vector<size_t> ended;  ///< those that have no more
 };
 
+struct VerdictCounts;
+
 /// Told about a run while it goes on. Whatever it does not override is passed over.
 class RunObserver : public CompareObserver {
  public:
@@ -92,6 +94,8 @@ class RunObserver : public CompareObserver {
   virtual void on_summary(const PairSummary&, Aggregation, const std::string& /*notes*/) {}
   /// The float64 verdict on an iteration.
   virtual void on_verdict(const Arbitration&, const ArbiterOptions&, int64_t /*iteration*/) {}
+  /// At the end of a run with verdicts.
+  virtual void on_verdicts(const VerdictCounts&) {}
 };
 
 /// How a run ends; the number is the exit code.
@@ -107,6 +111,12 @@ struct VerdictCounts {
   int64_t of[7] = {};  ///< by Verdict
   int64_t count(Verdict v) const { return of[static_cast<size_t>(v)]; }
   int64_t judged() const;
+  /// Adds the verdict on an iteration.
+  void add(const Arbitration& judged, int64_t iteration);
+
+  int64_t wrong_iterations = 0;  ///< with something WRONG
+  int64_t first_wrong = -1;      ///< the first of them
+  std::string first_maker;       ///< there: runner and node, or what is known of it; see report()
 };
 
 /// What a run found. It holds numbers; tensors are seen by observers.

@@ -131,6 +131,30 @@ void TextRenderer::on_verdict(const Arbitration& verdict, const ArbiterOptions& 
   report(verdict, options);
 }
 
+/// One iteration has said all itself.
+void TextRenderer::on_verdicts(const VerdictCounts& v) {
+  if (v.iterations < 2) return;
+  if (v.wrong_iterations > 0)
+    log::error("Verdict Summary | WRONG in {} of {} iterations, the first time in iteration {}: {}",
+               v.wrong_iterations, v.iterations, v.first_wrong, v.first_maker);
+  else
+    log::finish("Verdict Summary | Nothing is wrong in {} iterations", v.iterations);
+}
+
+void VerdictCounts::add(const Arbitration& judged, int64_t iteration) {
+  ++iterations;
+  for (const ArbiterVerdict& o : judged.outputs) ++of[static_cast<size_t>(o.verdict)];
+  if (!judged.any(Verdict::kWrong)) return;
+  if (++wrong_iterations > 1) return;
+  first_wrong = iteration;
+  const Arbitration& told =
+      judged.traced != nullptr && judged.traced->any(Verdict::kWrong) ? *judged.traced : judged;
+  const auto first = std::find_if(told.outputs.begin(), told.outputs.end(),
+                                  [](const ArbiterVerdict& o) { return o.verdict == Verdict::kWrong; });
+  first_maker = first->basis == Basis::kNode ? fmt::format("{}, node {}", first->runner, first->node)
+                                             : fmt::format("{}, output '{}'", first->runner, first->output);
+}
+
 int64_t VerdictCounts::judged() const { return std::accumulate(std::begin(of), std::end(of), int64_t{0}); }
 
 bool RunReport::matched() const {

@@ -30,6 +30,7 @@ class TextRenderer final : public RunObserver {
   void on_different_lengths(const LengthsEvent& e) override;
   void on_summary(const PairSummary& pair, Aggregation aggregation, const std::string& notes) override;
   void on_verdict(const Arbitration& verdict, const ArbiterOptions& options, int64_t iteration) override;
+  void on_verdicts(const VerdictCounts& verdicts) override;
 
   void on_unknown_outputs(const UnknownOutputs& e) override { comparison_.on_unknown_outputs(e); }
   void on_shapes_unchecked() override { comparison_.on_shapes_unchecked(); }

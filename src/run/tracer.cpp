@@ -38,10 +38,11 @@ Tracer::Results Tracer::run(const std::vector<size_t>& runners, ModelLoader& loa
   std::vector<RunnerChoice> choices;
   for (const size_t i : runners) choices.push_back(options_.runners[i]);
   std::vector<Runner> again = make_runners(choices, options_.session);
+  RunObserver nobody;
   Results results;
   for (size_t i = 0; i < again.size(); ++i) {
     OutputRecorder recorder(names_[runners[i]], store_);
-    execute_runner(again[i], loader, cache, 0, recorder, observer_);
+    execute_runner(again[i], loader, cache, 0, recorder, nobody);
     results.push_back(std::move(recorder.iterations.at(0)));
   }
   return results;

@@ -19,8 +19,9 @@ namespace assay {
 class Tracer {
  public:
   /// `names` are those of the options' runners in their results. What is given by reference outlives it.
-  Tracer(const RunOptions& options, std::vector<std::string> names, TensorStore& store, RunObserver& observer)
-      : options_(options), names_(std::move(names)), store_(store), observer_(observer) {}
+  /// No observer sees these runs: what they give is not what was asked for, and hundreds of lines of it.
+  Tracer(const RunOptions& options, std::vector<std::string> names, TensorStore& store)
+      : options_(options), names_(std::move(names)), store_(store) {}
 
   /// Adds what it finds to the verdict on an iteration, which was fed `data`. What cannot be traced is said
   /// in the log.
@@ -46,7 +47,6 @@ class Tracer {
   const RunOptions& options_;
   const std::vector<std::string> names_;
   TensorStore& store_;
-  RunObserver& observer_;
 };
 
 }  // namespace assay

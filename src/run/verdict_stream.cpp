@@ -2,6 +2,7 @@
 
 #include "assay/backend_set.h"
 #include "backends/session_info.h"
+#include "base/log.h"
 #include "run/check_results.h"
 #include "run/coerce_inputs.h"
 
@@ -25,15 +26,13 @@ VerdictStream::VerdictStream(const RunOptions& options, ModelLoader& loader, Run
       model_(loader.load_for(built_in_backends().get("reference")).model),
       own_outputs_(loader.own_outputs()),
       inputs_(tensor_infos(model_->graph->inputs)),
-      tracer_(options, first_names(report, live), store, observer) {
+      tracer_(options, first_names(report, live), store) {
   if (!options.save_verdict.empty()) writer_.emplace(options.save_verdict);
 }
 
 void VerdictStream::judge(const std::vector<IterationResult>& results, const TensorList& data,
                           int64_t iteration) {
-  if (!options_.partial)
-    for (size_t i = live_; i < results.size(); ++i)
-      check_result(results[i].runner_name, results[i], iteration, *model_, own_outputs_);
+  for (size_t i = live_; i < results.size(); ++i) check(results[i], iteration);
   std::vector<ArbiterCase> cases;
   for (const IterationResult& r : results) cases.push_back({r.runner_name, &r.outputs});
   Arbitration judged = arbitrate(model_, coerce_inputs(data, inputs_), cases, options_.arbiter);
@@ -44,10 +43,22 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
     traced->files.model = judged.files.model;
     judged.traced = std::move(traced);
   }
-  ++report_.verdicts.iterations;
-  for (const ArbiterVerdict& o : judged.outputs) ++report_.verdicts.of[static_cast<size_t>(o.verdict)];
+  report_.verdicts.add(judged, iteration);
   observer_.on_verdict(judged, options_.arbiter, iteration);
   if (writer_) writer_->add(judged);
+}
+
+/// What is missing would pass unjudged.
+void VerdictStream::check(const IterationResult& result, int64_t iteration) {
+  const std::string sentence = misfit(result.runner_name, result, iteration, *model_, own_outputs_);
+  if (sentence.empty()) return;
+  if (options_.partial) {
+    if (told_.insert(result.runner_name).second) log::warning("Not all is judged: {}", sentence);
+    return;
+  }
+  Error e(ErrorCode::kInvalidArgument, sentence);
+  e.set_remedy("Give the model and the inputs that they were made with; --partial judges what there is.");
+  throw e;
 }
 
 /// Files of inputs and results are named where they hold one iteration of one runner, so that they go
@@ -64,6 +75,7 @@ RunFiles VerdictStream::files(int64_t iteration) const {
 }
 
 void VerdictStream::finish() {
+  observer_.on_verdicts(report_.verdicts);
   if (writer_) writer_->commit();
 }
 

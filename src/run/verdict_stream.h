@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class VerdictStream {
 
  private:
   RunFiles files(int64_t iteration) const;
+  /// Of saved results.
+  void check(const IterationResult& result, int64_t iteration);
 
   const RunOptions& options_;
   RunReport& report_;
@@ -41,6 +44,7 @@ class VerdictStream {
   std::vector<TensorInfo> inputs_;
   Tracer tracer_;
   std::optional<VerdictWriter> writer_;
+  std::set<std::string> told_;  ///< runners of whose results it was said that they are partial
 };
 
 }  // namespace assay

@@ -40,8 +40,8 @@ MemoryShare share_for(int64_t bytes, const Shape& shape, DType dtype) {
 /// Frees memory and gives its part of the budget back.
 struct Release {
   MemoryShare share;
-  size_t bytes = 0;
-  void operator()(void* p) const { internal::return_block({p, bytes}); }
+  size_t block = 0;  ///< bytes of a block that is used again, or 0
+  void operator()(void* p) const { block != 0 ? internal::return_block(p, block) : std::free(p); }
 };
 
 struct Strings {
@@ -55,11 +55,10 @@ std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dty
   // Large tensors want huge pages: advice only, without them everything still works.
   const bool large = rounded >= 2 * kHugePage && rounded <= SIZE_MAX - kHugePage;
   if (large) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
-  if (const internal::Block kept = internal::take_block(rounded); kept.data != nullptr) {
-    release.bytes = kept.bytes;
-    return {kept.data, std::move(release)};
+  if (void* block = rounded < bytes ? nullptr : internal::take_block(rounded); block != nullptr) {
+    release.block = rounded;
+    return {block, std::move(release)};
   }
-  release.bytes = rounded;
   void* p = rounded < bytes ? nullptr : std::aligned_alloc(large ? kHugePage : kAlignment, rounded);
   if (large && p != nullptr) ::madvise(p, rounded, MADV_HUGEPAGE);
   if (p == nullptr) [[unlikely]]
@@ -126,7 +125,7 @@ Tensor Tensor::view_anywhere(DType dtype, Shape shape, const void* data, std::sh
 
 void* Tensor::mutable_data() {
   if (is_container()) wrong_access(DType::kUndefined);
-  if (!writable_ || owner_.use_count() != 1) {
+  if (!owns_alone()) {
     Tensor copy = allocate(dtype_, shape_);
     if (dtype_ == DType::kString) {
       const auto* from = static_cast<const std::string*>(data_);

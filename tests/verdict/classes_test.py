@@ -128,9 +128,26 @@ Twice (v) => (w)
         ):
             text = self.run(model, "--arbiter", "--load-inputs", inputs, "--load-outputs", self.file("r.json", what), code=code)
             assert word in text, (word, text[-2000:])
+        assert "no runner ran, and no results were loaded" in self.run(model, "--arbiter", code=3)
         partial = ["--arbiter", "--partial", "--load-inputs", inputs, "--load-outputs"]
         self.run(model, *partial, self.file("r.json", results({"h": ((2,), [1.0, 1.0])})), code=0)
-        self.run(model, *partial, self.file("r.json", results(other)), code=3)
+        text = self.run(model, *partial, self.file("r.json", results(other)), code=3)
+        assert "Not all is judged: the results of other hold 'z'" in text, text[-2000:]
+        text = self.run(model, *partial, self.file("r.json", results(right, right)), code=0)
+        assert "1 iteration(s) of the saved results were not judged" in text, text[-2000:]
+
+    def several_iterations(self):
+        """The one that is wrong is named at the end, however many come after it."""
+        model = "g (float[1] x) => (float[1] y) {\n  h = Exp (x)\n  y = Neg (h)\n}\n"
+        feeds = self.file("in.json", json.dumps([{"x": npy((1,), [0.0])} for _ in range(6)]))
+        right, wrong = {"y": ((1,), [-1.0])}, {"y": ((1,), [-1.5])}
+        judged = ["--arbiter", "--load-inputs", feeds, "--load-outputs"]
+        text = self.run(model, *judged, self.file("r.json", results(right, right, wrong, right, wrong, right)), code=1)
+        assert "Verdict Summary | WRONG in 2 of 6 iterations, the first time in iteration 2: other, output 'y'" in text, text[-2000:]
+        text = self.run(model, *judged, self.file("r.json", results(*[right] * 6)), code=0)
+        assert "Verdict Summary | Nothing is wrong in 6 iterations" in text, text[-2000:]
+        text = self.run(model, *judged, self.file("r.json", results(*[right] * 5)), code=1)
+        assert "there are inputs for more" in text, text[-2000:]
 
     def nan_everywhere(self):
         model = "g (float[2] x) => (float[2] y) {\n  h = Exp (x)\n  k = Relu (h)\n  s = Add (k, h)\n  y = Neg (s)\n}\n"
@@ -181,7 +198,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         classes = Classes(sys.argv[1], folder)
         for name in ("equal_addends", "shape_by_whole_numbers", "garbage_behind_a_shape", "overflow_of_the_model",
-                     "local_functions", "results_of_something_else", "nan_everywhere", "no_floats", "the_printed_commands_work"):
+                     "local_functions", "results_of_something_else", "several_iterations", "nan_everywhere", "no_floats", "the_printed_commands_work"):
             getattr(classes, name)()
             print(name, "ok", flush=True)
 

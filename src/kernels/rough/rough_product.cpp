@@ -21,8 +21,6 @@ constexpr double kRange = 0x1p-60;
 constexpr int64_t kGrain = 1 << 15;
 /// Rows of B that are packed at a time, and columns.
 constexpr int64_t kDepth = 256, kColumns = 384;
-/// Rows of an image's columns that are gathered in double before they are rounded.
-constexpr int64_t kGathered = 64;
 
 using Floats = std::unique_ptr<float[]>;
 Floats allocate(int64_t count) {
@@ -148,22 +146,13 @@ void multiply_columns(const PackedRows& a, int64_t m, int64_t n, int64_t k, doub
   });
 }
 
-/// Columns of an image, by way of doubles.
+/// Columns of an image that is rounded already.
 struct RoundedColumns {
-  RoughOf what;
   ImageColumns image;
-  double scale;
+  const float* rounded;
   void operator()(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
                   float* out) const {
-    const int64_t count = (columns + width - 1) / width * width;
-    const auto wide =
-        std::make_unique_for_overwrite<double[]>(static_cast<size_t>(std::min(kGathered, rows) * count));
-    for (int64_t r = 0; r < rows; r += kGathered) {
-      const int64_t some = std::min(kGathered, rows - r);
-      image.pack(row + r, some, column, columns, width, wide.get());
-      for (int64_t p = 0; p < count / width; ++p)
-        round_run(what, wide.get() + p * some * width, some * width, scale, out + (p * rows + r) * width);
-    }
+    image.pack_from(rounded, row, rows, column, columns, width, out);
   }
 };
 
@@ -229,9 +218,15 @@ bool rough_convolve(RoughOf what, const ConvSize& size, const Window& window, co
     if (one_tap)
       multiply_columns(rows, kernels, out_size, depth, back,
                        MatrixColumns{what, {from, in_size, 1}, *scale_x}, to, out_size);
-    else
+    else {
+      const int64_t count = channels * in_size;
+      const Floats rounded = allocate(count);
+      parallel_for(count, kGrain, [&](int64_t first, int64_t last) {
+        round_run(what, from + first, last - first, *scale_x, rounded.get() + first);
+      });
       multiply_columns(rows, kernels, out_size, depth, back,
-                       RoundedColumns{what, ImageColumns(from, window), *scale_x}, to, out_size);
+                       RoundedColumns{ImageColumns(from, window), rounded.get()}, to, out_size);
+    }
   };
   // Many small ones in parallel, else each by itself.
   if (items >= 4 * thread_count())

@@ -3,6 +3,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/numerics/beside.h"
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
@@ -11,6 +12,12 @@ namespace {
 
 void eval(EvalContext& c) {
   c.set_output(0, map_elements<double>(c.input(0), [](double x) { return std::exp(x); }));
+}
+
+Tensor beside(const Tensor& x, const Tensor& y, const Tensor& lane) {
+  return beside_elements(
+      x, y, lane, [](double y, double d) { return y + y * small_expm1(d); },
+      [](double x) { return std::exp(x); });
 }
 
 constexpr OpVersion kVersions[] = {
@@ -30,7 +37,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Exp",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps},
+    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kLibraryUlps, .beside = beside},
 };
 
 }  // namespace assay::op_onnx_Exp

@@ -3,6 +3,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/numerics/beside.h"
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
@@ -18,6 +19,16 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   return bound_elements(c, y, u, [](double, double y) { return sigmoid_error(y); });
 }
 
+Tensor beside(const Tensor& x, const Tensor& y, const Tensor& lane) {
+  return beside_elements(
+      x, y, lane,
+      [](double y, double d) {
+        const double e = small_expm1(-d);
+        return y - y * (1 - y) * e / (1 + (1 - y) * e);
+      },
+      [](double x) { return 1 / (1 + std::exp(-x)); });
+}
+
 constexpr OpVersion kVersions[] = {
     {1, "same as Abs-1", infer_same_as_input, eval},
     {6, "same as Ceil-6", infer_same_as_input, eval},
@@ -30,7 +41,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Sigmoid",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound, .beside = beside},
 };
 
 }  // namespace assay::op_onnx_Sigmoid

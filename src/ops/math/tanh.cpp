@@ -3,6 +3,7 @@
 
 #include "ops/eval_util.h"
 #include "ops/infer_util.h"
+#include "ops/numerics/beside.h"
 #include "ops/numerics/rounding.h"
 #include "ops/op_list.h"
 
@@ -11,6 +12,16 @@ namespace {
 
 void eval(EvalContext& c) {
   c.set_output(0, map_elements<double>(c.input(0), [](double x) { return std::tanh(x); }));
+}
+
+Tensor beside(const Tensor& x, const Tensor& y, const Tensor& lane) {
+  return beside_elements(
+      x, y, lane,
+      [](double y, double d) {
+        const double t = small_tanh(d);
+        return y + t * (1 - y * y) / (1 + y * t);
+      },
+      [](double x) { return std::tanh(x); });
 }
 
 constexpr OpVersion kVersions[] = {
@@ -25,7 +36,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Tanh",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps},
+    .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kInverseUlps, .beside = beside},
 };
 
 }  // namespace assay::op_onnx_Tanh

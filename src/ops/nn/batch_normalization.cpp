@@ -119,17 +119,20 @@ Tensor normalize(const EvalContext& c, const Plan& p, const std::vector<Moments>
           const double inverse = inverse_deviation(m, p.epsilon), a = scale[channel], b = shift[channel];
           const double* from = x + row * p.inner;
           double* to = out + row * p.inner;
-          for (int64_t i = 0; i < p.inner; ++i) {
-            if (what == Normalized::kValues || (what == Normalized::kDrifts && !training)) {
-              to[i] = (from[i] - m.mean) * (inverse * a) + b;
-            } else if (what == Normalized::kDrifts) {
-              to[i] = normalized_drift(from[i], m, inverse) * std::fabs(a);
-            } else {
-              const double normalized = training ? normalized_magnitude(from[i], m, inverse)
-                                                 : (std::fabs(from[i]) + std::fabs(m.mean)) * inverse;
-              to[i] = normalized * std::fabs(a) + std::fabs(b);
-            }
-          }
+          const auto each = [&](auto f) {
+#pragma omp simd
+            for (int64_t i = 0; i < p.inner; ++i) to[i] = f(from[i]);
+          };
+          if (what == Normalized::kValues || (what == Normalized::kDrifts && !training))
+            each([=](double x) { return (x - m.mean) * (inverse * a) + b; });
+          else if (what == Normalized::kDrifts)
+            each([=](double x) { return normalized_drift(x, m, inverse) * std::fabs(a); });
+          else if (training)
+            each([=](double x) { return normalized_magnitude(x, m, inverse) * std::fabs(a) + std::fabs(b); });
+          else
+            each([=](double x) {
+              return (std::fabs(x) + std::fabs(m.mean)) * inverse * std::fabs(a) + std::fabs(b);
+            });
         }
       });
   return y;

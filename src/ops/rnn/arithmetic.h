@@ -21,6 +21,9 @@ class Exact {
 
   /// An arithmetic for one of several parts that are computed side by side.
   Exact part(uint64_t) const { return {}; }
+  /// One for work that begins so many places (at) further on, and the way there.
+  Exact ahead(uint64_t) const { return {}; }
+  void skip(uint64_t) {}
   /// Says where the operations that follow happen: the same place at every step.
   void at(uint64_t) {}
   Number given(double x) const { return x; }
@@ -66,6 +69,8 @@ class Tracked {
   Tracked(double u, int64_t terms) : u_(u), sum_u_(u * static_cast<double>(terms)) {}
 
   Tracked part(uint64_t) const { return *this; }
+  Tracked ahead(uint64_t) const { return *this; }
+  void skip(uint64_t) {}
   void at(uint64_t) {}
   Number given(double x) const { return {x, 0}; }
   Number term(Number a, double magnitude) const { return {a.value, a.error + sum_u_ * magnitude}; }
@@ -112,6 +117,12 @@ class Noisy {
   Noisy(double u, uint64_t key) : u_(u), key_(key) { at(0); }
 
   Noisy part(uint64_t i) const { return {u_, mix_key(key_, i)}; }
+  Noisy ahead(uint64_t places) const {
+    Noisy own(u_, key_);
+    own.step_ = step_ + places;
+    return own;
+  }
+  void skip(uint64_t places) { step_ += places; }
   void at(uint64_t place) {
     place_key_ = mix_key(key_, place);
     step_key_ = mix_key(place_key_, step_++);

@@ -26,30 +26,40 @@ class Cell {
     State<Number> update(hidden.size()), reset(hidden.size()), old = hidden;
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
-      for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
-        const auto at = static_cast<size_t>(b * n + j);
-        a_.at(step_place(direction, StepPart::kGates, b * n + j));
+      if (inputs == nullptr) continue;
+      for_units(a_, n, [&]<typename Own>(Own& own, int64_t first, int64_t last) {
+        const Cell<Own> cell(own, r_, linear_first_);
         const Number* sums = recurrent.data() + b * 2 * n;
         const Activation& f = r_.activations[static_cast<size_t>(direction * 2)];
-        update[at] = gate(f, inputs[j], sums[j], r_.gate_bias(a_, direction, j));
-        reset[at] = gate(f, inputs[n + j], sums[n + j], r_.gate_bias(a_, direction, n + j));
-        if (!linear_first_) old[at] = a_.multiply(reset[at], old[at]);
-      }
+        for (int64_t j = first; j < last; ++j) {
+          const auto at = static_cast<size_t>(b * n + j);
+          own.at(step_place(direction, StepPart::kGates, b * n + j));
+          update[at] = cell.gate(f, inputs[j], sums[j], r_.gate_bias(own, direction, j));
+          reset[at] = cell.gate(f, inputs[n + j], sums[n + j], r_.gate_bias(own, direction, n + j));
+          if (!linear_first_) old[at] = own.multiply(reset[at], old[at]);
+        }
+      });
     }
     a_.at(step_place(direction, StepPart::kCandidateProduct));
     const State<Number> candidates = a_.product(old, r_.batch, n, weights + 2 * n * n, n);
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
-      for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
-        const auto at = static_cast<size_t>(b * n + j);
-        a_.at(step_place(direction, StepPart::kCandidate, b * n + j));
-        const Number h = candidate(direction, j, inputs[2 * n + j], candidates[at], reset[at]);
-        hidden[at] = a_.mix(update[at], h, hidden[at]);
-      }
+      if (inputs == nullptr) continue;
+      for_units(a_, n, [&]<typename Own>(Own& own, int64_t first, int64_t last) {
+        const Cell<Own> cell(own, r_, linear_first_);
+        for (int64_t j = first; j < last; ++j) {
+          const auto at = static_cast<size_t>(b * n + j);
+          own.at(step_place(direction, StepPart::kCandidate, b * n + j));
+          const Number h = cell.candidate(direction, j, inputs[2 * n + j], candidates[at], reset[at]);
+          hidden[at] = own.mix(update[at], h, hidden[at]);
+        }
+      });
     }
   }
 
  private:
+  template <typename>
+  friend class Cell;
   Number gate(const Activation& f, Number input, Number recurrent, Number bias) const {
     return a_.apply(f, a_.clip(a_.add(a_.add(input, recurrent), bias), r_.clip));
   }

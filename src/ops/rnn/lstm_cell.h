@@ -26,15 +26,20 @@ class LstmCell {
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
       if (inputs == nullptr) continue;
-      for (int64_t j = 0; j < r_.hidden; ++j) {
-        const auto at = static_cast<size_t>(b * r_.hidden + j);
-        a_.at(step_place(direction, StepPart::kGates, b * r_.hidden + j));
-        step(direction, j, inputs, recurrent.data() + b * rows, states[0][at], states[1][at]);
-      }
+      for_units(a_, r_.hidden, [&]<typename Own>(Own& own, int64_t first, int64_t last) {
+        const LstmCell<Own> cell(own, r_, couple_);
+        for (int64_t j = first; j < last; ++j) {
+          const auto at = static_cast<size_t>(b * r_.hidden + j);
+          own.at(step_place(direction, StepPart::kGates, b * r_.hidden + j));
+          cell.step(direction, j, inputs, recurrent.data() + b * rows, states[0][at], states[1][at]);
+        }
+      });
     }
   }
 
  private:
+  template <typename>
+  friend class LstmCell;
   void step(int64_t direction, int64_t j, const Number* inputs, const Number* recurrent, Number& hidden,
             Number& cell) const {
     const Activation* f = r_.activations.data() + direction * 3;

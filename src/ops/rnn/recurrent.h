@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "ops/op_context.h"
 #include "ops/rnn/activation.h"
 #include "ops/rnn/arithmetic.h"
@@ -68,6 +69,19 @@ enum class StepPart : uint8_t { kInputProduct, kHiddenProduct, kCandidateProduct
 inline uint64_t step_place(int64_t direction, StepPart part, int64_t unit = 0) {
   return (static_cast<uint64_t>(direction) * 8 + static_cast<uint64_t>(part)) << 48 |
          static_cast<uint64_t>(unit);
+}
+
+/// Hidden units that one thread should handle at least.
+inline constexpr int64_t kUnitGrain = 64;
+/// Calls f(own, first, last) for ranges of units, in parallel, with an arithmetic that gives each unit the
+/// errors that it has when they come one after the other. f calls own.at() once for each.
+template <typename A, typename F>
+void for_units(A& arithmetic, int64_t units, F f) {
+  parallel_for(units, kUnitGrain, [&](int64_t first, int64_t last) {
+    auto own = arithmetic.ahead(static_cast<uint64_t>(first));
+    f(own, first, last);
+  });
+  arithmetic.skip(static_cast<uint64_t>(units));
 }
 
 /// Where (direction, b) of initial and final states begins.

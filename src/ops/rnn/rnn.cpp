@@ -21,12 +21,15 @@ class Cell {
     const Activation& f = r_.activations[static_cast<size_t>(direction)];
     for (int64_t b = 0; b < r_.batch; ++b) {
       const Number* inputs = active[static_cast<size_t>(b)];
-      for (int64_t j = 0; inputs != nullptr && j < n; ++j) {
-        const auto at = static_cast<size_t>(b * n + j);
-        a_.at(step_place(direction, StepPart::kGates, b * n + j));
-        const Number sum = a_.add(a_.add(inputs[j], recurrent[at]), r_.gate_bias(a_, direction, j));
-        states[0][at] = a_.apply(f, a_.clip(sum, r_.clip));
-      }
+      if (inputs == nullptr) continue;
+      for_units(a_, n, [&](auto& own, int64_t first, int64_t last) {
+        for (int64_t j = first; j < last; ++j) {
+          const auto at = static_cast<size_t>(b * n + j);
+          own.at(step_place(direction, StepPart::kGates, b * n + j));
+          const Number sum = own.add(own.add(inputs[j], recurrent[at]), r_.gate_bias(own, direction, j));
+          states[0][at] = own.apply(f, own.clip(sum, r_.clip));
+        }
+      });
     }
   }
 
