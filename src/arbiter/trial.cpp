@@ -16,7 +16,7 @@ Trial::Trial(const SuspectNode& suspect) : suspect_(suspect), op_(bind_op(suspec
     }
     const Tensor own = suspect.own(*v);
     if (!own.defined() || own.is_container()) return;
-    const bool widens = op_.op->types == EvalTypes::kFloat64 && is_float(own.dtype());
+    const bool widens = op_.op->types != EvalTypes::kAsStored && is_float(own.dtype());
     inputs_.push_back(widens ? to_float64(own) : own);
   }
   const auto& outputs = suspect.node.outputs();

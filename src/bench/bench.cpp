@@ -91,20 +91,33 @@ class Bench {
   }
 
   Result run() {
+    try {
+      return run_all();
+    } catch (Error& e) {
+      if (!guessed_.empty() && e.code() == ErrorCode::kInvalidModel)
+        e.set_remedy(fmt::format(
+            "Nothing was said of the input{} {}, so extents of 1 and elements of 0 or 1 were taken: "
+            "give shapes, or the elements of integer inputs, with --shapes (NAME:[1,16], NAME:[16000]), "
+            "or data with --load-inputs.",
+            guessed_.find(',') == std::string::npos ? "" : "s", guessed_));
+      throw;
+    }
+  }
+
+ private:
+  Result run_all() {
     for (const std::string& name : options_.backends) result_.backends.push_back(make_ready(name));
     tell_of_engine();
     if (options_.skips_inference) {
       log::info("Skipped inference phase since --skipInference is added.");
     } else {
-      const std::vector<ShapeSet> none(1);
-      for (const ShapeSet& set : options_.shapes.empty() ? none : options_.shapes) measure_shapes(set);
+      for (const ShapeSet& set : runs_) measure_shapes(set);
       log_lines(table_lines(result_));
     }
     write_files();
     return std::move(result_);
   }
 
- private:
   Ready make_ready(const std::string& name) {
     const BackendName parsed = parse_backend_name(name, *options_.backend_set);
     if (parsed.backend != kEngine) return open_sessions(name, options_.backend_set->get(parsed.backend));
@@ -122,6 +135,7 @@ class Bench {
     log::info("Engine deserialized in {:.6g} sec.", ready.seconds);
     profiles_ = ready.engine->profiles();
     has_profiles_ = true;
+    set_runs(inputs_of(*ready.engine));
     return ready;
   }
 
@@ -182,9 +196,30 @@ class Bench {
   void set_profiles(const std::vector<TensorInfo>& inputs) {
     if (has_profiles_) return;
     std::vector<std::string> warnings;
-    profiles_ = make_profiles(inputs, options_.profiles, options_.shapes, warnings);
+    set_runs(inputs);
+    const bool says_nothing = runs_.size() == 1 && runs_.front().empty();
+    profiles_ =
+        make_profiles(inputs, options_.profiles, says_nothing ? std::vector<ShapeSet>() : runs_, warnings);
     for (const std::string& sentence : warnings) log::warning("{}", sentence);
     has_profiles_ = true;
+  }
+
+  /// What each row runs, and which inputs nothing is said of although the network may not take any.
+  void set_runs(const std::vector<TensorInfo>& inputs) {
+    runs_ = options_.shapes.empty() ? std::vector<ShapeSet>(1) : options_.shapes;
+    for (ShapeSet& run : runs_) run = with_elements_of_files(std::move(run), inputs, options_.inputs);
+    for (const TensorInfo& info : inputs) {
+      const bool is_open = info.type.is_tensor() && !(info.type.has_shape() && known_shape(*info.type.dims));
+      const auto names_it = [&](const ShapeSet& set) {
+        return std::any_of(set.begin(), set.end(), [&](const auto& e) { return e.name == info.name; });
+      };
+      const bool is_said =
+          std::all_of(runs_.begin(), runs_.end(), names_it) ||
+          std::any_of(options_.profiles.begin(), options_.profiles.end(),
+                      [&](const ProfileShapes& p) { return names_it(p.opt) || names_it(p.max); });
+      if (is_said || !(is_open || takes_elements(info.type))) continue;
+      guessed_ += fmt::format("{}'{}'", guessed_.empty() ? "" : ", ", info.name);
+    }
   }
 
   std::shared_ptr<TimingCache> timing_cache() {
@@ -382,6 +417,8 @@ class Bench {
   std::shared_ptr<TimingCache> cache_;
   std::vector<OptimizationProfile> profiles_;
   bool has_profiles_ = false;
+  std::vector<ShapeSet> runs_;
+  std::string guessed_;  ///< names of inputs that were given neither a shape nor elements
   double origin_ = 0;
   Result result_;
 };

@@ -13,6 +13,9 @@
 namespace assay::bench {
 namespace {
 
+/// An input with more elements than this is no shape.
+constexpr int64_t kMostShapeElements = 64;
+
 bool is_whole_number(DType t) { return t == DType::kBool || is_integer(t); }
 
 Tensor random_tensor(DType dtype, const Shape& shape) {
@@ -58,6 +61,22 @@ InputFiles parse_input_files(std::string_view option, const std::vector<std::str
       files.emplace_back(std::move(name), item.substr(colon + 1));
     }
   return files;
+}
+
+ShapeSet with_elements_of_files(ShapeSet run, const std::vector<TensorInfo>& inputs,
+                                const InputFiles& files) {
+  for (const TensorInfo& info : inputs) {
+    if (!takes_elements(info.type)) continue;
+    const auto file =
+        std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.first == info.name; });
+    const bool is_named =
+        std::any_of(run.begin(), run.end(), [&](const InputExtents& e) { return e.name == info.name; });
+    const Shape shape = *known_shape(*info.type.dims);
+    if (file == files.end() || is_named || shape.numel() == 0 || shape.numel() > kMostShapeElements) continue;
+    run.push_back(
+        {info.name, tensor_of_file({.info = info, .shape = shape, .elements = {}}, file->second).to_int64()});
+  }
+  return run;
 }
 
 std::vector<Tensor> make_feed(const std::vector<InputCase>& cases, const InputFiles& files) {

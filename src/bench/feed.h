@@ -17,6 +17,11 @@ using InputFiles = std::vector<std::pair<std::string, std::string>>;
 /// between commas, several. Throws Error (kInvalidArgument) naming the option.
 InputFiles parse_input_files(std::string_view option, const std::vector<std::string>& words);
 
+/// The shapes of a run with the elements of inputs that take them (takes_elements()) and that have a file but
+/// nothing in `run`: what the engine is built for hangs on them. Throws Error (kInvalidArgument) for a file
+/// of another size than the input.
+ShapeSet with_elements_of_files(ShapeSet run, const std::vector<TensorInfo>& inputs, const InputFiles& files);
+
 /// Data for every input, in their order: of its file, which holds the elements alone, as they lie in memory;
 /// elements that are given; else random ones, the same in every process: floats between -1 and 1, integers 0
 /// or 1, so that they serve as flags and as indices, empty strings. Throws Error: kNotFound for a file of no

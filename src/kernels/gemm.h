@@ -1,7 +1,9 @@
 // Matrix products of the reference, in double: C[m,n] = A[m,k] * B[k,n].
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace assay::kernels {
 
@@ -40,13 +42,18 @@ inline void gemm(int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, 
 template <typename T>
 void gemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c,
           int64_t ldc) {
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      uint64_t sum = 0;
-      for (int64_t p = 0; p < k; ++p)
-        sum += static_cast<uint64_t>(a[i * lda + p]) * static_cast<uint64_t>(b[p * ldb + j]);
-      c[i * ldc + j] = static_cast<T>(sum);
+  using Sum = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  for (int64_t i = 0; i < m; ++i) {
+    T* const row = c + i * ldc;
+    std::fill_n(row, n, T(0));
+    for (int64_t p = 0; p < k; ++p) {
+      const auto factor = static_cast<Sum>(a[i * lda + p]);
+      const T* const other = b + p * ldb;
+#pragma omp simd
+      for (int64_t j = 0; j < n; ++j)
+        row[j] = static_cast<T>(static_cast<Sum>(row[j]) + factor * static_cast<Sum>(other[j]));
     }
+  }
 }
 
 }  // namespace assay::kernels

@@ -41,6 +41,13 @@ decltype(auto) visit_numeric(DType dtype, F&& f) {
                                                                                                        f);
 }
 
+/// The numeric types that eval sees under EvalTypes::kFloat32Too.
+template <typename F>
+decltype(auto) visit_exact(DType dtype, F&& f) {
+  return visit_dtype<float, double, int64_t, int32_t, int16_t, int8_t, uint64_t, uint32_t, uint16_t, uint8_t>(
+      dtype, f);
+}
+
 /// y[i] = f(x[i]) in parallel; f must not throw.
 template <typename In, typename Out = In, typename F>
 Tensor map_elements(const Tensor& x, F f) {

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -34,6 +35,8 @@ namespace assay {
 
 class InferContext;
 class EvalContext;
+class OpContext;
+class RowScorer;
 
 /// Where rounding enters when the operator is computed in an arithmetic with unit roundoff u instead of
 /// exactly. reference/error_bound.h turns this into a bound for each element; docs/numerics.md explains the
@@ -91,8 +94,10 @@ struct OpVersion {
 
 /// Which element types eval sees.
 enum class EvalTypes : uint8_t {
-  kFloat64,   ///< floats arrive as float64 and leave as float64, whatever their declared type; the rest as
-              ///< stored
+  kFloat64,     ///< floats arrive as float64 and leave as float64, whatever their declared type; the rest as
+                ///< stored
+  kFloat32Too,  ///< eval moves, selects or compares floats: outside the float64 reference, float32 arrives
+                ///< and leaves as float32, and narrower floats widened to it
   kAsStored,  ///< eval moves elements without looking at them (or converts them itself): every type as stored
 };
 
@@ -102,6 +107,9 @@ struct OpDef {
   std::span<const OpVersion> versions;  ///< oldest first
   Numerics numerics;
   EvalTypes types = EvalTypes::kFloat64;
+  /// Of those that score rows of features: what they make of rows, made ready for many runs
+  /// (ops/ml/row_scorer.h).
+  std::unique_ptr<RowScorer> (*scorer)(const OpContext&) = nullptr;
   /// Results differ from run to run unless a seed is given: never folded.
   bool random = false;
 };

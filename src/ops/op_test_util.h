@@ -145,7 +145,7 @@ inline InferResult infer_op(std::string_view op, int64_t opset, std::vector<Infe
 
 /// The inputs as eval must get them: floats widened to float64 unless the operator takes them as stored.
 inline std::vector<Tensor> widened(const OpDef& op, std::vector<Tensor> inputs) {
-  if (op.types == EvalTypes::kFloat64)
+  if (op.types != EvalTypes::kAsStored)
     for (Tensor& t : inputs)
       if (t.defined() && is_float(t.dtype())) t = to_float64(t);
   return inputs;

@@ -117,14 +117,17 @@ Term Formula::softmax(const Term& x) {
 }
 
 Term Formula::reduce(const char* op, const Term& x) {
-  const auto axis = static_cast<int64_t>(x.shape.size()) - 1;
+  return reduce(op, x, {static_cast<int64_t>(x.shape.size()) - 1});
+}
+
+Term Formula::reduce(const char* op, const Term& x, std::vector<int64_t> axes) {
   Shape out = x.shape;
-  out[out.size() - 1] = 1;
+  for (const int64_t axis : axes) out[static_cast<size_t>(axis)] = 1;
   // ReduceSum alone takes its axes as an input before opset 18.
   const bool as_input = opset_ >= 18 || (opset_ >= 13 && std::string_view(op) == "ReduceSum");
-  if (as_input) return node(op, {x.ref, ints({axis})}, {{"keepdims", int64_t{1}}}, x.dtype, std::move(out));
-  return node(op, {x.ref}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{1}}}, x.dtype,
-              std::move(out));
+  if (as_input)
+    return node(op, {x.ref, ints(std::move(axes))}, {{"keepdims", int64_t{1}}}, x.dtype, std::move(out));
+  return node(op, {x.ref}, {{"axes", std::move(axes)}, {"keepdims", int64_t{1}}}, x.dtype, std::move(out));
 }
 
 void Formula::give(const Term& x, Value* output) { patch_.add("Identity", {x.ref}, {}, output); }

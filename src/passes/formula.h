@@ -47,8 +47,9 @@ class Formula {
   Term instance_norm(const Term& x, float epsilon);
   /// Over the last axis.
   Term softmax(const Term& x);
-  /// Over the last axis, which stays with an extent of 1.
+  /// Over the last axis, or over these, which stay with an extent of 1.
   Term reduce(const char* op, const Term& x);
+  Term reduce(const char* op, const Term& x, std::vector<int64_t> axes);
   /// Comparisons and logic: bools.
   Term compare(const char* op, const Term& x, const Term& y);
   Term negate(const Term& x);

@@ -296,6 +296,25 @@ constexpr PassCase kCases[] = {
      "1}, "
      "float[2] v = {1, 4}> { y = BatchNormalization <epsilon = 0.0> (x, s, b, m, v) }",
      "Mul(x, {1, 1}); y = Add(%0, {-1, 0})"},
+    // lower_formulas
+    {"lower_formulas",
+     "g (float[2,3,4] x) => (float[2,4] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }",
+     "ReduceMax<axes=[1], keepdims=1>(x); Abs(%0); Less(%1, inf); Where(%2, %0, 0); Sub(x, %3); Exp(%4); "
+     "ReduceSum<keepdims=1>(%5, {1}); Log(%6); Add(%3, %7); Reshape(%8, {2, 4}); y = Identity(%9)"},
+    {"lower_formulas", "g (float[2,3] x) => (float[1,1] y) { y = ReduceLogSum (x) }",
+     "ReduceSum<keepdims=1>(x, {0, 1}); Log(%0); y = Identity(%1)"},
+    {"lower_formulas", "g (float[2,3] x) => (float[2,3] y) { y = LpNormalization <axis = 0> (x) }",
+     "Abs(x); ReduceMax<axes=[0], keepdims=1>(%0); Equal(%1, 0); Less(%1, inf); Where(%3, %1, 1); Where(%2, "
+     "1, %4); "
+     "Div(x, %5); ReduceL2<axes=[0], keepdims=1>(%6); Div(%6, %7); Where(%2, 0, %8); y = Identity(%9)"},
+    {"lower_formulas", "g (float[2,3,2,2] x) => (float[2,3,2,2] y) { y = MeanVarianceNormalization (x) }",
+     "Transpose<perm=[1, 0, 2, 3]>(x); Reshape(%0, {3, 8}); ReduceMean<axes=[1], keepdims=1>(%1); Sub(%1, "
+     "%2); "
+     "Mul(%3, %3); ReduceMean<axes=[1], keepdims=1>(%4); Sqrt(%5); Add(%6, 1e-09); Div(%3, %7); Reshape(%8, "
+     "{3, 2, 2, "
+     "2}); Transpose<perm=[1, 0, 2, 3]>(%9); y = Identity(%10)"},
+    // Not float32.
+    {"lower_formulas", "g (double[2,3] x) => (double[1,1] y) { y = ReduceLogSum (x) }", ""},
     // lower_fused
     {"lower_fused", "g (float[2,3] x, float[3] b) => (float[2,3] y) { y = com.microsoft.BiasGelu (x, b) }",
      "Add(x, b); Div(%0, 1.41421); Erf(%1); Add(%2, 1); Mul(%0, %3); Mul(%4, 0.5); y = Identity(%5)"},

@@ -34,6 +34,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kCanonical, &pass_eliminate_dead_code::def},
 
     {PassStage::kSpecialize, &pass_fold_constants::def},
+    {PassStage::kSpecialize, &pass_lower_formulas::def},
     {PassStage::kSpecialize, &pass_lower_fused::def},
     {PassStage::kSpecialize, &pass_lower_attention::def},
     {PassStage::kSpecialize, &pass_eliminate_identity::def},

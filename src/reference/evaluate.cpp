@@ -36,6 +36,18 @@ Tensor widened(const Tensor& t) {
   return map_leaves(t, [](const Tensor& leaf) { return is_float(leaf.dtype()) ? to_float64(leaf) : leaf; });
 }
 
+namespace {
+
+/// The value with floats of less than 32 bits in it as float32.
+Tensor in_32_bits(const Tensor& t) {
+  if (!t.defined()) return t;
+  return map_leaves(t, [](const Tensor& leaf) {
+    return is_float(leaf.dtype()) && bit_width(leaf.dtype()) < 32 ? convert(leaf, DType::kFloat32) : leaf;
+  });
+}
+
+}  // namespace
+
 Tensor rounded(const Tensor& t, DType dtype) {
   if (!t.defined()) return t;
   return map_leaves(t,
@@ -56,19 +68,19 @@ DType first_float(std::span<const Tensor> values) {
 std::vector<Tensor> evaluate_node(const Node& node, BoundOp op, std::vector<Tensor> inputs,
                                   SubgraphRunner* subgraphs) {
   return at_node(node, [&] {
-    const bool widen = op.op->types == EvalTypes::kFloat64;
+    const bool widen = op.op->types != EvalTypes::kAsStored;
     check_form(node, *op.op, *op.version);
     check_values(*op.op, *op.version, inputs, false);
     const DType fallback = first_float(inputs);
     if (widen)
-      for (Tensor& t : inputs) t = widened(t);
+      for (Tensor& t : inputs) t = op.op->types == EvalTypes::kFloat64 ? widened(t) : in_32_bits(t);
     EvalContext c(node, *op.op, *op.version, std::move(inputs), subgraphs);
     op.version->eval(c);
     std::vector<Tensor> outputs = std::move(c.outputs());
     for (size_t i = 0; i < outputs.size(); ++i) {
       require(outputs[i].defined() || !c.wants_output(i), ErrorCode::kInternal, "output {} was not computed",
               i);
-      if (!widen || (!outputs[i].is_container() && outputs[i].dtype() != DType::kFloat64)) continue;
+      if (!widen || (!outputs[i].is_container() && !is_float(outputs[i].dtype()))) continue;
       const DType declared = c.declared_dtype(i);
       outputs[i] = rounded(outputs[i], is_float(declared) ? declared : fallback);
     }

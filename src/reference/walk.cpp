@@ -129,7 +129,7 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
                                         size_t lane) {
   const auto& [op, key] = impl_.nodes.at(&n);
   if (op.op == &kForeignOp) return evaluate_foreign(n, std::move(inputs));
-  const bool widen = op.op->types == EvalTypes::kFloat64;
+  const bool widen = op.op->types != EvalTypes::kAsStored;
   check_values(*op.op, *op.version, inputs, impl_.ideal());
   const DType stored = first_float(inputs);  // of a floating output that the model does not declare
   for (Tensor& t : inputs)

@@ -240,6 +240,13 @@ class BenchTest(unittest.TestCase):
         self.assertIn("[I] y: (3x4)", out)
         self.assertIn("[I] y: (6x2)", out)
         self.assertIn("Input build shape (profile 0): target=1x1+3x4+12x12", out)
+        pathlib.Path("target.bin").write_bytes(struct.pack("<2q", 4, 3))
+        out = self.passes(f"reshape.onnx --load-inputs target:target.bin --dump-output {QUICK}", "assay")
+        self.assertIn("[I] y: (4x3)", out)
+
+    def test_elements_that_nobody_gave(self):
+        """0 or 1 are no target for 12 elements."""
+        self.fails(f"reshape.onnx {QUICK}", "Nothing was said of the input 'target'", "assay")
 
     def test_several_profiles(self):
         line = ("--onnx=model.onnx --profile=0 --minShapes=x:0:1x1x28x28 --maxShapes=x:0:2x1x28x28 --profile=1 "

@@ -94,6 +94,45 @@ TEST_F(ForgedPlans, WholeTensorsInOtherLayouts) {
   EXPECT_REFUSED(text, "evaluate", forge, "a step on whole tensors has 'h' in blocked8");
 }
 
+TEST_F(ForgedPlans, ProductsOfIntegers) {
+  const std::string product =
+      network("(uint8[3,4] q, uint8 z) => (int32[3,5] y)",
+              "int8[4,5] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}",
+              "y = MatMulInteger (q, w, z)");
+  EXPECT_REFUSED(product, "integer_matmul", set("m", 4), "does not have 16 elements");
+  EXPECT_REFUSED(product, "integer_matmul", set("n", 300), "its packed weights have");
+  EXPECT_REFUSED(product, "integer_matmul", set("k", 1 << 20), "its parameter 'k' is 1048576");
+  EXPECT_REFUSED(product, "integer_matmul", set("wide", 1), "its packed weights have");
+  EXPECT_REFUSED(
+      product, "integer_matmul", [](Plan&, Step& s) { s.scratch_bytes = 64; },
+      "it has 64 bytes of scratch memory");
+  EXPECT_REFUSED(
+      product, "integer_matmul", [](Plan&, Step& s) { std::swap(s.inputs[0], s.inputs[2]); }, "elements");
+  const std::string quantized = network("(float[3,4] x) => (uint8[3,4] y, float s, uint8 z)", "",
+                                        "y, s, z = DynamicQuantizeLinear (x)");
+  EXPECT_REFUSED(
+      quantized, "dynamic_quantize", [](Plan&, Step& s) { std::swap(s.outputs[0], s.outputs[2]); },
+      "it gives 1 levels");
+}
+
+TEST_F(ForgedPlans, ScoresOfRows) {
+  const std::string scores =
+      "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]> g (float[2,2] x) => (float[2,1] y, "
+      "float[2,2] "
+      "r) { y = ai.onnx.ml.LinearRegressor <coefficients = [1.0, 2.0]> (x) r = ai.onnx.ml.Scaler <scale = "
+      "[2.0], "
+      "offset = [1.0]> (x) }";
+  EXPECT_REFUSED(
+      scores, "row_scores",
+      [](Plan& plan, Step& s) {
+        for (const Step& other : plan.steps)
+          if (other.tactic == "evaluate") s.networks = other.networks;
+      },
+      "it cannot score rows by");
+  EXPECT_REFUSED(
+      scores, "row_scores", [](Plan&, Step& s) { s.networks.clear(); }, "it has 0 networks");
+}
+
 TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
   const std::string conv = network("(float[1,8,4,4] x) => (float[1,8,4,4] y)", zeros("8,8,3,3", 576),
                                    "y = Conv <pads = [1, 1, 1, 1]> (x, w)");

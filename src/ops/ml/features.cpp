@@ -4,19 +4,17 @@
 
 namespace assay {
 
-Tensor number_input(const EvalContext& c, size_t i) {
-  const DType dtype = c.input(i).dtype();
-  c.check(is_float(dtype) || is_integer(dtype), "input {} is {}; it must be numbers", i, dtype_name(dtype));
-  return to_float64(c.input(i));
+Tensor as_numbers(const OpContext& c, size_t i, const Tensor& t) {
+  c.check(is_float(t.dtype()) || is_integer(t.dtype()), "input {} is {}; it must be numbers", i,
+          dtype_name(t.dtype()));
+  return to_float64(t);
 }
 
-Features::Features(const EvalContext& c) {
-  const Shape& shape = c.shape(0);
+FeatureShape::FeatureShape(const OpContext& c, const Shape& shape) {
   c.check(shape.rank() == 2 || shape.rank() == 1, "the input has shape {}; it must be [N, F] or [F]",
           shape.str());
   rows = shape.rank() == 2 ? shape[0] : 1;
   count = shape.back();
-  values_ = number_input(c, 0);
 }
 
 Dim infer_rows(const InferContext& c) {

@@ -5,16 +5,25 @@
 
 namespace assay {
 
-/// Input i as float64. Throws Error unless it is of numbers.
-Tensor number_input(const EvalContext& c, size_t i);
+/// Input i, given as `t`, as float64. Throws Error unless it is of numbers.
+Tensor as_numbers(const OpContext& c, size_t i, const Tensor& t);
+inline Tensor number_input(const EvalContext& c, size_t i) { return as_numbers(c, i, c.input(i)); }
 
-/// Input 0, [N, F] or [F] for one row, of any numeric type, as float64.
-class Features {
- public:
+/// The shape of input 0: [N, F], or [F] for one row.
+struct FeatureShape {
   /// Throws Error for another rank.
-  explicit Features(const EvalContext& c);
+  FeatureShape(const OpContext& c, const Shape& shape);
 
   int64_t rows, count;
+};
+
+/// Input 0, of any numeric type, as float64.
+class Features : public FeatureShape {
+ public:
+  /// Throws Error as FeatureShape and as_numbers().
+  explicit Features(const EvalContext& c) : Features(c, c.input(0)) {}
+  Features(const OpContext& c, const Tensor& x) : FeatureShape(c, x.shape()), values_(as_numbers(c, 0, x)) {}
+
   const double* row(int64_t i) const { return values_.data<double>() + i * count; }
 
  private:

@@ -8,7 +8,7 @@ namespace assay {
 
 void Forest::check_features(const OpContext& c, int64_t count) const {
   for (const Node& n : nodes_)
-    c.check(n.mode == Mode::kLeaf || (n.feature >= 0 && n.feature < count),
+    c.check(n.test == Mode::kLeaf || (n.feature >= 0 && n.feature < count),
             "a branch looks at feature {}, but the input has {}", n.feature, count);
 }
 
@@ -18,7 +18,7 @@ bool Forest::votes_are_positive() const {
 
 bool Forest::is_true(const Node& n, double x) const {
   if (n.missing_is_true && std::isnan(x)) return true;
-  switch (n.mode) {
+  switch (n.test) {
     case Mode::kLeq:
       return x <= n.threshold;
     case Mode::kLt:
@@ -41,7 +41,7 @@ bool Forest::is_true(const Node& n, double x) const {
 
 const Forest::Node& Forest::leaf_of(size_t root, const double* x) const {
   const Node* n = &nodes_[root];
-  for (size_t steps = 0; n->mode != Mode::kLeaf; ++steps) {
+  for (size_t steps = 0; n->test != Mode::kLeaf; ++steps) {
     require(steps < nodes_.size(), ErrorCode::kInvalidModel, "a tree has a path that never ends");
     n = &nodes_[is_true(*n, x[n->feature]) ? n->when_true : n->when_false];
   }

@@ -2,25 +2,22 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "kernels/trees/forest.h"
 #include "ops/numerics/running_error.h"
 #include "ops/op_context.h"
 
 namespace assay {
 
-/// How the votes of all trees for a target become one number; numbered as TreeEnsemble's attribute.
-enum class Aggregate : uint8_t { kAverage, kSum, kMin, kMax };
+using Aggregate = kernels::TreeAggregate;
 
 /// Trees of branches that compare a feature with a threshold, and of leaves that vote for targets.
 class Forest {
  public:
-  /// Where each node is listed, by the numbers of its tree and its own.
-  using NodeIndex = std::map<std::pair<int64_t, int64_t>, size_t>;
+  class NodeIndex;
 
   /// From the attributes of the two older operators: nodes_*, and votes in {prefix}_treeids,
   /// {prefix}_nodeids, {prefix}_ids and {prefix}_weights. A tree's root is its first listed node; votes of
@@ -31,6 +28,8 @@ class Forest {
   static Forest from_branches_and_leaves(const OpContext& c, int64_t targets);
 
   size_t tree_count() const { return roots_.size(); }
+  /// Of a row's votes, in multiplications, roughly.
+  int64_t cost() const { return static_cast<int64_t>(tree_count()) * 16; }
   /// Throws Error when a branch looks at a feature that inputs of `count` features do not have.
   void check_features(const OpContext& c, int64_t count) const;
   /// True when no vote is negative.
@@ -43,22 +42,14 @@ class Forest {
   template <typename N>
   void vote(const double* x, Aggregate aggregate, std::span<N> targets) const;
 
+  /// For kernels.
+  kernels::ForestSource source() const { return {nodes_, roots_, votes_, members_}; }
+
  private:
-  /// TreeEnsemble's numbers, and leaves.
-  enum class Mode : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
+  using Mode = kernels::TreeTest;
+  using Node = kernels::TreeNode;
+  using Vote = kernels::TreeVote;
   static constexpr int64_t kLastMode = 6;
-  struct Node {
-    Mode mode = Mode::kLeaf;
-    bool missing_is_true = false;
-    int64_t feature = 0;
-    double threshold = 0;
-    size_t when_true = 0, when_false = 0;  ///< nodes
-    size_t first = 0, last = 0;            ///< of a leaf's votes, or of the set's members
-  };
-  struct Vote {
-    int64_t target;
-    double weight;
-  };
 
   static Mode read_mode(const OpContext& c, const std::string& name);
   bool is_true(const Node& n, double x) const;

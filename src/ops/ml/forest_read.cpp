@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <set>
+#include <numeric>
+#include <unordered_set>
 
 #include "ops/ml/forest.h"
 #include "tensor/convert.h"
@@ -21,12 +22,6 @@ Ints ints_of_length(const OpContext& c, std::string_view name, size_t count) {
   return list;
 }
 
-size_t find_node(const OpContext& c, const Forest::NodeIndex& index, int64_t tree, int64_t node) {
-  const auto it = index.find({tree, node});
-  c.check(it != index.end(), "tree {} has no node {}", tree, node);
-  return it->second;
-}
-
 /// nodes_missing_value_tracks_true, or zeros.
 Ints missing_tracks(const OpContext& c, size_t count) {
   const char* name = "nodes_missing_value_tracks_true";
@@ -38,6 +33,48 @@ void check_target(const OpContext& c, int64_t target, int64_t targets) {
 }
 
 }  // namespace
+
+/// Where each node is listed, by the numbers of its tree and its own.
+class Forest::NodeIndex {
+ public:
+  /// Throws Error when a tree has two nodes of one number.
+  NodeIndex(const OpContext& c, const Ints& trees, const Ints& ids) : trees_(trees), ids_(ids) {
+    places_.resize(ids.size());
+    std::iota(places_.begin(), places_.end(), size_t{0});
+    const auto before = [&](size_t a, size_t b) { return key(a) < key(b); };
+    if (!std::is_sorted(places_.begin(), places_.end(), before))
+      std::sort(places_.begin(), places_.end(), before);
+    for (size_t i = 1; i < places_.size(); ++i)
+      c.check(key(places_[i - 1]) != key(places_[i]), "tree {} has two nodes {}", trees[places_[i]],
+              ids[places_[i]]);
+    for (size_t i = 0; i < places_.size(); ++i)
+      if (i == 0 || trees[places_[i]] != trees[places_[i - 1]]) begins_.push_back(i);
+    begins_.push_back(places_.size());
+  }
+
+  /// Throws Error when there is none.
+  size_t find(const OpContext& c, int64_t tree, int64_t node) const {
+    const std::pair wanted(tree, node);
+    // Numbers of a tree's nodes mostly are 0, 1, 2, ...
+    const auto begin = std::partition_point(begins_.begin(), begins_.end() - 1,
+                                            [&](size_t at) { return trees_[places_[at]] < tree; });
+    if (begin != begins_.end() - 1 && node >= 0 &&
+        static_cast<uint64_t>(node) < begins_[static_cast<size_t>(begin - begins_.begin()) + 1] - *begin) {
+      const size_t place = places_[*begin + static_cast<size_t>(node)];
+      if (key(place) == wanted) return place;
+    }
+    const auto it = std::partition_point(places_.begin(), places_.end(),
+                                         [&](size_t place) { return key(place) < wanted; });
+    c.check(it != places_.end() && key(*it) == wanted, "tree {} has no node {}", tree, node);
+    return *it;
+  }
+
+ private:
+  std::pair<int64_t, int64_t> key(size_t place) const { return {trees_[place], ids_[place]}; }
+
+  const Ints &trees_, &ids_;
+  std::vector<size_t> places_, begins_;  ///< in the order of keys; where a tree's begin, and the end
+};
 
 std::vector<double> attr_tensor_numbers(const OpContext& c, std::string_view name) {
   if (!c.has_attr(name)) return {};
@@ -82,17 +119,14 @@ Forest Forest::from_node_lists(const OpContext& c, std::string_view prefix, int6
   check_length(c, "nodes_values", thresholds.size(), count);
   const std::vector<std::string> modes = c.attr_strings("nodes_modes");
   check_length(c, "nodes_modes", modes.size(), count);
-  NodeIndex index;
-  for (size_t i = 0; i < count; ++i)
-    c.check(index.emplace(std::pair(trees[i], ids[i]), i).second, "tree {} has two nodes {}", trees[i],
-            ids[i]);
-  std::set<int64_t> begun;
+  const NodeIndex index(c, trees, ids);
+  std::unordered_set<int64_t> begun;
   for (size_t i = 0; i < count; ++i) {
-    Node n{.mode = read_mode(c, modes[i]), .missing_is_true = missing[i] != 0, .feature = features[i]};
+    Node n{.test = read_mode(c, modes[i]), .missing_is_true = missing[i] != 0, .feature = features[i]};
     n.threshold = thresholds[i];
-    if (n.mode != Mode::kLeaf) {
-      n.when_true = find_node(c, index, trees[i], yes[i]);
-      n.when_false = find_node(c, index, trees[i], no[i]);
+    if (n.test != Mode::kLeaf) {
+      n.when_true = index.find(c, trees[i], yes[i]);
+      n.when_false = index.find(c, trees[i], no[i]);
     }
     forest.nodes_.push_back(n);
     if (begun.insert(trees[i]).second) forest.roots_.push_back(i);
@@ -109,16 +143,22 @@ void Forest::read_votes(const OpContext& c, const std::string& prefix, int64_t t
   const Numbers weights = attr_numbers(c, prefix + "_weights");
   check_length(c, prefix + "_weights", weights.size(), ids.size());
   // A leaf's votes must lie together.
-  std::vector<std::vector<Vote>> votes_of(nodes_.size());
+  std::vector<size_t> node_of(ids.size()), count(nodes_.size());
   for (size_t i = 0; i < ids.size(); ++i) {
     check_target(c, ids[i], targets);
-    votes_of[find_node(c, index, trees[i], nodes[i])].push_back({ids[i], weights[i]});
+    node_of[i] = index.find(c, trees[i], nodes[i]);
+    ++count[node_of[i]];
   }
+  size_t total = 0;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].mode != Mode::kLeaf) continue;
-    nodes_[i].first = votes_.size();
-    votes_.insert(votes_.end(), votes_of[i].begin(), votes_of[i].end());
-    nodes_[i].last = votes_.size();
+    if (nodes_[i].test != Mode::kLeaf) continue;
+    nodes_[i].first = nodes_[i].last = total;
+    total += count[i];
+  }
+  votes_.resize(total);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    Node& n = nodes_[node_of[i]];
+    if (n.test == Mode::kLeaf) votes_[n.last++] = {ids[i], weights[i]};
   }
 }
 
@@ -126,7 +166,7 @@ void Forest::read_sets(const OpContext& c) {
   members_ = attr_tensor_numbers(c, "membership_values");
   size_t at = 0;
   for (Node& n : nodes_) {
-    if (n.mode != Mode::kMember) continue;
+    if (n.test != Mode::kMember) continue;
     c.check(at < members_.size(), "attribute 'membership_values' has too few sets");
     const auto from = members_.begin() + static_cast<std::ptrdiff_t>(at);
     n.first = at;
@@ -164,7 +204,7 @@ Forest Forest::from_branches_and_leaves(const OpContext& c, int64_t targets) {
   const Ints no = children("nodes_falsenodeids", "nodes_falseleafs");
   for (size_t i = 0; i < branches; ++i) {
     c.check(modes[i] >= 0 && modes[i] <= kLastMode, "attribute 'nodes_modes' has the entry {}", modes[i]);
-    Node n{.mode = static_cast<Mode>(modes[i]), .missing_is_true = missing[i] != 0, .feature = features[i]};
+    Node n{.test = static_cast<Mode>(modes[i]), .missing_is_true = missing[i] != 0, .feature = features[i]};
     n.threshold = thresholds[i];
     n.when_true = static_cast<size_t>(yes[i]);
     n.when_false = static_cast<size_t>(no[i]);

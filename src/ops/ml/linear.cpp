@@ -11,11 +11,11 @@ LinearModel::LinearModel(const OpContext& c, int64_t row_count)
           intercepts.size(), rows);
 }
 
-void LinearModel::take_features(const EvalContext& c, const Features& x) {
-  c.check(x.count <= static_cast<int64_t>(coefficients.size()) / rows,
-          "the input has {} features, but there are only {} coefficients for {} row(s)", x.count,
+void LinearModel::take_features(const OpContext& c, int64_t count) {
+  c.check(count <= static_cast<int64_t>(coefficients.size()) / rows,
+          "the input has {} features, but there are only {} coefficients for {} row(s)", count,
           coefficients.size(), rows);
-  features = x.count;
+  features = count;
 }
 
 }  // namespace assay

@@ -12,7 +12,7 @@ struct LinearModel {
   /// Throws Error when the sizes do not fit.
   LinearModel(const OpContext& c, int64_t row_count);
   /// To be called before score(). Throws Error when there are too few coefficients for the input's features.
-  void take_features(const EvalContext& c, const Features& x);
+  void take_features(const OpContext& c, int64_t count);
 
   /// The score that row r gives to features; N is double or Rounded.
   template <typename N>

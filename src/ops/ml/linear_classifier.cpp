@@ -5,21 +5,21 @@
 
 #include "ops/ml/linear.h"
 #include "ops/ml/post_transform.h"
-#include "ops/ml/score_rows.h"
+#include "ops/ml/scored_op.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ml_LinearClassifier {
 namespace {
 
 /// A classifier's attributes.
-struct Classifier {
-  explicit Classifier(const OpContext& c)
+struct Model {
+  explicit Model(const OpContext& c)
       : labels(c, "classlabels_ints", "classlabels_strings"),
         transform(read_post_transform(c)),
-        model(c, row_count(c, labels)) {
-    const size_t size = model.coefficients.size();
-    c.check(size % static_cast<size_t>(model.rows) == 0, "{} coefficients cannot be divided among {} rows",
-            size, model.rows);
+        linear(c, row_count(c, labels)) {
+    const size_t size = linear.coefficients.size();
+    c.check(size % static_cast<size_t>(linear.rows) == 0, "{} coefficients cannot be divided among {} rows",
+            size, linear.rows);
   }
 
   /// How many rows of coefficients there are: the intercepts tell one row from two, where they are given.
@@ -32,42 +32,29 @@ struct Classifier {
 
   ClassLabels labels;
   PostTransform transform;
-  LinearModel model;
+  LinearModel linear;
+
+  int64_t width() const { return static_cast<int64_t>(labels.size()); }
+  const ClassLabels* classes() const { return &labels; }
+  void take_features(const OpContext& c, int64_t count) { linear.take_features(c, count); }
+  int64_t cost() const { return linear.rows * linear.features; }
+  template <typename N>
+  size_t score(const double* x, std::span<N> scores) const {
+    if (linear.rows == 1) {
+      const N s = linear.score<N>(0, x);
+      std::ranges::copy(two_scores(transform, s, true), scores.begin());
+      return static_cast<size_t>(value_of(s) > 0);
+    }
+    for (int64_t r = 0; r < width(); ++r) scores[static_cast<size_t>(r)] = linear.score<N>(r, x);
+    const size_t best = best_class<N>(scores);
+    apply(transform, scores);
+    return best;
+  }
 };
 
 void infer(InferContext& c) {
-  const Classifier k(c);
+  const Model k(c);
   infer_classifier(c, k.labels, Dim(static_cast<int64_t>(k.labels.size())));
-}
-
-template <typename N>
-ScoreRows<N> classify(const EvalContext& c, Classifier& k) {
-  const Features x(c);
-  k.model.take_features(c, x);
-  const auto width = static_cast<int64_t>(k.labels.size());
-  return score_rows<N>(x, width, width * x.count, [&](const double* row, std::span<N> scores) {
-    if (k.model.rows == 1) {
-      const N s = k.model.score<N>(0, row);
-      std::ranges::copy(two_scores(k.transform, s, true), scores.begin());
-      return static_cast<size_t>(value_of(s) > 0);
-    }
-    for (int64_t r = 0; r < width; ++r) scores[static_cast<size_t>(r)] = k.model.score<N>(r, row);
-    const size_t best = best_class<N>(scores);
-    apply(k.transform, scores);
-    return best;
-  });
-}
-
-void eval(EvalContext& c) {
-  Classifier k(c);
-  const ScoreRows<double> rows = classify<double>(c, k);
-  c.set_output(0, k.labels.pick(rows.classes));
-  c.set_output(1, score_tensor(rows));
-}
-
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) {
-  Classifier k(c);
-  return score_errors(classify<Rounded>(c, k), u);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -83,7 +70,7 @@ attr intercepts: floats
 attr coefficients: floats required
 type T1: float double int64 int32
 type T2: string int64)",
-     infer, eval},
+     infer, eval_scores<Model>},
 };
 
 }  // namespace
@@ -92,7 +79,8 @@ constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "LinearClassifier",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
+    .scorer = make_model_scorer<Model>,
 };
 
 }  // namespace assay::op_ml_LinearClassifier

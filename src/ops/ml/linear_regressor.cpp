@@ -1,7 +1,7 @@
 // LinearRegressor: one linear model for each target, and a transform of the targets of a row.
 #include "ops/ml/linear.h"
 #include "ops/ml/post_transform.h"
-#include "ops/ml/score_rows.h"
+#include "ops/ml/scored_op.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ml_LinearRegressor {
@@ -13,21 +13,23 @@ void infer(InferContext& c) {
   infer_score_rows(c, Dim(model.rows));
 }
 
-template <typename N>
-ScoreRows<N> regress(const EvalContext& c) {
-  LinearModel model(c, c.attr_int("targets"));
-  const PostTransform transform = read_post_transform(c);
-  const Features x(c);
-  model.take_features(c, x);
-  return score_rows<N>(x, model.rows, model.rows * x.count, [&](const double* row, std::span<N> scores) {
-    for (int64_t r = 0; r < model.rows; ++r) scores[static_cast<size_t>(r)] = model.score<N>(r, row);
-    apply(transform, scores);
-    return size_t{0};
-  });
-}
+struct Model {
+  explicit Model(const OpContext& c) : linear(c, c.attr_int("targets")), transform(read_post_transform(c)) {}
 
-void eval(EvalContext& c) { c.set_output(0, score_tensor(regress<double>(c))); }
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) { return score_errors(regress<Rounded>(c), u); }
+  int64_t width() const { return linear.rows; }
+  const ClassLabels* classes() const { return nullptr; }
+  void take_features(const OpContext& c, int64_t count) { linear.take_features(c, count); }
+  int64_t cost() const { return linear.rows * linear.features; }
+  template <typename N>
+  size_t score(const double* x, std::span<N> scores) const {
+    for (int64_t r = 0; r < linear.rows; ++r) scores[static_cast<size_t>(r)] = linear.score<N>(r, x);
+    apply(transform, scores);
+    return 0;
+  }
+
+  LinearModel linear;
+  PostTransform transform;
+};
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -38,7 +40,7 @@ attr intercepts: floats
 attr coefficients: floats
 attr post_transform: string = "NONE"
 type T: float double int64 int32)",
-     infer, eval},
+     infer, eval_scores<Model>},
 };
 
 }  // namespace
@@ -47,7 +49,8 @@ constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "LinearRegressor",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
+    .scorer = make_model_scorer<Model>,
 };
 
 }  // namespace assay::op_ml_LinearRegressor

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ops/ml/post_transform.h"
-#include "ops/ml/score_rows.h"
+#include "ops/ml/scored_op.h"
 #include "ops/ml/svm.h"
 #include "ops/op_list.h"
 
@@ -18,21 +18,26 @@ class Machines {
  public:
   explicit Machines(const OpContext& c);
 
-  int64_t classes() const { return static_cast<int64_t>(labels.size()); }
-  int64_t pairs() const { return classes() * (classes() - 1) / 2; }
+  int64_t class_count() const { return static_cast<int64_t>(labels.size()); }
+  int64_t pairs() const { return class_count() * (class_count() - 1) / 2; }
   bool has_probabilities() const { return vectors && !prob_a_.empty(); }
   /// Columns of output Z.
-  int64_t width() const { return !vectors || has_probabilities() || classes() == 2 ? classes() : pairs(); }
-  int64_t features() const { return vectors ? vectors->features : linear_features_; }
-
-  /// Fills a row of Z and returns the class.
+  int64_t width() const {
+    return !vectors || has_probabilities() || class_count() == 2 ? class_count() : pairs();
+  }
+  const ClassLabels* classes() const { return &labels; }
+  void take_features(const OpContext& c, int64_t count) const {
+    c.check(count == features(), "the input has {} features, the machines {}", count, features());
+  }
+  int64_t cost() const { return (vectors ? vectors->count : class_count()) * features(); }
   template <typename N>
-  size_t classify(const double* x, std::span<N> z) const;
+  size_t score(const double* x, std::span<N> z) const;
 
   ClassLabels labels;
   std::optional<SupportVectors> vectors;
 
  private:
+  int64_t features() const { return vectors ? vectors->features : linear_features_; }
   template <typename N>
   N linear_score(int64_t k, const double* x) const {
     const double* row = coefficients_.data() + k * linear_features_;
@@ -70,17 +75,17 @@ Machines::Machines(const OpContext& c)
   const auto size = static_cast<int64_t>(coefficients_.size());
   if (first_.back() == 0) {
     c.check(!rho_.empty(), "attribute 'rho' must have a number");
-    c.check(size > 0 && size % classes() == 0, "{} coefficients cannot be divided among {} classes", size,
-            classes());
-    linear_features_ = size / classes();
+    c.check(size > 0 && size % class_count() == 0, "{} coefficients cannot be divided among {} classes", size,
+            class_count());
+    linear_features_ = size / class_count();
     return;
   }
   c.check(first_.size() == labels.size() + 1, "vectors_per_class has {} entries for {} classes",
           first_.size() - 1, labels.size());
   vectors.emplace(c, first_.back());
-  c.check(size == (classes() - 1) * vectors->count,
-          "{} coefficients; {} classes and {} support vectors need {}", size, classes(), vectors->count,
-          (classes() - 1) * vectors->count);
+  c.check(size == (class_count() - 1) * vectors->count,
+          "{} coefficients; {} classes and {} support vectors need {}", size, class_count(), vectors->count,
+          (class_count() - 1) * vectors->count);
   c.check(static_cast<int64_t>(rho_.size()) == pairs(),
           "attribute 'rho' has {} numbers for {} pairs of classes", rho_.size(), pairs());
   c.check(prob_a_.size() == prob_b_.size() &&
@@ -103,8 +108,8 @@ std::vector<N> Machines::pair_scores(const double* x, size_t& winner) const {
   for (int64_t v = 0; v < vectors->count; ++v)
     kernels.push_back(vectors->kernel.template operator()<N>(x, vectors->row(v), vectors->features));
   std::vector<double> votes(labels.size());
-  for (int64_t i = 0; i < classes(); ++i)
-    for (int64_t j = i + 1; j < classes(); ++j) {
+  for (int64_t i = 0; i < class_count(); ++i)
+    for (int64_t j = i + 1; j < class_count(); ++j) {
       scores.push_back(partial_score(kernels, i, j - 1) + partial_score(kernels, j, i) +
                        N(rho_[scores.size()]));
       ++votes[static_cast<size_t>(value_of(scores.back()) > 0 ? i : j)];
@@ -166,9 +171,9 @@ void Machines::probabilities(const std::vector<N>& scores, std::span<N> z) const
 }
 
 template <typename N>
-size_t Machines::classify(const double* x, std::span<N> z) const {
+size_t Machines::score(const double* x, std::span<N> z) const {
   if (!vectors) {
-    for (int64_t k = 0; k < classes(); ++k) z[static_cast<size_t>(k)] = linear_score<N>(k, x);
+    for (int64_t k = 0; k < class_count(); ++k) z[static_cast<size_t>(k)] = linear_score<N>(k, x);
     const size_t best = best_class<N>(z);
     apply(transform_, z);
     return best;
@@ -192,27 +197,6 @@ void infer(InferContext& c) {
   infer_classifier(c, machines.labels, Dim(machines.width()));
 }
 
-template <typename N>
-ScoreRows<N> classify(const EvalContext& c, const Machines& machines) {
-  const Features x(c);
-  c.check(x.count == machines.features(), "the input has {} features, the machines {}", x.count,
-          machines.features());
-  const int64_t cost = (machines.vectors ? machines.vectors->count : machines.classes()) * x.count;
-  return score_rows<N>(x, machines.width(), cost,
-                       [&](const double* row, std::span<N> z) { return machines.classify(row, z); });
-}
-
-void eval(EvalContext& c) {
-  const Machines machines(c);
-  const ScoreRows<double> rows = classify<double>(c, machines);
-  c.set_output(0, machines.labels.pick(rows.classes));
-  c.set_output(1, score_tensor(rows));
-}
-
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) {
-  return score_errors(classify<Rounded>(c, Machines(c)), u);
-}
-
 constexpr OpVersion kVersions[] = {
     {1, R"(
 in  X: T1
@@ -231,7 +215,7 @@ attr kernel_params: floats
 attr kernel_type: string = "LINEAR"
 type T1: float double int64 int32
 type T2: string int64)",
-     infer, eval},
+     infer, eval_scores<Machines>},
 };
 
 }  // namespace
@@ -240,7 +224,8 @@ constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "SVMClassifier",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Machines>},
+    .scorer = make_model_scorer<Machines>,
 };
 
 }  // namespace assay::op_ml_SVMClassifier

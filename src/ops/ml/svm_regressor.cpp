@@ -2,7 +2,7 @@
 // vectors (n_supports is 0) the coefficients are a linear model. A one-class machine says 1 (inside) or -1
 // instead.
 #include "ops/ml/post_transform.h"
-#include "ops/ml/score_rows.h"
+#include "ops/ml/scored_op.h"
 #include "ops/ml/svm.h"
 #include "ops/op_list.h"
 
@@ -15,8 +15,11 @@ void infer(InferContext& c) {
 }
 
 /// A regressor's attributes.
-struct Machine {
-  explicit Machine(const OpContext& c) : coefficients(c.attr_floats("coefficients")) {
+struct Model {
+  explicit Model(const OpContext& c)
+      : coefficients(c.attr_floats("coefficients")),
+        transform(read_post_transform(c)),
+        one_class(c.attr_int("one_class") != 0) {
     const std::vector<double> offsets = c.attr_floats("rho");
     c.check(!offsets.empty() && !coefficients.empty(),
             "the attributes 'rho' and 'coefficients' must have numbers");
@@ -31,44 +34,39 @@ struct Machine {
     features = vectors->features;
   }
 
-  template <typename N>
-  N score(const double* x) const {
-    if (!vectors)
-      return SvmKernel::linear().template operator()<N>(coefficients.data(), x, features) + N(rho);
-    N sum = 0;
-    for (int64_t j = 0; j < vectors->count; ++j)
-      sum += N(coefficients[static_cast<size_t>(j)]) *
-             vectors->kernel.template operator()<N>(x, vectors->row(j), features);
-    return sum + N(rho);
+  int64_t width() const { return 1; }
+  const ClassLabels* classes() const { return nullptr; }
+  void take_features(const OpContext& c, int64_t count) const {
+    c.check(count == features, "the input has {} features, the machine {}", count, features);
   }
-
-  std::vector<double> coefficients;
-  double rho;
-  std::optional<SupportVectors> vectors;
-  int64_t features;
-};
-
-template <typename N>
-ScoreRows<N> regress(const EvalContext& c) {
-  const Machine machine(c);
-  const PostTransform transform = read_post_transform(c);
-  const bool one_class = c.attr_int("one_class") != 0;
-  const Features x(c);
-  c.check(x.count == machine.features, "the input has {} features, the machine {}", x.count,
-          machine.features);
-  const int64_t cost = (machine.vectors ? machine.vectors->count : 1) * x.count;
-  return score_rows<N>(x, 1, cost, [&](const double* row, std::span<N> scores) {
-    scores[0] = machine.score<N>(row);
+  int64_t cost() const { return (vectors ? vectors->count : 1) * features; }
+  template <typename N>
+  size_t score(const double* x, std::span<N> scores) const {
+    scores[0] = sum<N>(x);
     if (one_class)
       scores[0] = value_of(scores[0]) > 0 ? 1 : -1;
     else
       apply(transform, scores);
-    return size_t{0};
-  });
-}
+    return 0;
+  }
+  template <typename N>
+  N sum(const double* x) const {
+    if (!vectors)
+      return SvmKernel::linear().template operator()<N>(coefficients.data(), x, features) + N(rho);
+    N total = 0;
+    for (int64_t j = 0; j < vectors->count; ++j)
+      total += N(coefficients[static_cast<size_t>(j)]) *
+               vectors->kernel.template operator()<N>(x, vectors->row(j), features);
+    return total + N(rho);
+  }
 
-void eval(EvalContext& c) { c.set_output(0, score_tensor(regress<double>(c))); }
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) { return score_errors(regress<Rounded>(c), u); }
+  std::vector<double> coefficients;
+  PostTransform transform;
+  bool one_class;
+  double rho;
+  std::optional<SupportVectors> vectors;
+  int64_t features;
+};
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -83,7 +81,7 @@ attr post_transform: string = "NONE"
 attr kernel_params: floats
 attr kernel_type: string = "LINEAR"
 type T: float double int64 int32)",
-     infer, eval},
+     infer, eval_scores<Model>},
 };
 
 }  // namespace
@@ -92,7 +90,8 @@ constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "SVMRegressor",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
+    .scorer = make_model_scorer<Model>,
 };
 
 }  // namespace assay::op_ml_SVMRegressor

@@ -1,8 +1,7 @@
 // TreeEnsemble: the votes of all trees for each target, aggregated and transformed. A tree's branches and
 // leaves are listed apart.
-#include "ops/ml/forest.h"
 #include "ops/ml/post_transform.h"
-#include "ops/ml/score_rows.h"
+#include "ops/ml/tree_scorer.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ml_TreeEnsemble {
@@ -26,24 +25,37 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), {infer_rows(c), Dim(target_count(c))});
 }
 
-template <typename N>
-ScoreRows<N> regress(const EvalContext& c) {
-  const int64_t targets = target_count(c);
-  const Forest forest = Forest::from_branches_and_leaves(c, targets);
-  const Aggregate aggregate = read_aggregate(c);
-  const PostTransform transform = read_post_transform_number(c);
-  const Features x(c);
-  forest.check_features(c, x.count);
-  const auto cost = static_cast<int64_t>(forest.tree_count()) * 16;
-  return score_rows<N>(x, targets, cost, [&](const double* row, std::span<N> scores) {
-    forest.vote(row, aggregate, scores);
-    apply(transform, scores);
-    return size_t{0};
-  });
-}
+struct Model {
+  explicit Model(const OpContext& c)
+      : targets(target_count(c)),
+        forest(Forest::from_branches_and_leaves(c, targets)),
+        aggregate(read_aggregate(c)),
+        transform(read_post_transform_number(c)) {}
 
-void eval(EvalContext& c) { c.set_output(0, score_tensor(regress<double>(c))); }
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) { return score_errors(regress<Rounded>(c), u); }
+  int64_t width() const { return targets; }
+  const ClassLabels* classes() const { return nullptr; }
+  void take_features(const OpContext& c, int64_t count) const { forest.check_features(c, count); }
+  int64_t cost() const { return forest.cost(); }
+  template <typename N>
+  size_t score(const double* x, std::span<N> scores) const {
+    forest.vote(x, aggregate, scores);
+    return finish(scores);
+  }
+  template <typename N>
+  size_t finish(std::span<N> scores) const {
+    apply(transform, scores);
+    return 0;
+  }
+
+  int64_t targets;
+  Forest forest;
+  Aggregate aggregate;
+  PostTransform transform;
+};
+
+std::unique_ptr<RowScorer> scorer(const OpContext& c) {
+  return std::make_unique<TreeScorer<Model>>(c, DType::kUndefined);
+}
 
 constexpr OpVersion kVersions[] = {
     {5, R"(
@@ -66,7 +78,7 @@ attr nodes_falseleafs: ints required
 attr nodes_truenodeids: ints required
 attr membership_values: tensor
 type T: @float)",
-     infer, eval},
+     infer, eval_scores<Model>},
 };
 
 }  // namespace
@@ -75,7 +87,8 @@ constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "TreeEnsemble",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
+    .scorer = scorer,
 };
 
 }  // namespace assay::op_ml_TreeEnsemble

@@ -5,30 +5,38 @@
 // score of the second class, which wins above 0.5 when no vote is negative, else above 0. The first class
 // gets the score that two_scores() says. (So do ONNX Runtime and ONNX's reference implementation; what they
 // make of other models of two classes differs, and the specification's text holds.)
-#include "ops/ml/forest.h"
 #include "ops/ml/post_transform.h"
-#include "ops/ml/score_rows.h"
+#include "ops/ml/tree_scorer.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ml_TreeEnsembleClassifier {
 namespace {
 
 /// A classifier's attributes.
-struct Classifier {
-  explicit Classifier(const OpContext& c);
+struct Model {
+  explicit Model(const OpContext& c);
 
-  /// Fills a row of scores and returns the class.
+  int64_t width() const { return static_cast<int64_t>(labels.size()); }
+  const ClassLabels* classes() const { return &labels; }
+  void take_features(const OpContext& c, int64_t count) const { forest.check_features(c, count); }
+  int64_t cost() const { return forest.cost(); }
   template <typename N>
-  size_t classify(const double* x, std::span<N> scores) const;
+  size_t score(const double* x, std::span<N> scores) const {
+    forest.vote(x, aggregate, scores);
+    return finish(scores);
+  }
+  template <typename N>
+  size_t finish(std::span<N> scores) const;
 
   ClassLabels labels;
   PostTransform transform;
   Forest forest;
+  Aggregate aggregate = Aggregate::kSum;
   std::vector<double> base;
   bool binary, positive;
 };
 
-Classifier::Classifier(const OpContext& c)
+Model::Model(const OpContext& c)
     : labels(c, "classlabels_int64s", "classlabels_strings"),
       transform(read_post_transform(c)),
       forest(Forest::from_node_lists(c, "class", static_cast<int64_t>(labels.size()))),
@@ -41,8 +49,7 @@ Classifier::Classifier(const OpContext& c)
 }
 
 template <typename N>
-size_t Classifier::classify(const double* x, std::span<N> scores) const {
-  forest.vote(x, Aggregate::kSum, scores);
+size_t Model::finish(std::span<N> scores) const {
   for (size_t k = 0; k < base.size(); ++k) scores[k] += N(base[k]);
   if (binary) {
     const N s = scores[0];
@@ -62,24 +69,8 @@ void infer(InferContext& c) {
   infer_classifier(c, labels, Dim(static_cast<int64_t>(labels.size())));
 }
 
-template <typename N>
-ScoreRows<N> classify(const EvalContext& c, const Classifier& k) {
-  const Features x(c);
-  k.forest.check_features(c, x.count);
-  const auto cost = static_cast<int64_t>(k.forest.tree_count()) * 16;
-  return score_rows<N>(x, static_cast<int64_t>(k.labels.size()), cost,
-                       [&](const double* row, std::span<N> scores) { return k.classify(row, scores); });
-}
-
-void eval(EvalContext& c) {
-  const Classifier k(c);
-  const ScoreRows<double> rows = classify<double>(c, k);
-  c.set_output(0, k.labels.pick(rows.classes));
-  c.set_output(1, score_tensor(rows));
-}
-
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) {
-  return score_errors(classify<Rounded>(c, Classifier(c)), u);
+std::unique_ptr<RowScorer> scorer(const OpContext& c) {
+  return std::make_unique<TreeScorer<Model>>(c, DType::kFloat32);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -106,7 +97,7 @@ attr class_treeids: ints
 attr class_nodeids: ints
 type T1: float double int64 int32
 type T2: string int64)",
-     infer, eval},
+     infer, eval_scores<Model>},
     {3, R"(
 in  X: T1
 out Y: T2
@@ -134,8 +125,8 @@ attr class_treeids: ints
 attr class_nodeids: ints
 type T1: float double int64 int32
 type T2: string int64)",
-     infer, eval},
-    {5, "same as ai.onnx.ml.TreeEnsembleClassifier-3", infer, eval},
+     infer, eval_scores<Model>},
+    {5, "same as ai.onnx.ml.TreeEnsembleClassifier-3", infer, eval_scores<Model>},
 };
 
 }  // namespace
@@ -144,7 +135,8 @@ constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "TreeEnsembleClassifier",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
+    .scorer = scorer,
 };
 
 }  // namespace assay::op_ml_TreeEnsembleClassifier

@@ -1,8 +1,7 @@
 // TreeEnsembleRegressor: the votes of all trees for each target, aggregated, plus the base values,
 // transformed.
-#include "ops/ml/forest.h"
 #include "ops/ml/post_transform.h"
-#include "ops/ml/score_rows.h"
+#include "ops/ml/tree_scorer.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ml_TreeEnsembleRegressor {
@@ -29,28 +28,43 @@ void infer(InferContext& c) {
   infer_score_rows(c, Dim(target_count(c)));
 }
 
-template <typename N>
-ScoreRows<N> regress(const EvalContext& c) {
-  const int64_t targets = target_count(c);
-  const Forest forest = Forest::from_node_lists(c, "target", targets);
-  const Aggregate aggregate = read_aggregate(c);
-  const PostTransform transform = read_post_transform(c);
-  const std::vector<double> base = attr_numbers(c, "base_values");
-  c.check(base.empty() || static_cast<int64_t>(base.size()) == targets, "{} base values for {} targets",
-          base.size(), targets);
-  const Features x(c);
-  forest.check_features(c, x.count);
-  const auto cost = static_cast<int64_t>(forest.tree_count()) * 16;
-  return score_rows<N>(x, targets, cost, [&](const double* row, std::span<N> scores) {
-    forest.vote(row, aggregate, scores);
+struct Model {
+  explicit Model(const OpContext& c)
+      : targets(target_count(c)),
+        forest(Forest::from_node_lists(c, "target", targets)),
+        aggregate(read_aggregate(c)),
+        transform(read_post_transform(c)),
+        base(attr_numbers(c, "base_values")) {
+    c.check(base.empty() || static_cast<int64_t>(base.size()) == targets, "{} base values for {} targets",
+            base.size(), targets);
+  }
+
+  int64_t width() const { return targets; }
+  const ClassLabels* classes() const { return nullptr; }
+  void take_features(const OpContext& c, int64_t count) const { forest.check_features(c, count); }
+  int64_t cost() const { return forest.cost(); }
+  template <typename N>
+  size_t score(const double* x, std::span<N> scores) const {
+    forest.vote(x, aggregate, scores);
+    return finish(scores);
+  }
+  template <typename N>
+  size_t finish(std::span<N> scores) const {
     for (size_t t = 0; t < base.size(); ++t) scores[t] += N(base[t]);
     apply(transform, scores);
-    return size_t{0};
-  });
-}
+    return 0;
+  }
 
-void eval(EvalContext& c) { c.set_output(0, score_tensor(regress<double>(c))); }
-Tensor bound(EvalContext& c, double u, size_t, const Tensor&) { return score_errors(regress<Rounded>(c), u); }
+  int64_t targets;
+  Forest forest;
+  Aggregate aggregate;
+  PostTransform transform;
+  std::vector<double> base;
+};
+
+std::unique_ptr<RowScorer> scorer(const OpContext& c) {
+  return std::make_unique<TreeScorer<Model>>(c, DType::kFloat32);
+}
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -74,7 +88,7 @@ attr nodes_truenodeids: ints
 attr target_treeids: ints
 attr target_ids: ints
 type T: float double int64 int32)",
-     infer, eval},
+     infer, eval_scores<Model>},
     {3, R"(
 in  X: T
 out Y: float
@@ -100,8 +114,8 @@ attr nodes_modes: strings
 attr nodes_truenodeids: ints
 attr target_treeids: ints
 type T: float double int64 int32)",
-     infer, eval},
-    {5, "same as ai.onnx.ml.TreeEnsembleRegressor-3", infer, eval},
+     infer, eval_scores<Model>},
+    {5, "same as ai.onnx.ml.TreeEnsembleRegressor-3", infer, eval_scores<Model>},
 };
 
 }  // namespace
@@ -110,7 +124,8 @@ constinit const OpDef def = {
     .domain = "ai.onnx.ml",
     .name = "TreeEnsembleRegressor",
     .versions = kVersions,
-    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound},
+    .numerics = {.kind = Numerics::Kind::kCustom, .bound = bound_scores<Model>},
+    .scorer = scorer,
 };
 
 }  // namespace assay::op_ml_TreeEnsembleRegressor

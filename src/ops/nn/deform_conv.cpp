@@ -33,29 +33,65 @@ class DeformedColumns final : public kernels::PanelSource {
     int64_t channels_per_offsets;  ///< channels that share their offsets
     bool magnitude;                ///< neighbours with their whole magnitude instead of their weight
   };
-  explicit DeformedColumns(const Parts& parts)
+  /// `channels`: of the convolution's group.
+  DeformedColumns(const Parts& parts, int64_t channels)
       : p_(parts),
         strides_(Shape(parts.window.in).strides()),
         taps_(parts.window.taps()),
-        positions_(parts.window.out_size()) {}
+        positions_(parts.window.out_size()),
+        corners_(size_t{1} << parts.window.rank()),
+        first_group_(parts.first_channel / parts.channels_per_offsets) {
+    const int64_t groups =
+        (parts.first_channel + channels - 1) / parts.channels_per_offsets - first_group_ + 1;
+    neighbours_.resize(static_cast<size_t>(groups * taps_ * positions_) * corners_);
+    parallel_for(groups * taps_, 1, [&](int64_t first, int64_t last) {
+      std::vector<double> at(p_.window.rank());
+      for (int64_t i = first; i < last; ++i)
+        for (int64_t position = 0; position < positions_; ++position)
+          read_neighbours(i, position, at,
+                          neighbours_.data() + static_cast<size_t>(i * positions_ + position) * corners_);
+    });
+  }
 
   void pack(int64_t row, int64_t rows, int64_t column, int64_t columns, int64_t width,
             double* out) const override {
-    std::vector<double> at(p_.window.rank());
     for (int64_t first = 0; first < columns; first += width, out += rows * width) {
-      std::fill_n(out, rows * width, 0.0);
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t j = 0; j < std::min(width, columns - first); ++j)
-          out[r * width + j] = element(row + r, column + first + j, at);
+      const int64_t count = std::min(width, columns - first);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t j = 0; j < count; ++j) out[r * width + j] = element(row + r, column + first + j);
+        std::fill(out + r * width + count, out + (r + 1) * width, 0.0);
+      }
     }
   }
 
  private:
-  double element(int64_t row, int64_t position, std::vector<double>& at) const {
+  /// An element of a plane, and what it counts for. Those outside the image, or of no weight, count nothing.
+  struct Neighbour {
+    int64_t at;
+    double weight;
+  };
+
+  /// The weighted sum of the 2^rank neighbours that lie in the image; that of their magnitudes where those
+  /// are wanted.
+  double element(int64_t row, int64_t position) const {
+    const int64_t channel = p_.first_channel + row / taps_;
+    const int64_t place = (channel / p_.channels_per_offsets - first_group_) * taps_ + row % taps_;
+    const double* const plane = p_.image + channel * p_.window.in_size();
+    const Neighbour* n = neighbours_.data() + static_cast<size_t>(place * positions_ + position) * corners_;
+    double sum = 0;
+    for (size_t i = 0; i < corners_; ++i)
+      if (n[i].weight != 0) sum += n[i].weight * (p_.magnitude ? std::fabs(plane[n[i].at]) : plane[n[i].at]);
+    if (p_.mask == nullptr) return sum;
+    const double mask = p_.mask[(place + first_group_ * taps_) * positions_ + position];
+    return (p_.magnitude ? std::fabs(mask) : mask) * sum;
+  }
+
+  /// Of number `place` among the taps of the convolution's offset groups.
+  void read_neighbours(int64_t place, int64_t position, std::vector<double>& at, Neighbour* out) const {
     const kernels::Window& w = p_.window;
-    const int64_t channel = p_.first_channel + row / taps_, tap = row % taps_;
-    const int64_t group = channel / p_.channels_per_offsets, rank = static_cast<int64_t>(w.rank());
-    const double* offsets = p_.offset + (group * taps_ + tap) * rank * positions_ + position;
+    const int64_t tap = place % taps_, rank = static_cast<int64_t>(w.rank());
+    place += first_group_ * taps_;
+    const double* offsets = p_.offset + place * rank * positions_ + position;
     int64_t tap_rest = tap, position_rest = position;
     for (int64_t d = rank - 1; d >= 0; --d) {
       const auto i = static_cast<size_t>(d);
@@ -65,32 +101,26 @@ class DeformedColumns final : public kernels::PanelSource {
       tap_rest /= w.kernel[i];
       position_rest /= w.out[i];
     }
-    const double mask = p_.mask != nullptr ? p_.mask[(group * taps_ + tap) * positions_ + position] : 1.0;
-    return (p_.magnitude ? std::fabs(mask) : mask) * interpolate(p_.image + channel * w.in_size(), at);
-  }
-
-  /// The weighted sum of the 2^rank neighbours that lie in the image.
-  double interpolate(const double* plane, const std::vector<double>& at) const {
-    const size_t rank = at.size();
-    double sum = 0;
-    for (size_t corner = 0; corner < (size_t{1} << rank); ++corner) {
+    for (size_t corner = 0; corner < corners_; ++corner) {
       double weight = 1;
       int64_t index = 0;
-      for (size_t d = 0; d < rank && weight != 0; ++d) {
+      for (size_t d = 0; d < at.size() && weight != 0; ++d) {
         const double low = std::floor(at[d]), rest = at[d] - low,
                      neighbour = low + static_cast<double>(corner >> d & 1);
-        const bool inside = neighbour >= 0 && neighbour < static_cast<double>(p_.window.in[d]);
+        const bool inside = neighbour >= 0 && neighbour < static_cast<double>(w.in[d]);
         weight *= !inside ? 0.0 : (corner >> d & 1) != 0 ? rest : 1 - rest;
         if (inside) index += static_cast<int64_t>(neighbour) * strides_[d];
       }
-      if (weight != 0) sum += p_.magnitude ? std::fabs(plane[index]) : weight * plane[index];
+      out[corner] = {index, weight != 0 && p_.magnitude ? 1.0 : weight};
     }
-    return sum;
   }
 
   Parts p_;
   std::vector<int64_t> strides_;
   int64_t taps_, positions_;
+  size_t corners_;
+  int64_t first_group_;
+  std::vector<Neighbour> neighbours_;  ///< [offset groups of the channels, taps, positions, corners]
 };
 
 /// Throws Error unless an input has `channels` channels of the output's extents.
@@ -132,7 +162,8 @@ void compute(EvalContext& c, bool magnitude) {
              c.has_input(kMask) ? c.input(kMask).data<double>() + image * groups * taps * positions : nullptr,
          .first_channel = group * channels,
          .channels_per_offsets = in_channels / groups,
-         .magnitude = magnitude});
+         .magnitude = magnitude},
+        channels);
     const int64_t depth = channels * taps;
     double* to = py + i * kernels * positions;
     kernels::gemm(kernels, positions, depth, {pw + group * kernels * depth, depth, 1}, columns, to,

@@ -1,17 +1,19 @@
 // Hardmax: 1 at the first largest element of every slice, 0 elsewhere.
 #include <cmath>
 
+#include "ops/eval_util.h"
 #include "ops/nn/softmax_rows.h"
 #include "ops/op_list.h"
 
 namespace assay::op_onnx_Hardmax {
 namespace {
 
-void eval(EvalContext& c) {
+template <typename T>
+void mark_largest(EvalContext& c) {
   const Slices s = softmax_slices(c);
-  Tensor y = Tensor::zeros(DType::kFloat64, c.shape(0));
-  const double* px = c.input(0).data<double>();
-  double* py = y.mutable_data<double>();
+  Tensor y = Tensor::zeros(dtype_of<T>(), c.shape(0));
+  const T* px = c.input(0).data<T>();
+  T* py = y.mutable_data<T>();
   for_each_slice(s, [&](int64_t at) {
     int64_t best = at;
     for (int64_t i = at; i < at + s.count * s.inner; i += s.inner)
@@ -19,6 +21,10 @@ void eval(EvalContext& c) {
     if (s.count > 0) py[best] = 1;
   });
   c.set_output(0, std::move(y));
+}
+
+void eval(EvalContext& c) {
+  visit_dtype<float, double>(c.input(0).dtype(), [&]<typename T>() { mark_largest<T>(c); });
 }
 
 constexpr OpVersion kVersions[] = {
@@ -43,6 +49,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "Hardmax",
     .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
 };
 
 }  // namespace assay::op_onnx_Hardmax

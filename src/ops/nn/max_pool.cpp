@@ -64,7 +64,7 @@ void pool(EvalContext& c, const PoolPlan& plan) {
 
 void eval(EvalContext& c) {
   const PoolPlan plan = plan_pool(c);
-  visit_dtype<double, int8_t, uint8_t>(c.input(0).dtype(), [&]<typename T>() { pool<T>(c, plan); });
+  visit_dtype<float, double, int8_t, uint8_t>(c.input(0).dtype(), [&]<typename T>() { pool<T>(c, plan); });
 }
 
 constexpr OpVersion kVersions[] = {
@@ -132,6 +132,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "MaxPool",
     .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
 };
 
 }  // namespace assay::op_onnx_MaxPool

@@ -39,26 +39,28 @@ void infer(InferContext& c) {
 }
 
 /// Copies an image into the near corner of a larger one of zeros.
+template <typename T>
 Tensor in_corner_of(const Tensor& t, const Shape& shape) {
-  Tensor y = Tensor::zeros(DType::kFloat64, shape);
+  Tensor y = Tensor::zeros(dtype_of<T>(), shape);
   const std::vector<int64_t> strides = shape.strides();
   OffsetCursor cursor(t.shape().dims(), strides);
-  double* py = y.mutable_data<double>();
-  for (const double x : t.span<double>()) {
+  T* py = y.mutable_data<T>();
+  for (const T x : t.span<T>()) {
     py[cursor.offset()] = x;
     cursor.next();
   }
   return y;
 }
 
-void eval(EvalContext& c) {
+template <typename T>
+void unpool(EvalContext& c) {
   const std::optional<Shape> shape = known_shape(unpooled_dims(c, to_dims(c.shape(0))));
   c.check(shape.has_value(), "the pads leave nothing of the output");
   c.check(c.shape(1) == c.shape(0), "the indices have shape {}, the data {}", c.shape(1).str(),
           c.shape(0).str());
-  Tensor y = Tensor::zeros(DType::kFloat64, *shape);
-  double* py = y.mutable_data<double>();
-  const std::span<const double> x = c.input(0).span<double>();
+  Tensor y = Tensor::zeros(dtype_of<T>(), *shape);
+  T* py = y.mutable_data<T>();
+  const std::span<const T> x = c.input(0).span<T>();
   const std::span<const int64_t> indices = c.input(1).span<int64_t>();
   for (size_t i = 0; i < x.size(); ++i) {
     c.check(indices[i] >= 0 && indices[i] < y.numel(), "index {} is outside the {} elements of the output",
@@ -72,9 +74,13 @@ void eval(EvalContext& c) {
     for (size_t d = 0; d < wanted.size(); ++d)
       c.check(wanted[d] >= (*shape)[d], "output_shape {} is smaller than the unpooled {}", wanted.str(),
               shape->str());
-    y = in_corner_of(y, wanted);
+    y = in_corner_of<T>(y, wanted);
   }
   c.set_output(0, std::move(y));
+}
+
+void eval(EvalContext& c) {
+  visit_dtype<float, double>(c.input(0).dtype(), [&]<typename T>() { unpool<T>(c); });
 }
 
 constexpr OpVersion kVersions[] = {
@@ -109,6 +115,7 @@ constinit const OpDef def = {
     .domain = "",
     .name = "MaxUnpool",
     .versions = kVersions,
+    .types = EvalTypes::kFloat32Too,
 };
 
 }  // namespace assay::op_onnx_MaxUnpool

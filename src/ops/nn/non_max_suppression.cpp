@@ -29,8 +29,10 @@ void infer(InferContext& c) {
 }
 
 struct Box {
-  double x1, y1, x2, y2;
-  double area() const { return (x2 - x1) * (y2 - y1); }
+  Box(double left, double top, double right, double bottom)
+      : x1(left), y1(top), x2(right), y2(bottom), area((right - left) * (bottom - top)) {}
+
+  double x1, y1, x2, y2, area;
 };
 
 Box read_box(const double* p, bool by_center) {
@@ -41,8 +43,8 @@ Box read_box(const double* p, bool by_center) {
 bool overlap(const Box& a, const Box& b, double threshold) {
   const double width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1),
                height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
-  if (width <= 0 || height <= 0 || a.area() <= 0 || b.area() <= 0) return false;
-  const double shared = width * height, all = a.area() + b.area() - shared;
+  if (width <= 0 || height <= 0 || a.area <= 0 || b.area <= 0) return false;
+  const double shared = width * height, all = a.area + b.area - shared;
   return all > 0 && shared / all > threshold;
 }
 

@@ -3,6 +3,7 @@
 // four weighted neighbours, as the specification's reference has it.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/eval_util.h"
 #include "ops/nn/window.h"
@@ -92,28 +93,47 @@ Axis make_axis(const OpContext& c, double first, double last, int64_t cells, int
   return axis;
 }
 
-/// One cell of one plane. With `magnitude`, every neighbour has its whole magnitude.
-double pool_cell(const double* plane, int64_t width, const Axis& rows, const Axis& columns, int64_t h,
-                 int64_t w, bool take_max, bool magnitude) {
-  double sum = 0, largest = 0;
+/// The four neighbours of a cell's points that lie in the image: where they lie in a plane, and their
+/// weights.
+struct Cell {
+  struct Point {
+    int64_t at[4];
+    double weight[4];
+  };
+  std::vector<Point> points;
+  int64_t outside = 0;  ///< points that do not
+  int64_t count() const { return std::max<int64_t>(1, static_cast<int64_t>(points.size()) + outside); }
+};
+
+void read_cell(Cell& cell, int64_t width, const Axis& rows, const Axis& columns, int64_t h, int64_t w) {
+  cell.points.clear();
+  cell.outside = 0;
   for (int64_t i = 0; i < rows.points; ++i)
     for (int64_t j = 0; j < columns.points; ++j) {
       const Neighbours& y = rows.at[static_cast<size_t>(h * rows.points + i)];
       const Neighbours& x = columns.at[static_cast<size_t>(w * columns.points + j)];
-      double v[4] = {0, 0, 0, 0};
-      if (y.inside && x.inside) {
-        const double corner[4] = {plane[y.low * width + x.low], plane[y.low * width + x.high],
-                                  plane[y.high * width + x.low], plane[y.high * width + x.high]};
-        const double weight[4] = {y.low_weight * x.low_weight, y.low_weight * x.high_weight,
-                                  y.high_weight * x.low_weight, y.high_weight * x.high_weight};
-        for (int k = 0; k < 4; ++k) v[k] = magnitude ? std::fabs(corner[k]) : weight[k] * corner[k];
+      if (!y.inside || !x.inside) {
+        ++cell.outside;
+        continue;
       }
-      const double point = *std::max_element(v, v + 4);
-      largest = i == 0 && j == 0 ? point : std::max(largest, point);
-      sum += v[0] + v[1] + v[2] + v[3];
+      cell.points.push_back(
+          {{y.low * width + x.low, y.low * width + x.high, y.high * width + x.low, y.high * width + x.high},
+           {y.low_weight * x.low_weight, y.low_weight * x.high_weight, y.high_weight * x.low_weight,
+            y.high_weight * x.high_weight}});
     }
-  if (take_max) return largest;
-  return sum / static_cast<double>(std::max<int64_t>(1, rows.points * columns.points));
+}
+
+/// One cell of one plane. With `magnitude`, every neighbour has its whole magnitude.
+double pool_cell(const double* plane, const Cell& cell, bool take_max, bool magnitude) {
+  double sum = 0, largest = cell.outside > 0 ? 0 : -std::numeric_limits<double>::infinity();
+  for (const Cell::Point& p : cell.points) {
+    double v[4];
+    for (int k = 0; k < 4; ++k) v[k] = magnitude ? std::fabs(plane[p.at[k]]) : p.weight[k] * plane[p.at[k]];
+    if (take_max) largest = std::max(largest, *std::max_element(v, v + 4));
+    sum += v[0] + v[1] + v[2] + v[3];
+  }
+  if (take_max) return cell.points.empty() ? 0 : largest;
+  return sum / static_cast<double>(cell.count());
 }
 
 void compute(EvalContext& c, bool magnitude) {
@@ -129,17 +149,20 @@ void compute(EvalContext& c, bool magnitude) {
   const double *px = c.input(0).data<double>(), *pr = c.input(1).data<double>();
   double* py = y.mutable_data<double>();
   parallel_for(rois[0], 1, [&](int64_t first, int64_t last) {
+    Cell cell;
     for (int64_t r = first; r < last; ++r) {
       const int64_t image = images[static_cast<size_t>(r)];
       c.check(image >= 0 && image < in[0], "region {} is in image {} of {}", r, image, in[0]);
       const Axis rows = make_axis(c, pr[r * 4 + 1], pr[r * 4 + 3], a.height, in[2], a);
       const Axis columns = make_axis(c, pr[r * 4], pr[r * 4 + 2], a.width, in[3], a);
-      double* to = py + r * in[1] * a.height * a.width;
-      for (int64_t channel = 0; channel < in[1]; ++channel)
-        for (int64_t h = 0; h < a.height; ++h)
-          for (int64_t w = 0; w < a.width; ++w)
-            *to++ = pool_cell(px + (image * in[1] + channel) * in[2] * in[3], in[3], rows, columns, h, w,
-                              a.take_max, magnitude);
+      const int64_t cells = a.height * a.width;
+      double* to = py + r * in[1] * cells;
+      for (int64_t i = 0; i < cells; ++i) {
+        read_cell(cell, in[3], rows, columns, i / a.width, i % a.width);
+        for (int64_t channel = 0; channel < in[1]; ++channel)
+          to[channel * cells + i] =
+              pool_cell(px + (image * in[1] + channel) * in[2] * in[3], cell, a.take_max, magnitude);
+      }
     }
   });
   c.set_output(0, std::move(y));

@@ -39,6 +39,7 @@ type T: @numeric_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "ArgMax", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "", .name = "ArgMax", .versions = kVersions, .types = EvalTypes::kFloat32Too};
 
 }  // namespace assay::op_onnx_ArgMax

@@ -19,6 +19,7 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "ArgMin", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "", .name = "ArgMin", .versions = kVersions, .types = EvalTypes::kFloat32Too};
 
 }  // namespace assay::op_onnx_ArgMin

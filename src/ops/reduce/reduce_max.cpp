@@ -23,7 +23,8 @@ void eval(EvalContext& c) {
                         c.input(0), r, identity<T>(), [](T x) { return x; },
                         [](T a, T b) { return larger(a, b); }, [](T x) { return x; }));
   };
-  visit_dtype<double, int64_t, int32_t, uint64_t, uint32_t, int8_t, uint8_t, bool>(c.input(0).dtype(), run);
+  visit_dtype<float, double, int64_t, int32_t, uint64_t, uint32_t, int8_t, uint8_t, bool>(c.input(0).dtype(),
+                                                                                          run);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -63,6 +64,7 @@ type T: @float_ir4 uint32 uint64 int32 int64 uint8 int8 bool)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "ReduceMax", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "", .name = "ReduceMax", .versions = kVersions, .types = EvalTypes::kFloat32Too};
 
 }  // namespace assay::op_onnx_ReduceMax

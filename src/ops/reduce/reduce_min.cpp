@@ -23,7 +23,8 @@ void eval(EvalContext& c) {
                         c.input(0), r, identity<T>(), [](T x) { return x; },
                         [](T a, T b) { return smaller(a, b); }, [](T x) { return x; }));
   };
-  visit_dtype<double, int64_t, int32_t, uint64_t, uint32_t, int8_t, uint8_t, bool>(c.input(0).dtype(), run);
+  visit_dtype<float, double, int64_t, int32_t, uint64_t, uint32_t, int8_t, uint8_t, bool>(c.input(0).dtype(),
+                                                                                          run);
 }
 
 constexpr OpVersion kVersions[] = {
@@ -34,6 +35,7 @@ constexpr OpVersion kVersions[] = {
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "ReduceMin", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "", .name = "ReduceMin", .versions = kVersions, .types = EvalTypes::kFloat32Too};
 
 }  // namespace assay::op_onnx_ReduceMin

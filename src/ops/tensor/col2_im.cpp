@@ -37,6 +37,9 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
+/// Elements of the blocks whose positions are computed together.
+constexpr int64_t kPositions = 1024;
+
 /// One spatial dimension.
 struct Dimension {
   int64_t image, block, stride, dilation, pad, blocks;
@@ -106,14 +109,20 @@ void eval(EvalContext& c) {
     const T* from = c.input(0).data<T>();
     T* to = y.mutable_data<T>();
     parallel_for(in[0] * out[1], 1, [&](int64_t first, int64_t last) {
-      for (int64_t plane = first; plane < last; ++plane) {
-        T* target = to + plane * image;
-        std::fill_n(target, image, T(0));
-        for (int64_t i = 0; i < block * blocks; ++i) {
-          const int64_t at = position(dims, i / blocks, i % blocks);
-          if (at >= 0)
-            target[at] = static_cast<T>(static_cast<Sum>(target[at]) +
-                                        static_cast<Sum>(from[plane * block * blocks + i]));
+      std::fill_n(to + first * image, (last - first) * image, T(0));
+      // Positions are the same in every plane.
+      int64_t places[kPositions];
+      for (int64_t begin = 0; begin < block * blocks; begin += kPositions) {
+        const int64_t count = std::min(block * blocks - begin, kPositions);
+        for (int64_t i = 0; i < count; ++i)
+          places[i] = position(dims, (begin + i) / blocks, (begin + i) % blocks);
+        for (int64_t plane = first; plane < last; ++plane) {
+          T* const target = to + plane * image;
+          const T* const source = from + plane * block * blocks + begin;
+          for (int64_t i = 0; i < count; ++i)
+            if (places[i] >= 0)
+              target[places[i]] =
+                  static_cast<T>(static_cast<Sum>(target[places[i]]) + static_cast<Sum>(source[i]));
         }
       }
     });

@@ -27,14 +27,26 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), std::move(out));
 }
 
-/// Calls f(batch, point, place) for every place of the grid in parallel; `place` has its numbers.
+/// Places that are sampled together, so that each plane of the image is read for all of them.
+constexpr int64_t kPlaces = 64;
+
+/// Calls f(batch, point, samples) for up to kPlaces neighbouring places of one entry of the batch, in
+/// parallel.
 template <typename F>
-void for_places(const GridSampler& sampler, const Tensor& grid, F f) {
+void for_places(const GridSampler& sampler, const Tensor& grid, double u, F f) {
   const double* numbers = grid.data<double>();
-  const int64_t points = sampler.points(), count = sampler.output_shape()[0] * points;
-  parallel_for(count, 64, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i)
-      f(i / points, i % points, numbers + i * static_cast<int64_t>(sampler.rank()));
+  const int64_t points = sampler.points(), blocks = (points + kPlaces - 1) / kPlaces;
+  parallel_for(sampler.output_shape()[0] * blocks, 1, [&](int64_t first, int64_t last) {
+    std::vector<GridSample> samples(static_cast<size_t>(std::min(points, kPlaces)));
+    GridSample spare;
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t batch = i / blocks, point = i % blocks * kPlaces,
+                    count = std::min(kPlaces, points - point);
+      for (int64_t p = 0; p < count; ++p)
+        sampler.sample(numbers + (batch * points + point + p) * static_cast<int64_t>(sampler.rank()), u,
+                       samples[static_cast<size_t>(p)], spare);
+      f(batch, point, std::span(samples.data(), static_cast<size_t>(count)));
+    }
   });
 }
 
@@ -45,11 +57,11 @@ Tensor pick(const GridSampler& sampler, const Tensor& image, const Tensor& grid)
   visit_elements(image.dtype(), [&]<typename E>() {
     const E* from = elements<E>(image);
     E* to = mutable_elements<E>(y);
-    for_places(sampler, grid, [&](int64_t batch, int64_t point, const double* place) {
-      GridSample s;
-      sampler.sample(place, 0, s);
+    for_places(sampler, grid, 0, [&](int64_t batch, int64_t point, std::span<const GridSample> samples) {
       for (int64_t k = batch * channels; k < (batch + 1) * channels; ++k)
-        to[k * points + point] = s.position.empty() ? E{} : from[k * plane + s.position[0]];
+        for (size_t p = 0; p < samples.size(); ++p)
+          to[k * points + point + static_cast<int64_t>(p)] =
+              samples[p].position.empty() ? E{} : from[k * plane + samples[p].position[0]];
     });
   });
   return y;
@@ -61,14 +73,14 @@ Tensor mix(const GridSampler& sampler, const Tensor& image, const Tensor& grid) 
   const int64_t channels = sampler.output_shape()[1], plane = sampler.plane(), points = sampler.points();
   const double* from = image.data<double>();
   double* to = y.mutable_data<double>();
-  for_places(sampler, grid, [&](int64_t batch, int64_t point, const double* place) {
-    GridSample s;
-    sampler.sample(place, 0, s);
-    for (int64_t k = batch * channels; k < (batch + 1) * channels; ++k) {
-      double sum = 0;
-      for (size_t i = 0; i < s.position.size(); ++i) sum += s.weight[i] * from[k * plane + s.position[i]];
-      to[k * points + point] = sum;
-    }
+  for_places(sampler, grid, 0, [&](int64_t batch, int64_t point, std::span<const GridSample> samples) {
+    for (int64_t k = batch * channels; k < (batch + 1) * channels; ++k)
+      for (size_t p = 0; p < samples.size(); ++p) {
+        const GridSample& s = samples[p];
+        double sum = 0;
+        for (size_t i = 0; i < s.position.size(); ++i) sum += s.weight[i] * from[k * plane + s.position[i]];
+        to[k * points + point + static_cast<int64_t>(p)] = sum;
+      }
   });
   return y;
 }
@@ -90,9 +102,9 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
   const int64_t channels = y.dim(1), plane = sampler.plane(), points = sampler.points();
   const double *from = image.data<double>(), *at = exact.data<double>();
   double* to = out.mutable_data<double>();
-  for_places(sampler, c.input(1), [&](int64_t batch, int64_t point, const double* place) {
-    GridSample s;
-    sampler.sample(place, u, s);
+  const auto bound_at = [&](int64_t batch, int64_t point, const GridSample& s) {
+    const double* const place =
+        c.input(1).data<double>() + (batch * points + point) * static_cast<int64_t>(sampler.rank());
     const bool nearest = sampler.interpolation() == Interpolation::kNearest;
     const std::vector<int64_t> candidates =
         nearest ? sampler.nearest_candidates(place, u) : std::vector<int64_t>();
@@ -106,6 +118,9 @@ Tensor bound(EvalContext& c, double u, size_t, const Tensor& y) {
       for (size_t t = 0; t < s.position.size(); ++t)
         to[i] += (s.weight_error[t] + sum_error * s.weight[t]) * std::abs(from[k * plane + s.position[t]]);
     }
+  };
+  for_places(sampler, c.input(1), u, [&](int64_t batch, int64_t point, std::span<const GridSample> samples) {
+    for (const GridSample& s : samples) bound_at(batch, point++, s);
   });
   return out;
 }

@@ -89,33 +89,40 @@ int64_t GridSampler::padded_index(double at, int64_t extent) const {
   return static_cast<int64_t>(std::clamp(at, 0.0, last));
 }
 
-std::vector<GridSampler::Tap> GridSampler::axis_taps(double normalized, int64_t extent, double u) const {
+GridSampler::Taps GridSampler::axis_taps(double normalized, int64_t extent, double u) const {
   const double raw = coordinate(normalized, extent);
   // A place that is not a number mixes nothing but NaN.
-  if (!std::isfinite(raw)) return {{0, std::nan(""), 0}};
-  if (interpolation_ == Interpolation::kNearest)
-    return {{padded_index(moved_inside(std::nearbyint(raw), extent), extent), 1, 0}};
+  Taps taps;
+  if (!std::isfinite(raw)) {
+    taps.add({0, std::nan(""), 0});
+    return taps;
+  }
+  if (interpolation_ == Interpolation::kNearest) {
+    taps.add({padded_index(moved_inside(std::nearbyint(raw), extent), extent), 1, 0});
+    return taps;
+  }
   const bool cubic = interpolation_ == Interpolation::kCubic;
   const double x = cubic && !moves_cubic_ ? raw : moved_inside(raw, extent), centre = std::floor(x);
   // A kernel's slope is at most 1.35 for cubic with a = -0.75, its evaluation errs by less than 350 u.
   const double slip = (cubic ? 1.35 : 1) * coordinate_error(normalized, extent, u) + (cubic ? 350 : 2) * u;
   const int reach = (cubic ? 2 : 1) + (u > 0 ? 1 : 0);
-  std::vector<Tap> taps;
   for (int k = 1 - reach; k <= reach; ++k) {
     const double w = kernel(interpolation_, centre + k - x);
-    taps.push_back({padded_index(centre + k, extent), u > 0 ? std::abs(w) : w, slip + 8 * u * std::abs(w)});
+    taps.add({padded_index(centre + k, extent), u > 0 ? std::abs(w) : w, slip + 8 * u * std::abs(w)});
   }
   return taps;
 }
 
-void GridSampler::sample(const double* point, double u, GridSample& out) const {
+void GridSampler::sample(const double* point, double u, GridSample& out, GridSample& spare) const {
   out.position.assign(1, 0);
   out.weight.assign(1, 1.0);
   out.weight_error.assign(1, 0.0);
-  GridSample next;
+  GridSample& next = spare;
   for (size_t d = 0; d < extents_.size(); ++d) {
-    next = {};
-    for (const Tap& tap : axis_taps(point[extents_.size() - 1 - d], extents_[d], u)) {
+    next.clear();
+    const Taps taps = axis_taps(point[extents_.size() - 1 - d], extents_[d], u);
+    for (size_t t = 0; t < taps.count; ++t) {
+      const Tap& tap = taps.taps[t];
       if (tap.index < 0) continue;
       for (size_t i = 0; i < out.position.size(); ++i) {
         next.position.push_back(out.position[i] * extents_[d] + tap.index);

@@ -1,6 +1,7 @@
 // Which elements of an image GridSample mixes for one place of the grid.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "ops/op_context.h"
@@ -16,6 +17,12 @@ struct GridSample {
   std::vector<double> weight;
   /// Only for a bound: what each weight may be off by.
   std::vector<double> weight_error;
+
+  void clear() {
+    position.clear();
+    weight.clear();
+    weight_error.clear();
+  }
 };
 
 class GridSampler {
@@ -33,8 +40,8 @@ class GridSampler {
 
   /// The sample for the place `point` of rank() numbers, innermost dimension first. With u > 0 the weights
   /// are magnitudes, and weight_error bounds the effect of computing coordinates and weights with unit
-  /// roundoff u.
-  void sample(const double* point, double u, GridSample& out) const;
+  /// roundoff u. `spare` keeps its memory for the next call.
+  void sample(const double* point, double u, GridSample& out, GridSample& spare) const;
   /// Positions that the nearest element may be when coordinates are off by what u explains; -1 for the
   /// padding.
   std::vector<int64_t> nearest_candidates(const double* point, double u) const;
@@ -44,12 +51,18 @@ class GridSampler {
     int64_t index;  ///< -1 in zero padding
     double weight, error;
   };
+  /// Of one axis: cubic taps reach two elements to either side, and a third for a bound.
+  struct Taps {
+    std::array<Tap, 6> taps;
+    size_t count = 0;
+    void add(Tap tap) { taps[count++] = tap; }
+  };
   double coordinate(double normalized, int64_t extent) const;
   double coordinate_error(double normalized, int64_t extent, double u) const;
   double reflected(double x, int64_t extent) const;
   double moved_inside(double x, int64_t extent) const;
   int64_t padded_index(double at, int64_t extent) const;
-  std::vector<Tap> axis_taps(double normalized, int64_t extent, double u) const;
+  Taps axis_taps(double normalized, int64_t extent, double u) const;
 
   Interpolation interpolation_ = Interpolation::kLinear;
   GridPadding padding_ = GridPadding::kZeros;

@@ -51,16 +51,24 @@ void top_k(const Tensor& x, size_t axis, int64_t k, bool largest, Tensor& values
   int64_t* places = indices.mutable_data<int64_t>();
   parallel_for(lines, std::max<int64_t>(1, kElementGrain / 16 / std::max<int64_t>(1, extent)),
                [&](int64_t first, int64_t last) {
-                 std::vector<int64_t> order(static_cast<size_t>(extent));
+                 std::vector<int64_t> order(static_cast<size_t>(k));
                  for (int64_t line = first; line < last; ++line) {
                    const T* p = in + line / inner * extent * inner + line % inner;
+                   const auto before = [&](int64_t a, int64_t b) {
+                     const T u = p[a * inner], v = p[b * inner];
+                     if (is_larger(u, v)) return largest;
+                     return is_larger(v, u) ? !largest : a < b;
+                   };
+                   // The k best so far are a heap with the worst of them on top; most elements are no better.
                    std::iota(order.begin(), order.end(), int64_t{0});
-                   std::partial_sort(order.begin(), order.begin() + k, order.end(),
-                                     [&](int64_t a, int64_t b) {
-                                       const T u = p[a * inner], v = p[b * inner];
-                                       if (is_larger(u, v)) return largest;
-                                       return is_larger(v, u) ? !largest : a < b;
-                                     });
+                   std::make_heap(order.begin(), order.end(), before);
+                   for (int64_t i = k; i < extent && k > 0; ++i) {
+                     if (!before(i, order.front())) continue;
+                     std::pop_heap(order.begin(), order.end(), before);
+                     order.back() = i;
+                     std::push_heap(order.begin(), order.end(), before);
+                   }
+                   std::sort_heap(order.begin(), order.end(), before);
                    const int64_t base = line / inner * k * inner + line % inner;
                    for (int64_t i = 0; i < k; ++i) {
                      places[base + i * inner] = order[static_cast<size_t>(i)];
@@ -80,8 +88,8 @@ void eval(EvalContext& c) {
   const bool largest = c.since() < 11 || c.attr_int("largest") != 0;
   Tensor values = Tensor::allocate(c.input(0).dtype(), shape),
          indices = Tensor::allocate(DType::kInt64, shape);
-  visit_numeric(c.input(0).dtype(),
-                [&]<typename T>() { top_k<T>(c.input(0), axis, k, largest, values, indices); });
+  visit_exact(c.input(0).dtype(),
+              [&]<typename T>() { top_k<T>(c.input(0), axis, k, largest, values, indices); });
   c.set_output(0, std::move(values));
   c.set_output(1, std::move(indices));
 }
@@ -131,6 +139,7 @@ type I: int64)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "TopK", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "", .name = "TopK", .versions = kVersions, .types = EvalTypes::kFloat32Too};
 
 }  // namespace assay::op_onnx_TopK

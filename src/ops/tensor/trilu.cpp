@@ -37,7 +37,8 @@ void eval(EvalContext& c) {
                      const int64_t diagonal = i % rows + k;
                      const int64_t border = std::clamp<int64_t>(upper ? diagonal : diagonal + 1, 0, columns);
                      const int64_t keep_from = upper ? border : 0, keep_to = upper ? columns : border;
-                     std::fill_n(to + i * columns, columns, E{});
+                     std::fill_n(to + i * columns, keep_from, E{});
+                     std::fill_n(to + i * columns + keep_to, columns - keep_to, E{});
                      std::copy(from + i * columns + keep_from, from + i * columns + keep_to,
                                to + i * columns + keep_from);
                    }

@@ -81,8 +81,8 @@ Distinct distinct_rows(const Tensor& matrix) {
     return distinct_rows(static_cast<const std::complex<float>*>(matrix.data()), count, length);
   if (matrix.dtype() == DType::kComplex128)
     return distinct_rows(static_cast<const std::complex<double>*>(matrix.data()), count, length);
-  return visit_dtype<double, int64_t, int32_t, int16_t, int8_t, uint64_t, uint32_t, uint16_t, uint8_t, bool,
-                     std::string>(
+  return visit_dtype<float, double, int64_t, int32_t, int16_t, int8_t, uint64_t, uint32_t, uint16_t, uint8_t,
+                     bool, std::string>(
       matrix.dtype(), [&]<typename T>() { return distinct_rows(matrix.data<T>(), count, length); });
 }
 
@@ -154,6 +154,7 @@ type T: @all_ir4)",
 
 }  // namespace
 
-constinit const OpDef def = {.domain = "", .name = "Unique", .versions = kVersions};
+constinit const OpDef def = {
+    .domain = "", .name = "Unique", .versions = kVersions, .types = EvalTypes::kFloat32Too};
 
 }  // namespace assay::op_onnx_Unique

@@ -72,6 +72,16 @@ std::vector<std::string> integers() {
   };
 }
 
+/// With quantisation in the run.
+std::vector<std::string> dynamic_integers() {
+  return {network(
+      "(float[3,4] x) => (float[3,5] y, uint8[3,4] q)",
+      {"int8[4,5] w = {1, -2, 3, -4, 5, -6, 7, -8, 9, 10, 11, -12, 13, 127, -128, 16, 17, 18, 19, 20}",
+       "int8[5] v = {0, 1, -2, 3, 4}", "float f = {0.5}"},
+      "q, s, z = DynamicQuantizeLinear (x) i = MatMulInteger (q, w, z, v) c = Cast <to = 1> (i) "
+      "t = Mul (s, f) y = Mul (c, t)")};
+}
+
 std::vector<std::string> products() {
   return {
       network("(float[2,3,4] a, float[2,4,5] b) => (float[2,3,5] y)", {weight("c", {5})},
@@ -185,6 +195,15 @@ std::vector<std::string> bodies_and_rest() {
       network("(float[n,4] x) => (float[n,4] y)", {weight("w", {4, 4})}, "m = MatMul (x, w) y = Relu (m)"),
       network("(float16[2,3] x, uint8[5] u) => (float16[3,2] y, uint8[5] v)", {},
               "y = Transpose (x) v = Identity (u)"),
+      "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]> g (float[2,2] x) => (string[2] y, "
+      "float[2,2] z, "
+      "float[2,1] r) { y, z = ai.onnx.ml.TreeEnsembleClassifier <nodes_treeids = [0, 0, 0], nodes_nodeids = "
+      "[0, 1, "
+      "2], nodes_featureids = [1, 0, 0], nodes_values = [0.5, 0.0, 0.0], nodes_modes = [\"BRANCH_LEQ\", "
+      "\"LEAF\", "
+      "\"LEAF\"], nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [2, 0, 0], class_treeids = [0, 0], "
+      "class_nodeids = [1, 2], class_ids = [0, 1], class_weights = [1.0, 2.0], classlabels_strings = [\"a\", "
+      "\"b\"]> (x) r = ai.onnx.ml.LinearRegressor <coefficients = [1.0, 2.0], intercepts = [0.5]> (x) }",
       network("(float[2,4] x) => (float[2,4] y)", {weight("w", {4, 4})},
               "a = MatMul (x, w) b = Sigmoid (a) c = Mul (a, b) d = MatMul (c, w) y = Add (d, x)"),
   };
@@ -194,7 +213,8 @@ std::vector<std::string> bodies_and_rest() {
 
 std::vector<std::string> plan_networks() {
   std::vector<std::string> all;
-  for (auto&& some : {windows(), integers(), products(), rows_and_moves(), bodies_and_rest()})
+  for (auto&& some :
+       {windows(), integers(), dynamic_integers(), products(), rows_and_moves(), bodies_and_rest()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

@@ -1,0 +1,112 @@
+// Products of integers with quantisation in the run, as dynamically quantised networks have them, on the
+// engine.
+#include "backends/engine_fixture.h"
+
+namespace assay::engine_integer_test {
+namespace {
+
+class EngineIntegerTest : public EngineTest {
+ protected:
+  void clear() {
+    g.outputs.clear();
+    g.remove_nodes_if([](const Node&) { return true; });
+    g.inputs.clear();
+    feed.clear();
+  }
+  /// Integers of 8 bits in the whole range of the type.
+  Tensor levels(DType dtype, const Shape& shape) {
+    Tensor t = Tensor::allocate(DType::kFloat32, shape);
+    const float low = dtype == DType::kInt8 ? -128 : 0;
+    for (float& x : t.mutable_span<float>()) x = low + static_cast<float>(random_() % 256);
+    return convert(t, dtype);
+  }
+  Value* level_input(DType dtype, const Shape& shape) {
+    Dims dims;
+    for (const int64_t d : shape.dims()) dims.emplace_back(d);
+    feed.push_back(levels(dtype, shape));
+    return g.add_input(g.unique_name("q"), Type::tensor(dtype, dims));
+  }
+  void expect_equal(const std::multiset<std::string>& wanted) {
+    infer_shapes(*model);
+    const std::vector<Tensor> reference = exact();
+    const std::unique_ptr<Session> session = open();
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const std::vector<Tensor> y = run(*session);
+      for (size_t i = 0; i < y.size(); ++i) {
+        ASSERT_EQ(y[i].dtype(), reference[i].dtype());
+        ASSERT_EQ(y[i].to_int64(), reference[i].to_int64());
+      }
+    }
+    EXPECT_EQ(tactics(), wanted);
+  }
+  void product(DType left, DType right, const Shape& a, int64_t n, int zero_points, bool by_column) {
+    clear();
+    const int64_t k = a.back();
+    std::vector<Value*> inputs = {level_input(left, a),
+                                  g.add_constant(g.unique_name("w"), levels(right, {k, n}))};
+    if (zero_points > 0) inputs.push_back(level_input(left, {}));
+    if (zero_points > 1)
+      inputs.push_back(g.add_constant(g.unique_name("z"), levels(right, by_column ? Shape{n} : Shape{})));
+    output(op("MatMulInteger", inputs));
+    expect_equal({"integer_matmul"});
+  }
+
+ private:
+  std::mt19937 random_{11};
+};
+
+TEST_F(EngineIntegerTest, ProductsOfEveryTypeAndSize) {
+  for (const DType left : {DType::kUInt8, DType::kInt8})
+    for (const DType right : {DType::kUInt8, DType::kInt8})
+      for (const Shape& a : {Shape{1, 1}, {7, 13}, {2, 3, 64}, {129, 33}, {5}})
+        for (const int64_t n : {1, 15, 16, 17, 70})
+          for (const int zero_points : {0, 1, 2}) product(left, right, a, n, zero_points, n % 2 == 1);
+}
+
+TEST_F(EngineIntegerTest, ProductsOnAnyNumberOfThreads) {
+  for (options.threads = 1; options.threads <= 16; options.threads += 5)
+    product(DType::kUInt8, DType::kInt8, {100, 77}, 90, 2, true);
+}
+
+TEST_F(EngineIntegerTest, ProductsThatAreRefused) {
+  // Several zero points of the left operand; a right operand that only the run knows.
+  output(op("MatMulInteger",
+            {level_input(DType::kUInt8, {2, 3}), g.add_constant("w", levels(DType::kInt8, {3, 2})),
+             level_input(DType::kUInt8, {2})}));
+  expect_equal({"evaluate"});
+  clear();
+  output(op("MatMulInteger", {level_input(DType::kUInt8, {2, 3}), level_input(DType::kInt8, {3, 2})}));
+  expect_equal({"evaluate"});
+}
+
+TEST_F(EngineIntegerTest, QuantisationByTheRangeOfTheData) {
+  for (const Shape& shape : {Shape{1}, {3, 7}, {2, 3, 64}}) {
+    clear();
+    std::vector<Value*> outputs;
+    for (int i = 0; i < 3; ++i) outputs.push_back(g.add_value(g.unique_name("y")));
+    g.add_node("DynamicQuantizeLinear", {input(g.unique_name("x"), shape)}, outputs);
+    for (Value* v : outputs) output(v);
+    infer_shapes(*model);
+    const std::vector<Tensor> wanted = exact(), y = run(*open());
+    EXPECT_EQ(y[0].to_int64(), wanted[0].to_int64());
+    EXPECT_EQ(y[2].to_int64(), wanted[2].to_int64());
+    expect_near(y[1], wanted[1], "scale");
+    EXPECT_EQ(tactics(), std::multiset<std::string>{"dynamic_quantize"});
+  }
+}
+
+TEST_F(EngineIntegerTest, ALayerOfADynamicallyQuantisedNetwork) {
+  std::vector<Value*> q;
+  for (int i = 0; i < 3; ++i) q.push_back(g.add_value(g.unique_name("q")));
+  g.add_node("DynamicQuantizeLinear", {input("x", {4, 32})}, q);
+  Value* const sums = op("MatMulInteger", {q[0], g.add_constant("w", levels(DType::kInt8, {32, 24})), q[2],
+                                           g.add_constant("z", levels(DType::kInt8, {24}))});
+  Value* const numbers = op("Cast", {sums}, {{"to", static_cast<int64_t>(DType::kFloat32)}});
+  Value* const scaled = op("Mul", {numbers, op("Mul", {q[1], scalar(0.01F)})});
+  output(op("Add", {scaled, weight({24})}));
+  expect_agreement();
+  EXPECT_FALSE(tactics().contains("evaluate"));
+}
+
+}  // namespace
+}  // namespace assay::engine_integer_test
