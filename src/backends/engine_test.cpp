@@ -197,6 +197,14 @@ TEST_F(EngineTest, EmptyTensorsPassThrough) {
   expect_agreement();
 }
 
+TEST_F(EngineTest, WhatHasNoElementsIsNotComputed) {
+  // Plainly evaluated, the product would widen its matrix first.
+  Value* x = input("x", {0, 1024});
+  output(op("MatMul", {x, weight({1024, 1024})}));
+  output(op("CumSum", {input("y", {3, 0}), ints({0})}));
+  expect_agreement({"evaluate", "evaluate"});
+}
+
 TEST_F(EngineTest, ShapesThatOnlyTheDataTell) {
   Value* x = input("x", {4, 5});
   Value* where = op("NonZero", {op("Greater", {x, scalar(0)})});

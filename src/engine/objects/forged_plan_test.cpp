@@ -211,6 +211,7 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(lstm, "recurrent", set("functions", 1, 11), "functions");
   EXPECT_REFUSED(lstm, "recurrent", set("flags", 4, 1), "is left out");
   EXPECT_REFUSED(lstm, "recurrent", set("flags", 6, 1), "inputs for 1 directions");
+  EXPECT_REFUSED(lstm, "recurrent", set("flags", 7, 2), "flags");
   EXPECT_REFUSED(
       lstm, "recurrent", [](Plan&, Step& s) { s.parameters.set("clip", -1.0); },
       "its sums are clipped at -1");
