@@ -39,6 +39,7 @@ class EnginePanelTest : public EngineTest {
                                "dnnl_matmul",
                                "gemv",
                                "group_conv",
+                               "signal_conv",
                                "panel_conv:bfloat16_products",
                                "panel_matmul:bfloat16_products"};
     for (const char* other : {"float32", "float16", "bfloat16"})

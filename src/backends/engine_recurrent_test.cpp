@@ -120,6 +120,29 @@ TEST_F(EngineRecurrentTest, WideOnesAreSharedOut) {
   }
 }
 
+TEST_F(EngineRecurrentTest, DirectionsThatDoNotFitTheCachesTogetherGoInTurn) {
+  const Form form{
+      .steps = 3, .batch = 1, .inputs = 3, .hidden = 880, .direction = "bidirectional", .states = true};
+  check("LSTM", form);
+  for (const int threads : {1, 2, 16}) {
+    Value* x = input(g.unique_name("x"), {3, 1, 3});
+    Node* n = g.add_node("LSTM", {x, weight({2, 4 * 880, 3}), weight({2, 4 * 880, 880})},
+                         {g.add_value(g.unique_name("Y"))},
+                         {{"hidden_size", int64_t{880}}, {"direction", std::string("bidirectional")}});
+    output(n->output(0));
+    infer_shapes(*model);
+    std::vector<Shape> shapes;
+    for (const Tensor& t : feed) shapes.push_back(t.shape());
+    const auto plan = engine::PlanBuilder(*model, engine::default_config(threads)).build(shapes);
+    ASSERT_EQ(plan->steps.size(), 1U);
+    EXPECT_EQ(plan->steps[0].variant, threads == 1 ? "" : "in_turn");
+    g.outputs.clear();
+    g.remove_node(n);
+    g.inputs.clear();
+    feed.clear();
+  }
+}
+
 TEST_F(EngineRecurrentTest, ALengthBeyondTheSequenceEndsTheRun) {
   Value* x = input("x", {3, 1, 4});
   Value* lengths = g.add_input("lengths", Type::tensor(DType::kInt32, {Dim(1)}));

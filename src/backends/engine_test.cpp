@@ -60,6 +60,28 @@ TEST_F(EngineTest, GroupedPointwiseConvolutionsRunWhereTheyLie) {
   expect_agreement({"group_conv"});
 }
 
+TEST_F(EngineTest, SignalsAreFilteredAlongTheirRows) {
+  Value* x = input("x", {2, 24, 37});
+  const auto filtered = [&](AttributeList attributes, bool biased) {
+    attributes.emplace_back("group", int64_t{24});
+    return op("Conv", {x, weight({24, 1, 5}), biased ? weight({24}) : nullptr}, std::move(attributes));
+  };
+  output(op("Relu", {op("Add", {filtered({{"pads", std::vector<int64_t>{2, 2}}}, true), x})}));
+  output(filtered({{"pads", std::vector<int64_t>{9, 0}}, {"dilations", std::vector<int64_t>{3}}}, false));
+  output(filtered({}, true));
+  expect_agreement({"signal_conv", "signal_conv", "signal_conv"});
+}
+
+TEST_F(EngineTest, InfiniteFiltersDoNotSeePadding) {
+  Tensor w = random({3, 1, 3});
+  w.mutable_data<float>()[0] = std::numeric_limits<float>::infinity();
+  Value* x = input("x", {1, 3, 8});
+  output(op("Conv", {x, g.add_constant("filters", w)},
+            {{"group", int64_t{3}}, {"pads", std::vector<int64_t>{1, 1}}}));
+  infer_shapes(*model);
+  EXPECT_EQ(tactics().count("signal_conv"), 0U);
+}
+
 TEST_F(EngineTest, NormalisationsAcrossChannels) {
   Value* x = input("x", {2, 12, 5, 7});
   output(op("LRN", {x}, {{"size", int64_t{5}}, {"alpha", 0.5F}, {"beta", 0.6F}, {"bias", 1.5F}}));
@@ -195,6 +217,14 @@ TEST_F(EngineTest, EmptyTensorsPassThrough) {
   output(op("Relu", {op("MatMul", {x, weight({8, 4})})}));
   output(op("Concat", {x, x}, {{"axis", int64_t{0}}}));
   expect_agreement();
+}
+
+TEST_F(EngineTest, WhatHasNoElementsIsNotComputed) {
+  // Plainly evaluated, the product would widen its matrix first.
+  Value* x = input("x", {0, 1024});
+  output(op("MatMul", {x, weight({1024, 1024})}));
+  output(op("CumSum", {input("y", {3, 0}), ints({0})}));
+  expect_agreement({"evaluate", "evaluate"});
 }
 
 TEST_F(EngineTest, ShapesThatOnlyTheDataTell) {

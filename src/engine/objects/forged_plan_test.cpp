@@ -240,6 +240,13 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   const std::string norm = network("(float[3,4] x) => (float[3,4] y)", "float[4] s = {1, 1, 1, 1}",
                                    "y = LayerNormalization (x, s)");
   EXPECT_REFUSED(norm, "normalize", set("per_row_period", 9), "does not have 9 elements");
+  const std::string filters = network("(float[1,4,9] x) => (float[1,4,9] y)", zeros("4,1,3", 12),
+                                      "y = Conv <group = 4, pads = [1, 1]> (x, w)");
+  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 0, 8), "does not have");
+  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 1, 3), "4 signals have 3 filters");
+  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 4, 4), "does not have 16 elements");
+  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 5, 0), "its size 5 is 0");
+  EXPECT_REFUSED(filters, "signal_conv", set("sizes", 5, 513), "reach over 1026 samples");
   const std::string lstm =
       network("(float[2,1,4] x) => (float[2,1,1,3] y)", zeros("1,12,4", 48) + ", " + zeros("1,12,3", 36, "r"),
               "y = LSTM <hidden_size = 3> (x, w, r)");
@@ -250,6 +257,7 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(lstm, "recurrent", set("functions", 1, 11), "functions");
   EXPECT_REFUSED(lstm, "recurrent", set("flags", 4, 1), "is left out");
   EXPECT_REFUSED(lstm, "recurrent", set("flags", 6, 1), "inputs for 1 directions");
+  EXPECT_REFUSED(lstm, "recurrent", set("flags", 7, 2), "flags");
   EXPECT_REFUSED(
       lstm, "recurrent", [](Plan&, Step& s) { s.parameters.set("clip", -1.0); },
       "its sums are clipped at -1");

@@ -25,12 +25,17 @@ enum Input : size_t { kSequence, kLengths, kInitialHidden, kInitialCell, kFirst 
 enum Constant : size_t { kWeights, kRecurrent, kBias, kHiddenBias, kPeepholes, kConstants };
 constexpr size_t kGivenWeights = 4;  ///< W, R, B, P
 
+/// For the choice without measurements: weights of so many bytes stay in the caches of a common CPU from step
+/// to step, and threads that share a step out take so long to meet.
+constexpr double kCachedBytes = 24e6, kSecondsToMeet = 2e-6;
+
 /// What a step's parameters say.
 struct Settings {
   RecurrentKind kind = RecurrentKind::kRnn;
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   bool by_batch = false, backward = false, linear_before_reset = false, coupled = false;
   bool has_bias = false, has_peepholes = false;
+  bool in_turn = false;  ///< one direction after the other
   float clip = 0;
 
   RecurrentLayer layer() const {
@@ -75,7 +80,8 @@ struct Settings {
   }
   int64_t product_bytes() const { return aligned(steps * batch * weights().row_numbers()); }
   int64_t scratch_bytes(bool packs) const {
-    return directions * (product_bytes() + layer().scratch_bytes() + (packs ? packed_bytes() : 0));
+    return (in_turn ? 1 : directions) *
+           (product_bytes() + layer().scratch_bytes() + (packs ? packed_bytes() : 0));
   }
 
  private:
@@ -207,12 +213,12 @@ void add_constants(const Problem& p, const Settings& s, Candidate& b) {
     }
 }
 
-std::string propose(const Problem& p, Proposals& proposals) {
-  Settings s;
-  if (std::string reason = read_node(p, s); !reason.empty()) return reason;
-  bool packs = false;
-  for (const size_t i : {1, 2, 3, 7}) packs = packs || (p.has_input(i) && p.input_constant(i) == nullptr);
-  Candidate& b = proposals.add(packs ? "packs" : "", NumericsClass::kReassociated);
+void add_candidate(const Problem& p, const Settings& s, bool packs, Proposals& proposals) {
+  const std::string variant = packs ? "packs" : "";
+  Candidate& b = proposals.add(!s.in_turn ? variant
+                               : packs    ? "packs_in_turn"
+                                          : "in_turn",
+                               NumericsClass::kReassociated);
   const Node& n = p.node();
   const auto add = [&](const Value* v) { v != nullptr ? b.add_input(v) : b.skip_input(); };
   for (const size_t i : {0, 4, 5}) add(n.input(i));
@@ -227,14 +233,32 @@ std::string propose(const Problem& p, Proposals& proposals) {
   parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
   parameters.set("lanes", kernels::gate_lanes());
   parameters.set("flags", std::vector<int64_t>{s.by_batch, s.backward, s.linear_before_reset, s.coupled,
-                                               s.has_bias, s.has_peepholes, packs});
+                                               s.has_bias, s.has_peepholes, packs, s.in_turn});
   parameters.set("clip", static_cast<double>(s.clip));
   write_functions(p, s, b.step);
   b.step.scratch_bytes = s.scratch_bytes(packs);
   const auto rows = static_cast<double>(s.steps * s.batch);
-  const auto numbers =
-      static_cast<double>(s.directions * (s.weights().numbers() + s.layer().recurrent_numbers()));
-  b.estimate = estimate_seconds(2 * rows * numbers, 4 * numbers, 0.5);
+  const auto inputs = static_cast<double>(s.directions * s.weights().numbers());
+  const auto states = static_cast<double>(s.directions * s.layer().recurrent_numbers());
+  const double work = estimate_seconds(2 * rows * (inputs + states), 4 * (inputs + states), 0.5);
+  // What does not stay in the caches between steps is read again in each. Threads that share a step out meet
+  // behind it.
+  const bool stays = 4 * states / (s.in_turn ? static_cast<double>(s.directions) : 1.0) < kCachedBytes;
+  const auto steps = static_cast<double>(s.steps);
+  b.estimate = work + (stays ? 0 : estimate_seconds(0, 4 * states * (steps - 1), 1)) +
+               (s.in_turn ? static_cast<double>(s.directions) * steps * kSecondsToMeet : 0);
+}
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  Settings s;
+  if (std::string reason = read_node(p, s); !reason.empty()) return reason;
+  bool packs = false;
+  for (const size_t i : {1, 2, 3, 7}) packs = packs || (p.has_input(i) && p.input_constant(i) == nullptr);
+  for (const bool in_turn : {false, true}) {
+    if (in_turn && (s.directions < 2 || p.config().threads < 2)) continue;
+    s.in_turn = in_turn;
+    add_candidate(p, s, packs, proposals);
+  }
   return {};
 }
 
@@ -255,6 +279,7 @@ class RecurrentKernel final : public Kernel {
       return at;
     };
     for (int64_t i = 0; i < s_.directions; ++i) {
+      if (s_.in_turn) scratch = static_cast<char*>(args.scratch);
       RecurrentDirection& d = directions_[static_cast<size_t>(i)];
       const float* constants[kConstants];
       if (packs_)
@@ -278,8 +303,9 @@ class RecurrentKernel final : public Kernel {
       d.output = moved(static_cast<float*>(args.outputs[0]), at);
       d.last_hidden = moved(static_cast<float*>(args.outputs[1]), at);
       d.last_cell = s_.states() == 2 ? moved(static_cast<float*>(args.outputs[2]), at) : nullptr;
+      if (s_.in_turn) kernels::run_recurrence(layer, &d, 1);
     }
-    kernels::run_recurrence(layer, directions_.data(), s_.directions);
+    if (!s_.in_turn) kernels::run_recurrence(layer, directions_.data(), s_.directions);
     return Status::kOk;
   }
 
@@ -330,10 +356,11 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   s.kind = static_cast<RecurrentKind>(r.number("kind", 0, 2));
   const auto& v = r.numbers("sizes", 5, 1, kMostOfWindow);
   s.steps = v[0], s.batch = v[1], s.inputs = v[2], s.hidden = v[3], s.directions = v[4];
-  const auto& flags = r.numbers("flags", 7, 0, 1);
+  const auto& flags = r.numbers("flags", 8, 0, 1);
   s.by_batch = flags[0] != 0, s.backward = flags[1] != 0, s.linear_before_reset = flags[2] != 0;
   s.coupled = flags[3] != 0, s.has_bias = flags[4] != 0, s.has_peepholes = flags[5] != 0;
   const bool packs = flags[6] != 0;
+  s.in_turn = flags[7] != 0;
   s.clip = r.real("clip");
   StepReader::check(s.clip >= 0, "its sums are clipped at {}", s.clip);
   StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}",
@@ -373,7 +400,10 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef def = {
     .name = "recurrent",
-    .summary = "RNN, GRU and LSTM in every form: packed weights, the inputs of all steps in one product",
+    .summary =
+        "RNN, GRU and LSTM in every form: packed weights, the inputs of all steps in one product; directions "
+        "side by side or in turn",
+    .version = 2,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

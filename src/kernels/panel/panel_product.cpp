@@ -21,6 +21,13 @@ namespace assay::kernels {
 /// Rows of the matrix that a panel is worked through at a time: 16 KiB of it stay in the first-level cache.
 inline constexpr int64_t kDepth = 256;
 
+/// What a tile asks memory for, a line of each for every row of the matrix that it works through. A matrix
+/// that comes from memory would else be waited for: a few rows of sums keep the units busy for less time than
+/// that takes.
+struct Ahead {
+  const char *first, *second;
+};
+
 struct StoredFloat16 {
   uint16_t bits;
 };
@@ -53,8 +60,13 @@ HWY_INLINE VP load_columns(const StoredFloat16* p) { return load_float16(P(), &p
 /// Adds rows [0, depth) of N panels, `panel` elements apart, to the sums of R rows.
 template <int64_t R, int64_t N, typename W>
 HWY_INLINE void add_products(const float* a, int64_t a_stride, int64_t depth, const W* w, int64_t panel,
-                             VP (&acc)[R][N * kVectors]) {
+                             Ahead ahead, VP (&acc)[R][N * kVectors]) {
+  constexpr auto kLine = static_cast<int64_t>(kPanelColumns * sizeof(W));
   for (int64_t k = 0; k < depth; ++k, w += kPanelColumns) {
+    if constexpr (N > 1) {
+      __builtin_prefetch(ahead.first + k * kLine, 0, 2);
+      __builtin_prefetch(ahead.second + k * kLine, 0, 2);
+    }
     VP columns[N * kVectors];
     ASSAY_UNROLL
     for (int64_t v = 0; v < N * kVectors; ++v)
@@ -103,6 +115,17 @@ struct Panels {
   const W* w;
   int64_t panel;  ///< elements from one to the next
   int64_t depth;  ///< rows of them
+  const W* next;  ///< the panels that are worked on behind these; null: it is not known
+  int64_t next_count;
+
+  /// Panels `first` and `second` of the next ones; those that are not there are some that need not be
+  /// fetched.
+  Ahead ahead(int64_t first, int64_t second) const {
+    const auto place = [&](int64_t i) {
+      return reinterpret_cast<const char*>(i < next_count ? next + i * panel : w);
+    };
+    return {place(first), place(second)};
+  }
 };
 
 /// Rows whose sums begin as `start`, or as 0 where that is null.
@@ -121,7 +144,7 @@ struct Rows {
 };
 
 template <int64_t R, int64_t N, typename W>
-HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels) {
+HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels, Ahead ahead) {
   const P f;
   VP acc[R][N * kVectors];
   ASSAY_UNROLL
@@ -132,7 +155,7 @@ HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels) {
   if constexpr (std::is_same_v<W, StoredBfloat16>)
     add_pairs<R>(rows.a, rows.a_stride, panels.depth, panels.w, acc);
   else
-    add_products<R, N>(rows.a, rows.a_stride, panels.depth, panels.w, panels.panel, acc);
+    add_products<R, N>(rows.a, rows.a_stride, panels.depth, panels.w, panels.panel, ahead, acc);
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t v = 0; v < N * kVectors; ++v)
@@ -142,12 +165,18 @@ HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels) {
 /// Tiles of M rows, then one of those that are left.
 template <int64_t M, int64_t N, typename W>
 void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
-  int64_t r = 0;
-  for (; r + M <= rows; r += M) tile<M, N>(all.from(r), panels);
+  // The first tiles ask for the next panels: in a few of them where there are more, else in all.
+  const bool is_low = rows < N * M;
+  int64_t r = 0, tiles = 0;
+  const auto ahead = [&] {
+    const int64_t i = tiles++;
+    return is_low ? panels.ahead(2 * i, 2 * i + 1) : panels.ahead(i, panels.next_count);
+  };
+  for (; r + M <= rows; r += M) tile<M, N>(all.from(r), panels, ahead());
   const auto take = [&]<int64_t R>() {
     if constexpr (R < M)
       if (r + R <= rows) {
-        tile<R, N>(all.from(r), panels);
+        tile<R, N>(all.from(r), panels, ahead());
         r += R;
       }
   };
@@ -157,7 +186,7 @@ void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
   take.template operator()<4>();
   take.template operator()<3>();
   take.template operator()<2>();
-  for (; r < rows; ++r) tile<1, N>(all.from(r), panels);
+  for (; r < rows; ++r) tile<1, N>(all.from(r), panels, ahead());
 }
 
 /// Panels [0, count) from `panels` on, added up from `rows.start` on.
@@ -167,7 +196,10 @@ void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_
     Rows part = rows;
     if (part.start != nullptr) part.start += p * kPanelColumns;
     part.sums += p * kPanelColumns;
-    panel_rows<M, N>(part, row_count, Panels<W>{panels.w + p * panels.panel, panels.panel, panels.depth});
+    Panels<W> some = panels;
+    some.w += p * panels.panel;
+    if (p + N < count) some.next = some.w + N * panels.panel, some.next_count = std::min(N, count - p - N);
+    panel_rows<M, N>(part, row_count, some);
   };
   int64_t p = 0;
   if constexpr (kWide > 1 && std::is_same_v<W, float>)
@@ -180,18 +212,24 @@ void product_of(const PanelMatrix& matrix, const void* packed, int64_t panel, in
                 int64_t a_stride, int64_t rows, const float* bias, float* sums, int64_t stride) {
   const int64_t bytes = matrix.panel_bytes();
   const auto* const w = reinterpret_cast<const W*>(static_cast<const char*>(packed) + panel * bytes);
-  for (int64_t k = 0; k < matrix.k; k += kDepth)
-    panel_block<W>(
-        {a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
-        {w + k * kPanelColumns, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth, matrix.k - k)},
-        rows);
+  for (int64_t k = 0; k < matrix.k; k += kDepth) {
+    const W* const now = w + k * kPanelColumns;
+    // Behind the last panels come the next rows of the first ones. (Fewer may be left of them: then it asks
+    // for some of the panel behind, or of what lies behind the matrix, which does no harm.)
+    const bool more = k + kDepth < matrix.k;
+    panel_block<W>({a + k, a_stride, k == 0 ? bias : sums, k == 0 ? 0 : stride, sums, stride}, count,
+                   {now, bytes / static_cast<int64_t>(sizeof(W)), std::min(kDepth, matrix.k - k),
+                    more ? now + kDepth * kPanelColumns : now, more ? std::min(kPanelGroup, count) : 0},
+                   rows);
+  }
 }
 
 void block_product(const PanelBlock& b, const float* a, int64_t a_stride, int64_t rows, bool adds,
                    float* sums, int64_t stride) {
   for (int64_t k = 0; k < b.depth; k += kDepth)
     panel_block<float>({a + k, a_stride, k > 0 || adds ? sums : nullptr, stride, sums, stride}, b.count,
-                       {b.data + k * kPanelColumns, b.panel, std::min(kDepth, b.depth - k)}, rows);
+                       {b.data + k * kPanelColumns, b.panel, std::min(kDepth, b.depth - k), nullptr, 0},
+                       rows);
 }
 
 void product(const PanelMatrix& matrix, const void* packed, int64_t panel, int64_t count, const float* a,

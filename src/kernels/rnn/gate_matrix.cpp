@@ -103,9 +103,10 @@ void gate_products(const GateMatrix& m, const float* packed, const float* bias, 
   parallel_for(pieces * blocks, std::max<int64_t>(1, kProductGrain / std::max<int64_t>(products, 1)),
                [&](int64_t first, int64_t last) {
                  for (int64_t i = first; i < last; ++i) {
-                   const int64_t piece = i / blocks, row = rows * piece / pieces;
+                   // All pieces with a block while it is in a cache.
+                   const int64_t piece = i % pieces, row = rows * piece / pieces;
                    run(m, packed, bias, x + row * m.k, rows * (piece + 1) / pieces - row,
-                       sums + row * m.row_numbers(), i % blocks);
+                       sums + row * m.row_numbers(), i / pieces);
                  }
                });
 }

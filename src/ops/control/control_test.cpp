@@ -112,6 +112,38 @@ TEST(Scan, RunsForwardsAndBackwards) {
   EXPECT_EQ(prepended[1].to_int64(), (Ints{6, 3, 1}));
 }
 
+TEST(Scan, EntriesAlongAnyAxisAreTheSame) {
+  // Each step sees one entry of [2, 3], whose elements come in the order of the axes that are left.
+  std::vector<Ints> seen;
+  const Body looking = [&](std::vector<Tensor> in) -> std::vector<Tensor> {
+    EXPECT_EQ(in[1].shape(), (Shape{2, 3}));
+    seen.push_back(in[1].to_int64());
+    return {in[0], in[1]};
+  };
+  const auto entry = [](int64_t row, int64_t column, int64_t step) { return 100 * row + 10 * column + step; };
+  for (const int64_t axis : {0, 1, 2, -1}) {
+    Tensor x = Tensor::zeros(DType::kInt64, axis == 0   ? Shape{4, 2, 3}
+                                            : axis == 1 ? Shape{2, 4, 3}
+                                                        : Shape{2, 3, 4});
+    for (int64_t r = 0; r < 2; ++r)
+      for (int64_t c = 0; c < 3; ++c)
+        for (int64_t t = 0; t < 4; ++t) {
+          const int64_t at = axis == 0   ? (t * 2 + r) * 3 + c
+                             : axis == 1 ? (r * 4 + t) * 3 + c
+                                         : (r * 3 + c) * 4 + t;
+          x.mutable_data<int64_t>()[at] = entry(r, c, t);
+        }
+    seen.clear();
+    const auto y = run("Scan", 9, {number(0), x}, scan_body({{"scan_input_axes", Ints{axis}}}), 2, looking);
+    ASSERT_EQ(seen.size(), 4U);
+    for (int64_t t = 0; t < 4; ++t)
+      EXPECT_EQ(seen[static_cast<size_t>(t)], (Ints{entry(0, 0, t), entry(0, 1, t), entry(0, 2, t),
+                                                    entry(1, 0, t), entry(1, 1, t), entry(1, 2, t)}))
+          << axis;
+    EXPECT_EQ(y[1].shape(), (Shape{4, 2, 3}));
+  }
+}
+
 TEST(Scan, BeforeOpset9TakesABatchWithLengths) {
   const Tensor x = Tensor::from<int64_t>({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto y = run("Scan", 8, {Tensor::vector<int64_t>({3, 1}), Tensor::vector<int64_t>({0, 10}), x},

@@ -3,11 +3,13 @@
 // opset 9 all of that happens for every entry of a batch (axis 0, with the sequence on axis 1 and lengths of
 // its own).
 #include <algorithm>
+#include <utility>
 
 #include "ops/control/stack.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/tensor/axes.h"
+#include "ops/tensor/strided_copy.h"
 #include "ops/value_type.h"
 
 namespace assay::op_onnx_Scan {
@@ -155,14 +157,21 @@ class Scanner {
     return length;
   }
 
-  Run run(std::vector<Tensor> states, const std::vector<Tensor>& scans, int64_t length) {
+  Run run(std::vector<Tensor> states, std::vector<Tensor> scans, int64_t length) {
     Run r{std::move(states), {}};
+    // Entries that lie scattered are brought together once, in the order of memory, rather than step by step.
+    std::vector<size_t> axes;
+    for (size_t i = 0; i < scans.size(); ++i) {
+      axes.push_back(axis(scans[i], i));
+      if (length > 1 && scans[i].shape().numel(0, axes[i]) > 1)
+        scans[i] = permuted(scans[i], first_of(scans[i], std::exchange(axes[i], 0)));
+    }
     for (size_t i = 0; i < layout_.scan_outputs; ++i)
       r.stacks.emplace_back(body_.outputs[layout_.states + i]->type);
     for (int64_t t = 0; t < length; ++t) {
       std::vector<Tensor> inputs = r.states;
       for (size_t i = 0; i < scans.size(); ++i)
-        inputs.push_back(slice_at(scans[i], axis(scans[i], i), backwards_[i] != 0 ? length - 1 - t : t));
+        inputs.push_back(slice_at(scans[i], axes[i], backwards_[i] != 0 ? length - 1 - t : t));
       std::vector<Tensor> outputs = c_.subgraphs().run(body_, std::move(inputs));
       for (size_t i = 0; i < layout_.states; ++i) {
         c_.check(outputs[i].shape() == r.states[i].shape(),
@@ -178,6 +187,13 @@ class Scanner {
  private:
   size_t axis(const Tensor& t, size_t i) const {
     return static_cast<size_t>(normalize_axis(axes_[i], t.rank()));
+  }
+  /// The axes with this one in front.
+  static std::vector<size_t> first_of(const Tensor& t, size_t axis) {
+    std::vector<size_t> order = {axis};
+    for (size_t i = 0; i < static_cast<size_t>(t.rank()); ++i)
+      if (i != axis) order.push_back(i);
+    return order;
   }
 
   EvalContext& c_;

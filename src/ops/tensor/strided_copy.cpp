@@ -14,7 +14,8 @@ namespace {
 /// Bytes that one thread should move at least.
 constexpr int64_t kByteGrain = int64_t{1} << 16;
 /// Side of the blocks, in elements, in which two dimensions change places.
-constexpr int64_t kTile = 32;
+template <typename E>
+constexpr int64_t kSide = sizeof(E) <= 16 ? 32 : 8;
 
 /// One dimension of the copy; strides in bytes.
 struct Axis {
@@ -112,7 +113,7 @@ template <typename E>
 void copy_tile(const Axis& near, const Axis& row, int64_t near_count, int64_t row_count, const char* src,
                char* dst) {
   constexpr int64_t kWidth = sizeof(E);
-  E tile[kTile * kTile];
+  E tile[kSide<E> * kSide<E>];
   for (int64_t r = 0; r < row_count; ++r)
     for (int64_t n = 0; n < near_count; ++n)
       tile[n * row_count + r] = *reinterpret_cast<const E*>(src + r * row.src + n * near.src);
@@ -127,6 +128,7 @@ void copy_tile(const Axis& near, const Axis& row, int64_t near_count, int64_t ro
 /// The last axis is contiguous in the destination, axis `near_index` in the source.
 template <typename E>
 void copy_transposed(std::vector<Axis> axes, size_t near_index, const char* src, char* dst) {
+  constexpr int64_t kTile = kSide<E>;
   const Axis near = axes[near_index], row = axes.back();
   axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(near_index));
   axes.pop_back();
@@ -179,6 +181,11 @@ void copy_bytes(std::vector<Axis> axes, const char* src, char* dst, int64_t widt
       return copy_elements<Bits<8>>(std::move(axes), src, dst);
     case 16:
       return copy_elements<Bits<16>>(std::move(axes), src, dst);
+    // Short runs that change places, as whole ones.
+    case 32:
+      return copy_elements<Bits<32>>(std::move(axes), src, dst);
+    case 64:
+      return copy_elements<Bits<64>>(std::move(axes), src, dst);
     default:
       return copy_blocks(axes, src, dst, block);
   }

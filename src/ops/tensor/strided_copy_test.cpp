@@ -68,6 +68,15 @@ TEST(StridedCopy, MovesEveryElementType) {
   }
 }
 
+TEST(StridedCopy, ShortRunsThatChangePlaces) {
+  for (const int64_t run : {4, 8, 16}) {
+    const Tensor t = numbered(DType::kFloat32, {13, 21, run});
+    expect_region(t, {0, {run, 21 * run, 1}}, {21, 13, run});
+    expect_region(t, {20 * run, {-run, 21 * run, 1}}, {21, 13, run});
+    expect_region(t, {run, {2 * run, 21 * run, 1}}, {10, 9, run});
+  }
+}
+
 TEST(StridedCopy, AgreesWithItsDefinitionOnRandomPermutations) {
   std::mt19937 random(1);
   const auto pick = [&](int64_t low, int64_t high) {

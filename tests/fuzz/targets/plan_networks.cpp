@@ -34,6 +34,8 @@ std::vector<std::string> windows() {
               "c = Conv (x, w) m = Mul (c, s) y = Sigmoid (m)"),
       network("(float[1,8,5] x) => (float[1,8,2] y)", {weight("w", {8, 1, 3})},
               "y = Conv <group = 8, strides = [2]> (x, w)"),
+      network("(float[2,6,9] x) => (float[2,6,9] y)", {weight("w", {6, 1, 3}), weight("b", {6})},
+              "c = Conv <group = 6, pads = [4, 0], dilations = [2]> (x, w, b) y = Add (c, x)"),
       network("(float[1,8,3,3] x) => (float[1,8,3,3] y)", {weight("w", {8, 4, 1, 1}), weight("b", {8})},
               "c = Conv <group = 2> (x, w, b) y = Relu (c)"),
       network("(float[1,4,2,3,3] x) => (float[1,6,1,2,2] y)", {weight("w", {6, 2, 2, 2, 2})},
