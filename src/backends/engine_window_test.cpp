@@ -1,0 +1,92 @@
+// Convolutions by one tactic of many forms, on any number of threads.
+#include "assay/builder.h"
+#include "assay/runtime.h"
+#include "backends/engine_fixture.h"
+
+namespace assay::engine_window_test {
+namespace {
+
+struct ChosenSteps final : AlgorithmSelector {
+  std::multiset<std::string> names;
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
+                                                       const std::vector<Algorithm>&) override {
+    return std::nullopt;
+  }
+  void report_algorithms(const std::vector<std::string>&, const Algorithm& algorithm) override {
+    names.insert(algorithm.name);
+  }
+};
+
+class EngineWindowTest : public EngineTest {
+ protected:
+  using Ints = std::vector<int64_t>;
+
+  Value* conv(const Shape& in, const Shape& w, AttributeList attributes, bool with_bias = true) {
+    std::vector<Value*> inputs = {input("x" + std::to_string(feed.size()), in), weight(w)};
+    if (with_bias) inputs.push_back(weight({w[0]}));
+    return op("Conv", inputs, std::move(attributes));
+  }
+
+  static void expect_equal(const Tensor& got, const Tensor& wanted) {
+    ASSERT_EQ(got.shape(), wanted.shape());
+    const Tensor b = convert(wanted, DType::kFloat32);
+    for (int64_t k = 0; k < got.numel(); ++k) {
+      const float x = got.data<float>()[k], y = b.data<float>()[k];
+      if (std::isfinite(y))
+        ASSERT_NEAR(x, y, 1e-4) << k;
+      else
+        ASSERT_TRUE(std::isnan(y) ? std::isnan(x) : x == y) << k << ": " << x << " for " << y;
+    }
+  }
+
+  /// `count` steps run by `tactic` when its rivals are left out, before and after the plan was saved.
+  void expect_by(const std::string& tactic, size_t count, const std::vector<std::string>& rivals,
+                 std::initializer_list<int> thread_counts = {1, 2, 3, 5, 16}) {
+    infer_shapes(*model);
+    const std::vector<Tensor> reference = exact();
+    for (const int threads : thread_counts) {
+      SCOPED_TRACE(threads);
+      BuilderConfig config{.optimization_level = 0};
+      config.disabled_tactics = rivals;
+      ChosenSteps steps;
+      config.algorithm_selector = &steps;
+      const Runtime runtime({.threads = threads});
+      const auto engine =
+          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+      EXPECT_EQ(steps.names.count(tactic), count);
+      const auto context = engine->create_execution_context();
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        const std::vector<Tensor> y = context->infer(feed);
+        for (size_t i = 0; i < y.size(); ++i) expect_equal(y[i], reference[i]);
+      }
+    }
+  }
+};
+
+TEST_F(EngineWindowTest, GroupsInLanes) {
+  const Ints around = {1, 1, 1, 1};
+  const auto grouped = [&](int64_t groups, AttributeList attributes) {
+    attributes.push_back({"group", groups});
+    return attributes;
+  };
+  output(op("Relu", {conv({2, 128, 9, 11}, {128, 4, 3, 3}, grouped(32, {{"pads", around}}))}));
+  output(conv({1, 56, 7, 7}, {56, 8, 3, 3}, grouped(7, {{"pads", around}, {"strides", Ints{2, 2}}}), false));
+  output(conv({1, 48, 5, 6}, {48, 24, 3, 3},
+              grouped(2, {{"dilations", Ints{2, 1}}, {"pads", Ints{2, 0, 2, 1}}})));
+  output(op("Sigmoid", {conv({3, 15, 13}, {21, 5, 2}, grouped(3, {{"pads", Ints{1, 3}}}))}));
+  output(conv({1, 6, 3, 4, 5}, {12, 2, 2, 1, 3}, grouped(3, {})));
+  Value* sum =
+      op("Add", {conv({1, 64, 1, 40}, {640, 32, 1, 3}, grouped(2, {})), input("other", {1, 640, 1, 38})});
+  output(op("Mul", {sum, weight({640, 1, 1})}));
+  expect_by("lane_conv", 6, {"dnnl_conv"});
+}
+
+TEST_F(EngineWindowTest, InfinitiesAndNanInGroups) {
+  output(conv({1, 24, 5, 5}, {24, 4, 3, 3}, {{"group", int64_t{6}}, {"pads", Ints{1, 1, 1, 1}}}));
+  feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
+  expect_by("lane_conv", 1, {"dnnl_conv"}, {2});
+}
+
+}  // namespace
+}  // namespace assay::engine_window_test
