@@ -30,10 +30,12 @@ class EngineWindowTest : public EngineTest {
   static void expect_equal(const Tensor& got, const Tensor& wanted) {
     ASSERT_EQ(got.shape(), wanted.shape());
     const Tensor b = convert(wanted, DType::kFloat32);
+    float top = 1;
+    for (const float y : b.span<float>()) top = std::max(top, std::isfinite(y) ? std::abs(y) : 0);
     for (int64_t k = 0; k < got.numel(); ++k) {
       const float x = got.data<float>()[k], y = b.data<float>()[k];
       if (std::isfinite(y))
-        ASSERT_NEAR(x, y, 1e-4) << k;
+        ASSERT_NEAR(x, y, 1e-5F * top) << k;
       else
         ASSERT_TRUE(std::isnan(y) ? std::isnan(x) : x == y) << k << ": " << x << " for " << y;
     }
@@ -86,6 +88,51 @@ TEST_F(EngineWindowTest, InfinitiesAndNanInGroups) {
   feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
   feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
   expect_by("lane_conv", 1, {"dnnl_conv"}, {2});
+}
+
+TEST_F(EngineWindowTest, TapByTap) {
+  const Ints around = {1, 1, 1, 1};
+  output(op("Relu", {conv({2, 7, 9, 11}, {20, 7, 3, 3}, {{"pads", around}, {"strides", Ints{2, 1}}})}));
+  output(
+      conv({1, 16, 13, 13}, {33, 16, 3, 3}, {{"pads", Ints{12, 12, 12, 12}}, {"dilations", Ints{12, 12}}}));
+  output(
+      op("Sigmoid", {conv({1, 5, 700}, {40, 5, 3}, {{"pads", Ints{4, 4}}, {"dilations", Ints{4}}}, false)}));
+  output(conv({1, 9, 6, 5}, {4, 9, 1, 1}, {{"strides", Ints{2, 2}}}));
+  output(conv({1, 4, 3, 4, 5}, {6, 4, 2, 2, 3}, {{"pads", Ints{1, 0, 1, 0, 1, 1}}}));
+  // More than one block of columns, more than one tile of rows, deeper than a block of weights.
+  Value* x = conv({1, 260, 30, 17}, {150, 260, 3, 3}, {{"pads", around}});
+  output(op("Relu", {op("Add", {x, input("other", {1, 150, 30, 17})})}));
+  expect_by("tap_conv", 6, {"dnnl_conv", "panel_conv", "winograd_conv"});
+}
+
+TEST_F(EngineWindowTest, TransposedTapByTap) {
+  const auto transposed = [&](const Shape& in, const Shape& w, AttributeList attributes,
+                              bool with_bias = true) {
+    std::vector<Value*> inputs = {input("x" + std::to_string(feed.size()), in), weight(w)};
+    if (with_bias) inputs.push_back(weight({w[1]}));
+    return op("ConvTranspose", inputs, std::move(attributes));
+  };
+  const Ints two = {2, 2};
+  output(op("LeakyRelu",
+            {transposed({2, 20, 4, 5}, {20, 7, 3, 3},
+                        {{"strides", two}, {"pads", Ints{1, 1, 1, 1}}, {"output_padding", Ints{1, 1}}})}));
+  output(transposed({1, 16, 7, 3}, {16, 40, 2, 2}, {{"strides", two}}, false));
+  output(op("Relu", {transposed({1, 6, 90}, {6, 33, 16}, {{"strides", Ints{8}}, {"pads", Ints{4, 4}}})}));
+  output(transposed({1, 3, 5, 5}, {3, 4, 3, 3}, {{"strides", two}, {"output_shape", Ints{10, 10}}}));
+  output(transposed({1, 3, 5, 5}, {3, 4, 3, 3}, {{"strides", two}, {"auto_pad", std::string("SAME_LOWER")}}));
+  output(transposed({1, 2, 3, 2, 2}, {2, 3, 2, 3, 1},
+                    {{"strides", Ints{1, 2, 3}}, {"dilations", Ints{2, 1, 1}}}));
+  output(op("Add",
+            {transposed({2, 8, 6, 6}, {8, 8, 4, 4}, {{"strides", two}}), input("other", {2, 8, 14, 14})}));
+  expect_by("tap_conv", 7, {"dnnl_deconv"});
+}
+
+TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
+  output(conv({1, 24, 5, 5}, {24, 24, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  output(op("ConvTranspose", {g.inputs[0], weight({24, 5, 3, 3})}, {{"strides", Ints{2, 2}}}));
+  feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
+  expect_by("tap_conv", 2, {"dnnl_conv", "dnnl_deconv", "panel_conv", "winograd_conv"}, {2});
 }
 
 }  // namespace
