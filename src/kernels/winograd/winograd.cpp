@@ -85,17 +85,17 @@ struct TilePixels {
 template <int64_t M>
 TilePixels<M + 2> pixels_of(const WinogradSize& size, const float* x, int64_t tile) {
   constexpr int64_t kSide = M + 2;
-  const int64_t column = tile % size.tile_columns(), row = tile / size.tile_columns() % size.tile_rows(),
-                image = tile / size.tile_columns() / size.tile_rows();
-  const int64_t top = row * M - size.pad_top, left = column * M - size.pad_left;
-  TilePixels<kSide> pixels{
-      {}, top >= 0 && left >= 0 && top + kSide <= size.in_height && left + kSide <= size.in_width};
+  const WinogradSize::Corner corner = size.corner(tile);
+  const int64_t top = corner.y - size.pad_top, left = corner.x - size.pad_left;
+  TilePixels<kSide> pixels{{},
+                           top >= 0 && left >= 0 && top + (kSide - 1) * size.down < size.in_height &&
+                               left + (kSide - 1) * size.right < size.in_width};
   for (int64_t i = 0; i < kSide; ++i)
     for (int64_t j = 0; j < kSide; ++j) {
-      const bool inside =
-          top + i >= 0 && top + i < size.in_height && left + j >= 0 && left + j < size.in_width;
+      const int64_t y = top + i * size.down, x_at = left + j * size.right;
+      const bool inside = y >= 0 && y < size.in_height && x_at >= 0 && x_at < size.in_width;
       pixels.at[i * kSide + j] =
-          inside ? x + ((image * size.in_height + top + i) * size.in_width + left + j) * size.in_channels
+          inside ? x + ((corner.image * size.in_height + y) * size.in_width + x_at) * size.in_channels
                  : nullptr;
     }
   return pixels;
