@@ -25,6 +25,9 @@ constexpr std::string_view kOperators[] = {"Conv"};
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
 constexpr int64_t kLeftBytes = 320 << 10, kSumBytes = 192 << 10;
 constexpr int64_t kMostTiles = 48;
+/// Transformed weights of more bytes come from memory for every tile of rows: then few and large tiles are
+/// worth more, whose images are read once for each block of columns, in order.
+constexpr int64_t kCachedWeightBytes = 8 << 20, kManyLeftBytes = 16 << 20, kManySumBytes = 448 << 10;
 
 bool all_are(const std::vector<int64_t>& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
@@ -80,9 +83,11 @@ int64_t sum_point_stride(int64_t tiles, int64_t columns) { return tiles * column
 
 ProductTiles tiles_of(const WinogradSize& size, int threads) {
   const int64_t row_bytes = size.points() * left_stride(size) * 4;
-  ProductTiles t = product_tiles(product_of(size), row_bytes,
-                                 std::clamp(kLeftBytes / row_bytes, ProductTiles::kRows, kMostTiles), threads,
-                                 size.points(), kSumBytes);
+  const bool is_large = size.points() * matrix_of(size).bytes() > kCachedWeightBytes;
+  ProductTiles t = product_tiles(
+      product_of(size), row_bytes,
+      std::clamp((is_large ? kManyLeftBytes : kLeftBytes) / row_bytes, ProductTiles::kRows, kMostTiles),
+      threads, size.points(), is_large ? kManySumBytes : kSumBytes);
   t.left_bytes = static_cast<int64_t>(
       align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * 9 * size.in_channels * 4)));
   t.sum_bytes = static_cast<int64_t>(
