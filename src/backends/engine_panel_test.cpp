@@ -36,6 +36,7 @@ class EnginePanelTest : public EngineTest {
     BuilderConfig config{.optimization_level = 0, .fp16 = fp16, .bf16 = bf16};
     config.disabled_tactics = {"dnnl_conv",
                                "tap_conv",
+                               "winograd_line",
                                "winograd_conv",
                                "dnnl_matmul",
                                "gemv",

@@ -102,7 +102,7 @@ TEST_F(EngineWindowTest, TapByTap) {
   // More than one block of columns, more than one tile of rows, deeper than a block of weights.
   Value* x = conv({1, 260, 30, 17}, {150, 260, 3, 3}, {{"pads", around}});
   output(op("Relu", {op("Add", {x, input("other", {1, 150, 30, 17})})}));
-  expect_by("tap_conv", 6, {"dnnl_conv", "panel_conv", "winograd_conv"});
+  expect_by("tap_conv", 6, {"dnnl_conv", "panel_conv", "winograd_conv", "winograd_line"});
 }
 
 TEST_F(EngineWindowTest, TransposedTapByTap) {
@@ -127,12 +127,38 @@ TEST_F(EngineWindowTest, TransposedTapByTap) {
   expect_by("tap_conv", 7, {"dnnl_deconv"});
 }
 
+TEST_F(EngineWindowTest, AlongOneAxisAfterWinograd) {
+  output(op("Relu", {conv({2, 40, 33}, {20, 40, 3}, {{"pads", Ints{1, 1}}})}));
+  output(conv({1, 13, 50}, {33, 13, 11}, {{"pads", Ints{30, 20}}, {"dilations", Ints{5}}}, false));
+  output(op("Sigmoid", {conv({1, 50, 7, 9}, {40, 50, 7, 1}, {{"pads", Ints{3, 0, 3, 0}}})}));
+  output(conv({3, 64, 5, 6}, {150, 64, 1, 3}, {{"pads", Ints{0, 2, 0, 2}}, {"dilations", Ints{1, 2}}}));
+  output(conv({1, 48, 3, 4, 5}, {16, 48, 1, 2, 1}, {}));
+  output(conv({1, 130, 2}, {300, 130, 4}, {{"pads", Ints{3, 40}}, {"dilations", Ints{7}}}));
+  Value* x = conv({1, 100, 1000}, {170, 100, 5}, {{"pads", Ints{4, 0}}});
+  output(op("Relu", {op("Add", {x, input("other", {1, 170, 1000})})}));
+  expect_by("winograd_line", 7, {"dnnl_conv", "panel_conv", "tap_conv"});
+}
+
+TEST_F(EngineWindowTest, InfinitiesAndNanAlongOneAxis) {
+  output(op("Relu", {conv({1, 24, 41}, {24, 24, 7}, {{"pads", Ints{6, 6}}, {"dilations", Ints{2}}})}));
+  feed[0].mutable_data<float>()[3 * 41 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[4 * 41 + 12] = -INFINITY;
+  feed[0].mutable_data<float>()[23 * 41 + 40] = NAN;
+  expect_by("winograd_line", 1, {"dnnl_conv", "panel_conv", "tap_conv"}, {2});
+}
+
+/// What rounds more than a plain sum does is not taken unless it is allowed.
+TEST_F(EngineWindowTest, FewTermsAreNotTransformed) {
+  output(conv({1, 31, 20}, {16, 31, 3}, {}));
+  expect_by("winograd_line", 0, {"dnnl_conv", "panel_conv", "tap_conv"}, {2});
+}
+
 TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
   output(conv({1, 24, 5, 5}, {24, 24, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
   output(op("ConvTranspose", {g.inputs[0], weight({24, 5, 3, 3})}, {{"strides", Ints{2, 2}}}));
   feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
   feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
-  expect_by("tap_conv", 2, {"dnnl_conv", "dnnl_deconv", "panel_conv", "winograd_conv"}, {2});
+  expect_by("tap_conv", 2, {"dnnl_conv", "dnnl_deconv", "panel_conv", "winograd_conv", "winograd_line"}, {2});
 }
 
 }  // namespace

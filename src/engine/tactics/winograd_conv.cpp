@@ -5,7 +5,6 @@
 #include "kernels/winograd/winograd.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/parallel.h"
 
@@ -93,20 +92,6 @@ ProductTiles tiles_of(const WinogradSize& size, int threads) {
   t.sum_bytes = static_cast<int64_t>(
       align_up(static_cast<size_t>(size.points() * sum_point_stride(t.rows, t.columns) * 4)));
   return t;
-}
-
-bool all_finite(const UnalignedTensor& t) {
-  constexpr uint32_t kExponent = 0x7f800000;
-  constexpr int64_t kBlock = 1024;
-  uint32_t bits[kBlock];  // the tensor may be at an odd address
-  for (int64_t i = 0; i < t.numel(); i += kBlock) {
-    const int64_t count = std::min(kBlock, t.numel() - i);
-    std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
-    uint32_t special = 0;
-    for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
-    if (special != 0) return false;
-  }
-  return true;
 }
 
 Tensor pack(const UnalignedTensor& weights, const WinogradSize& size) {
