@@ -18,7 +18,7 @@ using kernels::WinogradLine;
 constexpr std::string_view kOperators[] = {"Conv"};
 
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
-constexpr int64_t kLineLeftBytes = 384 << 10, kLineSumBytes = 192 << 10;
+constexpr int64_t kLineLeftBytes = 1 << 20, kLineSumBytes = 192 << 10;
 constexpr int64_t kMostLineTiles = 96;
 /// Terms of a sum from which on its own rounding outweighs that of the transforms (docs/engine.md).
 constexpr int64_t kManyTerms = 96;
