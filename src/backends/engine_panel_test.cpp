@@ -35,6 +35,8 @@ class EnginePanelTest : public EngineTest {
     const bool fp16 = storage == "float16", bf16 = storage == "bfloat16";
     BuilderConfig config{.optimization_level = 0, .fp16 = fp16, .bf16 = bf16};
     config.disabled_tactics = {"dnnl_conv",
+                               "tap_conv",
+                               "winograd_line",
                                "winograd_conv",
                                "dnnl_matmul",
                                "gemv",
@@ -107,11 +109,14 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
   // More than one block of columns, more tiles than a block has.
   Value* x = conv({1, 64, 40, 41}, {160, 64, 3, 3}, {{"pads", around}});
   output(op("Relu", {op("Add", {x, input("other", {1, 160, 40, 41})})}));
+  output(op("Relu",
+            {conv({2, 16, 13, 9}, {8, 16, 3, 3}, {{"dilations", Ints{2, 4}}, {"pads", Ints{2, 4, 2, 4}}})}));
+  output(conv({1, 8, 7, 7}, {8, 8, 3, 3}, {{"dilations", Ints{9, 1}}, {"pads", Ints{9, 1, 9, 1}}}));
   infer_shapes(*model);
   const std::vector<Tensor> reference = exact();
   for (const char* m : {"2x2", "4x4"}) {
     BuilderConfig config{.optimization_level = 0, .bf16 = true};  // 4x4 rounds more
-    config.disabled_tactics = {"dnnl_conv", "panel_conv",
+    config.disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv",
                                "winograd_conv:" + std::string(m == std::string("2x2") ? "4x4" : "2x2")};
     for (const int threads : {1, 2, 3}) {
       const Runtime runtime({.threads = threads});
@@ -121,7 +126,7 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
           runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
       const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
       for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], reference[i], m);
-      EXPECT_EQ(names.chosen.count("winograd_conv:" + std::string(m)), 4U);
+      EXPECT_EQ(names.chosen.count("winograd_conv:" + std::string(m)), 6U);
     }
   }
 }
@@ -129,6 +134,7 @@ TEST_F(EnginePanelTest, WinogradOfEveryKind) {
 TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   output(op("Relu", {conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
   output(conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  output(conv({1, 16, 9, 9}, {24, 16, 3, 3}, {{"pads", Ints{2, 2, 2, 2}}, {"dilations", Ints{2, 2}}}));
   infer_shapes(*model);
   for (Tensor& t : feed) {
     t.mutable_data<float>()[2 * 81 + 4 * 9 + 4] = INFINITY;
@@ -136,8 +142,9 @@ TEST_F(EnginePanelTest, InfinitiesAndNanStayWhereTheyAre) {
   }
   const std::vector<Tensor> reference = exact();
   for (const char* other : {"winograd_conv:2x2", "winograd_conv:4x4"}) {
-    const BuilderConfig config{
-        .optimization_level = 0, .bf16 = true, .disabled_tactics = {"dnnl_conv", "panel_conv", other}};
+    const BuilderConfig config{.optimization_level = 0,
+                               .bf16 = true,
+                               .disabled_tactics = {"dnnl_conv", "panel_conv", "tap_conv", other}};
     const Runtime runtime({.threads = 2});
     const auto engine = Builder(runtime).build_engine(model, config);
     const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);

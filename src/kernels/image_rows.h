@@ -70,6 +70,23 @@ inline std::pair<int64_t, int64_t> inside_taps(const Window& w, int64_t start) {
           std::clamp<int64_t>(end, std::min(first, w.kernel[last]), w.kernel[last])};
 }
 
+/// Calls visit(row, tap, pixel) for the positions [first, first + count), `row` counted from the first, and
+/// all taps in row-major order: the number of the pixel, over all images, that the tap reads, or -1 outside.
+template <typename Visit>
+void visit_pixels(const Window& w, int64_t first, int64_t count, Visit visit) {
+  const size_t last = w.rank() - 1;
+  Positions position(w, first);
+  for (int64_t r = 0; r < count; ++r, position.next()) {
+    const int64_t start = position.start(last);
+    for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
+      for (int64_t t = 0; t < w.kernel[last]; ++t) {
+        const int64_t at = start + t * w.dilations[last];
+        visit(r, tap + t, element < 0 || at < 0 || at >= w.in[last] ? int64_t{-1} : element + at);
+      }
+    });
+  }
+}
+
 /// Writes the rows of the positions [first, first + count): taps in row-major order, `channels` numbers each,
 /// 0 outside the image and from there to `length`, the distance of rows. copy(pixel, n, to) writes the
 /// channels of n pixels that follow each other.

@@ -114,7 +114,7 @@ class Finder {
   /// What follows a product's result and can be done with it.
   std::vector<EpilogueStep> following(const Node& main, const Shape& out) const {
     std::vector<EpilogueStep> steps;
-    const bool conv = is_op(main, "Conv");
+    const bool conv = is_op(main, "Conv") || is_op(main, "ConvTranspose");
     const Value* running = main.output(0);
     while (steps.size() < kMaxSteps) {
       const Node* next = context_.sole_consumer(running);

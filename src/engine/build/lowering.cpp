@@ -211,6 +211,7 @@ class Lowering {
     const int32_t id =
         new_constant({.name = o.name, .tensor = made, .packing = o.key}, made.dtype(), made.shape(), {});
     own_constants_.emplace(key, id);
+    if (use_.takes && !holders_.contains(o.source.data())) kept_.push_back(o.source);
     return id;
   }
 
@@ -292,6 +293,8 @@ class Lowering {
   ConstantCache& cache_;
   ConstantUse use_;
   std::unordered_map<const void*, int> holders_;  ///< values whose constant lies there
+  /// Sources that no value of the graph has, such as quantized weights: their addresses are keys.
+  std::vector<UnalignedTensor> kept_;
   LoweredPlan lowered_;
   Plan& plan_ = lowered_.plan;
   std::unordered_map<const Value*, Places> places_;

@@ -1,6 +1,7 @@
 #include "engine/tactics/panel_product.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace assay::engine {
 namespace {
@@ -55,6 +56,20 @@ Tensor padded_bias(const UnalignedTensor& bias, double scale, int64_t columns) {
 }
 
 }  // namespace
+
+bool all_finite(const UnalignedTensor& t) {
+  constexpr uint32_t kExponent = 0x7f800000;
+  constexpr int64_t kBlock = 1024;
+  uint32_t bits[kBlock];  // the tensor may be at an odd address
+  for (int64_t i = 0; i < t.numel(); i += kBlock) {
+    const int64_t count = std::min(kBlock, t.numel() - i);
+    std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
+    uint32_t special = 0;
+    for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
+    if (special != 0) return false;
+  }
+  return true;
+}
 
 void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b) {
   if (bias == nullptr) return b.skip_input();

@@ -28,7 +28,7 @@ bool contains(const PointwiseOp (&list)[N], PointwiseOp op) {
 }  // namespace
 
 bool is_main_operator(const Node& n) {
-  for (const char* op : {"Conv", "Gemm", "MatMul"})
+  for (const char* op : {"Conv", "ConvTranspose", "Gemm", "MatMul"})
     if (is_op(n, op)) return true;
   return false;
 }

@@ -53,7 +53,7 @@ struct Region {
   }
 };
 
-/// Operators that a Fused region may be built around: Conv, Gemm, MatMul.
+/// Operators that a Fused region may be built around: Conv, ConvTranspose, Gemm, MatMul.
 bool is_main_operator(const Node& n);
 
 Region node_region(const Node& n);

@@ -70,7 +70,7 @@ std::string read_matrix_product(const Problem& problem, MatrixProduct& p) {
   return tile_epilogue_refusal(problem, p.epilogue);
 }
 
-std::string read_conv_product(const Problem& p, ConvProduct& conv) {
+std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups) {
   if (p.region().result_transposed != nullptr) return "the result is transposed";
   const Shape* in = p.input_shape(0);
   if (in == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
@@ -82,7 +82,8 @@ std::string read_conv_product(const Problem& p, ConvProduct& conv) {
   const kernels::ConvSize& size = plan.size;
   conv.is_depthwise =
       size.groups > 1 && size.groups == size.in_channels && size.out_channels == size.in_channels;
-  if (size.groups > 1 && !conv.is_depthwise) return "it has groups of several channels";
+  conv.groups = conv.is_depthwise ? 1 : size.groups;
+  if (conv.groups > 1 && groups == ConvGroups::kRefused) return "it has groups of several channels";
   if (p.has_input(2) && p.input_constant(2)->numel() != size.out_channels)
     return "the bias is not one number per channel";
   conv.window = plan.window;
@@ -99,9 +100,10 @@ void write_conv_product(const ConvProduct& conv, Parameters& parameters) {
   parameters.set("pads_begin", conv.window.begin);
   parameters.set("pads_end", conv.window.end);
   parameters.set("depthwise", int64_t{conv.is_depthwise});
+  parameters.set("groups", conv.groups);
 }
 
-ConvProduct read_conv_product(const StepReader& r) {
+ConvProduct read_conv_product(const StepReader& r, ConvGroups groups) {
   const PlanValue &in = r.any_input(0), &out = r.any_output(0);
   StepReader::check(in.shape.rank() >= 3 && in.shape.rank() <= 5 && out.shape.rank() == in.shape.rank() &&
                         in.shape[0] == out.shape[0] && in.shape.numel() > 0 && out.shape.numel() > 0 &&
@@ -119,8 +121,11 @@ ConvProduct read_conv_product(const StepReader& r) {
                               .end = r.window("pads_end", rank, 0)},
                    .in_channels = in.shape[1],
                    .is_depthwise = r.flag("depthwise"),
+                   .groups = r.number("groups", 1, groups == ConvGroups::kRefused ? 1 : in.shape[1]),
                    .size = {}};
-  int64_t k = conv.is_depthwise ? 1 : conv.in_channels;
+  StepReader::check(in.shape[1] % conv.groups == 0 && out.shape[1] % conv.groups == 0,
+                    "{} and {} channels have no {} groups", in.shape[1], out.shape[1], conv.groups);
+  int64_t k = conv.is_depthwise ? 1 : conv.in_channels / conv.groups;
   for (const int64_t extent : conv.window.kernel) k = r.product({k, extent});
   StepReader::check(!conv.is_depthwise || in.shape[1] == out.shape[1], "it has {} channels of {}",
                     out.shape[1], in.shape[1]);

@@ -50,13 +50,16 @@ struct ConvProduct {
   kernels::Window window;
   int64_t in_channels = 0;
   bool is_depthwise = false;  ///< every channel on its own: k counts taps
+  int64_t groups = 1;         ///< of several channels: k counts those of one
   ProductSize size;
 };
+/// Whether groups of several channels are taken.
+enum class ConvGroups : uint8_t { kRefused, kTaken };
 /// What all of them ask of a region. Returns why not, or nothing.
-std::string read_conv_product(const Problem& p, ConvProduct& conv);
+std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
 /// Writes it down, and reads it back. Throws Error (kInvalidModel) where the images of the step do not fit.
 void write_conv_product(const ConvProduct& conv, Parameters& parameters);
-ConvProduct read_conv_product(const StepReader& r);
+ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = ConvGroups::kRefused);
 
 /// Weights [outputs, inputs, taps...] with the taps before the inputs.
 template <typename T>

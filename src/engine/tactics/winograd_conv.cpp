@@ -5,7 +5,6 @@
 #include "kernels/winograd/winograd.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/parallel.h"
 
@@ -25,6 +24,9 @@ constexpr std::string_view kOperators[] = {"Conv"};
 /// Bytes of transformed images, and of transformed sums, that stay in the second-level cache.
 constexpr int64_t kLeftBytes = 320 << 10, kSumBytes = 192 << 10;
 constexpr int64_t kMostTiles = 48;
+/// Transformed weights of more bytes come from memory for every tile of rows: then few and large tiles are
+/// worth more, whose images are read once for each block of columns, in order.
+constexpr int64_t kCachedWeightBytes = 8 << 20, kManyLeftBytes = 16 << 20, kManySumBytes = 448 << 10;
 
 bool all_are(const std::vector<int64_t>& v, int64_t x) {
   return std::all_of(v.begin(), v.end(), [x](int64_t y) { return y == x; });
@@ -34,7 +36,7 @@ bool all_are(const std::vector<int64_t>& v, int64_t x) {
 std::string form_refusal(const ConvProduct& conv) {
   const kernels::Window& w = conv.window;
   if (w.rank() != 2 || !all_are(w.kernel, 3)) return "its windows are not 3x3";
-  if (!all_are(w.strides, 1) || !all_are(w.dilations, 1)) return "it has strides or dilations";
+  if (!all_are(w.strides, 1)) return "it has strides";
   if (conv.is_depthwise) return "every channel has a group of its own";
   if (conv.in_channels % kernels::kWinogradChannels != 0 || conv.size.n % kernels::kWinogradChannels != 0)
     return fmt::format("its channels are not multiples of {}", kernels::kWinogradChannels);
@@ -52,7 +54,9 @@ WinogradSize size_of(const ConvProduct& conv, int64_t m) {
           .out_channels = conv.size.n,
           .pad_top = w.begin[0],
           .pad_left = w.begin[1],
-          .m = m};
+          .m = m,
+          .down = w.dilations[0],
+          .right = w.dilations[1]};
 }
 
 ProductSize product_of(const WinogradSize& size) {
@@ -78,28 +82,16 @@ int64_t sum_point_stride(int64_t tiles, int64_t columns) { return tiles * column
 
 ProductTiles tiles_of(const WinogradSize& size, int threads) {
   const int64_t row_bytes = size.points() * left_stride(size) * 4;
-  ProductTiles t = product_tiles(product_of(size), row_bytes,
-                                 std::clamp(kLeftBytes / row_bytes, ProductTiles::kRows, kMostTiles), threads,
-                                 size.points(), kSumBytes);
+  const bool is_large = size.points() * matrix_of(size).bytes() > kCachedWeightBytes;
+  ProductTiles t = product_tiles(
+      product_of(size), row_bytes,
+      std::clamp((is_large ? kManyLeftBytes : kLeftBytes) / row_bytes, ProductTiles::kRows, kMostTiles),
+      threads, size.points(), is_large ? kManySumBytes : kSumBytes);
   t.left_bytes = static_cast<int64_t>(
       align_up(static_cast<size_t>(plain_rows_at(size, t.rows) + size.m * 9 * size.in_channels * 4)));
   t.sum_bytes = static_cast<int64_t>(
       align_up(static_cast<size_t>(size.points() * sum_point_stride(t.rows, t.columns) * 4)));
   return t;
-}
-
-bool all_finite(const UnalignedTensor& t) {
-  constexpr uint32_t kExponent = 0x7f800000;
-  constexpr int64_t kBlock = 1024;
-  uint32_t bits[kBlock];  // the tensor may be at an odd address
-  for (int64_t i = 0; i < t.numel(); i += kBlock) {
-    const int64_t count = std::min(kBlock, t.numel() - i);
-    std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
-    uint32_t special = 0;
-    for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
-    if (special != 0) return false;
-  }
-  return true;
 }
 
 Tensor pack(const UnalignedTensor& weights, const WinogradSize& size) {
@@ -194,20 +186,26 @@ class WinogradKernel final : public TiledProduct {
     auto* const pixels = static_cast<float*>(tile.spare);
     const auto* const special = static_cast<const uint8_t*>(tile.left) + marks_at(winograd_, tile.rows);
     for (int64_t t = 0; t < tile.rows; ++t) {
-      const int64_t number = tile.row + t, x = number % winograd_.tile_columns() * m,
-                    y = number / winograd_.tile_columns() % winograd_.tile_rows() * m,
-                    image = number / winograd_.tile_columns() / winograd_.tile_rows();
-      const int64_t width = std::min(m, winograd_.out_width - x);
+      const WinogradSize::Corner corner = winograd_.corner(tile.row + t);
+      const int64_t high = winograd_.results_from(corner.y, winograd_.out_height, winograd_.down),
+                    wide = winograd_.results_from(corner.x, winograd_.out_width, winograd_.right);
+      // A tile beyond the last row or column of its image has no results.
+      if (high <= 0 || wide <= 0) continue;
       if (special[t] == 0)
         kernels::transform_winograd_outputs(m, sums + t * tile.stride, point_stride, tile.columns, bias,
                                             pixels, tile.stride);
-      for (int64_t i = 0; i < std::min(m, winograd_.out_height - y); ++i) {
-        const int64_t row = (image * winograd_.out_height + y + i) * winograd_.out_width + x;
-        float* const values = pixels + i * m * tile.stride;
-        if (special[t] != 0) compute_plainly(args, tile, row, width, bias, values);
-        finish().run(args, row, width, tile.column, tile.columns, values, tile.stride,
-                     pixels + m * m * tile.stride);
-      }
+      // Results beside each other are finished together.
+      const int64_t together = winograd_.right == 1 ? wide : 1;
+      for (int64_t i = 0; i < high; ++i)
+        for (int64_t j = 0; j < wide; j += together) {
+          const int64_t row =
+              (corner.image * winograd_.out_height + corner.y + i * winograd_.down) * winograd_.out_width +
+              corner.x + j * winograd_.right;
+          float* const values = pixels + (i * m + j) * tile.stride;
+          if (special[t] != 0) compute_plainly(args, tile, row, together, bias, values);
+          finish().run(args, row, together, tile.column, tile.columns, values, tile.stride,
+                       pixels + m * m * tile.stride);
+        }
     }
   }
 
@@ -250,8 +248,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 
 constinit const TacticDef def = {
     .name = "winograd_conv",
-    .summary = "3x3 convolution with stride 1 after Winograd, channels last",
-    .version = 3,
+    .summary = "3x3 convolution with stride 1, dilated or not, after Winograd, channels last",
+    .version = 4,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

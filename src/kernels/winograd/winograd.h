@@ -1,6 +1,7 @@
 // Convolution by 3x3 windows with stride 1 after Winograd: an image is cut into tiles of M x M results, and
 // each tile, its window of (M + 2) x (M + 2) numbers transformed, takes part in (M + 2)^2 matrix products
-// over channels instead of 9 M^2 multiplications each.
+// over channels instead of 9 M^2 multiplications each. With dilations, every so many rows and columns are an
+// image of their own, which the same window slides over.
 //
 // A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 2016; S. Winograd, Arithmetic
 // Complexity of Computations, SIAM 1980.
@@ -16,12 +17,39 @@ struct WinogradSize {
   int64_t in_height = 0, in_width = 0, in_channels = 0;
   int64_t out_height = 0, out_width = 0, out_channels = 0;
   int64_t pad_top = 0, pad_left = 0;
-  int64_t m = 0;  ///< results of a tile along an axis: 2 or 4
+  int64_t m = 0;                ///< results of a tile along an axis: 2 or 4
+  int64_t down = 1, right = 1;  ///< dilations: from a result of a tile to the next below it, and beside it
 
   int64_t points() const { return (m + 2) * (m + 2); }
-  int64_t tile_rows() const { return (out_height + m - 1) / m; }
-  int64_t tile_columns() const { return (out_width + m - 1) / m; }
-  int64_t tiles() const { return batch * tile_rows() * tile_columns(); }
+  int64_t tiles() const { return batch * tiles_along(out_height, down) * tiles_along(out_width, right); }
+  /// Where the first result of a tile lies.
+  struct Corner {
+    int64_t image, y, x;
+  };
+  Corner corner(int64_t tile) const {
+    const int64_t across = tiles_along(out_width, right), high = tiles_along(out_height, down);
+    return {tile / across / high, first_of(tile / across % high, out_height, down),
+            first_of(tile % across, out_width, right)};
+  }
+  /// Results of a tile along an axis, whose first lies at `first`.
+  int64_t results_from(int64_t first, int64_t extent, int64_t step) const {
+    const int64_t left = (extent - first + step - 1) / step;
+    return left < m ? left : m;
+  }
+
+ private:
+  /// Images along an axis, each with tiles for as many results as the first.
+  static int64_t images_along(int64_t extent, int64_t step) { return extent < step ? extent : step; }
+  int64_t tiles_of_image(int64_t extent, int64_t step) const {
+    return ((extent + step - 1) / step + m - 1) / m;
+  }
+  int64_t tiles_along(int64_t extent, int64_t step) const {
+    return images_along(extent, step) * tiles_of_image(extent, step);
+  }
+  int64_t first_of(int64_t number, int64_t extent, int64_t step) const {
+    const int64_t tiles = tiles_of_image(extent, step);
+    return number / tiles + number % tiles * m * step;
+  }
 };
 
 inline constexpr int64_t kWinogradChannels = 8;
@@ -50,9 +78,9 @@ struct WinogradMatrices {
   int64_t row_stride, point_stride;
 };
 
-/// Tiles [first, first + count), counted over all images in row-major order, as points() matrices [count,
-/// in_channels]. has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too large to be
-/// transformed, which would spread over all of its results; else 0.
+/// Tiles [first, first + count), counted over all images, as points() matrices [count, in_channels].
+/// has_special[t]: 1 where a tile holds an infinity or NaN, or numbers too large to be transformed, which
+/// would spread over all of its results; else 0.
 void transform_winograd_inputs(const WinogradSize& size, const float* x, int64_t first, int64_t count,
                                WinogradMatrices matrices, uint8_t* has_special) noexcept;
 

@@ -49,14 +49,13 @@ std::vector<float> convolve(const WinogradSize& s, const std::vector<float>& x, 
   std::vector<float> tile(static_cast<size_t>(s.m * s.m * n));
   for (int64_t t = 0; t < tiles; ++t) {
     transform_winograd_outputs(s.m, sums.data() + t * n, tiles * n, n, bias, tile.data(), n);
-    const int64_t column = t % s.tile_columns(), row = t / s.tile_columns() % s.tile_rows(),
-                  image = t / s.tile_columns() / s.tile_rows();
+    const WinogradSize::Corner corner = s.corner(t);
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.m; ++j) {
-        const int64_t yy = row * s.m + i, xx = column * s.m + j;
+        const int64_t yy = corner.y + i * s.down, xx = corner.x + j * s.right;
         if (yy >= s.out_height || xx >= s.out_width) continue;
         std::copy_n(tile.data() + (i * s.m + j) * n, n,
-                    y.data() + ((image * s.out_height + yy) * s.out_width + xx) * n);
+                    y.data() + ((corner.image * s.out_height + yy) * s.out_width + xx) * n);
       }
   }
   return y;
@@ -65,38 +64,42 @@ std::vector<float> convolve(const WinogradSize& s, const std::vector<float>& x, 
 TEST(Winograd, IsTheConvolution) {
   std::mt19937 random(1);
   for (const int64_t m : {2, 4})
-    for (const int64_t height : {1, 3, 4, 7, 9})
-      for (const int64_t pad : {0, 1, 2}) {
-        const int64_t width = height + 3, out_height = height + 2 * pad - 2, out_width = width + 2 * pad - 2;
-        if (out_height < 1) continue;
-        const WinogradSize s{.batch = 2,
-                             .in_height = height,
-                             .in_width = width,
-                             .in_channels = 16,
-                             .out_height = out_height,
-                             .out_width = out_width,
-                             .out_channels = 24,
-                             .pad_top = pad,
-                             .pad_left = pad,
-                             .m = m};
-        const std::vector<float> x = numbers(random, 2 * height * width * 16),
-                                 w = numbers(random, 24 * 16 * 9), bias = numbers(random, 24);
-        const std::vector<float> y = convolve(s, x, w, bias.data());
-        for (int64_t b = 0; b < 2; ++b)
-          for (int64_t i = 0; i < out_height; ++i)
-            for (int64_t j = 0; j < out_width; ++j)
-              for (int64_t o = 0; o < 24; ++o) {
-                double sum = bias[o];
-                for (int64_t c = 0; c < 16; ++c)
-                  for (int64_t t = 0; t < 9; ++t) {
-                    const int64_t yy = i + t / 3 - pad, xx = j + t % 3 - pad;
-                    if (yy >= 0 && yy < height && xx >= 0 && xx < width)
-                      sum += double{x[((b * height + yy) * width + xx) * 16 + c]} * w[(o * 16 + c) * 9 + t];
-                  }
-                ASSERT_NEAR(y[((b * out_height + i) * out_width + j) * 24 + o], sum, m == 2 ? 1e-5 : 4e-5)
-                    << m << " " << height << " " << pad;
-              }
-      }
+    for (const auto& [down, right] : {std::pair(1, 1), std::pair(2, 2), std::pair(1, 3), std::pair(7, 4)})
+      for (const int64_t height : {1, 3, 4, 7, 9, 14})
+        for (const int64_t pad : {0, 1, 2, 8}) {
+          const int64_t width = height + 3, out_height = height + 2 * pad - 2 * down,
+                        out_width = width + 2 * pad - 2 * right;
+          if (out_height < 1 || out_width < 1 || pad > 2 * down) continue;
+          const WinogradSize s{.batch = 2,
+                               .in_height = height,
+                               .in_width = width,
+                               .in_channels = 16,
+                               .out_height = out_height,
+                               .out_width = out_width,
+                               .out_channels = 24,
+                               .pad_top = pad,
+                               .pad_left = pad,
+                               .m = m,
+                               .down = down,
+                               .right = right};
+          const std::vector<float> x = numbers(random, 2 * height * width * 16),
+                                   w = numbers(random, 24 * 16 * 9), bias = numbers(random, 24);
+          const std::vector<float> y = convolve(s, x, w, bias.data());
+          for (int64_t b = 0; b < 2; ++b)
+            for (int64_t i = 0; i < out_height; ++i)
+              for (int64_t j = 0; j < out_width; ++j)
+                for (int64_t o = 0; o < 24; ++o) {
+                  double sum = bias[o];
+                  for (int64_t c = 0; c < 16; ++c)
+                    for (int64_t t = 0; t < 9; ++t) {
+                      const int64_t yy = i + t / 3 * down - pad, xx = j + t % 3 * right - pad;
+                      if (yy >= 0 && yy < height && xx >= 0 && xx < width)
+                        sum += double{x[((b * height + yy) * width + xx) * 16 + c]} * w[(o * 16 + c) * 9 + t];
+                    }
+                  ASSERT_NEAR(y[((b * out_height + i) * out_width + j) * 24 + o], sum, m == 2 ? 1e-5 : 4e-5)
+                      << m << " " << height << " " << pad << " " << down << " " << right;
+                }
+        }
 }
 
 TEST(Winograd, TilesWithInfinitiesAndNanAreMarked) {

@@ -21,6 +21,9 @@ struct ConvPlan {
 /// The same for known shapes.
 ConvPlan plan_conv(const OpContext& c, const Shape& x, const Shape& w);
 
+/// The same for ConvTranspose: the window slides over the output, and its positions are the input's elements.
+ConvPlan plan_conv_transpose(const OpContext& c, const Shape& x, const Shape& w);
+
 /// The bias in input i, or null when it is left out. Throws Error unless it has one element per output
 /// channel.
 const double* conv_bias(EvalContext& c, size_t i, int64_t out_channels);

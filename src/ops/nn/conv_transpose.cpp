@@ -89,18 +89,10 @@ kernels::Window make_window(const OpContext& c, const Attributes& a, const Shape
 }
 
 void eval(EvalContext& c) {
-  const Shape &x = c.shape(0), &w = c.shape(1);
-  c.check(x.size() >= 3 && w.size() == x.size(), "the input has shape {}, the weights {}", x.str(), w.str());
-  c.check(w[0] == x[1], "the input has {} channels, but the weights take {}", x[1], w[0]);
-  const int64_t groups = read_group(c, x[1], -1);
-  const kernels::ConvSize size = {
-      .batch = x[0], .groups = groups, .in_channels = x[1], .out_channels = w[1] * groups};
-  const Attributes a = read_attributes(c, x.size() - 2, spatial_shape(w).dims());
-  const kernels::Window window = make_window(c, a, spatial_shape(x));
-  Shape shape = {x[0], size.out_channels};
-  for (const int64_t extent : window.in) shape.push_back(extent);
-  Tensor y = Tensor::allocate(DType::kFloat64, std::move(shape));
-  kernels::convolve_transposed(size, window, c.input(0).data<double>(), c.input(1).data<double>(),
+  const ConvPlan plan = plan_conv_transpose(c, c.shape(0), c.shape(1));
+  const kernels::ConvSize& size = plan.size;
+  Tensor y = Tensor::allocate(DType::kFloat64, plan.output);
+  kernels::convolve_transposed(size, plan.window, c.input(0).data<double>(), c.input(1).data<double>(),
                                conv_bias(c, 2, size.out_channels), y.mutable_data<double>());
   c.set_output(0, std::move(y));
 }
@@ -154,3 +146,20 @@ constinit const OpDef def = {
 };
 
 }  // namespace assay::op_onnx_ConvTranspose
+
+namespace assay {
+
+ConvPlan plan_conv_transpose(const OpContext& c, const Shape& x, const Shape& w) {
+  namespace op = op_onnx_ConvTranspose;
+  c.check(x.size() >= 3 && w.size() == x.size(), "the input has shape {}, the weights {}", x.str(), w.str());
+  c.check(w[0] == x[1], "the input has {} channels, but the weights take {}", x[1], w[0]);
+  const int64_t groups = read_group(c, x[1], -1);
+  ConvPlan plan{.size = {.batch = x[0], .groups = groups, .in_channels = x[1], .out_channels = w[1] * groups},
+                .window = op::make_window(c, op::read_attributes(c, x.size() - 2, spatial_shape(w).dims()),
+                                          spatial_shape(x)),
+                .output = {x[0], w[1] * groups}};
+  for (const int64_t extent : plan.window.in) plan.output.push_back(extent);
+  return plan;
+}
+
+}  // namespace assay

@@ -1,0 +1,165 @@
+// Convolutions by one tactic of many forms, on any number of threads.
+#include "assay/builder.h"
+#include "assay/runtime.h"
+#include "backends/engine_fixture.h"
+
+namespace assay::engine_window_test {
+namespace {
+
+struct ChosenSteps final : AlgorithmSelector {
+  std::multiset<std::string> names;
+  std::optional<std::vector<size_t>> select_algorithms(const std::vector<std::string>&,
+                                                       const std::vector<Algorithm>&) override {
+    return std::nullopt;
+  }
+  void report_algorithms(const std::vector<std::string>&, const Algorithm& algorithm) override {
+    names.insert(algorithm.name);
+  }
+};
+
+class EngineWindowTest : public EngineTest {
+ protected:
+  using Ints = std::vector<int64_t>;
+
+  Value* conv(const Shape& in, const Shape& w, AttributeList attributes, bool with_bias = true) {
+    std::vector<Value*> inputs = {input("x" + std::to_string(feed.size()), in), weight(w)};
+    if (with_bias) inputs.push_back(weight({w[0]}));
+    return op("Conv", inputs, std::move(attributes));
+  }
+
+  static void expect_equal(const Tensor& got, const Tensor& wanted) {
+    ASSERT_EQ(got.shape(), wanted.shape());
+    const Tensor b = convert(wanted, DType::kFloat32);
+    float top = 1;
+    for (const float y : b.span<float>()) top = std::max(top, std::isfinite(y) ? std::abs(y) : 0);
+    for (int64_t k = 0; k < got.numel(); ++k) {
+      const float x = got.data<float>()[k], y = b.data<float>()[k];
+      if (std::isfinite(y))
+        ASSERT_NEAR(x, y, 1e-5F * top) << k;
+      else
+        ASSERT_TRUE(std::isnan(y) ? std::isnan(x) : x == y) << k << ": " << x << " for " << y;
+    }
+  }
+
+  /// `count` steps run by `tactic` when its rivals are left out, before and after the plan was saved.
+  void expect_by(const std::string& tactic, size_t count, const std::vector<std::string>& rivals,
+                 std::initializer_list<int> thread_counts = {1, 2, 3, 5, 16}) {
+    infer_shapes(*model);
+    const std::vector<Tensor> reference = exact();
+    for (const int threads : thread_counts) {
+      SCOPED_TRACE(threads);
+      BuilderConfig config{.optimization_level = 0};
+      config.disabled_tactics = rivals;
+      ChosenSteps steps;
+      config.algorithm_selector = &steps;
+      const Runtime runtime({.threads = threads});
+      const auto engine =
+          runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+      EXPECT_EQ(steps.names.count(tactic), count);
+      const auto context = engine->create_execution_context();
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        const std::vector<Tensor> y = context->infer(feed);
+        for (size_t i = 0; i < y.size(); ++i) expect_equal(y[i], reference[i]);
+      }
+    }
+  }
+};
+
+TEST_F(EngineWindowTest, GroupsInLanes) {
+  const Ints around = {1, 1, 1, 1};
+  const auto grouped = [&](int64_t groups, AttributeList attributes) {
+    attributes.push_back({"group", groups});
+    return attributes;
+  };
+  output(op("Relu", {conv({2, 128, 9, 11}, {128, 4, 3, 3}, grouped(32, {{"pads", around}}))}));
+  output(conv({1, 56, 7, 7}, {56, 8, 3, 3}, grouped(7, {{"pads", around}, {"strides", Ints{2, 2}}}), false));
+  output(conv({1, 48, 5, 6}, {48, 24, 3, 3},
+              grouped(2, {{"dilations", Ints{2, 1}}, {"pads", Ints{2, 0, 2, 1}}})));
+  output(op("Sigmoid", {conv({3, 15, 13}, {21, 5, 2}, grouped(3, {{"pads", Ints{1, 3}}}))}));
+  output(conv({1, 6, 3, 4, 5}, {12, 2, 2, 1, 3}, grouped(3, {})));
+  Value* sum =
+      op("Add", {conv({1, 64, 1, 40}, {640, 32, 1, 3}, grouped(2, {})), input("other", {1, 640, 1, 38})});
+  output(op("Mul", {sum, weight({640, 1, 1})}));
+  expect_by("lane_conv", 6, {"dnnl_conv"});
+}
+
+TEST_F(EngineWindowTest, InfinitiesAndNanInGroups) {
+  output(conv({1, 24, 5, 5}, {24, 4, 3, 3}, {{"group", int64_t{6}}, {"pads", Ints{1, 1, 1, 1}}}));
+  feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
+  expect_by("lane_conv", 1, {"dnnl_conv"}, {2});
+}
+
+TEST_F(EngineWindowTest, TapByTap) {
+  const Ints around = {1, 1, 1, 1};
+  output(op("Relu", {conv({2, 7, 9, 11}, {20, 7, 3, 3}, {{"pads", around}, {"strides", Ints{2, 1}}})}));
+  output(
+      conv({1, 16, 13, 13}, {33, 16, 3, 3}, {{"pads", Ints{12, 12, 12, 12}}, {"dilations", Ints{12, 12}}}));
+  output(
+      op("Sigmoid", {conv({1, 5, 700}, {40, 5, 3}, {{"pads", Ints{4, 4}}, {"dilations", Ints{4}}}, false)}));
+  output(conv({1, 9, 6, 5}, {4, 9, 1, 1}, {{"strides", Ints{2, 2}}}));
+  output(conv({1, 4, 3, 4, 5}, {6, 4, 2, 2, 3}, {{"pads", Ints{1, 0, 1, 0, 1, 1}}}));
+  // More than one block of columns, more than one tile of rows, deeper than a block of weights.
+  Value* x = conv({1, 260, 30, 17}, {150, 260, 3, 3}, {{"pads", around}});
+  output(op("Relu", {op("Add", {x, input("other", {1, 150, 30, 17})})}));
+  expect_by("tap_conv", 6, {"dnnl_conv", "panel_conv", "winograd_conv", "winograd_line"});
+}
+
+TEST_F(EngineWindowTest, TransposedTapByTap) {
+  const auto transposed = [&](const Shape& in, const Shape& w, AttributeList attributes,
+                              bool with_bias = true) {
+    std::vector<Value*> inputs = {input("x" + std::to_string(feed.size()), in), weight(w)};
+    if (with_bias) inputs.push_back(weight({w[1]}));
+    return op("ConvTranspose", inputs, std::move(attributes));
+  };
+  const Ints two = {2, 2};
+  output(op("LeakyRelu",
+            {transposed({2, 20, 4, 5}, {20, 7, 3, 3},
+                        {{"strides", two}, {"pads", Ints{1, 1, 1, 1}}, {"output_padding", Ints{1, 1}}})}));
+  output(transposed({1, 16, 7, 3}, {16, 40, 2, 2}, {{"strides", two}}, false));
+  output(op("Relu", {transposed({1, 6, 90}, {6, 33, 16}, {{"strides", Ints{8}}, {"pads", Ints{4, 4}}})}));
+  output(transposed({1, 3, 5, 5}, {3, 4, 3, 3}, {{"strides", two}, {"output_shape", Ints{10, 10}}}));
+  output(transposed({1, 3, 5, 5}, {3, 4, 3, 3}, {{"strides", two}, {"auto_pad", std::string("SAME_LOWER")}}));
+  output(transposed({1, 2, 3, 2, 2}, {2, 3, 2, 3, 1},
+                    {{"strides", Ints{1, 2, 3}}, {"dilations", Ints{2, 1, 1}}}));
+  output(op("Add",
+            {transposed({2, 8, 6, 6}, {8, 8, 4, 4}, {{"strides", two}}), input("other", {2, 8, 14, 14})}));
+  expect_by("tap_conv", 7, {"dnnl_deconv"});
+}
+
+TEST_F(EngineWindowTest, AlongOneAxisAfterWinograd) {
+  output(op("Relu", {conv({2, 40, 33}, {20, 40, 3}, {{"pads", Ints{1, 1}}})}));
+  output(conv({1, 13, 50}, {33, 13, 11}, {{"pads", Ints{30, 20}}, {"dilations", Ints{5}}}, false));
+  output(op("Sigmoid", {conv({1, 50, 7, 9}, {40, 50, 7, 1}, {{"pads", Ints{3, 0, 3, 0}}})}));
+  output(conv({3, 64, 5, 6}, {150, 64, 1, 3}, {{"pads", Ints{0, 2, 0, 2}}, {"dilations", Ints{1, 2}}}));
+  output(conv({1, 48, 3, 4, 5}, {16, 48, 1, 2, 1}, {}));
+  output(conv({1, 130, 2}, {300, 130, 4}, {{"pads", Ints{3, 40}}, {"dilations", Ints{7}}}));
+  Value* x = conv({1, 100, 1000}, {170, 100, 5}, {{"pads", Ints{4, 0}}});
+  output(op("Relu", {op("Add", {x, input("other", {1, 170, 1000})})}));
+  expect_by("winograd_line", 7, {"dnnl_conv", "panel_conv", "tap_conv"});
+}
+
+TEST_F(EngineWindowTest, InfinitiesAndNanAlongOneAxis) {
+  output(op("Relu", {conv({1, 24, 41}, {24, 24, 7}, {{"pads", Ints{6, 6}}, {"dilations", Ints{2}}})}));
+  feed[0].mutable_data<float>()[3 * 41 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[4 * 41 + 12] = -INFINITY;
+  feed[0].mutable_data<float>()[23 * 41 + 40] = NAN;
+  expect_by("winograd_line", 1, {"dnnl_conv", "panel_conv", "tap_conv"}, {2});
+}
+
+/// What rounds more than a plain sum does is not taken unless it is allowed.
+TEST_F(EngineWindowTest, FewTermsAreNotTransformed) {
+  output(conv({1, 31, 20}, {16, 31, 3}, {}));
+  expect_by("winograd_line", 0, {"dnnl_conv", "panel_conv", "tap_conv"}, {2});
+}
+
+TEST_F(EngineWindowTest, InfinitiesAndNanTapByTap) {
+  output(conv({1, 24, 5, 5}, {24, 24, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}}));
+  output(op("ConvTranspose", {g.inputs[0], weight({24, 5, 3, 3})}, {{"strides", Ints{2, 2}}}));
+  feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[23 * 25 + 24] = NAN;
+  expect_by("tap_conv", 2, {"dnnl_conv", "dnnl_deconv", "panel_conv", "winograd_conv", "winograd_line"}, {2});
+}
+
+}  // namespace
+}  // namespace assay::engine_window_test

@@ -1,0 +1,246 @@
+#include "kernels/lane_conv/lane_conv.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/parallel.h"
+#include "kernels/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/lane_conv/lane_conv.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using LF = hn::CappedTag<float, kLaneBlock>;
+using VL = hn::Vec<LF>;
+inline constexpr auto kLaneCount = static_cast<int64_t>(hn::MaxLanes(LF()));
+inline constexpr int64_t kLaneVectors = kLaneBlock / kLaneCount;
+inline constexpr bool kManyRegisters = kLaneVectors == 1;
+/// Rows whose sums, and the vectors that these are made from, fill the registers.
+inline constexpr int64_t kSharedRows = kManyRegisters ? 12 : 6;
+/// Vectors of one group that an element of a row is multiplied with before it is left.
+inline constexpr int64_t kOwnVectors = kManyRegisters ? 4 : 2;
+constexpr int64_t own_rows(int64_t vectors) { return vectors == kOwnVectors ? 6 : 8; }
+
+/// A tile of the result: some rows, one to a few vectors of output channels.
+struct LaneTile {
+  const float* const* pixels;  ///< those of the first row at the first tap
+  int64_t rows;                ///< from one tap to the next
+  int64_t taps, inputs;
+  int64_t base;      ///< the first input channel of the first lane's group
+  int64_t readable;  ///< channels from there to the end of a pixel
+  const float* w;    ///< of the first vector
+  int64_t w_block;   ///< elements from one block of weights to the next
+  const int32_t* lanes;
+  const float* bias;
+  float* sums;
+  int64_t stride;
+  int64_t count;  ///< lanes that are wanted
+};
+
+HWY_INLINE VL first_lanes(const float* p, int64_t count) {
+  return count >= kLaneCount ? hn::LoadU(LF(), p)
+                             : hn::MaskedLoad(hn::FirstN(LF(), static_cast<size_t>(count)), LF(), p);
+}
+HWY_INLINE void store_lanes(VL v, float* p, int64_t count) {
+  if (count >= kLaneCount)
+    hn::StoreU(v, LF(), p);
+  else
+    hn::BlendedStore(v, hn::FirstN(LF(), static_cast<size_t>(std::max<int64_t>(count, 0))), LF(), p);
+}
+
+/// Lanes of several groups: input i of each lane's group is picked from the vector of all their inputs.
+template <int64_t R>
+HWY_NOINLINE void shared_tile(const LaneTile& t) {
+  const LF f;
+  VL acc[R];
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) acc[r] = t.bias == nullptr ? hn::Zero(f) : hn::LoadU(f, t.bias);
+  const float* w = t.w;
+  const float* const* pixels = t.pixels;
+  for (int64_t tap = 0; tap < t.taps; ++tap, pixels += t.rows) {
+    VL x[R];
+    ASSAY_UNROLL
+    for (int64_t r = 0; r < R; ++r) x[r] = first_lanes(pixels[r] + t.base, t.readable);
+    for (int64_t i = 0; i < t.inputs; ++i, w += kLaneBlock) {
+      const VL weights = hn::LoadU(f, w);
+      const auto lanes = hn::SetTableIndices(f, t.lanes + i * kLaneCount);
+      ASSAY_UNROLL
+      for (int64_t r = 0; r < R; ++r) acc[r] = hn::MulAdd(hn::TableLookupLanes(x[r], lanes), weights, acc[r]);
+    }
+  }
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) store_lanes(acc[r], t.sums + r * t.stride, t.count);
+}
+
+/// Lanes of one group: all of them take the same input.
+template <int64_t N, int64_t R>
+HWY_NOINLINE void own_tile(const LaneTile& t) {
+  const LF f;
+  VL acc[R][N];
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+  for (int64_t v = 0; v < N; ++v)
+    acc[r][v] = t.bias == nullptr ? hn::Zero(f) : hn::LoadU(f, t.bias + v * kLaneCount);
+  const float* w = t.w;
+  const float* const* pixels = t.pixels;
+  for (int64_t tap = 0; tap < t.taps; ++tap, pixels += t.rows) {
+    const float* x[R];
+    ASSAY_UNROLL
+    for (int64_t r = 0; r < R; ++r) x[r] = pixels[r] + t.base;
+    for (int64_t i = 0; i < t.inputs; ++i, w += kLaneBlock) {
+      VL weights[N];
+      ASSAY_UNROLL
+      for (int64_t v = 0; v < N; ++v)
+        weights[v] = hn::LoadU(f, w + v / kLaneVectors * t.w_block + v % kLaneVectors * kLaneCount);
+      ASSAY_UNROLL
+      for (int64_t r = 0; r < R; ++r) {
+        const VL value = hn::Set(f, x[r][i]);
+        ASSAY_UNROLL
+        for (int64_t v = 0; v < N; ++v) acc[r][v] = hn::MulAdd(value, weights[v], acc[r][v]);
+      }
+    }
+  }
+  ASSAY_UNROLL
+  for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
+  for (int64_t v = 0; v < N; ++v)
+    store_lanes(acc[r][v], t.sums + r * t.stride + v * kLaneCount, t.count - v * kLaneCount);
+}
+
+using LaneTileFunction = void (*)(const LaneTile&);
+template <int64_t... R>
+constexpr auto shared_tiles(std::integer_sequence<int64_t, R...>) {
+  return std::array<LaneTileFunction, sizeof...(R)>{&shared_tile<R + 1>...};
+}
+template <int64_t N, int64_t... R>
+constexpr auto own_tiles(std::integer_sequence<int64_t, R...>) {
+  return std::array<LaneTileFunction, sizeof...(R)>{&own_tile<N, R + 1>...};
+}
+
+/// Tiles of equal height over all rows.
+template <size_t kMost>
+void lane_rows(const std::array<LaneTileFunction, kMost>& tiles, LaneTile t, int64_t rows) {
+  constexpr auto most = static_cast<int64_t>(kMost);
+  const int64_t count = (rows + most - 1) / most;
+  const LaneTile all = t;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t first = rows * i / count, last = rows * (i + 1) / count;
+    t.pixels = all.pixels + first;
+    t.sums = all.sums + first * all.stride;
+    tiles[static_cast<size_t>(last - first - 1)](t);
+  }
+}
+
+template <int64_t N>
+void own_rows_of(const LaneTile& t, int64_t rows) {
+  static constexpr auto kTiles = own_tiles<N>(std::make_integer_sequence<int64_t, own_rows(N)>());
+  lane_rows(kTiles, t, rows);
+}
+
+/// The output channels from `first` on, some vectors of one group, or one vector of several.
+LaneTile lane_tile(const LaneConv& conv, const float* const* pixels, int64_t rows, int64_t first,
+                   const float* bias) {
+  const int64_t base = first / conv.outputs * conv.inputs;
+  return {.pixels = pixels,
+          .rows = rows,
+          .taps = conv.taps,
+          .inputs = conv.inputs,
+          .base = base,
+          .readable = conv.in_channels() - base,
+          .w = nullptr,
+          .w_block = conv.block_floats(),
+          .lanes = nullptr,
+          .bias = bias == nullptr ? nullptr : bias + first,
+          .sums = nullptr,
+          .stride = 0,
+          .count = 0};
+}
+
+void shared_products(const LaneConv& conv, const float* packed, const float* const* pixels, int64_t rows,
+                     int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) {
+  static constexpr auto kTiles = shared_tiles(std::make_integer_sequence<int64_t, kSharedRows>());
+  HWY_ALIGN int32_t lanes[kLaneBlock * kLaneCount];
+  for (int64_t i = 0; i < conv.inputs; ++i)
+    for (int64_t l = 0; l < kLaneCount; ++l)
+      lanes[i * kLaneCount + l] = static_cast<int32_t>(l / conv.outputs * conv.inputs + i);
+  for (int64_t o = 0; o < count; o += kLaneCount) {
+    LaneTile t = lane_tile(conv, pixels, rows, first + o, bias);
+    t.w = packed + (first + o) / kLaneBlock * conv.block_floats() + o % kLaneBlock;
+    t.lanes = lanes;
+    t.sums = sums + o;
+    t.stride = stride;
+    t.count = count - o;
+    lane_rows(kTiles, t, rows);
+  }
+}
+
+/// `count` output channels of one group, from `first` on.
+void own_products(const LaneConv& conv, const float* w, const float* const* pixels, int64_t rows,
+                  int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) {
+  for (int64_t o = 0; o < count;) {
+    LaneTile t = lane_tile(conv, pixels, rows, first + o, bias);
+    t.w = w + o / kLaneBlock * conv.block_floats() + o % kLaneBlock;
+    t.sums = sums + o;
+    t.stride = stride;
+    t.count = count - o;
+    const int64_t left = (t.count + kLaneCount - 1) / kLaneCount, vectors = std::min(left, kOwnVectors);
+    if constexpr (kOwnVectors == 4) {
+      if (vectors == 4) own_rows_of<4>(t, rows);
+      if (vectors == 3) own_rows_of<3>(t, rows);
+    }
+    if (vectors == 2) own_rows_of<2>(t, rows);
+    if (vectors == 1) own_rows_of<1>(t, rows);
+    o += vectors * kLaneCount;
+  }
+}
+
+void products_of_lanes(const LaneConv& conv, const float* packed, const float* const* pixels, int64_t rows,
+                       int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) {
+  // Where narrow vectors hold the outputs of one group alone, nothing is picked from a vector.
+  if (conv.shares_blocks() && conv.outputs < kLaneCount)
+    return shared_products(conv, packed, pixels, rows, first, count, bias, sums, stride);
+  for (int64_t o = first; o < first + count; o += conv.outputs) {
+    const int64_t blocks = conv.shares_blocks() ? o / kLaneBlock : conv.blocks(o);
+    own_products(conv, packed + blocks * conv.block_floats() + (conv.shares_blocks() ? o % kLaneBlock : 0),
+                 pixels, rows, o, conv.outputs, bias, sums + (o - first), stride);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace assay::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::kernels {
+
+HWY_EXPORT(products_of_lanes);
+
+void pack_lane_weights(const LaneConv& conv, const float* weights, float* packed) {
+  const int64_t of_group = (conv.outputs + kLaneBlock - 1) / kLaneBlock;
+  parallel_for(conv.blocks(conv.out_channels()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t in_group = conv.shares_blocks() ? 0 : b % of_group * kLaneBlock;
+      const int64_t first = conv.shares_blocks() ? b * kLaneBlock : b / of_group * conv.outputs + in_group;
+      const int64_t count =
+          std::min(kLaneBlock, conv.shares_blocks() ? conv.out_channels() - first : conv.outputs - in_group);
+      float* to = packed + b * conv.block_floats();
+      for (int64_t t = 0; t < conv.taps; ++t)
+        for (int64_t i = 0; i < conv.inputs; ++i, to += kLaneBlock)
+          for (int64_t lane = 0; lane < kLaneBlock; ++lane)
+            to[lane] = lane < count ? weights[((first + lane) * conv.inputs + i) * conv.taps + t] : 0.0F;
+    }
+  });
+}
+
+void lane_products(const LaneConv& conv, const float* packed, const float* const* pixels, int64_t rows,
+                   int64_t first, int64_t count, const float* bias, float* sums, int64_t stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(products_of_lanes)(conv, packed, pixels, rows, first, count, bias, sums, stride);
+}
+
+}  // namespace assay::kernels
+#endif
