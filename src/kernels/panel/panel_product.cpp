@@ -143,6 +143,16 @@ HWY_NOINLINE void tile(const Rows& rows, const Panels<W>& panels) {
 template <int64_t M, int64_t N, typename W>
 void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
   int64_t r = 0;
+  if constexpr (M == kWideRows) {
+    // Some tiles of a row less, where none is left over then: a tile of one row reads the panel as often as
+    // one of six.
+    const int64_t smaller = (M - rows % M) % M;
+    if (const int64_t end = rows - smaller * (M - 1); end >= 0) {
+      for (; r < end; r += M) tile<M, N>(all.from(r), panels);
+      for (; r < rows; r += M - 1) tile<M - 1, N>(all.from(r), panels);
+      return;
+    }
+  }
   for (; r + M <= rows; r += M) tile<M, N>(all.from(r), panels);
   const auto take = [&]<int64_t R>() {
     if constexpr (R < M)
@@ -170,8 +180,11 @@ void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_
     panel_rows<M, N>(part, row_count, Panels<W>{panels.w + p * panels.panel, panels.panel, panels.depth});
   };
   int64_t p = 0;
-  if constexpr (kWide > 1 && std::is_same_v<W, float>)
+  if constexpr (kWide > 1 && std::is_same_v<W, float>) {
     for (; p + kWide <= count; p += kWide) take.template operator()<kWide, kWideRows>(p);
+    if (count - p == 3) return take.template operator()<3, 8>(p);
+    if (count - p == 2) return take.template operator()<2, 12>(p);
+  }
   for (; p < count; ++p) take.template operator()<1, kRows>(p);
 }
 
