@@ -43,6 +43,8 @@ HWY_INLINE VF unit_ramp(VF x, float a, float b) {
   return clip(hn::MulAdd(x, constant(a), constant(b)), 0.0f, 1.0f);
 }
 
+HWY_INLINE VF silu(VF x) { return hn::Mul(x, sigmoid(x)); }
+HWY_INLINE VF hard_swish(VF x) { return hn::Mul(x, unit_ramp(x, 1.0f / 6.0f, 0.5f)); }
 HWY_INLINE VF relu(VF x) { return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Zero(F()), x); }
 HWY_INLINE VF softsign(VF x) { return hn::Div(x, hn::Add(constant(1.0f), hn::Abs(x))); }
 /// x, but 0 where it is at most a.

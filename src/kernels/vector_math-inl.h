@@ -32,9 +32,17 @@ HWY_INLINE VF scale_by_power(VF x, VI n) {
   return hn::Mul(hn::Mul(x, a), b);
 }
 
-/// e^x. 0 below -104, infinity above 88.73.
-HWY_INLINE VF exp(VF x) {
-  const VF clamped = hn::Max(hn::Min(x, constant(89.0f)), constant(-104.0f));
+/// x * 2^n for whole numbers n in [-252, 254], rounded once where the result is subnormal.
+HWY_INLINE VF scale_by_power(VF x, VF n) {
+#if HWY_TARGET == HWY_AVX3
+  return VF{_mm512_scalef_ps(x.raw, n.raw)};
+#else
+  return scale_by_power(x, hn::ConvertTo(I(), n));
+#endif
+}
+
+/// e^x for x in [-104, 89].
+HWY_INLINE VF exp_within(VF clamped) {
   const VF n = hn::Round(hn::Mul(clamped, constant(1.44269504f)));
   VF r = hn::NegMulAdd(n, constant(0.693359375f), clamped);
   r = hn::NegMulAdd(n, constant(-2.12194440e-4f), r);
@@ -44,7 +52,12 @@ HWY_INLINE VF exp(VF x) {
   p = hn::MulAdd(p, r, constant(0.166665211f));
   p = hn::MulAdd(p, r, constant(0.49999994f));
   p = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), constant(1.0f));
-  const VF y = scale_by_power(p, hn::ConvertTo(I(), n));
+  return scale_by_power(p, n);
+}
+
+/// e^x. 0 below -104, infinity above 88.73.
+HWY_INLINE VF exp(VF x) {
+  const VF y = exp_within(hn::Max(hn::Min(x, constant(89.0f)), constant(-104.0f)));
   return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
@@ -82,10 +95,24 @@ HWY_INLINE VF log(VF x) {
   return hn::IfThenElse(hn::Or(hn::Lt(x, hn::Zero(f)), hn::IsNaN(x)), hn::NaN(f), y);
 }
 
-/// 1 / (1 + e^-x).
-HWY_INLINE VF sigmoid(VF x) {
+/// 1 / x for x in [1, 2].
+HWY_INLINE VF reciprocal_near_one(VF x) {
   const VF one = constant(1.0f);
-  return hn::Div(one, hn::Add(one, exp(hn::Neg(x))));
+#if HWY_TARGET == HWY_AVX3
+  // 14 bits, doubled: a division takes longer than all that surrounds it.
+  const VF y = hn::ApproximateReciprocal(x);
+  return hn::MulAdd(y, hn::NegMulAdd(x, y, one), y);
+#else
+  return hn::Div(one, x);
+#endif
+}
+
+/// 1 / (1 + e^-x), from e^-|x|, which neither overflows nor loses bits on either side.
+HWY_INLINE VF sigmoid(VF x) {
+  const VF e = exp_within(hn::Max(hn::Neg(hn::Abs(x)), constant(-104.0f)));
+  const VF y = reciprocal_near_one(hn::Add(constant(1.0f), e));
+  const VF s = hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(e, y), y);
+  return hn::IfThenElse(hn::IsNaN(x), x, s);
 }
 
 HWY_INLINE VF tanh(VF x) {

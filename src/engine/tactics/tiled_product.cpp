@@ -198,25 +198,46 @@ void TileFinish::add_operands(const StepReader& r) {
   }
 }
 
+std::optional<kernels::FinishRows> finish_function(PointwiseOp op, float a, float b) {
+  using kernels::FinishFunction;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  switch (op) {
+    case PointwiseOp::kRelu:
+      return {{0, kInfinity}};
+    case PointwiseOp::kClip:
+      return {{a, b}};
+    case PointwiseOp::kHardSigmoid:
+      return {{a, b, FinishFunction::kHardSigmoid}};
+    case PointwiseOp::kHardSwish:
+      return {{0, 0, FinishFunction::kHardSwish}};
+    case PointwiseOp::kSigmoid:
+      return {{0, 0, FinishFunction::kSigmoid}};
+    case PointwiseOp::kSilu:
+      return {{0, 0, FinishFunction::kSilu}};
+    default:
+      return std::nullopt;
+  }
+}
+
 void TileFinish::find_common_end() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  if (result_type_ != PointwiseType::kFloat32 || spec_.entries.size() > 2) return;
-  kernels::FinishRows end{-kInfinity, kInfinity};
-  size_t next = 0;
-  if (spec_.entries[0].op == PointwiseOp::kAdd && operands_.size() == 1) {
-    if (types_[1].type != PointwiseType::kFloat32 || operands_[0].row_stride == 0) return;
-    ++next;
+  const auto& entries = spec_.entries;
+  if (result_type_ != PointwiseType::kFloat32 || entries.size() > 2) return;
+  std::optional<kernels::FinishRows> end;
+  bool adds_first = false, adds_last = false;
+  for (const EpilogueSpec::Entry& e : entries) {
+    if (e.op == PointwiseOp::kAdd) {
+      if (adds_first || adds_last || types_[1].type != PointwiseType::kFloat32 ||
+          operands_[0].row_stride == 0)
+        return;
+      (end ? adds_last : adds_first) = true;
+    } else {
+      if (end || !(end = finish_function(e.op, e.a, e.b))) return;
+    }
   }
-  if (next < spec_.entries.size()) {
-    const EpilogueSpec::Entry& bound = spec_.entries[next++];
-    if (bound.op == PointwiseOp::kRelu)
-      end.low = 0;
-    else if (bound.op == PointwiseOp::kClip)
-      end = {bound.a, bound.b};
-    else
-      return;
-  }
-  if (next == spec_.entries.size()) common_end_ = end;
+  if (!end) end = {-kInfinity, kInfinity};
+  end->adds_last = adds_last;
+  common_end_ = end;
 }
 
 void TileFinish::make_program(const StepReader& r, std::span<const int64_t> rows, int64_t columns) {

@@ -81,6 +81,9 @@ std::string tile_epilogue_refusal(const Problem& p, const std::vector<EpilogueSt
 void write_tile_epilogue(const Problem& p, const std::vector<EpilogueStep>& epilogue, Layout layout,
                          Candidate& b);
 
+/// An instruction of one operand as the end of a tile; nothing for those that have no such form.
+std::optional<kernels::FinishRows> finish_function(kernels::PointwiseOp op, float a, float b);
+
 /// Carries out what write_tile_epilogue() wrote.
 class TileFinish {
  public:
@@ -125,7 +128,7 @@ class TileFinish {
   std::vector<kernels::PointwiseOperand> types_;
   kernels::PointwiseType result_type_ = kernels::PointwiseType::kFloat32;
   std::vector<Loop> loops_;
-  /// Where all that happens is an addition of a whole operand and bounds, or one of both.
+  /// Where all that happens is an addition of a whole operand and one function, or one of both.
   std::optional<kernels::FinishRows> common_end_;
 };
 

@@ -6,44 +6,71 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/activations-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-using F = hn::ScalableTag<float>;
+enum class Adds : uint8_t { kNothing, kFirst, kLast };
 
-template <bool kAdds>
-void rows_of(const FinishRows& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
-             const float* addend, int64_t addend_stride, float* y, int64_t y_stride) {
+struct RowsToFinish {
+  int64_t rows, columns;
+  const float* x;
+  int64_t x_stride;
+  const float* addend;
+  int64_t addend_stride;
+  float* y;
+  int64_t y_stride;
+};
+
+template <Adds kAdds, typename Function>
+void rows_of(RowsToFinish p, Function function) {
   const F f;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  const auto low = hn::Set(f, finish.low), high = hn::Set(f, finish.high);
-  for (int64_t r = 0; r < rows; ++r, x += x_stride, y += y_stride) {
-    int64_t c = 0;
-    for (; c + lanes <= columns; c += lanes) {
-      auto v = hn::LoadU(f, x + c);
-      if constexpr (kAdds) v = hn::Add(v, hn::LoadU(f, addend + c));
-      // Comparisons with NaN are false.
-      v = hn::IfThenElse(hn::Lt(v, low), low, v);
-      hn::StoreU(hn::IfThenElse(hn::Gt(v, high), high, v), f, y + c);
+  const size_t lanes = hn::Lanes(f);
+  const auto count = static_cast<size_t>(p.columns);
+  for (int64_t r = 0; r < p.rows; ++r, p.x += p.x_stride, p.y += p.y_stride) {
+    size_t c = 0;
+    for (; c + lanes <= count; c += lanes) {
+      VF v = hn::LoadU(f, p.x + c);
+      if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, hn::LoadU(f, p.addend + c));
+      v = function(v);
+      if constexpr (kAdds == Adds::kLast) v = hn::Add(v, hn::LoadU(f, p.addend + c));
+      hn::StoreU(v, f, p.y + c);
     }
-    for (; c < columns; ++c) {
-      float v = x[c];
-      if constexpr (kAdds) v += addend[c];
-      v = v < finish.low ? finish.low : v;
-      y[c] = v > finish.high ? finish.high : v;
+    if (const size_t left = count - c; left > 0) {
+      VF v = load_first(p.x + c, left);
+      if constexpr (kAdds == Adds::kFirst) v = hn::Add(v, load_first(p.addend + c, left));
+      v = function(v);
+      if constexpr (kAdds == Adds::kLast) v = hn::Add(v, load_first(p.addend + c, left));
+      store_first(v, p.y + c, left);
     }
-    if constexpr (kAdds) addend += addend_stride;
+    if constexpr (kAdds != Adds::kNothing) p.addend += p.addend_stride;
   }
+}
+
+template <typename Function>
+void add_and_finish(bool adds_last, const RowsToFinish& p, Function function) {
+  if (p.addend == nullptr) return rows_of<Adds::kNothing>(p, function);
+  adds_last ? rows_of<Adds::kLast>(p, function) : rows_of<Adds::kFirst>(p, function);
 }
 
 void finish(const FinishRows& finish, int64_t rows, int64_t columns, const float* x, int64_t x_stride,
             const float* addend, int64_t addend_stride, float* y, int64_t y_stride) {
-  if (addend == nullptr)
-    rows_of<false>(finish, rows, columns, x, x_stride, addend, addend_stride, y, y_stride);
-  else
-    rows_of<true>(finish, rows, columns, x, x_stride, addend, addend_stride, y, y_stride);
+  const RowsToFinish p{rows, columns, x, x_stride, addend, addend_stride, y, y_stride};
+  const float a = finish.a, b = finish.b;
+  switch (finish.function) {
+    case FinishFunction::kClip:
+      return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return clip(v, a, b); });
+    case FinishFunction::kHardSigmoid:
+      return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return unit_ramp(v, a, b); });
+    case FinishFunction::kHardSwish:
+      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return hard_swish(v); });
+    case FinishFunction::kSigmoid:
+      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return sigmoid(v); });
+    case FinishFunction::kSilu:
+      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return silu(v); });
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -30,6 +31,61 @@ TEST(FinishRows, AddsAndBoundsAndKeepsNan) {
               EXPECT_EQ(y[r * 22 + c], std::min(std::max(sum, low), high));
           }
           EXPECT_EQ(y[r * 22 + columns], 99);
+        }
+      }
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// Every function over the whole range, with the addend before and behind it, for rows of any length and in
+/// place.
+TEST(FinishRows, IsTheFunctionOfTheSum) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const struct {
+    FinishRows rows;
+    double (*function)(double);
+    double slack;  // of results, where the function adds numbers that cancel
+  } functions[] = {
+      {{0.25F, 0.5F, FinishFunction::kHardSigmoid},
+       [](double x) { return std::clamp(0.25 * x + 0.5, 0.0, 1.0); },
+       1e-7},
+      {{0, 0, FinishFunction::kHardSwish},
+       [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); },
+       3e-7},
+      {{0, 0, FinishFunction::kSigmoid}, sigmoid, 0},
+      {{0, 0, FinishFunction::kSilu}, [](double x) { return x * sigmoid(x); }, 0},
+  };
+  std::vector<float> x;
+  for (double v = 1e-38; v < 1e38; v *= 1.37)
+    x.insert(x.end(), {static_cast<float>(v), -static_cast<float>(v)});
+  for (float v = -110; v < 110; v += 0.37F) x.push_back(v);
+  x.insert(x.end(), {0.0F, -0.0F, inf, NAN, 1e-45F});
+  std::vector<float> addend(x.size());
+  for (size_t i = 0; i < x.size(); ++i) addend[i] = static_cast<float>(i % 7) * 0.25F - 0.5F;
+  const auto n = static_cast<int64_t>(x.size());
+  for (const auto& [rows, function, slack] : functions)
+    for (const int64_t columns : {n, int64_t{1}, int64_t{13}, int64_t{32}})
+      for (const int adds : {0, 1, 2}) {
+        FinishRows finish = rows;
+        finish.adds_last = adds == 2;
+        std::vector<float> y = x;
+        finish_rows(finish, n / columns, columns, y.data(), columns, adds == 0 ? nullptr : addend.data(),
+                    columns, y.data(), columns);
+        for (int64_t i = 0; i < n; ++i) {
+          if (i >= n / columns * columns) {
+            EXPECT_TRUE(y[i] == x[i] || std::isnan(x[i])) << "what follows was touched";
+            continue;
+          }
+          const double added = addend[i];
+          const double sum = adds == 1 ? x[i] + addend[i] : x[i];
+          const double expected = function(sum) + (adds == 2 ? added : 0);
+          if (std::isnan(expected))
+            EXPECT_TRUE(std::isnan(y[i])) << x[i];
+          else if (std::isinf(expected))
+            EXPECT_EQ(y[i], expected);
+          else
+            EXPECT_NEAR(y[i], expected, 3e-7 * std::abs(expected) + slack + 4e-7 * (adds == 2) + 2e-43)
+                << x[i];
         }
       }
 }

@@ -172,6 +172,16 @@ void panel_rows(const Rows& all, int64_t rows, const Panels<W>& panels) {
     const int64_t i = tiles++;
     return is_low ? panels.ahead(2 * i, 2 * i + 1) : panels.ahead(i, panels.next_count);
   };
+  if constexpr (M == kWideRows) {
+    // Some tiles of a row less, where none is left over then: a tile of one row reads the panel as often as
+    // one of six.
+    const int64_t smaller = (M - rows % M) % M;
+    if (const int64_t end = rows - smaller * (M - 1); end >= 0) {
+      for (; r < end; r += M) tile<M, N>(all.from(r), panels, ahead());
+      for (; r < rows; r += M - 1) tile<M - 1, N>(all.from(r), panels, ahead());
+      return;
+    }
+  }
   for (; r + M <= rows; r += M) tile<M, N>(all.from(r), panels, ahead());
   const auto take = [&]<int64_t R>() {
     if constexpr (R < M)
@@ -202,8 +212,11 @@ void panel_block(Rows rows, int64_t count, const Panels<W>& panels, int64_t row_
     panel_rows<M, N>(part, row_count, some);
   };
   int64_t p = 0;
-  if constexpr (kWide > 1 && std::is_same_v<W, float>)
+  if constexpr (kWide > 1 && std::is_same_v<W, float>) {
     for (; p + kWide <= count; p += kWide) take.template operator()<kWide, kWideRows>(p);
+    if (count - p == 3) return take.template operator()<3, 8>(p);
+    if (count - p == 2) return take.template operator()<2, 12>(p);
+  }
   for (; p < count; ++p) take.template operator()<1, kRows>(p);
 }
 

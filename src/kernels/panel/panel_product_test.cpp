@@ -53,8 +53,8 @@ struct Case {
 TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
   std::mt19937 random(1);
   for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
-    for (const int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 30})
-      for (const int64_t n : {1, 15, 16, 17, 40})
+    for (const int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 25, 30})
+      for (const int64_t n : {1, 15, 16, 17, 40, 70, 112})
         for (const int64_t k : {1, 2, 9, 256, 257, 601}) {
           const Case x(random, rows, n, k, type);
           for (const bool with_bias : {false, true}) {

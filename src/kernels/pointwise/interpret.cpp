@@ -144,7 +144,7 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Gelu, gelu(v));
     ASSAY_UNARY(GeluTanh, gelu_tanh(v));
     ASSAY_UNARY(HardSigmoid, unit_ramp(v, a, b));
-    ASSAY_UNARY(HardSwish, hn::Mul(v, unit_ramp(v, 1.0f / 6.0f, 0.5f)));
+    ASSAY_UNARY(HardSwish, hard_swish(v));
     ASSAY_UNARY(LeakyRelu, hn::IfThenElse(hn::Lt(v, hn::Zero(F())), hn::Mul(v, constant(a)), v));
     ASSAY_UNARY(Log, log(v));
     ASSAY_UNARY(Mish, hn::Mul(v, tanh(softplus(v))));
@@ -158,7 +158,7 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     ASSAY_UNARY(Shrink, shrink(v, a, b));
     ASSAY_UNARY(Sigmoid, sigmoid(v));
     ASSAY_UNARY(Sign, sign(v));
-    ASSAY_UNARY(Silu, hn::Mul(v, sigmoid(v)));
+    ASSAY_UNARY(Silu, silu(v));
     ASSAY_UNARY(Softplus, softplus(v));
     ASSAY_UNARY(Softsign, softsign(v));
     ASSAY_UNARY(Sqrt, hn::Sqrt(v));
