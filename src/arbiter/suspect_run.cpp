@@ -150,14 +150,15 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
                 out);
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
-  if (right && before.spoiled && whole) {
-    ArbiterVerdict network = out;
-    judge_result(
-        stored,
-        {.lanes = {&exact, 1}, .error = computed.error, .basis = Basis::kNode, .declared = standard.declared},
-        network);
+  const bool open = out.verdict == Verdict::kOpen && exact.defined() && !is_random(*v.producer(), model_);
+  if ((right || open) && before.spoiled && whole) {
     // Bounds from inputs that are no numbers explain anything.
-    if (network.verdict == Verdict::kWrong || differs_in_specials(stored.load(), exact))
+    Standard network{.lanes = {&exact, 1}, .declared = standard.declared};
+    if (right) network.error = computed.error, network.basis = Basis::kNode;
+    ArbiterVerdict heir = out;
+    judge_result(stored, network, heir);
+    if (heir.verdict == Verdict::kWrong || (open && heir.verdict == Verdict::kUnclear) ||
+        differs_in_specials(stored.load(), exact))
       out.verdict = Verdict::kInherited;
   }
   if (is_bad(out.verdict) && out.basis == Basis::kRegion)
