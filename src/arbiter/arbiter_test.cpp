@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "passes/origins.h"
 #include "reference/evaluate.h"
 #include "reference/reference_test_util.h"
 #include "tensor/convert.h"
@@ -644,6 +645,29 @@ TEST(Arbiter, WithoutItsInputsTheOriginIsUnknown) {
   ASSERT_EQ(a.outputs.size(), 1U);
   EXPECT_EQ(a.outputs[0].verdict, Verdict::kWrong);
   EXPECT_EQ(a.outputs[0].basis, Basis::kNetwork);
+}
+
+TEST(Arbiter, TheCallOfAFunctionIsJudgedAsANode) {
+  // x -> Sigmoid -> MatMul -> y, of which the outer values alone are known.
+  const auto judged = [](bool one_call, float factor) {
+    TestModel m;
+    Value* s = m.node("Sigmoid", "call/s", {m.input("x", {4, 16})});
+    Value* y = m.node("MatMul", "y", {s, m.constant("w", random_floats({16, 8}, 1))});
+    if (one_call)
+      for (const auto& n : m.graph.nodes()) set_origins(*n, {"call"});
+    const auto model = m.with_outputs({y});
+    const std::vector<Tensor> feed{random_floats({4, 16}, 2)};
+    StoredTensorList results = results_of(*model, feed);
+    Tensor own = results[1].tensor.load();
+    own.mutable_data<float>()[5] += factor * 0x1p-24F;
+    return judge(model, feed, {{"y", own}}).outputs[0];
+  };
+  float size = 1;
+  while (judged(false, size).verdict != Verdict::kUnclear) ASSERT_LT(size *= 1.5F, 1e6F);
+  const ArbiterVerdict node = judged(true, size);
+  EXPECT_EQ(node.verdict, Verdict::kWrong);
+  EXPECT_FALSE(node.certain);
+  EXPECT_EQ(judged(true, 1).verdict, Verdict::kRounding);
 }
 
 TEST(Arbiter, OnlyWhatLeavesTheWorstCaseIsProven) {

@@ -35,9 +35,10 @@ bool same_special(double result, double exact, double explained, double largest,
   return overflow;
 }
 
-Verdict verdict_of(const Deviation& d, Basis basis) {
+Verdict verdict_of(const Deviation& d, const Standard& standard) {
   if (d.ratio <= 1) return d.rounded ? Verdict::kAgrees : Verdict::kRounding;
-  return basis != Basis::kNode && d.ratio <= kUnclearFactor ? Verdict::kUnclear : Verdict::kWrong;
+  return standard.basis != Basis::kNode && !standard.one_call && d.ratio <= kUnclearFactor ? Verdict::kUnclear
+                                                                                           : Verdict::kWrong;
 }
 
 /// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in
@@ -87,7 +88,7 @@ void judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict
   const Tensor wide = to_float64(result);
   const Explained explained = explained_for(wide, standard, result.dtype());
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
-  out.verdict = verdict_of(d, standard.basis);
+  out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
 }
 

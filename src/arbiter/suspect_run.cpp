@@ -11,6 +11,7 @@
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "passes/origins.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
 #include "tensor/value_tensors.h"
@@ -29,6 +30,21 @@ void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict&
   if (distance.at < 0) return;
   out.max_error = distance.most;
   out.exact = exact.data<double>()[distance.at];
+}
+
+/// Whether these nodes, more than one, are the body of one call of a local function.
+bool are_one_call(std::span<const Node* const> nodes) {
+  std::vector<std::string> call;
+  size_t count = 0;
+  for (const Node* n : nodes) {
+    if (is_op(*n, "Constant")) continue;
+    std::vector<std::string> origins = origins_of(*n);
+    if (count++ == 0)
+      call = std::move(origins);
+    else if (origins != call)
+      return false;
+  }
+  return count > 1;
 }
 
 /// Whether one of both has a number where the other has none.
@@ -129,6 +145,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
                                    : before.known ? Basis::kRegion
                                                   : Basis::kNetwork,
                           .declared = whole ? declared_dtype(v) : DType::kUndefined,
+                          .one_call = are_one_call(before.between),
                           .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
   judge_result(stored, standard, out);
   if (is_bad(out.verdict) && v.producer() != nullptr) {
