@@ -207,6 +207,8 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     }
     note = "numbers too small for normal ones were taken as zero";
   }
+  // Of the arithmetic in which it was computed.
+  const double u = unit_roundoff(explained.computed_wider ? DType::kFloat32 : stored.dtype());
   const auto is_open = [&] {
     return bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1;
   };
@@ -218,13 +220,15 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     widen_for_alike(trial, unit_roundoff(stored.dtype()), explained);
     note = "many addends are so alike that their roundings do not cancel";
   }
-  if (is_open() && widen_for_winograd(trial, unit_roundoff(stored.dtype()), explained))
+  if (is_open() && widen_for_winograd(trial, u, explained))
     note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
-  if (is_open() && widen_for_reciprocal(trial, exact, unit_roundoff(stored.dtype()), explained))
+  if (is_open() && widen_for_reciprocal(trial, exact, u, explained))
     note = "as a product with the divisor's reciprocal rounds";
   if (is_open() && errs_mostly(wide, exact, unit_roundoff(stored.dtype())) &&
-      widen_for_dequantised(trial, suspect, unit_roundoff(stored.dtype()), explained))
+      widen_for_dequantised(trial, suspect, u, explained))
     note = "as it rounds when the scale of DequantizeLinear is applied afterwards";
+  if (is_open() && widen_for_unrounded(trial, suspect, exact, explained))
+    note = "its inputs may have been others before they were rounded to a narrow type";
   if (is_open() && is_computed_as_one(suspect, stored, wide, out)) return;
   Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
   const bool special = d.ratio > 1 && has_special_inputs(trial, reach, wide, exact, explained);

@@ -48,12 +48,15 @@ constexpr int64_t kEnoughElements = 16;
 
 void hold_to_wider(const Tensor& result, const Standard& standard, DType dtype, Explained& explained) {
   const Tensor& exact = standard.lanes[0];
-  const Tensor tight = explained_when_computed_wider(standard.lanes, *standard.error, dtype);
+  const Tensor tight = standard.error != nullptr
+                           ? explained_when_computed_wider(standard.lanes, *standard.error, dtype)
+                           : spread_when_computed_wider(standard.lanes, dtype);
   if (!tight.defined() || exact.numel() < kEnoughElements) return;
   const double *r = result.data<double>(), *y = exact.data<double>(), *t = tight.data<double>();
   int64_t within = 0;
   for (int64_t i = 0; i < exact.numel(); ++i) within += !(std::abs(r[i] - y[i]) > t[i]);
   if (static_cast<double>(within) < kMostOf * static_cast<double>(exact.numel())) return;
+  explained.computed_wider = true;
   explained.most = map_broadcast<double>(explained.most, tight, [](double e, double w) {
     return std::isfinite(e) ? std::min(e, kBeyondMost * w) : e;
   });
@@ -95,9 +98,10 @@ void judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict
 }  // namespace
 
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype) {
-  if (standard.error == nullptr) return explained_by_spread(standard.lanes, dtype, kExplainedFactor);
-  Explained explained = explained_by_node(standard.lanes, *standard.error, dtype);
-  hold_to_wider(result, standard, dtype, explained);
+  Explained explained = standard.error != nullptr
+                            ? explained_by_node(standard.lanes, *standard.error, dtype)
+                            : explained_by_spread(standard.lanes, dtype, kExplainedFactor);
+  if (standard.error != nullptr || standard.is_recurrence) hold_to_wider(result, standard, dtype, explained);
   return explained;
 }
 

@@ -18,6 +18,8 @@ struct Standard {
   DType declared = DType::kUndefined;  ///< the type that the model gives it, kUndefined when it gives none
   /// Its nodes are those of one call of a function whose inputs are known: the call is judged as a node is.
   bool one_call = false;
+  /// Its steps are computed in one type and stored in none: where that is float32, it shows.
+  bool is_recurrence = false;
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
   /// it.
   const Tensor* exact = nullptr;

@@ -32,6 +32,8 @@ void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict&
   out.exact = exact.data<double>()[distance.at];
 }
 
+bool is_recurrence(const Node& n) { return is_op(n, "RNN") || is_op(n, "GRU") || is_op(n, "LSTM"); }
+
 /// Whether these nodes, more than one, are the body of one call of a local function.
 bool are_one_call(std::span<const Node* const> nodes) {
   std::vector<std::string> call;
@@ -139,14 +141,16 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   const Value& v = computed.value;
   ArbiterVerdict out = blank(v, name);
   const bool whole = name == v.name();
-  const Standard standard{.lanes = lanes,
-                          .error = whole ? computed.error : nullptr,
-                          .basis = computed.own   ? Basis::kNode
-                                   : before.known ? Basis::kRegion
-                                                  : Basis::kNetwork,
-                          .declared = whole ? declared_dtype(v) : DType::kUndefined,
-                          .one_call = are_one_call(before.between),
-                          .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
+  const Standard standard{
+      .lanes = lanes,
+      .error = whole ? computed.error : nullptr,
+      .basis = computed.own   ? Basis::kNode
+               : before.known ? Basis::kRegion
+                              : Basis::kNetwork,
+      .declared = whole ? declared_dtype(v) : DType::kUndefined,
+      .one_call = are_one_call(before.between),
+      .is_recurrence = whole && computed.own && v.producer() != nullptr && is_recurrence(*v.producer()),
+      .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
   judge_result(stored, standard, out);
   if (is_bad(out.verdict) && v.producer() != nullptr) {
     const auto own = [&](const Value& input) { return seen(input); };
@@ -162,7 +166,11 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       excuse({*v.producer(), model_, v, own}, stored, standard, out);
     }
   }
-  if (out.verdict == Verdict::kRounding && whole && out.basis == Basis::kNode && v.producer() != nullptr)
+  const bool seems_wrong =
+      out.verdict == Verdict::kWrong && stored.shape() == lanes[0].shape() &&
+      stored.dtype() == (is_float(lanes[0].dtype()) ? standard.declared : lanes[0].dtype());
+  if ((out.verdict == Verdict::kRounding || seems_wrong) && whole && out.basis == Basis::kNode &&
+      v.producer() != nullptr)
     judge_jumps({*v.producer(), model_, v, [&](const Value& input) { return seen(input); }}, stored, lanes,
                 out);
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
