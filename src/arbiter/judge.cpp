@@ -83,7 +83,7 @@ void set_place(double result, double exact, double explained, ArbiterVerdict& ou
 void judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
   if (const std::optional<WithinBounds> within = within_bounds(result, standard)) {
     const Deviation& d = within->deviation;
-    out.verdict = verdict_of(d, standard.basis);
+    out.verdict = verdict_of(d, standard);
     set_sizes(d, out);
     if (d.at >= 0) set_place(within->result, within->exact, within->explained, out);
     return;
