@@ -6,6 +6,7 @@
 #include "arbiter/as_one.h"
 #include "arbiter/float_range.h"
 #include "arbiter/left_open.h"
+#include "arbiter/specials.h"
 #include "arbiter/trial.h"
 #include "arbiter/widening.h"
 #include "graph/read.h"
@@ -88,14 +89,6 @@ bool follows_own_scale(const SuspectNode& suspect, const Trial& trial, const Sto
       stored, [=](int64_t i) { return step(i, -1); }, [=](int64_t i) { return step(i, 1); }, out);
 }
 
-bool has_special(const Tensor& t, bool only_nan) {
-  if (!t.defined() || t.is_container() || !is_float(t.dtype())) return false;
-  const Tensor wide = to_float64(t);
-  const auto x = wide.span<double>();
-  return std::any_of(x.begin(), x.end(),
-                     [=](double v) { return std::isnan(v) || (!only_nan && std::isinf(v)); });
-}
-
 /// Whether at least half of the elements are not what exact arithmetic gives, rounded: what a backend does
 /// otherwise shows nearly everywhere.
 bool errs_mostly(const Tensor& result, const Tensor& exact, double u) {
@@ -106,21 +99,54 @@ bool errs_mostly(const Tensor& result, const Tensor& exact, double u) {
   return 2 * erring >= exact.numel();
 }
 
+/// Floats of the type that the model gives them; the rest of the reference's.
+bool has_type_of(const StoredTensor& stored, const Standard& standard) {
+  const Tensor& exact = standard.lanes[0];
+  if (exact.is_container()) return false;
+  const DType expected = is_float(exact.dtype()) ? standard.declared : exact.dtype();
+  return expected == DType::kUndefined || stored.dtype() == expected;
+}
+
 constexpr const char* kSpecialNote =
     "its inputs hold NaN or infinities, and ONNX does not say what becomes of them";
 
-/// Which of several NaN is the largest, whether a product with zero is left out: where the inputs are special
-/// and the exact value or the result is, too, anything goes.
-bool has_special_inputs(const Trial& trial, const Tensor& result, const Tensor& exact, Explained& explained) {
-  const auto& inputs = trial.inputs();
-  if (std::none_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return has_special(t, false); }))
+/// Where a node chooses among its inputs, what NaN reaches is open; elsewhere (products with zero that are
+/// left out, say) what is special in the exact value or the result.
+bool has_special_inputs(const Trial& trial, const SpecialReach& reach, const Tensor& result,
+                        const Tensor& exact, Explained& explained) {
+  if (std::ranges::none_of(trial.inputs(), [](const Tensor& t) { return has_special(t, true); }))
     return false;
   explained.most = explained.most.reshaped(exact.shape());
   auto* most = explained.most.mutable_data<double>();
   const double *r = result.data<double>(), *y = exact.data<double>();
+  const double* open = reach.elements.defined() ? reach.elements.data<double>() : nullptr;
   for (int64_t i = 0; i < exact.numel(); ++i)
-    if (!std::isfinite(r[i]) || !std::isfinite(y[i])) most[i] = HUGE_VAL;
+    if (!std::isfinite(r[i]) || !std::isfinite(y[i]) || (open != nullptr && open[i] != 0)) most[i] = HUGE_VAL;
   return true;
+}
+
+/// The same of integers and truths.
+bool differs_only_where_open(const StoredTensor& stored, const Tensor& exact, const SpecialReach& reach,
+                             ArbiterVerdict& out) {
+  if (!reach.elements.defined()) return false;
+  const Tensor own = convert(stored.load(), DType::kFloat64), y = convert(exact, DType::kFloat64);
+  const double *r = own.data<double>(), *p = y.data<double>(), *open = reach.elements.data<double>();
+  int64_t beyond = 0;
+  for (int64_t i = own.numel(); i-- > 0;) {
+    if (r[i] == p[i] || open[i] != 0) continue;
+    ++beyond;
+    out.worst_at = i;
+  }
+  if (beyond > 0) out.beyond = beyond;
+  return beyond == 0;
+}
+
+void leave_open(ArbiterVerdict& out) {
+  out.verdict = Verdict::kOpen;
+  out.certain = false;
+  out.problem.clear();
+  out.beyond = 0;
+  out.note = kSpecialNote;
 }
 
 /// Not in narrow types, whose noise would excuse too much, and where intermediate results that were not
@@ -151,19 +177,18 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     out.note = "which numbers a random operator draws is the backend's choice";
     return;
   }
-  if (standard.basis != Basis::kNode || stored.shape() != standard.lanes[0].shape()) return;
+  if (standard.basis != Basis::kNode) return;
   const Trial trial(suspect);
-  if (!trial.usable()) return;
+  const SpecialReach reach = reach_of_specials(suspect, trial, stored.shape());
+  if (reach.all && has_type_of(stored, standard)) return leave_open(out);
+  if (stored.shape() != standard.lanes[0].shape() || !trial.usable()) return;
   if (!is_float(stored.dtype())) {
     if (stored.dtype() == standard.lanes[0].dtype())
       between_steps(suspect, trial, stored, out) || follows_own_scale(suspect, trial, stored, out) ||
           is_left_open(suspect, trial, stored, out);
-    const auto& inputs = trial.inputs();
-    if (out.verdict == Verdict::kWrong && out.basis == Basis::kNode && suspect.node.op_type != "Cast" &&
-        std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return has_special(t, true); })) {
-      out.verdict = Verdict::kOpen;
-      out.note = kSpecialNote;
-    }
+    if (out.verdict == Verdict::kWrong && stored.dtype() == standard.lanes[0].dtype() &&
+        stored.dtype() != DType::kString && differs_only_where_open(stored, standard.lanes[0], reach, out))
+      leave_open(out);
     return;
   }
   if (!out.problem.empty() || is_left_open(suspect, trial, stored, out)) return;
@@ -182,6 +207,8 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     }
     note = "numbers too small for normal ones were taken as zero";
   }
+  // Of the arithmetic in which it was computed.
+  const double u = unit_roundoff(explained.computed_wider ? DType::kFloat32 : stored.dtype());
   const auto is_open = [&] {
     return bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1;
   };
@@ -193,16 +220,18 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     widen_for_alike(trial, unit_roundoff(stored.dtype()), explained);
     note = "many addends are so alike that their roundings do not cancel";
   }
-  if (is_open() && widen_for_winograd(trial, unit_roundoff(stored.dtype()), explained))
+  if (is_open() && widen_for_winograd(trial, u, explained))
     note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
-  if (is_open() && widen_for_reciprocal(trial, exact, unit_roundoff(stored.dtype()), explained))
+  if (is_open() && widen_for_reciprocal(trial, exact, u, explained))
     note = "as a product with the divisor's reciprocal rounds";
   if (is_open() && errs_mostly(wide, exact, unit_roundoff(stored.dtype())) &&
-      widen_for_dequantised(trial, suspect, unit_roundoff(stored.dtype()), explained))
+      widen_for_dequantised(trial, suspect, u, explained))
     note = "as it rounds when the scale of DequantizeLinear is applied afterwards";
+  if (is_open() && widen_for_unrounded(trial, suspect, exact, explained))
+    note = "its inputs may have been others before they were rounded to a narrow type";
   if (is_open() && is_computed_as_one(suspect, stored, wide, out)) return;
   Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
-  const bool special = d.ratio > 1 && has_special_inputs(trial, wide, exact, explained);
+  const bool special = d.ratio > 1 && has_special_inputs(trial, reach, wide, exact, explained);
   if (special) {
     d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
     note = kSpecialNote;

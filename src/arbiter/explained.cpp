@@ -198,4 +198,13 @@ Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeEr
   return map_broadcast<double>(out, spread(lanes), [](double e, double s) { return e + kInputFactor * s; });
 }
 
+Tensor spread_when_computed_wider(std::span<const Tensor> lanes, DType dtype) {
+  const double u = unit_roundoff(dtype), wider = unit_roundoff(DType::kFloat32) / u;
+  if (wider >= 1 || lanes.size() < 2) return {};
+  const double floor = float_range(dtype).smallest;
+  return map_broadcast<double>(lanes[0], spread(lanes), [=](double y, double s) {
+    return u * std::abs(y) * (1 + u) + kExplainedFactor * wider * s + floor;
+  });
+}
+
 }  // namespace assay

@@ -17,6 +17,8 @@ inline constexpr double kInputFactor = 4;
 struct Explained {
   Tensor most;      ///< errors up to here are explained
   Tensor possible;  ///< beyond this no order of additions explains them; undefined where that is not known
+  /// The other elements show that the node was computed in float32 and its result rounded to a narrower type.
+  bool computed_wider = false;
 };
 
 /// From noisy evaluations: `factor` times the largest of the element's own spread, that of its neighbours,
@@ -26,6 +28,10 @@ Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double
 /// What is explained when the node is computed in float32 and only its result rounded to a narrower type:
 /// that rounding, the errors of float32, and the spread of its inputs. Undefined for float32 and wider.
 Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype);
+
+/// The same where noisy evaluations in the narrow type tell what errors become: in float32 they are smaller
+/// in proportion.
+Tensor spread_when_computed_wider(std::span<const Tensor> lanes, DType dtype);
 
 /// From the bounds of a node's arithmetic, and the spread of its inputs in the lanes, if there is more than
 /// one.

@@ -35,9 +35,10 @@ bool same_special(double result, double exact, double explained, double largest,
   return overflow;
 }
 
-Verdict verdict_of(const Deviation& d, Basis basis) {
+Verdict verdict_of(const Deviation& d, const Standard& standard) {
   if (d.ratio <= 1) return d.rounded ? Verdict::kAgrees : Verdict::kRounding;
-  return basis != Basis::kNode && d.ratio <= kUnclearFactor ? Verdict::kUnclear : Verdict::kWrong;
+  return standard.basis != Basis::kNode && !standard.one_call && d.ratio <= kUnclearFactor ? Verdict::kUnclear
+                                                                                           : Verdict::kWrong;
 }
 
 /// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in
@@ -47,12 +48,15 @@ constexpr int64_t kEnoughElements = 16;
 
 void hold_to_wider(const Tensor& result, const Standard& standard, DType dtype, Explained& explained) {
   const Tensor& exact = standard.lanes[0];
-  const Tensor tight = explained_when_computed_wider(standard.lanes, *standard.error, dtype);
+  const Tensor tight = standard.error != nullptr
+                           ? explained_when_computed_wider(standard.lanes, *standard.error, dtype)
+                           : spread_when_computed_wider(standard.lanes, dtype);
   if (!tight.defined() || exact.numel() < kEnoughElements) return;
   const double *r = result.data<double>(), *y = exact.data<double>(), *t = tight.data<double>();
   int64_t within = 0;
   for (int64_t i = 0; i < exact.numel(); ++i) within += !(std::abs(r[i] - y[i]) > t[i]);
   if (static_cast<double>(within) < kMostOf * static_cast<double>(exact.numel())) return;
+  explained.computed_wider = true;
   explained.most = map_broadcast<double>(explained.most, tight, [](double e, double w) {
     return std::isfinite(e) ? std::min(e, kBeyondMost * w) : e;
   });
@@ -79,7 +83,7 @@ void set_place(double result, double exact, double explained, ArbiterVerdict& ou
 void judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
   if (const std::optional<WithinBounds> within = within_bounds(result, standard)) {
     const Deviation& d = within->deviation;
-    out.verdict = verdict_of(d, standard.basis);
+    out.verdict = verdict_of(d, standard);
     set_sizes(d, out);
     if (d.at >= 0) set_place(within->result, within->exact, within->explained, out);
     return;
@@ -87,16 +91,17 @@ void judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict
   const Tensor wide = to_float64(result);
   const Explained explained = explained_for(wide, standard, result.dtype());
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
-  out.verdict = verdict_of(d, standard.basis);
+  out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
 }
 
 }  // namespace
 
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype) {
-  if (standard.error == nullptr) return explained_by_spread(standard.lanes, dtype, kExplainedFactor);
-  Explained explained = explained_by_node(standard.lanes, *standard.error, dtype);
-  hold_to_wider(result, standard, dtype, explained);
+  Explained explained = standard.error != nullptr
+                            ? explained_by_node(standard.lanes, *standard.error, dtype)
+                            : explained_by_spread(standard.lanes, dtype, kExplainedFactor);
+  if (standard.error != nullptr || standard.is_recurrence) hold_to_wider(result, standard, dtype, explained);
   return explained;
 }
 

@@ -16,13 +16,17 @@ struct Standard {
   const NodeError* error = nullptr;  ///< as in Computed
   Basis basis = Basis::kNetwork;
   DType declared = DType::kUndefined;  ///< the type that the model gives it, kUndefined when it gives none
+  /// Its nodes are those of one call of a function whose inputs are known: the call is judged as a node is.
+  bool one_call = false;
+  /// Its steps are computed in one type and stored in none: where that is float32, it shows.
+  bool is_recurrence = false;
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
   /// it.
   const Tensor* exact = nullptr;
 };
 
 /// Up to so many times what noisy evaluations explain a result is unclear, not wrong: their model of errors
-/// is not that of any backend. Not on a node's own inputs, where bounds are known.
+/// is not that of any backend. Not on the own inputs of a node or of a function's call.
 inline constexpr double kUnclearFactor = 4;
 
 /// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner,

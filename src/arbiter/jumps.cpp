@@ -72,7 +72,7 @@ void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::sp
   if (op == std::end(kJumping) || !is_op(suspect.node, op->op_type)) return;
   if (is_op(suspect.node, "Cast") && is_float(stored.dtype())) return;
   const Trial trial(suspect);
-  if (!trial.usable()) return;
+  if (!trial.usable() || lanes[0].shape() != stored.shape()) return;
   const bool zeros = zeros_are_rounded(trial, lanes);
   Tensor ends[2];
   for (const int side : {0, 1}) {
@@ -87,19 +87,31 @@ void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::sp
     if (lane.shape() == stored.shape()) seen.push_back(convert(lane, DType::kFloat64));
   const Tensor result = convert(stored.load(), DType::kFloat64);
   const double *r = result.data<double>(), *low = ends[0].data<double>(), *high = ends[1].data<double>();
+  const bool right = out.verdict != Verdict::kWrong;  // so far, specials among it
   int64_t beyond = 0, first = -1;
   for (int64_t i = result.numel(); i-- > 0;) {
     // What is between two steps is none.
-    if (!(r[i] < low[i]) && !(r[i] > high[i]) && (r[i] == std::trunc(r[i]) || !std::isfinite(r[i]))) continue;
+    if ((right || !std::isnan(r[i])) && !(r[i] < low[i]) && !(r[i] > high[i]) &&
+        (r[i] == std::trunc(r[i]) || !std::isfinite(r[i])))
+      continue;
     if (std::ranges::any_of(seen, [&](const Tensor& t) {
           const double y = t.data<double>()[i];
-          return y == r[i] || (std::isfinite(y) != std::isfinite(r[i]));
+          return y == r[i] || (right && std::isfinite(y) != std::isfinite(r[i]));
         }))
       continue;
     ++beyond;
     first = i;
   }
-  if (beyond == 0) return;
+  if (beyond == 0) {
+    if (right) return;
+    out.verdict = Verdict::kRounding;
+    out.certain = false;
+    out.beyond = 0;
+    out.worst_ratio = 1;
+    out.problem.clear();
+    out.note = "where its inputs, before they were rounded, may have jumped to";
+    return;
+  }
   out.verdict = Verdict::kWrong;
   out.beyond = beyond;
   out.worst_at = first;

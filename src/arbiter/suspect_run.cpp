@@ -11,6 +11,7 @@
 #include "graph/order.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
+#include "passes/origins.h"
 #include "reference/evaluate.h"
 #include "tensor/convert.h"
 #include "tensor/value_tensors.h"
@@ -29,6 +30,23 @@ void measure_distance(const Tensor& result, const Tensor& exact, ArbiterVerdict&
   if (distance.at < 0) return;
   out.max_error = distance.most;
   out.exact = exact.data<double>()[distance.at];
+}
+
+bool is_recurrence(const Node& n) { return is_op(n, "RNN") || is_op(n, "GRU") || is_op(n, "LSTM"); }
+
+/// Whether these nodes, more than one, are the body of one call of a local function.
+bool are_one_call(std::span<const Node* const> nodes) {
+  std::vector<std::string> call;
+  size_t count = 0;
+  for (const Node* n : nodes) {
+    if (is_op(*n, "Constant")) continue;
+    std::vector<std::string> origins = origins_of(*n);
+    if (count++ == 0)
+      call = std::move(origins);
+    else if (origins != call)
+      return false;
+  }
+  return count > 1;
 }
 
 /// Whether one of both has a number where the other has none.
@@ -123,13 +141,16 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   const Value& v = computed.value;
   ArbiterVerdict out = blank(v, name);
   const bool whole = name == v.name();
-  const Standard standard{.lanes = lanes,
-                          .error = whole ? computed.error : nullptr,
-                          .basis = computed.own   ? Basis::kNode
-                                   : before.known ? Basis::kRegion
-                                                  : Basis::kNetwork,
-                          .declared = whole ? declared_dtype(v) : DType::kUndefined,
-                          .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
+  const Standard standard{
+      .lanes = lanes,
+      .error = whole ? computed.error : nullptr,
+      .basis = computed.own   ? Basis::kNode
+               : before.known ? Basis::kRegion
+                              : Basis::kNetwork,
+      .declared = whole ? declared_dtype(v) : DType::kUndefined,
+      .one_call = are_one_call(before.between),
+      .is_recurrence = whole && computed.own && v.producer() != nullptr && is_recurrence(*v.producer()),
+      .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
   judge_result(stored, standard, out);
   if (is_bad(out.verdict) && v.producer() != nullptr) {
     const auto own = [&](const Value& input) { return seen(input); };
@@ -145,19 +166,24 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       excuse({*v.producer(), model_, v, own}, stored, standard, out);
     }
   }
-  if (out.verdict == Verdict::kRounding && whole && out.basis == Basis::kNode && v.producer() != nullptr)
+  const bool seems_wrong =
+      out.verdict == Verdict::kWrong && stored.shape() == lanes[0].shape() &&
+      stored.dtype() == (is_float(lanes[0].dtype()) ? standard.declared : lanes[0].dtype());
+  if ((out.verdict == Verdict::kRounding || seems_wrong) && whole && out.basis == Basis::kNode &&
+      v.producer() != nullptr)
     judge_jumps({*v.producer(), model_, v, [&](const Value& input) { return seen(input); }}, stored, lanes,
                 out);
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
-  if (right && before.spoiled && whole) {
-    ArbiterVerdict network = out;
-    judge_result(
-        stored,
-        {.lanes = {&exact, 1}, .error = computed.error, .basis = Basis::kNode, .declared = standard.declared},
-        network);
+  const bool open = out.verdict == Verdict::kOpen && exact.defined() && !is_random(*v.producer(), model_);
+  if ((right || open) && before.spoiled && whole) {
     // Bounds from inputs that are no numbers explain anything.
-    if (network.verdict == Verdict::kWrong || differs_in_specials(stored.load(), exact))
+    Standard network{.lanes = {&exact, 1}, .declared = standard.declared};
+    if (right) network.error = computed.error, network.basis = Basis::kNode;
+    ArbiterVerdict heir = out;
+    judge_result(stored, network, heir);
+    if (heir.verdict == Verdict::kWrong || (open && heir.verdict == Verdict::kUnclear) ||
+        differs_in_specials(stored.load(), exact))
       out.verdict = Verdict::kInherited;
   }
   if (is_bad(out.verdict) && out.basis == Basis::kRegion)

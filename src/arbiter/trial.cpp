@@ -24,12 +24,12 @@ Trial::Trial(const SuspectNode& suspect) : suspect_(suspect), op_(bind_op(suspec
   usable_ = true;
 }
 
-Tensor Trial::evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&)) const {
+Tensor Trial::evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&), size_t output) const {
   try {
     EvalContext c(suspect_.node, *op_.op, *op_.version, std::move(inputs));
     c.ideal = true;
     (eval != nullptr ? eval : op_.version->eval)(c);
-    return c.outputs().at(output_);
+    return c.outputs().at(output);
   } catch (const Error&) {
     return {};
   }

@@ -19,8 +19,14 @@ class Trial {
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const Node& node() const { return suspect_.node; }
   const OpDef& op() const { return *op_.op; }
+  /// Of the operator: the opset version from which on it is defined as here.
+  int since() const { return op_.version->since; }
   /// The suspected output; undefined when it cannot be evaluated on these.
-  Tensor evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&) = nullptr) const;
+  Tensor evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&) = nullptr) const {
+    return evaluate(std::move(inputs), eval, output_);
+  }
+  /// Another output.
+  Tensor evaluate(std::vector<Tensor> inputs, void (*eval)(EvalContext&), size_t output) const;
   /// With f applied to every floating input.
   template <typename F>
   Tensor with_floats(F f, void (*eval)(EvalContext&) = nullptr) const {

@@ -232,4 +232,71 @@ bool widen_for_dequantised(const Trial& trial, const SuspectNode& suspect, doubl
   return true;
 }
 
+namespace {
+
+/// Where rounding moves no number by more than this, noisy evaluations show what becomes of it.
+constexpr double kFarMoved = 0.25;
+
+bool is_far_moved(const double* x, int64_t count, int64_t inner, double u) {
+  for (int64_t i = 0; i < count; ++i)
+    if (u * std::abs(x[i * inner]) > kFarMoved) return true;
+  return false;
+}
+
+/// Softmax of `count` numbers, which rounding may have moved by `u` of each, when one goes up and
+/// the others down (`side` 1), or the other way round (-1). Logarithms where `log`.
+void softmax_end(const double* x, int64_t count, int64_t inner, double u, int side, bool log, double* y) {
+  const auto moved = [&](int64_t i, int direction) {
+    return x[i * inner] + direction * u * std::abs(x[i * inner]);
+  };
+  double most = -HUGE_VAL;
+  for (int64_t i = 0; i < count; ++i) most = std::max(most, moved(i, -side));
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += std::exp(moved(i, -side) - most);
+  for (int64_t i = 0; i < count; ++i) {
+    const double others = std::max(sum - std::exp(moved(i, -side) - most), 0.0);
+    const double beside = others == 0 ? 0 : others * std::exp(most - moved(i, side));
+    y[i * inner] = log ? -std::log1p(beside) : 1 / (1 + beside);
+  }
+}
+
+}  // namespace
+
+bool widen_for_unrounded(const Trial& trial, const SuspectNode& suspect, const Tensor& exact,
+                         Explained& explained) {
+  const Node& n = trial.node();
+  const bool log = is_op(n, "LogSoftmax");
+  if ((!log && !is_op(n, "Softmax")) || trial.inputs().size() != 1) return false;
+  const Value& input = *n.input(0);
+  const double u = unit_roundoff(suspect.own(input).dtype());
+  if (u <= unit_roundoff(DType::kFloat32) || input.producer() == nullptr) return false;
+  const Tensor& x = trial.inputs()[0];
+  constexpr int kAxisAlone = 13;  // before, all from the axis on was one
+  const bool flat = trial.since() < kAxisAlone;
+  const auto rank = static_cast<int64_t>(x.shape().size());
+  const int64_t given = int_attribute(n, "axis", flat ? 1 : -1), axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank || x.numel() == 0 || x.shape() != exact.shape()) return false;
+  const auto at = static_cast<size_t>(axis);
+  const int64_t count = flat ? x.shape().numel(at, x.shape().size()) : x.dim(at),
+                inner = flat ? 1 : x.shape().numel(at + 1, x.shape().size());
+  bool any = false;
+  for (const int side : {-1, 1}) {
+    Tensor end = map_elements<double>(exact, [](double y) { return y; });
+    for (int64_t o = 0; o < x.numel() / (count * inner); ++o)
+      for (int64_t i = 0; i < inner; ++i) {
+        const int64_t first = o * count * inner + i;
+        if (!is_far_moved(x.data<double>() + first, count, inner, u)) continue;
+        any = true;
+        softmax_end(x.data<double>() + first, count, inner, u, side, log, end.mutable_data<double>() + first);
+      }
+    if (!any) return false;
+    const Tensor room = map_broadcast<double>(end, exact, [](double a, double b) { return std::abs(a - b); });
+    for (Tensor* bound : {&explained.most, &explained.possible})
+      if (bound->defined())
+        *bound = map_broadcast<double>(*bound, room,
+                                       [](double b, double r) { return std::isfinite(r) ? b + r : b; });
+  }
+  return true;
+}
+
 }  // namespace assay

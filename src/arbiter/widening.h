@@ -28,4 +28,9 @@ bool widen_for_reciprocal(const Trial& trial, const Tensor& exact, double u, Exp
 /// taken off, so that both are rounded apart. False when there are none.
 bool widen_for_dequantised(const Trial& trial, const SuspectNode& suspect, double u, Explained& explained);
 
+/// Softmax of a narrow type's computed numbers, which the backend may have had before they were rounded: with
+/// large ones that decides which is the largest. False when the node is none.
+bool widen_for_unrounded(const Trial& trial, const SuspectNode& suspect, const Tensor& exact,
+                         Explained& explained);
+
 }  // namespace assay

@@ -70,7 +70,8 @@ struct Numerics {
   /// kCustom: called after eval with the same inputs; returns the bound for output i, float64 of the output's
   /// shape. `y` is that exact output.
   Tensor (*bound)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
-  /// kCustom, when the error to expect is much smaller than the bound: the same for that. Null: the bound.
+  /// kCustom, when the error to expect is much smaller than the bound: the same for that. Null: a
+  /// quarter of the bound, one rounding at least.
   Tensor (*expected)(EvalContext&, double u, size_t i, const Tensor& y) = nullptr;
   /// Functions of the elements of input 0 alone that are dear: what eval gives for `lane`, to ten digits of
   /// the difference to y, which it gives for x. All are float64 of one shape.

@@ -32,13 +32,13 @@ def is_defect(suspect, model, conversion, outputs):
     return bool(outputs) and all(known(o) for o in outputs)
 
 
-def build(names, dtypes, conversion_names, folder, show):
+def build(names, dtypes, conversion_names, judge, show):
     """(name, type, conversion) -> model. A conversion that finds nothing to do, or fails, makes none."""
     built = {}
     for name, dtype, conversion in itertools.product(names, dtypes, conversion_names):
-        model = models.to_type(models.MODELS[name]().model(), dtype)
+        model = models.build(name, dtype, judge.assay)
         try:
-            converted = conversions.CONVERSIONS[conversion](model, folder)
+            converted = conversions.CONVERSIONS[conversion](model, judge.folder)
         except Exception as e:
             show("not converted", name, conversion, repr(e)[:200])
             continue
@@ -51,7 +51,7 @@ def run(judge, names, kinds, seeds, suspects, marks=(True, False), dtypes=(T.FLO
     """Counts of verdicts per class (suspect, type, conversion, data, what was given out)."""
     counts = collections.defaultdict(collections.Counter)
     alarms = []
-    built = build(names, dtypes, conversion_names, judge.folder, show)
+    built = build(names, dtypes, conversion_names, judge, show)
     for seed, kind, (name, dtype, conversion), suspect in itertools.product(seeds, kinds, built, suspects):
         model = built[name, dtype, conversion]
         feed = models.feed(model, kind, seed)

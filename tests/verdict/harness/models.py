@@ -3,6 +3,10 @@ recurrence, attention and quantised arithmetic. Each entry of MODELS makes one; 
 
 What a backend really computes wrong is kept out, since it is no false alarm: weights of 8 bits beyond 63 make ONNX
 Runtime's products saturate on processors without VNNI."""
+import subprocess
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import onnx
 from onnx import TensorProto as T
@@ -520,10 +524,57 @@ MODELS = {
 }
 
 
+#: Nodes whose floats are float32 in every opset: their inputs and outputs that are cast from and to a narrower type.
+FLOAT32_ONLY = {"NonMaxSuppression": ((0, 1), ()), "DynamicQuantizeLinear": ((0,), (1,)), "QuantizeLinear": ((0,), ()),
+                "DequantizeLinear": ((), (0,))}
+#: What is float32 beside data of any type: from which input on.
+FLOAT32_INPUTS = {"Resize": 1, "NonMaxSuppression": 1, "QuantizeLinear": 1, "DequantizeLinear": 1, "QLinearConv": 1,
+                  "QLinearMatMul": 1}
+WINDOWS = ("HannWindow", "HammingWindow", "BlackmanWindow")
+
+
+def in_newest_opset(model, assay):
+    """As the program converts it: there nearly all operators take bfloat16."""
+    with tempfile.TemporaryDirectory() as folder:
+        old, new = Path(folder) / "old.onnx", Path(folder) / "new.onnx"
+        onnx.save(model, old)
+        command = [assay, "surgeon", "convert-opset", old, "--to", str(onnx.defs.onnx_opset_version()), "-o", new]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr[-300:])
+        return onnx.load(new)
+
+
+def build(name, dtype, assay):
+    """A network of MODELS with floats of this type."""
+    model = MODELS[name]().model()
+    return to_type(in_newest_opset(model, assay) if dtype == T.BFLOAT16 else model, dtype)
+
+
+def cast_around(g, dtype):
+    """Casts from and to float32 around the nodes that take nothing else."""
+    kept = list(g.node)
+    del g.node[:]
+    for n in kept:
+        inputs, outputs = FLOAT32_ONLY.get(n.op_type, ((), ()))
+        for i in inputs:
+            wide = f"{n.name}_wide{i}"
+            g.node.append(h.make_node("Cast", [n.input[i]], [wide], wide, to=F))
+            n.input[i] = wide
+        casts = []
+        for i in outputs:
+            narrow, raw = n.output[i], f"{n.name}_raw{i}"
+            n.output[i] = raw
+            casts.append(h.make_node("Cast", [raw], [narrow], f"{n.name}_narrow{i}", to=dtype))
+        g.node.extend([n, *casts])
+
+
 def to_type(model, dtype):
     """The model with every float32 in it as another floating type."""
     m = onnx.ModelProto()
     m.CopyFrom(model)
+    if dtype == F:
+        return m
 
     def tensor(t):
         if t.data_type == F:
@@ -541,9 +592,7 @@ def to_type(model, dtype):
             tt.elem_type = dtype
 
     def graph(g):
-        # What these take is float32 whatever the data are.
-        kept = {i for n in g.node for i in n.input[1:] if n.op_type in ("Resize", "NonMaxSuppression")}
-        kept |= {i for n in g.node for i in n.input[1:] if n.op_type.endswith("QuantizeLinear") or n.op_type == "DequantizeLinear"}
+        kept = {i for n in g.node for i in n.input[FLOAT32_INPUTS.get(n.op_type, len(n.input)):]}
         for w in g.initializer:
             if w.name not in kept:
                 tensor(w)
@@ -560,8 +609,11 @@ def to_type(model, dtype):
                     tensor(a.t)
                 elif n.op_type == "Cast" and a.name == "to" and a.i == F:
                     a.i = dtype
+            if n.op_type in WINDOWS:
+                n.attribute.append(h.make_attribute("output_datatype", dtype))
 
     graph(m.graph)
+    cast_around(m.graph, dtype)
     for f in m.functions:
         nodes(f.node)
     return m

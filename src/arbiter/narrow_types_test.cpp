@@ -1,0 +1,114 @@
+// Numbers of narrow types, which the backend may have had before they were rounded.
+#include <cmath>
+
+#include "arbiter/arbiter_test_util.h"
+#include "tensor/convert.h"
+
+namespace assay::narrow_types_test {
+namespace {
+
+TEST(NarrowTypes, JumpsOfNarrowNumbersGoWhereTheyMay) {
+  TestModel m;
+  Value* h = m.node("Mul", "h",
+                    {m.input("x", {200}, DType::kFloat16),
+                     m.constant("k", convert(Tensor::scalar(1 / 3.0F), DType::kFloat16))});
+  const auto model = m.with_outputs({h, m.node("Floor", "y", {h})});
+  std::vector<float> x;
+  for (int i = 0; i < 200; ++i) x.push_back(static_cast<float>(i));
+  const std::vector<Tensor> feed{convert(Tensor::vector<float>(x), DType::kFloat16)};
+  const StoredTensorList results = results_of(*model, feed);
+  const Tensor inputs = to_float64(results[0].tensor.load()), right = to_float64(results[1].tensor.load());
+  const auto with = [&](int64_t at, double value) {
+    Tensor t = to_float64(results[1].tensor.load());
+    t.mutable_data<double>()[at] = value;
+    const Arbitration a = judge(model, feed, {results[0], {"y", convert(t, DType::kFloat16)}});
+    return a.outputs.back().verdict;
+  };
+  int next_to_a_step = 0;
+  for (int64_t i = 1; i < 200; ++i) {
+    const double v = inputs.data<double>()[i], y = right.data<double>()[i];
+    const bool may_be_lower = v == y;
+    next_to_a_step += may_be_lower;
+    EXPECT_EQ(with(i, y - 1) == Verdict::kWrong, !may_be_lower) << v;
+    EXPECT_EQ(with(i, y + 1), Verdict::kWrong) << v;
+    EXPECT_EQ(with(i, y + 0.5), Verdict::kWrong) << v;
+  }
+  EXPECT_NE(with(0, 0), Verdict::kWrong);
+  EXPECT_EQ(with(0, -1), Verdict::kWrong);
+  EXPECT_EQ(with(7, std::nan("")), Verdict::kWrong);
+  EXPECT_GT(next_to_a_step, 0);
+}
+
+TEST(NarrowTypes, ARareJumpThatNoLaneShowsIsNoError) {
+  // Behind an error the runner's float16 product is a whole number, and was a little less before it was
+  // rounded: of few elements no lane shows that.
+  TestModel m;
+  Value* h = m.node("Mul", "h",
+                    {m.input("x", {64}, DType::kFloat16),
+                     m.constant("k", convert(Tensor::scalar(1 / 3.0F), DType::kFloat16))});
+  const auto model = m.with_outputs({h, m.node("Floor", "y", {h})});
+  const std::vector<Tensor> feed{convert(Tensor::vector(std::vector<float>(64, 1.25F)), DType::kFloat16)};
+  const StoredTensorList results = results_of(*model, feed);
+  const auto verdict = [&](int64_t at, double floor) {
+    Tensor own = to_float64(results[0].tensor.load()), y = to_float64(results[1].tensor.load());
+    own.mutable_data<double>()[at] = 20;
+    y.mutable_data<double>()[at] = floor;
+    return judge(model, feed, {{"h", convert(own, DType::kFloat16)}, {"y", convert(y, DType::kFloat16)}})
+        .outputs.back()
+        .verdict;
+  };
+  for (int64_t at = 0; at < 64; ++at) {
+    EXPECT_EQ(verdict(at, 19), Verdict::kInherited) << at;
+    EXPECT_EQ(verdict(at, 18), Verdict::kWrong) << at;
+    EXPECT_EQ(verdict(at, std::nan("")), Verdict::kWrong) << at;
+  }
+}
+
+TEST(NarrowTypes, SoftmaxOfNumbersThatWereNotRoundedYet) {
+  // Numbers near 4096 are 16 apart in bfloat16: which of two is larger, and by how much, only the backend
+  // knows that had them before they were rounded.
+  TestModel m;
+  Value* h = m.node("Add", "h",
+                    {m.input("x", {1, 8}, DType::kBFloat16),
+                     m.constant("k", convert(Tensor::scalar(4096.0F), DType::kBFloat16))});
+  const auto model = m.with_outputs({h, m.node("Softmax", "y", {h}, {{"axis", int64_t{-1}}})});
+  const std::vector<Tensor> feed{convert(random_floats({1, 8}, 1), DType::kBFloat16)};
+  const StoredTensorList results = results_of(*model, feed);
+  const auto verdict = [&](std::vector<float> own, std::vector<float> y) {
+    return judge(model, feed,
+                 {{"h", convert(Tensor::from<float>({1, 8}, own), DType::kBFloat16)},
+                  {"y", convert(Tensor::from<float>({1, 8}, y), DType::kBFloat16)}})
+        .outputs.back()
+        .verdict;
+  };
+  const std::vector<float> flat(8, 8192);  // an error of somebody before
+  EXPECT_NE(verdict(flat, {0, 0, 0, 1, 0, 0, 0, 0}), Verdict::kWrong);
+  EXPECT_EQ(verdict({8192, 8192, 8192, 8192, 8192, 8192, 8192, 9000}, {0, 0, 0, 1, 0, 0, 0, 0}),
+            Verdict::kWrong);
+}
+
+TEST(NarrowTypes, WhatARecurrenceIsComputedInShows) {
+  // All elements but one are what float32 gives, rounded once: the one is held to that, too.
+  TestModel m;
+  Value* y = m.graph.add_value("y");
+  const auto half = [](Tensor t) { return convert(t, DType::kFloat16); };
+  m.graph.add_node(
+      "GRU",
+      {m.input("x", {5, 2, 8}, DType::kFloat16), m.constant("w", half(random_floats({1, 18, 8}, 1))),
+       m.constant("r", half(random_floats({1, 18, 6}, 2)))},
+      {y}, {{"hidden_size", int64_t{6}}}, "y");
+  const auto model = m.with_outputs({y});
+  const std::vector<Tensor> feed{half(random_floats({5, 2, 8}, 3))};
+  const Tensor right = results_of(*model, feed)[0].tensor.load();
+  const auto with = [&](int64_t count, double units) {
+    Tensor own = to_float64(right);
+    for (int64_t i = 0; i < count; ++i)
+      own.mutable_data<double>()[i] += units * 0x1p-11 * std::abs(own.data<double>()[i]);
+    return judge(model, feed, {{"y", half(own)}}).outputs[0].verdict;
+  };
+  EXPECT_EQ(with(1, 16), Verdict::kWrong);
+  EXPECT_NE(with(right.numel(), 4), Verdict::kWrong) << "as one that rounds every step may err";
+}
+
+}  // namespace
+}  // namespace assay::narrow_types_test
