@@ -6,6 +6,7 @@
 
 #include "base/resident_memory.h"
 #include "engine/tactics/reorder.h"
+#include "graph/read.h"
 #include "passes/origins.h"
 
 namespace assay::engine {
@@ -55,6 +56,11 @@ void ConstantCache::forget_unused() {
 
 namespace {
 
+/// Scales and zero points are looked up from wherever their node's result is read (quantization_of()).
+bool is_looked_up(const Node& consumer) {
+  return is_op(consumer, "QuantizeLinear") || is_op(consumer, "DequantizeLinear");
+}
+
 /// Constants of the main graph by the last choice that uses them, each list in the order of the graph.
 /// Those with uses outside of the choices, in bodies or as an output, are in none.
 std::vector<std::vector<Value*>> last_uses(const Graph& g, std::span<const Choice> choices) {
@@ -69,7 +75,7 @@ std::vector<std::vector<Value*>> last_uses(const Graph& g, std::span<const Choic
     const bool known = std::all_of(v->consumers().begin(), v->consumers().end(), [&](const Node* n) {
       const auto it = last.find(n);
       if (it != last.end()) at = std::max(at, it->second);
-      return it != last.end();
+      return it != last.end() && !is_looked_up(*n);
     });
     if (known) uses[at].push_back(v.get());
   }
