@@ -356,6 +356,24 @@ TEST(Arbiter, FastConvolutionsRoundByTheLargestNumberNearby) {
   }
 }
 
+/// With dilations the tiles are those of every so many columns.
+TEST(Arbiter, FastConvolutionsWithDilationsRoundByNumbersThatFarAway) {
+  TestModel m;
+  const auto model = m.with_outputs(
+      {m.node("Conv", "y", {m.input("x", {1, 64, 12, 12}), m.constant("w", random_floats({2, 64, 3, 3}, 1))},
+              {{"dilations", std::vector<int64_t>{1, 2}}})});
+  Tensor x = random_floats({1, 64, 12, 12}, 2, -1e-3F, 1e-3F);
+  x.mutable_data<float>()[5] = 100;  // the windows of columns 1, 3 and 5 hold it, those of 2 and 7 do not
+  const Tensor exact = to_float64(observe(model, {x})[0].second[0]);
+  const auto verdict = [&](int64_t at) {
+    Tensor y = convert(exact, DType::kFloat32);
+    y.mutable_data<float>()[at] = static_cast<float>(exact.data<double>()[at] + 1e-5);
+    return judge(model, {x}, {{"y", y}}).outputs[0].verdict;
+  };
+  EXPECT_EQ(verdict(7), Verdict::kRounding);
+  EXPECT_EQ(verdict(2), Verdict::kWrong) << "in another image of every second column";
+}
+
 /// A large addend at the beginning, and its opposite at the end: every sum in between is rounded by units of
 /// it.
 TEST(Arbiter, FewLargeAddendsMakeLargePartialSums) {

@@ -6,6 +6,7 @@
 #include "arbiter/as_one.h"
 #include "arbiter/float_range.h"
 #include "arbiter/left_open.h"
+#include "arbiter/partial_sums.h"
 #include "arbiter/specials.h"
 #include "arbiter/trial.h"
 #include "arbiter/widening.h"
@@ -220,6 +221,8 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
     widen_for_alike(trial, unit_roundoff(stored.dtype()), explained);
     note = "many addends are so alike that their roundings do not cancel";
   }
+  if (is_open() && widen_for_partial_sums(trial, u, explained))
+    note = "its sums walk far on the way to the result, in the order of the numbers in memory";
   if (is_open() && widen_for_winograd(trial, u, explained))
     note = "as a fast convolution (Winograd) rounds: by units of the largest numbers nearby";
   if (is_open() && widen_for_reciprocal(trial, exact, u, explained))

@@ -14,6 +14,8 @@ namespace {
 
 /// Errors that are so much alike have one cause.
 constexpr double kFitted = 0.02;
+/// Beyond so many tolerances an element is another one.
+constexpr double kFarOff = 10;
 /// Tensors beyond this are looked at in part.
 constexpr int64_t kMostElements = int64_t{1} << 22;
 
@@ -29,7 +31,18 @@ struct WrongElements {
     for (size_t d = shape.size(); d-- > axis + 1;) position /= shape[d];
     return position % shape[axis];
   }
-  bool is_close(double a, double b) const { return std::abs(a - b) <= 2 * explained + 1e-6 * std::abs(b); }
+  double tolerance(double b) const { return 2 * explained + 1e-6 * std::abs(b); }
+  bool is_close(double a, double b) const { return std::abs(a - b) <= tolerance(b); }
+  /// Whether most are so far off that a likeness to other elements says something: among many elements
+  /// there is always one nearby.
+  bool are_far_off() const {
+    return 2 * std::count_if(at.begin(), at.end(),
+                             [this](int64_t i) {
+                               const auto p = static_cast<size_t>(i);
+                               return !(std::abs(r[p] - y[p]) <= kFarOff * tolerance(y[p]));
+                             }) >
+           count();
+  }
 };
 
 std::string specials(const WrongElements& w) {
@@ -165,8 +178,10 @@ std::string describe_pattern(const StoredTensor& result, const Tensor& exact, co
   add(odd);
   if (!odd.empty()) return text;
   std::string how = one_factor(w);
-  if (how.empty() && w.count() > 1) how = shifted(w);
-  if (how.empty() && w.count() > 1) how = reordered(w);
+  if (how.empty() && w.count() > 1 && w.are_far_off()) {
+    how = shifted(w);
+    if (how.empty()) how = reordered(w);
+  }
   add(how);
   add(narrowed(w, result.dtype()));
   return text;

@@ -95,8 +95,8 @@ std::vector<double> shares_by_variation(const Trial& trial, double width, const 
   return shares;
 }
 
-/// The largest of the absolute values of each number and its neighbours along an axis.
-Tensor largest_nearby(const Tensor& t, size_t axis) {
+/// The largest of the absolute values of each number and those `step` away along an axis.
+Tensor largest_nearby(const Tensor& t, size_t axis, int64_t step) {
   Tensor out = Tensor::allocate(DType::kFloat64, t.shape());
   int64_t inner = 1;
   for (size_t d = axis + 1; d < t.shape().size(); ++d) inner *= t.dim(d);
@@ -108,23 +108,20 @@ Tensor largest_nearby(const Tensor& t, size_t axis) {
       for (int64_t k = 0; k < inner; ++k) {
         const int64_t at = (o * extent + i) * inner + k;
         double largest = std::abs(x[at]);
-        if (i > 0) largest = std::max(largest, std::abs(x[at - inner]));
-        if (i + 1 < extent) largest = std::max(largest, std::abs(x[at + inner]));
+        if (i >= step) largest = std::max(largest, std::abs(x[at - step * inner]));
+        if (i + step < extent) largest = std::max(largest, std::abs(x[at + step * inner]));
         y[at] = largest;
       }
   return out;
 }
 
-/// Stride and dilation 1, and windows of more than one number along some axis.
+/// Stride 1, and windows of more than one number along some axis.
 bool has_tiles(const Node& n, const Tensor& weights) {
   if (!is_op(n, "Conv") || weights.shape().size() < 3) return false;
-  const auto all_ones = [&](const char* name) {
-    const std::vector<int64_t> list = ints_attribute(n, name);
-    return std::all_of(list.begin(), list.end(), [](int64_t i) { return i == 1; });
-  };
   bool wide = false;
   for (size_t d = 2; d < weights.shape().size(); ++d) wide = wide || weights.dim(d) > 1;
-  return wide && all_ones("strides") && all_ones("dilations");
+  const std::vector<int64_t> strides = ints_attribute(n, "strides");
+  return wide && std::all_of(strides.begin(), strides.end(), [](int64_t i) { return i == 1; });
 }
 
 }  // namespace
@@ -175,8 +172,10 @@ bool widen_for_winograd(const Trial& trial, double u, Explained& explained) {
   std::vector<Tensor> changed = inputs;
   // Tiles of 4x4 results hold numbers up to three beside a result's window, those of 2x2 one.
   const int reach = inputs[1].dim(1) >= kernels::kWinogradLargeTileChannels ? 3 : 1;
+  const std::vector<int64_t> dilations = ints_attribute(trial.node(), "dilations");
   for (size_t d = 2; d < changed[0].shape().size(); ++d)
-    for (int i = 0; inputs[1].dim(d) > 1 && i < reach; ++i) changed[0] = largest_nearby(changed[0], d);
+    for (int i = 0; inputs[1].dim(d) > 1 && i < reach; ++i)
+      changed[0] = largest_nearby(changed[0], d, d - 2 < dilations.size() ? dilations[d - 2] : 1);
   for (Tensor& t : changed)
     if (t.defined() && t.dtype() == DType::kFloat64)
       t = map_elements<double>(t, [](double x) { return std::abs(x); });

@@ -14,7 +14,7 @@ void widen_for_uneven(const Trial& trial, double u, Explained& explained);
 /// Addends so alike that their roundings do not cancel. `u` is the unit roundoff.
 void widen_for_alike(const Trial& trial, double u, Explained& explained);
 
-/// A convolution of windows that are next to each other may be computed from whole tiles (S. Winograd,
+/// A convolution of stride 1 may be computed from whole tiles (S. Winograd,
 /// Arithmetic Complexity of Computations, 1980; A. Lavin and S. Gray, Fast Algorithms for Convolutional
 /// Neural Networks, 2016): then each result has rounding errors of the size of the largest numbers in its
 /// tile, also where its own window is small. False when the node is no such convolution.
