@@ -19,6 +19,10 @@ namespace {
 /// normal numbers varies, and so does a spread that few lanes show.
 constexpr double kNearlyWrong = 0.7;
 
+/// And beyond this one from the first ones is not to be explained by more of them, where a second look shows
+/// the node.
+constexpr double kFarBeyond = 100;
+
 /// Shows on a terminal how far an evaluation is, and elsewhere says so when it takes long.
 class Progress {
  public:
@@ -56,7 +60,8 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
                                   .seed = seed,
                                   .noisy_levels = noisy_levels,
                                   .progress = [&](size_t done, size_t all) { progress(done, all); },
-                                  .foreign = onnxrt_nodes(model)});
+                                  .foreign = onnxrt_nodes(model),
+                                  .skip_unknown = true});
   interpreter.follow(feed, suspects);
   result.samples = samples;
   result.lanes_lost = interpreter.lanes_lost();
@@ -64,7 +69,8 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
 }
 
 /// Whether more noise could change a verdict.
-bool is_close(const ArbiterVerdict& v) {
+bool is_close(const ArbiterVerdict& v, std::span<const ArbiterCase> cases) {
+  if (is_left_to_a_trace(v, cases)) return false;
   if (v.basis == Basis::kNode && v.worst_ratio <= 1) return false;
   return v.verdict == Verdict::kUnclear ||
          (v.verdict == Verdict::kWrong && !v.certain && v.basis != Basis::kNode) ||
@@ -92,6 +98,12 @@ void allow_for_levels(Arbitration& result, Arbitration other) {
 }
 
 }  // namespace
+
+bool is_left_to_a_trace(const ArbiterVerdict& v, std::span<const ArbiterCase> cases) {
+  return v.verdict == Verdict::kWrong && v.basis != Basis::kNode && v.worst_ratio > kFarBeyond &&
+         std::any_of(cases.begin(), cases.end(),
+                     [&](const ArbiterCase& c) { return c.traceable && c.runner == v.runner; });
+}
 
 bool Arbitration::any(Verdict verdict) const {
   return std::any_of(outputs.begin(), outputs.end(),
@@ -128,7 +140,8 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
   const BlockReuse reuse;
   Arbitration first = arbitrate_once(model, feed, cases, options.samples, options.seed);
-  const bool close = std::any_of(first.outputs.begin(), first.outputs.end(), is_close);
+  const bool close = std::any_of(first.outputs.begin(), first.outputs.end(),
+                                 [&](const ArbiterVerdict& v) { return is_close(v, cases); });
   const int most = std::max(options.samples, options.most_samples);
   if (close && most > options.samples) first = arbitrate_once(model, feed, cases, most, options.seed + 1);
   if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_levels(*model))

@@ -176,7 +176,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
   const bool open = out.verdict == Verdict::kOpen && exact.defined() && !is_random(*v.producer(), model_);
-  if ((right || open) && before.spoiled && whole) {
+  if ((right || open) && before.spoiled && whole && exact.defined()) {
     // Bounds from inputs that are no numbers explain anything.
     Standard network{.lanes = {&exact, 1}, .declared = standard.declared};
     if (right) network.error = computed.error, network.basis = Basis::kNode;
@@ -220,19 +220,26 @@ Tensor SuspectRun::compare(const Computed& computed) {
   return fits ? own : Tensor();
 }
 
-Tensor SuspectRun::uncomputed(const Value& v, const std::string& reason) {
+Tensor SuspectRun::uncomputed(const Value& v, const std::string& reason, const Node* unknown) {
   ArbiterVerdict out = blank(v, v.name());
   if (const auto it = results_.find(v.name()); it != results_.end()) {
     out.dtype = it->second->dtype();
     out.shape = it->second->shape();
     out.elements = it->second->numel();
   }
-  const Upstream before = upstream(v);
-  // What an error before has made impossible is that error's.
-  out.verdict = before.spoiled || before.unjudged ? Verdict::kInherited : Verdict::kNotJudged;
   out.basis = Basis::kNode;
-  out.note = "on this runner's own inputs the node cannot be evaluated: " + reason;
-  (out.verdict == Verdict::kInherited ? spoiled_ : unjudged_).insert(&v);
+  if (unknown != nullptr) {
+    out.verdict = Verdict::kNotJudged;
+    out.lacking = unknown->label();
+    out.note =
+        unknown == v.producer() ? reason : fmt::format("it depends on node {}: {}", out.lacking, reason);
+  } else {
+    const Upstream before = upstream(v);
+    // What an error before has made impossible is that error's.
+    out.verdict = before.spoiled || before.unjudged ? Verdict::kInherited : Verdict::kNotJudged;
+    out.note = "on this runner's own inputs the node cannot be evaluated: " + reason;
+    (out.verdict == Verdict::kInherited ? spoiled_ : unjudged_).insert(&v);
+  }
   verdicts_.push_back(std::move(out));
   return seen(v);
 }

@@ -24,7 +24,7 @@ class SuspectRun final : public Suspect {
 
   bool has(const Value& v) const override;
   Tensor compare(const Computed& computed) override;
-  Tensor uncomputed(const Value& v, const std::string& reason) override;
+  Tensor uncomputed(const Value& v, const std::string& reason, const Node* unknown) override;
 
  private:
   /// What is known of the values from which one was computed.
@@ -38,7 +38,7 @@ class SuspectRun final : public Suspect {
   Upstream upstream(const Value& v) const;
 
   ArbiterVerdict blank(const Value& v, const std::string& name) const;
-  /// Judges the result of one name. `exact` is the exact network's.
+  /// Judges the result of one name. `exact` is the exact network's, undefined where that has none.
   void judge_tensor(const Computed& computed, const std::string& name, std::span<const Tensor> lanes,
                     const Tensor& exact, const Upstream& before);
   /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
