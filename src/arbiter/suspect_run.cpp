@@ -70,8 +70,8 @@ std::vector<std::string> variable_inputs(const Node& n) {
 }
 
 SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
-                       std::vector<ArbiterVerdict>& verdicts)
-    : model_(model), feed_(feed), runner_(results.runner), verdicts_(verdicts) {
+                       std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept)
+    : model_(model), feed_(feed), runner_(results.runner), verdicts_(verdicts), kept_(kept) {
   for (const NamedStoredTensor& t : *results.outputs) results_.emplace(t.name, &t.tensor);
 }
 
@@ -137,6 +137,11 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
                               std::span<const Tensor> lanes, const Tensor& exact, const Upstream& before) {
   const auto it = results_.find(name);
   if (it == results_.end()) return;
+  std::vector<Tensor> all(lanes.begin(), lanes.end());
+  if (kept_ != nullptr && !computed.own)
+    if (auto kept = kept_->extract({runner_, name}))
+      std::ranges::copy(kept.mapped(), std::back_inserter(all));
+  lanes = all;
   const StoredTensor& stored = *it->second;
   const Value& v = computed.value;
   ArbiterVerdict out = blank(v, name);
@@ -192,6 +197,8 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   if (out.verdict == Verdict::kWrong && out.problem.empty())
     out.pattern = describe_pattern(stored, lanes[0], out);
   if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&v);
+  if (kept_ != nullptr && !computed.own && may_change(out))
+    kept_->emplace(std::pair(runner_, name), std::vector<Tensor>(lanes.begin() + 1, lanes.end()));
   verdicts_.push_back(std::move(out));
   stored.release();
 }
