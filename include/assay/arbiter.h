@@ -57,6 +57,8 @@ struct ArbiterVerdict {
   std::string enclosing;  ///< an output of that node
   /// kWrong on the basis of a region: the nodes between the values that are known, this one's included.
   std::vector<std::string> region;
+  /// kNotJudged: label of the node whose operator the reference does not know, where that is why.
+  std::string lacking;
   bool from_feed = false;  ///< all that the node uses is fed or constant
   Verdict verdict = Verdict::kAgrees;
   Basis basis = Basis::kNetwork;

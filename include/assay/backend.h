@@ -54,6 +54,9 @@ struct SessionOptions {
   std::shared_ptr<const OpSet> ops = {};
   /// ONNX Runtime: receives what the library warns of, from any thread; null: it goes to stderr.
   std::function<void(std::string_view)> on_warning = {};
+  /// A runner in Python: outputs of another type or shape than the model declares are no error, because
+  /// whoever gets them judges that.
+  bool judged = false;
 };
 
 /// A model made ready on one backend. Not thread-safe.

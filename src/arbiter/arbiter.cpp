@@ -19,6 +19,10 @@ namespace {
 /// normal numbers varies, and so does a spread that few lanes show.
 constexpr double kNearlyWrong = 0.7;
 
+/// And beyond this one from the first ones is not to be explained by more of them, where a second look shows
+/// the node.
+constexpr double kFarBeyond = 100;
+
 /// Shows on a terminal how far an evaluation is, and elsewhere says so when it takes long.
 class Progress {
  public:
@@ -38,14 +42,14 @@ class Progress {
 };
 
 Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
-                           std::span<const ArbiterCase> cases, int samples, uint64_t seed,
+                           std::span<const ArbiterCase> cases, int samples, uint64_t seed, KeptLanes* kept,
                            bool noisy_levels = false) {
   Arbitration result;
   std::vector<std::unique_ptr<SuspectRun>> runs;
   std::vector<Suspect*> suspects;
   for (const ArbiterCase& c : cases)
     suspects.push_back(
-        runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs)).get());
+        runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept)).get());
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
@@ -56,19 +60,12 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
                                   .seed = seed,
                                   .noisy_levels = noisy_levels,
                                   .progress = [&](size_t done, size_t all) { progress(done, all); },
-                                  .foreign = onnxrt_nodes(model)});
+                                  .foreign = onnxrt_nodes(model),
+                                  .skip_unknown = true});
   interpreter.follow(feed, suspects);
   result.samples = samples;
   result.lanes_lost = interpreter.lanes_lost();
   return result;
-}
-
-/// Whether more noise could change a verdict.
-bool is_close(const ArbiterVerdict& v) {
-  if (v.basis == Basis::kNode && v.worst_ratio <= 1) return false;
-  return v.verdict == Verdict::kUnclear ||
-         (v.verdict == Verdict::kWrong && !v.certain && v.basis != Basis::kNode) ||
-         (v.basis != Basis::kNode && v.verdict == Verdict::kRounding && v.worst_ratio > kNearlyWrong);
 }
 
 bool may_follow_levels(const ArbiterVerdict& v) {
@@ -91,7 +88,29 @@ void allow_for_levels(Arbitration& result, Arbitration other) {
   }
 }
 
+bool is_close(const ArbiterVerdict& v, std::span<const ArbiterCase> cases) {
+  return may_change(v) && !is_left_to_a_trace(v, cases);
+}
+
+bool is_any_close(const Arbitration& a, std::span<const ArbiterCase> cases) {
+  return std::any_of(a.outputs.begin(), a.outputs.end(),
+                     [&](const ArbiterVerdict& v) { return is_close(v, cases); });
+}
+
 }  // namespace
+
+bool is_left_to_a_trace(const ArbiterVerdict& v, std::span<const ArbiterCase> cases) {
+  return v.verdict == Verdict::kWrong && v.basis != Basis::kNode && v.worst_ratio > kFarBeyond &&
+         std::any_of(cases.begin(), cases.end(),
+                     [&](const ArbiterCase& c) { return c.traceable && c.runner == v.runner; });
+}
+
+bool may_change(const ArbiterVerdict& v) {
+  if (v.basis == Basis::kNode && v.worst_ratio <= 1) return false;
+  return v.verdict == Verdict::kUnclear ||
+         (v.verdict == Verdict::kWrong && !v.certain && v.basis != Basis::kNode) ||
+         (v.basis != Basis::kNode && v.verdict == Verdict::kRounding && v.worst_ratio > kNearlyWrong);
+}
 
 bool Arbitration::any(Verdict verdict) const {
   return std::any_of(outputs.begin(), outputs.end(),
@@ -127,12 +146,29 @@ std::string_view verdict_name(Verdict v) {
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
   const BlockReuse reuse;
-  Arbitration first = arbitrate_once(model, feed, cases, options.samples, options.seed);
-  const bool close = std::any_of(first.outputs.begin(), first.outputs.end(), is_close);
+  KeptLanes kept;
+  Arbitration first = arbitrate_once(model, feed, cases, options.samples, options.seed, &kept);
   const int most = std::max(options.samples, options.most_samples);
-  if (close && most > options.samples) first = arbitrate_once(model, feed, cases, most, options.seed + 1);
+  // What is explained, if barely, is mostly so because few evaluations happen to agree: some more show that.
+  for (uint64_t seed = options.seed + 1; first.samples < most && is_any_close(first, cases); ++seed) {
+    const bool is_explained = std::none_of(first.outputs.begin(), first.outputs.end(), [&](const auto& v) {
+      return is_close(v, cases) && v.verdict != Verdict::kRounding;
+    });
+    const int more =
+        is_explained ? std::min(options.samples + 1, most - first.samples) : most - first.samples;
+    const int before = first.samples;
+    double nearest = 0;
+    for (const ArbiterVerdict& v : first.outputs)
+      if (is_close(v, cases)) nearest = std::max(nearest, v.worst_ratio);
+    log::verbose(
+        "Float64 Verdict | {} noisy evaluation(s) leave it open (at worst {:.2g} times what they explain): "
+        "{} more",
+        before, nearest, more);
+    first = arbitrate_once(model, feed, cases, more, seed, &kept);
+    first.samples += before;
+  }
   if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_levels(*model))
-    allow_for_levels(first, arbitrate_once(model, feed, cases, most, options.seed + 2, true));
+    allow_for_levels(first, arbitrate_once(model, feed, cases, most, options.seed + 2, nullptr, true));
   return first;
 }
 

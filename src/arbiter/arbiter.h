@@ -22,12 +22,18 @@ namespace assay {
 struct ArbiterCase {
   std::string runner;
   const StoredTensorList* outputs;
+  /// It can run again with every layer marked, which tells more of a large error than further noisy
+  /// evaluations.
+  bool traceable = false;
 };
 
 /// `feed` in the order of the model's inputs. Results whose names the model does not know are left out.
 /// Throws Error when the reference cannot evaluate the model.
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options = {});
+
+/// Of a traceable runner, and so far off that no further noisy evaluations were made for it.
+bool is_left_to_a_trace(const ArbiterVerdict& v, std::span<const ArbiterCase> cases);
 
 /// What a second run with every layer marked says of the first one's results: where no node makes an error
 /// and the outputs are as far from the exact ones, the network has amplified rounding, and nobody is wrong;

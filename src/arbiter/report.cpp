@@ -79,6 +79,7 @@ void report_outputs(const Arbitration& a) {
     // The makers have been described.
     const bool bad = o.verdict == Verdict::kUnclear || o.verdict == Verdict::kNotJudged ||
                      (o.verdict == Verdict::kWrong && (all || o.basis != Basis::kNode));
+    if (!o.lacking.empty()) continue;  // report_lacking() says it
     const bool odd = o.overflows > 0 || o.verdict == Verdict::kOpen;
     const auto severity = bad   ? log::Severity::kError
                           : odd ? log::Severity::kWarning
@@ -132,6 +133,7 @@ void describe_maker(const ArbiterVerdict& o, const char* title, const RunFiles& 
     log::error("Wrong: {} of {} elements{}", o.beyond, o.elements,
                o.pattern.empty() ? "" : " (" + o.pattern + ")");
   if (const std::string cause = likely_cause(o); !cause.empty()) log::error("Likely: {}", cause);
+  if (!o.note.empty()) log::error("Note: {}", o.note);
   if (const std::string command = extract_command(o, files); !command.empty())
     log::error("To cut {} out: {}", o.body.empty() ? "it" : "the node around it", command);
   if (const std::string command = inputs_command(o, files); !command.empty())
@@ -149,6 +151,37 @@ void report_region(const ArbiterVerdict& o) {
   for (const std::string& label : o.region) nodes += (nodes.empty() ? "" : ", ") + label;
   log::error("{} | '{}' is wrong: the error is made between the values that are known, by {}", o.runner,
              o.output, nodes);
+}
+
+/// What an operator that the reference does not know keeps from being judged, in one line a node.
+void report_lacking(const Arbitration& a) {
+  std::vector<const ArbiterVerdict*> firsts;
+  for (const ArbiterVerdict& o : a.outputs) {
+    const auto is_same = [&](const ArbiterVerdict* f) {
+      return f->runner == o.runner && f->lacking == o.lacking;
+    };
+    if (!o.lacking.empty() && std::none_of(firsts.begin(), firsts.end(), is_same)) firsts.push_back(&o);
+  }
+  for (const ArbiterVerdict* f : firsts) {
+    std::vector<std::string> names;
+    bool is_alone = true;
+    for (const ArbiterVerdict& o : a.outputs) {
+      if (o.runner != f->runner || o.lacking != f->lacking) continue;
+      names.push_back(o.output);
+      is_alone = is_alone && o.node == o.lacking;
+    }
+    const size_t shown =
+        log::enabled(log::Severity::kVerbose) ? names.size() : std::min(names.size(), kListed);
+    std::string list;
+    for (size_t i = 0; i < shown; ++i) list += fmt::format("{}'{}'", i ? ", " : "", names[i]);
+    if (names.size() > shown) list += fmt::format(" and {} more", names.size() - shown);
+    log::error("Not judged | {} | {}: the reference does not know the operator of node {}. {}", f->runner,
+               list, f->lacking,
+               is_alone ? "An extension module may define it (--extension)."
+                        : "With every layer marked (--onnx-outputs '*') what follows is judged on this "
+                          "runner's own values; "
+                          "an extension module may define the operator (--extension).");
+  }
 }
 
 void report_makers(const Arbitration& a) {
@@ -192,6 +225,7 @@ void report(const Arbitration& a, const ArbiterOptions& options) {
              a.samples > 0 ? a.samples : options.samples, kExplainedFactor);
   const log::Indent indent;
   report_makers(a);
+  report_lacking(a);
   report_outputs(a);
   if (a.lanes_lost > 0)
     log::warning(

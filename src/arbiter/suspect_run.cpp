@@ -70,8 +70,8 @@ std::vector<std::string> variable_inputs(const Node& n) {
 }
 
 SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
-                       std::vector<ArbiterVerdict>& verdicts)
-    : model_(model), feed_(feed), runner_(results.runner), verdicts_(verdicts) {
+                       std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept)
+    : model_(model), feed_(feed), runner_(results.runner), verdicts_(verdicts), kept_(kept) {
   for (const NamedStoredTensor& t : *results.outputs) results_.emplace(t.name, &t.tensor);
 }
 
@@ -137,6 +137,11 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
                               std::span<const Tensor> lanes, const Tensor& exact, const Upstream& before) {
   const auto it = results_.find(name);
   if (it == results_.end()) return;
+  std::vector<Tensor> all(lanes.begin(), lanes.end());
+  if (kept_ != nullptr && !computed.own)
+    if (auto kept = kept_->extract({runner_, name}))
+      std::ranges::copy(kept.mapped(), std::back_inserter(all));
+  lanes = all;
   const StoredTensor& stored = *it->second;
   const Value& v = computed.value;
   ArbiterVerdict out = blank(v, name);
@@ -176,7 +181,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
   const bool open = out.verdict == Verdict::kOpen && exact.defined() && !is_random(*v.producer(), model_);
-  if ((right || open) && before.spoiled && whole) {
+  if ((right || open) && before.spoiled && whole && exact.defined()) {
     // Bounds from inputs that are no numbers explain anything.
     Standard network{.lanes = {&exact, 1}, .declared = standard.declared};
     if (right) network.error = computed.error, network.basis = Basis::kNode;
@@ -192,6 +197,8 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
   if (out.verdict == Verdict::kWrong && out.problem.empty())
     out.pattern = describe_pattern(stored, lanes[0], out);
   if (is_bad(out.verdict) || out.verdict == Verdict::kInherited) spoiled_.insert(&v);
+  if (kept_ != nullptr && !computed.own && may_change(out))
+    kept_->emplace(std::pair(runner_, name), std::vector<Tensor>(lanes.begin() + 1, lanes.end()));
   verdicts_.push_back(std::move(out));
   stored.release();
 }
@@ -220,19 +227,26 @@ Tensor SuspectRun::compare(const Computed& computed) {
   return fits ? own : Tensor();
 }
 
-Tensor SuspectRun::uncomputed(const Value& v, const std::string& reason) {
+Tensor SuspectRun::uncomputed(const Value& v, const std::string& reason, const Node* unknown) {
   ArbiterVerdict out = blank(v, v.name());
   if (const auto it = results_.find(v.name()); it != results_.end()) {
     out.dtype = it->second->dtype();
     out.shape = it->second->shape();
     out.elements = it->second->numel();
   }
-  const Upstream before = upstream(v);
-  // What an error before has made impossible is that error's.
-  out.verdict = before.spoiled || before.unjudged ? Verdict::kInherited : Verdict::kNotJudged;
   out.basis = Basis::kNode;
-  out.note = "on this runner's own inputs the node cannot be evaluated: " + reason;
-  (out.verdict == Verdict::kInherited ? spoiled_ : unjudged_).insert(&v);
+  if (unknown != nullptr) {
+    out.verdict = Verdict::kNotJudged;
+    out.lacking = unknown->label();
+    out.note =
+        unknown == v.producer() ? reason : fmt::format("it depends on node {}: {}", out.lacking, reason);
+  } else {
+    const Upstream before = upstream(v);
+    // What an error before has made impossible is that error's.
+    out.verdict = before.spoiled || before.unjudged ? Verdict::kInherited : Verdict::kNotJudged;
+    out.note = "on this runner's own inputs the node cannot be evaluated: " + reason;
+    (out.verdict == Verdict::kInherited ? spoiled_ : unjudged_).insert(&v);
+  }
   verdicts_.push_back(std::move(out));
   return seen(v);
 }

@@ -1,6 +1,7 @@
 // One runner's results on the walk along them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,16 +16,23 @@ namespace assay {
 /// Names of what a node uses, also in its bodies, that is neither an initializer nor made by a Constant node.
 std::vector<std::string> variable_inputs(const Node& n);
 
+/// Whether more noisy evaluations could change a verdict.
+bool may_change(const ArbiterVerdict& v);
+
+/// The noisy lanes of results on which more of them may change the verdict, by runner and output.
+using KeptLanes = std::map<std::pair<std::string, std::string>, std::vector<Tensor>>;
+
 /// Judges what the runner has of each value and hands it to the walk.
 class SuspectRun final : public Suspect {
  public:
-  /// All of them outlive it. What it judges goes to `verdicts`.
+  /// All of them outlive it. What it judges goes to `verdicts`. Lanes that were kept are used as well, and
+  /// those that come are kept where it may help; null: none are.
   SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
-             std::vector<ArbiterVerdict>& verdicts);
+             std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept);
 
   bool has(const Value& v) const override;
   Tensor compare(const Computed& computed) override;
-  Tensor uncomputed(const Value& v, const std::string& reason) override;
+  Tensor uncomputed(const Value& v, const std::string& reason, const Node* unknown) override;
 
  private:
   /// What is known of the values from which one was computed.
@@ -38,7 +46,7 @@ class SuspectRun final : public Suspect {
   Upstream upstream(const Value& v) const;
 
   ArbiterVerdict blank(const Value& v, const std::string& name) const;
-  /// Judges the result of one name. `exact` is the exact network's.
+  /// Judges the result of one name. `exact` is the exact network's, undefined where that has none.
   void judge_tensor(const Computed& computed, const std::string& name, std::span<const Tensor> lanes,
                     const Tensor& exact, const Upstream& before);
   /// The runner's value: a tensor, or the container that its tensors stand for. Undefined when it is not
@@ -49,6 +57,7 @@ class SuspectRun final : public Suspect {
   std::span<const Tensor> feed_;
   std::string runner_;
   std::vector<ArbiterVerdict>& verdicts_;
+  KeptLanes* kept_;
   std::unordered_map<std::string_view, const StoredTensor*> results_;
   std::unordered_set<const Value*> spoiled_, unjudged_;
 };

@@ -45,6 +45,7 @@ void write(JsonWriter& json, const ArbiterVerdict& o, const RunFiles& files) {
     for (const std::string& label : o.region) json.value(label);
     json.end_array();
   }
+  if (!o.lacking.empty()) json.key("lacking").value(o.lacking);
   json.key("verdict").value(verdict_name(o.verdict));
   json.key("basis").value(basis_name(o.basis));
   json.key("certain").value(o.certain);

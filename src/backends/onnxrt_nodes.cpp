@@ -32,13 +32,7 @@ class OnnxrtNodes final : public ForeignNodes {
     if (has_subgraph(node) || model_->opset(node.domain) == 0) return false;
     // The library is not loaded before it is needed.
     if (!is_usable_) is_usable_ = backend_onnxrt::def.probe({}).empty();
-    if (!*is_usable_) return false;
-    log::once(log::Severity::kWarning,
-              "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is "
-              "said of them, only "
-              "of what lies around them.",
-              node.op_type, node.domain.empty() ? "ai.onnx" : node.domain);
-    return true;
+    return *is_usable_;
   }
 
   std::vector<Tensor> evaluate(const Node& node, const std::vector<Tensor>& inputs) override {
@@ -49,8 +43,7 @@ class OnnxrtNodes final : public ForeignNodes {
       if (t.defined()) feed.push_back(t);
     }
     std::unique_ptr<Session>& session = sessions_[key];
-    if (session == nullptr)
-      session = backend_onnxrt::def.open({.model = alone(node, inputs), .path = {}}, {});
+    if (session == nullptr) session = open(node, inputs);
     std::vector<Tensor> outputs(node.outputs().size());
     std::vector<size_t> slots;
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -60,6 +53,23 @@ class OnnxrtNodes final : public ForeignNodes {
   }
 
  private:
+  std::unique_ptr<Session> open(const Node& node, const std::vector<Tensor>& inputs) const {
+    const std::string_view domain = node.domain.empty() ? "ai.onnx" : std::string_view(node.domain);
+    const std::shared_ptr<Model> model = alone(node, inputs);
+    std::unique_ptr<Session> session;
+    try {
+      session = backend_onnxrt::def.open({.model = model, .path = {}}, {});
+    } catch (const Error& e) {
+      throw UnknownOperator(
+          fmt::format("the operator {} of domain '{}' is unknown, and ONNX Runtime says: {}", node.op_type,
+                      domain, e.message()));
+    }
+    log::once(log::Severity::kWarning,
+              "The operator {} of domain '{}' is unknown: ONNX Runtime evaluates its nodes, so nothing is "
+              "said of them, only of what lies around them.",
+              node.op_type, domain);
+    return session;
+  }
   /// A model of the node and inputs of these types; their shapes are left open.
   std::shared_ptr<Model> alone(const Node& node, const std::vector<Tensor>& inputs) const {
     auto m = std::make_shared<Model>(scope_of(*model_, model_->opsets));

@@ -106,7 +106,15 @@ std::shared_ptr<const MappedFile> MappedFile::map(const Descriptor& opened, cons
   file->size_ = static_cast<size_t>(st.st_size);
   if (file->size_ == 0) return file;
   void* p = ::mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, opened.get(), 0);
-  require(p != MAP_FAILED, ErrorCode::kIo, "cannot map {}: {}", path, std::strerror(errno));
+  if (p == MAP_FAILED) {
+    Error e(ErrorCode::kIo, fmt::format("cannot map {}: {}", path, std::strerror(errno)));
+    if (errno == ENOMEM)
+      e.set_remedy(
+          fmt::format("Its {} bytes need as much address space (ulimit -v); results and inputs may be "
+                      "saved as a folder, a file per iteration.",
+                      file->size_));
+    throw e;
+  }
   file->data_ = static_cast<const char*>(p);
   forbid_rest_of_page(file->data_, file->size_, true);
   file->reclaimable_.emplace(p, file->size_);

@@ -70,6 +70,7 @@ int run_models(CommandContext& context) {
   read_comparator_options(args, options, context.registries().extensions);
   for (const RunnerChoice& runner : options.runners)
     options.arbitrate = options.arbitrate || runner.backend->name == "reference";
+  options.session.judged = options.arbitrate;
   if (!args.has("--trt")) warn_of_builder_options(args);
   if (args.has("--gen")) {
     check_options(options);

@@ -52,6 +52,7 @@ assay::RunOptions run_options(const RunSettings& s, const RunModules& modules) {
     options.runners.push_back(runner_choice(r, registries.backends, building, options.model.is_plan));
     options.arbitrate = options.arbitrate || r.backend == "reference";
   }
+  options.session.judged = options.arbitrate;
   options.data = random_data_options(s.data);
   options.load_inputs = s.data.load_inputs;
   options.source = own_data(s.data);

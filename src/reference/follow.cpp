@@ -21,14 +21,19 @@ using internal::Lanes;
 using internal::Noise;
 using internal::Walk;
 
+/// Why a value is not known and cannot be computed.
+struct Gap {
+  std::string reason;
+  const Node* unknown = nullptr;  ///< whose operator nobody knows
+};
+
 /// One suspect on the way. A value that is not in its frame is the exact network's, noise included.
 struct Trail {
   Trail(Suspect& s, const Frame& exact) : suspect(s), frame(Frame::beside(exact)) {}
   Suspect& suspect;
   Frame frame;
-  std::unordered_map<const Value*, std::string>
-      missing;                             ///< what is not known and cannot be computed, and why
-  std::unordered_set<const Value*> taken;  ///< values that are the suspect's own
+  std::unordered_map<const Value*, Gap> missing;
+  std::unordered_set<const Value*> taken;                  ///< values that are the suspect's own
   std::unordered_map<const Value*, const Node*> nan_from;  ///< of values in the frame: see Computed
 
   /// Whether the suspect is known to have had all these values.
@@ -68,7 +73,8 @@ class Following {
   void node(const Node& n);
   void trace_nan(const Node& n, const Frame& frame, Trail* trail);
   void outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation, bool own);
-  void skip(Trail& trail, const Node& n, const std::string& reason);
+  Evaluation exact_evaluation(const Node& n, std::span<Value* const> used, Noise noise, Bounds bounds);
+  void skip(Trail& trail, const Node& n, const Gap& gap);
   void take(Trail& trail, const Value& v, const Tensor& own, const Lanes& computed = {});
   bool is_exact(const Value& v, const Tensor& own) const;
   Evaluation own_evaluation(const Trail& trail, const Node& n, Frame& frame, Noise noise);
@@ -78,6 +84,7 @@ class Following {
   const Graph& graph_;
   Frame exact_;
   std::unordered_map<const Value*, const Node*> nan_from_;  ///< the same in the exact network
+  std::unordered_map<const Value*, Gap> missing_;           ///< there, too: behind unknown operators
   std::vector<Trail> trails_;
 };
 
@@ -111,7 +118,8 @@ std::unordered_set<const Node*> Following::needed_nodes() const {
 
 /// Whether it is, to the bit, what the exact network has in every lane.
 bool Following::is_exact(const Value& v, const Tensor& own) const {
-  if (own.is_container() || own.dtype() == DType::kString || nan_from_.contains(&v)) return false;
+  if (own.is_container() || own.dtype() == DType::kString || nan_from_.contains(&v) || missing_.contains(&v))
+    return false;
   if (is_float(own.dtype()) && unit_roundoff(own.dtype()) > unit_roundoff(DType::kFloat32)) return false;
   const Lanes exact = walk_.lanes_of(&v, exact_);
   if (!all_shared(exact) || exact[0].is_container() || exact[0].shape() != own.shape()) return false;
@@ -144,7 +152,7 @@ void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const
     const auto nan = nan_from.find(v);
     const Tensor had =
         trail.suspect.compare({.value = *v,
-                               .exact = exact_.get(v)[0],
+                               .exact = missing_.contains(v) ? Tensor() : exact_.get(v)[0],
                                .lanes = lanes,
                                .own = own,
                                .error = error,
@@ -153,14 +161,15 @@ void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const
   }
 }
 
-void Following::skip(Trail& trail, const Node& n, const std::string& reason) {
+void Following::skip(Trail& trail, const Node& n, const Gap& gap) {
   for (const Value* v : n.outputs()) {
     if (v == nullptr) continue;
-    const Tensor own = trail.suspect.has(*v) ? trail.suspect.uncomputed(*v, reason) : Tensor();
+    const Tensor own =
+        trail.suspect.has(*v) ? trail.suspect.uncomputed(*v, gap.reason, gap.unknown) : Tensor();
     if (own.defined())
       take(trail, *v, own);
     else
-      trail.missing[v] = reason;
+      trail.missing[v] = gap;
   }
 }
 
@@ -207,6 +216,7 @@ Evaluation Following::own_evaluation(const Trail& t, const Node& n, Frame& frame
   const Bounds bounds = t.had(used) ? Bounds::kBoth : Bounds::kExpected;
   const auto shown = [&](const Value* v) {
     if (v == nullptr) return true;
+    if (missing_.contains(v)) return false;
     const Lanes lanes = exact_.get(v);
     return std::all_of(lanes.begin(), lanes.end(), [&](const Tensor& lane) {
       return lane.dtype() == DType::kFloat64 && lane.shape() == lanes[0].shape();
@@ -234,6 +244,28 @@ Evaluation Following::own_evaluation(const Trail& t, const Node& n, Frame& frame
   return own;
 }
 
+/// Where it cannot be evaluated in the exact network, the outputs are missing there.
+Evaluation Following::exact_evaluation(const Node& n, std::span<Value* const> used, Noise noise,
+                                       Bounds bounds) {
+  const auto behind =
+      std::find_if(used.begin(), used.end(), [&](const Value* v) { return missing_.contains(v); });
+  Gap gap;
+  if (behind != used.end()) {
+    gap = missing_.at(*behind);
+  } else {
+    try {
+      Evaluation evaluation = at_node(n, [&] { return walk_.evaluate(n, exact_, noise, bounds); });
+      if (noise == Noise::kAdd) trace_nan(n, exact_, nullptr);
+      return evaluation;
+    } catch (const UnknownOperator& e) {
+      gap = {e.what(), &n};
+    }
+  }
+  for (const Value* v : n.outputs())
+    if (v != nullptr) missing_[v] = gap;
+  return {};
+}
+
 void Following::node(const Node& n) {
   const std::vector<Value*> used = used_values(n);
   std::vector<bool> apart;
@@ -251,12 +283,16 @@ void Following::node(const Node& n) {
     // See own_evaluation().
     if (apart.back() && walk_.errs_within(n)) noise = std::max(noise, std::min(noise_for(t), Noise::kInputs));
   }
-  const Evaluation exact = at_node(n, [&] { return walk_.evaluate(n, exact_, noise, bounds); });
-  if (noise == Noise::kAdd) trace_nan(n, exact_, nullptr);
+  const Evaluation exact = exact_evaluation(n, used, noise, bounds);
+  const auto lacking = std::find_if(n.outputs().begin(), n.outputs().end(),
+                                    [&](const Value* v) { return missing_.contains(v); });
   for (size_t i = 0; i < trails_.size(); ++i) {
     Trail& t = trails_[i];
     if (!apart[i]) {
-      outputs_of(t, n, exact_, exact, t.had(used));
+      if (lacking != n.outputs().end())
+        skip(t, n, missing_.at(*lacking));
+      else
+        outputs_of(t, n, exact_, exact, t.had(used));
       continue;
     }
     const auto gap =
@@ -266,18 +302,21 @@ void Following::node(const Node& n) {
       continue;
     }
     Evaluation own;
-    std::string reason;
+    Gap here;
     try {
       own = own_evaluation(t, n, t.frame, noise_for(t));
+    } catch (const UnknownOperator& e) {
+      here = {e.what(), &n};
     } catch (const Error& e) {
       if (e.code() == ErrorCode::kInternal) throw;
-      reason = e.what();
+      here.reason = e.what();
     }
-    if (reason.empty()) {
+    if (here.reason.empty()) {
       if (noise_for(t) == Noise::kAdd) trace_nan(n, t.frame, &t);
       outputs_of(t, n, t.frame, own, t.had(used));
-    } else
-      skip(t, n, reason);
+    } else {
+      skip(t, n, here);
+    }
   }
 }
 
@@ -299,6 +338,7 @@ void Following::run(std::span<const Tensor> inputs) {
   const auto forget = [&](const Value* v) {
     exact_.erase(v);
     nan_from_.erase(v);
+    missing_.erase(v);
     for (Trail& t : trails_) {
       t.frame.erase(v);
       t.missing.erase(v);

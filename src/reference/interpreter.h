@@ -33,13 +33,17 @@ struct InterpreterOptions {
   std::function<void(size_t, size_t)> progress;
   /// Evaluates the nodes whose operators are unknown; null: they are an error.
   std::shared_ptr<ForeignNodes> foreign;
+  /// Nodes whose operators nobody knows are an error only when they are to be evaluated; follow() goes on
+  /// behind them with what suspects had.
+  bool skip_unknown = false;
 };
 
 /// A value as a suspect's walk has it: what its node gives for the inputs that the suspect is known to have
 /// had.
 struct Computed {
   const Value& value;
-  const Tensor& exact;  ///< in the exact network, which knows no suspect
+  /// In the exact network, which knows no suspect. Undefined: it depends on an unknown operator.
+  const Tensor& exact;
   std::span<const Tensor>
       lanes;  ///< from the suspect's values, where they are known: the exact result, then noisy ones
   /// Each of the node's inputs is fed, constant or the suspect's own: what differs, the node did.
@@ -63,8 +67,8 @@ class Suspect {
   /// and the walk goes on with what was computed.
   virtual Tensor compare(const Computed& computed) = 0;
   /// The same where the reference computes nothing: its node cannot be evaluated on the suspect's inputs, or
-  /// comes after such a node.
-  virtual Tensor uncomputed(const Value& v, const std::string& reason) = 0;
+  /// comes after such a node. `unknown` is the node whose operator nobody knows, where that is why.
+  virtual Tensor uncomputed(const Value& v, const std::string& reason, const Node* unknown) = 0;
 };
 
 /// Evaluates a model node by node. A value lives until its last use; constants are converted when they are

@@ -274,7 +274,7 @@ struct Onlooker final : Suspect {
   explicit Onlooker(const Value& v) : value(v) {}
   bool has(const Value& v) const override { return &v == &value; }
   Tensor compare(const Computed&) override { return {}; }
-  Tensor uncomputed(const Value&, const std::string&) override { return {}; }
+  Tensor uncomputed(const Value&, const std::string&, const Node*) override { return {}; }
   const Value& value;
 };
 

@@ -129,6 +129,9 @@ std::vector<Tensor> Walk::evaluate_lane(const Node& n, std::vector<Tensor> input
                                         size_t lane) {
   const auto& [op, key] = impl_.nodes.at(&n);
   if (op.op == &kForeignOp) return evaluate_foreign(n, std::move(inputs));
+  if (op.op == &kUnknownOp)
+    throw UnknownOperator(fmt::format("the operator {} of domain '{}' is unknown", n.op_type,
+                                      n.domain.empty() ? "ai.onnx" : n.domain));
   const bool widen = op.op->types != EvalTypes::kAsStored;
   check_values(*op.op, *op.version, inputs, impl_.ideal());
   const DType stored = first_float(inputs);  // of a floating output that the model does not declare

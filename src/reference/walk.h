@@ -21,6 +21,13 @@ inline constexpr OpDef kForeignOp = {.domain = {},
                                      .numerics = {.kind = Numerics::Kind::kElementwise, .ulps = kForeignUlps},
                                      .types = EvalTypes::kAsStored};
 
+/// Stands for an operator that nobody can evaluate.
+inline constexpr OpDef kUnknownOp = {.domain = {},
+                                     .name = "an unknown operator",
+                                     .versions = {},
+                                     .numerics = {.kind = Numerics::Kind::kExact},
+                                     .types = EvalTypes::kAsStored};
+
 struct Interpreter::Impl {
   std::shared_ptr<const Model> model;
   InterpreterOptions options;
@@ -40,6 +47,9 @@ struct Interpreter::Impl {
     for (const auto& n : g.nodes()) {
       const BoundOp op = at_node(*n, [&] {
         if (is_foreign(*n)) return BoundOp{&kForeignOp, &kForeignVersion};
+        const bool is_imported = model->opset(n->domain) != 0;
+        if (options.skip_unknown && is_imported && !bind_op(*n, *model))
+          return BoundOp{&kUnknownOp, &kForeignVersion};
         const BoundOp found = require_op(*n, *model);
         check_node(*n, *found.op, *found.version);
         return found;

@@ -67,6 +67,8 @@ class Comparator {
   void validate_all(const std::vector<std::vector<IterationResult>>& runs);
   void note_invalid(const ValidationResult& result);
   void judge(const std::vector<IterationResult>& results);
+  /// Another runner has failed, which ends the run.
+  void judge_survivors() noexcept;
   /// Of saved results alone: whether there were as many iterations as there are inputs for.
   void check_all_were_judged();
   [[noreturn]] void refuse_iterations(const std::string& what) const;
@@ -141,7 +143,10 @@ void Comparator::run_streaming() {
   try {
     consume(std::move(streams));
   } catch (...) {
-    if (stream_) stream_->finish_quietly();
+    if (stream_) {
+      judge_survivors();
+      stream_->finish_quietly();
+    }
     throw;
   }
   if (stream_) stream_->finish();
@@ -162,7 +167,13 @@ void Comparator::run_sequentially() {
   for (Runner& runner : runners) {
     observer_.on_runner_begin(runner.name());
     OutputRecorder recorder(runner.name(), store_);
-    execute(runner, loader_, *cache_, options_.warm_up, recorder, observer_);
+    try {
+      execute(runner, loader_, *cache_, options_.warm_up, recorder, observer_);
+    } catch (const Error&) {
+      // What the others gave has taken its time.
+      if (!runs.empty()) save_sequential_results(options_, *cache_, runs, observer_);
+      throw;
+    }
     RunnerReport& report =
         report_.runners.emplace_back(RunnerReport{.name = runner.name(), .note = runner.note()});
     for (const IterationResult& r : recorder.iterations) report.seconds += r.runtime.value_or(0);
@@ -369,6 +380,16 @@ void Comparator::judge(const std::vector<IterationResult>& results) {
     fail(ErrorCode::kInvalidArgument, "there are no inputs for iteration {}, so its results cannot be judged",
          iteration_);
   verdict_->judge(results, *data, iteration_);
+}
+
+void Comparator::judge_survivors() noexcept {
+  if (!options_.arbitrate || stream_->survivors().empty()) return;
+  try {
+    judge(stream_->survivors());
+    verdict_->finish();
+  } catch (const std::exception& e) {
+    log::warning("What the other runners gave could not be judged: {}", e.what());
+  }
 }
 
 std::string Comparator::notes_on(const PairSummary& pair) const {

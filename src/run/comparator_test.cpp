@@ -225,6 +225,27 @@ TEST_F(ComparatorTest, WhatIsCompleteIsSavedWhenALaterIterationFails) {
   EXPECT_EQ(load_inputs(folder / "in/0000000001.json").size(), 1U);
 }
 
+TEST_F(ComparatorTest, ARunnerThatFailsLeavesTheOthersSavedAndJudged) {
+  for (const bool one_after_the_other : {false, true}) {
+    options.sequential_runners = one_after_the_other;
+    options.arbitrate = true;
+    options.save_outputs = folder / (one_after_the_other ? "in_turn.json" : "streamed.json");
+    int calls = 0;
+    fake_output = [&](const std::string&, std::span<const Tensor> feed) {
+      require(++calls < 2, ErrorCode::kUnsupported, "the second one fails");
+      Tensor t = feed[0];
+      for (float& v : t.mutable_span<float>()) v = -std::max(v, 0.0F);
+      return t;
+    };
+    EXPECT_NE(error_of([&] { run(); }).find("the second one fails"), std::string::npos);
+    const RunResults saved = load_run_results(options.save_outputs);
+    ASSERT_EQ(saved.runners.size(), 1U);
+    EXPECT_EQ(saved.runners[0].second.size(), 1U);
+    EXPECT_NE(saved.runners[0].first.find("-N0-"), std::string::npos) << saved.runners[0].first;
+    EXPECT_EQ(logged("PASSED | fake-runner-N0-T | 1 output(s) agree"), !one_after_the_other);
+  }
+}
+
 TEST_F(ComparatorTest, AccuracyResultsAreSaved) {
   options.functions.push_back(std::make_shared<MetricComparison>(CompareFunction::kPsnr, MetricOptions{}));
   options.data.iterations = 2;

@@ -132,6 +132,40 @@ TEST(SequenceVerdict, JudgesEachElement) {
             "y.length:wrong y[0]:right y[1]:right ");
 }
 
+/// y = ZipMap of x / 3: a map from a and b for each row.
+TEST(SequenceVerdict, JudgesMapsInASequence) {
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 18}, {"ai.onnx.ml", 3}};
+  Graph& g = *model->graph;
+  Value* x = g.add_input("x", Type::tensor(DType::kFloat32, Dims{Dim(2), Dim(2)}));
+  Value *third = g.add_value("third"), *y = g.add_value("y");
+  g.add_node("Div", {x, g.add_constant("three", Tensor::scalar(3.0F))}, {third}, {}, "div");
+  g.add_node("ZipMap", {third}, {y}, {{"classlabels_strings", std::vector<std::string>{"a", "b"}}}, "zip",
+             "ai.onnx.ml");
+  g.outputs = {y};
+  infer_shapes(*model);
+  Tensor numbers = Tensor::allocate(DType::kFloat32, Shape{2, 2});
+  std::ranges::copy(std::array{1.0F, 2.0F, 3.0F, 4.0F}, numbers.mutable_span<float>().begin());
+  const std::vector<Tensor> feed = {numbers};
+  const auto judged = [&](float last, const char* key) {
+    const StoredTensor keys = Tensor::vector<std::string>({"a", "b"});
+    const StoredTensorList outputs = {{"y.length", Tensor::scalar(int64_t{2})},
+                                      {"y[0].keys", keys},
+                                      {"y[0].values", Tensor::vector<float>({1.0F / 3, 2.0F / 3})},
+                                      {"y[1].keys", Tensor::vector<std::string>({"a", key})},
+                                      {"y[1].values", Tensor::vector<float>({1, last})}};
+    const ArbiterCase given{"runner", &outputs};
+    std::string wrong;
+    const Arbitration found = arbitrate(model, feed, {&given, 1});
+    for (const ArbiterVerdict& v : found.outputs)
+      if (v.verdict == Verdict::kWrong) wrong += v.output + " ";
+    return fmt::format("{}: {}", found.outputs.size(), wrong);
+  };
+  EXPECT_EQ(judged(4.0F / 3, "b"), "5: ");
+  EXPECT_EQ(judged(1.34F, "b"), "5: y[1].values ");
+  EXPECT_EQ(judged(4.0F / 3, "c"), "5: y[1].keys ");
+}
+
 TEST(SequenceVerdict, WhatIsTakenFromASequenceIsJudgedOnIt) {
   const auto model = splitting_model();
   Graph& g = *model->graph;

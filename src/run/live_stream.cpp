@@ -67,16 +67,29 @@ std::optional<std::vector<IterationResult>> LiveStream::next() {
   if (inputs_saver_) inputs_saver_->add(iteration_, *data_);
   if (blob_saver_) as_critical([&] { blob_saver_->add(iteration_, *data_); });
   std::vector<IterationResult> results;
+  std::exception_ptr failure;
   for (Runner& runner : runners_) {
     OutputRecorder recorder(runner.name(), store_);
-    recorder.on_active(runner.outputs());
-    run_iteration(runner, coerce_inputs(*data_, runner.inputs()), recorder, observer_);
-    results.push_back(std::move(recorder.iterations.front()));
+    try {
+      recorder.on_active(runner.outputs());
+      run_iteration(runner, coerce_inputs(*data_, runner.inputs()), recorder, observer_);
+      results.push_back(std::move(recorder.iterations.front()));
+    } catch (const Error& e) {
+      if (failure == nullptr)
+        failure = std::current_exception();
+      else
+        log::error("{}", e.what());
+    }
   }
-  if (outputs_saver_) {
+  // A file has as many iterations of each of its runners, or none.
+  if (outputs_saver_ && !results.empty() && (failure == nullptr || iteration_ == 0)) {
     const std::string fingerprint = fingerprint_of(*data_);
     for (IterationResult& r : results) r.inputs = fingerprint;
     outputs_saver_->add(iteration_, results);
+  }
+  if (failure != nullptr) {
+    survivors_ = std::move(results);
+    std::rethrow_exception(failure);
   }
   ++iteration_;
   return results;

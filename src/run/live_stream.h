@@ -23,10 +23,13 @@ class LiveStream {
   /// The data of the iteration that was run last.
   const std::optional<TensorList>& data() const { return data_; }
 
-  /// The next iteration. When there is none, completes the files.
+  /// The next iteration. When there is none, completes the files. Throws Error of the first runner that
+  /// fails, after the others have run.
   std::optional<std::vector<IterationResult>> next();
   /// The same as a stream, which must not outlive this.
   std::unique_ptr<ResultStream> results();
+  /// What the others gave in the iteration in which a runner failed.
+  const std::vector<IterationResult>& survivors() const { return survivors_; }
   /// Completes the files.
   void finish();
   /// The same where another error ends the run already.
@@ -43,6 +46,7 @@ class LiveStream {
   std::optional<BlobSaver> blob_saver_;
   std::optional<OutputsSaver> outputs_saver_;
   std::optional<TensorList> data_;
+  std::vector<IterationResult> survivors_;
   int64_t iteration_ = 0;
 };
 

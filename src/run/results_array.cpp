@@ -33,11 +33,11 @@ class Base64Array : public StoredTensorSource {
  private:
   /// In pieces, each of whose pages are given back.
   void read(size_t first, size_t count, char* out) const {
-    constexpr size_t kPiece = 12 << 20;
+    constexpr size_t kPiece = 12 << 20, kWorthDropping = 256 << 10;
     for (size_t done = 0; done < count; done += kPiece) {
       const size_t n = std::min(kPiece, count - done);
       base64_decode(text_, first + done, n, out + done);
-      if (n == kPiece) file_->drop_pages(text_.data() + (first + done) / 3 * 4, n / 3 * 4);
+      if (n >= kWorthDropping) file_->drop_pages(text_.data() + (first + done) / 3 * 4, n / 3 * 4);
     }
   }
 

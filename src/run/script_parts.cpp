@@ -110,9 +110,11 @@ class ScriptBackend final : private RunnerTexts, public Backend {
         runner_(std::move(runner)),
         options_(std::move(options)) {}
 
-  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions&) const override {
-    if (source.model == nullptr) return script::open_script_session(runner_, source.path, options_);
-    return script::open_script_session(runner_, source, options_);
+  std::unique_ptr<Session> open(const ModelSource& source, const SessionOptions& session) const override {
+    script::ScriptSessionOptions options = options_;
+    options.judged = session.judged;
+    if (source.model == nullptr) return script::open_script_session(runner_, source.path, options);
+    return script::open_script_session(runner_, source, options);
   }
   std::string probe(const SessionOptions&) const override { return script::why_not(runner_, options_); }
 

@@ -104,7 +104,9 @@ void Tracer::find_fused(Arbitration& judged, const std::shared_ptr<const Model>&
     std::erase_if(less->graph->outputs, [&](const Value* v) { return !kept.contains(v->name()); });
     ModelLoader loader(marked(), less);
     const Results results = run({runner}, loader, cache);
-    return arbitrate(less, cache.feed(0), cases_of({runner}, results), options_.arbiter);
+    std::vector<ArbiterCase> cases = cases_of({runner}, results);
+    cases[0].traceable = true;
+    return arbitrate(less, cache.feed(0), cases, options_.arbiter);
   };
   size_t first = 0, last = marks.size();
   Arbitration found = with_marks(first, last);
@@ -176,10 +178,20 @@ void Tracer::open_bodies_of(Arbitration& judged, LoaderCache& cache) {
   judged.traced = std::make_shared<const Arbitration>(std::move(found));
 }
 
+bool Tracer::is_possible() const {
+  return options_.trace && !options_.model.is_plan && options_.model.foreign_format.empty() &&
+         !options_.runners.empty();
+}
+
+bool Tracer::can_mark(const std::string& runner) const {
+  if (!is_possible() || options_.model.mark_all) return false;
+  for (size_t i = 0; i < std::min(names_.size(), options_.runners.size()); ++i)
+    if (names_[i] == runner) return !options_.runners[i].open;
+  return false;
+}
+
 void Tracer::trace(Arbitration& judged, const TensorList& data) {
-  if (!options_.trace || options_.model.is_plan || !options_.model.foreign_format.empty() ||
-      options_.runners.empty())
-    return;
+  if (!is_possible()) return;
   try {
     StoredTensorList stored;
     for (const NamedTensor& t : data) stored.push_back({t.name, t.tensor});

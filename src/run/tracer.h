@@ -23,11 +23,14 @@ class Tracer {
   Tracer(const RunOptions& options, std::vector<std::string> names, TensorStore& store)
       : options_(options), names_(std::move(names)), store_(store) {}
 
+  /// Whether it would run this runner again.
+  bool can_mark(const std::string& runner) const;
   /// Adds what it finds to the verdict on an iteration, which was fed `data`. What cannot be traced is said
   /// in the log.
   void trace(Arbitration& judged, const TensorList& data);
 
  private:
+  bool is_possible() const;
   using Results = std::vector<IterationResult>;
 
   void mark_layers(Arbitration& judged, LoaderCache& cache);

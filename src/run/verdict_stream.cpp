@@ -1,5 +1,7 @@
 #include "run/verdict_stream.h"
 
+#include <algorithm>
+
 #include "assay/backend_set.h"
 #include "backends/session_info.h"
 #include "base/log.h"
@@ -34,9 +36,18 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
                           int64_t iteration) {
   for (size_t i = live_; i < results.size(); ++i) check(results[i], iteration);
   std::vector<ArbiterCase> cases;
-  for (const IterationResult& r : results) cases.push_back({r.runner_name, &r.outputs});
-  Arbitration judged = arbitrate(model_, coerce_inputs(data, inputs_), cases, options_.arbiter);
+  for (const IterationResult& r : results)
+    cases.push_back({r.runner_name, &r.outputs, tracer_.can_mark(r.runner_name)});
+  const std::vector<Tensor> feed = coerce_inputs(data, inputs_);
+  Arbitration judged = arbitrate(model_, feed, cases, options_.arbiter);
   tracer_.trace(judged, data);
+  if (judged.traced == nullptr && std::any_of(judged.outputs.begin(), judged.outputs.end(),
+                                              [&](const auto& o) { return is_left_to_a_trace(o, cases); })) {
+    for (ArbiterCase& c : cases) c.traceable = false;
+    judged = arbitrate(model_, feed, cases, options_.arbiter);
+  }
+  for (size_t i = live_; i < results.size(); ++i)
+    if (results[i].inputs.empty()) doubt_inputs(results[i].runner_name, judged);
   judged.files = files(iteration);
   if (judged.traced != nullptr) {
     auto traced = std::make_shared<Arbitration>(*judged.traced);
@@ -46,6 +57,19 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
   report_.verdicts.add(judged, iteration);
   observer_.on_verdict(judged, options_.arbiter, iteration);
   if (writer_) writer_->add(judged);
+}
+
+/// Of results that do not say with which inputs they were made. Those that know their own inputs of a node
+/// are judged on them, and the first node then is the one that seems wrong.
+void VerdictStream::doubt_inputs(const std::string& runner, Arbitration& judged) {
+  for (ArbiterVerdict& o : judged.outputs) {
+    if (o.runner != runner || o.verdict != Verdict::kWrong || (o.basis == Basis::kNode && !o.from_feed))
+      continue;
+    o.note += fmt::format(
+        "{}these results do not say which inputs they were made with, and others would explain it",
+        o.note.empty() ? "" : "; ");
+    return;
+  }
 }
 
 /// What is missing would pass unjudged.

@@ -32,6 +32,7 @@ class VerdictStream {
 
  private:
   RunFiles files(int64_t iteration) const;
+  static void doubt_inputs(const std::string& runner, Arbitration& judged);
   /// Of saved results.
   void check(const IterationResult& result, int64_t iteration);
 

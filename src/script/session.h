@@ -49,6 +49,7 @@ struct ScriptSessionOptions {
   std::string interpreter;
   /// Keyword arguments of the class, as texts.
   std::vector<std::pair<std::string, std::string>> options;
+  bool judged = false;  ///< as in SessionOptions
 };
 
 /// Loads a model of any format: the file or folder at `model_path` is what the class gets. Throws Error

@@ -48,6 +48,26 @@ class Test(unittest.TestCase):
         self.assertEqual(result.returncode, code, output)
         return output
 
+    def test_wrong_shape_is_judged(self):
+        """Without a verdict it is an error; a verdict names the node."""
+        (self.folder / "half.py").write_text("class Half:\n    def __init__(self, path): pass\n"
+                                             "    def infer(self, feed): return {'y': (feed['x'] + feed['x'])[:, :1]}\n")
+        words = ["run", "m.onnxtxt", "--engine", "--runner-script", "half.py", "--input-shapes", "x:[2,3]"]
+        self.assertIn("returned 'y' as float32[2, 1], which is declared as float32[n, 3]", self.run_assay(*words, code=1))
+        output = self.run_assay(*words, "--arbiter", "--no-trace", code=1)
+        self.assertRegex(output, r"Node \(Add\) producing 'y' \| Output: 'y' \(shape=\(2, 1\), float32\) \| made here, certainly")
+        self.assertIn("its shape is (2, 1), not (2, 3)", output)
+
+    def test_crash_leaves_the_others(self):
+        (self.folder / "crash.py").write_text("import os\nclass Crash:\n    def __init__(self, path): pass\n"
+                                              "    def infer(self, feed): os.abort()\n")
+        output = self.run_assay("run", "m.onnxtxt", "--engine", "--runner-script", "crash.py", "--input-shapes", "x:[2,3]", "--arbiter",
+                                "--save-outputs", "out.json", code=1)
+        self.assertIn("was killed by signal 6", output)
+        self.assertRegex(output, r"PASSED \| engine-runner-N0[^|]*\| 1 output\(s\) agree")
+        saved = json.loads((self.folder / "out.json").read_text())["lst"]
+        self.assertEqual([name.split("-")[0] for name, _ in saved], ["engine"])
+
     def test_runner_of_a_package(self):
         packages = {"PYTHONPATH": str(self.folder / "packages")}
         output = self.run_assay("run", "m.onnxtxt", "--runner-script", "doubling", "--ref", "--input-shapes", "x:[2,3]", **packages)

@@ -170,6 +170,59 @@ Twice (v) => (w)
             text = self.run(model, "--arbiter", "--load-inputs", inputs, "--load-outputs", bad, code=code)
             assert word in text, text[-2000:]
 
+    def an_unknown_operator(self):
+        """What lies before it is judged, and what lies behind it where the layers are known."""
+        self.head = HEAD.replace('"" : 17', '"" : 17, "my.ops" : 1')
+        model = """g (float[2] x) => (float[2] y, float[2] z) {
+  a = Exp (x)
+  b = my.ops.Magic (a)
+  y = Neg (b)
+  z = Sqrt (a)
+}
+"""
+        inputs = self.file("in.json", json.dumps([{"x": npy((2,), [0.0, 0.0])}]))
+        one, minus = ((2,), [1.0, 1.0]), ((2,), [-1.0, -1.0])
+        for marks, outputs, code, word in (
+                ([], {"y": one, "z": one}, 3, "Not judged | other | 'y': the reference does not know the operator of node (my.ops::Magic)"),
+                ([], {"y": one, "z": minus}, 1, "'z' is wrong"),
+                (["--onnx-outputs", "*"], {"a": one, "b": one, "y": minus, "z": one}, 3, "3 output(s) agree, 0 differ by rounding only, 0 wrong, 1 not judged"),
+                (["--onnx-outputs", "*"], {"a": one, "b": one, "y": one, "z": one}, 1, "First Divergence | other | Node (Neg)")):
+            text = self.run(model, "--arbiter", *marks, "--load-inputs", inputs, "--load-outputs", self.file("r.json", results(outputs)), code=code)
+            assert word in text, (word, text[-3000:])
+        self.head = HEAD
+
+    def maps(self):
+        """What a ZipMap gives is saved, loaded and judged, a tensor of keys and one of values each."""
+        self.head = HEAD.replace('"" : 17', '"" : 17, "ai.onnx.ml" : 3')
+        model = """g (float[2,2] x) => (seq(map(string, float)) y) {
+  h = Exp (x)
+  y = ai.onnx.ml.ZipMap <classlabels_strings = ["a", "b"]> (h)
+}
+"""
+        saved = [self.folder / "maps.json", "--load-inputs", self.folder / "maps_in.json"]
+        self.run(model, "--engine", "--ref", "--save-outputs", saved[0], "--save-inputs", saved[2], code=0)
+        text = self.run(model, "--arbiter", "--load-outputs", *saved, code=0)
+        assert "5 output(s) agree" in text, text[-3000:]
+        document = json.loads(saved[0].read_text())
+        outputs = document["lst"][0][1][0]["outputs"]
+        outputs["y[1].values"]["values"] = npy((2,), [1.0, 1.0])
+        saved[0].write_text(json.dumps(document))
+        text = self.run(model, "--arbiter", "--load-outputs", *saved, code=1)
+        assert "'y[1].values'" in text and "1 wrong" in text, text[-3000:]
+        self.head = HEAD
+
+    def inputs_that_nobody_knows(self):
+        """Results that do not say what they were fed may have been fed something else."""
+        model = "g (float[2] x) => (float[2] y) {\n  h = Exp (x)\n  y = Neg (h)\n}\n"
+        inputs = self.file("in.json", json.dumps([{"x": npy((2,), [0.0, 0.0])}]))
+        doubt = "these results do not say which inputs they were made with"
+        for marks, outputs, expected in (
+                ([], {"y": ((2,), [-2.0, -3.0])}, True),
+                (["--onnx-outputs", "*"], {"h": ((2,), [2.0, 3.0]), "y": ((2,), [-2.0, -3.0])}, True),
+                (["--onnx-outputs", "*"], {"h": ((2,), [1.0, 1.0]), "y": ((2,), [-2.0, -3.0])}, False)):
+            text = self.run(model, "--arbiter", *marks, "--load-inputs", inputs, "--load-outputs", self.file("r.json", results(outputs)), code=1)
+            assert (doubt in text) == expected, text[-3000:]
+
     def the_printed_commands_work(self):
         """The node that is cut out, with its inputs, shows the same error; and the JSON says what the text says."""
         model = "g (float[2] x) => (float[2] y) {\n  h = Exp (x)\n  y = Sqrt (h)\n}\n"
@@ -198,7 +251,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         classes = Classes(sys.argv[1], folder)
         for name in ("equal_addends", "shape_by_whole_numbers", "garbage_behind_a_shape", "overflow_of_the_model",
-                     "local_functions", "results_of_something_else", "several_iterations", "nan_everywhere", "no_floats", "the_printed_commands_work"):
+                     "local_functions", "results_of_something_else", "several_iterations", "nan_everywhere", "no_floats", "an_unknown_operator",
+                     "maps", "inputs_that_nobody_knows", "the_printed_commands_work"):
             getattr(classes, name)()
             print(name, "ok", flush=True)
 
