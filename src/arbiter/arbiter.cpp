@@ -41,30 +41,42 @@ class Progress {
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kEvery;
 };
 
+/// How to walk through a model once.
+struct Pass {
+  int samples;
+  uint64_t seed;
+  bool noisy_levels = false;
+  std::vector<bool> computes_wider{};  ///< which of the runners are known to; empty: none
+};
+
+/// `shown` gets what each runner's results show of its arithmetic.
 Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
-                           std::span<const ArbiterCase> cases, int samples, uint64_t seed, KeptLanes* kept,
-                           bool noisy_levels = false) {
+                           std::span<const ArbiterCase> cases, const Pass& pass, KeptLanes* kept,
+                           std::vector<ShownArithmetic>* shown = nullptr) {
   Arbitration result;
   std::vector<std::unique_ptr<SuspectRun>> runs;
   std::vector<Suspect*> suspects;
-  for (const ArbiterCase& c : cases)
-    suspects.push_back(
-        runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept)).get());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const bool wider = !pass.computes_wider.empty() && pass.computes_wider[i];
+    runs.push_back(std::make_unique<SuspectRun>(*model, feed, cases[i], result.outputs, kept, wider));
+    suspects.push_back(runs.back().get());
+  }
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
   };
   if (std::none_of(values.begin(), values.end(), anyone_has)) return result;
   Progress progress;
-  Interpreter interpreter(model, {.noisy_lanes = samples,
-                                  .seed = seed,
-                                  .noisy_levels = noisy_levels,
+  Interpreter interpreter(model, {.noisy_lanes = pass.samples,
+                                  .seed = pass.seed,
+                                  .noisy_levels = pass.noisy_levels,
                                   .progress = [&](size_t done, size_t all) { progress(done, all); },
                                   .foreign = onnxrt_nodes(model),
                                   .skip_unknown = true});
   interpreter.follow(feed, suspects);
-  result.samples = samples;
+  result.samples = pass.samples;
   result.lanes_lost = interpreter.lanes_lost();
+  for (size_t i = 0; shown != nullptr && i < runs.size(); ++i) shown->push_back(runs[i]->arithmetic());
   return result;
 }
 
@@ -146,29 +158,39 @@ std::string_view verdict_name(Verdict v) {
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
   const BlockReuse reuse;
+  Pass pass{.samples = options.samples, .seed = options.seed};
   KeptLanes kept;
-  Arbitration first = arbitrate_once(model, feed, cases, options.samples, options.seed, &kept);
+  std::vector<ShownArithmetic> shown;
+  Arbitration first = arbitrate_once(model, feed, cases, pass, &kept, &shown);
+  const auto matters = [](const ShownArithmetic& a) { return a.doubtful && a.computes_wider(); };
+  if (std::ranges::any_of(shown, matters)) {
+    for (const ShownArithmetic& a : shown) pass.computes_wider.push_back(a.computes_wider());
+    kept.clear();
+    first = arbitrate_once(model, feed, cases, pass, &kept);
+  }
   const int most = std::max(options.samples, options.most_samples);
   // What is explained, if barely, is mostly so because few evaluations happen to agree: some more show that.
-  for (uint64_t seed = options.seed + 1; first.samples < most && is_any_close(first, cases); ++seed) {
+  while (first.samples < most && is_any_close(first, cases)) {
     const bool is_explained = std::none_of(first.outputs.begin(), first.outputs.end(), [&](const auto& v) {
       return is_close(v, cases) && v.verdict != Verdict::kRounding;
     });
-    const int more =
-        is_explained ? std::min(options.samples + 1, most - first.samples) : most - first.samples;
     const int before = first.samples;
+    pass.samples = is_explained ? std::min(options.samples + 1, most - before) : most - before;
+    ++pass.seed;
     double nearest = 0;
     for (const ArbiterVerdict& v : first.outputs)
       if (is_close(v, cases)) nearest = std::max(nearest, v.worst_ratio);
     log::verbose(
         "Float64 Verdict | {} noisy evaluation(s) leave it open (at worst {:.2g} times what they explain): "
         "{} more",
-        before, nearest, more);
-    first = arbitrate_once(model, feed, cases, more, seed, &kept);
+        before, nearest, pass.samples);
+    first = arbitrate_once(model, feed, cases, pass, &kept);
     first.samples += before;
   }
-  if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_levels(*model))
-    allow_for_levels(first, arbitrate_once(model, feed, cases, most, options.seed + 2, nullptr, true));
+  if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_levels(*model)) {
+    pass.samples = most, pass.seed = options.seed + 2, pass.noisy_levels = true;
+    allow_for_levels(first, arbitrate_once(model, feed, cases, pass, nullptr));
+  }
   return first;
 }
 

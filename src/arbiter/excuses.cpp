@@ -9,6 +9,7 @@
 #include "arbiter/partial_sums.h"
 #include "arbiter/specials.h"
 #include "arbiter/trial.h"
+#include "arbiter/unrounded.h"
 #include "arbiter/widening.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
@@ -150,6 +151,27 @@ void leave_open(ArbiterVerdict& out) {
   out.note = kSpecialNote;
 }
 
+constexpr const char* kUnroundedNote =
+    "its inputs may have been others before they were rounded to a narrow type";
+
+/// Three noisy evaluations now and then are all next to the exact value where an input was rounded by much
+/// more than its neighbours.
+constexpr int kMoreEvaluations = 16;
+
+bool explain_by_more_evaluations(const Trial& trial, const SuspectNode& suspect, const Tensor& result,
+                                 const Standard& standard, DType dtype, Explained& explained) {
+  std::vector<Tensor> lanes(standard.lanes.begin(), standard.lanes.end());
+  for (Tensor& t : evaluated_before_rounding(trial, suspect, kMoreEvaluations)) {
+    if (t.shape() != lanes[0].shape()) return false;
+    lanes.push_back(std::move(t));
+  }
+  if (lanes.size() == standard.lanes.size()) return false;
+  Standard with_more = standard;
+  with_more.lanes = lanes;
+  explained = explained_for(result, with_more, dtype);
+  return true;
+}
+
 /// Not in narrow types, whose noise would excuse too much, and where intermediate results that were not
 /// rounded are allowed for anyway.
 bool is_computed_as_one(const SuspectNode& suspect, const StoredTensor& stored, const Tensor& result,
@@ -198,6 +220,11 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   Explained explained = explained_for(wide, standard, stored.dtype());
   std::string note;
   const bool bounded = standard.error != nullptr;
+  const auto is_open = [&] {
+    return bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1;
+  };
+  if (is_open() && explain_by_more_evaluations(trial, suspect, wide, standard, stored.dtype(), explained))
+    note = kUnroundedNote;
   if (const Tensor flushed = bounded ? flushed_inputs(trial, stored.dtype()) : Tensor();
       flushed.defined() && flushed.shape() == exact.shape()) {
     for (Tensor* t : {&explained.most, &explained.possible}) {
@@ -210,9 +237,6 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   }
   // Of the arithmetic in which it was computed.
   const double u = unit_roundoff(explained.computed_wider ? DType::kFloat32 : stored.dtype());
-  const auto is_open = [&] {
-    return bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1;
-  };
   if (is_open()) {
     widen_for_uneven(trial, unit_roundoff(stored.dtype()), explained);
     note = "few of the addends are much larger than the others";
@@ -230,8 +254,7 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   if (is_open() && errs_mostly(wide, exact, unit_roundoff(stored.dtype())) &&
       widen_for_dequantised(trial, suspect, u, explained))
     note = "as it rounds when the scale of DequantizeLinear is applied afterwards";
-  if (is_open() && widen_for_unrounded(trial, suspect, exact, explained))
-    note = "its inputs may have been others before they were rounded to a narrow type";
+  if (is_open() && widen_for_unrounded(trial, suspect, exact, explained)) note = kUnroundedNote;
   if (is_open() && is_computed_as_one(suspect, stored, wide, out)) return;
   Deviation d = deviation(wide, exact, explained, stored.dtype(), standard.exact);
   const bool special = d.ratio > 1 && has_special_inputs(trial, reach, wide, exact, explained);

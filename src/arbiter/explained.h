@@ -13,12 +13,21 @@ inline constexpr double kOwnFactor = 5;
 /// What may have been rounded on the way to a node counts up to so many spreads.
 inline constexpr double kInputFactor = 4;
 
+/// What a result in a narrow type shows of the arithmetic it was computed in.
+enum class ComputedIn : uint8_t {
+  kUnknown,   ///< nothing
+  kDeclared,  ///< sums may have been made in the narrow type
+  kWider,     ///< in float32, and rounded once
+  kDoubtful,  ///< too few elements, which err by more than what is computed in float32
+};
+
 /// Float64 tensors of the result's shape. An infinite entry: anything is right.
 struct Explained {
   Tensor most;      ///< errors up to here are explained
   Tensor possible;  ///< beyond this no order of additions explains them; undefined where that is not known
-  /// The other elements show that the node was computed in float32 and its result rounded to a narrower type.
+  /// The node was computed in float32 and its result rounded to a narrower type.
   bool computed_wider = false;
+  ComputedIn shown = ComputedIn::kUnknown;
 };
 
 /// From noisy evaluations: `factor` times the largest of the element's own spread, that of its neighbours,

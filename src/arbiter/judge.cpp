@@ -4,6 +4,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "arbiter/arithmetic.h"
 #include "arbiter/float_range.h"
 #include "arbiter/integers.h"
 #include "arbiter/within_bounds.h"
@@ -41,27 +42,6 @@ Verdict verdict_of(const Deviation& d, const Standard& standard) {
                                                                                            : Verdict::kWrong;
 }
 
-/// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in
-/// float32: the few that are not are held to that.
-constexpr double kMostOf = 0.75, kBeyondMost = 3;
-constexpr int64_t kEnoughElements = 16;
-
-void hold_to_wider(const Tensor& result, const Standard& standard, DType dtype, Explained& explained) {
-  const Tensor& exact = standard.lanes[0];
-  const Tensor tight = standard.error != nullptr
-                           ? explained_when_computed_wider(standard.lanes, *standard.error, dtype)
-                           : spread_when_computed_wider(standard.lanes, dtype);
-  if (!tight.defined() || exact.numel() < kEnoughElements) return;
-  const double *r = result.data<double>(), *y = exact.data<double>(), *t = tight.data<double>();
-  int64_t within = 0;
-  for (int64_t i = 0; i < exact.numel(); ++i) within += !(std::abs(r[i] - y[i]) > t[i]);
-  if (static_cast<double>(within) < kMostOf * static_cast<double>(exact.numel())) return;
-  explained.computed_wider = true;
-  explained.most = map_broadcast<double>(explained.most, tight, [](double e, double w) {
-    return std::isfinite(e) ? std::min(e, kBeyondMost * w) : e;
-  });
-}
-
 /// Of the whole result.
 void set_sizes(const Deviation& d, ArbiterVerdict& out) {
   out.own_error = d.max_error;
@@ -80,19 +60,20 @@ void set_place(double result, double exact, double explained, ArbiterVerdict& ou
   out.worst_explained = explained;
 }
 
-void judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
+ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterVerdict& out) {
   if (const std::optional<WithinBounds> within = within_bounds(result, standard)) {
     const Deviation& d = within->deviation;
     out.verdict = verdict_of(d, standard);
     set_sizes(d, out);
     if (d.at >= 0) set_place(within->result, within->exact, within->explained, out);
-    return;
+    return ComputedIn::kUnknown;
   }
   const Tensor wide = to_float64(result);
   const Explained explained = explained_for(wide, standard, result.dtype());
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
   out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
+  return explained.shown;
 }
 
 }  // namespace
@@ -101,7 +82,8 @@ Explained explained_for(const Tensor& result, const Standard& standard, DType dt
   Explained explained = standard.error != nullptr
                             ? explained_by_node(standard.lanes, *standard.error, dtype)
                             : explained_by_spread(standard.lanes, dtype, kExplainedFactor);
-  if (standard.error != nullptr || standard.is_recurrence) hold_to_wider(result, standard, dtype, explained);
+  if (standard.error != nullptr || standard.is_recurrence)
+    hold_to_arithmetic(result, standard, dtype, explained);
   return explained;
 }
 
@@ -154,7 +136,7 @@ void set_worst(const Deviation& d, const Tensor& result, const Tensor& exact, co
               out);
 }
 
-void judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out) {
+ComputedIn judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out) {
   const std::span<const Tensor> lanes = standard.lanes;
   const Tensor& exact = lanes[0];
   out.dtype = result.dtype();
@@ -184,10 +166,11 @@ void judge_result(const StoredTensor& result, const Standard& standard, ArbiterV
         "judged",
         exact.shape().str(), result.shape().str());
   } else if (is_float(exact.dtype())) {
-    judge_floats(result.load(), standard, out);
+    return judge_floats(result.load(), standard, out);
   } else {
     judge_integers(result.load(), lanes, out);
   }
+  return ComputedIn::kUnknown;
 }
 
 }  // namespace assay

@@ -20,6 +20,8 @@ struct Standard {
   bool one_call = false;
   /// Its steps are computed in one type and stored in none: where that is float32, it shows.
   bool is_recurrence = false;
+  /// The runner's other results show that it computes in float32 what is stored in a narrower type.
+  bool computes_wider = false;
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to
   /// it.
   const Tensor* exact = nullptr;
@@ -30,8 +32,8 @@ struct Standard {
 inline constexpr double kUnclearFactor = 4;
 
 /// Judges a result, whose elements are loaded only if type and shape are right. Fills in all but runner,
-/// output, node, max_error and exact.
-void judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out);
+/// output, node, max_error and exact. Returns what it shows of the runner's arithmetic.
+ComputedIn judge_result(const StoredTensor& result, const Standard& standard, ArbiterVerdict& out);
 
 /// What is explained of a result in `dtype`, given as float64.
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype);

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "arbiter/float_range.h"
+#include "arbiter/choices.h"
+#include "arbiter/unrounded.h"
 #include "graph/read.h"
 #include "ops/eval_util.h"
-#include "reference/quantisation_scale.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -47,17 +47,11 @@ std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial,
   std::vector<Tensor> inputs = trial.inputs();
   bool any = false;
   for (size_t i = 0; i < inputs.size() && i < 2; ++i) {
-    const Value* v = suspect.node.input(i);
-    if (v == nullptr || v->producer() == nullptr || is_op(*v->producer(), "Constant")) continue;
-    const DType type = suspect.own(*v).dtype();
-    if (!is_float(type) || unit_roundoff(type) <= unit_roundoff(DType::kFloat32)) continue;
-    const double u = unit_roundoff(type), smallest = float_range(type).smallest / 2,
-                 direction = side * (i == 0 ? op.first : op.second);
-    const double whole = gives_whole_numbers(*v->producer()) ? 1 / u : -1;
-    inputs[i] = map_elements<double>(to_float64(inputs[i]), [=](double x) {
-      return (x == 0 && !zeros) || std::abs(x) <= whole ? x
-                                                        : x + direction * std::max(u * std::abs(x), smallest);
-    });
+    const HalfUnit half(suspect, suspect.node.input(i), zeros);
+    if (!half.any()) continue;
+    const double direction = side * (i == 0 ? op.first : op.second);
+    inputs[i] =
+        map_elements<double>(to_float64(inputs[i]), [=](double x) { return x + direction * half(x); });
     any = true;
   }
   if (!any) inputs.clear();
@@ -69,9 +63,10 @@ std::vector<Tensor> moved_inputs(const SuspectNode& suspect, const Trial& trial,
 void judge_jumps(const SuspectNode& suspect, const StoredTensor& stored, std::span<const Tensor> lanes,
                  ArbiterVerdict& out) {
   const auto* op = std::ranges::find(kJumping, suspect.node.op_type, &Jumping::op_type);
-  if (op == std::end(kJumping) || !is_op(suspect.node, op->op_type)) return;
+  const bool jumps = op != std::end(kJumping) && is_op(suspect.node, op->op_type);
   if (is_op(suspect.node, "Cast") && is_float(stored.dtype())) return;
   const Trial trial(suspect);
+  if (judge_choices(suspect, trial, stored, out) || !jumps) return;
   if (!trial.usable() || lanes[0].shape() != stored.shape()) return;
   const bool zeros = zeros_are_rounded(trial, lanes);
   Tensor ends[2];

@@ -87,6 +87,73 @@ TEST(NarrowTypes, SoftmaxOfNumbersThatWereNotRoundedYet) {
             Verdict::kWrong);
 }
 
+TEST(NarrowTypes, PlacesOfNumbersThatWereNotRoundedYet) {
+  // Many numbers are equal once they are rounded: only the backend knows which of them was larger.
+  TestModel m;
+  m.model->opsets = {{"", 24}};
+  Value* h = m.node("Mul", "h",
+                    {m.input("x", {2, 6}, DType::kBFloat16),
+                     m.constant("k", convert(Tensor::scalar(1 / 3.0F), DType::kBFloat16))});
+  Value* k = m.constant("count", Tensor::vector<int64_t>({3}));
+  Value *values = m.graph.add_value("values"), *places = m.graph.add_value("places");
+  m.graph.add_node("TopK", {h, k}, {values, places}, {}, "top");
+  Value* best = m.node("ArgMin", "best", {h}, {{"axis", int64_t{1}}});
+  const auto model = m.with_outputs({h, values, places, best});
+  const auto narrow = [](std::vector<float> x) {
+    return convert(Tensor::from<float>({2, static_cast<int64_t>(x.size()) / 2}, x), DType::kBFloat16);
+  };
+  const std::vector<Tensor> feed{narrow(std::vector<float>(12, 1))};
+  const auto verdicts = [&](std::vector<int64_t> top, int64_t least) {
+    const Arbitration a = judge(model, feed,
+                                {{"h", narrow({4, 4, 3, 4, 4, 1, 9, 8, 7, 7, 7, 1})},
+                                 {"values", narrow({4, 4, 4, 9, 8, 7})},
+                                 {"places", Tensor::from<int64_t>({2, 3}, std::move(top))},
+                                 {"best", Tensor::from<int64_t>({2, 1}, {least, 5})}});
+    return std::pair(a.outputs[2].verdict, a.outputs[3].verdict);
+  };
+  using V = Verdict;
+  EXPECT_NE(verdicts({0, 1, 3, 0, 1, 2}, 5).first, V::kWrong);
+  EXPECT_NE(verdicts({4, 0, 3, 0, 1, 4}, 5).first, V::kWrong) << "equal ones in another order";
+  EXPECT_EQ(verdicts({4, 2, 3, 0, 1, 4}, 5).first, V::kWrong) << "a smaller one";
+  EXPECT_EQ(verdicts({4, 4, 3, 0, 1, 4}, 5).first, V::kWrong) << "one twice";
+  EXPECT_EQ(verdicts({4, 0, 6, 0, 1, 4}, 5).first, V::kWrong) << "no place";
+  EXPECT_EQ(verdicts({4, 0, 3, 1, 0, 4}, 5).first, V::kWrong) << "the wrong order";
+  EXPECT_NE(verdicts({0, 1, 3, 0, 1, 2}, 5).second, V::kWrong);
+  EXPECT_EQ(verdicts({0, 1, 3, 0, 1, 2}, 2).second, V::kWrong);
+}
+
+TEST(NarrowTypes, AnInputMuchLargerThanItsNeighboursWasRoundedByMore) {
+  // Its own noisy evaluations alone show by how much, and three of them are now and then all near the exact
+  // value.
+  TestModel m;
+  Value* k = m.constant("k", convert(Tensor::scalar(1.0F), DType::kBFloat16));
+  Value *a = m.node("Mul", "a", {m.input("x", {400}, DType::kBFloat16), k}),
+        *b = m.node("Mul", "b", {m.input("z", {400}, DType::kBFloat16), k});
+  const auto model = m.with_outputs({a, b, m.node("Add", "y", {a, b})});
+  std::vector<float> x(400), z(400);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i % 100 == 7 ? -404 : 1.25F, z[i] = i % 100 == 7 ? 360 : 0.75F;
+  const auto wrong = [&](size_t shift, float off) {
+    std::vector<float> own_x(400), own_z(400), y(400);
+    for (size_t i = 0; i < y.size(); ++i) {
+      own_x[i] = x[(i + shift) % 400], own_z[i] = z[(i + shift) % 400], y[i] = own_x[i] + own_z[i];
+      if (own_x[i] < 0) y[i] += off;
+    }
+    const auto narrow = [](const std::vector<float>& t) {
+      return convert(Tensor::vector<float>(t), DType::kBFloat16);
+    };
+    return judge(model, {narrow(own_x), narrow(own_z)},
+                 {{"a", narrow(own_x)}, {"b", narrow(own_z)}, {"y", narrow(y)}})
+               .outputs.back()
+               .verdict == Verdict::kWrong;
+  };
+  // Half a unit of both is 1.
+  for (size_t shift = 0; shift < 100; ++shift) {
+    EXPECT_FALSE(wrong(shift, -1.75F)) << shift;
+    EXPECT_FALSE(wrong(shift, 1.75F)) << shift;
+    EXPECT_TRUE(wrong(shift, 8)) << shift;
+  }
+}
+
 TEST(NarrowTypes, WhatARecurrenceIsComputedInShows) {
   // All elements but one are what float32 gives, rounded once: the one is held to that, too.
   TestModel m;

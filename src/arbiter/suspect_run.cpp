@@ -70,8 +70,13 @@ std::vector<std::string> variable_inputs(const Node& n) {
 }
 
 SuspectRun::SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
-                       std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept)
-    : model_(model), feed_(feed), runner_(results.runner), verdicts_(verdicts), kept_(kept) {
+                       std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider)
+    : model_(model),
+      feed_(feed),
+      runner_(results.runner),
+      verdicts_(verdicts),
+      kept_(kept),
+      computes_wider_(computes_wider) {
   for (const NamedStoredTensor& t : *results.outputs) results_.emplace(t.name, &t.tensor);
 }
 
@@ -118,6 +123,12 @@ SuspectRun::Upstream SuspectRun::upstream(const Value& v) const {
   return found;
 }
 
+void SuspectRun::count(ComputedIn shown) {
+  arithmetic_.wider += shown == ComputedIn::kWider;
+  arithmetic_.declared += shown == ComputedIn::kDeclared;
+  arithmetic_.doubtful = arithmetic_.doubtful || shown == ComputedIn::kDoubtful;
+}
+
 ArbiterVerdict SuspectRun::blank(const Value& v, const std::string& name) const {
   ArbiterVerdict out;
   out.runner = runner_;
@@ -155,8 +166,9 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       .declared = whole ? declared_dtype(v) : DType::kUndefined,
       .one_call = are_one_call(before.between),
       .is_recurrence = whole && computed.own && v.producer() != nullptr && is_recurrence(*v.producer()),
+      .computes_wider = computes_wider_,
       .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
-  judge_result(stored, standard, out);
+  const ComputedIn shown = judge_result(stored, standard, out);
   if (is_bad(out.verdict) && v.producer() != nullptr) {
     const auto own = [&](const Value& input) { return seen(input); };
     if (before.open != nullptr) {
@@ -178,6 +190,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       v.producer() != nullptr)
     judge_jumps({*v.producer(), model_, v, [&](const Value& input) { return seen(input); }}, stored, lanes,
                 out);
+  if (!is_bad(out.verdict)) count(shown);
   if (exact.defined() && out.problem.empty()) measure_distance(stored.load(), exact, out);
   const bool right = out.verdict == Verdict::kAgrees || out.verdict == Verdict::kRounding;
   const bool open = out.verdict == Verdict::kOpen && exact.defined() && !is_random(*v.producer(), model_);

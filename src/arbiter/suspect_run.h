@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arbiter/arbiter.h"
+#include "arbiter/explained.h"
 #include "reference/interpreter.h"
 
 namespace assay {
@@ -22,17 +23,28 @@ bool may_change(const ArbiterVerdict& v);
 /// The noisy lanes of results on which more of them may change the verdict, by runner and output.
 using KeptLanes = std::map<std::pair<std::string, std::string>, std::vector<Tensor>>;
 
+/// What a runner's results in narrow types show of its arithmetic.
+struct ShownArithmetic {
+  int wider = 0;          ///< results that were computed in float32 and rounded once
+  int declared = 0;       ///< others, large enough to show that
+  bool doubtful = false;  ///< it decides about some that are too small to show it
+  /// A runner computes in float32 when nearly all of its results show that.
+  bool computes_wider() const { return wider > 0 && wider >= 3 * declared; }
+};
+
 /// Judges what the runner has of each value and hands it to the walk.
 class SuspectRun final : public Suspect {
  public:
   /// All of them outlive it. What it judges goes to `verdicts`. Lanes that were kept are used as well, and
-  /// those that come are kept where it may help; null: none are.
+  /// those that come are kept where it may help; null: none are. `computes_wider`: known from its other
+  /// results.
   SuspectRun(const Model& model, std::span<const Tensor> feed, const ArbiterCase& results,
-             std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept);
+             std::vector<ArbiterVerdict>& verdicts, KeptLanes* kept, bool computes_wider = false);
 
   bool has(const Value& v) const override;
   Tensor compare(const Computed& computed) override;
   Tensor uncomputed(const Value& v, const std::string& reason, const Node* unknown) override;
+  const ShownArithmetic& arithmetic() const { return arithmetic_; }
 
  private:
   /// What is known of the values from which one was computed.
@@ -44,6 +56,7 @@ class SuspectRun final : public Suspect {
     const Node* open = nullptr;        ///< between those and the value ONNX leaves open what this node gives
   };
   Upstream upstream(const Value& v) const;
+  void count(ComputedIn shown);
 
   ArbiterVerdict blank(const Value& v, const std::string& name) const;
   /// Judges the result of one name. `exact` is the exact network's, undefined where that has none.
@@ -58,6 +71,8 @@ class SuspectRun final : public Suspect {
   std::string runner_;
   std::vector<ArbiterVerdict>& verdicts_;
   KeptLanes* kept_;
+  bool computes_wider_;
+  ShownArithmetic arithmetic_;
   std::unordered_map<std::string_view, const StoredTensor*> results_;
   std::unordered_set<const Value*> spoiled_, unjudged_;
 };

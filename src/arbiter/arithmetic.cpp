@@ -1,0 +1,127 @@
+#include "arbiter/arithmetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ops/eval_util.h"
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+/// A backend whose results in a narrow type nearly all are what float32 gives, rounded once, computes in
+/// float32: the few that are not are held to that.
+constexpr double kMostOf = 0.75, kBeyondMost = 3;
+/// Fewer show nothing.
+constexpr int64_t kEnoughElements = 16;
+
+/// A result, the exact one, and how far they are apart when it was computed in float32 and rounded once.
+struct Rounded {
+  const double *result, *exact, *once;
+  double u;
+
+  double error(int64_t i) const { return result[i] - exact[i]; }
+  /// Whether the error is one rounding and `shared`, which others have, too.
+  bool is_rounded(int64_t i, double shared) const {
+    return !(std::abs(error(i) - shared) > once[i] + u * std::abs(shared));
+  }
+};
+
+/// The median of numbers with weights.
+double weighted_median(std::vector<std::pair<double, double>>& numbers) {
+  std::ranges::sort(numbers);
+  double half = 0, sum = 0;
+  for (const auto& [x, weight] : numbers) half += weight / 2;
+  for (const auto& [x, weight] : numbers)
+    if ((sum += weight) >= half) return x;
+  return 0;
+}
+
+/// What all elements of a block err together: a factor of the exact value, or an offset.
+struct Shared {
+  double factor = 0, offset = 0;
+  double at(double y) const { return factor * y + offset; }
+};
+
+Shared shared_factor(const Rounded& r, int64_t first, int64_t last) {
+  std::vector<std::pair<double, double>> factors;
+  for (int64_t i = first; i < last; ++i)
+    if (const double f = r.error(i) / r.exact[i]; std::isfinite(f) && r.once[i] > 0)
+      factors.emplace_back(f, std::abs(r.exact[i]) / r.once[i]);
+  return {.factor = weighted_median(factors)};
+}
+
+Shared shared_offset(const Rounded& r, int64_t first, int64_t last) {
+  std::vector<std::pair<double, double>> offsets;
+  for (int64_t i = first; i < last; ++i)
+    if (std::isfinite(r.error(i)) && r.once[i] > 0) offsets.emplace_back(r.error(i), 1 / r.once[i]);
+  return {.offset = weighted_median(offsets)};
+}
+
+int64_t count_rounded(const Rounded& r, int64_t first, int64_t last, Shared shared = {}) {
+  int64_t count = 0;
+  for (int64_t i = first; i < last; ++i) count += r.is_rounded(i, shared.at(r.exact[i]));
+  return count;
+}
+
+bool are_most(int64_t count, int64_t all) {
+  return static_cast<double>(count) >= kMostOf * static_cast<double>(all);
+}
+
+/// Roundings of sums differ from element to element. Where what is left is one rounding once a factor or an
+/// offset is taken off that all elements share, or all of a block of trailing dimensions, the sums were made
+/// in float32, and what they share is no rounding of theirs.
+bool err_together(const Rounded& r, const Shape& shape) {
+  const int64_t count = shape.numel();
+  int64_t last_size = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const int64_t size = shape.numel(d, shape.size());
+    if (size < kEnoughElements) break;
+    if (size == last_size) continue;
+    last_size = size;
+    for (const auto shared : {shared_factor, shared_offset}) {
+      int64_t within = 0;
+      for (int64_t first = 0; first < count; first += size)
+        within += count_rounded(r, first, first + size, shared(r, first, first + size));
+      if (are_most(within, count)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dtype, Explained& explained) {
+  const Tensor& exact = standard.lanes[0];
+  const Tensor once = standard.error != nullptr
+                          ? explained_when_computed_wider(standard.lanes, *standard.error, dtype)
+                          : spread_when_computed_wider(standard.lanes, dtype);
+  if (!once.defined() || exact.numel() == 0) return;
+  const Rounded r{.result = result.data<double>(),
+                  .exact = exact.data<double>(),
+                  .once = once.data<double>(),
+                  .u = unit_roundoff(dtype)};
+  const Tensor held = map_broadcast<double>(explained.most, once, [](double e, double w) {
+    return std::isfinite(e) ? std::min(e, kBeyondMost * w) : e;
+  });
+  const double *e = explained.most.data<double>(), *h = held.data<double>();
+  const int64_t count = exact.numel();
+  int64_t telling = 0, doubtful = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    telling += h[i] < e[i];
+    doubtful += h[i] < e[i] && std::abs(r.error(i)) > h[i];
+  }
+  const bool enough = count >= kEnoughElements;
+  const bool wider =
+      enough && (are_most(count_rounded(r, 0, count), count) || err_together(r, exact.shape()));
+  if (telling >= kEnoughElements)
+    explained.shown = wider ? ComputedIn::kWider : ComputedIn::kDeclared;
+  else if (!enough && doubtful > 0)
+    explained.shown = ComputedIn::kDoubtful;
+  if (!wider && (enough || !standard.computes_wider)) return;
+  explained.computed_wider = true;
+  explained.most = held;
+}
+
+}  // namespace assay

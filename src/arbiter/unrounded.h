@@ -1,0 +1,30 @@
+// What a node's inputs may have been before they were rounded to a narrow type.
+#pragma once
+
+#include <vector>
+
+#include "arbiter/trial.h"
+
+namespace assay {
+
+/// By how much each number of an input may have been another: half the distance to the next number of its
+/// type.
+class HalfUnit {
+ public:
+  /// Of an input of the node; null where it is left out. With `zeros` a zero may have been a number that was
+  /// too small.
+  HalfUnit(const SuspectNode& suspect, const Value* input, bool zeros);
+  /// It was computed, and is stored in a type narrower than float32.
+  bool any() const { return u_ > 0; }
+  double operator()(double x) const;
+
+ private:
+  double u_ = 0, smallest_ = 0, whole_ = -1;
+  bool zeros_;
+};
+
+/// The node on `count` sets of inputs that would be rounded to the runner's own, each number moved at random.
+/// None when none of its inputs was rounded so, or where one cannot be evaluated.
+std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count);
+
+}  // namespace assay
