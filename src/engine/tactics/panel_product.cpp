@@ -1,8 +1,10 @@
 #include "engine/tactics/panel_product.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
+#include "base/parallel.h"
 #include "base/resident_memory.h"
 
 namespace assay::engine {
@@ -77,15 +79,19 @@ Tensor padded_bias(const UnalignedTensor& bias, double scale, int64_t columns) {
 bool all_finite(const UnalignedTensor& t) {
   constexpr uint32_t kExponent = 0x7f800000;
   constexpr int64_t kBlock = 1024;
-  uint32_t bits[kBlock];  // the tensor may be at an odd address
-  for (int64_t i = 0; i < t.numel(); i += kBlock) {
-    const int64_t count = std::min(kBlock, t.numel() - i);
-    std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
-    uint32_t special = 0;
-    for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
-    if (special != 0) return false;
-  }
-  return true;
+  constexpr int64_t kGrain = 64;  // blocks that are worth a thread
+  std::atomic<bool> finite{true};
+  parallel_for((t.numel() + kBlock - 1) / kBlock, kGrain, [&](int64_t first, int64_t last) {
+    uint32_t bits[kBlock];  // the tensor may be at an odd address
+    for (int64_t i = first * kBlock; i < std::min(last * kBlock, t.numel()); i += kBlock) {
+      const int64_t count = std::min(kBlock, t.numel() - i);
+      std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
+      uint32_t special = 0;
+      for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
+      if (special != 0) finite.store(false, std::memory_order_relaxed);
+    }
+  });
+  return finite.load();
 }
 
 }  // namespace
