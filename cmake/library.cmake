@@ -25,7 +25,10 @@ foreach(kind shared static)
   set_target_properties(library_${kind} PROPERTIES OUTPUT_NAME assay LINKER_LANGUAGE CXX)
 endforeach()
 # The sanitizers' runtime belongs to the program, not to a library.
-target_link_options(library_shared PRIVATE $<$<NOT:$<BOOL:${ASSAY_SANITIZE}>>:-Wl,--no-undefined> -Wl,--gc-sections)
+if(NOT ASSAY_SANITIZE)
+  target_link_options(library_shared PRIVATE -Wl,--no-undefined)
+endif()
+target_link_options(library_shared PRIVATE -Wl,--gc-sections)
 set_target_properties(library_shared PROPERTIES EXPORT_NAME assay VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set_target_properties(library_static PROPERTIES EXPORT_NAME assay-static)

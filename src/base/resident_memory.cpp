@@ -66,7 +66,7 @@ void drop_resident_pages(const void* first, size_t bytes) {
 }
 
 void drop_after_use(const void* data, size_t bytes) {
-  constexpr size_t kLeast = size_t{1} << 20;
+  constexpr size_t kLeast = size_t{64} << 10;
   if (bytes >= kLeast && is_reclaimable(data)) drop_resident_pages(data, bytes);
 }
 
@@ -96,9 +96,11 @@ ReclaimableRange::~ReclaimableRange() {
   all.list.erase(all.list.find(first_));
 }
 
+void trim_heap() { ::malloc_trim(0); }
+
 void release_resident_memory() {
   drop_ranges();
-  ::malloc_trim(0);
+  trim_heap();
 }
 
 struct ResidentMemoryLimit::Watcher {

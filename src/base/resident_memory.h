@@ -36,6 +36,9 @@ void drop_after_use(const void* data, size_t bytes);
 /// lie in are given back.
 void passed_over(std::string_view data);
 
+/// Gives back the memory that was freed but is still kept by malloc: after work that made and forgot much.
+void trim_heap();
+
 /// Gives back the pages of all reclaimable ranges, and the memory that was freed but is still kept by malloc.
 void release_resident_memory();
 

@@ -1,6 +1,7 @@
 #include "passes/channel_constants.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/parallel.h"
 #include "base/resident_memory.h"
@@ -34,19 +35,22 @@ namespace {
 
 /// float32, in one go: each number of a channel times the channel's factor.
 Tensor scaled_floats(const LinearNode& linear, const std::vector<double>& factors) {
-  const Tensor t = linear.weight->aligned();
+  const UnalignedTensor& t = *linear.weight;
   Tensor scaled = Tensor::allocate(DType::kFloat32, t.shape());
   const int64_t inner = t.shape().numel(linear.channel_axis + 1, t.shape().size()),
                 extent = t.dim(linear.channel_axis);
-  const float* x = t.data<float>();
+  const auto* const from = static_cast<const char*>(t.data());
   auto* y = scaled.mutable_data<float>();
   constexpr int64_t kGrain = 1 << 15;
   parallel_for(inner == 0 ? 0 : t.numel() / inner, kGrain / std::max<int64_t>(inner, 1) + 1,
                [&](int64_t first, int64_t last) {
                  for (int64_t row = first; row < last; ++row) {
                    const double factor = factors[static_cast<size_t>(row % extent)];
-                   for (int64_t i = row * inner; i < (row + 1) * inner; ++i)
-                     y[i] = static_cast<float>(x[i] * factor);
+                   for (int64_t i = row * inner; i < (row + 1) * inner; ++i) {
+                     float x;
+                     std::memcpy(&x, from + static_cast<size_t>(i) * sizeof x, sizeof x);
+                     y[i] = static_cast<float>(x * factor);
+                   }
                  }
                });
   drop_after_use(linear.weight->data(), linear.weight->nbytes());

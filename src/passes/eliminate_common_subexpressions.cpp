@@ -15,6 +15,8 @@ namespace {
 
 /// Constants of at most so many bytes are compared by their contents.
 constexpr size_t kMaxCompared = 64;
+/// Nodes with longer lists as attributes (trees) are not compared: they would be copied for each comparison.
+constexpr size_t kMaxListed = 64 << 10;
 
 void append_bytes(std::string& key, const void* data, size_t bytes) {
   key.append(static_cast<const char*>(data), bytes);
@@ -31,7 +33,7 @@ void append_value(std::string& key, const Value* v) {
   append_bytes(key, t->data(), t->nbytes());
 }
 
-/// False when the attribute is of a kind that is not compared.
+/// False when the attribute is of a kind, or a length, that is not compared.
 bool append_attribute(std::string& key, const Attribute& a) {
   key += a.name + '=';
   if (const auto* f = a.get_if<float>())
@@ -40,9 +42,10 @@ bool append_attribute(std::string& key, const Attribute& a) {
     key += fmt::format("{};", *i);
   else if (const auto* s = a.get_if<std::string>())
     key += *s + ';';
-  else if (const auto* list = a.get_if<std::vector<int64_t>>())
+  else if (const auto* list = a.get_if<std::vector<int64_t>>(); list != nullptr && list->size() <= kMaxListed)
     append_bytes(key, list->data(), list->size() * sizeof(int64_t));
-  else if (const auto* floats = a.get_if<std::vector<float>>())
+  else if (const auto* floats = a.get_if<std::vector<float>>();
+           floats != nullptr && floats->size() <= kMaxListed)
     append_bytes(key, floats->data(), floats->size() * sizeof(float));
   else
     return false;

@@ -52,13 +52,13 @@ struct Strings {
 std::shared_ptr<void> allocate_bytes(size_t bytes, const Shape& shape, DType dtype) {
   Release release{share_for(static_cast<int64_t>(bytes), shape, dtype), 0};
   size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  // Large tensors want huge pages: advice only, without them everything still works.
-  const bool large = rounded >= 2 * kHugePage && rounded <= SIZE_MAX - kHugePage;
-  if (large) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
   if (void* block = rounded < bytes ? nullptr : internal::take_block(rounded); block != nullptr) {
     release.block = rounded;
     return {block, std::move(release)};
   }
+  // Large tensors want huge pages: advice only, without them everything still works.
+  const bool large = rounded >= 2 * kHugePage && rounded <= SIZE_MAX - kHugePage;
+  if (large) rounded = (rounded + kHugePage - 1) / kHugePage * kHugePage;
   void* p = rounded < bytes ? nullptr : std::aligned_alloc(large ? kHugePage : kAlignment, rounded);
   if (large && p != nullptr) ::madvise(p, rounded, MADV_HUGEPAGE);
   if (p == nullptr) [[unlikely]]

@@ -1,6 +1,6 @@
 """Makes the project's tables of speed: every model on the engine and on ONNX Runtime, by `assay bench` alone.
 
-usage: table.py ASSAY MODEL... [--runs N] [--duration S] [--threads N] [--batch N] [--openvino] [--opening] [--cache DIR]
+usage: table.py ASSAY MODEL... [--runs N] [--duration S] [--threads N] [--batch N] [--openvino] [--cache DIR]
                 [--json FILE]
 
 A MODEL is a file, or the name of one of the generator's models (`all`: every one of them). Ratios are the other's time
@@ -10,7 +10,7 @@ different times (all models once, then all again), of which the median counts.
 `limit` is the ratio to ONNX Runtime that an engine would have that takes no longer than the floor of each layer
 (`assay bench --dump-roofline`): it says how much is left where no layer gets by with fewer operations.
 `--openvino` compares with OpenVINO, too, which ASSAY_OPENVINO names; the module is the one of the build folder.
-`--opening` measures building, opening and peak memory, in processes of their own. `--batch` is of generated models.
+`--batch` is of generated models. What building and opening cost: opening.py.
 `--cache` keeps timing caches from call to call.
 """
 import argparse
@@ -37,27 +37,6 @@ def bench(assay, *arguments):
 
 def medians(report):
     return {row["backend"]: row["latency_ms"]["median"] for row in report["rows"]}
-
-
-def opened(assay, *arguments):
-    """Seconds until the first result is there, and the process's peak memory in MiB."""
-    report = bench(assay, *arguments, "--iterations", 1, "--duration", 0, "--warm-up", 0)
-    row = report["rows"][0]
-    return report["backends"][0]["seconds"] + row["first_ms"] / 1e3, row["peak_memory_bytes"] / 2**20
-
-
-def build_and_open(assay, model, cache, common):
-    """What it costs to build, to open, and in memory."""
-    with tempfile.TemporaryDirectory() as folder:
-        plan = Path(folder, "model.plan")
-        made = bench(assay, model, "--save-engine", plan, "--skip-inference", *common)
-        again = bench(assay, model, "--timing-cache", cache, "--skip-inference", *common)
-        from_onnx = opened(assay, model, "--backends", "engine:0", *common)
-        from_plan = opened(assay, "--load-engine", plan, *common)
-    other = opened(assay, model, "--backends", "onnxrt", *common)
-    return {"build": made["backends"][0]["seconds"], "rebuild": again["backends"][0]["seconds"],
-            "first": from_onnx[0], "first_plan": from_plan[0], "first_onnxrt": other[0],
-            "peak": from_onnx[1], "peak_plan": from_plan[1], "peak_onnxrt": other[1]}
 
 
 def measure(assay, model, cache, options):
@@ -92,18 +71,12 @@ def line(name, runs, options):
     if options.openvino:
         text += f"| {middle(runs, 'openvino'):.2f} "
     text += f"| {middle(runs, 'engine'):.2f} | {middle(runs, 'fixed'):.2f} | {max(run['differs'] for run in runs):.0e} |"
-    if options.opening:
-        r = runs[0]
-        text += (f" {r['build']:.1f}, {r['rebuild']:.2f} | {r['first']:.3f}, {r['first_plan']:.3f}, {r['first_onnxrt']:.3f} "
-                 f"| {r['peak']:.0f}, {r['peak_plan']:.0f}, {r['peak_onnxrt']:.0f} |")
     return text
 
 
 def head(options):
     columns = ["model", "speed (all runs)", "limit"] + ["against OpenVINO"] * options.openvino
     columns += ["ms", "measured / fixed choice", "differs"]
-    if options.opening:
-        columns += ["build, again s", "first result from ONNX, plan, onnxrt s", "peak MiB from ONNX, plan, onnxrt"]
     return f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
 
 
@@ -131,7 +104,6 @@ def main():
     parser.add_argument("--threads", type=int)
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--openvino", action="store_true")
-    parser.add_argument("--opening", action="store_true")
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -145,9 +117,6 @@ def main():
                 cache = caches / f"{name}.{options.batch}.{options.threads}.json"
                 try:
                     measured = measure(assay, model, cache, options)
-                    if options.opening and run == 0:
-                        common = ["--threads", options.threads] if options.threads else []
-                        measured |= build_and_open(assay, model, cache, common)
                     rows.setdefault(name, []).append(measured)
                     print(f"run {run + 1}: {name} {measured['ratio']:.2f}", file=sys.stderr, flush=True)
                 except (RuntimeError, subprocess.TimeoutExpired) as error:

@@ -12,12 +12,18 @@
 #include "passes/origins.h"
 #include "passes/raise_opset.h"
 #include "passes/region.h"
+#include "tensor/block_reuse.h"
 
 namespace assay::engine {
 namespace {
 
 /// Folding makes shapes known, and known shapes let more fold.
 constexpr int kMaxRounds = 4;
+
+/// Weights are made one after the other, often of a copy: so many bytes of what became free are used again.
+/// And they lie side by side on huge pages, so that the system hands out few and no large ones end with a
+/// part unused.
+constexpr int64_t kReusedBytes = int64_t{16} << 20;
 
 /// What is given out without being computed passes through a node, so that there is a step to write it.
 void compute_outputs(Graph& g) {
@@ -33,6 +39,7 @@ void compute_outputs(Graph& g) {
 
 PlanBuilder::PlanBuilder(const Model& model, BuildConfig config)
     : config_(std::move(config)), canonical_(clone_model(model)) {
+  const BlockReuse reuse(kReusedBytes);
   if (config_.precisions != Precisions()) config_.tactics.most_lowered = NumericsClass::kLowered;
   if (config_.constants == nullptr) config_.constants = std::make_shared<ConstantCache>();
   infer_shapes(*canonical_);
@@ -87,6 +94,7 @@ std::shared_ptr<const Plan> PlanBuilder::build_from(const std::shared_ptr<Model>
                                                     std::span<const Shape> input_shapes,
                                                     std::span<const Tensor> inputs,
                                                     std::vector<size_t>& value_inputs) {
+  const BlockReuse reuse(kReusedBytes);
   Graph& g = *model->graph;
   const std::vector<Value*> graph_inputs = g.inputs;
   require(input_shapes.size() == g.inputs.size(), ErrorCode::kInvalidArgument,

@@ -9,7 +9,7 @@ namespace {
 size_t bytes_of(const Plan& plan) {
   auto bytes = static_cast<size_t>(plan.arena_bytes);
   for (const PlanConstant& c : plan.constants)
-    if (!c.packing.empty()) bytes += c.tensor.nbytes();
+    if (c.is_packed()) bytes += c.tensor.nbytes();
   return bytes;
 }
 

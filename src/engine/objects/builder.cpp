@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/version.h"
+#include "base/resident_memory.h"
 #include "engine/objects/calibrate.h"
 #include "engine/objects/state.h"
 
@@ -201,8 +202,9 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
 
   if (config.on_progress)
     config.on_progress({.phase = "optimizing the network", .what = {}, .done = 0, .total = 0});
-  engine::PlanBuilder builder(*network, build_config(*runtime_, config, saved.rules));
-  if (saved.rules.quantization != nullptr) report_quantization(builder.quantize_report(), calibration);
+  auto builder =
+      std::make_unique<engine::PlanBuilder>(*network, build_config(*runtime_, config, saved.rules));
+  if (saved.rules.quantization != nullptr) report_quantization(builder->quantize_report(), calibration);
   std::vector<engine::RegionReport> reports;
   bool all_ready = true;
   const size_t plan_count = std::max<size_t>(1, config.profiles.size());
@@ -215,14 +217,14 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       found.push_back(i);
     }
     std::shared_ptr<const engine::Plan> plan = p + 1 < plan_count
-                                                   ? builder.build(key.shapes, inputs, found)
-                                                   : builder.build_last(key.shapes, inputs, found);
-    if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, builder.reports());
-    for (const engine::RegionReport& r : builder.reports())
+                                                   ? builder->build(key.shapes, inputs, found)
+                                                   : builder->build_last(key.shapes, inputs, found);
+    if (config.algorithm_selector != nullptr) report_choices(*config.algorithm_selector, builder->reports());
+    for (const engine::RegionReport& r : builder->reports())
       for (const auto& line : r.candidates)
         if (line.chosen)
           for (const std::string& origin : r.origins) saved.preferences.push_back({origin, line.candidate});
-    reports.insert(reports.end(), builder.reports().begin(), builder.reports().end());
+    reports.insert(reports.end(), builder->reports().begin(), builder->reports().end());
     // What hangs on unknown values can only be made ready with them.
     all_ready = all_ready && !engine::waits_for_shapes(*plan);
     saved.plans.push_back({std::move(key), config.strips_weights ? nullptr : std::move(plan)});
@@ -235,8 +237,10 @@ std::shared_ptr<Engine> Builder::build_engine(const std::shared_ptr<const Model>
       });
   if (needs_network) saved.model = network;
   explanation_ = engine::reports_text(reports);
-  for (const QuantizeReport::Kept& k : builder.quantize_report().kept)
+  for (const QuantizeReport::Kept& k : builder->quantize_report().kept)
     explanation_ += fmt::format("not in 8 bits: {}: {}\n", k.node, k.reason);
+  builder.reset();
+  trim_heap();
   return make_engine(runtime_, std::move(saved));
 }
 

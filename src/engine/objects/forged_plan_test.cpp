@@ -180,6 +180,11 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
   const std::string gather =
       network("(float[3,4] x, int64[2] i) => (float[2,4] y)", zeros("1", 1), "y = Gather <axis = 0> (x, i)");
   EXPECT_REFUSED(gather, "gather", set("extent", 4), "it picks 2 rows of 16 bytes");
+  // A constant table is there as its bytes.
+  const std::string table = network("(int64[2] i) => (float[2,2] y)", "float[3,2] t = {1, 2, 3, 4, 5, 6}",
+                                    "y = Gather <axis = 0> (t, i)");
+  EXPECT_EQ(forged(table, "gather", [](Plan&, Step&) {}), "it runs");
+  EXPECT_REFUSED(table, "gather", set("extent", 4), "it picks 2 rows of 8 bytes");
   const std::string pad =
       network("(float[3,4] x) => (float[5,4] y)", "int64[4] p = {1, 0, 1, 0}", "y = Pad (x, p)");
   EXPECT_REFUSED(pad, "pad", set("pads", 0, 9), "pads 9, 0, 1, 0 do not make (5, 4) from (3, 4)");

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "assay/builder.h"
+#include "base/memory_limit.h"
 #include "graph/import.h"
 #include "ops/infer.h"
 #include "templates/templates.h"
@@ -102,6 +103,59 @@ TEST_F(Objects, APlanFromAFileGivesTheSameResults) {
     // What is saved again is the same file.
     EXPECT_EQ(loaded->serialize(), built->serialize()) << name;
   }
+}
+
+TEST_F(Objects, ContextsOfAnEngineTakeTheirArenasOnly) {
+  builder.build_engine(network("mnist-cnn"), untimed)->save(path("m.plan"));
+  for (const auto& engine :
+       {builder.build_engine(network("mnist-cnn"), untimed), runtime.load_engine(path("m.plan"))}) {
+    const std::vector<Tensor> inputs = ramp(*engine);
+    const auto first = engine->create_execution_context();
+    const std::vector<Tensor> expected = first->infer(inputs);
+    constexpr int kContexts = 8;
+    const int64_t before = memory_in_use();
+    std::vector<std::unique_ptr<ExecutionContext>> more;
+    for (int i = 0; i < kContexts; ++i) {
+      more.push_back(engine->create_execution_context());
+      expect_identical(more.back()->infer(inputs), expected, "another context");
+    }
+    const auto arena = static_cast<int64_t>(engine->device_memory_size());
+    const int64_t each = (memory_in_use() - before) / kContexts;
+    EXPECT_GE(each, arena);
+    // Its steps, and what the system rounds an arena up to; the weights are 13 MB.
+    EXPECT_LE(each, arena + (int64_t{1} << 20));
+  }
+}
+
+TEST_F(Objects, ATableAtAnOddAddressIsNotCopied) {
+  const Shape shape{4000, 64};
+  const auto bytes = std::make_shared<std::vector<char>>(static_cast<size_t>(shape.numel()) * 4 + 1);
+  for (int64_t i = 0; i < shape.numel(); ++i) {
+    const auto x = static_cast<float>(i);
+    std::memcpy(bytes->data() + 1 + i * 4, &x, sizeof x);
+  }
+  auto model = std::make_shared<Model>();
+  model->opsets = {{"", 18}};
+  Graph& g = *model->graph;
+  Value* i = g.add_input("i", Type::tensor(DType::kInt64, Shape{3}));
+  Value* table =
+      g.add_constant("table", UnalignedTensor::view(DType::kFloat32, shape, bytes->data() + 1, bytes));
+  g.outputs = {g.add_value("y")};
+  g.add_node("Gather", {table, i}, {g.outputs[0]}, {}, "pick");
+  infer_shapes(*model);
+  const int64_t before = memory_in_use();
+  const auto engine = builder.build_engine(model, untimed);
+  const std::vector<Tensor> inputs = {Tensor::vector<int64_t>({3999, 0, -2})};
+  const std::vector<Tensor> y = engine->create_execution_context()->infer(inputs);
+  EXPECT_LT(memory_in_use() - before, shape.numel() * 4);
+  for (int64_t c = 0; c < 64; ++c) {
+    EXPECT_EQ(y[0].data<float>()[c], static_cast<float>(3999 * 64 + c));
+    EXPECT_EQ(y[0].data<float>()[64 + c], static_cast<float>(c));
+    EXPECT_EQ(y[0].data<float>()[128 + c], static_cast<float>(3998 * 64 + c));
+  }
+  engine->save(path("m.plan"));
+  expect_identical(runtime.load_engine(path("m.plan"))->create_execution_context()->infer(inputs), y,
+                   "loaded");
 }
 
 TEST_F(Objects, ABranchThatIsWrongAndNotTakenDoesNoHarm) {

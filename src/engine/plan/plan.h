@@ -80,10 +80,16 @@ struct PlanValue {
 };
 
 struct PlanConstant {
+  /// The packing of a constant that is given as its bytes, which may lie at any address: the model's own.
+  static constexpr const char* kAsBytes = "bytes";
+
   std::string name;
   Tensor tensor;  ///< packed weights: uint8
   /// How the bytes came out of the constant of that name; empty: as the model has them.
   std::string packing;
+
+  /// It takes memory beside the model's.
+  bool is_packed() const { return !packing.empty() && packing != kAsBytes; }
 };
 
 /// A tactic that was asked before the chosen one and why it could not be used.

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/input_file.h"
 #include "base/mapped_file.h"
+#include "base/resident_memory.h"
 #include "engine/plan/file_bytes.h"
 #include "engine/plan/plan_file.h"
 #include "engine/plan/plan_generated.h"
@@ -261,6 +262,8 @@ class Reader {
       check(t.defined() && t.dtype() == v->type.dtype && v->type.dims == std::optional(to_dims(t.shape())),
             "{} has another type in the network", what);
       v->set_tensor(t);
+      // The checksum has read them all; who makes another plan reads them again.
+      drop_after_use(t.data(), t.nbytes());
     });
     return out;
   }

@@ -152,26 +152,50 @@ double efficiency_of(ImplementationRank rank) {
   return rank == ImplementationRank::kTailored ? 0.8 : rank == ImplementationRank::kProducts ? 0.3 : 0.01;
 }
 
+/// What oneDNN says of a problem.
+struct Answer {
+  std::string implementation;  ///< empty: it has none
+  PackedWeights weights;
+  EpilogueSpec spec;
+  int64_t scratch = 0;
+};
+
+std::string question(const ConvShape& c, const Choice& choice, const EpilogueSpec& spec) {
+  std::string text = fmt::format("dnnl_conv {} {} {} {} {} {} {} {} {}", c.input.str(), c.output.str(),
+                                 c.weights.str(), Shape(c.strides).str(), Shape(c.dilations).str(),
+                                 Shape(c.begin).str(), Shape(c.end).str(), c.has_bias, choice.str());
+  for (const EpilogueSpec::Entry& e : spec.entries)
+    text += fmt::format(" | {} {} {} {} {} {} {}", static_cast<int>(e.op), e.a, e.b, e.position,
+                        e.shape.str(), e.format.str(), e.may_accumulate);
+  return text;
+}
+
+Answer ask(const ConvShape& c, const Choice& choice, const std::vector<Box>& parts, EpilogueSpec spec) {
+  const auto describe_part = [&](const Box& part, const PostOps& ops) {
+    return describe(c, choice.in, choice.out, part, ops);
+  };
+  try {
+    const FusedParts<ConvForward::primitive_desc> made(parts, spec, c.output, -1, describe_part, weights_key);
+    const int64_t scratch = settle_accumulation(spec, made, parts, c.output, describe_part, weights_key);
+    return {made.descriptors[0].impl_info_str(), made.weights, std::move(spec), scratch};
+  } catch (const dnnl::error&) {
+    return {};
+  }
+}
+
 /// Returns why not, or nothing.
 std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& choice, Proposals& proposals) {
   const Region& region = p.region();
   const std::vector<Box> parts = parts_of(c, choice.in, choice.out, p.config().threads);
-  EpilogueSpec spec = epilogue_spec(p, region.epilogue, choice.out, 3);
-  const auto describe_part = [&](const Box& part, const PostOps& ops) {
-    return describe(c, choice.in, choice.out, part, ops);
-  };
-  std::optional<FusedParts<ConvForward::primitive_desc>> made;
-  try {
-    made.emplace(parts, spec, c.output, -1, describe_part, weights_key);
-  } catch (const dnnl::error&) {
-    return "oneDNN has no implementation";
-  }
+  const EpilogueSpec wanted = epilogue_spec(p, region.epilogue, choice.out, 3);
+  const Answer& made = p.config().memo->get<Answer>(question(c, choice, wanted),
+                                                    [&] { return ask(c, choice, parts, wanted); });
+  if (made.implementation.empty()) return "oneDNN has no implementation";
   Candidate& b = proposals.add(choice.str(), NumericsClass::kReassociated);
-  const std::string implementation = made->descriptors[0].impl_info_str();
   b.add_input(p.node().input(0), choice.in);
   const UnalignedTensor& weights = *p.input_constant(1);
-  b.add_constant(p.node().input(1)->name(), weights, "convolution in " + made->weights.str(),
-                 [weights, packed = made->weights, c, parts] {
+  b.add_constant(p.node().input(1)->name(), weights, "convolution in " + made.weights.str(),
+                 [weights, packed = made.weights, c, parts] {
                    const Tensor all = weights.aligned();
                    return packed.pack([&](int64_t channel) {
                      const auto part = std::find_if(parts.begin(), parts.end(),
@@ -188,13 +212,13 @@ std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& ch
   parameters.set("pads_begin", c.begin);
   parameters.set("pads_end", c.end);
   parameters.set("threads", int64_t{p.config().threads});
-  parameters.set("implementation", implementation);
-  b.step.scratch_bytes = settle_accumulation(spec, *made, parts, c.output, describe_part, weights_key);
-  write_epilogue(region.epilogue, spec, b);
+  parameters.set("implementation", made.implementation);
+  b.step.scratch_bytes = made.scratch;
+  write_epilogue(region.epilogue, made.spec, b);
   const auto products = static_cast<double>(c.output.numel()) * static_cast<double>(c.weights.numel()) /
                         static_cast<double>(c.output[1]);
-  b.estimate = estimate_seconds(2 * products, 4.0 * static_cast<double>(c.weights.numel()),
-                                efficiency_of(rank_implementation(implementation)));
+  b.estimate = estimate_with_weights(2 * products, 4.0 * static_cast<double>(c.weights.numel()),
+                                     efficiency_of(rank_implementation(made.implementation)));
   return {};
 }
 

@@ -189,10 +189,15 @@ std::string PackedWeights::str() const {
 
 Tensor PackedWeights::pack(
     const std::function<std::pair<Tensor, dnnl::memory::desc>(int64_t key)>& part) const {
-  Tensor packed = Tensor::zeros(DType::kUInt8, Shape{bytes_});
+  Tensor packed = Tensor::allocate(DType::kUInt8, Shape{bytes_});
   for (const Place& p : places_) {
     const auto [weights, given] = part(p.key);
-    engine::pack(weights, given, p.desc, static_cast<char*>(packed.mutable_data()) + p.offset);
+    char* const to = static_cast<char*>(packed.mutable_data()) + p.offset;
+    // Beside the weights there are channels that fill up blocks, and what aligns the next place.
+    const size_t size = align_up(p.desc.get_size()),
+                 filled = weights.nbytes() == p.desc.get_size() ? weights.nbytes() : 0;
+    std::fill_n(to + filled, size - filled, char{0});
+    engine::pack(weights, given, p.desc, to);
   }
   return packed;
 }

@@ -63,8 +63,8 @@ class PackedWeights {
 };
 
 /// The primitives of a step, one for each part of its result, while the step is made. `describe(part,
-/// post_ops)` gives a primitive descriptor and throws dnnl::error where there is none; `key(part)` says which
-/// parts share their weights.
+/// post_ops)` gives a primitive descriptor, the same for parts of the same size, and throws dnnl::error where
+/// there is none; `key(part)` says which parts share their weights.
 template <typename Descriptor>
 struct FusedParts {
   std::vector<Descriptor> descriptors;
@@ -76,7 +76,13 @@ struct FusedParts {
   FusedParts(const std::vector<Box>& parts, const EpilogueSpec& spec, const Shape& result, int accumulate,
              Describe describe, Key key) {
     for (const Box& part : parts) {
-      descriptors.push_back(describe(part, make_post_ops(spec, result, part, accumulate)));
+      const auto same =
+          std::find_if(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(descriptors.size()),
+                       [&](const Box& made) { return made.size == part.size; });
+      const auto i = static_cast<size_t>(same - parts.begin());
+      descriptors.push_back(i < descriptors.size()
+                                ? Descriptor(descriptors[i])
+                                : describe(part, make_post_ops(spec, result, part, accumulate)));
       weight_offsets.push_back(weights.add(key(part), descriptors.back().weights_desc()));
       scratch += scratch_bytes(descriptors.back().scratchpad_desc());
     }

@@ -18,13 +18,24 @@ std::string supports(const Problem& p) {
   return {};
 }
 
+/// The table where the model has it, at any address: of a large one few rows are ever read.
+Tensor bytes_of(const UnalignedTensor& table) {
+  return Tensor::view(DType::kUInt8, Shape{static_cast<int64_t>(table.nbytes())}, table.data(),
+                      std::make_shared<const UnalignedTensor>(table));
+}
+
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   Candidate& b = proposals.add({}, NumericsClass::kExact);
   const Shape& in = *p.input_shape(0);
   const auto axis = static_cast<size_t>(normalize_axis(p.attributes().attr_int("axis"), in.rank()));
   const auto width = static_cast<int64_t>(storage_bytes(p.input_dtype(0), 1));
-  b.add_input(p.node().input(0));
+  const UnalignedTensor* table = p.input_constant(0);
+  if (table != nullptr && table->dtype() != DType::kBool)
+    b.add_constant(p.node().input(0)->name(), *table, PlanConstant::kAsBytes,
+                   [table = *table] { return bytes_of(table); });
+  else
+    b.add_input(p.node().input(0));
   b.add_input(p.node().input(1));
   b.add_output(p.node().output(0));
   Parameters& parameters = b.step.parameters;
@@ -43,7 +54,10 @@ class GatherKernel final : public Kernel {
         extent_(r.number("extent")),
         count_(r.number("count")),
         row_bytes_(static_cast<size_t>(r.number("row_bytes"))) {
-    const PlanValue &in = r.raw_input(0), &out = r.row_output(0, in.dtype);
+    // A constant table may be given as its bytes.
+    const PlanValue &in = r.raw_input(0), &given = r.raw_output(0),
+                    &out = r.row_output(
+                        0, in.dtype == DType::kUInt8 && given.dtype != DType::kBool ? given.dtype : in.dtype);
     const auto row = static_cast<int64_t>(row_bytes_);
     StepReader::check(
         r.product({outer_, extent_, row}) == static_cast<int64_t>(in.bytes()) &&

@@ -1,7 +1,11 @@
 #include "engine/tactics/panel_product.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+
+#include "base/parallel.h"
+#include "base/resident_memory.h"
 
 namespace assay::engine {
 namespace {
@@ -25,6 +29,9 @@ int64_t narrow_length(int64_t k) { return k + k % 2; }
 constexpr int64_t kMostLyingRows = 256;
 constexpr int64_t kPanelSumBytes = 64 << 10;
 
+/// Of a source, packed at a time.
+constexpr int64_t kPieceBytes = int64_t{4} << 20;
+
 ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, int threads) {
   if (!gathered && !rounds)
     return product_tiles(size, 0, kMostLyingRows, threads, 1, kPanelSumBytes, kernels::kPanelGroup);
@@ -34,15 +41,29 @@ ProductTiles panel_tiles(const ProductSize& size, bool gathered, bool rounds, in
 }
 
 Tensor pack(const UnalignedTensor& weights, const kernels::PanelMatrix& matrix, const PanelSource& source) {
-  const Tensor all = weights.aligned();
   Tensor packed = Tensor::allocate(DType::kUInt8, Shape{matrix.bytes()});
-  const float* numbers = all.data<float>();
-  std::vector<float> arranged;
   if (source.arrange) {
-    arranged = source.arrange(numbers);
-    numbers = arranged.data();
+    const Tensor all = weights.aligned();
+    const std::vector<float> arranged = source.arrange(all.data<float>());
+    kernels::pack_panels(matrix, arranged.data(), source.row_stride, source.column_stride,
+                         packed.mutable_data());
+    return packed;
   }
-  kernels::pack_panels(matrix, numbers, source.row_stride, source.column_stride, packed.mutable_data());
+  // Where columns lie in one piece, each piece of the source is let go of when it has been packed.
+  const bool in_pieces = source.row_stride == 1;
+  const int64_t column_bytes = source.column_stride * 4,
+                step = in_pieces
+                           ? std::max<int64_t>(1, kPieceBytes / (kernels::kPanelColumns * column_bytes)) *
+                                 kernels::kPanelColumns
+                           : matrix.n;
+  for (int64_t column = 0; column < matrix.n; column += step) {
+    const kernels::PanelMatrix piece{std::min(step, matrix.n - column), matrix.k, matrix.type};
+    const char* const from = static_cast<const char*>(weights.data()) + column * column_bytes;
+    kernels::pack_panels(
+        piece, from, source.row_stride, source.column_stride,
+        static_cast<char*>(packed.mutable_data()) + column / kernels::kPanelColumns * matrix.panel_bytes());
+    if (in_pieces) drop_after_use(from, static_cast<size_t>(piece.n * column_bytes));
+  }
   return packed;
 }
 
@@ -55,20 +76,29 @@ Tensor padded_bias(const UnalignedTensor& bias, double scale, int64_t columns) {
   return padded;
 }
 
-}  // namespace
-
 bool all_finite(const UnalignedTensor& t) {
   constexpr uint32_t kExponent = 0x7f800000;
   constexpr int64_t kBlock = 1024;
-  uint32_t bits[kBlock];  // the tensor may be at an odd address
-  for (int64_t i = 0; i < t.numel(); i += kBlock) {
-    const int64_t count = std::min(kBlock, t.numel() - i);
-    std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
-    uint32_t special = 0;
-    for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
-    if (special != 0) return false;
-  }
-  return true;
+  constexpr int64_t kGrain = 64;  // blocks that are worth a thread
+  std::atomic<bool> finite{true};
+  parallel_for((t.numel() + kBlock - 1) / kBlock, kGrain, [&](int64_t first, int64_t last) {
+    uint32_t bits[kBlock];  // the tensor may be at an odd address
+    for (int64_t i = first * kBlock; i < std::min(last * kBlock, t.numel()); i += kBlock) {
+      const int64_t count = std::min(kBlock, t.numel() - i);
+      std::memcpy(bits, static_cast<const char*>(t.data()) + i * 4, static_cast<size_t>(count) * 4);
+      uint32_t special = 0;
+      for (int64_t k = 0; k < count; ++k) special |= (bits[k] & kExponent) == kExponent;
+      if (special != 0) finite.store(false, std::memory_order_relaxed);
+    }
+  });
+  return finite.load();
+}
+
+}  // namespace
+
+bool all_finite(const Problem& p, const UnalignedTensor& t) {
+  return p.config().memo->get<bool>(fmt::format("all_finite {} {}", t.data(), t.nbytes()),
+                                    [&] { return all_finite(t); });
 }
 
 void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b) {

@@ -28,8 +28,8 @@ void propose_panels(const Problem& p, const Value* x, const PanelSource& source,
                     bool gathered, const std::vector<EpilogueStep>& epilogue, Layout layout,
                     double efficiency, const std::function<void(Candidate&)>& finish, Proposals& proposals);
 
-/// No infinity and no NaN among float32 numbers.
-bool all_finite(const UnalignedTensor& t);
+/// No infinity and no NaN among the float32 numbers of a constant of the problem's network.
+bool all_finite(const Problem& p, const UnalignedTensor& t);
 
 /// Appends input 2: the bias times `scale`, filled up with zeros to `columns` numbers; nothing for null.
 void add_padded_bias(const Value* bias, double scale, int64_t columns, Candidate& b);

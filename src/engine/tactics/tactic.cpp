@@ -45,6 +45,10 @@ double estimate_seconds(double operations, double bytes, double efficiency) {
   return kStepSeconds + std::max(operations / (kOperationRate * efficiency), bytes / kMemoryRate);
 }
 
+double estimate_with_weights(double operations, double weight_bytes, double efficiency) {
+  return kStepSeconds + operations / (kOperationRate * efficiency) + weight_bytes / kMemoryRate;
+}
+
 Candidate& Proposals::add(std::string variant, NumericsClass numerics) {
   Candidate& c = candidates_.emplace_back();
   c.variant = std::move(variant);

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "assay/graph.h"
@@ -34,6 +36,22 @@ enum class NumericsClass : uint8_t {
 DType stored_type(const Value* v, Format format);
 
 /// What a tactic may know about the machine and the wishes of the caller.
+/// What tactics have found out while they were asked about one network: blocks repeat, and regions overlap.
+class TacticMemo {
+ public:
+  /// What `make` gave for this key before, else what it gives now. The key begins with what is asked, of
+  /// which T is the answer, and says everything that the answer depends on besides the TacticConfig.
+  template <typename T, typename Make>
+  const T& get(const std::string& key, Make make) {
+    std::shared_ptr<const void>& known = known_[key];
+    if (known == nullptr) known = std::make_shared<const T>(make());
+    return *static_cast<const T*>(known.get());
+  }
+
+ private:
+  std::unordered_map<std::string, std::shared_ptr<const void>> known_;
+};
+
 struct TacticConfig {
   int threads = 1;
   /// Layouts that float32 images may have besides the row-major one, the usual one for this CPU first.
@@ -41,6 +59,8 @@ struct TacticConfig {
   Precisions precisions;
   /// Constants that the model stores in 8 bits, before they were folded; null: none.
   const QuantizedConstants* quantized = nullptr;
+  /// Of one network whose constants stay where they are.
+  std::shared_ptr<TacticMemo> memo = std::make_shared<TacticMemo>();
 };
 
 /// A region to be run, with what is known about its values.
@@ -148,6 +168,8 @@ class Candidate {
 /// The model of cost behind choices without measurements: work at a part of the rate that a core reaches at
 /// best, but no faster than its memory gives the bytes that are not in a cache.
 double estimate_seconds(double operations, double bytes, double efficiency);
+/// The same for work that waits for its weights, which come from memory.
+double estimate_with_weights(double operations, double weight_bytes, double efficiency);
 
 /// Takes a tactic's candidates.
 class Proposals {

@@ -142,10 +142,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
   write_conv_product({.window = w}, parameters);
   b.step.scratch_bytes = tiles_of(product, p.config().threads).scratch_bytes();
   const int64_t images = product.size.m / (product.conv.transposed ? w.in_size() : w.out_size());
-  b.estimate =
-      estimate_seconds(2.0 * static_cast<double>(images * product.conv.products()) *
-                           static_cast<double>(product.conv.channels) * static_cast<double>(product.size.n),
-                       static_cast<double>(matrix.bytes()), 0.55);
+  b.estimate = estimate_with_weights(2.0 * static_cast<double>(images * product.conv.products()) *
+                                         static_cast<double>(product.conv.channels) *
+                                         static_cast<double>(product.size.n),
+                                     static_cast<double>(matrix.bytes()), 0.55);
   write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
   return {};
 }

@@ -120,7 +120,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   ConvProduct conv;
   if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
   if (std::string reason = form_refusal(conv); !reason.empty()) return reason;
-  if (!all_finite(*p.input_constant(1))) return "a weight is infinite or NaN";
+  if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN";
   for (const int64_t m : {2, 4}) {
     const WinogradSize size = size_of(conv, m);
     const kernels::PanelMatrix matrix = matrix_of(size);
@@ -138,9 +138,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
     b.step.parameters.set("m", m);
     b.step.scratch_bytes = tiles_of(size, p.config().threads).scratch_bytes();
     const ProductSize product = product_of(size);
-    b.estimate = estimate_seconds(2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
-                                      static_cast<double>(product.n) * static_cast<double>(product.k),
-                                  static_cast<double>(size.points() * matrix.bytes()), 0.5);
+    b.estimate =
+        estimate_with_weights(2.0 * static_cast<double>(size.points()) * static_cast<double>(product.m) *
+                                  static_cast<double>(product.n) * static_cast<double>(product.k),
+                              static_cast<double>(size.points() * matrix.bytes()), m == 2 ? 0.58 : 0.55);
     write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
   }
   return {};

@@ -90,7 +90,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   WinogradLine line;
   if (std::string reason = read_line(conv, line); !reason.empty()) return reason;
   const UnalignedTensor& weights = *p.input_constant(1);
-  if (!all_finite(weights)) return "a weight is infinite or NaN";
+  if (!all_finite(p, weights)) return "a weight is infinite or NaN";
   Candidate& b = proposals.add(
       {}, line.taps * line.channels >= kManyTerms ? NumericsClass::kReassociated : NumericsClass::kLowered);
   b.add_input(p.node().input(0), Layout::channels_last());
@@ -102,9 +102,10 @@ std::string propose(const Problem& p, Proposals& proposals) {
   b.add_output(p.region().output(), Layout::channels_last());
   write_conv_product(conv, b.step.parameters);
   b.step.scratch_bytes = tiles_of(line, p.config().threads).scratch_bytes();
-  b.estimate = estimate_seconds(2.0 * WinogradLine::kPoints * static_cast<double>(line.tiles()) *
-                                    static_cast<double>(line.depth()) * static_cast<double>(line.outputs),
-                                static_cast<double>(WinogradLine::kPoints * matrix.bytes()), 0.45);
+  b.estimate =
+      estimate_with_weights(2.0 * WinogradLine::kPoints * static_cast<double>(line.tiles()) *
+                                static_cast<double>(line.depth()) * static_cast<double>(line.outputs),
+                            static_cast<double>(WinogradLine::kPoints * matrix.bytes()), 0.45);
   write_tile_epilogue(p, p.region().epilogue, Layout::channels_last(), b);
   return {};
 }

@@ -1,6 +1,7 @@
 #include "kernels/panel/panel_product.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "base/parallel.h"
@@ -270,18 +271,24 @@ HWY_EXPORT(block_product);
 namespace {
 
 /// Copies one row of one panel; columns beyond n are 0.
-void read_row(const PanelMatrix& m, const float* source, int64_t row_stride, int64_t column_stride, int64_t k,
+void read_row(const PanelMatrix& m, const char* source, int64_t row_stride, int64_t column_stride, int64_t k,
               int64_t panel, float* row) {
-  for (int64_t c = 0; c < kPanelColumns; ++c) {
-    const int64_t column = panel * kPanelColumns + c;
-    row[c] = k < m.k && column < m.n ? source[k * row_stride + column * column_stride] : 0.0F;
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
+  const int64_t first = panel * kPanelColumns, count = k < m.k ? std::min(kPanelColumns, m.n - first) : 0;
+  const char* const from = source + (k * row_stride + first * column_stride) * kWidth;
+  std::fill(row + count, row + kPanelColumns, 0.0F);
+  if (column_stride == 1) {
+    std::memcpy(row, from, static_cast<size_t>(count * kWidth));
+  } else {
+    for (int64_t c = 0; c < count; ++c) std::memcpy(row + c, from + c * column_stride * kWidth, kWidth);
   }
 }
 
 }  // namespace
 
-void pack_panels(const PanelMatrix& m, const float* source, int64_t row_stride, int64_t column_stride,
+void pack_panels(const PanelMatrix& m, const void* numbers, int64_t row_stride, int64_t column_stride,
                  void* packed) {
+  const auto* const source = static_cast<const char*>(numbers);
   const auto pack_panel = [&](int64_t p) {
     char* to = static_cast<char*>(packed) + p * m.panel_bytes();
     float rows[2][kPanelColumns];

@@ -31,8 +31,9 @@ struct PanelMatrix {
   int64_t bytes() const { return panels() * panel_bytes(); }
 };
 
-/// Packs the elements at source[row * row_stride + column * column_stride], rounded to the type of storage.
-void pack_panels(const PanelMatrix& matrix, const float* source, int64_t row_stride, int64_t column_stride,
+/// Packs the float32 elements at source[row * row_stride + column * column_stride], rounded to the type of
+/// storage. The source may begin at any address.
+void pack_panels(const PanelMatrix& matrix, const void* source, int64_t row_stride, int64_t column_stride,
                  void* packed);
 
 /// sums[r, c] = bias[c] + sum over k of a[r, k] * matrix[k, c] for the columns of `count` panels from `panel`

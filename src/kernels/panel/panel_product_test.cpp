@@ -72,6 +72,23 @@ TEST(PanelProduct, IsTheProductWithTheStoredMatrix) {
         }
 }
 
+TEST(PanelProduct, IsPackedFromAnyAddress) {
+  std::mt19937 random(5);
+  for (const PanelType type : {PanelType::kFloat32, PanelType::kFloat16, PanelType::kBfloat16})
+    for (const bool transposed : {false, true}) {
+      const PanelMatrix m{37, 11, type};
+      const std::vector<float> b = numbers(random, m.n * m.k);
+      const int64_t row = transposed ? 1 : m.n, column = transposed ? m.k : 1;
+      std::vector<char> expected(static_cast<size_t>(m.bytes())), packed = expected, bytes(b.size() * 4 + 8);
+      pack_panels(m, b.data(), row, column, expected.data());
+      for (const size_t at : {1, 2, 3, 6}) {
+        std::memcpy(bytes.data() + at, b.data(), b.size() * 4);
+        pack_panels(m, bytes.data() + at, row, column, packed.data());
+        EXPECT_EQ(packed, expected) << at;
+      }
+    }
+}
+
 TEST(PanelProduct, StartsAtAPanel) {
   std::mt19937 random(2);
   const Case x(random, 7, 70, 33, PanelType::kBfloat16);
