@@ -16,12 +16,15 @@ namespace {
 
 /// Choices that follow from the times in networks that ran before: so many at most.
 constexpr int kMostRounds = 2;
-/// Runs of each network that count, at least and at most.
-constexpr size_t kLeastRuns = 3, kMostRuns = 60;
+/// Turns of every network, at least and at most.
+constexpr size_t kLeastTurns = 5, kMostTurns = 60;
 /// A turn of a network that is faster than this runs in, uncounted, and has several runs. Seconds.
-constexpr double kShortRun = 0.05, kTurn = 0.01;
-/// A network that takes so much longer than the best so far does not run again.
+constexpr double kShortRun = 0.01, kTurn = 0.005;
+/// A network that took so much longer than the one beside it in the best of two rounds does not run again.
 constexpr double kFarBehind = 1.3;
+/// What another choice must gain on the fixed one.
+constexpr double kGainOnFixed = 0.01;
+
 uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
 /// The order of what regions' options were asked for: the caller hears of each once, whatever is weighed.
@@ -93,7 +96,9 @@ struct Trial {
   std::vector<std::string> problems;  ///< by step; empty: not looked at
   std::unique_ptr<Rehearsal> rehearsal;
   bool failed = false;
-  double seconds = 0;
+  double last_turn = 0;        ///< seconds of a run in it
+  std::vector<double> ratios;  ///< seconds of a run divided by the reference's, by round
+  double seconds = 0;          ///< 0: not known yet
 };
 
 class Weighing {
@@ -108,14 +113,15 @@ class Weighing {
     EstimatedCosts estimated;
     if (!add(select(model_, maker_, estimated, {.filter = filter_.function(), .progress = {}})))
       return {std::move(trials_[0].choices), nullptr};
-    size_t fastest = 0;
+    size_t fastest = kFixed;
     for (int round = 0;; ++round) {
-      measure();
-      const auto best = std::min_element(trials_.begin(), trials_.end(), [](const Trial& a, const Trial& b) {
-        return a.seconds < b.seconds;
-      });
-      const bool gains = round == 0 || best + 1 == trials_.end();
-      fastest = static_cast<size_t>(best - trials_.begin());
+      measure(fastest);
+      const size_t before = fastest;
+      for (size_t i = 0; i < trials_.size(); ++i)
+        if (trials_[i].seconds < trials_[fastest].seconds &&
+            trials_[i].seconds < trials_[kFixed].seconds * (1 - kGainOnFixed))
+          fastest = i;
+      const bool gains = round == 0 || fastest != before;
       if (!gains || round == kMostRounds || !add(next())) break;
     }
     Trial& best = trials_[fastest];
@@ -163,39 +169,41 @@ class Weighing {
     return list;
   }
 
-  /// The seconds of every trial, from the cache or from runs in turns.
-  void measure() {
+  /// The seconds of every trial, from the cache or from runs in turns with the `reference`. The machine may
+  /// be half as fast for a second: what counts is how long a network took in each round beside the reference.
+  void measure(size_t reference) {
     for (Trial& t : trials_)
       if (t.plan == nullptr) lower(t);
-    std::vector<Trial*> unknown;
+    std::vector<Trial*> runners = {&trials_[reference]};
     for (Trial& t : trials_) {
       if (const auto known = trial_.cache.find(key(t, "all")))
         t.seconds = *known;
-      else
-        unknown.push_back(&t);
+      else if (&t != runners[0])
+        runners.push_back(&t);
     }
-    if (unknown.empty()) return;
+    if (runners.size() == 1 && runners[0]->seconds > 0) return;
     require(!trial_.timing.use_only, ErrorCode::kNotFound,
             "the timing cache does not know this network as a whole, and nothing is to be measured");
     if (costs_.progress) costs_.progress("the whole network");
-    // Beside what is the best so far, by which the machine's speed at this time is told from that before.
-    Trial* known_best = nullptr;
-    for (Trial& t : trials_)
-      if (t.seconds > 0 && (known_best == nullptr || t.seconds < known_best->seconds)) known_best = &t;
-    std::vector<Trial*> runners = unknown;
-    if (known_best != nullptr) runners.insert(runners.begin(), known_best);
     for (Trial* t : runners) prepare(*t);
     run_in_turns(runners);
-    const double scale = known_best != nullptr && !known_best->failed && known_best->rehearsal->runs() > 0
-                             ? known_best->seconds / known_best->rehearsal->seconds()
-                             : 1;
-    for (Trial* t : unknown) {
-      if (!t->failed) record(*t, scale);
-      const std::string all = key(*t, "all");
-      trial_.cache.set(all, t->failed ? kFailedSeconds : t->rehearsal->seconds() * scale);
-      t->seconds = *trial_.cache.find(all);
+    for (Trial* t : runners) {
+      if (t->seconds == 0) record(*t, *runners[0]);
+      t->rehearsal.reset();
     }
-    for (Trial* t : runners) t->rehearsal.reset();
+  }
+
+  void record(Trial& t, const Trial& reference) {
+    double seconds = kFailedSeconds;
+    t.failed = t.failed || t.rehearsal->runs() == 0;
+    if (!t.failed && (&t == &reference || reference.failed))
+      seconds = t.rehearsal->seconds();
+    else if (!t.failed)
+      seconds = reference.seconds * median(t.ratios);
+    if (!t.failed) record_steps(t, seconds / t.rehearsal->seconds());
+    const std::string all = key(t, "all");
+    trial_.cache.set(all, seconds);
+    t.seconds = *trial_.cache.find(all);
   }
 
   void lower(Trial& t) {
@@ -233,35 +241,42 @@ class Weighing {
   }
 
   void run_in_turns(const std::vector<Trial*>& runners) const {
-    const auto goes_on = [&](const Trial& t) {
-      return !t.failed && t.rehearsal->runs() < kMostRuns &&
-             (t.rehearsal->runs() < kLeastRuns || t.rehearsal->spent() < trial_.timing.seconds_per_network);
-    };
-    double best = kFailedSeconds;
-    for (bool any = true; any;) {
-      any = false;
-      for (Trial* t : runners) {
-        if (!goes_on(*t)) continue;
-        if (t->rehearsal->runs() >= kLeastRuns && t->rehearsal->least() > kFarBehind * best) continue;
-        any = true;
-        turn(*t);
-        if (!t->failed) best = std::min(best, t->rehearsal->least());
-      }
+    Trial& reference = *runners[0];
+    for (Trial* t : runners) t->ratios.clear();
+    for (size_t round = 0; !reference.failed && round < kMostTurns; ++round) {
+      if (round >= kLeastTurns && reference.rehearsal->spent() >= trial_.timing.seconds_per_network) return;
+      // There and back, so that a machine that becomes slower does so for all.
+      std::vector<Trial*> order = runners;
+      if (round % 2 == 1) std::reverse(order.begin(), order.end());
+      for (Trial* t : order)
+        if (!t->failed && !is_far_behind(*t)) turn(*t);
+      for (Trial* t : order)
+        if (!t->failed && !is_far_behind(*t)) t->ratios.push_back(t->last_turn / reference.last_turn);
     }
+  }
+
+  static bool is_far_behind(const Trial& t) {
+    return t.ratios.size() >= 2 && *std::min_element(t.ratios.begin(), t.ratios.end()) > kFarBehind;
   }
 
   static void turn(Trial& t) {
     Rehearsal& r = *t.rehearsal;
-    const bool is_short = r.runs() == 0 || r.seconds() < kShortRun;
-    if (is_short) t.failed = !r.run(false);
-    const double start = r.spent();
+    if (r.runs() == 0 || r.seconds() < kShortRun) t.failed = !r.run(false);
+    const double before = r.spent();
+    const size_t runs = r.runs();
     do {
       t.failed = t.failed || !r.run(true);
-    } while (!t.failed && r.spent() - start < kTurn && r.runs() < kMostRuns);
+    } while (!t.failed && r.spent() - before < kTurn);
+    t.last_turn = (r.spent() - before) / static_cast<double>(std::max<size_t>(r.runs() - runs, 1));
+  }
+
+  static double median(std::vector<double> list) {
+    std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2), list.end());
+    return list[list.size() / 2];
   }
 
   /// The mean of each problem's steps.
-  void record(const Trial& t, double scale) {
+  void record_steps(const Trial& t, double scale) {
     std::map<std::string, std::pair<double, int>> sums;
     for (size_t s = 0; s < t.problems.size(); ++s) {
       if (t.problems[s].empty()) continue;
@@ -277,7 +292,8 @@ class Weighing {
   const SelectHooks& hooks_;
   OneFilter filter_;
   const NetworkTrial& trial_;
-  std::vector<Trial> trials_;  // the choice by measurement first
+  static constexpr size_t kFixed = 1;
+  std::vector<Trial> trials_;  // the choice by measurement first, the fixed one second
 };
 
 }  // namespace

@@ -128,7 +128,6 @@ bool Rehearsal::run(bool counts) {
 
 double Rehearsal::spent() const { return std::accumulate(totals_.begin(), totals_.end(), 0.0); }
 double Rehearsal::seconds() const { return lower_quartile(totals_); }
-double Rehearsal::least() const { return *std::min_element(totals_.begin(), totals_.end()); }
 double Rehearsal::step_seconds(size_t step) const {
   return calls_[step].samples.empty() ? 0 : lower_quartile(calls_[step].samples);
 }

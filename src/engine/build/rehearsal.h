@@ -28,8 +28,6 @@ class Rehearsal {
   double spent() const;
   /// Seconds of a run: the lower quartile, as others on the machine only ever add time.
   double seconds() const;
-  /// Of the fastest run.
-  double least() const;
   /// seconds() of one step.
   double step_seconds(size_t step) const;
 
