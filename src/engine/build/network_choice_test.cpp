@@ -29,8 +29,7 @@ Built build(const Model& model, const std::shared_ptr<TimingCache>& cache, doubl
   std::vector<Shape> shapes;
   for (const Value* v : model.graph->inputs) shapes.push_back(*known_shape(*v->type.dims));
   const auto plan = PlanBuilder(model, config).build(shapes);
-  for (const Step& s : plan->steps)
-    built.steps.push_back(step_name(s) + " " + tactic_text(s));
+  for (const Step& s : plan->steps) built.steps.push_back(step_name(s) + " " + tactic_text(s));
   return built;
 }
 
