@@ -9,9 +9,11 @@ namespace assay::engine {
 /// shapes when they are there. Its attribute `body` holds the nodes, as an idiom's does.
 inline constexpr std::string_view kNetwork = "Network";
 
-/// Cuts everything that has to wait for the shape of a computed value out of the main graph, into one Network
-/// node. Nodes whose inputs have known shapes stay, also where their results have not; what follows a node
-/// that waits goes along, whatever its shapes. Returns false when there is nothing to cut.
+/// Cuts what has to wait for the shapes of computed values out of the main graph, into Network nodes: one for
+/// the nodes that hang on the same values, so that each is made ready for shapes of its own (the rows of
+/// one expert, say) and found again when they come again, whatever the others' are. Nodes whose inputs have
+/// known shapes stay, also behind a part that waits and also where their results have none. Integers that
+/// follow from a part that waits stay in it: shapes come of them. Returns false when there is nothing to cut.
 bool cut_dynamic_part(Model& model);
 
 }  // namespace assay::engine

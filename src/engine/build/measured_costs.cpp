@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include "engine/build/rehearsal.h"
 #include "engine/runtime/arena.h"
 #include "engine/tactics/reorder.h"
 
@@ -54,26 +55,6 @@ void touch(const void* data, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 64) (void)from[i];
 }
 
-/// Numbers as activations have them: small, of both signs, none denormal. Integers and bools are 0, which
-/// every index may be.
-void fill(void* data, DType dtype, size_t bytes) {
-  if (dtype != DType::kFloat32) {
-    std::memset(data, 0, bytes);
-    return;
-  }
-  auto* x = static_cast<float*>(data);
-  uint32_t state = 12345;
-  for (size_t i = 0; i < bytes / sizeof(float); ++i) {
-    state = state * 1664525 + 1013904223;
-    x[i] = static_cast<float>(static_cast<int32_t>(state) >> 8) * 0x1p-23F;
-  }
-}
-/// The lower quartile: what others do on the machine only ever adds time.
-double typical(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  return samples[samples.size() / 4];
-}
-
 }  // namespace
 
 std::string problem_text(const Candidate& c, const TacticDef& tactic) {
@@ -86,6 +67,15 @@ std::string problem_text(const Candidate& c, const TacticDef& tactic) {
   const std::string result = c.outputs.empty() ? "" : operand_text(c.outputs[0]);
   return fmt::format("{}{}{} {} {:016x}{:016x}", tactic.name, c.variant.empty() ? "" : ":", c.variant, result,
                      hash.high64, hash.low64);
+}
+
+std::string reorder_text(const Value& v, const Shape& shape, Format from, Format to) {
+  return fmt::format("reorder {}{} {} to {}", dtype_name(v.type.dtype), shape.str(), from.str(), to.str());
+}
+
+std::string reorder_text(const PlanValue& from, const PlanValue& to) {
+  return fmt::format("reorder {}{} {} to {}", dtype_name(to.dtype), to.shape.str(), from.layout.str(),
+                     to.layout.str());
 }
 
 /// A candidate as a plan of one step, ready to run.
@@ -166,7 +156,7 @@ std::unique_ptr<MeasuredCosts::Subject> MeasuredCosts::subject_of(const Candidat
     if (id < 0) continue;
     const PlanValue& v = plan.values[static_cast<size_t>(id)];
     if (v.storage == Storage::kArena) {
-      fill(base + v.offset, v.dtype, v.bytes());
+      fill_with_activations(base + v.offset, v.dtype, v.bytes());
       subject->activations.emplace_back(base + v.offset, v.bytes());
     } else {
       const Tensor& t = plan.constants[static_cast<size_t>(v.slot)].tensor;
@@ -198,7 +188,7 @@ std::vector<double> MeasuredCosts::measure(std::vector<std::unique_ptr<Subject>>
       if (round < 2 || s->best() <= kHopeless * best) s->run(options_.cold_weights);
   }
   std::vector<double> seconds;
-  for (const auto& s : subjects) seconds.push_back(s->failed ? 1e9 : typical(s->samples));
+  for (const auto& s : subjects) seconds.push_back(s->failed ? kFailedSeconds : lower_quartile(s->samples));
   return seconds;
 }
 
@@ -244,8 +234,7 @@ double MeasuredCosts::reorder(const Value& v, const Shape& shape, Format from, F
 }
 
 double MeasuredCosts::one_reorder(const Value& v, const Shape& shape, Format from, Format to) {
-  const std::string problem =
-      fmt::format("reorder {}{} {} to {}", dtype_name(v.type.dtype), shape.str(), from.str(), to.str());
+  const std::string problem = reorder_text(v, shape, from, to);
   if (const auto known = cache_.find(problem)) return *known;
   require(!options_.use_only, ErrorCode::kNotFound,
           "the timing cache does not know {}, and nothing is to be measured", problem);

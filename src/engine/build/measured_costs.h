@@ -18,12 +18,17 @@ struct TimingOptions {
   int least_runs = 4, most_runs = 12;
   /// Seconds for the candidates of one problem, after the least runs.
   double seconds_per_problem = 0.03;
+  /// Seconds for the runs of the whole network by each choice, after the least runs; 0: it is not run.
+  double seconds_per_network = 0;
   /// Weights come from memory, not from a cache: as they do in a network whose weights are larger than the
   /// caches.
   bool cold_weights = true;
   /// Unknown problems throw Error (kNotFound) instead of being measured.
   bool use_only = false;
 };
+
+/// What counts for a run that failed: longer than any takes, and yet what a timing cache may hold.
+inline constexpr double kFailedSeconds = 1e5;
 
 /// Candidates of a problem run in turns, so that a change of the machine's speed meets all of them; the
 /// median of each counts. Times are looked up in, and added to, a timing cache. The plain evaluation is not
@@ -57,5 +62,8 @@ class MeasuredCosts final : public Costs {
 
 /// What a candidate's time depends on besides the environment: tactic, version, operands, parameters.
 std::string problem_text(const Candidate& c, const TacticDef& tactic);
+/// The same for a step that brings a value from one format into another.
+std::string reorder_text(const Value& v, const Shape& shape, Format from, Format to);
+std::string reorder_text(const PlanValue& from, const PlanValue& to);
 
 }  // namespace assay::engine

@@ -5,6 +5,7 @@
 
 #include "base/cpus.h"
 #include "engine/build/dynamic_part.h"
+#include "engine/build/network_choice.h"
 #include "engine/build/shape_values.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/clone.h"
@@ -162,8 +163,18 @@ std::shared_ptr<const Plan> PlanBuilder::plan_of(Model& model) {
         config_.on_progress(progress);
       };
   }
-  Costs& costs = measured ? static_cast<Costs&>(*measured) : estimated;
-  std::vector<Choice> choices = select(model, maker, costs, hooks);
+  NetworkChoice chosen;
+  if (measured)
+    chosen = choose_in_network(model, maker, *measured, hooks,
+                               {.cache = *config_.timing_cache,
+                                .constants = *config_.constants,
+                                .pool = config_.pool,
+                                .timing = config_.timing,
+                                .tactics = tactics_of(config_.tactics),
+                                .threads = config_.threads});
+  else
+    chosen.choices = select(model, maker, estimated, hooks);
+  std::vector<Choice>& choices = chosen.choices;
   reports_.clear();
   if (config_.reports) report(choices);
   LoweredPlan lowered = lower_choices(model, maker, choices, config_.threads, *config_.constants,

@@ -13,10 +13,10 @@ namespace {
 /// Measuring by optimisation level, from 1 on.
 constexpr engine::TimingOptions kTiming[BuilderConfig::kMaxOptimizationLevel] = {
     {.least_runs = 2, .most_runs = 4, .seconds_per_problem = 0.01},
-    {.least_runs = 3, .most_runs = 8, .seconds_per_problem = 0.02},
-    {.least_runs = 4, .most_runs = 12, .seconds_per_problem = 0.03},
-    {.least_runs = 8, .most_runs = 24, .seconds_per_problem = 0.06},
-    {.least_runs = 16, .most_runs = 64, .seconds_per_problem = 0.2},
+    {.least_runs = 3, .most_runs = 8, .seconds_per_problem = 0.02, .seconds_per_network = 0.2},
+    {.least_runs = 4, .most_runs = 12, .seconds_per_problem = 0.03, .seconds_per_network = 0.3},
+    {.least_runs = 8, .most_runs = 24, .seconds_per_problem = 0.06, .seconds_per_network = 1},
+    {.least_runs = 16, .most_runs = 64, .seconds_per_problem = 0.2, .seconds_per_network = 3},
 };
 
 bool has_open_extents(const Type& type) {
