@@ -177,6 +177,50 @@ TEST_F(EngineTest, MovingData) {
   expect_agreement();
 }
 
+TEST_F(EngineTest, BlocksOfChannelsBecomeTheLastAxisAtOnce) {
+  const AttributeList depthwise = {{"group", int64_t{48}}, {"pads", std::vector<int64_t>{3, 3, 3, 3}}};
+  Value* x = input("x", {2, 48, 5, 7});
+  Value* y = op("Conv", {x, weight({48, 1, 7, 7})}, depthwise);
+  y = op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}});
+  y = op("Softmax", {y});
+  y = op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
+  output(op("Conv", {y, weight({48, 1, 7, 7})}, depthwise));
+  expect_agreement(
+      {"reorder", "dnnl_conv", "blocked_transpose", "softmax", "blocked_transpose", "dnnl_conv", "reorder"});
+}
+
+// As exporters write it: pixels as one axis, which changes no place in memory.
+TEST_F(EngineTest, BlocksOfChannelsSurviveAnotherShapeOfTheImage) {
+  const AttributeList depthwise = {{"group", int64_t{32}}, {"pads", std::vector<int64_t>{3, 3, 3, 3}}};
+  Value* x = input("x", {1, 32, 6, 5});
+  Value* y = op("Conv", {x, weight({32, 1, 7, 7})}, depthwise);
+  y = op("Reshape", {y, ints({1, 32, 30})});
+  y = op("Softmax", {op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1}}})});
+  y = op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1}}});
+  y = op("Reshape", {y, ints({1, 32, 6, 5})});
+  output(op("Conv", {y, weight({32, 1, 7, 7})}, depthwise));
+  expect_agreement(
+      {"reorder", "dnnl_conv", "blocked_transpose", "softmax", "blocked_transpose", "dnnl_conv", "reorder"});
+}
+
+// Every axis may be that of channels, before and after.
+TEST_F(EngineTest, AnyAxisBecomesBlocksOfChannels) {
+  for (const std::vector<int64_t>& perm :
+       {std::vector<int64_t>{1, 0, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}, {0, 3, 2, 1}}) {
+    Value* x = input("x" + std::to_string(feed.size()), {2, 16, 3, 32});
+    Value* y = op("Transpose",
+                  {op("Conv", {x, weight({16, 1, 3, 3})},
+                      {{"group", int64_t{16}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}})},
+                  {{"perm", perm}});
+    output(op("Relu", {op("MatMul", {y, weight({perm[3] == 3   ? 32
+                                                : perm[3] == 2 ? 3
+                                                : perm[3] == 1 ? 16
+                                                               : 2,
+                                                4})})}));
+  }
+  expect_agreement();
+}
+
 TEST_F(EngineTest, PointwiseChainsBroadcast) {
   Value* x = input("x", {3, 7, 5});
   Value* channel = weight({7, 1});

@@ -43,6 +43,17 @@ HWY_INLINE VF unit_ramp(VF x, float a, float b) {
   return clip(hn::MulAdd(x, constant(a), constant(b)), 0.0f, 1.0f);
 }
 
+HWY_INLINE VF gelu(VF x) {
+  const VF half = hn::Mul(x, constant(0.5f));
+  return hn::MulAdd(half, erf(hn::Mul(x, constant(0.70710678f))), half);
+}
+
+HWY_INLINE VF gelu_tanh(VF x) {
+  const VF half = hn::Mul(x, constant(0.5f));
+  const VF cubic = hn::MulAdd(hn::Mul(constant(0.044715f), hn::Mul(x, x)), x, x);
+  return hn::MulAdd(half, tanh(hn::Mul(constant(0.79788456f), cubic)), half);
+}
+
 HWY_INLINE VF silu(VF x) { return hn::Mul(x, sigmoid(x)); }
 HWY_INLINE VF hard_swish(VF x) { return hn::Mul(x, unit_ramp(x, 1.0f / 6.0f, 0.5f)); }
 HWY_INLINE VF relu(VF x) { return hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Zero(F()), x); }

@@ -95,8 +95,8 @@ HWY_INLINE VF log(VF x) {
   return hn::IfThenElse(hn::Or(hn::Lt(x, hn::Zero(f)), hn::IsNaN(x)), hn::NaN(f), y);
 }
 
-/// 1 / x for x in [1, 2].
-HWY_INLINE VF reciprocal_near_one(VF x) {
+/// 1 / x for x in [1, 2^30].
+HWY_INLINE VF reciprocal_above_one(VF x) {
   const VF one = constant(1.0f);
 #if HWY_TARGET == HWY_AVX3
   // 14 bits, doubled: a division takes longer than all that surrounds it.
@@ -110,7 +110,7 @@ HWY_INLINE VF reciprocal_near_one(VF x) {
 /// 1 / (1 + e^-x), from e^-|x|, which neither overflows nor loses bits on either side.
 HWY_INLINE VF sigmoid(VF x) {
   const VF e = exp_within(hn::Max(hn::Neg(hn::Abs(x)), constant(-104.0f)));
-  const VF y = reciprocal_near_one(hn::Add(constant(1.0f), e));
+  const VF y = reciprocal_above_one(hn::Add(constant(1.0f), e));
   const VF s = hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(e, y), y);
   return hn::IfThenElse(hn::IsNaN(x), x, s);
 }
@@ -126,11 +126,51 @@ HWY_INLINE VF tanh(VF x) {
   p = hn::MulAdd(p, z, constant(0.133332953f));
   p = hn::MulAdd(p, z, constant(-0.333333313f));
   const VF near = hn::MulAdd(hn::Mul(x, z), p, x);
-  const VF e = exp(hn::Add(a, a));
-  const VF far = hn::Sub(constant(1.0f), hn::Div(constant(2.0f), hn::Add(e, constant(1.0f))));
-  return hn::IfThenElse(hn::Lt(a, constant(0.55f)), near, hn::CopySign(far, x));
+  // From 9.02 on 1 to float32's precision. A NaN is left to the polynomial.
+  const VF b = hn::Min(a, constant(9.1f));
+  const VF e = exp_within(hn::Add(b, b));
+  const VF y = reciprocal_above_one(hn::Add(e, constant(1.0f)));
+  const VF far = hn::NegMulAdd(constant(2.0f), y, constant(1.0f));
+  return hn::IfThenElse(hn::Ge(a, constant(0.55f)), hn::CopySign(far, x), near);
 }
 
+#if HWY_TARGET == HWY_AVX3
+/// erf(i / 4 + r) as a polynomial in r on [0, 1/4), lowest power first, for i < 16: minimax fits, of relative
+/// error where i is 0.
+alignas(64) inline constexpr float kErfPieces[6][16] = {
+    {0.0f, 0.276326388f, 0.520499885f, 0.711155653f, 0.842700779f, 0.92290014f, 0.966105163f, 0.986671686f,
+     0.995322287f, 0.998537302f, 0.999593019f, 0.999899387f, 0.999977887f, 0.999995708f, 0.999999285f, 1.0f},
+    {1.12837911f, 1.06001246f, 0.87878114f, 0.642930686f, 0.415107995f, 0.236521885f, 0.118930794f,
+     0.0527751446f, 0.0206669271f, 0.00714221271f, 0.00217820611f, 0.000586237176f, 0.000139236989f,
+     2.91837787e-05f, 5.39799703e-06f, 0.0f},
+    {7.00019382e-06f, -0.264924794f, -0.439323574f, -0.482178956f, -0.415130645f, -0.295686811f,
+     -0.178419337f, -0.0923636109f, -0.0413314067f, -0.0160652548f, -0.00544201909f, -0.00161035277f,
+     -0.000416989351f, -9.46115179e-05f, -1.8828785e-05f, 0.0f},
+    {-0.376332283f, -0.310502708f, -0.147638604f, 0.0264294781f, 0.13874723f, 0.168140709f, 0.13916944f,
+     0.0902910903f, 0.0481826589f, 0.0216398779f, 0.00828604959f, 0.00272692763f, 0.000775507418f,
+     0.000191315456f, 4.10576067e-05f, 0.0f},
+    {0.00202439027f, 0.137098432f, 0.192357183f, 0.153801858f, 0.0664746314f, -0.0108273197f, -0.0479268245f,
+     -0.0492311753f, -0.0341759697f, -0.0184315704f, -0.0081163412f, -0.00298964255f, -0.000934038544f,
+     -0.000249706558f, -5.7468762e-05f, 0.0f},
+    {0.105946973f, 0.0453048907f, -0.0269813165f, -0.0666377842f, -0.0610238984f, -0.0306492336f,
+     -0.00232718396f, 0.0113088805f, 0.0124369487f, 0.00836101267f, 0.00423905067f, 0.0017297694f,
+     0.000585306669f, 0.000166982194f, 4.05842693e-05f, 0.0f},
+};
+
+/// Error function, by pieces whose coefficients are looked up: one polynomial instead of two and a power.
+HWY_INLINE VF erf(VF x) {
+  // Of two operands the minimum is the second where one is NaN.
+  const VF a{_mm512_min_ps(constant(3.9f).raw, hn::Abs(x).raw)};
+  const __m512i piece = _mm512_cvttps_epi32(hn::Mul(a, constant(4.0f)).raw);
+  const VF r = hn::NegMulAdd(VF{_mm512_cvtepi32_ps(piece)}, constant(0.25f), a);
+  const auto coefficient = [&](int power) HWY_ATTR {
+    return VF{_mm512_permutexvar_ps(piece, _mm512_load_ps(kErfPieces[power]))};
+  };
+  VF y = coefficient(5);
+  for (int power = 4; power >= 0; --power) y = hn::MulAdd(y, r, coefficient(power));
+  return hn::CopySign(y, x);
+}
+#else
 /// Error function.
 HWY_INLINE VF erf(VF x) {
   const VF a = hn::Abs(x);
@@ -157,6 +197,7 @@ HWY_INLINE VF erf(VF x) {
   const VF y = hn::IfThenElse(hn::Lt(a, constant(1.0f)), near, hn::CopySign(far, x));
   return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
+#endif
 
 /// Maximum and minimum that give NaN when either operand is NaN.
 HWY_INLINE VF max_nan(VF a, VF b) {

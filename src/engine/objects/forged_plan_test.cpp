@@ -157,6 +157,19 @@ TEST_F(ForgedPlans, NumbersThatDoNotFitTheOperands) {
                  "its sizes are beyond any memory");
 }
 
+TEST_F(ForgedPlans, TransposesOfBlocks) {
+  const std::string text =
+      network("(float[1,16,3,2] x) => (float[1,3,2,16] y)", zeros("16,1,3,3", 144),
+              "c = Conv <group = 16, pads = [1, 1, 1, 1]> (x, w) y = Transpose <perm = [0, 2, 3, 1]> (c)");
+  EXPECT_REFUSED(text, "blocked_transpose", set("perm", 1, 3), "is not axis");
+  EXPECT_REFUSED(text, "blocked_transpose", set("perm", 1, 4), "perm");
+  EXPECT_REFUSED(text, "blocked_transpose", set("perm", 3, 0), "is not axis");
+  EXPECT_REFUSED(
+      text, "blocked_transpose",
+      [](Plan& p, Step& s) { p.values[static_cast<size_t>(s.inputs[0])].layout = engine::Layout(); },
+      "it brings");
+}
+
 TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
   const std::string moves = network("(float[3,4] x) => (float[4,3] y)", zeros("1", 1), "y = Transpose (x)");
   EXPECT_REFUSED(moves, "strided_copy", set("strides", 0, 5), "it would leave the 12 elements");

@@ -206,6 +206,10 @@ std::optional<kernels::FinishRows> finish_function(PointwiseOp op, float a, floa
       return {{0, kInfinity}};
     case PointwiseOp::kClip:
       return {{a, b}};
+    case PointwiseOp::kGelu:
+      return {{0, 0, FinishFunction::kGelu}};
+    case PointwiseOp::kGeluTanh:
+      return {{0, 0, FinishFunction::kGeluTanh}};
     case PointwiseOp::kHardSigmoid:
       return {{a, b, FinishFunction::kHardSigmoid}};
     case PointwiseOp::kHardSwish:

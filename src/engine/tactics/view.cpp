@@ -30,9 +30,11 @@ std::string propose(const Problem& p, Proposals& proposals) {
           .add_view(out, {layout, q->dtype}, in, layout, 0);
     return {};
   }
-  // A blocked input stays as it is when the shape does too.
-  const bool same = *p.input_shape(0) == *p.output_shape(0);
-  for (const Layout layout : p.layouts(p.input_dtype(0), *p.input_shape(0)))
+  // Images that lie in another layout stay as they are where batch and channels do, too.
+  const Shape &from = *p.input_shape(0), &to = *p.output_shape(0);
+  const bool same =
+      from.rank() >= 3 && to.rank() >= 3 && to.rank() <= 5 && from[0] == to[0] && from[1] == to[1];
+  for (const Layout layout : p.layouts(p.input_dtype(0), from))
     if (layout.is_row() || same)
       proposals.add(layout.str(), NumericsClass::kExact).add_view(out, layout, in, layout, 0);
   return {};

@@ -149,40 +149,39 @@ void mask_row(const AttentionGroup& g, int64_t row, int64_t first, float* x, int
   }
 }
 
-/// NaN where there is one.
+/// The largest number. Where there is a NaN, that of others, or NaN.
 float largest_of(const float* x, int64_t n) {
   const VF least = hn::Neg(hn::Inf(F()));
-  VF a = least, b = least;
-  auto strange = hn::IsNaN(least);
+  VF a = least, b = least, c = least, d = least;
   int64_t i = 0;
-  for (; i + 2 * lanes() <= n; i += 2 * lanes()) {
-    const VF v = hn::LoadU(F(), x + i), w = hn::LoadU(F(), x + i + lanes());
-    strange = hn::Or(strange, hn::IsNaN(hn::Add(v, w)));
-    a = hn::Max(a, v);
-    b = hn::Max(b, w);
+  for (; i + 4 * lanes() <= n; i += 4 * lanes()) {
+    a = hn::Max(a, hn::LoadU(F(), x + i));
+    b = hn::Max(b, hn::LoadU(F(), x + i + lanes()));
+    c = hn::Max(c, hn::LoadU(F(), x + i + 2 * lanes()));
+    d = hn::Max(d, hn::LoadU(F(), x + i + 3 * lanes()));
   }
   for (; i < n; i += lanes()) {
     const auto count = static_cast<size_t>(std::min(lanes(), n - i));
-    const VF v = count == hn::Lanes(F())
-                     ? hn::LoadU(F(), x + i)
-                     : hn::IfThenElse(hn::FirstN(F(), count), load_first(x + i, count), least);
-    strange = hn::Or(strange, hn::IsNaN(v));
-    a = hn::Max(a, v);
+    a = hn::Max(a, count == hn::Lanes(F())
+                       ? hn::LoadU(F(), x + i)
+                       : hn::IfThenElse(hn::FirstN(F(), count), load_first(x + i, count), least));
   }
-  // A sum of two infinities may be NaN, too.
-  if (!hn::AllFalse(F(), strange) && std::any_of(x, x + n, [](float v) { return std::isnan(v); }))
-    return std::numeric_limits<float>::quiet_NaN();
-  return hn::GetLane(hn::MaxOfLanes(F(), hn::Max(a, b)));
+  return hn::GetLane(hn::MaxOfLanes(F(), hn::Max(hn::Max(a, b), hn::Max(c, d))));
 }
 
-/// e^x for x <= 0, no NaN: 0 where it would be subnormal, which is nothing beside a sum of at least 1.
+/// e^x for x <= 0, where only its share of a sum of at least 1 counts: 0 where it would be subnormal, errors
+/// of x beside multiples of log 2 stay. NaN stays NaN.
 HWY_INLINE VF exp_of_negative(VF x) {
+  const VF least = constant(-87.33654F);
+#if HWY_TARGET == HWY_AVX3
+  const VF n = hn::Round(hn::Mul(x, constant(1.44269504F)));
+#else
   const I i;
-  const VF least = constant(-87.33654F), magic = constant(12582912.0F);
+  const VF magic = constant(12582912.0F);
   const VF shifted = hn::MulAdd(hn::Max(x, least), constant(1.44269504F), magic);
   const VF n = hn::Sub(shifted, magic);
-  VF r = hn::NegMulAdd(n, constant(0.693359375F), hn::Max(x, least));
-  r = hn::NegMulAdd(n, constant(-2.12194440e-4F), r);
+#endif
+  const VF r = hn::NegMulAdd(n, constant(0.693147182F), x);
   VF p = constant(0.00138145988F);
   p = hn::MulAdd(p, r, constant(0.00836871658F));
   p = hn::MulAdd(p, r, constant(0.041668389F));
@@ -190,9 +189,13 @@ HWY_INLINE VF exp_of_negative(VF x) {
   p = hn::MulAdd(p, r, constant(0.49999994F));
   p = hn::MulAdd(p, r, constant(1.0F));
   p = hn::MulAdd(p, r, constant(1.0F));
+#if HWY_TARGET == HWY_AVX3
+  return hn::IfThenZeroElse(hn::Lt(x, least), scale_by_power(p, n));
+#else
   // The last bits of `shifted` are n.
   const VF y = hn::BitCast(F(), hn::Add(hn::BitCast(i, p), hn::ShiftLeft<23>(hn::BitCast(i, shifted))));
-  return hn::IfThenZeroElse(hn::Lt(x, least), y);
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenZeroElse(hn::Lt(x, least), y));
+#endif
 }
 
 /// x = e^(x - m); returns the sum.
@@ -236,7 +239,7 @@ float take_scores(const AttentionGroup& g, int64_t row, int64_t first, float* x,
   const float before = first == 0 ? kNothing : largest, here = largest_of(x, n);
   largest = std::isnan(before) || before > here ? before : here;
   if (first == 0) total = 0;
-  if (largest == kNothing) {
+  if (largest == kNothing && std::none_of(x, x + n, [](float v) { return std::isnan(v); })) {
     std::fill_n(x, n, 0.0F);
     return 1;
   }

@@ -182,6 +182,20 @@ TEST(Attention, KeysThatAreHiddenByInfinityDoNotCount) {
   }
 }
 
+TEST(Attention, NanBesideNothingElseStays) {
+  std::mt19937 random(6);
+  for (const int64_t queries : {1, 60})
+    for (const int64_t at : {0, 3, 511}) {
+      Case x = make(random, 1, 1, 1, queries, 1030, 8, 8);
+      x.a.masks.push_back({.query = 1030, .key = 1});
+      x.added.assign(static_cast<size_t>(queries * 1030), 0);
+      for (int64_t k = 0; k < 512; ++k) x.added[k] = -kInfinity;
+      x.added[at] = std::numeric_limits<float>::quiet_NaN();
+      x.masks = {x.added.data()};
+      x.check();
+    }
+}
+
 TEST(Attention, NanAndInfinityGoWhereTheFormulaPutsThem) {
   std::mt19937 random(5);
   for (const int64_t queries : {1, 60})

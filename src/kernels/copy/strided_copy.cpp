@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "assay/error.h"
 #include "base/parallel.h"
@@ -13,6 +14,11 @@ namespace {
 constexpr int64_t kGrain = 16384;
 /// Side of the square that a transposition keeps in the first-level cache.
 constexpr int64_t kSquare = 16;
+/// Columns ahead of a square that a transposition asks memory for: neither they nor their rows lie in an
+/// order that processors foresee.
+constexpr int64_t kAhead = 2 * kSquare;
+/// Runs of so many bytes are copied by a few instructions instead of a call.
+constexpr int64_t kLine = 64;
 
 struct alignas(8) Pair {
   uint64_t low, high;
@@ -22,6 +28,40 @@ template <typename T>
 void repeat(T x, T* to, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) to[i] = x;
+}
+
+/// to[r * to_row + c] = from[c * from_column + r] for r, c < 4.
+void transpose_four(const uint32_t* from, int64_t from_column, uint32_t* to, int64_t to_row) {
+  using Four [[gnu::vector_size(16)]] = uint32_t;
+  Four c[4];
+  for (int64_t i = 0; i < 4; ++i) std::memcpy(&c[i], from + i * from_column, sizeof(Four));
+  const Four low01 = __builtin_shufflevector(c[0], c[1], 0, 4, 1, 5),
+             high01 = __builtin_shufflevector(c[0], c[1], 2, 6, 3, 7),
+             low23 = __builtin_shufflevector(c[2], c[3], 0, 4, 1, 5),
+             high23 = __builtin_shufflevector(c[2], c[3], 2, 6, 3, 7);
+  const Four r[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                     __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                     __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                     __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_row, &r[i], sizeof(Four));
+}
+
+/// to[r * to_row + c * to_column] = from[c * from_column + r] for r < rows, c < columns.
+template <typename T>
+void transpose(const T* from, int64_t from_column, T* to, int64_t to_row, int64_t to_column, int64_t rows,
+               int64_t columns) {
+  int64_t r = 0;
+  if constexpr (std::is_same_v<T, uint32_t>)
+    if (to_column == 1)
+      for (; r + 4 <= rows; r += 4) {
+        int64_t c = 0;
+        for (; c + 4 <= columns; c += 4)
+          transpose_four(from + c * from_column + r, from_column, to + r * to_row + c, to_row);
+        for (; c < columns; ++c)
+          for (int64_t i = r; i < r + 4; ++i) to[i * to_row + c] = from[c * from_column + i];
+      }
+  for (; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) to[r * to_row + c * to_column] = from[c * from_column + r];
 }
 
 }  // namespace
@@ -64,7 +104,11 @@ void StridedCopy::choose_inner() {
   // Reading along another dimension than writing: work on squares of the two.
   auto contiguous = std::find_if(outer_.begin(), outer_.end(), [](const Dimension& d) { return d.in == 1; });
   transposes_ = columns_.in != 1 && columns_.in != 0 && contiguous != outer_.end();
-  const auto chosen = transposes_ ? contiguous : std::prev(outer_.end());
+  auto chosen = transposes_ ? contiguous : std::prev(outer_.end());
+  // Short runs: as many as there are along one dimension in one go.
+  if (!transposes_ && columns_.extent * static_cast<int64_t>(element_bytes_) <= kLine)
+    chosen = std::max_element(outer_.begin(), outer_.end(),
+                              [](const Dimension& a, const Dimension& b) { return a.extent < b.extent; });
   rows_ = *chosen;
   outer_.erase(chosen);
 }
@@ -74,13 +118,17 @@ void StridedCopy::copy_block(const T* in, T* out, int64_t row, int64_t rows) con
   const int64_t n = columns_.extent, is = columns_.in, os = columns_.out;
   if (transposes_) {
     for (int64_t c0 = 0; c0 < n; c0 += kSquare) {
-      const int64_t c1 = std::min(n, c0 + kSquare);
-      for (int64_t r = row; r < row + rows; ++r) {
-        const T* from = in + r * rows_.in;
-        T* to = out + r * rows_.out;
-        for (int64_t c = c0; c < c1; ++c) to[c * os] = from[c * is];
-      }
+      // Behind the last columns come the first ones of the next rows.
+      const bool wraps = c0 + kAhead >= n;
+      const int64_t c1 = std::min(n, c0 + kSquare), ahead = wraps ? c0 + kAhead - n : c0 + kAhead;
+      const T* const next = in + row + (wraps ? rows : 0);
+      for (int64_t c = ahead; c < std::min(n, ahead + kSquare); ++c) __builtin_prefetch(next + c * is);
+      transpose(in + row + c0 * is, is, out + row * rows_.out + c0 * os, rows_.out, os, rows, c1 - c0);
     }
+    return;
+  }
+  if (is == 1 && os == 1 && n * static_cast<int64_t>(sizeof(T)) == kLine) {
+    for (int64_t r = row; r < row + rows; ++r) std::memcpy(out + r * rows_.out, in + r * rows_.in, kLine);
     return;
   }
   for (int64_t r = row; r < row + rows; ++r) {

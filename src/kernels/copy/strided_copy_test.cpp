@@ -46,6 +46,12 @@ TEST(StridedCopy, MatchesAPlainLoop) {
   check<uint8_t>({4, 6}, {1, 0}, {6, 1});
   check<int64_t>({9, 4}, {-8, -2}, {4, 1});
   check<float>({3, 1000}, {1000, 1}, {3000, 1});
+  // Blocks of 16 channels to channels last and back; odd sides of squares; columns that are not neighbours.
+  check<float>({2, 3, 35, 16}, {1680, 560, 16, 1}, {1680, 16, 48, 1});
+  check<float>({2, 3, 35, 16}, {1680, 16, 48, 1}, {1680, 560, 16, 1});
+  check<float>({37, 51}, {1, 37}, {51, 1});
+  check<float>({19, 22}, {1, 19}, {44, 2});
+  check<uint16_t>({37, 51}, {1, 37}, {51, 1});
 }
 
 TEST(StridedCopy, RandomPermutationsOfDenseTensors) {

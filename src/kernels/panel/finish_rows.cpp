@@ -62,6 +62,10 @@ void finish(const FinishRows& finish, int64_t rows, int64_t columns, const float
   switch (finish.function) {
     case FinishFunction::kClip:
       return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return clip(v, a, b); });
+    case FinishFunction::kGelu:
+      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return gelu(v); });
+    case FinishFunction::kGeluTanh:
+      return add_and_finish(finish.adds_last, p, [](VF v) HWY_ATTR { return gelu_tanh(v); });
     case FinishFunction::kHardSigmoid:
       return add_and_finish(finish.adds_last, p, [=](VF v) HWY_ATTR { return unit_ramp(v, a, b); });
     case FinishFunction::kHardSwish:

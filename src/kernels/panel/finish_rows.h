@@ -9,6 +9,8 @@ namespace assay::kernels {
 /// pointwise instructions of these names.
 enum class FinishFunction : uint8_t {
   kClip,  ///< to [a, b]; infinite: no bound
+  kGelu,
+  kGeluTanh,
   kHardSigmoid,
   kHardSwish,
   kSigmoid,

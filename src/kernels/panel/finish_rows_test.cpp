@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 namespace assay::kernels::finish_rows_test {
@@ -46,6 +47,15 @@ TEST(FinishRows, IsTheFunctionOfTheSum) {
     double (*function)(double);
     double slack;  // of results, where the function adds numbers that cancel
   } functions[] = {
+      // Below 0 both formulas subtract numbers that cancel.
+      {{0, 0, FinishFunction::kGelu},
+       [](double x) { return x / 2 * (1 + std::erf(x * std::sqrt(0.5))); },
+       3e-7},
+      {{0, 0, FinishFunction::kGeluTanh},
+       [](double x) {
+         return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+       },
+       3e-7},
       {{0.25F, 0.5F, FinishFunction::kHardSigmoid},
        [](double x) { return std::clamp(0.25 * x + 0.5, 0.0, 1.0); },
        1e-7},

@@ -66,17 +66,6 @@ HWY_INLINE void map_within(const float* x, float* out, size_t count, float limit
   }
 }
 
-HWY_INLINE VF gelu(VF x) {
-  const VF half = hn::Mul(x, constant(0.5f));
-  return hn::MulAdd(half, erf(hn::Mul(x, constant(0.70710678f))), half);
-}
-
-HWY_INLINE VF gelu_tanh(VF x) {
-  const VF half = hn::Mul(x, constant(0.5f));
-  const VF cubic = hn::MulAdd(hn::Mul(constant(0.044715f), hn::Mul(x, x)), x, x);
-  return hn::MulAdd(half, tanh(hn::Mul(constant(0.79788456f), cubic)), half);
-}
-
 HWY_INLINE VF quantize(VF x, float scale, float zero_point, float low, float high) {
   const VF steps = hn::Add(hn::Round(hn::Div(x, constant(scale))), constant(zero_point));
   return hn::Min(hn::Max(steps, constant(low)), constant(high));
