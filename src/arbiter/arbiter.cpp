@@ -42,7 +42,7 @@ struct Pass {
   int samples;
   uint64_t seed;
   bool noisy_levels = false;
-  std::vector<bool> computes_wider{};  ///< which of the runners are known to; empty: none
+  bool computes_wider = false;  ///< the runners are known to
 };
 
 /// `shown` gets what each runner's results show of its arithmetic.
@@ -52,11 +52,10 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   Arbitration result;
   std::vector<std::unique_ptr<SuspectRun>> runs;
   std::vector<Suspect*> suspects;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const bool wider = !pass.computes_wider.empty() && pass.computes_wider[i];
-    runs.push_back(std::make_unique<SuspectRun>(*model, feed, cases[i], result.outputs, wider));
-    suspects.push_back(runs.back().get());
-  }
+  for (const ArbiterCase& c : cases)
+    suspects.push_back(
+        runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, pass.computes_wider))
+            .get());
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
@@ -66,6 +65,7 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   Interpreter interpreter(model, {.noisy_lanes = pass.samples,
                                   .seed = pass.seed,
                                   .noisy_levels = pass.noisy_levels,
+                                  .computes_wider = pass.computes_wider,
                                   .progress = [&](size_t done, size_t all) { progress(done, all); },
                                   .foreign = onnxrt_nodes(model)});
   interpreter.follow(feed, suspects);
@@ -73,6 +73,25 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   result.lanes_lost = interpreter.lanes_lost();
   for (size_t i = 0; shown != nullptr && i < runs.size(); ++i) shown->push_back(runs[i]->arithmetic());
   return result;
+}
+
+/// The same where it is known which of the runners compute in float32 what is stored in a narrower type.
+Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
+                           std::span<const ArbiterCase> cases, Pass pass,
+                           const std::vector<bool>& computes_wider) {
+  std::vector<ArbiterCase> wider;
+  for (size_t i = 0; i < computes_wider.size(); ++i)
+    if (computes_wider[i]) wider.push_back(cases[i]);
+  pass.computes_wider = !wider.empty() && wider.size() == cases.size();
+  Arbitration all = arbitrate_once(model, feed, cases, pass);
+  if (wider.empty() || pass.computes_wider) return all;
+  pass.computes_wider = true;
+  Arbitration own = arbitrate_once(model, feed, wider, pass);
+  auto next = own.outputs.begin();
+  for (ArbiterVerdict& v : all.outputs)
+    if (next != own.outputs.end() && v.runner == next->runner && v.output == next->output)
+      v = std::move(*next++);
+  return all;
 }
 
 /// Whether more noise could change a verdict.
@@ -143,19 +162,20 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
   std::vector<ShownArithmetic> shown;
   Arbitration first = arbitrate_once(model, feed, cases, pass, &shown);
   const auto matters = [](const ShownArithmetic& a) { return a.doubtful && a.computes_wider(); };
+  std::vector<bool> wider;
   if (std::ranges::any_of(shown, matters)) {
-    for (const ShownArithmetic& a : shown) pass.computes_wider.push_back(a.computes_wider());
-    first = arbitrate_once(model, feed, cases, pass);
+    for (const ShownArithmetic& a : shown) wider.push_back(a.computes_wider());
+    first = arbitrate_once(model, feed, cases, pass, wider);
   }
   const bool close = std::any_of(first.outputs.begin(), first.outputs.end(), is_close);
   const int most = std::max(options.samples, options.most_samples);
   if (close && most > options.samples) {
     pass.samples = most, ++pass.seed;
-    first = arbitrate_once(model, feed, cases, pass);
+    first = arbitrate_once(model, feed, cases, pass, wider);
   }
   if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_levels(*model)) {
     pass.samples = most, pass.seed = options.seed + 2, pass.noisy_levels = true;
-    allow_for_levels(first, arbitrate_once(model, feed, cases, pass));
+    allow_for_levels(first, arbitrate_once(model, feed, cases, pass, wider));
   }
   return first;
 }
