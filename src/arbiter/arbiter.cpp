@@ -46,7 +46,7 @@ struct Pass {
   int samples;
   uint64_t seed;
   bool noisy_levels = false;
-  std::vector<bool> computes_wider{};  ///< which of the runners are known to; empty: none
+  bool computes_wider = false;  ///< the runners are known to
 };
 
 /// `shown` gets what each runner's results show of its arithmetic.
@@ -56,11 +56,10 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   Arbitration result;
   std::vector<std::unique_ptr<SuspectRun>> runs;
   std::vector<Suspect*> suspects;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const bool wider = !pass.computes_wider.empty() && pass.computes_wider[i];
-    runs.push_back(std::make_unique<SuspectRun>(*model, feed, cases[i], result.outputs, kept, wider));
-    suspects.push_back(runs.back().get());
-  }
+  for (const ArbiterCase& c : cases)
+    suspects.push_back(runs.emplace_back(std::make_unique<SuspectRun>(*model, feed, c, result.outputs, kept,
+                                                                      pass.computes_wider))
+                           .get());
   const auto& values = model->graph->values();
   const auto anyone_has = [&](const auto& v) {
     return std::any_of(suspects.begin(), suspects.end(), [&](const Suspect* s) { return s->has(*v); });
@@ -70,6 +69,7 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   Interpreter interpreter(model, {.noisy_lanes = pass.samples,
                                   .seed = pass.seed,
                                   .noisy_levels = pass.noisy_levels,
+                                  .computes_wider = pass.computes_wider,
                                   .progress = [&](size_t done, size_t all) { progress(done, all); },
                                   .foreign = onnxrt_nodes(model),
                                   .skip_unknown = true});
@@ -78,6 +78,30 @@ Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<
   result.lanes_lost = interpreter.lanes_lost();
   for (size_t i = 0; shown != nullptr && i < runs.size(); ++i) shown->push_back(runs[i]->arithmetic());
   return result;
+}
+
+/// Of runners in general, and of those that are known to compute in float32, whose lanes are others.
+struct AllKeptLanes {
+  KeptLanes all, wider;
+};
+
+/// The same where it is known which of the runners compute in float32 what is stored in a narrower type.
+Arbitration arbitrate_once(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
+                           std::span<const ArbiterCase> cases, Pass pass,
+                           const std::vector<bool>& computes_wider, AllKeptLanes* kept) {
+  std::vector<ArbiterCase> wider;
+  for (size_t i = 0; i < computes_wider.size(); ++i)
+    if (computes_wider[i]) wider.push_back(cases[i]);
+  pass.computes_wider = !wider.empty() && wider.size() == cases.size();
+  Arbitration all = arbitrate_once(model, feed, cases, pass, kept == nullptr ? nullptr : &kept->all);
+  if (wider.empty() || pass.computes_wider) return all;
+  pass.computes_wider = true;
+  Arbitration own = arbitrate_once(model, feed, wider, pass, kept == nullptr ? nullptr : &kept->wider);
+  auto next = own.outputs.begin();
+  for (ArbiterVerdict& v : all.outputs)
+    if (next != own.outputs.end() && v.runner == next->runner && v.output == next->output)
+      v = std::move(*next++);
+  return all;
 }
 
 bool may_follow_levels(const ArbiterVerdict& v) {
@@ -159,14 +183,15 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
   const BlockReuse reuse;
   Pass pass{.samples = options.samples, .seed = options.seed};
-  KeptLanes kept;
+  AllKeptLanes kept;
   std::vector<ShownArithmetic> shown;
-  Arbitration first = arbitrate_once(model, feed, cases, pass, &kept, &shown);
+  Arbitration first = arbitrate_once(model, feed, cases, pass, &kept.all, &shown);
   const auto matters = [](const ShownArithmetic& a) { return a.doubtful && a.computes_wider(); };
+  std::vector<bool> wider;
   if (std::ranges::any_of(shown, matters)) {
-    for (const ShownArithmetic& a : shown) pass.computes_wider.push_back(a.computes_wider());
-    kept.clear();
-    first = arbitrate_once(model, feed, cases, pass, &kept);
+    for (const ShownArithmetic& a : shown) wider.push_back(a.computes_wider());
+    kept.all.clear();
+    first = arbitrate_once(model, feed, cases, pass, wider, &kept);
   }
   const int most = std::max(options.samples, options.most_samples);
   // What is explained, if barely, is mostly so because few evaluations happen to agree: some more show that.
@@ -184,12 +209,12 @@ Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const
         "Float64 Verdict | {} noisy evaluation(s) leave it open (at worst {:.2g} times what they explain): "
         "{} more",
         before, nearest, pass.samples);
-    first = arbitrate_once(model, feed, cases, pass, &kept);
+    first = arbitrate_once(model, feed, cases, pass, wider, &kept);
     first.samples += before;
   }
   if (std::any_of(first.outputs.begin(), first.outputs.end(), may_follow_levels) && has_levels(*model)) {
     pass.samples = most, pass.seed = options.seed + 2, pass.noisy_levels = true;
-    allow_for_levels(first, arbitrate_once(model, feed, cases, pass, nullptr));
+    allow_for_levels(first, arbitrate_once(model, feed, cases, pass, wider, nullptr));
   }
   return first;
 }

@@ -96,7 +96,7 @@ void hold_to_arithmetic(const Tensor& result, const Standard& standard, DType dt
   const Tensor& exact = standard.lanes[0];
   const Tensor once = standard.error != nullptr
                           ? explained_when_computed_wider(standard.lanes, *standard.error, dtype)
-                          : spread_when_computed_wider(standard.lanes, dtype);
+                          : spread_when_computed_wider(standard.lanes, standard.moved, dtype);
   if (!once.defined() || exact.numel() == 0) return;
   const Rounded r{.result = result.data<double>(),
                   .exact = exact.data<double>(),

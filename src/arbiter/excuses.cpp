@@ -160,14 +160,18 @@ constexpr int kMoreEvaluations = 16;
 
 bool explain_by_more_evaluations(const Trial& trial, const SuspectNode& suspect, const Tensor& result,
                                  const Standard& standard, DType dtype, Explained& explained) {
+  const std::vector<Tensor> moved = evaluated_before_rounding(trial, suspect, kMoreEvaluations);
+  if (moved.empty() ||
+      std::ranges::any_of(moved, [&](const Tensor& t) { return t.shape() != standard.lanes[0].shape(); }))
+    return false;
   std::vector<Tensor> lanes(standard.lanes.begin(), standard.lanes.end());
-  for (Tensor& t : evaluated_before_rounding(trial, suspect, kMoreEvaluations)) {
-    if (t.shape() != lanes[0].shape()) return false;
-    lanes.push_back(std::move(t));
-  }
-  if (lanes.size() == standard.lanes.size()) return false;
   Standard with_more = standard;
-  with_more.lanes = lanes;
+  if (standard.is_recurrence) {  // whose lanes hold its own errors, too
+    with_more.moved = moved;
+  } else {
+    lanes.insert(lanes.end(), moved.begin(), moved.end());
+    with_more.lanes = lanes;
+  }
   explained = explained_for(result, with_more, dtype);
   return true;
 }
@@ -223,7 +227,8 @@ void excuse(const SuspectNode& suspect, const StoredTensor& stored, const Standa
   const auto is_open = [&] {
     return bounded && deviation(wide, exact, explained, stored.dtype(), standard.exact).ratio > 1;
   };
-  if (is_open() && explain_by_more_evaluations(trial, suspect, wide, standard, stored.dtype(), explained))
+  if ((is_open() || standard.is_recurrence) &&
+      explain_by_more_evaluations(trial, suspect, wide, standard, stored.dtype(), explained))
     note = kUnroundedNote;
   if (const Tensor flushed = bounded ? flushed_inputs(trial, stored.dtype()) : Tensor();
       flushed.defined() && flushed.shape() == exact.shape()) {

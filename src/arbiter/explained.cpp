@@ -133,7 +133,8 @@ Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double
           .possible = {}};
 }
 
-Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype) {
+Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
+                            bool keeps_numbers) {
   const Tensor& y = lanes[0];
   const FloatRange range = float_range(dtype);
   // Whether results below the normal numbers are kept or flushed to zero is the backend's choice. In float16
@@ -149,9 +150,13 @@ Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& erro
     });
     out.possible = out.most;
     if (!differ(lanes)) return out;
-    const Tensor inputs = spread(lanes);
-    out.most =
-        map_broadcast<double>(out.most, inputs, [](double e, double s) { return e + kInputFactor * s; });
+    Tensor moved = map_broadcast<double>(spread(lanes), y, [](double s, double) { return kInputFactor * s; });
+    // Rounded, what it gives for numbers is what it gives for rounded numbers. A unit is left for backends
+    // that compute a number twice, for the next node and to show it.
+    if (const double u = unit_roundoff(dtype); keeps_numbers)
+      moved = map_broadcast<double>(
+          moved, y, [=](double m, double x) { return std::min(m, 2 * u * std::abs(x) + range.smallest); });
+    out.most = map_broadcast<double>(out.most, moved, [](double e, double m) { return e + m; });
     out.possible = out.most;
     return out;
   }
@@ -198,13 +203,17 @@ Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeEr
   return map_broadcast<double>(out, spread(lanes), [](double e, double s) { return e + kInputFactor * s; });
 }
 
-Tensor spread_when_computed_wider(std::span<const Tensor> lanes, DType dtype) {
+Tensor spread_when_computed_wider(std::span<const Tensor> lanes, std::span<const Tensor> moved, DType dtype) {
   const double u = unit_roundoff(dtype), wider = unit_roundoff(DType::kFloat32) / u;
   if (wider >= 1 || lanes.size() < 2) return {};
   const double floor = float_range(dtype).smallest;
-  return map_broadcast<double>(lanes[0], spread(lanes), [=](double y, double s) {
+  Tensor out = map_broadcast<double>(lanes[0], spread(lanes), [=](double y, double s) {
     return u * std::abs(y) * (1 + u) + kExplainedFactor * wider * s + floor;
   });
+  if (moved.empty()) return out;
+  std::vector<Tensor> inputs{lanes[0]};
+  inputs.insert(inputs.end(), moved.begin(), moved.end());
+  return map_broadcast<double>(out, spread(inputs), [](double e, double s) { return e + kInputFactor * s; });
 }
 
 }  // namespace assay

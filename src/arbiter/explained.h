@@ -39,11 +39,13 @@ Explained explained_by_spread(std::span<const Tensor> lanes, DType dtype, double
 Tensor explained_when_computed_wider(std::span<const Tensor> lanes, const NodeError& error, DType dtype);
 
 /// The same where noisy evaluations in the narrow type tell what errors become: in float32 they are smaller
-/// in proportion.
-Tensor spread_when_computed_wider(std::span<const Tensor> lanes, DType dtype);
+/// in proportion. `moved`: exact evaluations on inputs as they may have been before they were rounded; may be
+/// empty.
+Tensor spread_when_computed_wider(std::span<const Tensor> lanes, std::span<const Tensor> moved, DType dtype);
 
 /// From the bounds of a node's arithmetic, and the spread of its inputs in the lanes, if there is more than
-/// one.
-Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype);
+/// one. A node that keeps the numbers it gets (keeps_numbers()) is not moved by that spread.
+Explained explained_by_node(std::span<const Tensor> lanes, const NodeError& error, DType dtype,
+                            bool keeps_numbers = false);
 
 }  // namespace assay

@@ -14,6 +14,11 @@
 namespace assay {
 namespace {
 
+/// A healthy result is usually below this share of what noisy evaluations in its type explain.
+constexpr double kHeeded = 0.1;
+
+bool is_narrow(DType t) { return unit_roundoff(t) > unit_roundoff(DType::kFloat32); }
+
 void merge(Deviation& into, const Deviation& d) {
   into.max_error = std::max(into.max_error, d.max_error);
   // The first of equal ones, however the elements were shared out.
@@ -73,15 +78,19 @@ ComputedIn judge_floats(const Tensor& result, const Standard& standard, ArbiterV
   const Deviation d = deviation(wide, standard.lanes[0], explained, result.dtype(), standard.exact);
   out.verdict = verdict_of(d, standard);
   set_worst(d, wide, standard.lanes[0], explained, out);
-  return explained.shown;
+  // Noise in float32 would be less.
+  const bool noisy = standard.error == nullptr && !standard.is_recurrence &&
+                     (standard.basis == Basis::kNode || standard.one_call);
+  return noisy && is_narrow(result.dtype()) && d.ratio > kHeeded ? ComputedIn::kDoubtful : explained.shown;
 }
 
 }  // namespace
 
 Explained explained_for(const Tensor& result, const Standard& standard, DType dtype) {
-  Explained explained = standard.error != nullptr
-                            ? explained_by_node(standard.lanes, *standard.error, dtype)
-                            : explained_by_spread(standard.lanes, dtype, kExplainedFactor);
+  Explained explained =
+      standard.error != nullptr
+          ? explained_by_node(standard.lanes, *standard.error, dtype, standard.keeps_numbers)
+          : explained_by_spread(standard.lanes, dtype, kExplainedFactor);
   if (standard.error != nullptr || standard.is_recurrence)
     hold_to_arithmetic(result, standard, dtype, explained);
   return explained;

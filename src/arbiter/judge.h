@@ -20,6 +20,10 @@ struct Standard {
   bool one_call = false;
   /// Its steps are computed in one type and stored in none: where that is float32, it shows.
   bool is_recurrence = false;
+  /// Of a recurrence: exact evaluations on inputs as they may have been before they were rounded; may be
+  /// empty.
+  std::span<const Tensor> moved{};
+  bool keeps_numbers = false;  ///< see keeps_numbers()
   /// The runner's other results show that it computes in float32 what is stored in a narrower type.
   bool computes_wider = false;
   /// The exact network's value, when it is another: whoever has that, rounded, is right, however he came to

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "arbiter/arbiter_test_util.h"
+#include "ops/eval_util.h"
+#include "reference/interpreter.h"
 #include "tensor/convert.h"
 
 namespace assay::narrow_types_test {
@@ -154,11 +156,145 @@ TEST(NarrowTypes, AnInputMuchLargerThanItsNeighboursWasRoundedByMore) {
   }
 }
 
+Tensor half(const Tensor& t) { return convert(t, DType::kFloat16); }
+
+TEST(NarrowTypes, SumsAreHeldToWhatTheyWereComputedIn) {
+  // A factor or an offset that all elements share is no rounding of sums, which differ.
+  TestModel m;
+  const auto model = m.with_outputs({m.node(
+      "MatMul", "y",
+      {m.input("x", {4, 100}, DType::kFloat16), m.constant("w", half(random_floats({100, 32}, 1)))})});
+  const std::vector<Tensor> feed{half(random_floats({4, 100}, 2))};
+  const Tensor right = results_of(*model, feed)[0].tensor.load();
+  const auto with = [&](const std::function<double(int64_t, double)>& error) {
+    Tensor own = to_float64(right);
+    for (int64_t i = 0; i < own.numel(); ++i)
+      own.mutable_data<double>()[i] += error(i, own.data<double>()[i]);
+    return judge(model, feed, {{"y", half(own)}}).outputs[0].verdict;
+  };
+  constexpr double kUnit = 0x1p-11;
+  EXPECT_EQ(with([](int64_t, double y) { return 10 * kUnit * y; }), Verdict::kWrong);
+  EXPECT_EQ(with([](int64_t, double) { return 100 * kUnit; }), Verdict::kWrong);
+  EXPECT_EQ(with([](int64_t i, double y) { return i % 64 < 32 ? 10 * kUnit * y : -8 * kUnit * y; }),
+            Verdict::kWrong)
+      << "row by row";
+  EXPECT_EQ(with([](int64_t i, double y) { return i == 5 ? 10 * kUnit * y : 0; }), Verdict::kWrong);
+  EXPECT_NE(with([](int64_t i, double y) { return static_cast<double>(i * 7 % 19 - 9) * kUnit * y; }),
+            Verdict::kWrong)
+      << "as one that adds up in float16 may err";
+}
+
+TEST(NarrowTypes, SmallResultsAreHeldToWhatTheOthersWereComputedIn) {
+  TestModel m;
+  Value* x = m.input("x", {4, 100}, DType::kFloat16);
+  Value* y = m.node("MatMul", "y", {x, m.constant("w", half(random_floats({100, 32}, 1)))});
+  Value* z = m.node("MatMul", "z", {x, m.constant("v", half(random_floats({100, 1}, 3)))});
+  const auto model = m.with_outputs({y, z});
+  const std::vector<Tensor> feed{half(random_floats({4, 100}, 2))};
+  const StoredTensorList right = results_of(*model, feed);
+  const auto verdict = [&](double others, double own) {
+    Tensor a = to_float64(right[0].tensor.load()), b = to_float64(right[1].tensor.load());
+    for (int64_t i = 0; i < a.numel(); ++i)
+      a.mutable_data<double>()[i] *= 1 + static_cast<double>(i * 7 % 19 - 9) * others * 0x1p-11;
+    b.mutable_data<double>()[2] *= 1 + own * 0x1p-11;
+    return judge(model, feed, {{"y", half(a)}, {"z", half(b)}}).outputs[1].verdict;
+  };
+  EXPECT_NE(verdict(0, 2), Verdict::kWrong);
+  EXPECT_EQ(verdict(0, 8), Verdict::kWrong);
+  EXPECT_NE(verdict(1, 8), Verdict::kWrong) << "where the others show sums in float16";
+}
+
+TEST(NarrowTypes, BodiesAreHeldToWhatTheOthersWereComputedIn) {
+  TestModel m;
+  Value *x = m.input("x", {4, 100}, DType::kFloat16), *yes = m.input("yes", {}, DType::kBool);
+  Value* y = m.node("MatMul", "y", {x, m.constant("w", half(random_floats({100, 32}, 1)))});
+  Node* choice = m.graph.add_node("If", {yes}, {m.graph.add_value("z")}, {}, "choice");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    const auto body = std::make_shared<Graph>();
+    Value* out = body->add_value(std::string(name) + "_out");
+    body->add_node("MatMul",
+                   {x, body->add_constant(std::string(name) + "_w", half(random_floats({100, 32}, 3)))},
+                   {out}, {}, name);
+    body->outputs.push_back(out);
+    choice->set_attribute(name, body);
+  }
+  Value* z = choice->output(0);
+  const auto model = m.with_outputs({y, z});
+  const std::vector<Tensor> feed{half(random_floats({4, 100}, 2)), Tensor::scalar(true)};
+  StoredTensorList right;
+  Interpreter(model, {.precision = ReferencePrecision::kStored})
+      .run(feed, [&](const Value& v, std::span<const Tensor> t) {
+        right.push_back({v.name(), t[0]});
+      });
+  const auto verdict = [&](double others, double own) {
+    Tensor a = to_float64(right[0].tensor.load()), b = to_float64(right[1].tensor.load());
+    for (int64_t i = 0; i < a.numel(); ++i)
+      a.mutable_data<double>()[i] *= 1 + static_cast<double>(i * 7 % 19 - 9) * others * 0x1p-11;
+    for (int64_t i = 0; i < b.numel(); ++i) b.mutable_data<double>()[i] *= 1 + own * 0x1p-11;
+    return judge(model, feed, {{"y", half(a)}, {"z", half(b)}}).outputs[1].verdict;
+  };
+  EXPECT_NE(verdict(0, 2), Verdict::kWrong);
+  EXPECT_EQ(verdict(0, 16), Verdict::kWrong);
+  EXPECT_NE(verdict(1, 16), Verdict::kWrong) << "where the others show sums in float16";
+}
+
+TEST(NarrowTypes, WhatOnlyMovesNumbersKeepsThem) {
+  // Its neighbours are much larger: what their rounding moves is nothing that this one may be off by.
+  TestModel m;
+  Value* h = m.node("Mul", "h",
+                    {m.input("x", {2, 100}, DType::kFloat16), m.constant("k", half(Tensor::scalar(3.0F)))});
+  const auto model = m.with_outputs({h, m.node("Transpose", "y", {h})});
+  std::vector<float> x(200, 3);
+  x[40] = 0.001F;
+  const std::vector<Tensor> feed{half(Tensor::from<float>({2, 100}, x))};
+  const StoredTensorList right = results_of(*model, feed);
+  const auto with = [&](double units) {
+    Tensor own = to_float64(right[1].tensor.load());
+    own.mutable_data<double>()[80] *= 1 + units * 0x1p-10;
+    return judge(model, feed, {right[0], {"y", half(own)}}).outputs[1].verdict;
+  };
+  EXPECT_NE(with(0), Verdict::kWrong);
+  EXPECT_EQ(with(8), Verdict::kWrong);
+}
+
+TEST(NarrowTypes, ARecurrenceOfNumbersThatWereNotRoundedYet) {
+  // Most units come from their bias alone: as if computed in float32 from the stored numbers. The last four
+  // are not.
+  Tensor weights = to_float64(random_floats({1, 32, 8}, 1));
+  for (int64_t i = 0; i < 28 * 8; ++i) weights.mutable_data<double>()[i] = 0;
+  std::vector<float> bias(64);
+  for (size_t i = 0; i < 28; ++i) bias[i] = 1;
+  const auto build = [&](DType dtype) {
+    TestModel m;
+    const auto narrow = [&](const Tensor& t) { return convert(half(t), dtype); };
+    Value *x = m.input("x", {20, 2, 8}, dtype), *h = x, *y = m.graph.add_value("y");
+    // The wide one gets what was not rounded yet.
+    if (dtype == DType::kFloat16) h = m.node("Mul", "h", {x, m.constant("k", half(Tensor::scalar(0.7F)))});
+    m.graph.add_node("RNN",
+                     {h, m.constant("w", narrow(weights)),
+                      m.constant("r", narrow(Tensor::zeros(DType::kFloat32, {1, 32, 32}))),
+                      m.constant("b", narrow(Tensor::from<float>({1, 64}, bias)))},
+                     {y}, {{"hidden_size", int64_t{32}}}, "y");
+    return m.with_outputs({y});
+  };
+  const auto model = build(DType::kFloat16), wide = build(DType::kFloat32);
+  const Tensor x = half(random_floats({20, 2, 8}, 3));
+  const Tensor h = results_of(*model, {x})[0].tensor.load();
+  Tensor before = to_float64(h);
+  for (int64_t i = 0; i < before.numel(); ++i)
+    before.mutable_data<double>()[i] *= 1 + (i * 7 % 3 == 0 ? 0.45 : -0.45) * 0x1p-11;
+  ASSERT_EQ(to_float64(half(before)).data<double>()[5], to_float64(h).data<double>()[5]);
+  const Tensor y = half(results_of(*wide, {convert(before, DType::kFloat32)})[0].tensor.load());
+  EXPECT_NE(judge(model, {x}, {{"h", h}, {"y", y}}).outputs[1].verdict, Verdict::kWrong);
+  Tensor off = to_float64(y);
+  off.mutable_data<double>()[31] += 0.02;
+  EXPECT_EQ(judge(model, {x}, {{"h", h}, {"y", half(off)}}).outputs[1].verdict, Verdict::kWrong);
+}
+
 TEST(NarrowTypes, WhatARecurrenceIsComputedInShows) {
   // All elements but one are what float32 gives, rounded once: the one is held to that, too.
   TestModel m;
   Value* y = m.graph.add_value("y");
-  const auto half = [](Tensor t) { return convert(t, DType::kFloat16); };
   m.graph.add_node(
       "GRU",
       {m.input("x", {5, 2, 8}, DType::kFloat16), m.constant("w", half(random_floats({1, 18, 8}, 1))),

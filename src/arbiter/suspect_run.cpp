@@ -7,6 +7,7 @@
 #include "arbiter/jumps.h"
 #include "arbiter/left_open.h"
 #include "arbiter/pattern.h"
+#include "arbiter/unrounded.h"
 #include "arbiter/within_bounds.h"
 #include "graph/order.h"
 #include "graph/read.h"
@@ -166,6 +167,7 @@ void SuspectRun::judge_tensor(const Computed& computed, const std::string& name,
       .declared = whole ? declared_dtype(v) : DType::kUndefined,
       .one_call = are_one_call(before.between),
       .is_recurrence = whole && computed.own && v.producer() != nullptr && is_recurrence(*v.producer()),
+      .keeps_numbers = v.producer() != nullptr && keeps_numbers(*v.producer()),
       .computes_wider = computes_wider_,
       .exact = exact.defined() && !exact.shares_storage(lanes[0]) ? &exact : nullptr};
   const ComputedIn shown = judge_result(stored, standard, out);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "arbiter/float_range.h"
 #include "graph/read.h"
@@ -9,6 +10,31 @@
 #include "reference/quantisation_scale.h"
 
 namespace assay {
+namespace {
+
+constexpr std::string_view kKeepers[] = {"Abs",           "CenterCropPad",
+                                         "Clip",          "Compress",
+                                         "Concat",        "DepthToSpace",
+                                         "Expand",        "Flatten",
+                                         "Gather",        "GatherND",
+                                         "Identity",      "GatherElements",
+                                         "GlobalMaxPool", "Max",
+                                         "MaxPool",       "Min",
+                                         "Neg",           "Pad",
+                                         "ReduceMax",     "ReduceMin",
+                                         "Relu",          "Reshape",
+                                         "Slice",         "Split",
+                                         "Squeeze",       "ReverseSequence",
+                                         "SpaceToDepth",  "Tile",
+                                         "Transpose",     "TopK",
+                                         "Trilu",         "Unsqueeze",
+                                         "Where"};
+
+}  // namespace
+
+bool keeps_numbers(const Node& n) {
+  return std::ranges::any_of(kKeepers, [&](std::string_view op) { return is_op(n, op); });
+}
 
 HalfUnit::HalfUnit(const SuspectNode& suspect, const Value* input, bool zeros) : zeros_(zeros) {
   if (input == nullptr || input->producer() == nullptr || is_op(*input->producer(), "Constant")) return;

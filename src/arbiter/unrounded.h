@@ -23,6 +23,10 @@ class HalfUnit {
   bool zeros_;
 };
 
+/// Whether the node moves numbers or selects them by their order: rounded, what it gives for any numbers is
+/// what it gives for the rounded ones.
+bool keeps_numbers(const Node& n);
+
 /// The node on `count` sets of inputs that would be rounded to the runner's own, each number moved at random.
 /// None when none of its inputs was rounded so, or where one cannot be evaluated.
 std::vector<Tensor> evaluated_before_rounding(const Trial& trial, const SuspectNode& suspect, int count);

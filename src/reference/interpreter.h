@@ -27,6 +27,8 @@ struct InterpreterOptions {
   /// Noisy lanes have each level of a quantisation up to one step off, as backends may that compute in
   /// integers what the model writes as dequantised floats.
   bool noisy_levels = false;
+  /// Noisy lanes compute in float32 what is stored in a narrower type, and round it once.
+  bool computes_wider = false;
   /// Steps (ops/work.h) that a run may take; what needs more throws Error (kUnsupported).
   int64_t max_work = INT64_MAX;
   /// Called by follow() before each node, with the number of nodes done and of all.

@@ -189,8 +189,13 @@ void Walk::add_noise(const Node& n, const Frame& frame, const std::vector<NodeEr
                      std::vector<Lanes>& outputs) const {
   const uint64_t key = impl_.nodes.at(&n).key;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Tensor& bound = errors[i].expected;
+    Tensor bound = errors[i].expected;
     if (!bound.defined()) continue;
+    if (const double u = unit_roundoff(declared_dtype(n.output(i)));
+        impl_.options.computes_wider && u > unit_roundoff(DType::kFloat32))
+      bound = map_broadcast<double>(bound, outputs[i][0], [=](double b, double y) {
+        return std::min(b, u * std::abs(y) + b * unit_roundoff(DType::kFloat32) / u);
+      });
     for (size_t k = 0; k < outputs[i].size(); ++k)
       if (frame.lanes()[k] != 0 && outputs[i][k].shape() == bound.shape())
         outputs[i][k] = perturbed(std::move(outputs[i][k]), bound, mix_key(mix_key(key, frame.lanes()[k]), i),
