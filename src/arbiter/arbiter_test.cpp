@@ -764,7 +764,7 @@ TEST(ArbiterReport, ThePatternIsThatOfTheElementsThatAreWrong) {
     x.mutable_data<float>()[i] = i < 4 ? 0.0F : 10.0F + 0.01F * static_cast<float>(i);
   const Arbitration a = judge(model, {x}, results_of(*model, {x}, [](const std::string&, Tensor& t) {
                                 auto* v = t.mutable_data<float>();
-                                for (int i = 0; i < 4; ++i) v[i] += 1e-3F * static_cast<float>(1 + i * i);
+                                for (int i = 0; i < 4; ++i) v[i] += 1e-2F * static_cast<float>(1 + i * i);
                                 for (int i = 4; i < 8; ++i) v[i] += 0.004F;  // two units in the last place
                               }));
   ASSERT_EQ(a.outputs.at(0).verdict, Verdict::kWrong);
