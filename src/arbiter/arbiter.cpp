@@ -181,7 +181,7 @@ std::string_view verdict_name(Verdict v) {
 
 Arbitration arbitrate(const std::shared_ptr<const Model>& model, std::span<const Tensor> feed,
                       std::span<const ArbiterCase> cases, const ArbiterOptions& options) {
-  const BlockReuse reuse;
+  const BlockReuse reuse(int64_t{512} << 20);
   Pass pass{.samples = options.samples, .seed = options.seed};
   AllKeptLanes kept;
   std::vector<ShownArithmetic> shown;

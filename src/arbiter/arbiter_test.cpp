@@ -756,6 +756,22 @@ TEST(Arbiter, NoiseOfOneSourceInEveryElementIsNotUnderestimated) {
   }
 }
 
+TEST(ArbiterReport, ThePatternIsThatOfTheElementsThatAreWrong) {
+  TestModel m;
+  const auto model = m.with_outputs({m.node("Exp", "y", {m.input("x", {1, 2, 4})})});
+  Tensor x = Tensor::allocate(DType::kFloat32, Shape{1, 2, 4});
+  for (int64_t i = 0; i < 8; ++i)
+    x.mutable_data<float>()[i] = i < 4 ? 0.0F : 10.0F + 0.01F * static_cast<float>(i);
+  const Arbitration a = judge(model, {x}, results_of(*model, {x}, [](const std::string&, Tensor& t) {
+                                auto* v = t.mutable_data<float>();
+                                for (int i = 0; i < 4; ++i) v[i] += 1e-2F * static_cast<float>(1 + i * i);
+                                for (int i = 4; i < 8; ++i) v[i] += 0.004F;  // two units in the last place
+                              }));
+  ASSERT_EQ(a.outputs.at(0).verdict, Verdict::kWrong);
+  EXPECT_EQ(a.outputs[0].beyond, 4);
+  EXPECT_EQ(a.outputs[0].pattern, "only index 0 of axis 1 (of 2)");
+}
+
 TEST(ArbiterReport, SaysWhoMadeIt) {
   const Chain chain;
   const StoredTensorList results =

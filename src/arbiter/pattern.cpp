@@ -43,6 +43,19 @@ struct WrongElements {
                              }) >
            count();
   }
+  /// What is explained of one element may be little beside what is of another: of more than `most` the
+  /// largest errors are the wrong ones.
+  void keep_largest(int64_t most) {
+    if (most <= 0 || count() <= most) return;
+    const auto error = [&](int64_t i) {
+      const double e = std::abs(r[static_cast<size_t>(i)] - y[static_cast<size_t>(i)]);
+      return std::isnan(e) ? HUGE_VAL : e;
+    };
+    std::nth_element(at.begin(), at.begin() + most, at.end(),
+                     [&](int64_t a, int64_t b) { return error(a) > error(b); });
+    at.resize(static_cast<size_t>(most));
+    std::sort(at.begin(), at.end());
+  }
 };
 
 std::string specials(const WrongElements& w) {
@@ -169,6 +182,7 @@ std::string describe_pattern(const StoredTensor& result, const Tensor& exact, co
       w.at.push_back(i);
   }
   if (w.at.empty()) return {};
+  w.keep_largest(verdict.beyond);
   std::string text;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "" : "; ") + part;

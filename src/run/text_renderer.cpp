@@ -126,7 +126,7 @@ void TextRenderer::on_verdict(const Arbitration& verdict, const ArbiterOptions& 
     log::info("With every layer marked{}:",
               verdict.traced->any_in_body() ? ", in the bodies of nodes, too" : "");
     report(*verdict.traced, options);
-    log::info("Without:");
+    log::info("As it ran first, without these marks:");
   }
   report(verdict, options);
 }

@@ -51,7 +51,8 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
   judged.files = files(iteration);
   if (judged.traced != nullptr) {
     auto traced = std::make_shared<Arbitration>(*judged.traced);
-    traced->files.model = judged.files.model;
+    traced->files = judged.files;
+    traced->files.results.clear();  // of the first run, without the marks
     judged.traced = std::move(traced);
   }
   report_.verdicts.add(judged, iteration);
@@ -63,7 +64,8 @@ void VerdictStream::judge(const std::vector<IterationResult>& results, const Ten
 /// are judged on them, and the first node then is the one that seems wrong.
 void VerdictStream::doubt_inputs(const std::string& runner, Arbitration& judged) {
   for (ArbiterVerdict& o : judged.outputs) {
-    if (o.runner != runner || o.verdict != Verdict::kWrong || (o.basis == Basis::kNode && !o.from_feed))
+    if (o.runner != runner || o.verdict != Verdict::kWrong || o.beyond * 2 <= o.elements ||
+        (o.basis == Basis::kNode && !o.from_feed))
       continue;
     o.note += fmt::format(
         "{}these results do not say which inputs they were made with, and others would explain it",
@@ -85,15 +87,16 @@ void VerdictStream::check(const IterationResult& result, int64_t iteration) {
   throw e;
 }
 
-/// Files of inputs and results are named where they hold one iteration of one runner, so that they go
-/// together.
+/// Files of results are named where they hold one iteration of one runner, so that they go together with the
+/// inputs.
 RunFiles VerdictStream::files(int64_t iteration) const {
   const auto only = [](const std::vector<std::string>& list) {
     return list.size() == 1 ? list[0] : std::string();
   };
   RunFiles found{.model = options_.model.path, .inputs = {}, .results = {}};
-  if (iteration > 0 || report_.runners.size() != 1) return found;
+  if (iteration > 0) return found;
   found.inputs = options_.load_inputs.empty() ? options_.save_inputs : only(options_.load_inputs);
+  if (report_.runners.size() != 1) return found;
   found.results = live_ > 0 ? options_.save_outputs : only(options_.load_outputs);
   return found;
 }
