@@ -104,6 +104,27 @@ TEST_F(EngineAttentionTest, OfStacksWithHeadsAndImagesInOne) {
   EXPECT_EQ(tactics().count("softmax"), 0U);
 }
 
+// Shifted windows: each has a mask of its own, which the images of a batch share.
+TEST_F(EngineAttentionTest, OfWindowsWithAMaskEach) {
+  constexpr int64_t kWindows = 3;
+  for (const int64_t images : {1, 2})
+    for (const int64_t own : {int64_t{1}, images}) {
+      const std::string n = std::to_string(feed.size());
+      const int64_t all = images * kWindows;
+      Value *q = input("q" + n, {all, kHeads, kQueries, kSize}),
+            *k = input("k" + n, {all, kHeads, kKeys, kSize}),
+            *v = input("v" + n, {all, kHeads, kKeys, kSize});
+      Value* scores = op("MatMul", {q, transpose(k, {0, 1, 3, 2})});
+      scores = op("Add", {scores, weight({1, kHeads, kQueries, kKeys})});
+      scores = reshape(scores, {images, kWindows, kHeads, kQueries, kKeys});
+      scores = op("Add", {scores, weight({own, kWindows, 1, kQueries, kKeys})});
+      scores = reshape(scores, {all, kHeads, kQueries, kKeys});
+      output(op("MatMul", {softmax(scores), v}));
+    }
+  expect_agreement();
+  EXPECT_EQ(tactics(), (std::multiset<std::string>{"attention", "attention", "attention", "attention"}));
+}
+
 TEST_F(EngineAttentionTest, OfMatrices) {
   Value *q = input("q", {kQueries, kSize}), *k = input("k", {kSize, kKeys}), *v = input("v", {kKeys, 3});
   output(op("MatMul", {softmax(op("MatMul", {q, k})), v}));

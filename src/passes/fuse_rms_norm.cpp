@@ -1,8 +1,11 @@
-// The formula of root-mean-square normalisation over the last axes with a scale becomes RMSNormalization.
+// The formula of root-mean-square normalisation over the last axes with a scale becomes an RmsNorm region.
+#include <array>
+
 #include "passes/extents.h"
 #include "passes/match.h"
 #include "passes/pass_list.h"
 #include "passes/reductions.h"
+#include "passes/region.h"
 
 namespace assay::pass_fuse_rms_norm {
 namespace {
@@ -68,18 +71,15 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   for (size_t side = 0; side < 2; ++side) {
     Value *v = n.input(side), *scale = n.input(1 - side);
     if (v == nullptr || v->producer() == nullptr || context.sole_consumer(v) != &n) continue;
-    const std::optional<Found> found = normalized(*v->producer(), context);
+    std::optional<Found> found = normalized(*v->producer(), context);
     const Dims* dims = found ? dims_of(found->x) : nullptr;
     const UnalignedTensor* t = constant_of(scale);
     if (dims == nullptr || t == nullptr || t->dtype() != dtype_of(found->x)) continue;
     const std::optional<Shape> last = known_shape(Dims(dims->end() - found->axes, dims->end()));
     if (!last || t->shape() != *last) continue;
-    Patch patch(n);
-    for (const Node* each : found->nodes) patch.remove(*each);
-    patch.remove(n);
-    patch.add("RMSNormalization", {found->x, scale},
-              {{"axis", -found->axes}, {"epsilon", static_cast<float>(found->epsilon)}}, n.output(0));
-    return patch;
+    found->nodes.push_back(&n);
+    return make_region(kRmsNorm, in_order(found->nodes), context, std::array{found->x, scale},
+                       {{"axes", found->axes}, {"epsilon", static_cast<float>(found->epsilon)}});
   }
   return std::nullopt;
 }
@@ -88,7 +88,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
 
 constinit const PassDef def = {
     .name = "fuse_rms_norm",
-    .summary = "the formula of root-mean-square normalisation becomes RMSNormalization",
+    .summary = "the formula of root-mean-square normalisation becomes one operation",
     .match = match,
 };
 

@@ -279,12 +279,12 @@ constexpr PassCase kCases[] = {
      "= {1, 2, 3, 4}, int64[1] a = {-1}> "
      "{ p = Pow (x, two) v = ReduceMean (p, a) s = Add (v, e) r = Sqrt (s) i = Div (one, r) n = Mul (x, i) y "
      "= Mul (w, n) }",
-     "y = RMSNormalization<axis=-1, epsilon=1e-05>(x, {1, 2, 3, 4})", 23},
+     "y = assay.RmsNorm<axes=1, epsilon=1e-05>(x, {1, 2, 3, 4})", 18},
     {"fuse_rms_norm",
      "g (float[N,4] x) => (float[N,4] y, float[N,1] r) <float two = {2}, float e = {0.00001}, float[4] w = "
      "{1, 2, 3, 4}, int64[1] a = {-1}> "
      "{ p = Pow (x, two) v = ReduceMean (p, a) s = Add (v, e) r = Sqrt (s) n = Div (x, r) y = Mul (w, n) }",
-     "", 23},
+     "", 18},
     // inline_functions
     {"inline_functions",
      "g (float[2] x) => (float[2] y) { y = local.f (x) } <domain: \"local\", opset_import: [\"\" : 17]> "
@@ -576,6 +576,12 @@ constexpr PassCase kCases[] = {
      "= Add (v, e) "
      "s = Sqrt (a) q = Div (d, s) y = Add (q, b) }",
      "y = LayerNormalization<axis=-1, epsilon=1e-05>(x, {1, 1}, {4, 3})"},
+    {"fuse_rms_norm regions_to_operators",
+     "g (float[N,4] x) => (float[N,4] y) <float two = {2}, float one = {1}, float e = {0.00001}, float[4] w "
+     "= {1, 2, 3, 4}, int64[1] a = {-1}> "
+     "{ p = Pow (x, two) v = ReduceMean (p, a) s = Add (v, e) r = Sqrt (s) i = Div (one, r) n = Mul (x, i) y "
+     "= Mul (w, n) }",
+     "y = RMSNormalization<axis=-1, epsilon=1e-05>(x, {1, 2, 3, 4})", 23},
     {"fuse_hard_swish regions_to_operators",
      "g (float[4] x) => (float[4] y) { a = HardSigmoid <alpha = 0.16666667, beta = 0.5> (x) y = Mul (x, a) }",
      "y = HardSwish(x)"},

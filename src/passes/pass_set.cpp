@@ -54,6 +54,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kIdioms, &pass_fuse_mish::def},
     {PassStage::kIdioms, &pass_fuse_gelu::def},
     {PassStage::kIdioms, &pass_fuse_layer_norm::def},
+    {PassStage::kIdioms, &pass_fuse_rms_norm::def},
     {PassStage::kIdioms, &pass_fuse_softmax::def},
     {PassStage::kIdioms, &pass_eliminate_dead_code::def},
 

@@ -24,6 +24,7 @@ inline constexpr std::string_view kMish = "Mish";
 inline constexpr std::string_view kGelu = "Gelu";
 inline constexpr std::string_view kGeluTanh = "GeluTanh";
 inline constexpr std::string_view kLayerNorm = "LayerNorm";
+inline constexpr std::string_view kRmsNorm = "RmsNorm";
 inline constexpr std::string_view kSoftmax = "Softmax";
 
 bool is_region(const Node& n);

@@ -45,6 +45,10 @@ bool run(Model& model) {
     for (const auto& n : g->nodes()) {
       if (is_region(*n, kLayerNorm))
         become_layer_norm(*n);
+      else if (is_region(*n, kRmsNorm))
+        become(*n, "RMSNormalization", 2,
+               {{"axis", -int_attribute(*n, "axes", 1)},
+                {"epsilon", static_cast<float>(float_attribute(*n, "epsilon", 0))}});
       else if (is_region(*n, kGelu))
         become(*n, "Gelu", 1, {});
       else if (is_region(*n, kGeluTanh))

@@ -32,7 +32,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
     b.add_input(o.value);
     offsets.push_back(o.offset);
   }
-  std::vector<int64_t> kinds, whens, strides;
+  std::vector<int64_t> kinds, whens, strides, periods;
   std::vector<double> fills;
   for (size_t i = 0; i < a.masks.size(); ++i) {
     const AttentionMask& m = a.masks[i];
@@ -41,6 +41,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
     whens.push_back(int64_t{m.when});
     fills.push_back(m.fill);
     strides.insert(strides.end(), {m.batch, m.head, m.query, m.key});
+    periods.push_back(m.period);
   }
   b.add_output(problem.region().output());
   Parameters& parameters = b.step.parameters;
@@ -56,6 +57,7 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   parameters.set("mask_whens", whens);
   parameters.set("mask_fills", fills);
   parameters.set("mask_strides", strides);
+  parameters.set("mask_periods", periods);
   b.step.scratch_bytes = kernels::attention_scratch(a, problem.config().threads);
   const auto pairs = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys);
   // An exponential and its kin take as long as some 16 multiplications.
@@ -142,6 +144,7 @@ class AttentionKernel final : public Kernel {
     const auto& whens = r.numbers("mask_whens", count, 0, 1);
     const auto& fills = r.reals("mask_fills", count);
     const auto& strides = r.numbers("mask_strides", 4 * count, 0);
+    const auto& periods = r.numbers("mask_periods", count, 0, kMostExtent);
     for (size_t i = 0; i < count; ++i) {
       AttentionMask m{.kind = static_cast<AttentionMask::Kind>(kinds[i]),
                       .when = whens[i] != 0,
@@ -149,10 +152,12 @@ class AttentionKernel final : public Kernel {
                       .batch = strides[4 * i],
                       .head = strides[4 * i + 1],
                       .query = strides[4 * i + 2],
-                      .key = strides[4 * i + 3]};
+                      .key = strides[4 * i + 3],
+                      .period = periods[i]};
       StepReader::check(m.key <= 1, "a mask's keys lie {} elements apart", m.key);
       const DType dtype = m.kind == AttentionMask::Kind::kAdded ? DType::kFloat32 : DType::kBool;
-      r.check_walk(r.row_input(3 + i, dtype), {a_.batch, a_.heads, a_.queries, a_.keys},
+      const int64_t own = m.period > 0 ? std::min(m.period, a_.batch) : a_.batch;
+      r.check_walk(r.row_input(3 + i, dtype), {own, a_.heads, a_.queries, a_.keys},
                    std::vector<int64_t>{m.batch, m.head, m.query, m.key});
       a_.masks.push_back(m);
     }
@@ -172,6 +177,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "attention",
     .summary = "softmax(queries keys^T) values in one pass, with scale and masks",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

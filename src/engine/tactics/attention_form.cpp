@@ -204,7 +204,7 @@ class Search {
         m.mask.batch = strides[0];
       else if (scores == Shape{a.batch * a.heads, a.queries, a.keys})
         m.mask.batch = a.heads * strides[0];
-      else
+      else if (!place_windows(scores, strides, m.mask))
         return false;
       const size_t rank = scores.size();
       m.mask.head = strides[rank - 3];
@@ -213,6 +213,19 @@ class Search {
       form_.problem.masks.push_back(m.mask);
       form_.masks.push_back(m.value);
     }
+    return true;
+  }
+
+  /// A mask of windows that are the batch: [images, windows, heads, queries, keys]. Images may share it.
+  bool place_windows(const Shape& scores, const std::vector<int64_t>& strides, AttentionMask& mask) const {
+    const kernels::Attention& a = form_.problem;
+    if (scores.size() != 5 || scores[0] * scores[1] != a.batch ||
+        Shape({scores[2], scores[3], scores[4]}) != Shape{a.heads, a.queries, a.keys})
+      return false;
+    const bool is_shared = strides[0] == 0 && scores[0] > 1;
+    if (!is_shared && scores[0] > 1 && strides[0] != scores[1] * strides[1]) return false;
+    mask.batch = strides[1];
+    mask.period = is_shared && strides[1] != 0 ? scores[1] : 0;
     return true;
   }
 

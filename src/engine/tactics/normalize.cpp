@@ -12,7 +12,7 @@ namespace {
 using kernels::Normalization;
 
 constexpr std::string_view kOperators[] = {"LayerNormalization", "RMSNormalization", "InstanceNormalization",
-                                           "assay.LayerNorm"};
+                                           "assay.LayerNorm", "assay.RmsNorm"};
 
 /// Rows, and what they are scaled and shifted by.
 struct Rows {
@@ -33,6 +33,11 @@ Rows rows_of(const Problem& p) {
     if (has_scale) rows.scale = node.input(1);
     if (has_shift) rows.shift = node.input(has_scale ? 2 : 1);
     rows.n.epsilon = static_cast<float>(float_attribute(node, "epsilon", 0));
+  } else if (is_region(node, kRmsNorm)) {
+    axis = shape.size() - static_cast<size_t>(int_attribute(node, "axes", 1));
+    rows.scale = node.input(1);
+    rows.n.epsilon = static_cast<float>(float_attribute(node, "epsilon", 0));
+    rows.n.subtract_mean = false;
   } else {
     rows.scale = node.input(1);
     rows.shift = node.input(2);

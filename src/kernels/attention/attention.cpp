@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "kernels/copy/transpose.h"
 #include "kernels/panel/panel_product.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -134,7 +135,8 @@ void mask_row(const AttentionGroup& g, int64_t row, int64_t first, float* x, int
   const int64_t head = g.group * (g.a.heads / g.a.groups) + g.head_of(row), query = row % g.a.queries;
   for (size_t m = 0; m < g.masks.size(); ++m) {
     const AttentionMask& mask = g.a.masks[m];
-    const int64_t at = g.batch * mask.batch + head * mask.head + query * mask.query + first * mask.key;
+    const int64_t batch = mask.period > 0 ? g.batch % mask.period : g.batch;
+    const int64_t at = batch * mask.batch + head * mask.head + query * mask.query + first * mask.key;
     if (mask.kind == AttentionMask::Kind::kHides) {
       hide(mask, static_cast<const uint8_t*>(g.masks[m]) + at, x, n);
       continue;
@@ -367,6 +369,8 @@ void pack_keys(const Attention& a, const float* from, float* to) {
     const float* const rows = from + k * a.key.row;
     if (a.key.row == 1) {
       for (int64_t i = 0; i < a.size; ++i) std::copy_n(rows + i * a.key.element, n, to + i * kPanelColumns);
+    } else if (a.key.element == 1) {
+      transpose(rows, a.key.row, to, kPanelColumns, 1, a.size, n);
     } else {
       for (int64_t j = 0; j < n; ++j)
         for (int64_t i = 0; i < a.size; ++i)

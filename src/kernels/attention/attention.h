@@ -24,6 +24,8 @@ struct AttentionMask {
   float fill = 0;
   /// Strides in elements, 0 where it repeats; that of keys is 0 or 1.
   int64_t batch = 0, head = 0, query = 0, key = 0;
+  /// Of the batch so many have masks of their own, then they repeat; 0: all have.
+  int64_t period = 0;
 };
 
 /// result = softmax(masks(scale * query key^T)) value.

@@ -29,7 +29,8 @@ struct Case {
     auto s = static_cast<float>(sum);
     for (size_t m = 0; m < masks.size(); ++m) {
       const AttentionMask& mask = a.masks[m];
-      const int64_t at = b * mask.batch + h * mask.head + q * mask.query + k * mask.key;
+      const int64_t at = (mask.period > 0 ? b % mask.period : b) * mask.batch + h * mask.head +
+                         q * mask.query + k * mask.key;
       if (mask.kind == AttentionMask::Kind::kAdded)
         s += added[at];
       else if ((bytes[at] != 0) == mask.when)
@@ -165,6 +166,17 @@ TEST(Attention, AppliesMasksInOrder) {
         x.masks = {x.bytes.data(), x.added.data()};
         x.check();
       }
+}
+
+TEST(Attention, MasksRepeatAfterSomeOfTheBatch) {
+  std::mt19937 random(7);
+  for (const int64_t queries : {1, 7}) {
+    Case x = make(random, 6, 2, 2, queries, 9, 8, 8);
+    x.a.masks.push_back({.batch = queries * 9, .query = 9, .key = 1, .period = 3});
+    x.added = numbers(random, 3 * queries * 9);
+    x.masks = {x.added.data()};
+    x.check();
+  }
 }
 
 TEST(Attention, KeysThatAreHiddenByInfinityDoNotCount) {
