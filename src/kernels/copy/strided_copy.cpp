@@ -6,13 +6,15 @@
 
 #include "assay/error.h"
 #include "base/parallel.h"
+#include "kernels/copy/transpose_block.h"
 
 namespace assay::kernels {
 namespace {
 
 /// Elements that a thread should move at least.
 constexpr int64_t kGrain = 16384;
-/// Side of the square that a transposition keeps in the first-level cache.
+/// Side of the square that a transposition keeps in the first-level cache; of narrow elements a whole cache
+/// line is read in a row.
 constexpr int64_t kSquare = 16;
 /// Columns ahead of a square that a transposition asks memory for: neither they nor their rows lie in an
 /// order that processors foresee.
@@ -51,6 +53,8 @@ template <typename T>
 void transpose(const T* from, int64_t from_column, T* to, int64_t to_row, int64_t to_column, int64_t rows,
                int64_t columns) {
   int64_t r = 0;
+  if constexpr (sizeof(T) != 4 && sizeof(T) <= 8)
+    if (to_column == 1) return transpose_block(from, from_column, to, to_row, columns, rows, sizeof(T));
   if constexpr (std::is_same_v<T, uint32_t>)
     if (to_column == 1)
       for (; r + 4 <= rows; r += 4) {
@@ -88,8 +92,9 @@ StridedCopy::StridedCopy(const Shape& domain, const std::vector<int64_t>& in_str
     }
   }
   choose_inner();
-  const int64_t wanted =
-      transposes_ ? kSquare : std::max<int64_t>(1, 1024 / std::max<int64_t>(columns_.extent, 1));
+  const int64_t wanted = transposes_
+                             ? std::max<int64_t>(kSquare, kLine / static_cast<int64_t>(element_bytes_))
+                             : std::max<int64_t>(1, 1024 / std::max<int64_t>(columns_.extent, 1));
   row_block_ = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(rows_.extent, 1));
   row_blocks_ = (rows_.extent + row_block_ - 1) / row_block_;
   blocks_ = columns_.extent == 0 ? 0 : row_blocks_;
