@@ -346,9 +346,8 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
 }
 
 TEST_F(ForgedPlans, OperandsThatAreMissingOrOtherwise) {
-  // An axis that only the run knows has no kernel.
-  const std::string sum = network("(float[3,4] x, float[4] b, int64 axis) => (float[3,4] y)", zeros("1", 1),
-                                  "s = Add (x, b) e = CumSum (s, axis) y = Mul (e, x)");
+  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", "int64[2] size = {3, 4}",
+                                  "s = Add (x, b) e = CenterCropPad (s, size) y = Mul (e, x)");
   EXPECT_REFUSED(
       sum, "pointwise", [](Plan&, Step& s) { s.inputs[0] = -1; }, "input 0 is left out");
   EXPECT_REFUSED(
