@@ -108,7 +108,7 @@ struct OpDef {
   std::span<const OpVersion> versions;  ///< oldest first
   Numerics numerics;
   EvalTypes types = EvalTypes::kFloat64;
-  /// Of those that score rows of features: what they make of rows, made ready for many runs
+  /// Of those of ai.onnx.ml that have much to read: what they make of their input, made ready for many runs
   /// (ops/ml/row_scorer.h).
   std::unique_ptr<RowScorer> (*scorer)(const OpContext&) = nullptr;
   /// Results differ from run to run unless a seed is given: never folded.

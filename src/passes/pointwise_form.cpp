@@ -43,11 +43,15 @@ constexpr Named kBinary[] = {
     {"Div", PointwiseOp::kDiv}, {"Pow", PointwiseOp::kPow}, {"PRelu", PointwiseOp::kPRelu},
 };
 /// Of other numbers: what the kernel has for all of them, for float64, and for integers.
-constexpr Named kNumberUnary[] = {
-    {"Abs", PointwiseOp::kAbs}, {"Neg", PointwiseOp::kNeg}, {"Sign", PointwiseOp::kSign}};
-constexpr Named kDoubleUnary[] = {
-    {"Ceil", PointwiseOp::kCeil}, {"Floor", PointwiseOp::kFloor}, {"Reciprocal", PointwiseOp::kReciprocal},
-    {"Relu", PointwiseOp::kRelu}, {"Round", PointwiseOp::kRound}, {"Sqrt", PointwiseOp::kSqrt}};
+constexpr Named kNumberUnary[] = {{"Abs", PointwiseOp::kAbs},
+                                  {"Neg", PointwiseOp::kNeg},
+                                  {"Relu", PointwiseOp::kRelu},
+                                  {"Sign", PointwiseOp::kSign}};
+constexpr Named kDoubleUnary[] = {{"Ceil", PointwiseOp::kCeil},
+                                  {"Floor", PointwiseOp::kFloor},
+                                  {"Reciprocal", PointwiseOp::kReciprocal},
+                                  {"Round", PointwiseOp::kRound},
+                                  {"Sqrt", PointwiseOp::kSqrt}};
 constexpr Named kNumberBinary[] = {
     {"Add", PointwiseOp::kAdd}, {"Mul", PointwiseOp::kMul}, {"Sub", PointwiseOp::kSub}};
 constexpr Named kBitwise[] = {{"BitwiseAnd", PointwiseOp::kBitAnd},
@@ -157,16 +161,10 @@ std::optional<PointwiseForm> with_parameters(const Node& n) {
 }
 
 bool is_half(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
-bool is_byte(DType t) { return t == DType::kInt8 || t == DType::kUInt8; }
 
 std::optional<PointwiseForm> cast_form(const Node& n, DType to) {
   const DType from = dtype_of(n.input(0));
-  const auto form = [&](PointwiseOp op, RegisterType bytes = RegisterType::kInt32) {
-    return PointwiseForm{op, 0, 0, {n.input(0)}, bytes};
-  };
-  if (is_byte(from) && (to == DType::kFloat32 || is_half(to)))
-    return to == DType::kFloat32 ? std::optional(form(PointwiseOp::kCopy, RegisterType::kFloat32))
-                                 : std::nullopt;
+  const auto form = [&](PointwiseOp op) { return PointwiseForm{op, 0, 0, {n.input(0)}}; };
   const std::optional<RegisterType> loaded = register_of(from);
   if (!loaded) return std::nullopt;
   switch (to) {
@@ -174,12 +172,22 @@ std::optional<PointwiseForm> cast_form(const Node& n, DType to) {
       return form(*loaded == RegisterType::kFloat32 ? PointwiseOp::kCopy : PointwiseOp::kToFloat32);
     case DType::kFloat64:
       return form(PointwiseOp::kToFloat64);
-    case DType::kInt32:
     case DType::kInt8:
+      return form(PointwiseOp::kToInt8);
     case DType::kUInt8:
+      return form(PointwiseOp::kToUint8);
+    case DType::kInt16:
+      return form(PointwiseOp::kToInt16);
+    case DType::kUInt16:
+      return form(PointwiseOp::kToUint16);
+    case DType::kInt32:
       return form(PointwiseOp::kToInt32);
+    case DType::kUInt32:
+      return form(PointwiseOp::kToUint32);
     case DType::kInt64:
       return form(PointwiseOp::kToInt64);
+    case DType::kUInt64:
+      return form(PointwiseOp::kToUint64);
     case DType::kBool:
       return form(PointwiseOp::kToBool);
     case DType::kFloat16:
@@ -195,7 +203,7 @@ std::optional<PointwiseForm> quantized_form(const Node& n, const Quantization& q
   const PointwiseOp op = is_op(n, "DequantizeLinear") ? PointwiseOp::kDequantize
                          : q.dtype == DType::kUInt8   ? PointwiseOp::kQuantizeUint8
                                                       : PointwiseOp::kQuantizeInt8;
-  return PointwiseForm{op, q.scale, static_cast<float>(q.zero_point), {n.input(0)}, RegisterType::kFloat32};
+  return PointwiseForm{op, q.scale, static_cast<float>(q.zero_point), {n.input(0)}, true};
 }
 
 std::optional<PointwiseForm> bool_form(const Node& n) {
@@ -269,13 +277,16 @@ std::optional<PointwiseForm> number_form(const Node& n, DType dtype) {
   if (is_double) return std::nullopt;
   if (is_op(n, "Mod") && is_divisor(n.input(1)))
     return form(int_attribute(n, "fmod", 0) != 0 ? PointwiseOp::kTruncMod : PointwiseOp::kFloorMod);
+  if (is_op(n, "BitShift"))
+    return form(string_attribute(n, "direction", "") == "LEFT" ? PointwiseOp::kShiftLeft
+                                                               : PointwiseOp::kShiftRight);
   const auto op = find(kBitwise, n.op_type);
   return op ? std::optional(form(*op)) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<RegisterType> register_of(DType dtype, RegisterType bytes) {
+std::optional<RegisterType> register_of(DType dtype, bool bytes_as_float) {
   switch (dtype) {
     case DType::kFloat32:
     case DType::kFloat16:
@@ -290,8 +301,17 @@ std::optional<RegisterType> register_of(DType dtype, RegisterType bytes) {
     case DType::kBool:
       return RegisterType::kBool;
     case DType::kInt8:
+      return bytes_as_float ? RegisterType::kFloat32 : RegisterType::kInt8;
     case DType::kUInt8:
-      return bytes;
+      return bytes_as_float ? RegisterType::kFloat32 : RegisterType::kUint8;
+    case DType::kInt16:
+      return RegisterType::kInt16;
+    case DType::kUInt16:
+      return RegisterType::kUint16;
+    case DType::kUInt32:
+      return RegisterType::kUint32;
+    case DType::kUInt64:
+      return RegisterType::kUint64;
     default:
       return std::nullopt;
   }

@@ -15,18 +15,17 @@ struct PointwiseForm {
   kernels::PointwiseOp op;
   float a = 0, b = 0;
   std::vector<Value*> operands;
-  /// What operands of 8-bit integers are loaded into.
-  kernels::RegisterType bytes = kernels::RegisterType::kInt32;
+  /// 8-bit integers are read and written as float32.
+  bool bytes_as_float = false;
 };
 
-/// The register that holds elements of this type: float32 for float16 and bfloat16, `bytes` for 8-bit
-/// integers; nothing for types that the kernel does not have.
-std::optional<kernels::RegisterType> register_of(DType dtype,
-                                                 kernels::RegisterType bytes = kernels::RegisterType::kInt32);
+/// The register that holds elements of this type: float32 for float16 and bfloat16, and for 8-bit integers
+/// where `bytes_as_float`; nothing for types that the kernel does not have.
+std::optional<kernels::RegisterType> register_of(DType dtype, bool bytes_as_float = false);
 
 /// The form of a node (or of a region such as Silu) with one output; nothing when it has none. float32 has
 /// every function; float64, integers, bools and halves have arithmetic, comparisons, choices and casts as far
-/// as pointwise_ops.def says. Results of 8-bit integers keep the low bits, but for QuantizeLinear's.
+/// as pointwise_ops.def says.
 std::optional<PointwiseForm> pointwise_form(const Node& n);
 
 }  // namespace assay

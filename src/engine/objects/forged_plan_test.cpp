@@ -225,6 +225,68 @@ TEST_F(ForgedPlans, WalksThatLeaveTheirOperands) {
   EXPECT_REFUSED(resize, "resize", set("rows_index", 0, 2), "its parameter 'rows_index' holds 2");
 }
 
+TEST_F(ForgedPlans, AxesWindowsAndPlacesThatDoNotFit) {
+  const std::string best =
+      network("(float[3,4] x) => (int64[3] y)", zeros("1", 1), "y = ArgMax <axis = 1, keepdims = 0> (x)");
+  EXPECT_REFUSED(best, "arg_extreme", set("axis", 2), "its parameter 'axis' is 2");
+  EXPECT_REFUSED(best, "arg_extreme", set("axis", 0), "places in (3, 4)");
+  const std::string sums = network("(float[3,4] x) => (float[3,4] y)", "int64 a = {1}", "y = CumSum (x, a)");
+  EXPECT_REFUSED(sums, "running_sum", set("axis", -1), "its parameter 'axis' is -1");
+  EXPECT_REFUSED(
+      sums, "running_sum",
+      [](Plan& p, Step& s) {
+        p.values[static_cast<size_t>(s.outputs[0])].shape = Shape({4, 3});
+      },
+      "another shape than (3, 4)");
+  const std::string top =
+      network("(float[3,4] x) => (float[3,2] y, int64[3,2] i)", "int64[1] k = {2}", "y, i = TopK (x, k)");
+  EXPECT_REFUSED(top, "top_k", set("axis", 0), "selects from (3, 4)");
+  const std::string pool =
+      network("(uint8[1,2,5] x) => (uint8[1,2,4] y)", zeros("1", 1), "y = MaxPool <kernel_shape = [2]> (x)");
+  EXPECT_REFUSED(pool, "max_pool", set("strides", 0, 0), "its parameter 'strides' holds 0");
+  EXPECT_REFUSED(pool, "max_pool", set("kernel", 0, int64_t{1} << 40), "its parameter 'kernel' holds");
+  // A window that reaches beyond the image reads what is there.
+  EXPECT_EQ(forged(pool, "max_pool", set("kernel", 0, 100)), "it runs");
+  EXPECT_EQ(forged(pool, "max_pool", set("pads_begin", 0, 2000000000)), "it runs");
+  EXPECT_EQ(forged(pool, "max_pool", set("dilations", 0, 2000000000)), "it runs");
+  const std::string fold =
+      network("(float[1,18,16] x) => (float[1,2,4,4] y)", "int64[2] e = {4, 4}, int64[2] b = {3, 3}",
+              "y = Col2Im <pads = [1, 1, 1, 1]> (x, e, b)");
+  EXPECT_REFUSED(fold, "fold_columns", set("blocks", 0, 5), "elements of 360 in blocks");
+  EXPECT_EQ(forged(fold, "fold_columns", set("strides", 1, 1000)), "it runs");
+  EXPECT_EQ(forged(fold, "fold_columns", set("pads_begin", 1, 1000)), "it runs");
+  const std::string triangle = network("(float[3,4] x) => (float[3,4] y)", zeros("1", 1), "y = Trilu (x)");
+  EXPECT_EQ(forged(triangle, "triangle", set("k", INT64_MIN)), "it runs");
+  EXPECT_EQ(forged(triangle, "triangle", set("k", INT64_MAX)), "it runs");
+  const std::string reverse =
+      network("(float[3,4] x, int64[4] n) => (float[3,4] y)", zeros("1", 1), "y = ReverseSequence (x, n)");
+  EXPECT_REFUSED(reverse, "reverse_sequence", set("by_sequence", 1), "lengths of (4,) for (3, 4)");
+  const std::string grid = network("(float[1,2,4,4] x, float[1,3,3,2] g) => (float[1,2,3,3] y)",
+                                   zeros("1", 1), "y = GridSample (x, g)");
+  EXPECT_REFUSED(grid, "grid_sample", set("mode", 3), "its parameter 'mode' is 3");
+  EXPECT_REFUSED(grid, "grid_sample", set("edge", 3), "its parameter 'edge' is 3");
+  const std::string roi =
+      network("(float[1,2,4,4] x, float[2,4] r, int64[2] i) => (float[2,2,2,2] y)", zeros("1", 1),
+              "y = RoiAlign <output_height = 2, output_width = 2> (x, r, i)");
+  EXPECT_REFUSED(roi, "roi_align", set("ratio", -1), "its parameter 'ratio' is -1");
+  EXPECT_REFUSED(roi, "roi_align", set("ratio", 1 << 20), "the kernel failed");
+  const std::string dft =
+      "<ir_version: 8, opset_import: [\"\" : 20]> g (float[2,6,1] x) => (float[2,4,2] y) <" + zeros("1", 1) +
+      "> { y = DFT <onesided = 1> (x) }";
+  EXPECT_REFUSED(dft, "fourier", set("length", 9), "transforms of 9 do not make (2, 4, 2) of (2, 6, 1)");
+  EXPECT_REFUSED(dft, "fourier", set("length", int64_t{1} << 40), "its parameter 'length' is");
+  EXPECT_REFUSED(dft, "fourier", set("axis", 2), "holds the complex parts");
+  EXPECT_REFUSED(dft, "fourier", set("step", 3), "do not make");
+  EXPECT_EQ(forged(dft, "fourier", set("length", 7)), "it runs");
+  const std::string deform =
+      "<ir_version: 8, opset_import: [\"\" : 19]> g (float[1,2,4,4] x, float[1,18,4,4] o) => "
+      "(float[1,3,4,4] y) <" +
+      zeros("3,2,3,3", 54) + "> { y = DeformConv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, w, o) }";
+  EXPECT_REFUSED(deform, "deform_conv", set("groups", 2), "groups do not make");
+  EXPECT_REFUSED(deform, "deform_conv", set("kernel", 0, 30), "does not have");
+  EXPECT_EQ(forged(deform, "deform_conv", set("strides", 0, 1000)), "it runs");
+}
+
 TEST_F(ForgedPlans, RowsThatAreNotThere) {
   // Found by fuzzing: a number to pad with that is left out.
   const std::string pad =
@@ -280,8 +342,8 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
 }
 
 TEST_F(ForgedPlans, OperandsThatAreMissingOrOtherwise) {
-  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", "int64 one = {1}",
-                                  "s = Add (x, b) e = CumSum (s, one) y = Mul (e, x)");
+  const std::string sum = network("(float[3,4] x, float[4] b) => (float[3,4] y)", "int64[2] size = {3, 4}",
+                                  "s = Add (x, b) e = CenterCropPad (s, size) y = Mul (e, x)");
   EXPECT_REFUSED(
       sum, "pointwise", [](Plan&, Step& s) { s.inputs[0] = -1; }, "input 0 is left out");
   EXPECT_REFUSED(

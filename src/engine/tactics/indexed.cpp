@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
+#include "graph/read.h"
 
 namespace assay::engine::tactic_indexed {
 namespace {

@@ -29,6 +29,7 @@ constexpr std::string_view kOperators[] = {"Abs",
                                            "Asinh",
                                            "Atan",
                                            "Atanh",
+                                           "BitShift",
                                            "BitwiseAnd",
                                            "BitwiseNot",
                                            "BitwiseOr",
@@ -107,7 +108,7 @@ DType dtype_of_value(const Value* v) { return v->type.is_tensor() ? v->type.dtyp
 
 /// The type in which a form takes or gives a value.
 std::optional<RegisterType> register_type(const Value* v, const PointwiseForm& f) {
-  return register_of(dtype_of_value(v), f.bytes);
+  return register_of(dtype_of_value(v), f.bytes_as_float);
 }
 
 /// The chain of a region; nothing when a node in it has no form, or takes bytes as something else than
@@ -137,13 +138,6 @@ std::optional<Chain> chain_of(const Region& region) {
   return chain;
 }
 
-/// Bytes in an int32 register keep the low bits only.
-int wrapped(PointwiseProgram& program, int reg, DType dtype) {
-  if (program.type(reg) != RegisterType::kInt32) return reg;
-  if (dtype == DType::kInt8) return program.append(PointwiseOp::kWrapInt8, {reg, -1, -1});
-  return dtype == DType::kUInt8 ? program.append(PointwiseOp::kWrapUint8, {reg, -1, -1}) : reg;
-}
-
 /// `formats`: of the operands. What is stored in 8 bits is brought back first.
 PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& formats) {
   PointwiseProgram program(chain.registers);
@@ -158,8 +152,7 @@ PointwiseProgram program_of(const Chain& chain, const std::vector<Format>& forma
     const PointwiseForm& f = chain.forms[i];
     std::array<int, 3> args = {-1, -1, -1};
     for (size_t k = 0; k < f.operands.size(); ++k) args[k] = registers.at(f.operands[k]);
-    registers[chain.made[i]] =
-        wrapped(program, program.append(f.op, args, f.a, f.b), dtype_of_value(chain.made[i]));
+    registers[chain.made[i]] = program.append(f.op, args, f.a, f.b);
   }
   for (const Value* v : chain.results) program.add_result(registers.at(v));
   return program;
@@ -181,6 +174,14 @@ std::optional<PointwiseType> type_of(DType dtype) {
       return PointwiseType::kUint8;
     case DType::kInt8:
       return PointwiseType::kInt8;
+    case DType::kInt16:
+      return PointwiseType::kInt16;
+    case DType::kUInt16:
+      return PointwiseType::kUint16;
+    case DType::kUInt32:
+      return PointwiseType::kUint32;
+    case DType::kUInt64:
+      return PointwiseType::kUint64;
     case DType::kFloat16:
       return PointwiseType::kFloat16;
     case DType::kBFloat16:
@@ -381,7 +382,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const auto& numbers = r.reals("numbers", 2 * names.size());
   std::vector<RegisterType> registers;
   for (const int64_t type :
-       r.numbers("operand_registers", step.inputs.size(), 0, static_cast<int64_t>(RegisterType::kBool)))
+       r.numbers("operand_registers", step.inputs.size(), 0, kernels::kRegisterTypes - 1))
     registers.push_back(static_cast<RegisterType>(type));
   PointwiseProgram program(std::move(registers));
   for (size_t i = 0; i < names.size(); ++i) {

@@ -133,6 +133,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "resize",
     .summary = "nearest and linear resizing of images",
+    .version = 2,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

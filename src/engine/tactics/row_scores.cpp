@@ -1,5 +1,5 @@
-// The regressors and classifiers of ai.onnx.ml, made ready once: trees laid out for walks side by side,
-// linear models and support vectors read from their attributes.
+// Operators of ai.onnx.ml made ready once: trees laid out for walks side by side, linear models, support
+// vectors and tables of labels read from their attributes.
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/at_node.h"
@@ -11,9 +11,9 @@ namespace assay::engine::tactic_row_scores {
 namespace {
 
 constexpr std::string_view kOperators[] = {
-    "ai.onnx.ml.LinearClassifier",     "ai.onnx.ml.LinearRegressor", "ai.onnx.ml.SVMClassifier",
-    "ai.onnx.ml.SVMRegressor",         "ai.onnx.ml.TreeEnsemble",    "ai.onnx.ml.TreeEnsembleClassifier",
-    "ai.onnx.ml.TreeEnsembleRegressor"};
+    "ai.onnx.ml.LabelEncoder",           "ai.onnx.ml.LinearClassifier",     "ai.onnx.ml.LinearRegressor",
+    "ai.onnx.ml.SVMClassifier",          "ai.onnx.ml.SVMRegressor",         "ai.onnx.ml.TreeEnsemble",
+    "ai.onnx.ml.TreeEnsembleClassifier", "ai.onnx.ml.TreeEnsembleRegressor"};
 
 std::string propose(const Problem& p, Proposals& proposals) {
   const BoundOp op = p.op();
@@ -36,6 +36,7 @@ class RowScoresKernel final : public TensorKernel {
     at_node(node_, [&] {
       check_form(node_, *op_.op, *op_.version);
       scorer_ = op_.op->scorer(OpContext(node_, *op_.op, *op_.version));
+      scorer_->prepare(r.plan().values[static_cast<size_t>(r.step().inputs[0])].dtype);
     });
   }
 
@@ -65,7 +66,7 @@ std::unique_ptr<TensorKernel> create(const Plan& plan, const Step& step, Network
 
 constinit const TacticDef def = {
     .name = "row_scores",
-    .summary = "trees, linear models and support vectors made ready once, for rows of features",
+    .summary = "trees, linear models, support vectors and tables of labels, made ready once",
     .operators = kOperators,
     .propose = propose,
     .factory = {.create_tensor = create},

@@ -6,6 +6,7 @@
 #include "engine/tactics/panel_product.h"
 #include "engine/tactics/tactic_list.h"
 #include "engine/tactics/tiled_product.h"
+#include "graph/read.h"
 #include "kernels/tap_conv/tap_conv.h"
 #include "ops/nn/conv_rules.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "kernels/copy/transpose.h"
+#include "kernels/copy/transpose_block.h"
 #include "kernels/panel/panel_product.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -370,7 +370,7 @@ void pack_keys(const Attention& a, const float* from, float* to) {
     if (a.key.row == 1) {
       for (int64_t i = 0; i < a.size; ++i) std::copy_n(rows + i * a.key.element, n, to + i * kPanelColumns);
     } else if (a.key.element == 1) {
-      transpose(rows, a.key.row, to, kPanelColumns, 1, a.size, n);
+      transpose_block(rows, a.key.row, to, kPanelColumns, n, a.size, sizeof(float));
     } else {
       for (int64_t j = 0; j < n; ++j)
         for (int64_t i = 0; i < a.size; ++i)

@@ -5,14 +5,15 @@
 
 #include "assay/error.h"
 #include "base/parallel.h"
-#include "kernels/copy/transpose.h"
+#include "kernels/copy/transpose_block.h"
 
 namespace assay::kernels {
 namespace {
 
 /// Elements that a thread should move at least.
 constexpr int64_t kGrain = 16384;
-/// Side of the square that a transposition keeps in the first-level cache.
+/// Side of the square that a transposition keeps in the first-level cache; of narrow elements a whole cache
+/// line is read in a row.
 constexpr int64_t kSquare = 16;
 /// Columns ahead of a square that a transposition asks memory for: neither they nor their rows lie in an
 /// order that processors foresee.
@@ -28,6 +29,16 @@ template <typename T>
 void repeat(T x, T* to, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) to[i] = x;
+}
+
+/// to[r * to_row + c * to_column] = from[c * from_column + r] for r < rows, c < columns.
+template <typename T>
+void transpose(const T* from, int64_t from_column, T* to, int64_t to_row, int64_t to_column, int64_t rows,
+               int64_t columns) {
+  if constexpr (sizeof(T) <= 8)
+    if (to_column == 1) return transpose_block(from, from_column, to, to_row, columns, rows, sizeof(T));
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) to[r * to_row + c * to_column] = from[c * from_column + r];
 }
 
 }  // namespace
@@ -54,8 +65,9 @@ StridedCopy::StridedCopy(const Shape& domain, const std::vector<int64_t>& in_str
     }
   }
   choose_inner();
-  const int64_t wanted =
-      transposes_ ? kSquare : std::max<int64_t>(1, 1024 / std::max<int64_t>(columns_.extent, 1));
+  const int64_t wanted = transposes_
+                             ? std::max<int64_t>(kSquare, kLine / static_cast<int64_t>(element_bytes_))
+                             : std::max<int64_t>(1, 1024 / std::max<int64_t>(columns_.extent, 1));
   row_block_ = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(rows_.extent, 1));
   row_blocks_ = (rows_.extent + row_block_ - 1) / row_block_;
   blocks_ = columns_.extent == 0 ? 0 : row_blocks_;

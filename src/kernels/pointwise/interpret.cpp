@@ -176,6 +176,12 @@ void unary(const PointwiseInstruction& in, const float* x, float* out, size_t co
     case PointwiseOp::kToFloat64:
     case PointwiseOp::kToInt32:
     case PointwiseOp::kToInt64:
+    case PointwiseOp::kToInt8:
+    case PointwiseOp::kToUint8:
+    case PointwiseOp::kToInt16:
+    case PointwiseOp::kToUint16:
+    case PointwiseOp::kToUint32:
+    case PointwiseOp::kToUint64:
       return numbers<float>(in, x, nullptr, out, count);
     default:
       HWY_ASSERT(false);
@@ -218,6 +224,18 @@ void ternary(const PointwiseInstruction& in, const void* x, const void* y, const
       return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<double>(x, y, z, out, count);
     case RegisterType::kInt64:
       return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<int64_t>(x, y, z, out, count);
+    case RegisterType::kInt8:
+      return chooses ? select<uint8_t>(x, y, z, out, count) : clamp<int8_t>(x, y, z, out, count);
+    case RegisterType::kUint8:
+      return chooses ? select<uint8_t>(x, y, z, out, count) : clamp<uint8_t>(x, y, z, out, count);
+    case RegisterType::kInt16:
+      return chooses ? select<uint16_t>(x, y, z, out, count) : clamp<int16_t>(x, y, z, out, count);
+    case RegisterType::kUint16:
+      return chooses ? select<uint16_t>(x, y, z, out, count) : clamp<uint16_t>(x, y, z, out, count);
+    case RegisterType::kUint32:
+      return chooses ? select<uint32_t>(x, y, z, out, count) : clamp<uint32_t>(x, y, z, out, count);
+    case RegisterType::kUint64:
+      return chooses ? select<uint64_t>(x, y, z, out, count) : clamp<uint64_t>(x, y, z, out, count);
   }
 }
 
@@ -239,6 +257,18 @@ void execute(const PointwiseInstruction& in, void* const* registers, size_t coun
       return numbers<int64_t>(in, x, y, out, count);
     case RegisterType::kBool:
       return logic(in.op, x, y, out, count);
+    case RegisterType::kInt8:
+      return numbers<int8_t>(in, x, y, out, count);
+    case RegisterType::kUint8:
+      return numbers<uint8_t>(in, x, y, out, count);
+    case RegisterType::kInt16:
+      return numbers<int16_t>(in, x, y, out, count);
+    case RegisterType::kUint16:
+      return numbers<uint16_t>(in, x, y, out, count);
+    case RegisterType::kUint32:
+      return numbers<uint32_t>(in, x, y, out, count);
+    case RegisterType::kUint64:
+      return numbers<uint64_t>(in, x, y, out, count);
   }
 }
 

@@ -16,31 +16,31 @@ constexpr int64_t kTileBytes = 4096;
 /// Instructions times elements that a thread should handle at least.
 constexpr int64_t kGrain = 16384;
 
-template <typename To, typename From>
-void load_row(const From* from, int64_t stride, To* to, int64_t n) {
+template <typename T>
+void load_row(const T* from, int64_t stride, T* to, int64_t n) {
   if (stride == 0)
-    std::fill_n(to, n, static_cast<To>(from[0]));
+    std::fill_n(to, n, from[0]);
   else
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i * stride]);
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
 }
 
 /// Brings rows x columns elements into a dense buffer.
-template <typename To, typename From>
+template <typename T>
 void load_block(const void* data, int64_t row_stride, int64_t column_stride, void* buffer, int64_t rows,
                 int64_t columns) {
-  const auto* from = static_cast<const From*>(data);
-  auto* to = static_cast<To*>(buffer);
+  const auto* from = static_cast<const T*>(data);
+  auto* to = static_cast<T*>(buffer);
   for (int64_t r = 0; r < rows; ++r) {
     if (r > 0 && row_stride == 0)
-      std::memcpy(to + r * columns, to, static_cast<size_t>(columns) * sizeof(To));
-    else if (std::is_same_v<To, From> && column_stride == 1)
-      std::memcpy(to + r * columns, from + r * row_stride, static_cast<size_t>(columns) * sizeof(To));
+      std::memcpy(to + r * columns, to, static_cast<size_t>(columns) * sizeof(T));
+    else if (column_stride == 1)
+      std::memcpy(to + r * columns, from + r * row_stride, static_cast<size_t>(columns) * sizeof(T));
     else
       load_row(from + r * row_stride, column_stride, to + r * columns, columns);
   }
 }
 
-/// The type of register whose elements are those in memory; nothing for types that are converted.
+/// The type of register whose elements are those in memory; nothing for types that are always converted.
 std::optional<RegisterType> same_register(PointwiseType type) {
   switch (type) {
     case PointwiseType::kFloat32:
@@ -53,9 +53,23 @@ std::optional<RegisterType> same_register(PointwiseType type) {
       return RegisterType::kInt64;
     case PointwiseType::kBool:
       return RegisterType::kBool;
-    default:
-      return std::nullopt;
+    case PointwiseType::kInt8:
+      return RegisterType::kInt8;
+    case PointwiseType::kUint8:
+      return RegisterType::kUint8;
+    case PointwiseType::kInt16:
+      return RegisterType::kInt16;
+    case PointwiseType::kUint16:
+      return RegisterType::kUint16;
+    case PointwiseType::kUint32:
+      return RegisterType::kUint32;
+    case PointwiseType::kUint64:
+      return RegisterType::kUint64;
+    case PointwiseType::kFloat16:
+    case PointwiseType::kBfloat16:
+      break;
   }
+  return std::nullopt;
 }
 
 NarrowType narrow_type(PointwiseType type) {
@@ -96,43 +110,27 @@ void load_narrow(NarrowType narrow, const char* from, int64_t row_stride, int64_
 
 void load(PointwiseType type, RegisterType reg, const void* from, int64_t row_stride, int64_t column_stride,
           void* to, int64_t rows, int64_t columns) {
-  if (!same_register(type) && reg == RegisterType::kFloat32)
+  if (same_register(type) != reg)
     return load_narrow(narrow_type(type), static_cast<const char*>(from), row_stride, column_stride,
                        static_cast<float*>(to), rows, columns);
-  switch (type) {
-    case PointwiseType::kBool:
-      return load_block<uint8_t, uint8_t>(from, row_stride, column_stride, to, rows, columns);
-    case PointwiseType::kFloat32:
-    case PointwiseType::kInt32:
-      return load_block<uint32_t, uint32_t>(from, row_stride, column_stride, to, rows, columns);
-    case PointwiseType::kFloat64:
-    case PointwiseType::kInt64:
-      return load_block<uint64_t, uint64_t>(from, row_stride, column_stride, to, rows, columns);
-    case PointwiseType::kUint8:
-      return load_block<int32_t, uint8_t>(from, row_stride, column_stride, to, rows, columns);
-    case PointwiseType::kInt8:
-      return load_block<int32_t, int8_t>(from, row_stride, column_stride, to, rows, columns);
+  switch (register_size(reg)) {
+    case 1:
+      return load_block<uint8_t>(from, row_stride, column_stride, to, rows, columns);
+    case 2:
+      return load_block<uint16_t>(from, row_stride, column_stride, to, rows, columns);
+    case 4:
+      return load_block<uint32_t>(from, row_stride, column_stride, to, rows, columns);
     default:
-      return;  // the constructor has refused them
+      return load_block<uint64_t>(from, row_stride, column_stride, to, rows, columns);
   }
-}
-
-/// What does not lie in the result itself.
-void store(RegisterType reg, PointwiseType type, const void* from, void* to, int64_t count) {
-  if (reg == RegisterType::kFloat32)
-    return narrow_row(narrow_type(type), static_cast<const float*>(from), to, static_cast<size_t>(count));
-  const auto* wide = static_cast<const int32_t*>(from);
-  auto* bytes = static_cast<uint8_t*>(to);
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(wide[i]);
 }
 
 }  // namespace
 
 bool fits_register(PointwiseType type, RegisterType reg) {
-  if (const auto same = same_register(type)) return *same == reg;
+  const std::optional<RegisterType> same = same_register(type);
   const bool is_byte = type == PointwiseType::kUint8 || type == PointwiseType::kInt8;
-  return reg == RegisterType::kFloat32 || (is_byte && reg == RegisterType::kInt32);
+  return same == reg || ((!same || is_byte) && reg == RegisterType::kFloat32);
 }
 
 /// Where a tile lies: indices outside, and the block of the two inner dimensions.
@@ -169,7 +167,7 @@ PointwiseLoop::PointwiseLoop(PointwiseProgram program, const Shape& domain,
   int64_t widest = 1;
   for (int r = 0; r < program_.registers(); ++r)
     widest = std::max(widest, static_cast<int64_t>(register_size(program_.type(r))));
-  most_elements_ = kTileBytes / std::max<int64_t>(widest, sizeof(float));
+  most_elements_ = kTileBytes / widest;
   program_.allocate_registers();
   check_types();
   require(program_.registers() <= kMaxPointwiseRegisters, ErrorCode::kInternal,
@@ -252,7 +250,7 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
       const char* at =
           static_cast<const char*>(operands[o]) + offset * static_cast<int64_t>(size_of(operand.type));
       const bool dense = column_stride == 1 && (t.rows == 1 || row_stride == t.columns);
-      if (dense && same_register(operand.type)) {
+      if (dense && same_register(operand.type) == program_.type(static_cast<int>(o))) {
         registers[o] = const_cast<char*>(at);  // operands are only read
         held[o] = nullptr;
         continue;
@@ -272,11 +270,13 @@ void PointwiseLoop::run_tiles(std::span<const void* const> operands, std::span<v
       return static_cast<char*>(results[i]) + at * static_cast<int64_t>(size_of(results_[i]));
     };
     for (size_t i = 0; i < results_.size(); ++i)
-      if (same_register(results_[i])) registers[program_.results()[i]] = place(i);
+      if (const int16_t r = program_.results()[i]; same_register(results_[i]) == program_.type(r))
+        registers[r] = place(i);
     interpret_tile(program_.code(), registers, static_cast<size_t>(count));
     for (size_t i = 0; i < results_.size(); ++i)
-      if (const int16_t r = program_.results()[i]; !same_register(results_[i]))
-        store(program_.type(r), results_[i], registers[r], place(i), count);
+      if (const int16_t r = program_.results()[i]; same_register(results_[i]) != program_.type(r))
+        narrow_row(narrow_type(results_[i]), static_cast<const float*>(registers[r]), place(i),
+                   static_cast<size_t>(count));
   }
 }
 

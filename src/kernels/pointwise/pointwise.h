@@ -11,8 +11,7 @@
 namespace assay::kernels {
 
 /// Element types that operands and results have in memory. A register holds its own type; narrow floats go
-/// into float32 registers and bytes into those or int32. Stored as bytes, float32 rounds and saturates
-/// (convert.h) and int32 keeps the low bits.
+/// into float32 registers, and so may bytes. Stored as bytes, float32 rounds and saturates (convert.h).
 enum class PointwiseType : uint8_t {
   kFloat32,
   kBool,
@@ -23,6 +22,10 @@ enum class PointwiseType : uint8_t {
   kFloat16,
   kBfloat16,
   kFloat64,
+  kInt16,
+  kUint16,
+  kUint32,
+  kUint64,
 };
 
 /// Whether elements of this type in memory may go into a register of this type, and come from one.

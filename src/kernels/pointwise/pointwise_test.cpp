@@ -231,17 +231,33 @@ TEST(PointwiseLoop, ConvertsIntegersAndWritesTruth) {
 }
 
 template <typename T>
-constexpr PointwiseType kStored = std::is_same_v<T, double>    ? PointwiseType::kFloat64
-                                  : std::is_same_v<T, int64_t> ? PointwiseType::kInt64
-                                  : std::is_same_v<T, int32_t> ? PointwiseType::kInt32
-                                  : std::is_same_v<T, float>   ? PointwiseType::kFloat32
-                                  : std::is_same_v<T, int8_t>  ? PointwiseType::kInt8
-                                                               : PointwiseType::kUint8;
+constexpr PointwiseType kStored = std::is_same_v<T, double>     ? PointwiseType::kFloat64
+                                  : std::is_same_v<T, float>    ? PointwiseType::kFloat32
+                                  : std::is_same_v<T, int64_t>  ? PointwiseType::kInt64
+                                  : std::is_same_v<T, int32_t>  ? PointwiseType::kInt32
+                                  : std::is_same_v<T, int16_t>  ? PointwiseType::kInt16
+                                  : std::is_same_v<T, int8_t>   ? PointwiseType::kInt8
+                                  : std::is_same_v<T, uint64_t> ? PointwiseType::kUint64
+                                  : std::is_same_v<T, uint32_t> ? PointwiseType::kUint32
+                                  : std::is_same_v<T, uint16_t> ? PointwiseType::kUint16
+                                                                : PointwiseType::kUint8;
 template <typename T>
-constexpr R kHeld = std::is_same_v<T, double>    ? R::kFloat64
-                    : std::is_same_v<T, int64_t> ? R::kInt64
-                    : std::is_same_v<T, float>   ? R::kFloat32
-                                                 : R::kInt32;
+constexpr R kHeld = std::is_same_v<T, double>     ? R::kFloat64
+                    : std::is_same_v<T, float>    ? R::kFloat32
+                    : std::is_same_v<T, int64_t>  ? R::kInt64
+                    : std::is_same_v<T, int32_t>  ? R::kInt32
+                    : std::is_same_v<T, int16_t>  ? R::kInt16
+                    : std::is_same_v<T, int8_t>   ? R::kInt8
+                    : std::is_same_v<T, uint64_t> ? R::kUint64
+                    : std::is_same_v<T, uint32_t> ? R::kUint32
+                    : std::is_same_v<T, uint16_t> ? R::kUint16
+                                                  : R::kUint8;
+/// Calls check with a number of every integer type.
+template <typename Fn>
+void for_each_integer(Fn check) {
+  check(int8_t{}), check(uint8_t{}), check(int16_t{}), check(uint16_t{});
+  check(int32_t{}), check(uint32_t{}), check(int64_t{}), check(uint64_t{});
+}
 
 /// Numbers of a type, its extremes among them.
 template <typename T>
@@ -267,9 +283,7 @@ void check_typed(PointwiseOp op, Fn exact, bool divides = false) {
   const int arity = pointwise_arity(op);
   for (const bool repeats : {false, true}) {
     PointwiseProgram p(std::vector<R>(static_cast<size_t>(arity), kHeld<T>));
-    int result = p.append(op, {0, arity > 1 ? 1 : -1, -1});
-    if (std::is_same_v<Y, int8_t> && p.type(result) == R::kInt32)
-      result = p.append(PointwiseOp::kWrapInt8, {result, -1, -1});
+    const int result = p.append(op, {0, arity > 1 ? 1 : -1, -1});
     p.add_result(result);
     const auto n = static_cast<int64_t>(x.size());
     std::vector<PointwiseOperand> operands = {{kStored<T>, {1}}, {kStored<T>, {repeats ? 0 : 1}}};
@@ -288,8 +302,9 @@ void check_typed(PointwiseOp op, Fn exact, bool divides = false) {
 
 template <typename T>
 void check_arithmetic() {
-  using U =
-      typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+  using U = typename std::conditional_t<
+      !std::is_integral_v<T>, std::type_identity<T>,
+      std::conditional_t<sizeof(T) < 4, std::type_identity<unsigned>, std::make_unsigned<T>>>::type;
   const auto u = [](T x) { return static_cast<U>(x); };
   check_typed<T, T>(PointwiseOp::kAdd, [&](T x, T y) { return static_cast<T>(u(x) + u(y)); });
   check_typed<T, T>(PointwiseOp::kSub, [&](T x, T y) { return static_cast<T>(u(x) - u(y)); });
@@ -298,6 +313,7 @@ void check_arithmetic() {
   check_typed<T, T>(PointwiseOp::kMin, [](T x, T y) { return std::min(x, y); });
   check_typed<T, T>(PointwiseOp::kNeg, [&](T x, T) { return static_cast<T>(U(0) - u(x)); });
   check_typed<T, T>(PointwiseOp::kAbs, [&](T x, T) { return x < 0 ? static_cast<T>(U(0) - u(x)) : x; });
+  check_typed<T, T>(PointwiseOp::kRelu, [](T x, T) { return x < 0 ? T(0) : x; });
   check_typed<T, T>(PointwiseOp::kSign, [](T x, T) { return (x > 0) - (x < 0); });
   check_typed<T, T>(PointwiseOp::kSquare, [&](T x, T) { return static_cast<T>(u(x) * u(x)); });
   check_typed<T, uint8_t>(PointwiseOp::kEqual, [](T x, T y) { return x == y; });
@@ -310,27 +326,22 @@ void check_arithmetic() {
       PointwiseOp::kDiv,
       [&](T x, T y) {
         if constexpr (std::is_integral_v<T>)
-          if (y == -1) return static_cast<T>(U(0) - u(x));
+          if (std::is_signed_v<T> && y == static_cast<T>(-1)) return static_cast<T>(U(0) - u(x));
         return static_cast<T>(x / y);
       },
       true);
 }
 
 TEST(PointwiseTypes, ArithmeticIsThatOfEachTypeAndWraps) {
-  check_arithmetic<int32_t>();
-  check_arithmetic<int64_t>();
+  for_each_integer([]<typename T>(T) { check_arithmetic<T>(); });
   check_arithmetic<double>();
-  check_typed<int8_t, int8_t>(PointwiseOp::kAdd,
-                              [](int8_t x, int8_t y) { return static_cast<int8_t>(x + y); });
-  check_typed<int8_t, int8_t>(PointwiseOp::kMul,
-                              [](int8_t x, int8_t y) { return static_cast<int8_t>(x * y); });
-  check_typed<uint8_t, uint8_t>(PointwiseOp::kSub,
-                                [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x - y); });
 }
 
 template <typename T>
 void check_integers() {
-  const auto remainder = [](T x, T y) { return y == -1 ? T(0) : static_cast<T>(x % y); };
+  const auto remainder = [](T x, T y) {
+    return std::is_signed_v<T> && y == static_cast<T>(-1) ? T(0) : static_cast<T>(x % y);
+  };
   check_typed<T, T>(PointwiseOp::kTruncMod, remainder, true);
   check_typed<T, T>(
       PointwiseOp::kFloorMod,
@@ -344,11 +355,24 @@ void check_integers() {
   check_typed<T, T>(PointwiseOp::kBitNot, [](T x, T) { return ~x; });
   check_typed<T, int32_t>(PointwiseOp::kToInt32, [](T x, T) { return static_cast<int32_t>(x); });
   check_typed<T, int64_t>(PointwiseOp::kToInt64, [](T x, T) { return static_cast<int64_t>(x); });
+  check_typed<T, int8_t>(PointwiseOp::kToInt8, [](T x, T) { return static_cast<int8_t>(x); });
+  check_typed<T, uint8_t>(PointwiseOp::kToUint8, [](T x, T) { return static_cast<uint8_t>(x); });
+  check_typed<T, int16_t>(PointwiseOp::kToInt16, [](T x, T) { return static_cast<int16_t>(x); });
+  check_typed<T, uint16_t>(PointwiseOp::kToUint16, [](T x, T) { return static_cast<uint16_t>(x); });
+  check_typed<T, uint32_t>(PointwiseOp::kToUint32, [](T x, T) { return static_cast<uint32_t>(x); });
+  check_typed<T, uint64_t>(PointwiseOp::kToUint64, [](T x, T) { return static_cast<uint64_t>(x); });
+  check_typed<T, T>(PointwiseOp::kShiftLeft, [](T x, T y) {
+    return y < 0 || y >= static_cast<T>(8 * sizeof(T)) ? T(0)
+                                                       : static_cast<T>(static_cast<uint64_t>(x) << y);
+  });
+  check_typed<T, T>(PointwiseOp::kShiftRight, [](T x, T y) {
+    if (y < 0 || y >= static_cast<T>(8 * sizeof(T))) return x < 0 ? static_cast<T>(-1) : T(0);
+    return static_cast<T>(x >> y);
+  });
 }
 
 TEST(PointwiseTypes, IntegersHaveRemaindersAndBits) {
-  check_integers<int32_t>();
-  check_integers<int64_t>();
+  for_each_integer([]<typename T>(T) { check_integers<T>(); });
 }
 
 /// A plan may hold any program: a divisor of 0 is no crash.

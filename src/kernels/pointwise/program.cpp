@@ -8,9 +8,22 @@ namespace assay::kernels {
 namespace {
 
 /// Types of operands that an instruction takes.
-enum class Takes : uint8_t { kFloat32, kInt32, kFloat, kInteger, kNumber, kLogic, kAny, kChoice };
+enum class Takes : uint8_t { kFloat32, kFloat, kInteger, kNumber, kLogic, kAny, kChoice };
 /// The type that it gives: that of its operands, or always the same.
-enum class Gives : uint8_t { kSame, kFloat32, kFloat64, kInt32, kInt64, kBool };
+enum class Gives : uint8_t {
+  kSame,
+  kFloat32,
+  kFloat64,
+  kInt32,
+  kInt64,
+  kBool,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kUint32,
+  kUint64,
+};
 
 struct Entry {
   std::string_view name;
@@ -29,8 +42,6 @@ bool takes(Takes what, RegisterType type) {
   switch (what) {
     case Takes::kFloat32:
       return type == RegisterType::kFloat32;
-    case Takes::kInt32:
-      return type == RegisterType::kInt32;
     case Takes::kFloat:
       return is_float;
     case Takes::kInteger:
@@ -60,6 +71,18 @@ RegisterType given(Gives what, RegisterType operand) {
       return RegisterType::kInt64;
     case Gives::kBool:
       return RegisterType::kBool;
+    case Gives::kInt8:
+      return RegisterType::kInt8;
+    case Gives::kUint8:
+      return RegisterType::kUint8;
+    case Gives::kInt16:
+      return RegisterType::kInt16;
+    case Gives::kUint16:
+      return RegisterType::kUint16;
+    case Gives::kUint32:
+      return RegisterType::kUint32;
+    case Gives::kUint64:
+      return RegisterType::kUint64;
   }
   return operand;
 }

@@ -23,13 +23,38 @@ int pointwise_arity(PointwiseOp op);
 std::optional<PointwiseOp> find_pointwise(std::string_view name);
 
 /// What a register holds of each element. Bools are bytes; anything but 0 is true.
-enum class RegisterType : uint8_t { kFloat32, kFloat64, kInt32, kInt64, kBool };
+enum class RegisterType : uint8_t {
+  kFloat32,
+  kFloat64,
+  kInt32,
+  kInt64,
+  kBool,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kUint32,
+  kUint64,
+};
+inline constexpr int kRegisterTypes = 11;
 
 /// Bytes of an element.
 constexpr size_t register_size(RegisterType type) {
-  return type == RegisterType::kBool                                      ? 1
-         : type == RegisterType::kFloat32 || type == RegisterType::kInt32 ? 4
-                                                                          : 8;
+  switch (type) {
+    case RegisterType::kBool:
+    case RegisterType::kInt8:
+    case RegisterType::kUint8:
+      return 1;
+    case RegisterType::kInt16:
+    case RegisterType::kUint16:
+      return 2;
+    case RegisterType::kFloat32:
+    case RegisterType::kInt32:
+    case RegisterType::kUint32:
+      return 4;
+    default:
+      return 8;
+  }
 }
 
 /// What an instruction gives for operands of these types; nothing where it does not take them. Reads the

@@ -34,11 +34,19 @@ HWY_INLINE void loop2(const void* x, const void* y, void* out, size_t count, Fn 
   for (size_t i = 0; i < count; ++i) to[i] = fn(left[i], right[i]);
 }
 
-/// Arithmetic of a type without signed overflow: integers wrap.
+/// Arithmetic of a type without signed overflow: integers wrap. Narrow ones would be promoted to int.
 template <typename T>
-using Wrapping =
-    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+using Wrapping = typename std::conditional_t<
+    !std::is_integral_v<T>, std::type_identity<T>,
+    std::conditional_t<sizeof(T) < 4, std::type_identity<uint32_t>, std::make_unsigned<T>>>::type;
 
+template <typename T>
+HWY_INLINE T magnitude(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::abs(x);
+  else
+    return x < 0 ? static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x)) : x;
+}
 template <typename T>
 HWY_INLINE T larger(T x, T y) {
   return x > y || x != x ? x : y;
@@ -51,13 +59,14 @@ HWY_INLINE T smaller(T x, T y) {
 /// Towards zero; 0 where y is 0.
 template <typename T>
 HWY_INLINE T quotient(T x, T y) {
-  using U = std::make_unsigned_t<T>;
+  using U = Wrapping<T>;
   if (y == 0) return 0;
-  return y == -1 ? static_cast<T>(U(0) - static_cast<U>(x)) : static_cast<T>(x / y);
+  return y == static_cast<T>(-1) && std::is_signed_v<T> ? static_cast<T>(U(0) - static_cast<U>(x))
+                                                        : static_cast<T>(x / y);
 }
 template <typename T>
 HWY_INLINE T remainder(T x, T y) {
-  return y == 0 || y == -1 ? T(0) : static_cast<T>(x % y);
+  return y == 0 || (std::is_signed_v<T> && y == static_cast<T>(-1)) ? T(0) : static_cast<T>(x % y);
 }
 template <typename T>
 HWY_INLINE T floor_remainder(T x, T y) {
@@ -65,7 +74,22 @@ HWY_INLINE T floor_remainder(T x, T y) {
   return r != 0 && (r < 0) != (y < 0) ? static_cast<T>(r + y) : r;
 }
 
-/// What ONNX leaves open, numbers out of range, is what the processor's conversion gives.
+template <typename T>
+HWY_INLINE T shifted_left(T x, T y) {
+  constexpr T kBits = sizeof(T) * 8;
+  const bool within = y >= 0 && y < kBits;
+  return within ? static_cast<T>(static_cast<Wrapping<T>>(x) << (within ? y : 0)) : T(0);
+}
+template <typename T>
+HWY_INLINE T shifted_right(T x, T y) {
+  constexpr T kBits = sizeof(T) * 8;
+  const T by = y >= 0 && y < kBits ? y : static_cast<T>(kBits - 1);
+  const T out = static_cast<T>(x >> by);
+  return std::is_signed_v<T> || by == y ? out : T(0);
+}
+
+/// What ONNX leaves open, numbers out of range, is what the processor's conversion to the narrowest signed
+/// type of 32 bits or more gives that holds the type.
 template <typename R, typename T>
 HWY_INLINE R converted(T x) {
   if constexpr (std::is_same_v<R, int32_t> && std::is_floating_point_v<T>) {
@@ -74,6 +98,12 @@ HWY_INLINE R converted(T x) {
   } else if constexpr (std::is_same_v<R, int64_t> && std::is_floating_point_v<T>) {
     const T limit = static_cast<T>(9223372036854775808.0);
     return x >= -limit && x < limit ? static_cast<int64_t>(x) : INT64_MIN;
+  } else if constexpr (std::is_same_v<R, uint64_t> && std::is_floating_point_v<T>) {
+    const T half = static_cast<T>(9223372036854775808.0);
+    return x >= half ? static_cast<uint64_t>(converted<int64_t>(x - half)) ^ (uint64_t{1} << 63)
+                     : static_cast<uint64_t>(converted<int64_t>(x));
+  } else if constexpr (std::is_integral_v<R> && std::is_floating_point_v<T>) {
+    return static_cast<R>(converted<std::conditional_t<sizeof(R) < 4, int32_t, int64_t>>(x));
   } else {
     return static_cast<R>(x);
   }
@@ -98,6 +128,16 @@ void convert_register(PointwiseOp op, const void* x, void* out, size_t count) {
       return loop1<T, int32_t>(x, out, count, [](T v) { return converted<int32_t>(v); });
     case PointwiseOp::kToInt64:
       return loop1<T, int64_t>(x, out, count, [](T v) { return converted<int64_t>(v); });
+    case PointwiseOp::kToInt8:
+    case PointwiseOp::kToUint8:
+      return loop1<T, uint8_t>(x, out, count, [](T v) { return converted<uint8_t>(v); });
+    case PointwiseOp::kToInt16:
+    case PointwiseOp::kToUint16:
+      return loop1<T, uint16_t>(x, out, count, [](T v) { return converted<uint16_t>(v); });
+    case PointwiseOp::kToUint32:
+      return loop1<T, uint32_t>(x, out, count, [](T v) { return converted<uint32_t>(v); });
+    case PointwiseOp::kToUint64:
+      return loop1<T, uint64_t>(x, out, count, [](T v) { return converted<uint64_t>(v); });
     default:
       return loop1<T, uint8_t>(x, out, count, [](T v) { return static_cast<uint8_t>(v != 0); });
   }
@@ -123,8 +163,8 @@ void integer_or_float(const PointwiseInstruction& in, const void* x, const void*
       ASSAY_LOOP2(BitXor, v ^ w);
       ASSAY_LOOP2(FloorMod, floor_remainder(v, w));
       ASSAY_LOOP2(TruncMod, remainder(v, w));
-      ASSAY_LOOP1(WrapInt8, static_cast<int8_t>(v));
-      ASSAY_LOOP1(WrapUint8, static_cast<uint8_t>(v));
+      ASSAY_LOOP2(ShiftLeft, shifted_left(v, w));
+      ASSAY_LOOP2(ShiftRight, shifted_right(v, w));
       case PointwiseOp::kDiv:
         if constexpr (std::is_same_v<T, int32_t>)
           return loop2<T, T>(x, y, out, count, [](T v, T w) { return vector_quotient(v, w); });
@@ -139,7 +179,6 @@ void integer_or_float(const PointwiseInstruction& in, const void* x, const void*
       ASSAY_LOOP1(Ceil, std::ceil(v));
       ASSAY_LOOP1(Floor, std::floor(v));
       ASSAY_LOOP1(Reciprocal, T(1) / v);
-      ASSAY_LOOP1(Relu, v < 0 ? T(0) : v);
       ASSAY_LOOP1(Round, std::nearbyint(v));
       ASSAY_LOOP1(Sqrt, std::sqrt(v));
       ASSAY_LOOP2(Div, v / w);
@@ -162,11 +201,10 @@ template <typename T>
 void numbers(const PointwiseInstruction& in, const void* x, const void* y, void* out, size_t count) {
   using W = Wrapping<T>;
   switch (in.op) {
-    ASSAY_LOOP1(Abs, v < 0                         ? static_cast<T>(W(0) - static_cast<W>(v))
-                     : std::is_floating_point_v<T> ? std::abs(v)
-                                                   : v);
+    ASSAY_LOOP1(Abs, magnitude(v));
     ASSAY_LOOP1(Copy, v);
     ASSAY_LOOP1(Neg, std::is_floating_point_v<T> ? -static_cast<W>(v) : W(0) - static_cast<W>(v));
+    ASSAY_LOOP1(Relu, v < 0 ? T(0) : v);
     ASSAY_LOOP1(Sign, v != v ? v : static_cast<T>((v > 0) - (v < 0)));
     ASSAY_LOOP1(Square, static_cast<W>(v) * static_cast<W>(v));
     ASSAY_LOOP2(Add, static_cast<W>(v) + static_cast<W>(w));
@@ -184,6 +222,12 @@ void numbers(const PointwiseInstruction& in, const void* x, const void* y, void*
     case PointwiseOp::kToFloat64:
     case PointwiseOp::kToInt32:
     case PointwiseOp::kToInt64:
+    case PointwiseOp::kToInt8:
+    case PointwiseOp::kToUint8:
+    case PointwiseOp::kToInt16:
+    case PointwiseOp::kToUint16:
+    case PointwiseOp::kToUint32:
+    case PointwiseOp::kToUint64:
       return convert_register<T>(in.op, x, out, count);
     default:
       return integer_or_float<T>(in, x, y, out, count);
@@ -208,7 +252,16 @@ void logic(PointwiseOp op, const void* x, const void* y, void* out, size_t count
     case PointwiseOp::kToInt64:
       return loop1<T, int64_t>(x, out, count, [](T v) { return static_cast<int64_t>(v != 0); });
     case PointwiseOp::kToBool:
+    case PointwiseOp::kToInt8:
+    case PointwiseOp::kToUint8:
       return loop1<T, T>(x, out, count, [](T v) { return static_cast<T>(v != 0); });
+    case PointwiseOp::kToInt16:
+    case PointwiseOp::kToUint16:
+      return loop1<T, uint16_t>(x, out, count, [](T v) { return static_cast<uint16_t>(v != 0); });
+    case PointwiseOp::kToUint32:
+      return loop1<T, uint32_t>(x, out, count, [](T v) { return static_cast<uint32_t>(v != 0); });
+    case PointwiseOp::kToUint64:
+      return loop1<T, uint64_t>(x, out, count, [](T v) { return static_cast<uint64_t>(v != 0); });
     default:
       HWY_ASSERT(false);
   }

@@ -16,6 +16,44 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
 
+/// One output row of single elements: the input rows mixed into one, then its elements at the positions of
+/// the axis. `mixed`: room for an input row of `in_width`.
+void resample_elements(const float* const* rows, const float* row_weight, int64_t row_taps, float* out,
+                       int64_t in_width, float* mixed, const ResizeAxis& axis) {
+  const F f;
+  const I i32;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(f)), taps = axis.taps, width = axis.extent();
+  int64_t i = 0;
+  for (; i + lanes <= in_width; i += lanes) {
+    VF sum = hn::Mul(constant(row_weight[0]), hn::LoadU(f, rows[0] + i));
+    for (int64_t r = 1; r < row_taps; ++r)
+      sum = hn::MulAdd(constant(row_weight[r]), hn::LoadU(f, rows[r] + i), sum);
+    hn::StoreU(sum, f, mixed + i);
+  }
+  for (; i < in_width; ++i) {
+    float sum = row_weight[0] * rows[0][i];
+    for (int64_t r = 1; r < row_taps; ++r) sum += row_weight[r] * rows[r][i];
+    mixed[i] = sum;
+  }
+  int64_t p = 0;
+  for (; p + lanes <= width; p += lanes) {
+    VF sum = hn::Zero(f);
+    for (int64_t t = 0; t < taps; ++t) {
+      // Tap t of neighbouring positions lies `taps` apart in the tables.
+      const VI at = hn::Mul(hn::Iota(i32, static_cast<int32_t>(p)), hn::Set(i32, static_cast<int32_t>(taps)));
+      const VI place = hn::Add(at, hn::Set(i32, static_cast<int32_t>(t)));
+      sum = hn::MulAdd(hn::GatherIndex(f, axis.weight.data(), place),
+                       hn::GatherIndex(f, mixed, hn::GatherIndex(i32, axis.index.data(), place)), sum);
+    }
+    hn::StoreU(sum, f, out + p);
+  }
+  for (; p < width; ++p) {
+    float sum = 0;
+    for (int64_t t = 0; t < taps; ++t) sum += axis.weight[p * taps + t] * mixed[axis.index[p * taps + t]];
+    out[p] = sum;
+  }
+}
+
 /// One output row: every position mixes `row_taps` input rows at the positions of the axis.
 void resample_row(const float* const* rows, const float* row_weight, int64_t row_taps, float* out,
                   int64_t inner, const ResizeAxis& axis) {
@@ -51,8 +89,12 @@ HWY_AFTER_NAMESPACE();
 namespace assay::kernels {
 
 HWY_EXPORT(resample_row);
+HWY_EXPORT(resample_elements);
 
 namespace {
+
+/// Longest row that is mixed at once, on the stack.
+constexpr int64_t kMostMixed = 8192;
 
 void select_row(const float* row, float* out, int64_t inner, const ResizeAxis& axis) {
   const int64_t width = axis.extent();
@@ -76,6 +118,7 @@ void resize(const float* in, float* out, int64_t planes, int64_t in_height, int6
   const bool selects = rows.selects() && columns.selects();
   parallel_for(planes * height, std::max<int64_t>(1, 8192 / std::max<int64_t>(out_row, 1)),
                [&](int64_t first, int64_t last) {
+                 float mixed[kMostMixed];
                  for (int64_t at = first; at < last; ++at) {
                    const int64_t y = at % height;
                    const float* image = in + at / height * in_height * row_size;
@@ -86,6 +129,12 @@ void resize(const float* in, float* out, int64_t planes, int64_t in_height, int6
                    }
                    const float* sources[kMaxResizeTaps];
                    for (int64_t t = 0; t < rows.taps; ++t) sources[t] = image + index[t] * row_size;
+                   if (inner == 1 && in_width <= kMostMixed) {
+                     HWY_DYNAMIC_DISPATCH(resample_elements)
+                     (sources, &rows.weight[y * rows.taps], rows.taps, out + at * out_row, in_width, mixed,
+                      columns);
+                     continue;
+                   }
                    HWY_DYNAMIC_DISPATCH(resample_row)
                    (sources, &rows.weight[y * rows.taps], rows.taps, out + at * out_row, inner, columns);
                  }

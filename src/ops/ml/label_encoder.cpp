@@ -1,11 +1,14 @@
 // LabelEncoder: every element looked up among keys, and replaced by the value at that place, or by a default.
 // Of a repeated key the last counts (in version 2 the first, as in ONNX Runtime); from version 4 on NaN finds
 // NaN. Version 1 has one list of strings, whose places are the integers.
-#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
+#include "ops/eval_util.h"
+#include "ops/ml/row_scorer.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 #include "ops/tensor/elements.h"
@@ -82,59 +85,137 @@ void infer(InferContext& c) {
     c.set_output(0, t.values.dtype());
 }
 
-/// For each element of x the place of its key, or -1.
-template <typename T>
-std::vector<int64_t> find_keys(std::span<const T> keys, std::span<const T> x, bool first_counts) {
-  std::unordered_map<T, int64_t> places;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const auto [it, fresh] = places.emplace(keys[i], static_cast<int64_t>(i));
-    if (!fresh && !first_counts) it->second = static_cast<int64_t>(i);
-  }
-  std::vector<int64_t> found;
-  for (const T& v : x) {
-    const auto it = places.find(v);
-    found.push_back(it == places.end() ? -1 : it->second);
-  }
-  return found;
-}
+/// Where each of a set of numbers stands: a table with room for twice as many, searched from where a number's
+/// hash points.
+class NumberPlaces {
+ public:
+  explicit NumberPlaces(size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
 
-/// The same for floats, with the place of a NaN among the keys for every NaN.
-std::vector<int64_t> find_float_keys(std::span<const double> keys, std::span<const double> x) {
-  std::vector<int64_t> found = find_keys(keys, x, false);
-  const auto is_nan = [](double v) { return std::isnan(v); };
-  const auto last_nan = std::find_if(keys.rbegin(), keys.rend(), is_nan);
-  for (size_t i = 0; i < x.size(); ++i)
-    if (is_nan(x[i])) found[i] = keys.rend() - last_nan - 1;
-  return found;
-}
-
-std::vector<int64_t> places_of(const Tensor& x, const Table& table) {
-  if (x.dtype() == DType::kString)
-    return find_keys<std::string>(table.keys.span<std::string>(), x.span<std::string>(), table.first_counts);
-  if (is_float(x.dtype())) {
-    const Tensor k = to_float64(table.keys), v = to_float64(x);
-    return table.nan_is_key ? find_float_keys(k.span<double>(), v.span<double>())
-                            : find_keys<double>(k.span<double>(), v.span<double>(), table.first_counts);
+  /// Of equal numbers the last one's place stays, or the first one's.
+  void put(int64_t key, int64_t place, bool first_counts) {
+    Slot& s = slots_[find(key)];
+    if (s.place < 0 || !first_counts) s = {key, place};
   }
-  const std::vector<int64_t> k = table.keys.to_int64(), v = x.to_int64();
-  return find_keys<int64_t>(k, v, table.first_counts);
-}
+  /// -1: it is not there.
+  int64_t place_of(int64_t key) const { return slots_[find(key)].place; }
+
+ private:
+  struct Slot {
+    int64_t key = 0, place = -1;
+  };
+  size_t find(int64_t key) const {
+    size_t at =
+        static_cast<size_t>(static_cast<uint64_t>(key) * 0x9e3779b97f4a7c15U >> 20) & (slots_.size() - 1);
+    while (slots_[at].place >= 0 && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+
+  std::vector<Slot> slots_;
+};
+
+/// A table made ready for looking up elements of one of the three kinds.
+class LabelLookup {
+ public:
+  explicit LabelLookup(Table table)
+      : table_(std::move(table)), places_(static_cast<size_t>(table_.keys.numel())) {
+    const int64_t count = table_.keys.numel();
+    if (kind(table_.keys.dtype()) == Kind::kString) {
+      for (int64_t i = 0; i < count; ++i) {
+        const auto [it, fresh] = words_.emplace(table_.keys.data<std::string>()[i], i);
+        if (!fresh && !table_.first_counts) it->second = i;
+      }
+    } else if (kind(table_.keys.dtype()) == Kind::kFloat) {
+      const Tensor keys = to_float64(table_.keys);
+      for (int64_t i = 0; i < count; ++i) {
+        const double key = keys.data<double>()[i];
+        if (!std::isnan(key))
+          places_.put(bits_of(key), i, table_.first_counts);
+        else if (table_.nan_is_key)
+          nan_place_ = i;
+      }
+    } else {
+      const std::vector<int64_t> keys = table_.keys.to_int64();
+      for (int64_t i = 0; i < count; ++i) places_.put(keys[static_cast<size_t>(i)], i, table_.first_counts);
+    }
+  }
+
+  Tensor values_of(const OpContext& c, const Tensor& x) const {
+    c.check(kind(x.dtype()) == kind(table_.keys.dtype()), "the keys are {}, but the input is {}",
+            dtype_name(table_.keys.dtype()), dtype_name(x.dtype()));
+    switch (kind(x.dtype())) {
+      case Kind::kString:
+        return gather(x.shape(), [&, words = x.data<std::string>()](int64_t i) {
+          const auto it = words_.find(words[i]);
+          return it == words_.end() ? -1 : it->second;
+        });
+      case Kind::kFloat: {
+        const Tensor wide = to_float64(x);
+        return gather(x.shape(), [&, numbers = wide.data<double>()](int64_t i) {
+          return std::isnan(numbers[i]) ? nan_place_ : places_.place_of(bits_of(numbers[i]));
+        });
+      }
+      case Kind::kInteger:
+        break;
+    }
+    const Tensor wide = convert(x, DType::kInt64);
+    return gather(x.shape(),
+                  [&, numbers = wide.data<int64_t>()](int64_t i) { return places_.place_of(numbers[i]); });
+  }
+
+ private:
+  enum class Kind : uint8_t { kString, kFloat, kInteger };
+  static Kind kind(DType d) {
+    return d == DType::kString ? Kind::kString : is_float(d) ? Kind::kFloat : Kind::kInteger;
+  }
+  /// Both zeros have one pattern.
+  static int64_t bits_of(double x) { return std::bit_cast<int64_t>(x + 0.0); }
+
+  template <typename PlaceOf>
+  Tensor gather(const Shape& shape, PlaceOf place_of) const {
+    Tensor y = Tensor::allocate(table_.values.dtype(), shape);
+    visit_elements(y.dtype(), [&]<typename E>() {
+      const E *values = elements<E>(table_.values), *otherwise = elements<E>(table_.otherwise);
+      E* out = mutable_elements<E>(y);
+      parallel_for(shape.numel(), kElementGrain / 4, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t place = place_of(i);
+          out[i] = place < 0 ? *otherwise : values[place];
+        }
+      });
+    });
+    return y;
+  }
+
+  Table table_;
+  NumberPlaces places_;
+  int64_t nan_place_ = -1;
+  std::unordered_map<std::string, int64_t> words_;
+};
 
 void eval(EvalContext& c) {
-  const Tensor& x = c.input(0);
-  const Table t = read_table(c, x.dtype());
-  const auto kind = [](DType d) { return d == DType::kString ? 0 : is_float(d) ? 1 : 2; };
-  c.check(kind(x.dtype()) == kind(t.keys.dtype()), "the keys are {}, but the input is {}",
-          dtype_name(t.keys.dtype()), dtype_name(x.dtype()));
-  const std::vector<int64_t> places = places_of(x, t);
-  Tensor y = Tensor::allocate(t.values.dtype(), x.shape());
-  visit_elements(y.dtype(), [&]<typename E>() {
-    const E *values = elements<E>(t.values), *otherwise = elements<E>(t.otherwise);
-    E* out = mutable_elements<E>(y);
-    for (size_t i = 0; i < places.size(); ++i) out[i] = places[i] < 0 ? *otherwise : values[places[i]];
-  });
-  c.set_output(0, std::move(y));
+  c.set_output(0, LabelLookup(read_table(c, c.input(0).dtype())).values_of(c, c.input(0)));
 }
+
+/// The table is read once; in version 1 the input's type says which way it is read.
+class LabelScorer final : public RowScorer {
+ public:
+  explicit LabelScorer(const OpContext& c) : c_(c) {}
+  void prepare(DType dtype) override {
+    lookup_.emplace(read_table(c_, dtype));
+    prepared_ = dtype;
+  }
+  std::vector<Tensor> run(const Tensor& x) override {
+    if (prepared_ != x.dtype()) prepare(x.dtype());
+    return {lookup_->values_of(c_, x)};
+  }
+
+ private:
+  OpContext c_;
+  std::optional<LabelLookup> lookup_;
+  DType prepared_ = DType::kUndefined;
+};
+
+std::unique_ptr<RowScorer> scorer(const OpContext& c) { return std::make_unique<LabelScorer>(c); }
 
 constexpr OpVersion kVersions[] = {
     {1, R"(
@@ -188,6 +269,7 @@ constinit const OpDef def = {
     .name = "LabelEncoder",
     .versions = kVersions,
     .types = EvalTypes::kAsStored,
+    .scorer = scorer,
 };
 
 }  // namespace assay::op_ml_LabelEncoder

@@ -1,4 +1,4 @@
-// Regressors and classifiers of ai.onnx.ml made ready for many runs.
+// Operators of ai.onnx.ml made ready for many runs: regressors, classifiers, tables of labels.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,12 @@ namespace assay {
 
 class OpContext;
 
-/// What a regressor or classifier makes of rows of features: everything that its node says is read once.
+/// What such an operator makes of its input: everything that its node says is read once.
 class RowScorer {
  public:
   virtual ~RowScorer() = default;
+  /// Makes ready what rows of this type need, which else the first of them pay for.
+  virtual void prepare(DType) {}
   /// The operator's outputs, as its evaluation gives them and rounded once, for input 0 as it is stored.
   /// Throws Error as the evaluation does. One caller at a time.
   virtual std::vector<Tensor> run(const Tensor& x) = 0;

@@ -1,7 +1,6 @@
 // TreeEnsemble: the votes of all trees for each target, aggregated and transformed. A tree's branches and
 // leaves are listed apart.
-#include "ops/ml/post_transform.h"
-#include "ops/ml/tree_scorer.h"
+#include "ops/ml/tree_targets.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ml_TreeEnsemble {
@@ -25,32 +24,12 @@ void infer(InferContext& c) {
   c.set_output(0, c.input_dtype(0), {infer_rows(c), Dim(target_count(c))});
 }
 
-struct Model {
+struct Model : TreeTargets {
   explicit Model(const OpContext& c)
-      : targets(target_count(c)),
-        forest(Forest::from_branches_and_leaves(c, targets)),
-        aggregate(read_aggregate(c)),
-        transform(read_post_transform_number(c)) {}
-
-  int64_t width() const { return targets; }
-  const ClassLabels* classes() const { return nullptr; }
-  void take_features(const OpContext& c, int64_t count) const { forest.check_features(c, count); }
-  int64_t cost() const { return forest.cost(); }
-  template <typename N>
-  size_t score(const double* x, std::span<N> scores) const {
-    forest.vote(x, aggregate, scores);
-    return finish(scores);
-  }
-  template <typename N>
-  size_t finish(std::span<N> scores) const {
-    apply(transform, scores);
-    return 0;
-  }
-
-  int64_t targets;
-  Forest forest;
-  Aggregate aggregate;
-  PostTransform transform;
+      : TreeTargets{.targets = target_count(c),
+                    .forest = Forest::from_branches_and_leaves(c, target_count(c)),
+                    .aggregate = read_aggregate(c),
+                    .transform = read_post_transform_number(c)} {}
 };
 
 std::unique_ptr<RowScorer> scorer(const OpContext& c) {

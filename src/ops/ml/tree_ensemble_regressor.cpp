@@ -1,7 +1,6 @@
 // TreeEnsembleRegressor: the votes of all trees for each target, aggregated, plus the base values,
 // transformed.
-#include "ops/ml/post_transform.h"
-#include "ops/ml/tree_scorer.h"
+#include "ops/ml/tree_targets.h"
 #include "ops/op_list.h"
 
 namespace assay::op_ml_TreeEnsembleRegressor {
@@ -28,38 +27,16 @@ void infer(InferContext& c) {
   infer_score_rows(c, Dim(target_count(c)));
 }
 
-struct Model {
+struct Model : TreeTargets {
   explicit Model(const OpContext& c)
-      : targets(target_count(c)),
-        forest(Forest::from_node_lists(c, "target", targets)),
-        aggregate(read_aggregate(c)),
-        transform(read_post_transform(c)),
-        base(attr_numbers(c, "base_values")) {
+      : TreeTargets{.targets = target_count(c),
+                    .forest = Forest::from_node_lists(c, "target", target_count(c)),
+                    .aggregate = read_aggregate(c),
+                    .transform = read_post_transform(c),
+                    .base = attr_numbers(c, "base_values")} {
     c.check(base.empty() || static_cast<int64_t>(base.size()) == targets, "{} base values for {} targets",
             base.size(), targets);
   }
-
-  int64_t width() const { return targets; }
-  const ClassLabels* classes() const { return nullptr; }
-  void take_features(const OpContext& c, int64_t count) const { forest.check_features(c, count); }
-  int64_t cost() const { return forest.cost(); }
-  template <typename N>
-  size_t score(const double* x, std::span<N> scores) const {
-    forest.vote(x, aggregate, scores);
-    return finish(scores);
-  }
-  template <typename N>
-  size_t finish(std::span<N> scores) const {
-    for (size_t t = 0; t < base.size(); ++t) scores[t] += N(base[t]);
-    apply(transform, scores);
-    return 0;
-  }
-
-  int64_t targets;
-  Forest forest;
-  Aggregate aggregate;
-  PostTransform transform;
-  std::vector<double> base;
 };
 
 std::unique_ptr<RowScorer> scorer(const OpContext& c) {

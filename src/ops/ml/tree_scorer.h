@@ -20,14 +20,18 @@ class TreeScorer final : public RowScorer {
   /// `scores`: their type; kUndefined: the input's.
   TreeScorer(const OpContext& c, DType scores) : c_(c), model_(c), scores_(scores) {}
 
+  void prepare(DType dtype) override { is_narrow(dtype) ? compile(singles_) : compile(doubles_); }
+
   std::vector<Tensor> run(const Tensor& x) override {
-    const bool narrow = is_float(x.dtype()) && bit_width(x.dtype()) <= 32;
-    return narrow ? run(x.dtype() == DType::kFloat32 ? x : convert(x, DType::kFloat32), x.dtype(), singles_)
-                  : run(as_numbers(c_, 0, x), x.dtype(), doubles_);
+    return is_narrow(x.dtype())
+               ? run(x.dtype() == DType::kFloat32 ? x : convert(x, DType::kFloat32), x.dtype(), singles_)
+               : run(as_numbers(c_, 0, x), x.dtype(), doubles_);
   }
 
  private:
-  /// A forest for the type, laid out when the first row of it comes.
+  static bool is_narrow(DType dtype) { return is_float(dtype) && bit_width(dtype) <= 32; }
+
+  /// A forest for the type, laid out once.
   template <typename T>
   struct Compiled {
     bool tried = false;
@@ -35,12 +39,17 @@ class TreeScorer final : public RowScorer {
   };
 
   template <typename T>
+  void compile(Compiled<T>& compiled) {
+    if (!compiled.tried) compiled.forest = kernels::CompiledForest<T>::compile(model_.forest.source());
+    compiled.tried = true;
+  }
+
+  template <typename T>
   std::vector<Tensor> run(const Tensor& x, DType stored, Compiled<T>& compiled) {
     const FeatureShape shape(c_, x.shape());
     if (features_ != shape.count) model_.take_features(c_, shape.count);
     features_ = shape.count;
-    if (!compiled.tried) compiled.forest = kernels::CompiledForest<T>::compile(model_.forest.source());
-    compiled.tried = true;
+    compile(compiled);
     const int64_t width = model_.width();
     Tensor scores = Tensor::allocate(DType::kFloat64, {shape.rows, width});
     std::vector<size_t> classes(static_cast<size_t>(shape.rows));

@@ -2,6 +2,7 @@
 // one by more than a threshold. Rows of the result are [image, class, box].
 #include <algorithm>
 
+#include "ops/eval_util.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
 
@@ -48,20 +49,31 @@ bool overlap(const Box& a, const Box& b, double threshold) {
   return all > 0 && shared / all > threshold;
 }
 
+/// A box that has not been looked at yet. Higher scores come first, of equal ones the lower number.
+struct Waiting {
+  double score;
+  int64_t box;
+  bool operator<(const Waiting& other) const {
+    return score != other.score ? score < other.score : box > other.box;
+  }
+};
+
 /// The kept boxes of one image and class, in the order in which they were chosen.
 std::vector<int64_t> select(const std::vector<Box>& boxes, const double* scores, int64_t most, double iou,
                             const double* least_score) {
-  std::vector<int64_t> order;
+  std::vector<Waiting> waiting;
   for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i)
-    if (least_score == nullptr ? scores[i] == scores[i] : scores[i] > *least_score) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+    if (least_score == nullptr ? scores[i] == scores[i] : scores[i] > *least_score)
+      waiting.push_back({scores[i], i});
+  // A heap: most boxes are never asked for.
+  std::make_heap(waiting.begin(), waiting.end());
   std::vector<int64_t> kept;
-  for (const int64_t i : order) {
-    if (static_cast<int64_t>(kept.size()) >= most) break;
-    const auto clashes = [&](int64_t k) {
-      return overlap(boxes[static_cast<size_t>(i)], boxes[static_cast<size_t>(k)], iou);
-    };
-    if (std::none_of(kept.begin(), kept.end(), clashes)) kept.push_back(i);
+  while (!waiting.empty() && static_cast<int64_t>(kept.size()) < most) {
+    std::pop_heap(waiting.begin(), waiting.end());
+    const Box& box = boxes[static_cast<size_t>(waiting.back().box)];
+    const auto clashes = [&](int64_t k) { return overlap(box, boxes[static_cast<size_t>(k)], iou); };
+    if (std::none_of(kept.begin(), kept.end(), clashes)) kept.push_back(waiting.back().box);
+    waiting.pop_back();
   }
   return kept;
 }
@@ -89,14 +101,20 @@ void eval(EvalContext& c) {
     std::vector<Box> boxes;
     for (int64_t i = 0; i < count; ++i)
       boxes.push_back(read_box(c.input(kBoxes).data<double>() + (image * count + i) * 4, by_center == 1));
-    for (int64_t k = 0; k < classes; ++k) {
-      const double* scores = c.input(kScores).data<double>() + (image * classes + k) * count;
-      for (const int64_t box : select(boxes, scores, *most, iou ? *iou : 0.0, least_score)) {
+    std::vector<std::vector<int64_t>> kept(static_cast<size_t>(classes));
+    parallel_for(classes, std::max<int64_t>(1, kElementGrain / (count + 1)),
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t k = first; k < last; ++k)
+                     kept[static_cast<size_t>(k)] =
+                         select(boxes, c.input(kScores).data<double>() + (image * classes + k) * count, *most,
+                                iou ? *iou : 0.0, least_score);
+                 });
+    for (int64_t k = 0; k < classes; ++k)
+      for (const int64_t box : kept[static_cast<size_t>(k)]) {
         rows.push_back(image);
         rows.push_back(k);
         rows.push_back(box);
       }
-    }
   }
   c.set_output(0, Tensor::from<int64_t>({static_cast<int64_t>(rows.size()) / 3, 3}, rows));
 }

@@ -179,6 +179,40 @@ std::vector<std::string> rows_and_moves() {
   };
 }
 
+/// What has a kernel of its own and is rare.
+std::vector<std::string> rare() {
+  return {
+      network("(float[2,5] x, int8[3,4] b) => (float[2,2] v, int64[2,2] i, float[2,5] c, int64[2] a, "
+              "int64[1,4] m)",
+              {"int64[1] k = {2}", "int64 one = {1}"},
+              "v, i = TopK (x, k) c = CumSum <reverse = 1> (x, one) a = ArgMax <axis = 1, keepdims = 0> (x) "
+              "m = ArgMin <axis = 0, select_last_index = 1> (b)"),
+      network("(float[2,4,5] x, int64[4] n) => (float[2,4,5] y, float[2,4,5] z)", {"int64 k = {1}"},
+              "y = Trilu (x, k) t = Trilu <upper = 0> (x) z = ReverseSequence <time_axis = 0, batch_axis = "
+              "1> (t, n)"),
+      network("(float[1,2,5,5] x, uint8[1,2,5] u) => (float[1,2,3,3] y, int64[1,2,3,3] i, uint8[1,2,4] v)",
+              {},
+              "y, i = MaxPool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]> (x) "
+              "v = MaxPool <kernel_shape = [2]> (u)"),
+      network("(float[1,18,16] x) => (float[1,2,4,4] y)", {"int64[2] e = {4, 4}", "int64[2] b = {3, 3}"},
+              "y = Col2Im <pads = [1, 1, 1, 1]> (x, e, b)"),
+      network("(float[1,2,4,4] x, float[1,3,3,2] g, float[2,4] r, int64[2] i) => (float[1,2,3,3] y, "
+              "float[2,2,2,2] z)",
+              {},
+              "y = GridSample <padding_mode = \"border\"> (x, g) "
+              "z = RoiAlign <output_height = 2, output_width = 2, sampling_ratio = 2> (x, r, i)"),
+      network("(float[2,6,1] x, float[1,20,1] v, float[6] w) => (float[2,4,2] y, float[2,6,2] z, "
+              "float[1,8,4,2] s)",
+              {"int64 n = {6}", "int64 t = {2}"},
+              "y = DFT <onesided = 1> (x) c = Concat <axis = 2> (x, x) z = DFT <inverse = 1> (c) s = STFT "
+              "(v, t, w, n)",
+              20),
+      network("(float[1,2,4,4] x, float[1,18,4,4] o, float[1,9,4,4] m) => (float[1,3,4,4] y)",
+              {weight("w", {3, 2, 3, 3}), weight("b", {3})},
+              "y = DeformConv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, w, o, b, m)", 19),
+  };
+}
+
 std::vector<std::string> bodies_and_rest() {
   return {
       network("(bool c, float[2,3] x) => (float[2,3] y, float[3,2,3] z)",
@@ -225,7 +259,7 @@ std::vector<std::string> bodies_and_rest() {
 std::vector<std::string> plan_networks() {
   std::vector<std::string> all;
   for (auto&& some :
-       {windows(), integers(), dynamic_integers(), products(), rows_and_moves(), bodies_and_rest()})
+       {windows(), integers(), dynamic_integers(), products(), rows_and_moves(), rare(), bodies_and_rest()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

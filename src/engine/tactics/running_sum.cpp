@@ -1,0 +1,69 @@
+// CumSum and CumProd along a constant axis.
+#include "engine/tactics/axis_walk.h"
+#include "engine/tactics/tactic_list.h"
+#include "graph/read.h"
+#include "kernels/axis/running.h"
+
+namespace assay::engine::tactic_running_sum {
+namespace {
+
+constexpr std::string_view kOperators[] = {"CumSum", "CumProd"};
+
+std::string propose(const Problem& p, Proposals& proposals) {
+  const Shape* in = p.input_shape(0);
+  if (in == nullptr) return "the shape is not known before the run";
+  if (!kernels::is_running_number(p.input_dtype(0)))
+    return fmt::format("{} is not summed", dtype_name(p.input_dtype(0)));
+  if (in->rank() == 0) return "a single number has no axis";
+  const UnalignedTensor* axis = p.input_constant(1);
+  if (axis == nullptr || axis->numel() != 1) return "the axis is not constant";
+  const Node& n = p.node();
+  Candidate& b = proposals.add({}, NumericsClass::kReassociated);
+  b.add_input(n.input(0));
+  b.add_output(n.output(0));
+  set_axis(b.step.parameters, axis->aligned().to_int64()[0], *in);
+  b.step.parameters.set("product", int64_t{n.op_type == "CumProd"});
+  for (const char* flag : {"exclusive", "reverse"})
+    b.step.parameters.set(flag, int64_t{int_attribute(n, flag, 0) != 0});
+  b.estimate =
+      estimate_seconds(0, 2.0 * static_cast<double>(storage_bytes(p.input_dtype(0), in->numel())), 1);
+  return {};
+}
+
+class RunningKernel final : public Kernel {
+ public:
+  explicit RunningKernel(const StepReader& r) {
+    const PlanValue& in = r.raw_input(0);
+    type_ = in.dtype;
+    StepReader::check(kernels::is_running_number(type_), "{} is not summed", dtype_name(type_));
+    StepReader::check(r.row_output(0, type_).shape == in.shape, "it gives another shape than {}",
+                      in.shape.str());
+    walk_ = kernels::AxisWalk(in.shape, read_axis(r, in.shape));
+    rule_ = {.product = r.flag("product"), .exclusive = r.flag("exclusive"), .reverse = r.flag("reverse")};
+  }
+  Status run(const KernelArgs& args) noexcept override {
+    kernels::run_along(walk_, type_, rule_, args.inputs[0], args.outputs[0]);
+    return Status::kOk;
+  }
+
+ private:
+  kernels::AxisWalk walk_;
+  DType type_ = DType::kFloat32;
+  kernels::RunningRule rule_;
+};
+
+std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
+  return std::make_unique<RunningKernel>(StepReader(plan, step, 1));
+}
+
+}  // namespace
+
+constinit const TacticDef def = {
+    .name = "running_sum",
+    .summary = "running sums and products along an axis",
+    .operators = kOperators,
+    .propose = propose,
+    .factory = {.create = create},
+};
+
+}  // namespace assay::engine::tactic_running_sum

@@ -1,0 +1,24 @@
+// The columns of a deformable convolution of float32 images: what its weights multiply.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/conv.h"
+
+namespace assay::kernels {
+
+/// One image, whose plane has fewer than 2^31 elements.
+struct Deforming {
+  Window window;  ///< of any rank up to kMostDeformedAxes
+  int64_t channels = 1;
+  int64_t offset_groups = 1;  ///< divide the channels, which share offsets and mask in runs
+};
+inline constexpr int64_t kMostDeformedAxes = 4;
+
+/// columns [channels, taps, positions] = the elements of x [channels, plane] beside where `offset` [offset
+/// groups, taps, rank, positions] moves each tap to, weighted by how near they are and by `mask` [offset
+/// groups, taps, positions], null: 1. What lies outside reads nothing. Returns false when there is no memory.
+bool deform_columns(const Deforming& d, const float* x, const float* offset, const float* mask,
+                    float* columns) noexcept;
+
+}  // namespace assay::kernels
