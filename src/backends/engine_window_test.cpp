@@ -83,6 +83,61 @@ TEST_F(EngineWindowTest, GroupsInLanes) {
   expect_by("lane_conv", 6, {"dnnl_conv"});
 }
 
+TEST_F(EngineWindowTest, WindowsOfSingleChannels) {
+  const auto single = [&](const Shape& in, Ints kernel, AttributeList attributes, bool with_bias = true) {
+    Shape w = {in[1], 1};
+    for (const int64_t k : kernel) w.push_back(k);
+    attributes.push_back({"group", in[1]});
+    return conv(in, w, std::move(attributes), with_bias);
+  };
+  output(op("Relu", {single({2, 40, 9, 29}, {3, 3}, {{"pads", Ints{1, 1, 1, 1}}})}));
+  output(
+      op("Sigmoid", {single({1, 7, 15, 14}, {5, 5}, {{"pads", Ints{2, 2, 2, 2}}, {"strides", Ints{2, 2}}})}));
+  output(op("HardSwish", {single({1, 100, 7, 7}, {7, 7}, {{"pads", Ints{3, 3, 3, 3}}}, false)}));
+  output(single({3, 32, 8, 6}, {3, 2},
+                {{"pads", Ints{2, 0, 0, 3}}, {"dilations", Ints{2, 1}}, {"strides", Ints{1, 3}}}));
+  output(single({1, 64, 300}, {4}, {{"pads", Ints{1, 2}}, {"dilations", Ints{5}}}));
+  // What follows is more than a function: it runs by itself.
+  Value* x = single({1, 48, 10, 10}, {3, 3}, {{"pads", Ints{1, 1, 1, 1}}});
+  output(op("Add", {x, input("other", {1, 48, 10, 10})}));
+  expect_by("depthwise_conv:channels_last", 6, {"dnnl_conv", "signal_conv"});
+  // In blocks of 16 channels, where the functions of what fills up the last one are not 0.
+  expect_by("depthwise_conv:blocked16", 6, {"dnnl_conv", "signal_conv", "depthwise_conv:channels_last"}, {2});
+}
+
+TEST_F(EngineWindowTest, InfinitiesAndNanInSingleChannels) {
+  output(conv({1, 24, 6, 5}, {24, 1, 3, 3}, {{"group", int64_t{24}}, {"pads", Ints{1, 1, 1, 1}}}));
+  feed[0].mutable_data<float>()[3 * 30 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[23 * 30 + 29] = NAN;
+  expect_by("depthwise_conv:channels_last", 1, {"dnnl_conv"}, {2});
+}
+
+TEST_F(EngineWindowTest, PoolingInVectorsOfChannels) {
+  const Ints three = {3, 3}, around = {1, 1, 1, 1};
+  Value* x = input("x", {2, 37, 9, 11});
+  output(op("MaxPool", {x}, {{"kernel_shape", three}, {"strides", Ints{2, 2}}, {"pads", around}}));
+  output(
+      op("MaxPool", {x}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}}));
+  output(op("AveragePool", {x}, {{"kernel_shape", three}, {"pads", around}}));
+  output(
+      op("AveragePool", {x}, {{"kernel_shape", three}, {"pads", around}, {"count_include_pad", int64_t{1}}}));
+  output(op("GlobalAveragePool", {x}));
+  output(op("GlobalMaxPool", {x}));
+  output(op("ReduceMean", {x, ints({-1, 2})}));
+  output(op("MaxPool", {input("signal", {1, 20, 50})}, {{"kernel_shape", Ints{4}}, {"dilations", Ints{3}}}));
+  feed[0].mutable_data<float>()[3 * 99 + 12] = INFINITY;
+  feed[0].mutable_data<float>()[36 * 99 + 98] = NAN;
+  expect_by("channel_pool", 8, {"dnnl_pool", "reduce"});
+}
+
+/// Parts of few channels, next to each other in every pixel.
+TEST_F(EngineWindowTest, ChannelsSideBySide) {
+  Value* x = conv({2, 12, 9, 9}, {20, 12, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}});
+  Value* y = op("Relu", {x});
+  output(op("Concat", {y, op("Sigmoid", {x}), x}, {{"axis", int64_t{1}}}));
+  expect_by("concat:channels_last", 1, {"dnnl_conv", "winograd_conv", "tap_conv", "concat:row"}, {1, 2});
+}
+
 TEST_F(EngineWindowTest, InfinitiesAndNanInGroups) {
   output(conv({1, 24, 5, 5}, {24, 4, 3, 3}, {{"group", int64_t{6}}, {"pads", Ints{1, 1, 1, 1}}}));
   feed[0].mutable_data<float>()[3 * 25 + 12] = INFINITY;

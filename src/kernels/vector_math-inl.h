@@ -41,8 +41,23 @@ HWY_INLINE VF scale_by_power(VF x, VF n) {
 #endif
 }
 
-/// e^x for x in [-104, 89].
+/// e^x for x in [-104, 89]. NaN stays NaN.
 HWY_INLINE VF exp_within(VF clamped) {
+#if HWY_TARGET == HWY_AVX3
+  // 2^(n / 16) from a table leaves so little that three terms are enough. What is added rounds to sixteenths,
+  // which are the last bits then.
+  alignas(64) static constexpr float kPowers[16] = {
+      1.0f,        1.04427378f, 1.09050773f, 1.13878863f, 1.18920712f, 1.24185781f, 1.29683955f, 1.35425555f,
+      1.41421356f, 1.47682615f, 1.54221083f, 1.61049033f, 1.68179283f, 1.75625216f, 1.83400809f, 1.91520656f};
+  const VF shift = constant(786432.0f);
+  const VF t = hn::MulAdd(clamped, constant(1.44269504f), shift);
+  const VF sixteenths = hn::Sub(t, shift);
+  VF rest = hn::NegMulAdd(sixteenths, constant(0.693359375f), clamped);
+  rest = hn::NegMulAdd(sixteenths, constant(-2.12194440e-4f), rest);
+  const VF power{_mm512_permutexvar_ps(_mm512_castps_si512(t.raw), _mm512_load_ps(kPowers))};
+  const VF q = hn::MulAdd(hn::MulAdd(rest, constant(0.166671666f), constant(0.5f)), rest, constant(1.0f));
+  return VF{_mm512_scalef_ps(hn::MulAdd(hn::Mul(power, rest), q, power).raw, sixteenths.raw)};
+#else
   const VF n = hn::Round(hn::Mul(clamped, constant(1.44269504f)));
   VF r = hn::NegMulAdd(n, constant(0.693359375f), clamped);
   r = hn::NegMulAdd(n, constant(-2.12194440e-4f), r);
@@ -53,6 +68,7 @@ HWY_INLINE VF exp_within(VF clamped) {
   p = hn::MulAdd(p, r, constant(0.49999994f));
   p = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), constant(1.0f));
   return scale_by_power(p, n);
+#endif
 }
 
 /// e^x. 0 below -104, infinity above 88.73.
@@ -107,12 +123,22 @@ HWY_INLINE VF reciprocal_above_one(VF x) {
 #endif
 }
 
+/// e^-|x|. NaN stays NaN.
+HWY_INLINE VF exp_of_negative_magnitude(VF x) {
+  // Of the two numbers the second one is given where one is NaN.
+  return exp_within(hn::Max(constant(-104.0f), hn::Neg(hn::Abs(x))));
+}
+
 /// 1 / (1 + e^-x), from e^-|x|, which neither overflows nor loses bits on either side.
 HWY_INLINE VF sigmoid(VF x) {
-  const VF e = exp_within(hn::Max(hn::Neg(hn::Abs(x)), constant(-104.0f)));
+  const VF e = exp_of_negative_magnitude(x);
   const VF y = reciprocal_above_one(hn::Add(constant(1.0f), e));
+#if HWY_TARGET == HWY_AVX3
+  return VF{_mm512_mask_mul_ps(y.raw, _mm512_movepi32_mask(_mm512_castps_si512(x.raw)), y.raw, e.raw)};
+#else
   const VF s = hn::IfThenElse(hn::Lt(x, hn::Zero(F())), hn::Mul(e, y), y);
   return hn::IfThenElse(hn::IsNaN(x), x, s);
+#endif
 }
 
 HWY_INLINE VF tanh(VF x) {

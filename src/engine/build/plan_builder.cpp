@@ -243,7 +243,8 @@ int32_t channel_block(int instruction_set) {
 BuildConfig default_config(int threads) {
   BuildConfig config;
   config.threads = threads > 0 ? threads : available_cpus();
-  config.layouts = {Layout{channel_block(static_cast<int>(dnnl::get_effective_cpu_isa()))}};
+  config.layouts = {Layout{channel_block(static_cast<int>(dnnl::get_effective_cpu_isa()))},
+                    Layout::channels_last()};
   return config;
 }
 

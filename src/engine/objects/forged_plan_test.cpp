@@ -323,6 +323,14 @@ TEST_F(ForgedPlans, RowsThatAreNotThere) {
   EXPECT_REFUSED(filters, "signal_conv", set("sizes", 4, 4), "does not have 16 elements");
   EXPECT_REFUSED(filters, "signal_conv", set("sizes", 5, 0), "its size 5 is 0");
   EXPECT_REFUSED(filters, "signal_conv", set("sizes", 5, 513), "reach over 1026 samples");
+  const std::string windows = network("(float[1,32,1,1] x) => (float[1,32,1,1] y)", zeros("32,1,3,3", 288),
+                                      "c = Conv <group = 32, pads = [1, 1, 1, 1]> (x, w) y = HardSwish (c)");
+  EXPECT_REFUSED(windows, "depthwise_conv", set("kernel", 0, 4), "does not have");
+  EXPECT_REFUSED(windows, "depthwise_conv", set("depthwise", 0), "it has no windows of single channels");
+  EXPECT_REFUSED(
+      windows, "depthwise_conv",
+      [](Plan&, Step& s) { s.parameters.set("epilogue", std::vector<std::string>{"Exp"}); },
+      "Exp is no function of single numbers that it has");
   const std::string lstm =
       network("(float[2,1,4] x) => (float[2,1,1,3] y)", zeros("1,12,4", 48) + ", " + zeros("1,12,3", 36, "r"),
               "y = LSTM <hidden_size = 3> (x, w, r)");

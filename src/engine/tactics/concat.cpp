@@ -1,9 +1,11 @@
 // Concatenation. Inputs that the planner could place inside the result are there already; the others are
 // copied.
+#include "kernels/copy/copy_rows.h"
 #include "kernels/copy/strided_copy.h"
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 
@@ -108,6 +110,38 @@ class ConcatKernel final : public Kernel {
   std::vector<Part> parts_;
 };
 
+/// Float32 inputs that follow each other along the innermost axis: rows of all of them make a row of the
+/// result.
+class RowsKernel final : public Kernel {
+ public:
+  RowsKernel(int64_t rows, int64_t row) : rows_(rows), row_(row) {}
+  void add_part(int64_t columns, int64_t offset) { parts_.push_back({columns, offset}); }
+  Status run(const KernelArgs& args) noexcept override {
+    auto* const out = static_cast<float*>(args.outputs[0]);
+    parallel_for((rows_ + kTogether - 1) / kTogether, std::max<int64_t>(1, kLeastMoved / (row_ * kTogether)),
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t i = first; i < last; ++i) {
+                     const int64_t row = i * kTogether, rows = std::min(kTogether, rows_ - row);
+                     for (size_t k = 0; k < parts_.size(); ++k)
+                       kernels::copy_rows(rows, parts_[k].columns,
+                                          static_cast<const float*>(args.inputs[k]) + row * parts_[k].columns,
+                                          parts_[k].columns, out + row * row_ + parts_[k].offset, row_);
+                   }
+                 });
+    return Status::kOk;
+  }
+
+ private:
+  struct Part {
+    int64_t columns, offset;
+  };
+  /// Rows that stay in the first-level cache while all inputs are added, and numbers that a thread should
+  /// move at least.
+  static constexpr int64_t kTogether = 16, kLeastMoved = 16384;
+  int64_t rows_, row_;
+  std::vector<Part> parts_;
+};
+
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 0, StepReader::kAnyNumber, 1, StepReader::May::kPlaceInputs);
   const PlanValue& out = r.any_output(0);
@@ -123,6 +157,9 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   std::vector<bool> placed(step.inputs.size());
   for (const Step::Placement& p : step.placements) placed[static_cast<size_t>(p.input)] = p.done;
   auto kernel = std::make_unique<ConcatKernel>(width);
+  const int64_t columns = memory[place];
+  const bool has_rows = inner == 1 && place > 0 && out.dtype == DType::kFloat32 && memory.numel() > 0;
+  auto rows = has_rows ? std::make_unique<RowsKernel>(memory.numel(0, place), columns) : nullptr;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& in = r.input(i, out.dtype);
     const Shape extents = memory_extents(in.shape, in.layout);
@@ -131,11 +168,13 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
     for (size_t d = 0; fits && d < in.shape.size(); ++d) fits = d == axis || in.shape[d] == out.shape[d];
     StepReader::check(fits && offsets[i] == at * inner, "'{}' of shape {} is not a part of {}", in.name,
                       in.shape.str(), out.shape.str());
+    if (has_rows) rows->add_part(extents[place], at);
     at += extents[place];
     StepReader::check(!placed[i] || memory.numel(0, place) == 1, "'{}' does not lie in one piece", in.name);
     kernel->add_part(kernels::StridedCopy(extents, extents.strides(), strides, width), offsets[i], placed[i]);
   }
   StepReader::check(at == memory[place] || memory.numel() == 0, "its inputs do not fill {}", out.shape.str());
+  if (has_rows && std::find(placed.begin(), placed.end(), true) == placed.end()) return rows;
   return kernel;
 }
 
@@ -144,6 +183,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "concat",
     .summary = "inputs side by side; those that can be written in place are",
+    .version = 2,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

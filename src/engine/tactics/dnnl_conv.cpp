@@ -132,6 +132,7 @@ std::vector<Choice> choices(const Problem& p, const ConvShape& c) {
   const bool few = groups_of(c) == 1 && c.input[1] <= kImageChannels;
   std::vector<Choice> list;
   for (const Layout layout : p.layouts(DType::kFloat32, c.input)) {
+    if (layout.is_channels_last()) continue;
     if (layout.is_blocked() && few) list.push_back({{}, layout});
     list.push_back({layout, layout});
   }

@@ -1,6 +1,7 @@
 // Pooling through oneDNN, in the layout that the input has.
 #include <algorithm>
 
+#include "engine/tactics/channel_window.h"
 #include "engine/tactics/dnnl_util.h"
 #include "engine/tactics/tactic_list.h"
 #include "ops/nn/window.h"
@@ -10,9 +11,10 @@ namespace {
 
 using Pool = dnnl::pooling_v2_forward;
 
-constexpr std::string_view kOperators[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"};
+constexpr std::string_view kOperators[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
+                                           "ReduceMean"};
 
-bool is_global(const Node& n) { return n.op_type.starts_with("Global"); }
+bool is_global(const Node& n) { return n.op_type.starts_with("Global") || n.op_type == "ReduceMean"; }
 bool is_max(const Node& n) { return n.op_type == "MaxPool" || n.op_type == "GlobalMaxPool"; }
 
 kernels::Window window_of(const Problem& p) {
@@ -38,6 +40,7 @@ std::string supports(const Problem& p) {
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
   if (in->rank() < 3 || in->rank() > 5) return "only one to three spatial axes are supported";
   if (out->numel() == 0) return "the result is empty";
+  if (!reduces_images(p)) return "what is reduced is not the whole image of every channel";
   if (p.output_count() > 1 && p.node().output(1) != nullptr) return "the indices of the maxima are wanted";
   const kernels::Window w = window_of(p);
   for (size_t a = 0; a < w.rank(); ++a) {

@@ -126,9 +126,9 @@ std::unique_ptr<Kernel> dnnl_kernel(const Plan& plan, const Step& step) {
 /// Bytes that add_scratch takes for a descriptor.
 int64_t scratch_bytes(const dnnl::memory::desc& desc);
 
-/// Adds a candidate for every layout of an image in which oneDNN makes another image of it without weights:
-/// input and output 0 of the node, both in that layout. `parts(layout)` cuts the result, `describe(layout,
-/// part)` gives the descriptor and throws dnnl::error where there is none; `operations` of
+/// Adds a candidate for every layout of an image, but channels last, in which oneDNN makes another image of
+/// it without weights: input and output 0 of the node, both in that layout. `parts(layout)` cuts the result,
+/// `describe(layout, part)` gives the descriptor and throws dnnl::error where there is none; `operations` of
 /// `efficiency(layout)` estimate it. Returns why there are none, or nothing.
 template <typename Parts, typename Describe, typename Efficiency>
 std::string add_image_candidates(const Problem& p, const Parameters& parameters, Parts parts,
@@ -136,6 +136,7 @@ std::string add_image_candidates(const Problem& p, const Parameters& parameters,
                                  Proposals& proposals) {
   std::string refusal;
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
+    if (layout.is_channels_last()) continue;
     Parameters own = parameters;
     int64_t scratch = 0;
     try {

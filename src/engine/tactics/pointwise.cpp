@@ -337,7 +337,9 @@ std::string propose(const Problem& p, Proposals& proposals) {
   const bool any_narrow =
       is_narrow(p.region().output()) || std::any_of(chain.operands.begin(), chain.operands.end(), is_narrow);
   if (any_stored) add_candidate(p, chain, {}, true, proposals);
-  if ((any_stored || any_narrow) && domain.rank() >= 3)
+  const std::vector<Layout> layouts = p.layouts(DType::kFloat32, domain);
+  const bool has_plain = std::find(layouts.begin(), layouts.end(), Layout::channels_last()) != layouts.end();
+  if ((any_stored || (any_narrow && !has_plain)) && domain.rank() >= 3)
     add_candidate(p, chain, Layout::channels_last(), any_stored, proposals);
   return {};
 }

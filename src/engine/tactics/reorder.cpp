@@ -2,6 +2,7 @@
 
 #include "engine/tactics/dnnl_util.h"
 #include "engine/tactics/pointwise.h"
+#include "kernels/copy/channel_blocks.h"
 #include "kernels/copy/strided_copy.h"
 
 namespace assay::engine::tactic_reorder {
@@ -31,6 +32,22 @@ class WalkKernel final : public Kernel {
   kernels::StridedCopy copy_;
 };
 
+/// Between channels last and blocks of channels.
+class BlocksKernel final : public Kernel {
+ public:
+  BlocksKernel(const Shape& shape, int64_t block, bool into)
+      : size_{shape[0], shape[1], shape.numel(2, shape.size()), block}, into_(into) {}
+  Status run(const KernelArgs& args) noexcept override {
+    (into_ ? kernels::into_blocks : kernels::out_of_blocks)(size_, static_cast<const float*>(args.inputs[0]),
+                                                            static_cast<float*>(args.outputs[0]));
+    return Status::kOk;
+  }
+
+ private:
+  kernels::ChannelBlocks size_;
+  bool into_;
+};
+
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1);
   const PlanValue &in = r.any_input(0), &out = r.any_output(0);
@@ -44,8 +61,11 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   // What lies the same way with channels last is row-major, too.
   const auto plain = [&](Layout layout) { return same_memory(in.shape, layout, {}) ? Layout() : layout; };
   const Layout from_layout = plain(in.layout), to_layout = plain(out.layout);
-  StepReader::check(in.dtype == DType::kFloat32 && from_layout.is_row() != to_layout.is_row() &&
-                        !from_layout.is_channels_last() && !to_layout.is_channels_last(),
+  if (in.dtype == DType::kFloat32 && from_layout.is_blocked() != to_layout.is_blocked() &&
+      (from_layout.is_channels_last() || to_layout.is_channels_last()))
+    return std::make_unique<BlocksKernel>(in.shape, std::max(from_layout.block, to_layout.block),
+                                          to_layout.is_blocked());
+  StepReader::check(in.dtype == DType::kFloat32 && from_layout.is_row() != to_layout.is_row(),
                     "it brings {} in {} into {}", dtype_name(in.dtype), in.layout.str(), out.layout.str());
   const Layout blocked = from_layout.is_blocked() ? from_layout : to_layout;
   constexpr auto kWidth = static_cast<int64_t>(sizeof(float));
@@ -67,6 +87,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "reorder",
     .summary = "from one layout to another",
+    .version = 2,
     .factory = {.create = dnnl_kernel<create>},
 };
 
@@ -82,9 +103,9 @@ std::vector<Format> reorder_path(const Value& v, const Shape& shape, Format from
     path.push_back(next);
     from = next;
   };
-  // Blocks are of float32 only, and nothing goes from them to channels last or to other blocks at once.
+  // Blocks are of float32 only, and nothing goes from them to other blocks at once.
   const auto change_layout = [&](Layout layout) {
-    if (layout != from.layout && !layout.is_row() && !from.layout.is_row()) go({}, from.dtype);
+    if (layout != from.layout && layout.is_blocked() && from.layout.is_blocked()) go({}, from.dtype);
     go(layout, from.dtype);
   };
   if (from.dtype != to.dtype) {

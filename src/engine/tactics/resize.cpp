@@ -77,15 +77,15 @@ void add_candidate(const Problem& p, const ResizePlan& plan, Layout layout, Prop
     b.step.parameters.set(std::string(name) + "_weight",
                           std::vector<double>(table.weight.begin(), table.weight.end()));
   }
-  b.estimate = estimate_seconds(8.0 * static_cast<double>(p.output_shape(0)->numel()), 0,
-                                layout.is_blocked() ? 0.2 : 0.1);
+  b.estimate =
+      estimate_seconds(8.0 * static_cast<double>(p.output_shape(0)->numel()), 0, layout.is_row() ? 0.1 : 0.2);
 }
 
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
   const ResizePlan plan = plan_of(p);
   for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0)))
-    if (!layout.is_blocked() || p.input_shape(0)->rank() == 4) add_candidate(p, plan, layout, proposals);
+    if (layout.is_row() || p.input_shape(0)->rank() == 4) add_candidate(p, plan, layout, proposals);
   return {};
 }
 
@@ -95,14 +95,14 @@ class ResizeKernel final : public Kernel {
     const PlanValue &in = r.input(0), &out = r.output(0);
     const size_t rank = in.shape.size();
     bool fits = rank >= 2 && out.shape.size() == rank && in.layout == out.layout && in.shape.numel() > 0 &&
-                (rank == 4 || !in.layout.is_blocked());
+                (rank == 4 || in.layout.is_row());
     for (size_t d = 0; fits && d + 2 < rank; ++d) fits = in.shape[d] == out.shape[d];
     StepReader::check(fits, "it makes {} of {}", out.shape.str(), in.shape.str());
     rows_ = table(r, "rows", in.shape[rank - 2], out.shape[rank - 2]);
     columns_ = table(r, "columns", in.shape[rank - 1], out.shape[rank - 1]);
     height_ = in.shape[rank - 2];
     width_ = in.shape[rank - 1];
-    inner_ = in.layout.is_blocked() ? in.layout.block : 1;
+    inner_ = in.layout.is_blocked() ? in.layout.block : in.layout.is_channels_last() ? in.shape[1] : 1;
     planes_ = static_cast<int64_t>(in.bytes() / sizeof(float)) / (height_ * width_ * inner_);
   }
   Status run(const KernelArgs& args) noexcept override {

@@ -57,9 +57,11 @@ struct ConvProduct {
 enum class ConvGroups : uint8_t { kRefused, kTaken };
 /// What all of them ask of a region. Returns why not, or nothing.
 std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
-/// Writes it down, and reads it back. Throws Error (kInvalidModel) where the images of the step do not fit.
+/// Writes it down, and reads it back. Throws Error (kInvalidModel) where the images of the step, which lie in
+/// `layout`, do not fit.
 void write_conv_product(const ConvProduct& conv, Parameters& parameters);
-ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = ConvGroups::kRefused);
+ConvProduct read_conv_product(const StepReader& r, ConvGroups groups = ConvGroups::kRefused,
+                              Layout layout = Layout::channels_last());
 
 /// Weights [outputs, inputs, taps...] with the taps before the inputs.
 template <typename T>

@@ -49,6 +49,8 @@ std::vector<std::string> windows() {
               "c = Conv <pads = [1, 1]> (x, w, b) y = Relu (c)"),
       network("(float[1,24,5,3] x) => (float[1,12,5,3] y)", {weight("w", {12, 6, 3, 3}), weight("b", {12})},
               "c = Conv <group = 4, pads = [1, 1, 1, 1]> (x, w, b) y = Relu (c)"),
+      network("(float[1,20,6,5] x) => (float[1,20,3,3] y)", {weight("w", {20, 1, 3, 3}), weight("b", {20})},
+              "c = Conv <group = 20, pads = [1, 1, 1, 1], strides = [2, 2]> (x, w, b) y = HardSigmoid (c)"),
       network("(float[1,8,3] x) => (float[1,8,5] y)", {weight("w", {8, 4, 3})},
               "y = ConvTranspose <group = 2> (x, w)"),
       network("(float[1,10,5,5] x) => (float[1,10,3,3] y, float[1,10,2,2] z, float[1,10,1,1] m)", {},

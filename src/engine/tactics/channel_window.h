@@ -1,0 +1,56 @@
+// What the tactics on windows of single channels share: how images lie in memory for them, and how threads
+// share the rows of results.
+#pragma once
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "engine/plan/plan.h"
+#include "engine/tactics/tactic.h"
+#include "kernels/channel_window/channel_window.h"
+#include "kernels/conv.h"
+
+namespace assay::engine {
+
+/// The blocked layout that they know besides channels last.
+inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlock)};
+
+/// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
+kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
+
+/// Of a ReduceMean: every channel's whole image becomes one number that stays an image. True for other nodes.
+bool reduces_images(const Problem& p);
+
+/// The rows of all results, in parts of some blocks of channels each.
+class ChannelRows {
+ public:
+  ChannelRows(const kernels::ChannelWindow& window, int64_t images, int64_t rows);
+
+  struct Part {
+    int64_t image;   ///< where the image begins
+    int64_t result;  ///< where the row of its result begins
+    int64_t row;
+    int64_t first, count;  ///< blocks of channels
+  };
+  /// Calls body(part) for all of them, shared out among threads in the order of the result's memory: rows
+  /// with their blocks, or blocks with their rows.
+  template <typename Body>
+  void run(Body body) const {
+    parallel_for(images_ * rows_ * groups_, grain_, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t n = i / (rows_ * groups_), rest = i % (rows_ * groups_);
+        const int64_t row = is_blocked_ ? rest % rows_ : rest / groups_;
+        const int64_t first = (is_blocked_ ? rest / rows_ : rest % groups_) * together_;
+        body(Part{n * image_, n * result_ + row * row_, row, first, std::min(together_, blocks_ - first)});
+      }
+    });
+  }
+
+ private:
+  bool is_blocked_;
+  int64_t images_, rows_, blocks_;
+  int64_t image_, result_, row_;  ///< numbers of an image, of its result, and from a row of that to the next
+  int64_t together_ = 1, groups_, grain_;
+};
+
+}  // namespace assay::engine

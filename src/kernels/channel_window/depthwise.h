@@ -1,0 +1,22 @@
+// ChannelWindow convolution: every channel of an image has a window of its own. Vectors of channels, on
+// images with channels last and on those in blocks of channels.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/channel_window/channel_window.h"
+#include "kernels/panel/finish_rows.h"
+
+namespace assay::kernels {
+
+/// Packs weights [channels, taps] in blocks of channels: for every tap those of the block, 0 behind the last.
+void pack_depthwise_weights(int64_t channels, int64_t taps, const float* weights, float* packed);
+
+/// Row `row` of the results for the blocks of channels [first, first + count): finish(bias[channel] + sum
+/// over the taps inside the image of w[channel, tap] * pixel). `image` and `y` begin with channel 0: the
+/// image with its first pixel, y with the row's. `bias`, which may be null, and `packed` are those of all
+/// channels. The finish has no addend.
+void depthwise_row(const ChannelWindow& conv, const float* image, const float* packed, const float* bias,
+                   int64_t row, int64_t first, int64_t count, const FinishRows& finish, float* y) noexcept;
+
+}  // namespace assay::kernels

@@ -1,0 +1,22 @@
+// Pooling of images with channels last: vectors of channels.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/channel_window/channel_window.h"
+
+namespace assay::kernels {
+
+enum class PoolKind : uint8_t {
+  kMax,
+  kAverage,          ///< of the taps inside the image
+  kAverageWithPads,  ///< of all taps
+};
+
+/// Row `row` of the results for the blocks of channels [first, first + count), of windows that see something
+/// of the image. `image` begins with its first pixel, y with the row's, both with channel 0. The maximum of
+/// numbers with a NaN among them is NaN.
+void pool_row(const ChannelWindow& window, PoolKind kind, const float* image, int64_t row, int64_t first,
+              int64_t count, float* y) noexcept;
+
+}  // namespace assay::kernels
