@@ -362,8 +362,7 @@ void check_integers() {
   check_typed<T, uint32_t>(PointwiseOp::kToUint32, [](T x, T) { return static_cast<uint32_t>(x); });
   check_typed<T, uint64_t>(PointwiseOp::kToUint64, [](T x, T) { return static_cast<uint64_t>(x); });
   check_typed<T, T>(PointwiseOp::kShiftLeft, [](T x, T y) {
-    return y < 0 || y >= static_cast<T>(8 * sizeof(T)) ? T(0)
-                                                       : static_cast<T>(static_cast<uint64_t>(x) << y);
+    return y < 0 || y >= static_cast<T>(8 * sizeof(T)) ? T(0) : static_cast<T>(static_cast<uint64_t>(x) << y);
   });
   check_typed<T, T>(PointwiseOp::kShiftRight, [](T x, T y) {
     if (y < 0 || y >= static_cast<T>(8 * sizeof(T))) return x < 0 ? static_cast<T>(-1) : T(0);
