@@ -218,8 +218,11 @@ std::string add_candidate(const Problem& p, const ConvShape& c, const Choice& ch
   write_epilogue(region.epilogue, made.spec, b);
   const auto products = static_cast<double>(c.output.numel()) * static_cast<double>(c.weights.numel()) /
                         static_cast<double>(c.output[1]);
-  b.estimate = estimate_with_weights(2 * products, 4.0 * static_cast<double>(c.weights.numel()),
-                                     efficiency_of(rank_implementation(made.implementation)));
+  // The few weights of groups are read beside the images.
+  const double efficiency = efficiency_of(rank_implementation(made.implementation));
+  const auto weight_bytes = 4.0 * static_cast<double>(c.weights.numel());
+  b.estimate = groups_of(c) == 1 ? estimate_with_weights(2 * products, weight_bytes, efficiency)
+                                 : estimate_seconds(2 * products, weight_bytes, efficiency);
   return {};
 }
 
