@@ -59,8 +59,7 @@ double ResizePlan::source_error(const ResizeAxis& a, double x, double u) const {
   if (coordinates == CoordinateMode::kHalfPixelSymmetric) roundings += 2 * static_cast<double>(a.in);
   if (coordinates == CoordinateMode::kTfCropAndResize)
     roundings += 6 * static_cast<double>(a.in) * (std::abs(a.roi_start) + std::abs(a.roi_end));
-  // Scales and sizes are float32 and integers beside data of any type, and so is what is computed from them.
-  return roundings * std::min(u, 0x1p-24);
+  return roundings * u;
 }
 
 int64_t scaled_extent(int64_t in, double scale) {
