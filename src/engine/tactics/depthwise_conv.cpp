@@ -34,7 +34,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = read_conv_product(p, conv); !reason.empty()) return reason;
   if (!conv.is_depthwise) return "its groups are not single channels";
   if (conv.window.rank() > 2) return "it has three spatial axes";
-  if (!all_finite(*p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
+  if (!all_finite(p, *p.input_constant(1))) return "a weight is infinite or NaN, and would meet padding";
   const std::vector<EpilogueStep>& epilogue = p.region().epilogue;
   if (epilogue.size() > 1) return "more than one function follows";
   for (const EpilogueStep& s : epilogue)
