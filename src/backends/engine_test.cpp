@@ -185,8 +185,8 @@ TEST_F(EngineTest, BlocksOfChannelsBecomeTheLastAxisAtOnce) {
   y = op("Softmax", {y});
   y = op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
   output(op("Conv", {y, weight({48, 1, 7, 7})}, depthwise));
-  expect_agreement(
-      {"reorder", "dnnl_conv", "blocked_transpose", "softmax", "blocked_transpose", "dnnl_conv", "reorder"});
+  expect_agreement({"reorder", "depthwise_conv", "blocked_transpose", "softmax", "blocked_transpose",
+                    "depthwise_conv", "reorder"});
 }
 
 // As exporters write it: pixels as one axis, which changes no place in memory.
@@ -199,8 +199,8 @@ TEST_F(EngineTest, BlocksOfChannelsSurviveAnotherShapeOfTheImage) {
   y = op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1}}});
   y = op("Reshape", {y, ints({1, 32, 6, 5})});
   output(op("Conv", {y, weight({32, 1, 7, 7})}, depthwise));
-  expect_agreement(
-      {"reorder", "dnnl_conv", "blocked_transpose", "softmax", "blocked_transpose", "dnnl_conv", "reorder"});
+  expect_agreement({"reorder", "depthwise_conv", "blocked_transpose", "softmax", "blocked_transpose",
+                    "depthwise_conv", "reorder"});
 }
 
 // Every axis may be that of channels, before and after.

@@ -20,6 +20,8 @@ constexpr int kMostRounds = 2;
 constexpr size_t kLeastTurns = 5, kMostTurns = 60;
 /// A turn of a network that is faster than this runs in, uncounted, and has several runs. Seconds.
 constexpr double kShortRun = 0.01, kTurn = 0.005;
+/// ... but no more of them than this: the time around steps, which is not counted, may be most of it.
+constexpr size_t kMostRuns = 20;
 /// A network that took so much longer than the one beside it in the best of two rounds does not run again.
 constexpr double kFarBehind = 1.3;
 /// What another choice must gain on the fixed one.
@@ -174,6 +176,11 @@ class Weighing {
   void measure(size_t reference) {
     for (Trial& t : trials_)
       if (t.plan == nullptr) lower(t);
+    const auto has_kernels = [](const Trial& t) {
+      return std::any_of(t.problems.begin(), t.problems.end(),
+                         [](const std::string& p) { return !p.empty(); });
+    };
+    if (std::none_of(trials_.begin(), trials_.end(), has_kernels)) return;  // nothing takes any time
     std::vector<Trial*> runners = {&trials_[reference]};
     for (Trial& t : trials_) {
       if (const auto known = trial_.cache.find(key(t, "all")))
@@ -196,11 +203,11 @@ class Weighing {
   void record(Trial& t, const Trial& reference) {
     double seconds = kFailedSeconds;
     t.failed = t.failed || t.rehearsal->runs() == 0;
-    if (!t.failed && (&t == &reference || reference.failed))
+    if (!t.failed && (&t == &reference || reference.failed || t.ratios.empty()))
       seconds = t.rehearsal->seconds();
     else if (!t.failed)
       seconds = reference.seconds * median(t.ratios);
-    if (!t.failed) record_steps(t, seconds / t.rehearsal->seconds());
+    if (!t.failed && t.rehearsal->seconds() > 0) record_steps(t, seconds / t.rehearsal->seconds());
     const std::string all = key(t, "all");
     trial_.cache.set(all, seconds);
     t.seconds = *trial_.cache.find(all);
@@ -251,7 +258,8 @@ class Weighing {
       for (Trial* t : order)
         if (!t->failed && !is_far_behind(*t)) turn(*t);
       for (Trial* t : order)
-        if (!t->failed && !is_far_behind(*t)) t->ratios.push_back(t->last_turn / reference.last_turn);
+        if (!t->failed && !is_far_behind(*t) && reference.last_turn > 0)
+          t->ratios.push_back(t->last_turn / reference.last_turn);
     }
   }
 
@@ -266,7 +274,7 @@ class Weighing {
     const size_t runs = r.runs();
     do {
       t.failed = t.failed || !r.run(true);
-    } while (!t.failed && r.spent() - before < kTurn);
+    } while (!t.failed && r.spent() - before < kTurn && r.runs() - runs < kMostRuns);
     t.last_turn = (r.spent() - before) / static_cast<double>(std::max<size_t>(r.runs() - runs, 1));
   }
 

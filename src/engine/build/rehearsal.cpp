@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <numeric>
 
 #include "engine/runtime/arena.h"
 
@@ -122,11 +121,13 @@ bool Rehearsal::run(bool counts) {
     total += seconds;
     if (counts) call.samples.push_back(seconds);
   }
-  if (counts) totals_.push_back(total);
+  if (counts) {
+    totals_.push_back(total);
+    spent_ += total;
+  }
   return true;
 }
 
-double Rehearsal::spent() const { return std::accumulate(totals_.begin(), totals_.end(), 0.0); }
 double Rehearsal::seconds() const { return lower_quartile(totals_); }
 double Rehearsal::step_seconds(size_t step) const {
   return calls_[step].samples.empty() ? 0 : lower_quartile(calls_[step].samples);

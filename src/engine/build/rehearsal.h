@@ -25,7 +25,7 @@ class Rehearsal {
   bool run(bool counts);
   size_t runs() const { return totals_.size(); }
   /// Seconds of all runs that counted.
-  double spent() const;
+  double spent() const { return spent_; }
   /// Seconds of a run: the lower quartile, as others on the machine only ever add time.
   double seconds() const;
   /// seconds() of one step.
@@ -39,6 +39,7 @@ class Rehearsal {
   std::unique_ptr<Memory> memory_;
   std::vector<Call> calls_;
   std::vector<double> totals_;
+  double spent_ = 0;
 };
 
 /// Numbers as activations have them: small, of both signs, none denormal. Integers and bools are 0, which

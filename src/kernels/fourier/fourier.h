@@ -1,4 +1,4 @@
-// Discrete Fourier transforms of many lines of float32 numbers: DFT and STFT.
+// Discrete Fourier transforms of many lines of float32 numbers, computed in float64: DFT and STFT.
 #pragma once
 
 #include <complex>
@@ -41,7 +41,7 @@ class FourierTransform {
  private:
   Spectra spectra_;
   std::vector<int64_t> factors_;
-  std::vector<float> roots_;  ///< exp(-+2 pi i k / length): real and imaginary parts in turns
+  std::vector<double> roots_;  ///< exp(-+2 pi i k / length): real and imaginary parts in turns
 };
 
 }  // namespace assay::kernels

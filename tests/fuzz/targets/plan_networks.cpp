@@ -45,7 +45,7 @@ std::vector<std::string> windows() {
       network("(float[1,8,4,4] x) => (float[1,8,4,4] y, float[1,8,4,4] z)", {weight("w", {8, 8, 3, 3})},
               "y = Conv <dilations = [3, 3], pads = [3, 3, 3, 3]> (x, w) "
               "c = Conv <dilations = [2, 2], pads = [2, 2, 2, 2]> (x, w) z = LeakyRelu (c)"),
-      network("(float[1,33,48] x) => (float[1,9,48] y)", {weight("w", {9, 33, 3}), weight("b", {9})},
+      network("(float[1,64,256] x) => (float[1,64,256] y)", {weight("w", {64, 64, 3}), weight("b", {64})},
               "c = Conv <pads = [1, 1]> (x, w, b) y = Relu (c)"),
       network("(float[1,24,5,3] x) => (float[1,12,5,3] y)", {weight("w", {12, 6, 3, 3}), weight("b", {12})},
               "c = Conv <group = 4, pads = [1, 1, 1, 1]> (x, w, b) y = Relu (c)"),
