@@ -7,7 +7,6 @@
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic.h"
 #include "engine/tactics/tactic_list.h"
-#include "ops/nn/window.h"
 
 namespace assay::engine::tactic_channel_pool {
 namespace {
@@ -16,20 +15,6 @@ using kernels::PoolKind;
 
 constexpr std::string_view kOperators[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
                                            "ReduceMean"};
-
-kernels::Window window_of(const Problem& p) {
-  const Shape spatial = spatial_shape(*p.input_shape(0));
-  if (!p.node().op_type.starts_with("Global") && p.node().op_type != "ReduceMean")
-    return read_window(p.attributes(), spatial.size()).over(spatial);
-  const std::vector<int64_t> ones(spatial.size(), 1), zeros(spatial.size(), 0);
-  return {.in = spatial.dims(),
-          .out = ones,
-          .kernel = spatial.dims(),
-          .strides = ones,
-          .dilations = ones,
-          .begin = zeros,
-          .end = zeros};
-}
 
 PoolKind kind_of(const Problem& p) {
   if (p.node().op_type.ends_with("MaxPool")) return PoolKind::kMax;
@@ -57,7 +42,7 @@ std::string supports(const Problem& p) {
   if (out->numel() == 0 || in->numel() == 0) return "the input or the result is empty";
   if (!reduces_images(p)) return "what is reduced is not the whole image of every channel";
   if (p.output_count() > 1 && p.node().output(1) != nullptr) return "the indices of the maxima are wanted";
-  const kernels::Window w = window_of(p);
+  const kernels::Window w = pooled_window(p);
   for (size_t a = 0; a < w.rank(); ++a) {
     if (!all_see_pixels(w, a)) return "a window lies in the padding";
     const int64_t overhang = (w.out[a] - 1) * w.strides[a] + w.reach(a) - w.begin[a] - w.in[a] - w.end[a];
@@ -69,7 +54,7 @@ std::string supports(const Problem& p) {
 
 std::string propose(const Problem& p, Proposals& proposals) {
   if (std::string reason = supports(p); !reason.empty()) return reason;
-  const kernels::Window w = window_of(p);
+  const kernels::Window w = pooled_window(p);
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
   b.add_input(p.node().input(0), Layout::channels_last());
   b.add_output(p.node().output(0), Layout::channels_last());

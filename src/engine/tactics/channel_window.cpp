@@ -1,6 +1,7 @@
 #include "engine/tactics/channel_window.h"
 
 #include "ops/eval_util.h"
+#include "ops/nn/window.h"
 #include "passes/match.h"
 
 namespace assay::engine {
@@ -43,6 +44,20 @@ kernels::ChannelWindow channel_window(const kernels::Window& w, int64_t channels
   c.block = c.fills_blocks ? c.in_rows * c.row : kernels::kChannelBlock;
   c.out_block = c.fills_blocks ? out[0] * c.out_columns * c.out_pixel : kernels::kChannelBlock;
   return c;
+}
+
+kernels::Window pooled_window(const Problem& p) {
+  const Shape spatial = spatial_shape(*p.input_shape(0));
+  if (!p.node().op_type.starts_with("Global") && p.node().op_type != "ReduceMean")
+    return read_window(p.attributes(), spatial.size()).over(spatial);
+  const std::vector<int64_t> ones(spatial.size(), 1), zeros(spatial.size(), 0);
+  return {.in = spatial.dims(),
+          .out = ones,
+          .kernel = spatial.dims(),
+          .strides = ones,
+          .dilations = ones,
+          .begin = zeros,
+          .end = zeros};
 }
 
 bool reduces_images(const Problem& p) {

@@ -18,6 +18,9 @@ inline constexpr Layout kChannelBlocks{static_cast<int32_t>(kernels::kChannelBlo
 /// A window of one or two axes over images of so many channels in kChannelBlocks or channels last.
 kernels::ChannelWindow channel_window(const kernels::Window& window, int64_t channels, Layout layout);
 
+/// The window of a pooling: that of its attributes, or the whole image (global poolings, and ReduceMean).
+kernels::Window pooled_window(const Problem& p);
+
 /// Of a ReduceMean: every channel's whole image becomes one number that stays an image. True for other nodes.
 bool reduces_images(const Problem& p);
 

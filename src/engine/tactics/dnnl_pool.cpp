@@ -4,7 +4,6 @@
 #include "engine/tactics/channel_window.h"
 #include "engine/tactics/dnnl_util.h"
 #include "engine/tactics/tactic_list.h"
-#include "ops/nn/window.h"
 
 namespace assay::engine::tactic_dnnl_pool {
 namespace {
@@ -14,21 +13,7 @@ using Pool = dnnl::pooling_v2_forward;
 constexpr std::string_view kOperators[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
                                            "ReduceMean"};
 
-bool is_global(const Node& n) { return n.op_type.starts_with("Global") || n.op_type == "ReduceMean"; }
 bool is_max(const Node& n) { return n.op_type == "MaxPool" || n.op_type == "GlobalMaxPool"; }
-
-kernels::Window window_of(const Problem& p) {
-  const Shape spatial = spatial_shape(*p.input_shape(0));
-  if (!is_global(p.node())) return read_window(p.attributes(), spatial.size()).over(spatial);
-  const std::vector<int64_t> ones(spatial.size(), 1), zeros(spatial.size(), 0);
-  return {.in = spatial.dims(),
-          .out = ones,
-          .kernel = spatial.dims(),
-          .strides = ones,
-          .dilations = ones,
-          .begin = zeros,
-          .end = zeros};
-}
 
 bool counts_padding(const Problem& p) {
   return p.node().op_type == "AveragePool" && p.attributes().attr_int("count_include_pad", 0) != 0;
@@ -42,7 +27,7 @@ std::string supports(const Problem& p) {
   if (out->numel() == 0) return "the result is empty";
   if (!reduces_images(p)) return "what is reduced is not the whole image of every channel";
   if (p.output_count() > 1 && p.node().output(1) != nullptr) return "the indices of the maxima are wanted";
-  const kernels::Window w = window_of(p);
+  const kernels::Window w = pooled_window(p);
   for (size_t a = 0; a < w.rank(); ++a) {
     // Padding that no window is allowed to lie in whole, and windows that reach past it.
     if (w.begin[a] >= w.reach(a) || w.end[a] >= w.reach(a)) return "the padding is as wide as the window";
@@ -90,7 +75,7 @@ Pool::primitive_desc describe(const PoolShape& s, Layout layout, const Box& part
 }
 
 PoolShape shape_of(const Problem& p) {
-  const kernels::Window w = window_of(p);
+  const kernels::Window w = pooled_window(p);
   PoolShape s{.in = *p.input_shape(0),
               .out = *p.output_shape(0),
               .kind = is_max(p.node())    ? "max"
