@@ -39,9 +39,9 @@ def medians(report):
     return {row["backend"]: row["latency_ms"]["median"] for row in report["rows"]}
 
 
-def measure(assay, model, cache, options):
-    """One run of all backends in turns."""
-    common = ["--threads", options.threads] if options.threads else []
+def measure(assay, model, cache, options, inputs=()):
+    """One run of all backends in turns; `inputs` are options that feed the model."""
+    common = [*inputs, *(["--threads", options.threads] if options.threads else [])]
     others = ["onnxrt"]
     if options.openvino:
         common += ["--extension", Path(assay).parent / "extensions/openvino/openvino.so"]
@@ -80,6 +80,23 @@ def head(options):
     return f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
 
 
+def report(rows, failed, options):
+    """Prints the table of all runs by model, and of those that failed; the exit status."""
+    print(head(options))
+    for name, runs in sorted(rows.items(), key=lambda r: -middle(r[1], "ratio")):
+        print(line(name, runs, options))
+    for name, reason in failed.items():
+        print(f"| {name} | FAILED: {reason} |")
+    if rows:
+        for what in ["ratio", "fixed"] + ["openvino"] * options.openvino:
+            values = [middle(runs, what) for runs in rows.values()]
+            print(f"\n{what}: geometric mean of {len(values)}: {geometric_mean(values):.3f}, least {min(values):.2f}, "
+                  f"{sum(v < 1 for v in values)} below 1")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+    return 1 if failed else 0
+
+
 def generated(assay, folder, wanted, batch):
     """Files of the generator's models among `wanted`, other files as they are. None is kept."""
     listed = subprocess.run([assay, "template", "model", "--list"], capture_output=True, text=True, check=True).stdout
@@ -95,17 +112,23 @@ def generated(assay, folder, wanted, batch):
         path.unlink()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(description):
+    """The options that every table of speed has."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assay")
     parser.add_argument("models", nargs="+")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--duration", type=float, default=2)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--openvino", action="store_true")
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--json", type=Path)
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--batch", type=int, default=1)
     options = parser.parse_args()
     assay, rows, failed = os.path.abspath(options.assay), {}, {}
     with tempfile.TemporaryDirectory() as folder:
@@ -121,19 +144,7 @@ def main():
                     print(f"run {run + 1}: {name} {measured['ratio']:.2f}", file=sys.stderr, flush=True)
                 except (RuntimeError, subprocess.TimeoutExpired) as error:
                     failed[name] = f"{str(error)[:300]!r}"
-    print(head(options))
-    for name, runs in sorted(rows.items(), key=lambda r: -middle(r[1], "ratio")):
-        print(line(name, runs, options))
-    for name, reason in failed.items():
-        print(f"| {name} | FAILED: {reason} |")
-    if rows:
-        for what in ["ratio", "fixed"] + ["openvino"] * options.openvino:
-            values = [middle(runs, what) for runs in rows.values()]
-            print(f"\n{what}: geometric mean of {len(values)}: {geometric_mean(values):.3f}, least {min(values):.2f}, "
-                  f"{sum(v < 1 for v in values)} below 1")
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
-    return 1 if failed else 0
+    return report(rows, failed, options)
 
 
 if __name__ == "__main__":
