@@ -10,26 +10,16 @@ namespace {
 /// Types of operands that an instruction takes.
 enum class Takes : uint8_t { kFloat32, kFloat, kInteger, kNumber, kLogic, kAny, kChoice };
 /// The type that it gives: that of its operands, or always the same.
-enum class Gives : uint8_t {
-  kSame,
-  kFloat32,
-  kFloat64,
-  kInt32,
-  kInt64,
-  kBool,
-  kInt8,
-  kUint8,
-  kInt16,
-  kUint16,
-  kUint32,
-  kUint64,
+struct Gives {
+  static constexpr std::optional<RegisterType> kSame = std::nullopt;
+  using enum RegisterType;
 };
 
 struct Entry {
   std::string_view name;
   int arity;
   Takes takes;
-  Gives gives;
+  std::optional<RegisterType> gives;
 };
 constexpr Entry kEntries[] = {
 #define ASSAY_POINTWISE(name, arity, takes, gives) {#name, arity, Takes::k##takes, Gives::k##gives},
@@ -57,36 +47,6 @@ bool takes(Takes what, RegisterType type) {
   return false;
 }
 
-RegisterType given(Gives what, RegisterType operand) {
-  switch (what) {
-    case Gives::kSame:
-      return operand;
-    case Gives::kFloat32:
-      return RegisterType::kFloat32;
-    case Gives::kFloat64:
-      return RegisterType::kFloat64;
-    case Gives::kInt32:
-      return RegisterType::kInt32;
-    case Gives::kInt64:
-      return RegisterType::kInt64;
-    case Gives::kBool:
-      return RegisterType::kBool;
-    case Gives::kInt8:
-      return RegisterType::kInt8;
-    case Gives::kUint8:
-      return RegisterType::kUint8;
-    case Gives::kInt16:
-      return RegisterType::kInt16;
-    case Gives::kUint16:
-      return RegisterType::kUint16;
-    case Gives::kUint32:
-      return RegisterType::kUint32;
-    case Gives::kUint64:
-      return RegisterType::kUint64;
-  }
-  return operand;
-}
-
 }  // namespace
 
 std::optional<RegisterType> pointwise_result(PointwiseOp op, const std::array<RegisterType, 3>& args) {
@@ -96,7 +56,7 @@ std::optional<RegisterType> pointwise_result(PointwiseOp op, const std::array<Re
   const RegisterType type = args[chooses ? 1 : 0];
   for (int i = chooses ? 1 : 0; i < entry.arity; ++i)
     if (args[static_cast<size_t>(i)] != type || !takes(entry.takes, type)) return std::nullopt;
-  return given(entry.gives, type);
+  return entry.gives.value_or(type);
 }
 
 std::string_view pointwise_name(PointwiseOp op) { return kEntries[static_cast<size_t>(op)].name; }
