@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "graph/at_node.h"
+#include "graph/clone.h"
 #include "graph/function_index.h"
 #include "graph/order.h"
 #include "ops/check.h"
@@ -43,6 +44,10 @@ class Inference {
   /// With `problem`, an error is stored there instead of thrown.
   std::vector<Type> subgraph(Graph& g, const std::vector<Type>& inputs,
                              const std::vector<OpsetImport>& opsets, std::optional<Error>* problem = nullptr);
+  /// The same on a copy, without telling anybody; nothing within such a copy, so that the time does not
+  /// double with each level of nesting.
+  std::optional<std::vector<Type>> trial(const Graph& g, const std::vector<Type>& inputs,
+                                         const std::vector<OpsetImport>& opsets);
 
  private:
   friend class NodeInference;
@@ -61,6 +66,9 @@ class Inference {
   const InferOptions& options_;
   Knowledge known_;
   int call_depth_ = 0, calls_ = 0;
+  /// Copies that were tried. They stay, for what is known of values is kept by their addresses.
+  std::vector<std::shared_ptr<Graph>> trials_;
+  bool is_trial_ = false;
 };
 
 /// Declared knowledge fills what inference left open.
@@ -101,7 +109,7 @@ class NodeInference final : public InferContext {
   const Tensor* input_value(size_t i) const override {
     if (node().input(i) == nullptr) return nullptr;
     const Tensor* value = all_.elements_of(node().input(i));
-    if (value == nullptr && all_.options_.on_unknown_value)
+    if (value == nullptr && all_.options_.on_unknown_value && !all_.is_trial_)
       all_.options_.on_unknown_value(node(), *node().input(i));
     return value;
   }
@@ -110,7 +118,8 @@ class NodeInference final : public InferContext {
     const Dims* extents = all_.extents_of(node().input(i));
     const bool is_known = extents != nullptr && std::all_of(extents->begin(), extents->end(),
                                                             [](const Dim& d) { return d.is_known(); });
-    if (!is_known && all_.options_.on_unknown_value) all_.options_.on_unknown_value(node(), *node().input(i));
+    if (!is_known && all_.options_.on_unknown_value && !all_.is_trial_)
+      all_.options_.on_unknown_value(node(), *node().input(i));
     return extents;
   }
   bool is_extent(const Dim& d) const override {
@@ -126,6 +135,10 @@ class NodeInference final : public InferContext {
   std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs,
                                    std::optional<Error>* problem) override {
     return all_.subgraph(attr_graph(attribute), inputs, opsets_, problem);
+  }
+  std::optional<std::vector<Type>> try_subgraph(std::string_view attribute,
+                                                const std::vector<Type>& inputs) override {
+    return all_.trial(attr_graph(attribute), inputs, opsets_);
   }
 
   /// Attributes can ask for a type that the schema does not allow.
@@ -145,7 +158,8 @@ class NodeInference final : public InferContext {
       v->type = all_.options_.keep_declared ? merge(std::move(types_[i]), v->type) : std::move(types_[i]);
       all_.note_extents(*v);
       if (extents_[i].empty()) continue;
-      if (all_.options_.on_extents && all_.call_depth_ == 0) all_.options_.on_extents(*v, extents_[i]);
+      if (all_.options_.on_extents && all_.call_depth_ == 0 && !all_.is_trial_)
+        all_.options_.on_extents(*v, extents_[i]);
       all_.known_.extents[v] = std::move(extents_[i]);
     }
   }
@@ -198,7 +212,7 @@ void Inference::note_extents(const Value& v) {
 }
 
 void Inference::problem(const Node& n, const Error& e) {
-  if (!options_.on_problem) throw e;
+  if (!options_.on_problem || is_trial_) throw e;
   options_.on_problem(n, e.what());
 }
 
@@ -302,6 +316,23 @@ std::vector<Type> Inference::subgraph(Graph& g, const std::vector<Type>& inputs,
   }
   std::vector<Type> outputs;
   for (const Value* v : g.outputs) outputs.push_back(v->type);
+  return outputs;
+}
+
+std::optional<std::vector<Type>> Inference::trial(const Graph& g, const std::vector<Type>& inputs,
+                                                  const std::vector<OpsetImport>& opsets) {
+  if (is_trial_) return std::nullopt;
+  ValueMap map;
+  for (Value* v : captured_values(g)) map[v] = v;
+  trials_.push_back(clone_graph(g, g.parent(), map));
+  const struct Trial {
+    bool& flag;
+    explicit Trial(bool& f) : flag(f) { flag = true; }
+    ~Trial() { flag = false; }
+  } marked(is_trial_);
+  std::optional<Error> error;
+  std::vector<Type> outputs = subgraph(*trials_.back(), inputs, opsets, &error);
+  if (error) return std::nullopt;
   return outputs;
 }
 

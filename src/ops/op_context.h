@@ -91,6 +91,12 @@ class InferContext : public OpContext {
   /// are what was known before.
   virtual std::vector<Type> infer_subgraph(std::string_view attribute, const std::vector<Type>& inputs,
                                            std::optional<Error>* problem = nullptr) = 0;
+  /// What infer_subgraph() would give, found out on a copy: the subgraph itself keeps its types. Nothing
+  /// where a rule would be broken, or where this is asked within such a copy.
+  virtual std::optional<std::vector<Type>> try_subgraph(std::string_view /*attribute*/,
+                                                        const std::vector<Type>& /*inputs*/) {
+    return std::nullopt;
+  }
 
   DType input_dtype(size_t i) const {
     return input_type(i).is_tensor() ? input_type(i).dtype : DType::kUndefined;

@@ -640,7 +640,14 @@ std::string text_of(const Attribute& a) {
 
 }  // namespace
 
-std::span<const PassCase> pass_cases() { return kCases; }
+std::span<const PassCase> pass_cases() {
+  static const std::vector<PassCase> kAll = [] {
+    std::vector<PassCase> all(std::begin(kCases), std::end(kCases));
+    all.insert(all.end(), loop_pass_cases().begin(), loop_pass_cases().end());
+    return all;
+  }();
+  return kAll;
+}
 
 std::shared_ptr<Model> model_of(const PassCase& c) {
   const std::string text =

@@ -23,6 +23,8 @@ struct PassCase {
 
 /// All cases, for every pass of passes.def at least one that changes something.
 std::span<const PassCase> pass_cases();
+/// Those among them whose passes work on Loop and Scan.
+std::span<const PassCase> loop_pass_cases();
 
 /// The case's model, types inferred.
 std::shared_ptr<Model> model_of(const PassCase& c);

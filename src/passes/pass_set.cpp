@@ -24,6 +24,7 @@ constexpr Place kPlaces[] = {
     {PassStage::kCanonical, &pass_constants_to_initializers::def},
     {PassStage::kCanonical, &pass_widen_halves::def},
     {PassStage::kCanonical, &pass_fold_constants::def},
+    {PassStage::kCanonical, &pass_capture_loop_states::def},
     {PassStage::kCanonical, &pass_eliminate_identity::def},
     {PassStage::kCanonical, &pass_fold_batch_norm::def},
     {PassStage::kCanonical, &pass_fold_channel_affine::def},
@@ -34,6 +35,9 @@ constexpr Place kPlaces[] = {
     {PassStage::kCanonical, &pass_eliminate_dead_code::def},
 
     {PassStage::kSpecialize, &pass_fold_constants::def},
+    {PassStage::kSpecialize, &pass_capture_loop_states::def},
+    {PassStage::kSpecialize, &pass_count_loop_trips::def},
+    {PassStage::kSpecialize, &pass_hoist_loop_nodes::def},
     {PassStage::kSpecialize, &pass_lower_formulas::def},
     {PassStage::kSpecialize, &pass_lower_fused::def},
     {PassStage::kSpecialize, &pass_lower_attention::def},
@@ -58,6 +62,9 @@ constexpr Place kPlaces[] = {
     {PassStage::kIdioms, &pass_fuse_softmax::def},
     {PassStage::kIdioms, &pass_eliminate_dead_code::def},
 
+    {PassStage::kSimplify, &pass_capture_loop_states::def},
+    {PassStage::kSimplify, &pass_count_loop_trips::def},
+    {PassStage::kSimplify, &pass_hoist_loop_nodes::def},
     {PassStage::kSimplify, &pass_eliminate_identity::def},
     {PassStage::kSimplify, &pass_fold_extents::def},
     {PassStage::kSimplify, &pass_constant_shapes::def},

@@ -9,6 +9,7 @@
 #include "engine/build/shape_values.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/clone.h"
+#include "graph/read.h"
 #include "ops/infer.h"
 #include "passes/origins.h"
 #include "passes/raise_opset.h"
@@ -18,8 +19,9 @@
 namespace assay::engine {
 namespace {
 
-/// Folding makes shapes known, and known shapes let more fold.
-constexpr int kMaxRounds = 4;
+/// Folding makes shapes known, and known shapes let more fold. Each of loops that stand one behind the other
+/// may make the next one's known.
+constexpr int kMaxRounds = 4, kMaxLoopRounds = 32;
 
 /// Weights are made one after the other, often of a copy: so many bytes of what became free are used again.
 /// And they lie side by side on huge pages, so that the system hands out few and no large ones end with a
@@ -66,7 +68,10 @@ std::vector<PassReport> PlanBuilder::run_stage(Model& model, PassStage stage) co
 
 /// Runs the passes for known shapes over a model whose types have been inferred.
 void PlanBuilder::specialize(Model& model) const {
-  for (int round = 0; config_.optimize && round < kMaxRounds; ++round) {
+  const auto loops = std::count_if(model.graph->nodes().begin(), model.graph->nodes().end(),
+                                   [](const auto& n) { return is_op(*n, "Loop"); });
+  const int rounds = kMaxRounds + static_cast<int>(std::min<int64_t>(loops, kMaxLoopRounds));
+  for (int round = 0; config_.optimize && round < rounds; ++round) {
     int64_t edits = 0;
     for (const PassReport& r : run_stage(model, PassStage::kSpecialize)) edits += r.edits;
     if (edits == 0) break;

@@ -23,6 +23,10 @@ class ForwardingContext : public InferContext {
                                    std::optional<Error>* problem) override {
     return c_.infer_subgraph(attribute, inputs, problem);
   }
+  std::optional<std::vector<Type>> try_subgraph(std::string_view attribute,
+                                                const std::vector<Type>& inputs) override {
+    return c_.try_subgraph(attribute, inputs);
+  }
 
  private:
   InferContext& c_;

@@ -1,6 +1,8 @@
 // Loop: runs a subgraph up to M times, as long as its condition holds. Values are carried from one iteration
 // to the next; what else the subgraph gives is stacked. Without the input `cond` the subgraph's condition is
 // ignored.
+#include <algorithm>
+
 #include "ops/control/stack.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
@@ -17,14 +19,54 @@ size_t carried_count(const OpContext& c) {
   return c.input_count() > kLeadingInputs ? c.input_count() - kLeadingInputs : 0;
 }
 
+/// What of a value's type holds before an iteration and, by `after`, behind it.
+Type kept_type(const Type& before, const Type& after) {
+  if (!before.has_shape() || !after.has_shape() || before.dims->size() != after.dims->size())
+    return without_dims(before);
+  Type type = before;
+  for (size_t d = 0; d < type.dims->size(); ++d)
+    if (!(*before.dims)[d].same_as((*after.dims)[d])) (*type.dims)[d] = Dim();
+  return type;
+}
+
+/// The types of the body's inputs. A carried value keeps those of its extents that an iteration is known to
+/// leave as they are, which holds for all iterations when it holds for one.
+std::vector<Type> body_inputs(InferContext& c, size_t carried) {
+  constexpr int kMaxTrials = 3;
+  std::vector<Type> inputs = {Type::tensor(DType::kInt64, Dims()), Type::tensor(DType::kBool, Dims())};
+  for (size_t i = 0; i < carried; ++i) inputs.push_back(c.input_type(kLeadingInputs + i));
+  for (int trial = 0; trial < kMaxTrials; ++trial) {
+    const std::optional<std::vector<Type>> outputs = c.try_subgraph("body", inputs);
+    if (!outputs || outputs->size() < carried + 1) break;
+    bool same = true;
+    for (size_t i = 0; i < carried; ++i) {
+      Type& type = inputs[kLeadingInputs + i];
+      Type kept = kept_type(type, (*outputs)[i + 1]);
+      if (kept == type) continue;
+      same = false;
+      type = std::move(kept);
+    }
+    if (same) return inputs;
+  }
+  for (size_t i = 0; i < carried; ++i)
+    inputs[kLeadingInputs + i] = without_dims(c.input_type(kLeadingInputs + i));
+  return inputs;
+}
+
+/// The number of iterations, where nothing but `M` decides about it.
+Dim known_trips(const InferContext& c) {
+  const Tensor* trips = c.has_input(0) && !c.has_input(1) ? c.input_value(0) : nullptr;
+  if (trips == nullptr || trips->numel() != 1 || trips->dtype() != DType::kInt64) return {};
+  return Dim(std::max<int64_t>(trips->data<int64_t>()[0], 0));
+}
+
 void infer(InferContext& c) {
   const size_t carried = carried_count(c);
-  std::vector<Type> inputs = {Type::tensor(DType::kInt64, Dims()), Type::tensor(DType::kBool, Dims())};
-  for (size_t i = 0; i < carried; ++i) inputs.push_back(without_dims(c.input_type(kLeadingInputs + i)));
-  const std::vector<Type> body = c.infer_subgraph("body", inputs);
+  const std::vector<Type> body = c.infer_subgraph("body", body_inputs(c, carried));
   c.check(body.size() == c.output_count() + 1 && carried <= c.output_count(),
           "the body has {} outputs; {} carried values and {} outputs of the node need {}", body.size(),
           carried, c.output_count(), c.output_count() + 1);
+  const Dim trips = known_trips(c);
   for (size_t i = 0; i < c.output_count(); ++i) {
     Type type = body[i + 1];
     if (i < carried) {
@@ -33,7 +75,7 @@ void infer(InferContext& c) {
     } else {
       c.check(type.is_tensor() || type.kind == Type::Kind::kUnknown,
               "output {} of the body is of type {}, and only tensors stack up", i + 1, type.str());
-      if (type.dims) type.dims->insert(type.dims->begin(), Dim());
+      if (type.dims) type.dims->insert(type.dims->begin(), trips);
     }
     c.set_output_type(i, std::move(type));
   }

@@ -1,0 +1,76 @@
+// What a Loop or Scan carries although the body gives it back as it came (weights, as tf2onnx writes them) is
+// taken from around the loop instead: as a constant where it is one, which can be folded and packed.
+#include "passes/loop_form.h"
+#include "passes/match.h"
+#include "passes/pass_list.h"
+
+namespace assay::pass_capture_loop_states {
+namespace {
+
+/// The opsets from which on a Loop needs no state, and Identity takes values of any type.
+constexpr int64_t kLoopWithoutStates = 11, kIdentityOfAll = 16;
+
+bool agrees(const Type& a, const Type& b) {
+  if (a.kind == Type::Kind::kUnknown || b.kind == Type::Kind::kUnknown) return true;
+  return a.kind == b.kind &&
+         (a.dtype == b.dtype || a.dtype == DType::kUndefined || b.dtype == DType::kUndefined);
+}
+
+bool is_used(const Graph& g, const Value* v) { return !v->consumers().empty() || is_given_out(g, v); }
+
+/// Takes the state's places away. Its final value is its initial one.
+void remove_state(LoopForm& loop, size_t i, Value* outer) {
+  Node& n = *loop.node;
+  const auto without = [](std::vector<Value*> list, size_t at) {
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
+    return list;
+  };
+  Value* final = loop.final(i);
+  loop.body->inputs = without(loop.body->inputs, loop.leading_inputs + i);
+  loop.body->outputs = without(loop.body->outputs, loop.leading_outputs + i);
+  n.set_inputs(without(n.inputs(), loop.leading_inputs + i));
+  n.set_outputs(without(n.outputs(), i));
+  --loop.states;
+  if (final != nullptr) n.graph().insert_node(&n, "Identity", {outer}, {final}, {}, n.name);
+}
+
+/// Takes the nodes away that only handed the state through.
+void remove_unread_identities(Graph& body, const Value* v) {
+  while (v->producer() != nullptr && !is_used(body, v)) {
+    Node* n = v->producer();
+    v = n->input(0);
+    body.remove_node(n);
+  }
+}
+
+bool capture(LoopForm& loop, size_t i, int64_t opset) {
+  Value *outer = loop.initial(i), *inside = loop.inside(i), *next = loop.next(i);
+  if (outer == nullptr || through_identities(next) != inside || !agrees(outer->type, inside->type))
+    return false;
+  if (loop.final(i) != nullptr && !outer->type.is_tensor() && opset < kIdentityOfAll) return false;
+  const bool removable =
+      loop.node->outputs().size() > 1 && (!loop.is_loop() || opset >= kLoopWithoutStates || loop.states > 1);
+  if (!removable) return false;
+  remove_state(loop, i, outer);
+  remove_unread_identities(*loop.body, next);
+  capture_instead(*inside, outer);
+  loop.body->remove_unused_values();
+  return true;
+}
+
+bool run(Model& model) {
+  bool changed = false;
+  for (LoopForm& loop : loops_of(model))
+    for (size_t i = loop.states; i-- > 0;) changed = capture(loop, i, model.opset()) || changed;
+  return changed;
+}
+
+}  // namespace
+
+constinit const PassDef def = {
+    .name = "capture_loop_states",
+    .summary = "what a loop carries unchanged is taken from around it",
+    .run = run,
+};
+
+}  // namespace assay::pass_capture_loop_states
