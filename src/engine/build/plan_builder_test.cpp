@@ -4,8 +4,10 @@
 
 #include <oneapi/dnnl/dnnl_types.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "graph/import.h"
 #include "templates/templates.h"
 
 namespace assay::engine::plan_builder_test {
@@ -42,6 +44,38 @@ TEST(PlanBuilder, APlanWithoutDataIsThePlan) {
       EXPECT_FALSE(bare->constants[i].tensor.defined()) << name;
     }
   }
+}
+
+/// A loop as tf2onnx writes it: weights as a state, a condition that counts. The body has them as constants,
+/// which are packed when the plan is made, and what the loop gives has a shape.
+TEST(PlanBuilder, WeightsThatALoopCarriesAreConstantsOfItsBody) {
+  const auto model = parse_text(
+      "<ir_version: 8, opset_import: [\"\" : 15]>\n"
+      "g (float[3,1,2] x, float[1,2] s0) => (float[1,2] y, float[N,1,2] z) <float[2,2] k = {1, 2, 3, 4}, "
+      "bool go = "
+      "{1}, int32 zero = {0}, int64[1] first = {0}> { e = Shape (x) f = Gather (e, first) q = Squeeze (f) n "
+      "= Cast "
+      "<to = 6> (q) i9, y, n9, k9, u = Loop <body = b (int64 t, bool c, int32 i, float[P,2] s, int32 m, "
+      "float[2,2] "
+      "w) => (bool d, int32 j, float[Q,2] r, int32 m, float[2,2] w, float[R,2] o) <int32 one = {1}> { j = "
+      "Add (i, "
+      "one) a = Gather (x, i) p = MatMul (s, w) r = Add (a, p) o = Identity (r) jf = Cast <to = 1> (j) mf = "
+      "Cast <to "
+      "= 1> (m) d = Less (jf, mf) }> (\"\", go, zero, s0, n, k) z = Relu (u) }",
+      "a test");
+  const std::vector<Shape> shapes = {{3, 1, 2}, {1, 2}};
+  const auto plan = PlanBuilder(*model, default_config(1)).build(shapes);
+  EXPECT_FALSE(waits_for_shapes(*plan));
+  const PlanValue& stack = plan->values[static_cast<size_t>(plan->outputs[1])];
+  ASSERT_TRUE(stack.has_shape);
+  EXPECT_EQ(stack.shape, (Shape{3, 1, 2}));
+  const auto loop = std::find_if(plan->steps.begin(), plan->steps.end(),
+                                 [](const Step& s) { return s.tactic == "control"; });
+  ASSERT_NE(loop, plan->steps.end());
+  const PlanNetwork& body = plan->networks[static_cast<size_t>(loop->networks.at(1))];
+  ASSERT_NE(body.plan, nullptr) << "the body has a plan ahead";
+  // Number, condition, counter, state, and x from around it: neither weights nor the count.
+  EXPECT_EQ(body.plan->inputs.size(), 5);
 }
 
 /// The last plan is that of every build, bit by bit, and the network's large weights are gone with it.
