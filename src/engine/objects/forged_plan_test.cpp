@@ -115,6 +115,34 @@ TEST_F(ForgedPlans, ProductsOfIntegers) {
       "it gives 1 levels");
 }
 
+TEST_F(ForgedPlans, QuantizedRecurrences) {
+  const auto levels = [](const char* name, int k) {
+    std::string list = "1";
+    for (int i = 1; i < k * 12; ++i) list += fmt::format(",{}", i % 100);
+    return fmt::format("int8[1,{},12] {} = {{{}}}", k, name, list);
+  };
+  const std::string lstm = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 18, \"com.microsoft\" : 1]> g (float[2,1,4] x) => "
+      "(float[2,1,1,3] "
+      "y) <{}, {}, float[1] s = {{0.01}}, int8[1] z = {{2}}> {{ y = com.microsoft.DynamicQuantizeLSTM "
+      "<hidden_size = 3> (x, w, r, , , , , , s, z, s, z) }}",
+      levels("w", 4), levels("r", 3));
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("sizes", 0, 3), "does not have 12 elements");
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("sizes", 3, 40), "does not have");
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("sizes", 4, 2), "inputs for 2 directions");
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("sizes", 2, 1 << 20), "may exceed 32 bits");
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("lanes", 3), "its weights are in blocks of 3");
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("functions", 1, 11), "functions");
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("flags", 2, 1), "is left out");
+  EXPECT_REFUSED(lstm, "quantized_lstm", set("flags", 5, 1), "does not have");
+  EXPECT_REFUSED(
+      lstm, "quantized_lstm", [](Plan&, Step& s) { s.parameters.set("clip", -1.0); },
+      "its sums are clipped at -1");
+  EXPECT_REFUSED(
+      lstm, "quantized_lstm", [](Plan&, Step& s) { s.scratch_bytes = 64; },
+      "it has 64 bytes of scratch memory");
+}
+
 TEST_F(ForgedPlans, ScoresOfRows) {
   const std::string scores =
       "<ir_version: 8, opset_import: [\"\" : 18, \"ai.onnx.ml\" : 3]> g (float[2,2] x) => (float[2,1] y, "

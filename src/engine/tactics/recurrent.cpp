@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "engine/runtime/arena.h"
+#include "engine/tactics/recurrent_functions.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
-#include "ops/rnn/activation.h"
 #include "passes/match.h"
 
 namespace assay::engine::tactic_recurrent {
@@ -55,7 +55,6 @@ struct Settings {
   kernels::GateMatrix weights() const { return layer().matrix(inputs); }
   /// From one direction's outputs and states to the next's.
   int64_t direction_stride() const { return hidden * (by_batch ? 1 : batch); }
-  size_t functions() const { return kind == RecurrentKind::kRnn ? 1 : kind == RecurrentKind::kGru ? 2 : 3; }
   size_t states() const { return kind == RecurrentKind::kLstm ? 2 : 1; }
   bool has_hidden_bias() const { return has_bias && kind == RecurrentKind::kGru && linear_before_reset; }
   /// Numbers of each constant of a direction; 0: it has none.
@@ -133,12 +132,6 @@ RecurrentKind kind_of(const Node& n) {
                               : RecurrentKind::kLstm;
 }
 
-const std::vector<std::string>& usual_functions(RecurrentKind kind) {
-  static const std::vector<std::string> kRnn = {"Tanh"}, kGru = {"Sigmoid", "Tanh"},
-                                        kLstm = {"Sigmoid", "Tanh", "Tanh"};
-  return kind == RecurrentKind::kRnn ? kRnn : kind == RecurrentKind::kGru ? kGru : kLstm;
-}
-
 /// The settings, or why the node is not served.
 std::string read_node(const Problem& p, Settings& s) {
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
@@ -178,20 +171,6 @@ std::string read_node(const Problem& p, Settings& s) {
     if (p.has_input(i) && *p.input_shape(i) != shape) return "the inputs do not fit each other";
   if (s.directions > 2 || !(s.clip >= 0)) return "the plain evaluation says what is wrong";
   return {};
-}
-
-void write_functions(const Problem& p, const Settings& s, Step& step) {
-  std::vector<int64_t> kinds;
-  std::vector<double> alphas, betas;
-  for (const Activation& a :
-       read_activations(p.attributes(), static_cast<size_t>(s.directions), usual_functions(s.kind))) {
-    kinds.push_back(static_cast<int64_t>(a.kind));
-    alphas.push_back(a.alpha);
-    betas.push_back(a.beta);
-  }
-  step.parameters.set("functions", kinds);
-  step.parameters.set("alphas", alphas);
-  step.parameters.set("betas", betas);
 }
 
 void add_constants(const Problem& p, const Settings& s, Candidate& b) {
@@ -235,7 +214,7 @@ void add_candidate(const Problem& p, const Settings& s, bool packs, Proposals& p
   parameters.set("flags", std::vector<int64_t>{s.by_batch, s.backward, s.linear_before_reset, s.coupled,
                                                s.has_bias, s.has_peepholes, packs, s.in_turn});
   parameters.set("clip", static_cast<double>(s.clip));
-  write_functions(p, s, b.step);
+  write_recurrent_functions(p, s.kind, s.directions, b.step);
   b.step.scratch_bytes = s.scratch_bytes(packs);
   const auto rows = static_cast<double>(s.steps * s.batch);
   const auto inputs = static_cast<double>(s.directions * s.weights().numbers());
@@ -337,19 +316,6 @@ class RecurrentKernel final : public Kernel {
   std::vector<RecurrentDirection> directions_;
 };
 
-std::vector<RecurrentDirection> read_directions(const StepReader& r, const Settings& s) {
-  const size_t count = static_cast<size_t>(s.directions) * s.functions();
-  const auto& kinds = r.numbers("functions", count, 0, kernels::kRecurrentFunctions - 1);
-  const auto &alphas = r.reals("alphas", count), &betas = r.reals("betas", count);
-  std::vector<RecurrentDirection> directions(static_cast<size_t>(s.directions));
-  for (size_t i = 0; i < count; ++i)
-    directions[i / s.functions()].activations[i % s.functions()] = {
-        static_cast<kernels::RecurrentFunction>(kinds[i]), static_cast<float>(alphas[i]),
-        static_cast<float>(betas[i])};
-  for (size_t i = 0; i < directions.size(); ++i) directions[i].backward = s.backward || i == 1;
-  return directions;
-}
-
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   Settings s;
   const StepReader r(plan, step, kFirst + kGivenWeights, kFirst + 2 * kConstants, 3);
@@ -393,7 +359,8 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
         check(kFirst + d * kConstants + i, s.numbers(i) > 0, {s.numbers(i)});
   }
   r.check_scratch(s.scratch_bytes(packs));
-  return std::make_unique<RecurrentKernel>(s, packs, read_directions(r, s));
+  return std::make_unique<RecurrentKernel>(s, packs,
+                                           read_recurrent_directions(r, s.kind, s.directions, s.backward));
 }
 
 }  // namespace

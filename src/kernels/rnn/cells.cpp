@@ -97,6 +97,10 @@ struct Cells {
         finish(0, count, zeros, 0);
         continue;
       }
+      if (s.sums != nullptr) {
+        finish(0, count, s.sums + s.first_slot * G * padded + block * G * kGateLanes, G * padded);
+        continue;
+      }
       gate_rows<G>(packed + block * k * G * kGateLanes, k, hidden + s.first_slot * padded, padded, count,
                    [&](int64_t row, int64_t rows, const float* sums)
                        HWY_ATTR { finish(row, rows, sums, G * kGateLanes); });

@@ -19,6 +19,7 @@ struct RecurrentStep {
   float* cell = nullptr;    ///< LSTM
   float* update = nullptr;  ///< split GRU: z
   float* reset = nullptr;   ///< split GRU: r * before
+  float* sums = nullptr;    ///< with levels: rows of the products with `before`, one per slot
 
   /// Of the element of a slot.
   int64_t time(int64_t element) const {

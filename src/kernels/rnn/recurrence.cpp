@@ -21,6 +21,13 @@ struct Scratch {
     order = reinterpret_cast<int64_t*>(take(layer.batch * int64_t{sizeof(int64_t)}));
     for (float*& h : hidden) h = reinterpret_cast<float*>(take(states));
     if (layer.kind == RecurrentKind::kLstm) cell = reinterpret_cast<float*>(take(states));
+    if (layer.has_levels) {
+      const int64_t row = layer.matrix(0).row_numbers() * int64_t{sizeof(float)};
+      sums = reinterpret_cast<float*>(take(layer.batch * row));
+      column_scales = reinterpret_cast<float*>(take(row));
+      dense = reinterpret_cast<float*>(take(layer.batch * layer.hidden * int64_t{sizeof(float)}));
+      quantized = take(LevelRows::scratch_bytes(layer.batch, layer.hidden));
+    }
     if (!layer.is_split()) return;
     update = reinterpret_cast<float*>(take(states));
     reset = reinterpret_cast<float*>(take(states));
@@ -29,6 +36,8 @@ struct Scratch {
   int64_t* order;
   float* hidden[2];  ///< before and after even steps
   float *cell = nullptr, *update = nullptr, *reset = nullptr;
+  float *sums = nullptr, *column_scales = nullptr, *dense = nullptr;
+  void* quantized = nullptr;
 
  private:
   char* take(int64_t bytes) {
@@ -107,12 +116,49 @@ bool prepare(const RecurrentLayer& layer, const RecurrentDirection& d, int64_t k
   return last_slot > first_slot;
 }
 
+/// The hidden states before a step as levels, by the range of the whole batch.
+LevelRows quantize_hidden(const RecurrentLayer& layer, const RecurrentStep& step) {
+  if (!layer.has_levels || step.before_is_zero) return {};
+  const Scratch s(layer, step.direction->scratch);
+  const int64_t padded = layer.matrix(0).padded();
+  for (int64_t slot = 0; slot < layer.batch; ++slot)
+    std::memcpy(s.dense + slot * layer.hidden, step.before + slot * padded,
+                static_cast<size_t>(layer.hidden) * sizeof(float));
+  const LevelRows rows = quantize_rows(s.dense, layer.batch, layer.hidden, s.quantized);
+  const float* const scales = step.direction->levels.scales;
+  for (int64_t i = 0; i < layer.matrix(0).row_numbers(); ++i) s.column_scales[i] = scales[i] * rows.scale;
+  return rows;
+}
+
+/// One part of a step for the units of blocks [first, last).
+void run_units(const RecurrentLayer& layer, RecurrentStep step, const LevelRows& hidden, int64_t part,
+               int64_t first, int64_t last) {
+  if (hidden.levels != nullptr) {
+    const Scratch s(layer, step.direction->scratch);
+    const GateLevels& levels = step.direction->levels;
+    const GateMatrix matrix = layer.matrix(layer.hidden);
+    const int64_t numbers = matrix.row_numbers(), of_block = numbers / matrix.blocks();
+    const int64_t column = first * of_block, count = (last - first) * of_block;
+    auto* const exact = reinterpret_cast<int32_t*>(s.sums);
+    int8_product(levels.weights, levels.packed, column / kInt8Columns, count / kInt8Columns, hidden.levels,
+                 layer.batch, exact + column, numbers);
+    for (int64_t row = 0; row < layer.batch; ++row)
+      scale_sums(exact + row * numbers + column, count, s.column_scales + column, nullptr,
+                 s.sums + row * numbers + column);
+    step.sums = s.sums;
+  }
+  recurrent_units(step, part, first, last);
+}
+
 /// All steps of some slots on this thread.
 void walk(const RecurrentLayer& layer, const RecurrentDirection& d, int64_t first_slot, int64_t last_slot) {
   const int64_t blocks = layer.matrix(0).blocks();
   RecurrentStep step;
-  for (int64_t k = 0; k < layer.steps && prepare(layer, d, k, first_slot, last_slot, step); ++k)
-    for (int64_t part = 0; part < recurrent_parts(layer); ++part) recurrent_units(step, part, 0, blocks);
+  for (int64_t k = 0; k < layer.steps && prepare(layer, d, k, first_slot, last_slot, step); ++k) {
+    const LevelRows hidden = quantize_hidden(layer, step);
+    for (int64_t part = 0; part < recurrent_parts(layer); ++part)
+      run_units(layer, step, hidden, part, 0, blocks);
+  }
 }
 
 /// Step by step, the units of all directions shared out.
@@ -121,14 +167,17 @@ void walk_together(const RecurrentLayer& layer, const RecurrentDirection* direct
   const int64_t blocks = layer.matrix(0).blocks();
   const int64_t grain = std::max<int64_t>(1, kStepGrain * count * blocks / products);
   RecurrentStep steps[2];
+  LevelRows hidden[2];
   for (int64_t k = 0; k < layer.steps; ++k) {
-    for (int64_t d = 0; d < count; ++d)
+    for (int64_t d = 0; d < count; ++d) {
       if (!prepare(layer, directions[d], k, 0, layer.batch, steps[d])) return;
+      hidden[d] = quantize_hidden(layer, steps[d]);
+    }
     for (int64_t part = 0; part < recurrent_parts(layer); ++part)
       parallel_for(count * blocks, grain, [&](int64_t first, int64_t last) {
         for (int64_t d = first / blocks; d * blocks < last; ++d)
-          recurrent_units(steps[d], part, std::max(first - d * blocks, int64_t{0}),
-                          std::min(last - d * blocks, blocks));
+          run_units(layer, steps[d], hidden[d], part, std::max(first - d * blocks, int64_t{0}),
+                    std::min(last - d * blocks, blocks));
       });
   }
 }
@@ -140,7 +189,12 @@ int64_t RecurrentLayer::recurrent_numbers() const { return matrix(hidden).number
 int64_t RecurrentLayer::scratch_bytes() const {
   const int64_t states = (batch * matrix(0).padded() * int64_t{sizeof(float)} + 63) / 64 * 64;
   const int64_t count = 2 + (kind == RecurrentKind::kLstm ? 1 : 0) + (is_split() ? 2 : 0);
-  return (batch * int64_t{sizeof(int64_t)} + 63) / 64 * 64 + count * states;
+  const int64_t rest = (batch * int64_t{sizeof(int64_t)} + 63) / 64 * 64 + count * states;
+  if (!has_levels) return rest;
+  const auto whole = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  const int64_t row = matrix(0).row_numbers() * int64_t{sizeof(float)};
+  return rest + whole(batch * row) + whole(row) + whole(batch * hidden * int64_t{sizeof(float)}) +
+         LevelRows::scratch_bytes(batch, hidden);
 }
 
 void pack_recurrent(const RecurrentLayer& layer, const float* weights, float* packed) noexcept {
@@ -173,7 +227,8 @@ void run_recurrence(const RecurrentLayer& layer, const RecurrentDirection* direc
   if (threads > count && products >= threads * kStepGrain) {
     walk_together(layer, directions, count, products);
   } else {
-    const int64_t walks = threads > count ? count * batch : count, size = count * batch / walks;
+    const int64_t walks = threads > count && !layer.has_levels ? count * batch : count,
+                  size = count * batch / walks;
     const int64_t grain =
         std::max<int64_t>(1, kWalkGrain * walks / std::max<int64_t>(products * layer.steps, 1));
     parallel_for(walks, grain, [&](int64_t first, int64_t last) {

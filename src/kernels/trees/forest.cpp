@@ -1,8 +1,11 @@
 #include "kernels/trees/forest.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <new>
 #include <type_traits>
 
 #include "base/parallel.h"
@@ -17,6 +20,8 @@ constexpr int64_t kTreeGrain = 256;
 /// Bytes of rows that are walked through all trees together: they stay in the cache.
 constexpr int64_t kBlockBytes = 65536;
 constexpr int64_t kMostRows = 1024;
+/// Rows that are looked at together rather than walked one by one.
+constexpr int64_t kFewestMaskedRows = 3;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -56,6 +61,7 @@ std::optional<CompiledForest<T>> CompiledForest<T>::compile(const ForestSource& 
   for (const size_t root : source.roots)
     if (!forest.grow(source, root)) return {};
   forest.keep_weights();
+  forest.make_masks();
   return forest;
 }
 
@@ -162,6 +168,69 @@ void CompiledForest<T>::keep_weights() {
 }
 
 template <typename T>
+void CompiledForest<T>::make_masks() {
+  if (!kinds_.empty() || roots_.empty()) return;
+  std::vector<LeafMasks::Branch> branches;
+  for (const uint32_t root : roots_) {
+    first_mask_leaf_.push_back(static_cast<uint32_t>(mask_leaves_.size()));
+    uint64_t leaves;
+    if (find_leaves(root, 0, branches, leaves)) continue;
+    mask_leaves_.clear();
+    first_mask_leaf_.clear();
+    return;
+  }
+  masks_ = LeafMasks(std::move(branches), static_cast<int64_t>(roots_.size()));
+}
+
+/// The leaves below a node of the tree that first_mask_leaf_ ends with, from left to right; false: too many.
+template <typename T>
+bool CompiledForest<T>::find_leaves(uint32_t at, int64_t depth, std::vector<LeafMasks::Branch>& branches,
+                                    uint64_t& leaves) {
+  if (depth >= LeafMasks::kMostLeaves) return false;
+  const Branch n = nodes_[at];
+  if (n.left == at) {
+    const size_t leaf = mask_leaves_.size() - first_mask_leaf_.back();
+    if (leaf >= static_cast<size_t>(LeafMasks::kMostLeaves)) return false;
+    leaves = uint64_t{1} << leaf;
+    mask_leaves_.push_back(at);
+    return true;
+  }
+  uint64_t left, right;
+  if (!find_leaves(n.left, depth + 1, branches, left) || !find_leaves(n.left + 1, depth + 1, branches, right))
+    return false;
+  branches.push_back({.feature = n.feature & ~kMissingLeft,
+                      .tree = static_cast<uint32_t>(first_mask_leaf_.size() - 1),
+                      .threshold = static_cast<double>(n.threshold),
+                      .kept = ~left});
+  leaves = left | right;
+  return true;
+}
+
+/// Scratch memory of vote_by_masks().
+template <typename T>
+size_t CompiledForest<T>::mask_bytes() const {
+  return static_cast<size_t>(masks_.column_numbers()) * sizeof(double) +
+         static_cast<size_t>(masks_.trees() * LeafMasks::kRows) * sizeof(uint64_t);
+}
+
+/// Adds the votes for at most LeafMasks::kRows rows; false: they are to be walked.
+template <typename T>
+bool CompiledForest<T>::vote_by_masks(const T* x, int64_t stride, int64_t rows, TreeAggregate aggregate,
+                                      int64_t targets, void* scratch, double* scores) const noexcept {
+  if (scratch == nullptr || rows < kFewestMaskedRows) return false;
+  auto* const columns = static_cast<double*>(scratch);
+  auto* const left = reinterpret_cast<uint64_t*>(columns + masks_.column_numbers());
+  masks_.strike_out(x, stride, rows, columns, left);
+  for (size_t tree = 0; tree < roots_.size(); ++tree) {
+    const uint32_t* const leaves = mask_leaves_.data() + first_mask_leaf_[tree];
+    const uint64_t* const kept = left + tree * LeafMasks::kRows;
+    for (int64_t r = 0; r < rows; ++r)
+      add(leaves[std::countr_zero(kept[r])], aggregate, scores + r * targets);
+  }
+  return true;
+}
+
+template <typename T>
 bool CompiledForest<T>::goes_left(uint32_t at, const Branch& n, T x) const noexcept {
   if (x != x) return (n.feature & kMissingLeft) != 0;
   if (kinds_[at] == Kind::kLeq) return x <= n.threshold;
@@ -263,6 +332,34 @@ void CompiledForest<T>::finish(TreeAggregate aggregate, int64_t targets, double*
   }
 }
 
+/// Adds the votes for rows [first, last), row by row or eight together.
+template <typename T>
+void CompiledForest<T>::walk_rows(const T* x, int64_t first, int64_t last, int64_t stride,
+                                  const bool* numbers, TreeAggregate aggregate, int64_t targets,
+                                  double* scores) const noexcept {
+  const int64_t even = first + (last - first) / kLanes * kLanes;
+  if (even > first)
+    for (const uint32_t root : roots_)
+      for (int64_t r = first; r < even; r += kLanes) {
+        uint32_t at[kLanes];
+        const T* from[kLanes];
+        for (int k = 0; k < kLanes; ++k) {
+          at[k] = root;
+          from[k] = x + (r + k) * stride;
+        }
+        walk(at, from, numbers + r);
+        for (int k = 0; k < kLanes; ++k) add(at[k], aggregate, scores + (r + k) * targets);
+      }
+  // What is left over of rows: trees side by side.
+  for (int64_t r = even; r < last; ++r)
+    for (size_t tree = 0; tree < roots_.size(); tree += kLanes) {
+      uint32_t leaves[kLanes];
+      const size_t end = std::min(roots_.size(), tree + kLanes);
+      walk_trees(x + r * stride, tree, end, leaves);
+      for (size_t k = 0; k < end - tree; ++k) add(leaves[k], aggregate, scores + r * targets);
+    }
+}
+
 template <typename T>
 void CompiledForest<T>::vote(const T* x, int64_t rows, int64_t features, TreeAggregate aggregate,
                              int64_t targets, double* scores) const noexcept {
@@ -272,31 +369,25 @@ void CompiledForest<T>::vote(const T* x, int64_t rows, int64_t features, TreeAgg
   if (features_ == 0) x = &nothing;
   const int64_t row_bytes = std::max<int64_t>(1, features * static_cast<int64_t>(sizeof(T)));
   const int64_t block = std::clamp<int64_t>(kBlockBytes / row_bytes / kLanes * kLanes, kLanes, kMostRows);
+  // Without memory for it, or for trees of many leaves, all rows are walked.
+  std::unique_ptr<char[]> scratch;
+  if (masks_.trees() > 0 && rows >= kFewestMaskedRows) scratch.reset(new (std::nothrow) char[mask_bytes()]);
   for (int64_t first = 0; first < rows; first += block) {
-    const int64_t last = std::min(rows, first + block), even = first + (last - first) / kLanes * kLanes;
+    const int64_t last = std::min(rows, first + block);
     for (int64_t r = first; r < last; ++r) start(aggregate, targets, scores + r * targets);
     bool numbers[kMostRows];
-    for (int64_t r = first; r < even; ++r) numbers[r - first] = all_numbers(x + r * stride, features_);
-    if (even > first)
-      for (const uint32_t root : roots_)
-        for (int64_t r = first; r < even; r += kLanes) {
-          uint32_t at[kLanes];
-          const T* from[kLanes];
-          for (int k = 0; k < kLanes; ++k) {
-            at[k] = root;
-            from[k] = x + (r + k) * stride;
-          }
-          walk(at, from, numbers + (r - first));
-          for (int k = 0; k < kLanes; ++k) add(at[k], aggregate, scores + (r + k) * targets);
-        }
-    // What is left over of rows: trees side by side.
-    for (int64_t r = even; r < last; ++r)
-      for (size_t tree = 0; tree < roots_.size(); tree += kLanes) {
-        uint32_t leaves[kLanes];
-        const size_t end = std::min(roots_.size(), tree + kLanes);
-        walk_trees(x + r * stride, tree, end, leaves);
-        for (size_t k = 0; k < end - tree; ++k) add(leaves[k], aggregate, scores + r * targets);
+    for (int64_t r = first; r < last; ++r) numbers[r - first] = all_numbers(x + r * stride, features_);
+    if (scratch != nullptr)
+      for (int64_t r = first; r < last; r += kLanes) {
+        const int64_t count = std::min<int64_t>(kLanes, last - r);
+        const bool* const of_block = numbers + (r - first);
+        if (!std::all_of(of_block, of_block + count, [](bool is_number) { return is_number; }) ||
+            !vote_by_masks(x + r * stride, stride, count, aggregate, targets, scratch.get(),
+                           scores + r * targets))
+          walk_rows(x, r, r + count, stride, numbers - first, aggregate, targets, scores);
       }
+    else
+      walk_rows(x, first, last, stride, numbers - first, aggregate, targets, scores);
     for (int64_t r = first; r < last; ++r) finish(aggregate, targets, scores + r * targets);
   }
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/trees/leaf_masks.h"
+
 namespace assay::kernels {
 
 /// How a branch decides, or that there is none; numbered as ONNX's TreeEnsemble.
@@ -84,9 +86,16 @@ class CompiledForest {
   void set_branch(const ForestSource& source, const TreeNode& from, uint32_t at);
   bool goes_left(uint32_t at, const Branch& n, T x) const noexcept;
   void keep_weights();
+  void make_masks();
+  bool find_leaves(uint32_t at, int64_t depth, std::vector<LeafMasks::Branch>& branches, uint64_t& leaves);
+  bool vote_by_masks(const T* x, int64_t stride, int64_t rows, TreeAggregate aggregate, int64_t targets,
+                     void* scratch, double* scores) const noexcept;
+  size_t mask_bytes() const;
   void walk(uint32_t* at, const T* const* x, const bool* is_numbers) const noexcept;
   template <bool kMayBeMissing, int... kLane>
   void step_down(uint32_t* at, const T* const* x, std::integer_sequence<int, kLane...>) const noexcept;
+  void walk_rows(const T* x, int64_t first, int64_t last, int64_t stride, const bool* numbers,
+                 TreeAggregate aggregate, int64_t targets, double* scores) const noexcept;
   void walk_trees(const T* x, size_t first, size_t last, uint32_t* leaves) const noexcept;
   void add(uint32_t leaf, TreeAggregate aggregate, double* scores) const noexcept;
   void finish(TreeAggregate aggregate, int64_t targets, double* scores) const noexcept;
@@ -101,6 +110,9 @@ class CompiledForest {
   std::vector<Kind> kinds_;
   std::vector<std::pair<uint32_t, uint32_t>> sets_;  ///< of each node, in members_
   std::vector<double> members_;
+  // Where all trees have few leaves and only comparisons of order; else without trees.
+  LeafMasks masks_;
+  std::vector<uint32_t> mask_leaves_, first_mask_leaf_;  ///< nodes of the leaves, and where a tree's begin
   int64_t depth_ = 0, features_ = 0;
 };
 

@@ -85,12 +85,25 @@ std::vector<std::string> integers() {
 
 /// With quantisation in the run.
 std::vector<std::string> dynamic_integers() {
-  return {network(
-      "(float[3,4] x) => (float[3,5] y, uint8[3,4] q)",
-      {"int8[4,5] w = {1, -2, 3, -4, 5, -6, 7, -8, 9, 10, 11, -12, 13, 127, -128, 16, 17, 18, 19, 20}",
-       "int8[5] v = {0, 1, -2, 3, 4}", "float f = {0.5}"},
-      "q, s, z = DynamicQuantizeLinear (x) i = MatMulInteger (q, w, z, v) c = Cast <to = 1> (i) "
-      "t = Mul (s, f) y = Mul (c, t)")};
+  const auto levels = [](const std::string& name, int k) {
+    std::string list;
+    for (int i = 0; i < k * 12; ++i) list += fmt::format("{}{}", i == 0 ? "" : ",", i * 37 % 255 - 128);
+    return fmt::format("int8[1,{},12] {} = {{{}}}", k, name, list);
+  };
+  const std::string lstm = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 18, \"com.microsoft\" : 1]> g (float[3,1,4] x) => "
+      "(float[3,1,1,3] "
+      "y, float[1,1,3] c) <{}, {}, float[1] s = {{0.01}}, int8[1] z = {{2}}> {{ y, , c = "
+      "com.microsoft.DynamicQuantizeLSTM <hidden_size = 3> (x, w, r, , , , , , s, z, s, z) }}",
+      levels("w", 4), levels("r", 3));
+  return {
+      lstm,
+      network(
+          "(float[3,4] x) => (float[3,5] y, uint8[3,4] q)",
+          {"int8[4,5] w = {1, -2, 3, -4, 5, -6, 7, -8, 9, 10, 11, -12, 13, 127, -128, 16, 17, 18, 19, 20}",
+           "int8[5] v = {0, 1, -2, 3, 4}", "float f = {0.5}"},
+          "q, s, z = DynamicQuantizeLinear (x) i = MatMulInteger (q, w, z, v) c = Cast <to = 1> (i) "
+          "t = Mul (s, f) y = Mul (c, t)")};
 }
 
 std::vector<std::string> products() {

@@ -1,0 +1,77 @@
+// Products of rows of sums with weights in whole numbers.
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "base/parallel.h"
+#include "kernels/int8/dynamic_quantize.h"
+#include "kernels/rnn/recurrence.h"
+
+namespace assay::kernels {
+namespace {
+
+/// Rows that meet a panel one after another, and products that are worth a thread.
+constexpr int64_t kLevelRows = 96, kLevelGrain = 1 << 16;
+
+int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+bool takes_levels(const GateMatrix& matrix) noexcept {
+  return matrix.gates * matrix.lanes % kInt8Columns == 0;
+}
+
+void pack_gate_levels(const GateMatrix& matrix, const int16_t* levels, bool wide, void* packed) noexcept {
+  const int64_t columns = matrix.row_numbers(), given = matrix.gates * matrix.units;
+  std::vector<int16_t> rows(static_cast<size_t>(matrix.k * columns));
+  for (int64_t k = 0; k < matrix.k; ++k)
+    for (int64_t gate = 0; gate < matrix.gates; ++gate)
+      for (int64_t unit = 0; unit < matrix.units; ++unit) {
+        const int64_t vector = unit / matrix.lanes * matrix.gates + gate;
+        const int64_t to = k * columns + vector * matrix.lanes + unit % matrix.lanes;
+        rows[static_cast<size_t>(to)] = levels[k * given + gate * matrix.units + unit];
+      }
+  pack_int8_weights({columns, matrix.k, wide}, rows.data(), columns, 1, packed);
+}
+
+int64_t LevelRows::scratch_bytes(int64_t rows, int64_t k) {
+  return whole_lines(rows * int8_row_length(k) * int64_t{sizeof(int16_t)}) + whole_lines(rows * k);
+}
+
+LevelRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scratch) noexcept {
+  const int64_t length = int8_row_length(k);
+  auto* const levels = static_cast<int16_t*>(scratch);
+  auto* const bytes = static_cast<uint8_t*>(scratch) + whole_lines(rows * length * int64_t{sizeof(int16_t)});
+  const DynamicRange range = dynamic_range(x, rows * k);
+  quantize_uint8(x, rows * k, range, bytes);
+  for (int64_t row = 0; row < rows; ++row) {
+    widen_int8(bytes + row * k, false, range.zero_point, levels + row * length, k);
+    if (length > k) levels[row * length + k] = 0;
+  }
+  return {levels, range.scale};
+}
+
+void gate_level_products(const GateMatrix& matrix, const GateLevels& levels, const float* bias,
+                         const LevelRows& x, int64_t rows, float* column_scales, float* sums) noexcept {
+  const int64_t columns = matrix.row_numbers(), panels = columns / kInt8Columns;
+  const int64_t length = int8_row_length(matrix.k);
+  for (int64_t i = 0; i < columns; ++i) column_scales[i] = levels.scales[i] * x.scale;
+  auto* const exact = reinterpret_cast<int32_t*>(sums);
+  const int64_t chunks = (rows + kLevelRows - 1) / kLevelRows;
+  const int64_t of_panel = std::min(rows, kLevelRows) * length * kInt8Columns;
+  parallel_for(chunks * panels, std::max<int64_t>(1, kLevelGrain / of_panel),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t task = first; task < last; ++task) {
+                   const int64_t row = task / panels * kLevelRows, panel = task % panels,
+                                 column = panel * kInt8Columns;
+                   const int64_t count = std::min(kLevelRows, rows - row);
+                   int8_product(levels.weights, levels.packed, panel, 1, x.levels + row * length, count,
+                                exact + row * columns + column, columns);
+                   for (int64_t r = row; r < row + count; ++r)
+                     scale_sums(exact + r * columns + column, kInt8Columns, column_scales + column,
+                                bias == nullptr ? nullptr : bias + column, sums + r * columns + column);
+                 }
+               });
+}
+
+}  // namespace assay::kernels
