@@ -60,8 +60,8 @@ class EngineInt8Test : public EngineTest {
     const Runtime runtime({.threads = 2});
     const BuilderConfig config{
         .optimization_level = 0,
-        .disabled_tactics = {"dnnl_conv", "dnnl_matmul", "gemv", "group_conv", "signal_conv", "panel_conv",
-                             "panel_matmul", "winograd_conv"}};
+        .disabled_tactics = {"dnnl_conv", "dnnl_matmul", "gemv", "group_conv", "lane_conv", "signal_conv",
+                             "panel_conv", "panel_matmul", "winograd_conv"}};
     const std::string plan = Builder(runtime).build_serialized_network(model, config);
     const auto engine = runtime.deserialize_engine(plan);
     const std::vector<Tensor> y = engine->create_execution_context()->infer(feed);
@@ -103,6 +103,14 @@ TEST_F(EngineInt8Test, EveryChannelOnItsOwn) {
                  {"pads", std::vector<int64_t>{1, 1, 1, 1}},
                  {"strides", std::vector<int64_t>{2, 2}}});
   output(quantize(op("Clip", {y, scalar(0), scalar(6)}), 0.5F, 0));
+  expect_int8({"int8_conv"});
+}
+
+TEST_F(EngineInt8Test, GroupsOfSeveralChannels) {
+  Value* x = stored("x", {2, 12, 7, 6});
+  Value* y = op("Conv", {x, weights({18, 6, 3, 3}), bias(18)},
+                {{"group", int64_t{2}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  output(quantize(op("Relu", {y}), 64, 3));
   expect_int8({"int8_conv"});
 }
 

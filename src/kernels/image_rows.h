@@ -88,30 +88,30 @@ void visit_pixels(const Window& w, int64_t first, int64_t count, Visit visit) {
 }
 
 /// Writes the rows of the positions [first, first + count): taps in row-major order, `channels` numbers each,
-/// 0 outside the image and from there to `length`, the distance of rows. copy(pixel, n, to) writes the
-/// channels of n pixels that follow each other.
+/// `outside` beside the image, and 0 from there to `length`. Rows are `pitch` apart, or `length` where that
+/// is 0. copy(pixel, n, to) writes the channels of n pixels that follow each other.
 template <typename T, typename Copy>
 void gather_rows(const Window& w, int64_t channels, int64_t first, int64_t count, int64_t length, T* rows,
-                 Copy copy) {
+                 Copy copy, T outside = {}, int64_t pitch = 0) {
   const size_t last = w.rank() - 1;
   const int64_t depth = w.taps() * channels;
   Positions position(w, first);
-  for (int64_t r = 0; r < count; ++r, rows += length, position.next()) {
+  for (int64_t r = 0; r < count; ++r, rows += pitch == 0 ? length : pitch, position.next()) {
     const int64_t start = position.start(last);
     const auto [begin, end] = inside_taps(w, start);
     for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
       T* const to = rows + tap * channels;
       if (element < 0 || begin >= end) {
-        std::fill_n(to, w.kernel[last] * channels, T{0});
+        std::fill_n(to, w.kernel[last] * channels, outside);
         return;
       }
-      std::fill_n(to, begin * channels, T{0});
+      std::fill_n(to, begin * channels, outside);
       if (w.dilations[last] == 1)
         copy(element + start + begin, end - begin, to + begin * channels);
       else
         for (int64_t t = begin; t < end; ++t)
           copy(element + start + t * w.dilations[last], 1, to + t * channels);
-      std::fill_n(to + end * channels, (w.kernel[last] - end) * channels, T{0});
+      std::fill_n(to + end * channels, (w.kernel[last] - end) * channels, outside);
     });
     std::fill(rows + depth, rows + length, T{0});
   }

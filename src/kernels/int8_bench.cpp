@@ -10,14 +10,15 @@ namespace {
 
 void BM_Int8Product(benchmark::State& state) {
   const int64_t rows = state.range(0), n = state.range(1), k = state.range(2);
-  const Int8Weights w{n, k, false};
+  const Int8Weights w{n, k};
   const std::vector<int16_t> source(static_cast<size_t>(n * k), 3);
-  const std::vector<int16_t> a(static_cast<size_t>(rows * int8_row_length(k)), 2);
+  const std::vector<uint8_t> a(static_cast<size_t>(rows * int8_row_length(k)), 2);
   std::vector<char> packed(static_cast<size_t>(w.bytes()));
   pack_int8_weights(w, source.data(), n, 1, packed.data());
   std::vector<int32_t> sums(static_cast<size_t>(rows * w.panels() * kInt8Columns));
   for (auto _ : state)
-    int8_product(w, packed.data(), 0, w.panels(), a.data(), rows, sums.data(), w.panels() * kInt8Columns);
+    int8_product(w, packed.data(), 0, w.panels(), {a.data(), int8_row_length(k), 7}, rows, sums.data(),
+                 w.panels() * kInt8Columns);
   state.counters["GOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(rows * n * k),
                                                benchmark::Counter::kIsIterationInvariantRate);
 }

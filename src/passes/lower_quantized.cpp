@@ -1,5 +1,6 @@
-// QLinearConv, QLinearMatMul and ONNX Runtime's QLinear operators with constant scales become the operator
-// itself between DequantizeLinear and QuantizeLinear: the form in which the engine's integer kernels know it.
+// QLinearConv, QLinearMatMul and ONNX Runtime's QLinear operators and QGemm with constant scales become the
+// operator itself between DequantizeLinear and QuantizeLinear: the form in which the engine's integer kernels
+// know it.
 #include "passes/match.h"
 #include "passes/pass_list.h"
 
@@ -55,6 +56,11 @@ class Lowering {
   }
   Patch::Ref constant(const char* what, Tensor t) {
     return patch_.constant(n_.output(0)->name() + what, std::move(t));
+  }
+  /// The result itself, which is float32.
+  Patch real(std::string op, std::vector<Patch::Ref> inputs, AttributeList attributes) {
+    patch_.add(std::move(op), std::move(inputs), std::move(attributes), n_.output(0));
+    return std::move(patch_);
   }
   Patch quantized(Patch::Ref y, size_t scale) {
     std::vector<Patch::Ref> inputs = {y, n_.input(scale)};
@@ -133,6 +139,30 @@ std::optional<Patch> product(const Node& n, int64_t opset) {
       lowering.computed("MatMul", {lowering.dequantized(a), lowering.dequantized(b, by_column)}, {}), 6);
 }
 
+/// alpha * (A' * B' + C) in units of the product of both scales; quantized where a scale is given.
+std::optional<Patch> gemm(const Node& n, int64_t opset) {
+  const Operand a = operand(n, 0), b = operand(n, 3);
+  const int axis = int_attribute(n, "transB", 0) != 0 ? 0 : 1;
+  const bool quantizes = n.input(7) != nullptr;
+  const UnalignedTensor* bias = data_of(n.input(6));
+  if (!has_one_scale(a) || !are_weights(b, axis, opset) || data_of(b.stored)->rank() != 2 ||
+      (quantizes && !gives_bytes(n, 7)) || float_attribute(n, "alpha", 1) != 1)
+    return std::nullopt;
+  const int64_t columns = data_of(b.stored)->shape()[static_cast<size_t>(axis)];
+  // Gemm takes no less than three inputs before opset 11.
+  if (n.input(6) == nullptr && opset < 11) return std::nullopt;
+  if (n.input(6) != nullptr &&
+      (bias == nullptr || bias->dtype() != DType::kInt32 || bias->shape() != Shape{columns}))
+    return std::nullopt;
+  Lowering lowering(n);
+  AttributeList by_column;
+  if (data_of(b.scale)->numel() > 1) by_column = {{"axis", int64_t{axis}}};
+  std::vector<Patch::Ref> inputs = {lowering.dequantized(a), lowering.dequantized(b, by_column)};
+  if (bias != nullptr) inputs.push_back(lowering.constant("/bias", real_bias(*bias, bias_scale(a, b))));
+  if (!quantizes) return lowering.real("Gemm", inputs, attributes_of(n));
+  return lowering.quantized(lowering.computed("Gemm", inputs, attributes_of(n)), 7);
+}
+
 std::optional<Patch> binary(const Node& n, const char* op) {
   const Operand a = operand(n, 0), b = operand(n, 3);
   if (!has_one_scale(a) || !has_one_scale(b) || !gives_bytes(n, 6)) return std::nullopt;
@@ -148,9 +178,22 @@ std::optional<Patch> unary(const Node& n, const char* op) {
   return lowering.quantized(lowering.computed(op, {lowering.dequantized(x)}, attributes_of(n)), 3);
 }
 
+/// Along one axis, as Softmax does it since opset 13.
+std::optional<Patch> softmax(const Node& n, int64_t opset) {
+  const Operand x = operand(n, 0);
+  if (!has_one_scale(x) || !gives_bytes(n, 3) || opset < 13 || int_attribute(n, "opset", 1) < 13)
+    return std::nullopt;
+  Lowering lowering(n);
+  return lowering.quantized(
+      lowering.computed("Softmax", {lowering.dequantized(x)}, {{"axis", int_attribute(n, "axis", -1)}}), 3);
+}
+
 std::optional<Patch> match(const Node& n, const PassContext& context) {
   const int64_t opset = context.model.opset();
-  if (!n.op_type.starts_with("QLinear") || n.output(0) == nullptr || opset < 10) return std::nullopt;
+  const bool is_gemm = n.op_type == "QGemm" && n.domain == kMicrosoft;
+  if (!(is_gemm || n.op_type.starts_with("QLinear")) || n.output(0) == nullptr || opset < 10)
+    return std::nullopt;
+  if (is_gemm) return gemm(n, opset);
   if (n.domain.empty()) {
     if (n.op_type == "QLinearConv") return convolution(n, opset);
     return n.op_type == "QLinearMatMul" ? product(n, opset) : std::nullopt;
@@ -160,6 +203,7 @@ std::optional<Patch> match(const Node& n, const PassContext& context) {
   if (n.op_type == "QLinearMul") return binary(n, "Mul");
   if (n.op_type == "QLinearSigmoid") return unary(n, "Sigmoid");
   if (n.op_type == "QLinearLeakyRelu") return unary(n, "LeakyRelu");
+  if (n.op_type == "QLinearSoftmax") return softmax(n, opset);
   if (n.op_type == "QLinearGlobalAveragePool") return unary(n, "GlobalAveragePool");
   return n.op_type == "QLinearAveragePool" ? unary(n, "AveragePool") : std::nullopt;
 }

@@ -417,6 +417,26 @@ constexpr PassCase kCases[] = {
      "g (uint8[2,2] x, uint8[2,2] z) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> "
      "{ y = com.microsoft.QLinearAdd (x, s, o, z, s, o, s, o) }",
      "DequantizeLinear(x, 0.5, 3); DequantizeLinear(z, 0.5, 3); Add(%0, %1); y = QuantizeLinear(%2, 0.5, 3)"},
+    {"lower_quantized",
+     "g (uint8[2,2] x) => (uint8[2,1] y) <float s = {0.5}, uint8 o = {3}, int8[1,2] w = {1, 2}, int8 p = "
+     "{0}, "
+     "int32[1] c = {8}> { y = com.microsoft.QGemm <transB = 1> (x, s, o, w, s, p, c, s, o) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear({1, 2}, 0.5, 0); Gemm<transB=1>(%0, %1, {2}); y = "
+     "QuantizeLinear(%2, 0.5, 3)"},
+    {"lower_quantized",
+     "g (uint8[2,2] x) => (float[2,1] y) <float s = {0.5}, uint8 o = {3}, int8[2,1] w = {1, 2}, int8 p = "
+     "{0}> "
+     "{ y = com.microsoft.QGemm (x, s, o, w, s, p) }",
+     "DequantizeLinear(x, 0.5, 3); DequantizeLinear({1, 2}, 0.5, 0); y = Gemm(%0, %1)"},
+    {"lower_quantized",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}, float t = {0.25}> "
+     "{ y = com.microsoft.QLinearSoftmax <axis = 1, opset = 13> (x, s, o, t, o) }",
+     "DequantizeLinear(x, 0.5, 3); Softmax<axis=1>(%0); y = QuantizeLinear(%1, 0.25, 3)"},
+    // Over all axes from one on.
+    {"lower_quantized",
+     "g (uint8[2,3] x) => (uint8[2,3] y) <float s = {0.5}, uint8 o = {3}> "
+     "{ y = com.microsoft.QLinearSoftmax <axis = 0, opset = 11> (x, s, o, s, o) }",
+     ""},
     // A scale that is only known in the run.
     {"lower_quantized",
      "g (uint8[2,2] x, uint8[2,2] z, float r) => (uint8[2,2] y) <float s = {0.5}, uint8 o = {3}> { y = "

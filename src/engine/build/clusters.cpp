@@ -56,7 +56,9 @@ class Finder {
   /// Of nodes in topological order: those that are free.
   void add_clusters(const std::vector<const Node*>& nodes) {
     for (const Node* n : nodes)
-      if (is_free(n) && is_main_operator(*n) && dtype_of(n->output(0)) == DType::kFloat32) add_product(*n);
+      if (is_free(n) && is_main_operator(*n) &&
+          (is_integer_product(*n) || dtype_of(n->output(0)) == DType::kFloat32))
+        add_product(*n);
     // From the back: a chain is found at its end.
     for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
       if (is_free(*it)) add_pointwise(**it);
@@ -111,11 +113,36 @@ class Finder {
     return shape && shape->rank() >= 2 && shape->rank() <= 4 ? n : nullptr;
   }
 
-  /// What follows a product's result and can be done with it.
-  std::vector<EpilogueStep> following(const Node& main, const Shape& out) const {
-    std::vector<EpilogueStep> steps;
-    const bool conv = is_op(main, "Conv") || is_op(main, "ConvTranspose");
+  static bool has_channels(const Node& main) {
+    return is_op(main, "Conv") || is_op(main, "ConvTranspose") || is_op(main, "ConvInteger");
+  }
+
+  /// How an integer product's sums become float32; left empty where they do not at once.
+  void read_sums_to_float(const Node& main, const Shape& out, Region& whole) const {
+    std::vector<const Node*> nodes;
+    const Value* addend = nullptr;
     const Value* running = main.output(0);
+    while (nodes.size() < 2) {
+      const Node* next = context_.sole_consumer(running);
+      if (next == nullptr || !is_free(next) || shape_of(next->output(0)) != out) return;
+      nodes.push_back(next);
+      if (is_op(*next, "Cast") && dtype_of(next->output(0)) == DType::kFloat32) break;
+      if (!is_op(*next, "Add") || next->input(0) == next->input(1)) return;
+      addend = next->input(next->input(0) == running ? 1 : 0);
+      const std::optional<Shape> shape = shape_of(addend);
+      const int64_t columns = has_channels(main) ? out[1] : out[out.size() - 1];
+      if (!shape || shape->numel() != columns || !operand_fits(addend, out, has_channels(main))) return;
+      running = next->output(0);
+    }
+    if (!is_op(*nodes.back(), "Cast")) return;
+    whole.sums_to_float = std::move(nodes);
+    whole.sums_addend = addend;
+  }
+
+  /// What follows a product's result and can be done with it.
+  std::vector<EpilogueStep> following(const Node& main, const Value* running, const Shape& out) const {
+    std::vector<EpilogueStep> steps;
+    const bool conv = has_channels(main);
     while (steps.size() < kMaxSteps) {
       const Node* next = context_.sole_consumer(running);
       if (next == nullptr || !is_free(next)) break;
@@ -134,7 +161,13 @@ class Finder {
     Region whole{.kind = RegionKind::kFused, .nodes = {}, .main = &n};
     if (is_op(n, "MatMul"))
       for (size_t i = 0; i < 2; ++i) whole.transposed[i] = foldable_transpose(n.input(i), n);
-    whole.epilogue = following(n, *out);
+    const Value* result = n.output(0);
+    if (is_integer_product(n)) {
+      read_sums_to_float(n, *out, whole);
+      if (whole.sums_to_float.empty()) return;
+      result = whole.sums_to_float.back()->output(0);
+    }
+    whole.epilogue = following(n, result, *out);
     if (is_op(n, "MatMul")) {
       const Node* last = context_.sole_consumer(
           whole.epilogue.empty() ? n.output(0) : whole.epilogue.back().node->output(0));
@@ -151,11 +184,20 @@ class Finder {
     for (size_t k = steps + 1; k-- > 0;) add_partition(true, k, false);
     if (inputs && whole.result_transposed != nullptr) add_partition(false, steps, true);
     if (inputs) add_partition(false, steps, false);
+    if (!whole.sums_to_float.empty()) add_sums_apart(whole, partitions);
     std::vector<Region> alone;
     for (const Region& r : partitions[0])
       for (const Node* node : r.nodes) alone.push_back(node_region(*node));
     if (alone.size() > 1 && partitions.back().size() < alone.size()) partitions.push_back(std::move(alone));
     add(std::move(partitions));
+  }
+
+  /// The product by itself, and all that follows as one.
+  static void add_sums_apart(const Region& whole, std::vector<std::vector<Region>>& partitions) {
+    std::vector<const Node*> rest = whole.sums_to_float;
+    for (const EpilogueStep& s : whole.epilogue) rest.push_back(s.node);
+    partitions.push_back({node_region(*whole.main)});
+    partitions.back().push_back(rest.size() == 1 ? node_region(*rest[0]) : pointwise_region(std::move(rest)));
   }
 
   /// The product with some of what surrounds it; the rest runs before or after it.
@@ -174,6 +216,9 @@ class Finder {
     const auto by_position = [&](const Node* a, const Node* b) { return position_.at(a) < position_.at(b); };
     std::sort(product.nodes.begin(), product.nodes.end(), by_position);
     product.nodes.push_back(whole.main);
+    product.nodes.insert(product.nodes.end(), whole.sums_to_float.begin(), whole.sums_to_float.end());
+    product.sums_to_float = whole.sums_to_float;
+    product.sums_addend = whole.sums_addend;
     std::vector<const Node*> rest;
     for (size_t i = 0; i < whole.epilogue.size(); ++i) {
       if (i >= steps) {

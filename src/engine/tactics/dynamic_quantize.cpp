@@ -13,22 +13,29 @@ std::string propose(const Problem& p, Proposals& proposals) {
   if (p.input_shape(0) == nullptr) return "the shape is not known before the run";
   if (p.input_dtype(0) != DType::kFloat32) return "the input is not float32";
   if (p.input_shape(0)->numel() == 0) return "there is nothing to take the range of";
-  Candidate& b = proposals.add({}, NumericsClass::kExact);
-  b.add_input(p.node().input(0));
-  for (size_t i = 0; i < 3; ++i)
-    p.node().output(i) != nullptr ? b.add_output(p.node().output(i)) : b.skip_output();
-  const auto count = static_cast<double>(p.input_shape(0)->numel());
-  b.estimate = estimate_seconds(4 * count, 9 * count, 0.5);
+  for (const Layout layout : p.layouts(DType::kFloat32, *p.input_shape(0))) {
+    if (layout.is_blocked()) continue;
+    Candidate& b = proposals.add(layout.str(), NumericsClass::kExact);
+    b.add_input(p.node().input(0), layout);
+    p.node().output(0) != nullptr ? b.add_output(p.node().output(0), layout) : b.skip_output();
+    for (size_t i = 1; i < 3; ++i)
+      p.node().output(i) != nullptr ? b.add_output(p.node().output(i)) : b.skip_output();
+    const auto count = static_cast<double>(p.input_shape(0)->numel());
+    b.estimate = estimate_seconds(4 * count, 9 * count, 0.5);
+  }
   return {};
 }
 
 class DynamicQuantizeKernel final : public Kernel {
  public:
-  explicit DynamicQuantizeKernel(const StepReader& r) : count_(r.row_input(0).shape.numel()) {
-    StepReader::check(count_ > 0, "there is nothing to quantise");
-    if (r.has_output(0))
-      StepReader::check(r.row_output(0, DType::kUInt8).shape.numel() == count_, "it gives {} levels",
-                        r.row_output(0, DType::kUInt8).shape.numel());
+  explicit DynamicQuantizeKernel(const StepReader& r) : count_(r.input(0).shape.numel()) {
+    const PlanValue& in = r.input(0);
+    StepReader::check(count_ > 0 && !in.layout.is_blocked(), "there is nothing to quantise");
+    if (r.has_output(0)) {
+      const PlanValue& out = r.output(0, DType::kUInt8);
+      StepReader::check(out.shape == in.shape && out.layout == in.layout, "it gives {} in {} of {} in {}",
+                        out.shape.str(), out.layout.str(), in.shape.str(), in.layout.str());
+    }
     if (r.has_output(1)) r.check_elements(r.row_output(1), {1});
     if (r.has_output(2)) r.check_elements(r.row_output(2, DType::kUInt8), {1});
   }
@@ -55,6 +62,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "dynamic_quantize",
     .summary = "levels of 8 bits by the range of the data",
+    .version = 2,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = create},

@@ -14,14 +14,14 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   const ProductSize size{p.out.shape[0], p.b.shape[1], p.b.shape[0]};
   const size_t channel_axis = is_dense(p.b) ? 1 : 0;
   Int8Operands operands;
-  if (std::string reason = read_int8(problem, p.left, p.right, channel_axis, size.k, operands);
-      !reason.empty())
+  if (std::string reason = read_int8(problem, p.left, p.right, channel_axis, operands); !reason.empty())
     return reason;
+  if (std::string reason = int8_sum_refusal(size, false); !reason.empty()) return reason;
   Candidate& b = proposals.add({}, NumericsClass::kReassociated);
-  const kernels::Int8Weights weights{size.n, size.k, operands.wide};
+  const kernels::Int8Weights weights{size.n, size.k};
   write_int8(
       problem, operands, p.left, p.right, p.bias, p.bias_scale, p.epilogue, size.n, {},
-      fmt::format("int8 {}{} of {} in panels of {}", p.b.shape.str(), p.b.strides[0], weights.wide ? 16 : 8,
+      fmt::format("int8 {}{} in panels of {}, fours together", p.b.shape.str(), p.b.strides[0],
                   kernels::kInt8Columns),
       [weights, source = *operands.weights, strides = p.b.strides] {
         Tensor packed = Tensor::allocate(DType::kUInt8, Shape{weights.bytes()});
@@ -33,29 +33,17 @@ std::string propose(const Problem& problem, Proposals& proposals) {
   b.step.parameters.set("m", size.m);
   b.step.parameters.set("n", size.n);
   b.step.parameters.set("k", size.k);
-  b.step.scratch_bytes = int8_tiles(size, problem.config().threads).scratch_bytes();
+  b.step.scratch_bytes = int8_scratch(size, problem.config().threads);
   b.estimate = estimate_seconds(2.0 * static_cast<double>(size.m * size.n * size.k),
-                                static_cast<double>(weights.bytes()), 1.2);
+                                static_cast<double>(weights.bytes()), 2);
   return {};
 }
 
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r = read_int8_step(plan, step);
-  const Quantization q = int8_input(r);
   const ProductSize size{r.number("m", 1), r.number("n", 1), r.number("k", 1, kernels::kMaxInt8Sum)};
   r.product({size.m, size.n, size.k});
-  r.check_elements(r.row_input(0, q.dtype), {size.m, size.k});
-  return std::make_unique<Int8Kernel>(
-      r, size, [q, k = size.k](const void* from, int64_t first, int64_t count, int16_t* rows) {
-        const int64_t length = kernels::int8_row_length(k);
-        const char* row = static_cast<const char*>(from) + first * k;
-        const bool is_signed = q.dtype == DType::kInt8;
-        if (length == k) return kernels::widen_int8(row, is_signed, q.zero_point, rows, count * k);
-        for (int64_t r = 0; r < count; ++r, row += k, rows += length) {
-          kernels::widen_int8(row, is_signed, q.zero_point, rows, k);
-          rows[k] = 0;
-        }
-      });
+  return int8_matmul_kernel(r, size, int8_levels(r), scaled_end(r, size.n));
 }
 
 }  // namespace
@@ -64,6 +52,7 @@ constinit const TacticDef def = {
     .name = "int8_matmul",
     .summary =
         "products of 8-bit integers with a constant matrix between DequantizeLinear and QuantizeLinear",
+    .version = 2,
     .operators = kOperators,
     .takes_regions = true,
     .propose = propose,

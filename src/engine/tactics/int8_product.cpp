@@ -8,10 +8,8 @@ namespace {
 
 using kernels::PointwiseOp;
 
-/// Bytes of gathered rows that stay in the second-level cache.
-constexpr int64_t kLeftBytes = 96 << 10;
-constexpr int64_t kMostRows = 192;
-static_assert(kernels::kInt8Columns == ProductTiles::kColumns && kernels::kInt8Rows == ProductTiles::kRows);
+/// Inputs of the step besides the operands.
+enum ScaledInput : size_t { kScale = 2, kBias };
 
 bool quantizes(PointwiseOp op) {
   return op == PointwiseOp::kQuantizeUint8 || op == PointwiseOp::kQuantizeInt8;
@@ -40,16 +38,41 @@ std::optional<kernels::Requantization> requantization_of(const EpilogueSpec& spe
   return r;
 }
 
+class ScaledEnd final : public SumsEnd {
+ public:
+  explicit ScaledEnd(std::optional<kernels::Requantization> requantization)
+      : requantization_(requantization) {}
+
+  void run(const KernelArgs& args, const TileFinish& finish,
+           const TiledProduct::Tile& tile) const noexcept override {
+    const float* const scale = static_cast<const float*>(args.inputs[kScale]) + tile.column;
+    const float* const bias =
+        args.inputs[kBias] == nullptr ? nullptr : static_cast<const float*>(args.inputs[kBias]) + tile.column;
+    auto* const sums = static_cast<int32_t*>(tile.sums);
+    char* const out = finish.result(args, tile.row, tile.column);
+    const bool plain = finish.is_plain();
+    for (int64_t r = 0; r < tile.rows; ++r) {
+      int32_t* const from = sums + r * tile.stride;
+      char* const to = out + r * finish.pitch();
+      if (requantization_)
+        kernels::requantize(from, tile.columns, scale, bias, *requantization_, to);
+      else
+        kernels::scale_sums(from, tile.columns, scale, bias,
+                            reinterpret_cast<float*>(plain ? to : reinterpret_cast<char*>(from)));
+    }
+    if (plain || requantization_) return;
+    finish.run(args, tile.row, tile.rows, tile.column, tile.columns, static_cast<const float*>(tile.sums),
+               tile.stride, tile.spare);
+  }
+
+ private:
+  std::optional<kernels::Requantization> requantization_;
+};
+
 }  // namespace
 
-ProductTiles int8_tiles(const ProductSize& size, int threads) {
-  const int64_t row_bytes = kernels::int8_row_length(size.k) * 2;
-  return product_tiles(size, row_bytes, std::clamp(kLeftBytes / row_bytes, kernels::kInt8Rows, kMostRows),
-                       threads);
-}
-
 std::string read_int8(const Problem& p, const Value* x, const Value* weights, size_t channel_axis,
-                      int64_t depth, Int8Operands& operands) {
+                      Int8Operands& operands) {
   const auto quantization = quantization_of(x);
   if (!quantization) return "the input does not come from a DequantizeLinear of 8 bits for the whole tensor";
   operands.x = *quantization;
@@ -58,10 +81,6 @@ std::string read_int8(const Problem& p, const Value* x, const Value* weights, si
   const QuantizedConstant& w = *operands.weights;
   if (w.scale.size() > 1 && w.axis != channel_axis)
     return "the weights have scales along another axis than the result's channels";
-  if (depth > kernels::kMaxInt8Sum) return "its sums may exceed 32 bits";
-  // Numbers of 8 bits less a zero point other than 0 may need 9.
-  operands.wide = w.stored.dtype() == DType::kUInt8 ||
-                  std::any_of(w.zero_point.begin(), w.zero_point.end(), [](int z) { return z != 0; });
   return {};
 }
 
@@ -106,74 +125,32 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
   b.add_output(p.region().output(), layout);
   b.step.parameters.set("x_scale", double{operands.x.scale});
   b.step.parameters.set("x_zero_point", int64_t{operands.x.zero_point});
-  b.step.parameters.set("wide", int64_t{operands.wide});
   write_tile_epilogue(p, epilogue, layout, b);
 }
 
 StepReader read_int8_step(const Plan& plan, const Step& step) {
-  return {plan, step, 4, kernels::kMaxPointwiseRegisters};
+  return {plan, step, kInt8Inputs, kernels::kMaxPointwiseRegisters};
 }
 
-Quantization int8_input(const StepReader& r) {
-  const PlanValue& x = r.any_input(0);
+Int8Levels int8_levels(const StepReader& r) {
+  const PlanValue& x = r.any_input(kInt8Left);
   StepReader::check(x.dtype == DType::kUInt8 || x.dtype == DType::kInt8, "its input is {}",
                     dtype_name(x.dtype));
   const bool is_signed = x.dtype == DType::kInt8;
   const int64_t zero = r.number("x_zero_point", is_signed ? -128 : 0, is_signed ? 127 : 255);
-  return {.scale = r.real("x_scale"), .zero_point = static_cast<int>(zero), .dtype = x.dtype};
+  return {.is_signed = is_signed, .zero_point = static_cast<int>(zero)};
 }
 
-Int8Sums::Int8Sums(const StepReader& r, const ProductSize& size, const ProductTiles& tiles)
-    : TiledProduct(r, size, tiles, TileFinish(r, 4, size, tiles)),
-      requantization_(requantization_of(finish().spec())) {
-  r.check_elements(r.row_input(2), {size.n});
-  r.optional_elements(3, {size.n});
-  if (!requantization_) return;
+std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns) {
+  r.check_elements(r.row_input(kScale), {columns});
+  r.optional_elements(kBias, {columns});
+  const auto requantization = requantization_of(epilogue_spec(r, kInt8Inputs, true));
   const DType dtype = r.any_output(0).dtype;
-  StepReader::check(dtype == (requantization_->is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
-                    dtype_name(dtype));
-}
-
-void Int8Sums::finish_sums(const KernelArgs& args, const Tile& tile) const noexcept {
-  const float* const scale = static_cast<const float*>(args.inputs[2]) + tile.column;
-  const float* const bias =
-      args.inputs[3] == nullptr ? nullptr : static_cast<const float*>(args.inputs[3]) + tile.column;
-  auto* const sums = static_cast<int32_t*>(tile.sums);
-  char* const out = finish().result(args, tile.row, tile.column);
-  const bool plain = finish().is_plain();
-  for (int64_t r = 0; r < tile.rows; ++r) {
-    int32_t* const from = sums + r * tile.stride;
-    char* const to = out + r * finish().pitch();
-    if (requantization_)
-      kernels::requantize(from, tile.columns, scale, bias, *requantization_, to);
-    else
-      kernels::scale_sums(from, tile.columns, scale, bias,
-                          reinterpret_cast<float*>(plain ? to : reinterpret_cast<char*>(from)));
-  }
-  if (plain || requantization_) return;
-  finish().run(args, tile.row, tile.rows, tile.column, tile.columns, static_cast<const float*>(tile.sums),
-               tile.stride, tile.spare);
-}
-
-Int8Kernel::Int8Kernel(const StepReader& r, const ProductSize& size, Gather gather)
-    : Int8Sums(r, size, int8_tiles(size, r.plan().threads)),
-      weights_{size.n, size.k, r.flag("wide")},
-      gather_(std::move(gather)) {
-  r.check_elements(r.row_input(1, DType::kUInt8), {weights_.bytes()});
-}
-
-const void* Int8Kernel::gather(const KernelArgs& args, int64_t first, int64_t count,
-                               void* scratch) const noexcept {
-  gather_(args.inputs[0], first, count, static_cast<int16_t*>(scratch));
-  return scratch;
-}
-
-void Int8Kernel::compute(const KernelArgs& args, const Tile& tile) const noexcept {
-  kernels::int8_product(weights_, args.inputs[1], tile.column / kernels::kInt8Columns,
-                        (tile.columns + kernels::kInt8Columns - 1) / kernels::kInt8Columns,
-                        static_cast<const int16_t*>(tile.left), tile.rows, static_cast<int32_t*>(tile.sums),
-                        tile.stride);
-  finish_sums(args, tile);
+  StepReader::check(dtype != DType::kInt32, "its result is {}", dtype_name(dtype));
+  if (requantization)
+    StepReader::check(dtype == (requantization->is_signed ? DType::kInt8 : DType::kUInt8), "its result is {}",
+                      dtype_name(dtype));
+  return std::make_unique<ScaledEnd>(requantization);
 }
 
 }  // namespace assay::engine

@@ -6,25 +6,19 @@
 #include <functional>
 #include <optional>
 
-#include "engine/tactics/tiled_product.h"
-#include "kernels/int8/int8_product.h"
+#include "engine/tactics/int8_kernels.h"
 
 namespace assay::engine {
-
-/// The cut of a product of integers.
-ProductTiles int8_tiles(const ProductSize& size, int threads);
 
 /// The operands of a product, as they are stored.
 struct Int8Operands {
   Quantization x;
   const QuantizedConstant* weights = nullptr;
-  /// Of the weights less their zero points: more than 8 bits are needed.
-  bool wide = false;
 };
-/// `channel_axis`: of the weights, along which they may have scales of their own; `depth`: products in a sum.
-/// Returns why not, or nothing.
+/// `channel_axis`: of the weights, along which they may have scales of their own. Returns why
+/// not, or nothing.
 std::string read_int8(const Problem& p, const Value* x, const Value* weights, size_t channel_axis,
-                      int64_t depth, Int8Operands& operands);
+                      Int8Operands& operands);
 
 /// Less their zero points, in their own order. The scale's axis is `axis` where there are several.
 std::vector<int16_t> int8_numbers(const QuantizedConstant& weights);
@@ -38,35 +32,8 @@ void write_int8(const Problem& p, const Int8Operands& operands, const Value* x, 
 
 /// A reader of a step that write_int8() wrote.
 StepReader read_int8_step(const Plan& plan, const Step& step);
-/// The quantization of input 0, from a step that write_int8() wrote. Throws Error (kInvalidModel) where it is
-/// not one.
-Quantization int8_input(const StepReader& r);
-
-/// A product of which a step gives sums.
-class Int8Sums : public TiledProduct {
- protected:
-  Int8Sums(const StepReader& r, const ProductSize& size, const ProductTiles& tiles);
-  /// From a tile's sums, which are overwritten, to elements of the result.
-  void finish_sums(const KernelArgs& args, const Tile& tile) const noexcept;
-
- private:
-  std::optional<kernels::Requantization> requantization_;
-};
-
-/// A product with packed weights whose left operand is gathered tile by tile.
-class Int8Kernel final : public Int8Sums {
- public:
-  /// Writes rows [first, first + count) of the left operand.
-  using Gather = std::function<void(const void* x, int64_t first, int64_t count, int16_t* rows)>;
-  Int8Kernel(const StepReader& r, const ProductSize& size, Gather gather);
-
- private:
-  const void* gather(const KernelArgs& args, int64_t first, int64_t count,
-                     void* scratch) const noexcept override;
-  void compute(const KernelArgs& args, const Tile& tile) const noexcept override;
-
-  kernels::Int8Weights weights_;
-  Gather gather_;
-};
+/// Its levels, and its end. Throw Error (kInvalidModel) where they are none.
+Int8Levels int8_levels(const StepReader& r);
+std::unique_ptr<SumsEnd> scaled_end(const StepReader& r, int64_t columns);
 
 }  // namespace assay::engine

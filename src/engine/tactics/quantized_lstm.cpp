@@ -36,7 +36,6 @@ enum Given : size_t { kW = 1, kR, kB, kLengths, kH, kC, kP, kScaleOfW, kZeroOfW,
 struct Sizes {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   bool backward = false, coupled = false, has_bias = false, has_peepholes = false;
-  bool is_wide[2] = {};  ///< of W and R: less their zero points they take more than 8 bits
   float clip = std::numeric_limits<float>::infinity();
 
   RecurrentLayer layer() const {
@@ -57,7 +56,7 @@ struct Sizes {
   GateMatrix matrix(size_t which) const { return layer().matrix(which == 0 ? inputs : hidden); }
   kernels::Int8Weights weights(size_t which) const {
     const GateMatrix m = matrix(which);
-    return {m.row_numbers(), m.k, is_wide[which]};
+    return {m.row_numbers(), m.k};
   }
   int64_t gates() const { return 4 * hidden; }
   /// Elements of a constant: bytes of levels, float32 of the others; 0: it has none.
@@ -111,13 +110,6 @@ std::vector<int16_t> numbers_of(const Tensor& levels, const Tensor& zeros, int64
   return numbers;
 }
 
-bool needs_more_bits(const Tensor& levels, const Tensor& zeros) {
-  for (int64_t d = 0; d < levels.dim(0); ++d)
-    for (const int16_t x : numbers_of(levels, zeros, d))
-      if (x < -128 || x > 127) return true;
-  return false;
-}
-
 /// The sizes, or why the node is not served.
 std::string read_node(const Problem& p, Sizes& s) {
   for (const size_t i : {size_t{0}, size_t{kH}, size_t{kC}})
@@ -153,8 +145,6 @@ std::string read_node(const Problem& p, Sizes& s) {
         *p.input_shape(i + 1) != *p.input_shape(i))
       return "the scales do not fit the weights";
   if (s.directions > 2 || !(s.clip >= 0)) return "the plain evaluation says what is wrong";
-  s.is_wide[0] = needs_more_bits(p.input_constant(kW)->aligned(), p.input_constant(kZeroOfW)->aligned());
-  s.is_wide[1] = needs_more_bits(p.input_constant(kR)->aligned(), p.input_constant(kZeroOfR)->aligned());
   return {};
 }
 
@@ -162,7 +152,7 @@ Tensor packed_levels(const Sizes& s, size_t which, int64_t direction, const Unal
                      const UnalignedTensor& zeros) {
   Tensor packed = Tensor::allocate(DType::kUInt8, {s.weights(which).bytes()});
   kernels::pack_gate_levels(s.matrix(which), numbers_of(levels.aligned(), zeros.aligned(), direction).data(),
-                            s.is_wide[which], packed.mutable_data());
+                            packed.mutable_data());
   return packed;
 }
 
@@ -225,8 +215,7 @@ std::string propose(const Problem& p, Proposals& proposals) {
   Parameters& parameters = b.step.parameters;
   parameters.set("sizes", std::vector<int64_t>{s.steps, s.batch, s.inputs, s.hidden, s.directions});
   parameters.set("lanes", kernels::gate_lanes());
-  parameters.set("flags", std::vector<int64_t>{s.backward, s.coupled, s.has_bias, s.has_peepholes,
-                                               s.is_wide[0], s.is_wide[1]});
+  parameters.set("flags", std::vector<int64_t>{s.backward, s.coupled, s.has_bias, s.has_peepholes});
   parameters.set("clip", static_cast<double>(s.clip));
   write_recurrent_functions(p, RecurrentKind::kLstm, s.directions, b.step);
   b.step.scratch_bytes = s.scratch_bytes();
@@ -292,9 +281,9 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, kFirst + size_t{kConstants}, kFirst + size_t{2} * kConstants, 3);
   const auto& v = r.numbers("sizes", 5, 1, kMostOfWindow);
   s.steps = v[0], s.batch = v[1], s.inputs = v[2], s.hidden = v[3], s.directions = v[4];
-  const auto& flags = r.numbers("flags", 6, 0, 1);
+  const auto& flags = r.numbers("flags", 4, 0, 1);
   s.backward = flags[0] != 0, s.coupled = flags[1] != 0, s.has_bias = flags[2] != 0;
-  s.has_peepholes = flags[3] != 0, s.is_wide[0] = flags[4] != 0, s.is_wide[1] = flags[5] != 0;
+  s.has_peepholes = flags[3] != 0;
   s.clip = static_cast<float>(r.real("clip"));
   StepReader::check(s.clip >= 0, "its sums are clipped at {}", s.clip);
   StepReader::check(r.number("lanes", 1, 64) == kernels::gate_lanes(), "its weights are in blocks of {}",

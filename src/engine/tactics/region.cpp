@@ -30,8 +30,10 @@ bool contains(const PointwiseOp (&list)[N], PointwiseOp op) {
 bool is_main_operator(const Node& n) {
   for (const char* op : {"Conv", "ConvTranspose", "Gemm", "MatMul"})
     if (is_op(n, op)) return true;
-  return false;
+  return is_integer_product(n);
 }
+
+bool is_integer_product(const Node& n) { return is_op(n, "ConvInteger") || is_op(n, "MatMulInteger"); }
 
 Region node_region(const Node& n) { return {.kind = RegionKind::kNode, .nodes = {&n}, .main = &n}; }
 

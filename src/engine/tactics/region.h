@@ -39,6 +39,10 @@ struct Region {
   /// kFused: Transpose nodes on input 0 and 1 of `main`; null where there is none.
   const Node* transposed[2] = {nullptr, nullptr};
   std::vector<EpilogueStep> epilogue;
+  /// kFused around an integer product: what makes float32 of its sums before the epilogue, a Cast behind an
+  /// addition of `sums_addend`, one int32 number per channel or column, if that is not null.
+  std::vector<const Node*> sums_to_float;
+  const Value* sums_addend = nullptr;
   /// kFused: a Transpose of the final result; null when there is none.
   const Node* result_transposed = nullptr;
   /// kAttention: what is read and how.
@@ -53,8 +57,10 @@ struct Region {
   }
 };
 
-/// Operators that a Fused region may be built around: Conv, ConvTranspose, Gemm, MatMul.
+/// Operators that a Fused region may be built around: Conv, ConvTranspose, Gemm, MatMul; ConvInteger,
+/// MatMulInteger.
 bool is_main_operator(const Node& n);
+bool is_integer_product(const Node& n);
 
 Region node_region(const Node& n);
 /// `nodes` in topological order; the last one's result leaves.

@@ -70,12 +70,11 @@ std::string read_matrix_product(const Problem& problem, MatrixProduct& p) {
   return tile_epilogue_refusal(problem, p.epilogue);
 }
 
-std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups) {
+std::string read_conv_window(const Problem& p, ConvProduct& conv, ConvGroups groups) {
   if (p.region().result_transposed != nullptr) return "the result is transposed";
   const Shape* in = p.input_shape(0);
   if (in == nullptr || p.output_shape(0) == nullptr) return "the shape is not known before the run";
   if (p.input_constant(1) == nullptr) return "the weights are not constant";
-  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is not constant";
   if (in->rank() < 3 || in->rank() > 5) return "only one to three spatial axes are supported";
   if (p.output_shape(0)->numel() == 0) return "the result is empty";
   const ConvPlan plan = plan_conv(p.attributes(), *in, p.input_constant(1)->shape());
@@ -84,12 +83,18 @@ std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups gr
       size.groups > 1 && size.groups == size.in_channels && size.out_channels == size.in_channels;
   conv.groups = conv.is_depthwise ? 1 : size.groups;
   if (conv.groups > 1 && groups == ConvGroups::kRefused) return "it has groups of several channels";
-  if (p.has_input(2) && p.input_constant(2)->numel() != size.out_channels)
-    return "the bias is not one number per channel";
   conv.window = plan.window;
   conv.in_channels = size.in_channels;
   conv.size = {size.batch * conv.window.out_size(), size.out_channels,
                size.in_channels / size.groups * conv.window.taps()};
+  return {};
+}
+
+std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups) {
+  if (std::string reason = read_conv_window(p, conv, groups); !reason.empty()) return reason;
+  if (p.has_input(2) && p.input_constant(2) == nullptr) return "the bias is not constant";
+  if (p.has_input(2) && p.input_constant(2)->numel() != conv.size.n)
+    return "the bias is not one number per channel";
   return tile_epilogue_refusal(p, p.region().epilogue);
 }
 
@@ -166,11 +171,13 @@ TileFinish::TileFinish(const StepReader& r, size_t inputs, const ProductSize& si
     : size_(size), spec_(epilogue_spec(r, inputs, true)) {
   const PlanValue& out = r.any_output(0);
   const std::optional<PointwiseType> type = type_of(out.dtype);
-  StepReader::check(type.has_value() && !out.layout.is_blocked(), "its result is {} in {}",
+  const bool sums = is_plain() && out.dtype == DType::kInt32;
+  StepReader::check((sums || type.has_value()) && !out.layout.is_blocked(), "its result is {} in {}",
                     dtype_name(out.dtype), out.layout.str());
-  StepReader::check(!is_plain() || out.dtype == DType::kFloat32, "its result is {}", dtype_name(out.dtype));
+  StepReader::check(!is_plain() || sums || out.dtype == DType::kFloat32, "its result is {}",
+                    dtype_name(out.dtype));
   r.check_elements(out, {size.m, size.n});
-  result_type_ = *type;
+  if (type) result_type_ = *type;
   width_ = storage_bytes(out.dtype, 1);
   if (is_plain()) return;
   add_operands(r);

@@ -55,7 +55,9 @@ struct ConvProduct {
 };
 /// Whether groups of several channels are taken.
 enum class ConvGroups : uint8_t { kRefused, kTaken };
-/// What all of them ask of a region. Returns why not, or nothing.
+/// The window and the weights of a convolution with constant weights. Returns why not, or nothing.
+std::string read_conv_window(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
+/// What all of Conv ask of a region besides.
 std::string read_conv_product(const Problem& p, ConvProduct& conv, ConvGroups groups = ConvGroups::kRefused);
 /// Writes it down, and reads it back. Throws Error (kInvalidModel) where the images of the step, which lie in
 /// `layout`, do not fit.
@@ -89,9 +91,9 @@ std::optional<kernels::FinishRows> finish_function(kernels::PointwiseOp op, floa
 /// Carries out what write_tile_epilogue() wrote.
 class TileFinish {
  public:
-  /// Of a step whose result is size.m x size.n in memory and whose operands follow `inputs` others, for tiles
-  /// of so many rows, each of `columns` (fewer at the end) numbers that lie in rows of as many. Throws Error
-  /// (kInvalidModel).
+  /// Of a step whose result is size.m x size.n in memory (int32 only where nothing happens to the numbers)
+  /// and whose operands follow `inputs` others, for tiles of so many rows, each of `columns` (fewer at the
+  /// end) numbers that lie in rows of as many. Throws Error (kInvalidModel).
   TileFinish(const StepReader& r, size_t inputs, const ProductSize& size, std::span<const int64_t> rows,
              int64_t columns);
   /// The same for the tiles of a product.
@@ -139,10 +141,6 @@ class TiledProduct : public Kernel {
  public:
   Status run(const KernelArgs& args) noexcept final;
 
- protected:
-  /// `finish` may be of a result that is not the product's own.
-  TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileFinish finish);
-
   /// A tile: rows of the left operand times columns of the right one.
   struct Tile {
     int64_t row, rows, column, columns;
@@ -151,6 +149,11 @@ class TiledProduct : public Kernel {
     void* gathered;      ///< the scratch memory that gather() was given
     void *sums, *spare;  ///< scratch, 4 bytes a number
   };
+
+ protected:
+  /// `finish` may be of a result that is not the product's own.
+  TiledProduct(const StepReader& r, const ProductSize& size, const ProductTiles& tiles, TileFinish finish);
+
   /// Rows [first, first + count) of the left operand, in `scratch` or where they lie.
   virtual const void* gather(const KernelArgs& args, int64_t first, int64_t count,
                              void* scratch) const noexcept = 0;

@@ -11,6 +11,8 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "kernels/int8/quotient-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -23,15 +25,22 @@ using VF = hn::Vec<F>;
 void extend_range(const float* x, int64_t count, float& low, float& high) {
   const F f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  VF lows = hn::Set(f, low), highs = hn::Set(f, high);
+  // Several at a time, which do not wait for each other.
+  constexpr int64_t kApart = 4;
+  VF lows[kApart], highs[kApart];
+  ASSAY_UNROLL
+  for (int64_t k = 0; k < kApart; ++k) lows[k] = hn::Set(f, low), highs[k] = hn::Set(f, high);
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const VF v = hn::LoadU(f, x + i);
-    lows = hn::IfThenElse(hn::Lt(v, lows), v, lows);
-    highs = hn::IfThenElse(hn::Gt(v, highs), v, highs);
+  for (; i + kApart * lanes <= count; i += kApart * lanes) ASSAY_UNROLL
+  for (int64_t k = 0; k < kApart; ++k) {
+    const VF v = hn::LoadU(f, x + i + k * lanes);
+    lows[k] = hn::IfThenElse(hn::Lt(v, lows[k]), v, lows[k]);
+    highs[k] = hn::IfThenElse(hn::Gt(v, highs[k]), v, highs[k]);
   }
-  low = hn::GetLane(hn::MinOfLanes(f, lows));
-  high = hn::GetLane(hn::MaxOfLanes(f, highs));
+  const VF least = hn::Min(hn::Min(lows[0], lows[1]), hn::Min(lows[2], lows[3]));
+  const VF most = hn::Max(hn::Max(highs[0], highs[1]), hn::Max(highs[2], highs[3]));
+  low = hn::GetLane(hn::MinOfLanes(f, least));
+  high = hn::GetLane(hn::MaxOfLanes(f, most));
   for (; i < count; ++i) {
     low = x[i] < low ? x[i] : low;
     high = x[i] > high ? x[i] : high;
@@ -42,9 +51,10 @@ void to_levels(const float* x, int64_t count, float scale, float zero_point, uin
   const F f;
   const hn::Rebind<uint8_t, F> narrow;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  const VF divisor = hn::Set(f, scale), zero = hn::Set(f, zero_point), most = hn::Set(f, 255.0F);
+  const VF divisor = hn::Set(f, scale), zero = hn::Set(f, zero_point), most = hn::Set(f, 255.0F),
+           inverse = hn::Set(f, inverse_of(scale));
   const auto levels = [&](VF v) HWY_ATTR {
-    const VF shifted = hn::Add(hn::Round(hn::Div(v, divisor)), zero);
+    const VF shifted = hn::Add(rounded_quotient(f, v, divisor, inverse), zero);
     // What is not above 0, NaN among it, is 0.
     const VF kept = hn::IfThenElseZero(hn::Gt(shifted, hn::Zero(f)), hn::Min(shifted, most));
     return hn::DemoteTo(narrow, hn::NearestInt(kept));

@@ -50,6 +50,26 @@ TEST(DynamicQuantize, HalvesGoToEvenNumbers) {
   EXPECT_EQ(y, (std::vector<uint8_t>{0, 255, 128, 130, 128, 126, 130}));
 }
 
+/// Where a product by the inverse would round to another side than the quotient.
+TEST(DynamicQuantize, NumbersNextToTies) {
+  std::mt19937 random(8);
+  std::uniform_real_distribution<float> exponent(-40, 40);
+  for (int round = 0; round < 300; ++round) {
+    DynamicRange r;
+    r.scale = round == 0 ? 1e-39F : round == 1 ? 2.5e38F : std::exp2(exponent(random));
+    r.zero_point = static_cast<uint8_t>(random());
+    std::vector<float> x;
+    for (int n = -256; n < 256; ++n) {
+      const float tie = (static_cast<float>(n) + 0.5F) * r.scale;
+      for (const float v : {std::nextafter(tie, -kInf), tie, std::nextafter(tie, kInf)})
+        if (std::isfinite(v)) x.push_back(v);
+    }
+    std::vector<uint8_t> y(x.size());
+    quantize_uint8(x.data(), static_cast<int64_t>(x.size()), r, y.data());
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], level(x[i], r)) << x[i] << " by " << r.scale;
+  }
+}
+
 TEST(DynamicQuantize, NumbersThatAreNone) {
   std::vector<float> x(40, 1);
   x[0] = x[33] = kNaN;

@@ -1,8 +1,5 @@
 #include "kernels/int8/int8_conv.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "kernels/image_rows.h"
 #include "kernels/int8/int8_product.h"
 #include "kernels/simd_targets.h"
@@ -11,6 +8,22 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#ifndef ASSAY_INT8_CONV_TAPS
+#define ASSAY_INT8_CONV_TAPS
+namespace assay::kernels {
+namespace {
+
+/// What a position of the result is computed from: taps inside the image.
+struct Taps {
+  const char* pixels[kMaxInt8Taps];
+  const float* weights[kMaxInt8Taps];
+  int64_t count = 0;
+};
+
+}  // namespace
+}  // namespace assay::kernels
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
 namespace HWY_NAMESPACE {
@@ -18,43 +31,51 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::ScalableTag<float>;
 
-/// sums[c] += (x[c] - zero_point) * w[c]
-template <typename T>
-HWY_INLINE void add_tap(const T* x, float zero_point, const float* w, float* sums, int64_t channels) {
+/// sums[c] = sum over the taps of (pixels[t][c] - zero_point) * weights[t][c] for V vectors of channels from
+/// c on.
+template <int64_t V, typename T>
+HWY_INLINE void vectors_of_channels(const Taps& taps, float zero_point, int64_t c, int32_t* sums) {
   const F f;
   const hn::Rebind<T, F> narrow;
   const hn::RebindToSigned<F> i32;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   const auto zero = hn::Set(f, zero_point);
+  hn::Vec<F> acc[V];
+  ASSAY_UNROLL
+  for (int64_t v = 0; v < V; ++v) acc[v] = hn::Zero(f);
+  for (int64_t t = 0; t < taps.count; ++t) {
+    const auto* const x = reinterpret_cast<const T*>(taps.pixels[t]) + c;
+    const float* const w = taps.weights[t] + c;
+    ASSAY_UNROLL
+    for (int64_t v = 0; v < V; ++v) {
+      const auto level = hn::ConvertTo(f, hn::PromoteTo(i32, hn::LoadU(narrow, x + v * lanes)));
+      acc[v] = hn::MulAdd(hn::Sub(level, zero), hn::LoadU(f, w + v * lanes), acc[v]);
+    }
+  }
+  ASSAY_UNROLL
+  for (int64_t v = 0; v < V; ++v) hn::StoreU(hn::NearestInt(acc[v]), i32, sums + c + v * lanes);
+}
+
+template <typename T>
+void sum_taps(const Taps& taps, float zero_point, int32_t* sums, int64_t channels) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
   int64_t c = 0;
-  for (; c + lanes <= channels; c += lanes) {
-    const auto v = hn::Sub(hn::ConvertTo(f, hn::PromoteTo(i32, hn::LoadU(narrow, x + c))), zero);
-    hn::StoreU(hn::MulAdd(v, hn::LoadU(f, w + c), hn::LoadU(f, sums + c)), f, sums + c);
+  for (; c + 4 * lanes <= channels; c += 4 * lanes) vectors_of_channels<4, T>(taps, zero_point, c, sums);
+  for (; c + lanes <= channels; c += lanes) vectors_of_channels<1, T>(taps, zero_point, c, sums);
+  for (; c < channels; ++c) {
+    float sum = 0;
+    for (int64_t t = 0; t < taps.count; ++t)
+      sum += (static_cast<float>(reinterpret_cast<const T*>(taps.pixels[t])[c]) - zero_point) *
+             taps.weights[t][c];
+    sums[c] = static_cast<int32_t>(sum);
   }
-  for (; c < channels; ++c) sums[c] += (static_cast<float>(x[c]) - zero_point) * w[c];
 }
 
-void add_taps(bool is_signed, const void* x, float zero_point, const float* w, float* sums,
-              int64_t channels) {
+void sum_all_taps(const Taps& taps, bool is_signed, float zero_point, int32_t* sums, int64_t channels) {
   if (is_signed)
-    add_tap(static_cast<const int8_t*>(x), zero_point, w, sums, channels);
+    sum_taps<int8_t>(taps, zero_point, sums, channels);
   else
-    add_tap(static_cast<const uint8_t*>(x), zero_point, w, sums, channels);
-}
-
-/// Whole numbers, in place.
-void floats_to_integers(int32_t* numbers, int64_t count) {
-  const F f;
-  const hn::RebindToSigned<F> i32;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::NearestInt(hn::BitCast(f, hn::LoadU(i32, numbers + i))), i32, numbers + i);
-  for (; i < count; ++i) {
-    float x;
-    std::memcpy(&x, numbers + i, sizeof x);
-    numbers[i] = static_cast<int32_t>(x);
-  }
+    sum_taps<uint8_t>(taps, zero_point, sums, channels);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -64,17 +85,30 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::kernels {
 
-HWY_EXPORT(add_taps);
-HWY_EXPORT(floats_to_integers);
+HWY_EXPORT(sum_all_taps);
 
 void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, int64_t count,
-                      int16_t* rows) noexcept {
-  const int64_t c = images.channels;
-  const auto* const pixels = static_cast<const char*>(x);
-  gather_rows(*images.window, c, first, count, int8_row_length(images.depth()), rows,
-              [&](int64_t pixel, int64_t n, int16_t* to) {
-                widen_int8(pixels + pixel * c, images.is_signed, images.zero_point, to, n * c);
-              });
+                      uint8_t* rows) noexcept {
+  const int64_t channels = images.channels, own = channels / images.groups;
+  const int64_t length = int8_row_length(images.depth());
+  const auto outside = static_cast<uint8_t>(images.zero_point + (images.is_signed ? 128 : 0));
+  const auto* const pixels = static_cast<const uint8_t*>(x);
+  if (images.groups == 1)
+    return gather_rows(
+        *images.window, channels, first, count, length, rows,
+        [&](int64_t pixel, int64_t n, uint8_t* to) {
+          to_unsigned_levels(pixels + pixel * channels, images.is_signed, to, n * channels);
+        },
+        outside);
+  for (int64_t g = 0; g < images.groups; ++g)
+    gather_rows(
+        *images.window, own, first, count, length, rows + g * length,
+        [&](int64_t pixel, int64_t n, uint8_t* to) {
+          for (int64_t i = 0; i < n; ++i)
+            to_unsigned_levels(pixels + (pixel + i) * channels + g * own, images.is_signed, to + i * own,
+                               own);
+        },
+        outside, images.groups * length);
 }
 
 void depthwise_int8(const Int8Images& images, const void* x, const float* weights, int64_t first,
@@ -83,22 +117,21 @@ void depthwise_int8(const Int8Images& images, const void* x, const float* weight
   const size_t last = w.rank() - 1;
   const int64_t c = images.channels;
   const auto* const pixels = static_cast<const char*>(x);
-  const auto add = HWY_DYNAMIC_DISPATCH(add_taps);
+  const auto sum = HWY_DYNAMIC_DISPATCH(sum_all_taps);
   Positions position(w, first);
-  const auto store = HWY_DYNAMIC_DISPATCH(floats_to_integers);
+  Taps taps;
   for (int64_t r = 0; r < count; ++r, sums += c, position.next()) {
-    // float32 numbers until all taps are in.
-    auto* const y = reinterpret_cast<float*>(sums);
-    std::fill_n(y, c, 0.0F);
     const int64_t start = position.start(last);
     const auto [begin, end] = inside_taps(w, start);
+    taps.count = 0;
     for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
       if (element < 0) return;
-      for (int64_t t = begin; t < end; ++t)
-        add(images.is_signed, pixels + (element + start + t * w.dilations[last]) * c,
-            static_cast<float>(images.zero_point), weights + (tap + t) * c, y, c);
+      for (int64_t t = begin; t < end; ++t, ++taps.count) {
+        taps.pixels[taps.count] = pixels + (element + start + t * w.dilations[last]) * c;
+        taps.weights[taps.count] = weights + (tap + t) * c;
+      }
     });
-    store(sums, c);
+    sum(taps, images.is_signed, static_cast<float>(images.zero_point), sums, c);
   }
 }
 

@@ -7,26 +7,31 @@
 
 namespace assay::kernels {
 
+/// Taps of a window over channels on their own: so many products of 255 * 255 float32 adds up exactly.
+inline constexpr int64_t kMaxInt8Taps = (int64_t{1} << 24) / (255 * 255);
+
 /// Images of 8-bit integers, channels innermost, and the window that slides over them. `window` must outlive
 /// it.
 struct Int8Images {
   const Window* window;
   int64_t channels;
+  int64_t groups;  ///< of channels, each of which a part of the result is computed from
   bool is_signed;
   int zero_point;  ///< what padding reads
 
-  /// Numbers that a position of the result is computed from: taps in row-major order, channels innermost.
-  int64_t depth() const { return window->taps() * channels; }
+  /// Numbers that a position of a group's result is computed from: taps in row-major order, channels
+  /// innermost.
+  int64_t depth() const { return window->taps() * (channels / groups); }
 };
 
-/// Writes the rows of the positions [first, first + count), counted over all images in row-major order, less
-/// the zero point: int8_row_length(depth()) numbers each, zero beyond the depth.
+/// Writes the rows of the positions [first, first + count), counted over all images in row-major order, as
+/// Int8Rows wants them: for each group int8_row_length(depth()) levels.
 void gather_int8_rows(const Int8Images& images, const void* x, int64_t first, int64_t count,
-                      int16_t* rows) noexcept;
+                      uint8_t* rows) noexcept;
 
 /// sums[p, c] = sum over the taps of x[p + tap, c] * weights[tap, c] for the positions [first, first +
-/// count): every channel on its own. The weights are whole numbers less their zero points. Exact for up to
-/// 258 taps.
+/// count): every channel on its own. The weights are whole numbers less their zero points. At most
+/// kMaxInt8Taps taps.
 void depthwise_int8(const Int8Images& images, const void* x, const float* weights, int64_t first,
                     int64_t count, int32_t* sums) noexcept;
 

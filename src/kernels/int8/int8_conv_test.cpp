@@ -37,54 +37,90 @@ const std::vector<Case> kCases = {
     {{4, 3, 5}, {2, 3, 3}, {1, 2, 1}, {2, 1, 2}, {1, 1, 2}, {1, 1, 2}},
 };
 
+/// What tap `tap` of position `r` reads: an element without channels, or -1.
+int64_t element_of(const Window& w, int64_t r, int64_t tap) {
+  int64_t element = 0, position = r % w.out_size(), step = 1;
+  for (size_t a = w.rank(); a-- > 0;) {
+    const int64_t i = position % w.out[a] * w.strides[a] + tap % w.kernel[a] * w.dilations[a] - w.begin[a];
+    if (i < 0 || i >= w.in[a]) return -1;
+    element += i * step;
+    step *= w.in[a];
+    position /= w.out[a];
+    tap /= w.kernel[a];
+  }
+  return element + r / w.out_size() * w.in_size();
+}
+
+struct Images {
+  Images(std::mt19937& random, const Window& w, int64_t channels, bool sign)
+      : is_signed(sign), zero_point(sign ? -7 : 120), channels(channels) {
+    x.resize(static_cast<size_t>(2 * w.in_size() * channels));
+    for (uint8_t& b : x) b = static_cast<uint8_t>(random());
+  }
+  /// Less the zero point.
+  int number(int64_t element, int64_t channel) const {
+    if (element < 0) return 0;
+    const uint8_t byte = x[static_cast<size_t>(element * channels + channel)];
+    return (is_signed ? static_cast<int8_t>(byte) : byte) - zero_point;
+  }
+
+  bool is_signed;
+  int zero_point;
+  int64_t channels;
+  std::vector<uint8_t> x;
+};
+
 TEST(Int8Conv, RowsHoldWhatTheWindowSees) {
   std::mt19937 random(5);
   for (const Case& each : kCases)
-    for (const int64_t channels : {1, 3, 8})
+    for (const auto& [channels, groups] : {std::pair{1, 1}, {3, 1}, {8, 1}, {6, 2}, {12, 4}, {5, 5}})
       for (const bool is_signed : {false, true}) {
         const Window w = window_of(each);
-        const int zero_point = is_signed ? -7 : 120;
-        const int64_t images = 2;
-        std::vector<uint8_t> x(static_cast<size_t>(images * w.in_size() * channels));
-        for (uint8_t& b : x) b = static_cast<uint8_t>(random());
-        const Int8Images shape{&w, channels, is_signed, zero_point};
-        const int64_t length = int8_row_length(shape.depth()), all = images * w.out_size();
-        std::vector<int16_t> rows(static_cast<size_t>(all * length), 999);
+        const Images images(random, w, channels, is_signed);
+        const Int8Images shape{&w, channels, groups, is_signed, images.zero_point};
+        const int64_t length = int8_row_length(shape.depth()), all = 2 * w.out_size(),
+                      own = channels / groups;
+        std::vector<uint8_t> rows(static_cast<size_t>(all * groups * length), 99);
         // In two calls, so that one begins in the middle.
-        gather_int8_rows(shape, x.data(), 0, all / 3, rows.data());
-        gather_int8_rows(shape, x.data(), all / 3, all - all / 3, rows.data() + all / 3 * length);
-        std::vector<float> weights(static_cast<size_t>(shape.depth()));
+        gather_int8_rows(shape, images.x.data(), 0, all / 3, rows.data());
+        gather_int8_rows(shape, images.x.data(), all / 3, all - all / 3,
+                         rows.data() + all / 3 * groups * length);
+        for (int64_t r = 0; r < all; ++r)
+          for (int64_t g = 0; g < groups; ++g) {
+            const uint8_t* const row = rows.data() + (r * groups + g) * length;
+            for (int64_t tap = 0; tap < w.taps(); ++tap)
+              for (int64_t c = 0; c < own; ++c)
+                ASSERT_EQ(row[tap * own + c] - (is_signed ? 128 : 0) - images.zero_point,
+                          images.number(element_of(w, r, tap), g * own + c))
+                    << "row " << r << " tap " << tap;
+            for (int64_t i = shape.depth(); i < length; ++i) ASSERT_EQ(row[i], 0);
+          }
+      }
+}
+
+TEST(Int8Conv, ChannelsOnTheirOwnHaveExactSums) {
+  std::mt19937 random(6);
+  for (const Case& each : kCases)
+    for (const int64_t channels : {1, 3, 8, 16, 37, 96})
+      for (const bool is_signed : {false, true}) {
+        const Window w = window_of(each);
+        const Images images(random, w, channels, is_signed);
+        const Int8Images shape{&w, channels, channels, is_signed, images.zero_point};
+        const int64_t all = 2 * w.out_size();
+        std::vector<float> weights(static_cast<size_t>(w.taps() * channels));
         std::vector<int32_t> sums(static_cast<size_t>(all * channels));
         for (float& f : weights) f = static_cast<float>(static_cast<int>(random() % 511) - 255);
-        depthwise_int8(shape, x.data(), weights.data(), 0, all / 2, sums.data());
-        depthwise_int8(shape, x.data(), weights.data(), all / 2, all - all / 2,
+        depthwise_int8(shape, images.x.data(), weights.data(), 0, all / 2, sums.data());
+        depthwise_int8(shape, images.x.data(), weights.data(), all / 2, all - all / 2,
                        sums.data() + all / 2 * channels);
-        for (int64_t r = 0; r < all; ++r) {
-          std::vector<int64_t> expected(static_cast<size_t>(channels));
-          for (int64_t tap = 0; tap < w.taps(); ++tap) {
-            int64_t element = 0, position = r % w.out_size(), t = tap, step = 1;
-            bool inside = true;
-            for (size_t a = w.rank(); a-- > 0;) {
-              const int64_t i =
-                  position % w.out[a] * w.strides[a] + t % w.kernel[a] * w.dilations[a] - w.begin[a];
-              inside = inside && i >= 0 && i < w.in[a];
-              element += i * step;
-              step *= w.in[a];
-              position /= w.out[a];
-              t /= w.kernel[a];
-            }
-            element += r / w.out_size() * w.in_size();
-            for (int64_t c = 0; c < channels; ++c) {
-              const uint8_t byte = inside ? x[static_cast<size_t>(element * channels + c)] : 0;
-              const int number = is_signed ? static_cast<int8_t>(byte) : byte;
-              const int value = inside ? number - zero_point : 0;
-              ASSERT_EQ(rows[r * length + tap * channels + c], value) << "row " << r << " tap " << tap;
-              expected[c] += int64_t{value} * static_cast<int64_t>(weights[tap * channels + c]);
-            }
+        for (int64_t r = 0; r < all; ++r)
+          for (int64_t c = 0; c < channels; ++c) {
+            int64_t expected = 0;
+            for (int64_t tap = 0; tap < w.taps(); ++tap)
+              expected += int64_t{images.number(element_of(w, r, tap), c)} *
+                          static_cast<int64_t>(weights[tap * channels + c]);
+            ASSERT_EQ(sums[r * channels + c], expected) << r << " " << c;
           }
-          for (int64_t i = shape.depth(); i < length; ++i) ASSERT_EQ(rows[r * length + i], 0);
-          for (int64_t c = 0; c < channels; ++c) ASSERT_EQ(sums[r * channels + c], expected[c]);
-        }
       }
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/int8/pair_product.h"
+#include "kernels/int8/quad_product.h"
 #include "kernels/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8/int8_product.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
+
+#include "kernels/int8/quotient-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::kernels {
@@ -22,108 +24,120 @@ using I16 = hn::Repartition<int16_t, I32>;
 using V32 = hn::Vec<I32>;
 using V16 = hn::Vec<I16>;
 
-/// Vectors of a panel's columns, and rows that the registers can hold the sums of.
-inline constexpr int64_t kVectors = kInt8Columns / static_cast<int64_t>(hn::MaxLanes(I32()));
-inline constexpr int64_t kRows = kInt8Rows / kVectors;
+/// A vector has two sums, of pairs, for each of its columns; rows that the registers can hold the sums of.
+inline constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(I32()));
+inline constexpr int64_t kVectors = 2 * kInt8Columns / kLanes;
+inline constexpr int64_t kRows = std::max<int64_t>(kInt8Rows / kVectors, 1);
 
-HWY_INLINE V16 load_weights(const int16_t* p) { return hn::LoadU(I16(), p); }
 HWY_INLINE V16 load_weights(const int8_t* p) {
   const hn::Rebind<int8_t, I16> narrow;
   return hn::PromoteTo(I16(), hn::LoadU(narrow, p));
 }
 
-template <int64_t R, typename T>
-HWY_INLINE void tile(const int16_t* a, int64_t length, const T* weights, int32_t* sums, int64_t stride) {
+/// Four levels, again and again.
+HWY_INLINE V16 repeat_levels(const uint8_t* p) {
+  const hn::Rebind<uint8_t, I16> narrow;
+  uint32_t quad;
+  std::memcpy(&quad, p, sizeof quad);
+  return hn::PromoteTo(I16(),
+                       hn::BitCast(narrow, hn::Set(hn::Repartition<uint32_t, decltype(narrow)>(), quad)));
+}
+
+template <int64_t R>
+HWY_INLINE void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights, int32_t* sums,
+                     int64_t stride) {
   const I32 i32;
-  const I16 i16;
-  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(I32()));
   // Sums of pairs; where an instruction set keeps two, the odd ones come in `odd`.
   V32 acc[R][kVectors], odd[R][kVectors];
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
   for (int64_t v = 0; v < kVectors; ++v) acc[r][v] = odd[r][v] = hn::Zero(i32);
-  for (int64_t k = 0; k < length; k += 2, weights += 2 * kInt8Columns) {
-    V16 w[kVectors];
+  for (int64_t k = 0; k < length; k += 4, weights += 4 * kInt8Columns) {
+    V16 x[R];
     ASSAY_UNROLL
-    for (int64_t v = 0; v < kVectors; ++v) w[v] = load_weights(weights + v * 2 * kLanes);
+    for (int64_t r = 0; r < R; ++r) x[r] = repeat_levels(a + r * a_stride + k);
     ASSAY_UNROLL
-    for (int64_t r = 0; r < R; ++r) {
-      int32_t pair;
-      std::memcpy(&pair, a + r * length + k, sizeof pair);
-      const V16 x = hn::BitCast(i16, hn::Set(i32, pair));
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const V16 w = load_weights(weights + v * 2 * kLanes);
       ASSAY_UNROLL
-      for (int64_t v = 0; v < kVectors; ++v)
-        acc[r][v] = hn::ReorderWidenMulAccumulate(i32, x, w[v], acc[r][v], odd[r][v]);
+      for (int64_t r = 0; r < R; ++r)
+        acc[r][v] = hn::ReorderWidenMulAccumulate(i32, x[r], w, acc[r][v], odd[r][v]);
     }
   }
   ASSAY_UNROLL
   for (int64_t r = 0; r < R; ++r) ASSAY_UNROLL
-  for (int64_t v = 0; v < kVectors; ++v)
-    hn::StoreU(hn::RearrangeToOddPlusEven(acc[r][v], odd[r][v]), i32, sums + r * stride + v * kLanes);
+  for (int64_t v = 0; v < kVectors; v += 2) {
+    const V32 low = hn::RearrangeToOddPlusEven(acc[r][v], odd[r][v]),
+              high = hn::RearrangeToOddPlusEven(acc[r][v + 1], odd[r][v + 1]);
+    hn::StoreU(hn::Add(hn::ConcatEven(i32, high, low), hn::ConcatOdd(i32, high, low)), i32,
+               sums + r * stride + v * kLanes / 2);
+  }
 }
 
 #else
 
 inline constexpr int64_t kRows = 1;
 
-template <int64_t R, typename T>
-void tile(const int16_t* a, int64_t length, const T* weights, int32_t* sums, int64_t stride) {
+template <int64_t R>
+void tile(const uint8_t* a, int64_t a_stride, int64_t length, const int8_t* weights, int32_t* sums,
+          int64_t stride) {
   for (int64_t r = 0; r < R; ++r)
     for (int64_t c = 0; c < kInt8Columns; ++c) {
       int32_t sum = 0;
       for (int64_t k = 0; k < length; ++k)
-        sum += int32_t{a[r * length + k]} * weights[(k - k % 2) * kInt8Columns + 2 * c + k % 2];
+        sum += int32_t{a[r * a_stride + k]} * weights[(k - k % 4) * kInt8Columns + 4 * c + k % 4];
       sums[r * stride + c] = sum;
     }
 }
 
 #endif
 
-template <typename T>
-void panel_rows(const int16_t* a, int64_t rows, int64_t length, const T* weights, int32_t* sums,
+void panel_rows(const Int8Rows& a, int64_t rows, int64_t length, const int8_t* weights, int32_t* sums,
                 int64_t stride) {
+  const auto at = [&](int64_t r) { return a.data + r * a.stride; };
   int64_t r = 0;
   for (; r + kRows <= rows; r += kRows)
-    tile<kRows>(a + r * length, length, weights, sums + r * stride, stride);
+    tile<kRows>(at(r), a.stride, length, weights, sums + r * stride, stride);
   // What is left in few pieces: one row at a time would read the weights as often.
-  if constexpr (kRows > 6)
-    if (r + 6 <= rows) tile<6>(a + r * length, length, weights, sums + r * stride, stride), r += 6;
   if constexpr (kRows > 3)
-    if (r + 3 <= rows) tile<3>(a + r * length, length, weights, sums + r * stride, stride), r += 3;
-  for (; r + 2 <= rows; r += 2) tile<2>(a + r * length, length, weights, sums + r * stride, stride);
-  for (; r < rows; ++r) tile<1>(a + r * length, length, weights, sums + r * stride, stride);
+    if (r + 3 <= rows) tile<3>(at(r), a.stride, length, weights, sums + r * stride, stride), r += 3;
+  if constexpr (kRows > 2)
+    for (; r + 2 <= rows; r += 2) tile<2>(at(r), a.stride, length, weights, sums + r * stride, stride);
+  for (; r < rows; ++r) tile<1>(at(r), a.stride, length, weights, sums + r * stride, stride);
 }
 
-void product(const Int8Weights& w, const void* packed, int64_t panel, int64_t count, const int16_t* a,
+/// Adds what zero points take away and shifts bring. All of it may wrap on the way; the sums do not.
+void correct(const Int8Columns& columns, bool shifted, const Int8Rows& a, int64_t length, int64_t rows,
+             int32_t* sums, int64_t stride) {
+  for (int64_t r = 0; r < rows; ++r) {
+    uint32_t row_sum = 0;
+    if (shifted)
+      for (int64_t k = 0; k < length; ++k) row_sum += a.data[r * a.stride + k];
+    for (int64_t c = 0; c < kInt8Columns; ++c)
+      sums[r * stride + c] = static_cast<int32_t>(
+          static_cast<uint32_t>(sums[r * stride + c]) + row_sum * static_cast<uint32_t>(columns.shifts[c]) -
+          static_cast<uint32_t>(a.zero_point) * static_cast<uint32_t>(columns.sums[c]));
+  }
+}
+
+void product(const Int8Weights& w, const void* packed, int64_t panel, int64_t count, const Int8Rows& a,
              int64_t rows, int32_t* sums, int64_t stride) {
   const int64_t length = int8_row_length(w.k);
   for (int64_t p = 0; p < count; ++p) {
     const char* weights = static_cast<const char*>(packed) + (panel + p) * w.panel_bytes();
     int32_t* const to = sums + p * kInt8Columns;
-    if (w.wide)
-      panel_rows(a, rows, length, reinterpret_cast<const int16_t*>(weights), to, stride);
-    else
-      panel_rows(a, rows, length, reinterpret_cast<const int8_t*>(weights), to, stride);
+    panel_rows(a, rows, length, reinterpret_cast<const int8_t*>(weights), to, stride);
+    correct(*w.columns(packed, panel + p), w.shifts(packed, panel + p, 1), a, length, rows, to, stride);
   }
 }
 
-template <typename T>
-HWY_INLINE void widen(const T* from, int zero_point, int16_t* to, int64_t count) {
-  const hn::ScalableTag<int16_t> i16;
-  const hn::Rebind<T, decltype(i16)> narrow;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(i16));
-  const auto zero = hn::Set(i16, static_cast<int16_t>(zero_point));
+void flip_signs(const uint8_t* from, uint8_t* to, int64_t count) {
+  const hn::ScalableTag<uint8_t> u8;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(u8));
+  const auto sign = hn::Set(u8, uint8_t{128});
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::Sub(hn::PromoteTo(i16, hn::LoadU(narrow, from + i)), zero), i16, to + i);
-  for (; i < count; ++i) to[i] = static_cast<int16_t>(from[i] - zero_point);
-}
-
-void widen_elements(const void* from, bool is_signed, int zero_point, int16_t* to, int64_t count) {
-  if (is_signed)
-    widen(static_cast<const int8_t*>(from), zero_point, to, count);
-  else
-    widen(static_cast<const uint8_t*>(from), zero_point, to, count);
+  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::Xor(hn::LoadU(u8, from + i), sign), u8, to + i);
+  for (; i < count; ++i) to[i] = from[i] ^ 128;
 }
 
 /// Calls work(offset, load, store) for each vector; the last one is partial.
@@ -155,6 +169,23 @@ HWY_INLINE VF scaled(const int32_t* sums, const float* scale, const float* bias,
   return hn::MulAdd(load_some(sums + i, count), load_some(scale + i, count), b);
 }
 
+void float_elements(int32_t* sums, const int32_t* addend, int64_t count) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto sum = hn::LoadU(i32, sums + i);
+    const auto whole = addend == nullptr ? sum : hn::Add(sum, hn::LoadU(i32, addend + i));
+    hn::StoreU(hn::BitCast(i32, hn::ConvertTo(f, whole)), i32, sums + i);
+  }
+  for (; i < count; ++i) {
+    const uint32_t other = addend == nullptr ? 0 : static_cast<uint32_t>(addend[i]);
+    const auto number = static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(sums[i]) + other));
+    std::memcpy(sums + i, &number, sizeof number);
+  }
+}
+
 void scale_elements(const int32_t* sums, int64_t count, const float* scale, const float* bias, float* y) {
   for_vectors(count, [&](int64_t i, int64_t n) HWY_ATTR {
     const VF v = scaled(sums, scale, bias, i, n);
@@ -171,12 +202,13 @@ void requantize_to(const int32_t* sums, int64_t count, const float* scale, const
   const F f;
   const hn::Rebind<T, F> narrow;
   const VF low = hn::Set(f, r.low), high = hn::Set(f, r.high), divisor = hn::Set(f, r.scale),
+           inverse = hn::Set(f, inverse_of(r.scale)),
            zero_point = hn::Set(f, static_cast<float>(r.zero_point));
   const VF least = hn::Set(f, static_cast<float>(hwy::LimitsMin<T>())),
            most = hn::Set(f, static_cast<float>(hwy::LimitsMax<T>()));
   for_vectors(count, [&](int64_t i, int64_t n) HWY_ATTR {
     const VF v = hn::Min(hn::Max(scaled(sums, scale, bias, i, n), low), high);
-    const VF steps = hn::Round(hn::Div(v, divisor));
+    const VF steps = rounded_quotient(f, v, divisor, inverse);
     const VF kept = hn::Min(hn::Max(hn::Add(steps, zero_point), least), most);
     const auto result = hn::DemoteTo(narrow, hn::NearestInt(kept));
     if (n == static_cast<int64_t>(hn::Lanes(f))) return hn::StoreU(result, narrow, q + i);
@@ -202,43 +234,60 @@ HWY_AFTER_NAMESPACE();
 namespace assay::kernels {
 
 HWY_EXPORT(product);
-HWY_EXPORT(widen_elements);
+HWY_EXPORT(flip_signs);
+HWY_EXPORT(float_elements);
 HWY_EXPORT(scale_elements);
 HWY_EXPORT(requantize_elements);
 
-namespace {
-
-template <typename T>
-void pack(const Int8Weights& w, const int16_t* source, int64_t row_stride, int64_t column_stride, T* to) {
-  const int64_t length = int8_row_length(w.k);
-  for (int64_t p = 0; p < w.panels(); ++p)
-    for (int64_t k = 0; k < length; k += 2)
-      for (int64_t c = 0; c < kInt8Columns; ++c)
-        for (int64_t i = k; i < k + 2; ++i) {
-          const int64_t column = p * kInt8Columns + c;
-          *to++ = i < w.k && column < w.n ? static_cast<T>(source[i * row_stride + column * column_stride])
-                                          : T{0};
-        }
+bool Int8Weights::shifts(const void* packed, int64_t panel, int64_t count) const {
+  for (int64_t p = panel; p < panel + count; ++p) {
+    const Int8Columns& c = *columns(packed, p);
+    if (std::any_of(std::begin(c.shifts), std::end(c.shifts), [](int32_t s) { return s != 0; })) return true;
+  }
+  return false;
 }
-
-}  // namespace
 
 void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_t row_stride,
                        int64_t column_stride, void* packed) noexcept {
-  if (weights.wide)
-    pack(weights, source, row_stride, column_stride, static_cast<int16_t*>(packed));
-  else
-    pack(weights, source, row_stride, column_stride, static_cast<int8_t*>(packed));
+  const int64_t length = int8_row_length(weights.k);
+  auto* to = static_cast<char*>(packed);
+  for (int64_t p = 0; p < weights.panels(); ++p, to += weights.panel_bytes()) {
+    std::memset(to, 0, static_cast<size_t>(weights.panel_bytes()));
+    Int8Columns columns{};
+    for (int64_t c = 0; c < std::min(kInt8Columns, weights.n - p * kInt8Columns); ++c) {
+      const int16_t* const from = source + (p * kInt8Columns + c) * column_stride;
+      int least = 0, most = 0, sum = 0;
+      for (int64_t k = 0; k < weights.k; ++k) {
+        const int number = from[k * row_stride];
+        least = k == 0 ? number : std::min(least, number);
+        most = k == 0 ? number : std::max(most, number);
+        sum += number;
+      }
+      const int shift = most > 127 ? most - 127 : least < -128 ? least + 128 : 0;
+      columns.sums[c] = sum;
+      columns.shifts[c] = shift;
+      for (int64_t k = 0; k < weights.k; ++k)
+        to[(k - k % 4) * kInt8Columns + 4 * c + k % 4] = static_cast<char>(from[k * row_stride] - shift);
+    }
+    std::memcpy(to + length * kInt8Columns, &columns, sizeof columns);
+  }
 }
 
-void widen_int8(const void* from, bool is_signed, int zero_point, int16_t* to, int64_t count) noexcept {
-  HWY_DYNAMIC_DISPATCH(widen_elements)(from, is_signed, zero_point, to, count);
+void to_unsigned_levels(const void* from, bool is_signed, uint8_t* to, int64_t count) noexcept {
+  if (is_signed)
+    HWY_DYNAMIC_DISPATCH(flip_signs)(static_cast<const uint8_t*>(from), to, count);
+  else
+    std::memcpy(to, from, static_cast<size_t>(count));
 }
 
 void int8_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
-                  const int16_t* a, int64_t rows, int32_t* sums, int64_t stride) noexcept {
-  if (multiplies_pairs()) return pair_product(weights, packed, panel, count, a, rows, sums, stride);
+                  const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept {
+  if (multiplies_quads()) return quad_product(weights, packed, panel, count, a, rows, sums, stride);
   HWY_DYNAMIC_DISPATCH(product)(weights, packed, panel, count, a, rows, sums, stride);
+}
+
+void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(float_elements)(sums, addend, count);
 }
 
 void scale_sums(const int32_t* sums, int64_t count, const float* scale, const float* bias,

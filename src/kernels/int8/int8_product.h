@@ -1,5 +1,6 @@
-// Products of 8-bit integers with exact 32-bit sums. Operands are widened to 16 bits, with their zero points
-// taken off, so no instruction saturates on the way.
+// Products of 8-bit integers with exact 32-bit sums. The left operand stays in 8 bits, as unsigned levels;
+// the right one is packed as signed numbers. What their zero points take away comes from the sums of rows and
+// columns, and no instruction saturates on the way.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +14,57 @@ inline constexpr int64_t kInt8Rows = 12;
 /// Longest sum that cannot overflow: each product is at most 255 * 255.
 inline constexpr int64_t kMaxInt8Sum = (int64_t{1} << 31) / (255 * 255) - 1;
 
-/// Elements of a row of the left operand: k, filled up to pairs.
-constexpr int64_t int8_row_length(int64_t k) { return k + k % 2; }
+/// Bytes of a row of the left operand: k, filled up to fours.
+constexpr int64_t int8_row_length(int64_t k) { return (k + 3) / 4 * 4; }
 
-/// The right operand: k rows of n columns. `wide`: 16-bit numbers, for weights less their zero point that
-/// need 9 bits.
+/// What is known of the columns of a panel: the sums of their numbers, and what the packed numbers are less
+/// than they should be (0 where they fit in 8 bits as they are).
+struct Int8Columns {
+  int32_t sums[kInt8Columns], shifts[kInt8Columns];
+};
+
+/// The right operand: k rows of n columns.
 struct Int8Weights {
   int64_t n = 0, k = 0;
-  bool wide = false;
 
   int64_t panels() const { return (n + kInt8Columns - 1) / kInt8Columns; }
   /// Bytes that they take packed.
   int64_t bytes() const { return panels() * panel_bytes(); }
-  int64_t panel_bytes() const { return int8_row_length(k) * kInt8Columns * (wide ? 2 : 1); }
+  int64_t panel_bytes() const {
+    return int8_row_length(k) * kInt8Columns + static_cast<int64_t>(sizeof(Int8Columns));
+  }
+  /// Of a panel.
+  const Int8Columns* columns(const void* packed, int64_t panel) const {
+    return reinterpret_cast<const Int8Columns*>(static_cast<const char*>(packed) + panel * panel_bytes() +
+                                                int8_row_length(k) * kInt8Columns);
+  }
+  /// Whether any of these panels has a shift.
+  bool shifts(const void* packed, int64_t panel, int64_t count) const;
 };
 
-/// Packs weights less their zero points, which lie at source[row * row_stride + column * column_stride].
+/// The left operand: rows of int8_row_length(k) levels, zero beyond k. Levels of int8 are 128 more than they
+/// say, and so is their zero point.
+struct Int8Rows {
+  const uint8_t* data;
+  int64_t stride;
+  int zero_point;  ///< 0 to 255
+};
+
+/// Packs weights less their zero points, which lie at source[row * row_stride + column * column_stride]. No
+/// two numbers of a column may be more than 255 apart.
 void pack_int8_weights(const Int8Weights& weights, const int16_t* source, int64_t row_stride,
                        int64_t column_stride, void* packed) noexcept;
 
-/// to[i] = from[i] - zero_point, where `from` holds int8 or uint8.
-void widen_int8(const void* from, bool is_signed, int zero_point, int16_t* to, int64_t count) noexcept;
+/// to[i] = the level of from[i] as Int8Rows wants it, where `from` holds int8 or uint8.
+void to_unsigned_levels(const void* from, bool is_signed, uint8_t* to, int64_t count) noexcept;
 
-/// sums[r, c] = sum over k of a[r, k] * weights[k, c] for the columns of `count` panels from `panel` on,
-/// columns beyond n included. Rows of `a` are int8_row_length(k) long, zero beyond k; rows of `sums` are
-/// `stride` apart.
+/// sums[r, c] = sum over k of (a[r, k] - a.zero_point) * weights[k, c] for the columns of `count` panels from
+/// `panel` on, columns beyond n included. Rows of `sums` are `stride` apart.
 void int8_product(const Int8Weights& weights, const void* packed, int64_t panel, int64_t count,
-                  const int16_t* a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
+                  const Int8Rows& a, int64_t rows, int32_t* sums, int64_t stride) noexcept;
+
+/// sums[i] + addend[i] as float32, in place; addend may be null.
+void sums_to_floats(int32_t* sums, const int32_t* addend, int64_t count) noexcept;
 
 /// y[i] = sums[i] * scale[i] + bias[i]; bias may be null. `y` may be the memory of `sums`.
 void scale_sums(const int32_t* sums, int64_t count, const float* scale, const float* bias, float* y) noexcept;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -17,56 +18,115 @@ std::vector<int16_t> numbers(std::mt19937& random, int64_t count, int low, int h
   return v;
 }
 
+/// Rows of random levels, zeros behind them.
+struct Levels {
+  Levels(std::mt19937& random, int64_t rows, int64_t k, int zero)
+      : zero_point(zero), length(int8_row_length(k)) {
+    bytes.resize(static_cast<size_t>(rows * length));
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < k; ++i) bytes[r * length + i] = static_cast<uint8_t>(random());
+  }
+  int number(int64_t row, int64_t i) const { return bytes[row * length + i] - zero_point; }
+
+  int zero_point;
+  int64_t length;
+  std::vector<uint8_t> bytes;
+};
+
+/// int8 levels; uint8 ones less their middle; ones whose columns need shifts of either sign.
+struct Range {
+  int low, high;
+};
+
 TEST(Int8Product, SumsAreExact) {
   std::mt19937 random(1);
-  for (const int64_t rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 30})
-    for (const int64_t n : {1, 15, 16, 17, 40})
-      for (const int64_t k : {1, 2, 9, 64, 301, 1025, 2049})
-        for (const bool wide : {false, true}) {
-          const Int8Weights w{n, k, wide};
-          const std::vector<int16_t> b = numbers(random, k * n, wide ? -255 : -128, wide ? 255 : 127);
-          const int64_t length = int8_row_length(k);
-          std::vector<int16_t> a = numbers(random, rows * length, -255, 255);
-          for (int64_t r = 0; r < rows; ++r)
-            for (int64_t i = k; i < length; ++i) a[r * length + i] = 0;
-          std::vector<char> packed(static_cast<size_t>(w.bytes()));
-          pack_int8_weights(w, b.data(), n, 1, packed.data());
-          const int64_t stride = w.panels() * kInt8Columns;
-          std::vector<int32_t> sums(static_cast<size_t>(rows * stride), 77);
-          int8_product(w, packed.data(), 0, w.panels(), a.data(), rows, sums.data(), stride);
-          for (int64_t r = 0; r < rows; ++r)
-            for (int64_t c = 0; c < n; ++c) {
-              int64_t sum = 0;
-              for (int64_t i = 0; i < k; ++i) sum += int64_t{a[r * length + i]} * b[i * n + c];
-              ASSERT_EQ(sums[r * stride + c], sum) << rows << " " << n << " " << k;
-            }
-        }
+  for (const int64_t rows : {1, 2, 3, 7, 12, 13, 30, 200})
+    for (const int64_t n : {1, 17, 65})
+      for (const int64_t k : {1, 9, 64, 1025}) {
+        if (rows == 200 && k > 64) continue;
+        for (const Range range : {Range{-128, 127}, Range{0, 255}, Range{-255, 0}})
+          for (const int zero : {0, 128, 255}) {
+            const Int8Weights w{n, k};
+            const std::vector<int16_t> b = numbers(random, k * n, range.low, range.high);
+            const Levels a(random, rows, k, zero);
+            std::vector<char> packed(static_cast<size_t>(w.bytes()));
+            pack_int8_weights(w, b.data(), n, 1, packed.data());
+            const int64_t stride = w.panels() * kInt8Columns;
+            std::vector<int32_t> sums(static_cast<size_t>(rows * stride), 77);
+            int8_product(w, packed.data(), 0, w.panels(), {a.bytes.data(), a.length, zero}, rows, sums.data(),
+                         stride);
+            for (int64_t r = 0; r<rows; r += rows> 30 ? 17 : 1)
+              for (int64_t c = 0; c < n; ++c) {
+                int64_t sum = 0;
+                for (int64_t i = 0; i < k; ++i) sum += int64_t{a.number(r, i)} * b[i * n + c];
+                ASSERT_EQ(sums[r * stride + c], sum) << rows << " " << n << " " << k << " " << zero;
+              }
+          }
+      }
 }
 
-/// Where instructions with 16-bit sums saturate, as vpmaddubsw does.
+/// Where instructions with 16-bit sums saturate, as vpmaddubsw does, and where the corrections wrap.
 TEST(Int8Product, TheLargestProductsDoNotSaturate) {
-  const int64_t k = kMaxInt8Sum / 2 * 2;
-  const Int8Weights w{16, k, true};
-  const std::vector<int16_t> b(static_cast<size_t>(k * 16), 255), a(static_cast<size_t>(k), 255);
+  const int64_t k = kMaxInt8Sum / 4 * 4;
+  const Int8Weights w{16, k};
   std::vector<char> packed(static_cast<size_t>(w.bytes()));
-  pack_int8_weights(w, b.data(), 16, 1, packed.data());
   std::vector<int32_t> sums(16);
-  int8_product(w, packed.data(), 0, 1, a.data(), 1, sums.data(), 16);
-  for (const int32_t s : sums) EXPECT_EQ(s, k * 255 * 255);
+  for (const int16_t number : {int16_t{255}, int16_t{-255}})
+    for (const bool low : {false, true}) {
+      const std::vector<int16_t> b(static_cast<size_t>(k * 16), number);
+      const std::vector<uint8_t> a(static_cast<size_t>(k), low ? 0 : 255);
+      pack_int8_weights(w, b.data(), 16, 1, packed.data());
+      int8_product(w, packed.data(), 0, 1, {a.data(), k, low ? 255 : 0}, 1, sums.data(), 16);
+      for (const int32_t s : sums) EXPECT_EQ(s, k * number * (low ? -255 : 255));
+    }
 }
 
-TEST(Int8Product, WidensLessTheZeroPoint) {
+TEST(Int8Product, ReadsPanelsAndRowsThatLieApart) {
+  std::mt19937 random(4);
+  const int64_t k = 12, n = 48, rows = 5, pitch = 40;
+  const Int8Weights w{n, k};
+  const std::vector<int16_t> b = numbers(random, k * n, 0, 255);
+  std::vector<uint8_t> a(static_cast<size_t>(rows * pitch));
+  for (uint8_t& x : a) x = static_cast<uint8_t>(random());
+  std::vector<char> packed(static_cast<size_t>(w.bytes()));
+  pack_int8_weights(w, b.data(), n, 1, packed.data());
+  std::vector<int32_t> sums(static_cast<size_t>(rows * 40), 77);
+  int8_product(w, packed.data(), 1, 2, {a.data(), pitch, 9}, rows, sums.data(), 40);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < 40; ++c) {
+      int32_t sum = c < 32 ? 0 : 77;
+      for (int64_t i = 0; c < 32 && i < k; ++i) sum += (a[r * pitch + i] - 9) * b[i * n + 16 + c];
+      ASSERT_EQ(sums[r * 40 + c], sum);
+    }
+}
+
+TEST(Int8Product, LevelsOfInt8AreBroughtUp) {
   for (int64_t n = 0; n < 70; ++n) {
-    std::vector<uint8_t> u(static_cast<size_t>(n));
-    std::vector<int8_t> s(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) u[i] = static_cast<uint8_t>(i * 37), s[i] = static_cast<int8_t>(u[i]);
-    std::vector<int16_t> to(static_cast<size_t>(n) + 1, 9999);
-    widen_int8(u.data(), false, 200, to.data(), n);
-    for (int64_t i = 0; i < n; ++i) EXPECT_EQ(to[i], u[i] - 200);
-    widen_int8(s.data(), true, -100, to.data(), n);
-    for (int64_t i = 0; i < n; ++i) EXPECT_EQ(to[i], s[i] + 100);
-    EXPECT_EQ(to[n], 9999);
+    std::vector<uint8_t> from(static_cast<size_t>(n)), to(static_cast<size_t>(n) + 1, 99);
+    for (int64_t i = 0; i < n; ++i) from[i] = static_cast<uint8_t>(i * 37);
+    to_unsigned_levels(from.data(), false, to.data(), n);
+    for (int64_t i = 0; i < n; ++i) EXPECT_EQ(to[i], from[i]);
+    to_unsigned_levels(from.data(), true, to.data(), n);
+    for (int64_t i = 0; i < n; ++i) EXPECT_EQ(to[i], static_cast<int8_t>(from[i]) + 128);
+    EXPECT_EQ(to[n], 99);
   }
+}
+
+TEST(Int8Product, SumsBecomeFloats) {
+  for (const int64_t n : {1, 7, 16, 37})
+    for (const bool adds : {false, true}) {
+      std::vector<int32_t> sums(static_cast<size_t>(n) + 1), addend(sums.size());
+      for (int64_t i = 0; i <= n; ++i)
+        sums[i] = static_cast<int32_t>(i * 1234567), addend[i] = static_cast<int32_t>(-99 * i);
+      const std::vector<int32_t> before = sums;
+      sums_to_floats(sums.data(), adds ? addend.data() : nullptr, n);
+      for (int64_t i = 0; i < n; ++i) {
+        float y;
+        std::memcpy(&y, &sums[i], sizeof y);
+        EXPECT_EQ(y, static_cast<float>(before[i] + (adds ? addend[i] : 0)));
+      }
+      EXPECT_EQ(sums[n], before[n]);
+    }
 }
 
 TEST(Int8Product, RequantizesAsTheOperatorsOneByOne) {

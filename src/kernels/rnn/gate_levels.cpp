@@ -21,7 +21,7 @@ bool takes_levels(const GateMatrix& matrix) noexcept {
   return matrix.gates * matrix.lanes % kInt8Columns == 0;
 }
 
-void pack_gate_levels(const GateMatrix& matrix, const int16_t* levels, bool wide, void* packed) noexcept {
+void pack_gate_levels(const GateMatrix& matrix, const int16_t* levels, void* packed) noexcept {
   const int64_t columns = matrix.row_numbers(), given = matrix.gates * matrix.units;
   std::vector<int16_t> rows(static_cast<size_t>(matrix.k * columns));
   for (int64_t k = 0; k < matrix.k; ++k)
@@ -31,24 +31,20 @@ void pack_gate_levels(const GateMatrix& matrix, const int16_t* levels, bool wide
         const int64_t to = k * columns + vector * matrix.lanes + unit % matrix.lanes;
         rows[static_cast<size_t>(to)] = levels[k * given + gate * matrix.units + unit];
       }
-  pack_int8_weights({columns, matrix.k, wide}, rows.data(), columns, 1, packed);
+  pack_int8_weights({columns, matrix.k}, rows.data(), columns, 1, packed);
 }
 
-int64_t LevelRows::scratch_bytes(int64_t rows, int64_t k) {
-  return whole_lines(rows * int8_row_length(k) * int64_t{sizeof(int16_t)}) + whole_lines(rows * k);
-}
+int64_t LevelRows::scratch_bytes(int64_t rows, int64_t k) { return whole_lines(rows * int8_row_length(k)); }
 
 LevelRows quantize_rows(const float* x, int64_t rows, int64_t k, void* scratch) noexcept {
   const int64_t length = int8_row_length(k);
-  auto* const levels = static_cast<int16_t*>(scratch);
-  auto* const bytes = static_cast<uint8_t*>(scratch) + whole_lines(rows * length * int64_t{sizeof(int16_t)});
+  auto* const levels = static_cast<uint8_t*>(scratch);
   const DynamicRange range = dynamic_range(x, rows * k);
-  quantize_uint8(x, rows * k, range, bytes);
   for (int64_t row = 0; row < rows; ++row) {
-    widen_int8(bytes + row * k, false, range.zero_point, levels + row * length, k);
-    if (length > k) levels[row * length + k] = 0;
+    quantize_uint8(x + row * k, k, range, levels + row * length);
+    std::fill(levels + row * length + k, levels + (row + 1) * length, uint8_t{0});
   }
-  return {levels, range.scale};
+  return {{levels, length, range.zero_point}, range.scale};
 }
 
 void gate_level_products(const GateMatrix& matrix, const GateLevels& levels, const float* bias,
@@ -65,7 +61,7 @@ void gate_level_products(const GateMatrix& matrix, const GateLevels& levels, con
                    const int64_t row = task / panels * kLevelRows, panel = task % panels,
                                  column = panel * kInt8Columns;
                    const int64_t count = std::min(kLevelRows, rows - row);
-                   int8_product(levels.weights, levels.packed, panel, 1, x.levels + row * length, count,
+                   int8_product(levels.weights, levels.packed, panel, 1, x.from(row), count,
                                 exact + row * columns + column, columns);
                    for (int64_t r = row; r < row + count; ++r)
                      scale_sums(exact + r * columns + column, kInt8Columns, column_scales + column,

@@ -133,7 +133,7 @@ LevelRows quantize_hidden(const RecurrentLayer& layer, const RecurrentStep& step
 /// One part of a step for the units of blocks [first, last).
 void run_units(const RecurrentLayer& layer, RecurrentStep step, const LevelRows& hidden, int64_t part,
                int64_t first, int64_t last) {
-  if (hidden.levels != nullptr) {
+  if (hidden.levels.data != nullptr) {
     const Scratch s(layer, step.direction->scratch);
     const GateLevels& levels = step.direction->levels;
     const GateMatrix matrix = layer.matrix(layer.hidden);

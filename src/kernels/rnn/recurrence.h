@@ -99,12 +99,17 @@ void pack_peepholes(const RecurrentLayer& layer, const float* numbers, float* pa
 bool takes_levels(const GateMatrix& matrix) noexcept;
 
 /// Packs levels less their zero points, [k, gates * units].
-void pack_gate_levels(const GateMatrix& matrix, const int16_t* levels, bool wide, void* packed) noexcept;
+void pack_gate_levels(const GateMatrix& matrix, const int16_t* levels, void* packed) noexcept;
 
 /// Numbers quantised by the range of all of them, rows of k.
 struct LevelRows {
-  const int16_t* levels = nullptr;  ///< rows of int8_row_length(k), less the zero point
+  Int8Rows levels = {};  ///< without data: there are none
   float scale = 1;
+
+  /// The rows from `row` on.
+  Int8Rows from(int64_t row) const {
+    return {levels.data + row * levels.stride, levels.stride, levels.zero_point};
+  }
 
   static int64_t scratch_bytes(int64_t rows, int64_t k);
 };

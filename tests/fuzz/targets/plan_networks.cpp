@@ -103,7 +103,13 @@ std::vector<std::string> dynamic_integers() {
           {"int8[4,5] w = {1, -2, 3, -4, 5, -6, 7, -8, 9, 10, 11, -12, 13, 127, -128, 16, 17, 18, 19, 20}",
            "int8[5] v = {0, 1, -2, 3, 4}", "float f = {0.5}"},
           "q, s, z = DynamicQuantizeLinear (x) i = MatMulInteger (q, w, z, v) c = Cast <to = 1> (i) "
-          "t = Mul (s, f) y = Mul (c, t)")};
+          "t = Mul (s, f) y = Mul (c, t)"),
+      network("(float[1,4,3,3] x) => (float[1,2,3,3] y, int32[1,4,3,3] s)",
+              {"int8[2,2,1,1] w = {1, -2, 3, -4}", "uint8[2] u = {7, 200}", "int32[1,2,1,1] b = {5, -6}",
+               "uint8[2,2,1,1] v = {1, 255, 3, 4}", "int8[4,1,1,1] d = {-128, 127, 0, 1}", "float f = {0.5}"},
+              "q, t, z = DynamicQuantizeLinear (x) i = ConvInteger <group = 2> (q, w, z) j = Add (i, b) "
+              "c = Cast <to = 1> (j) k = ConvInteger <group = 2> (q, v, z, u) e = Cast <to = 1> (k) "
+              "g = Mul (e, f) h = Add (c, g) y = Mul (h, t) s = ConvInteger <group = 4> (q, d, z)")};
 }
 
 std::vector<std::string> products() {
