@@ -6,8 +6,8 @@
 namespace assay {
 namespace {
 
-/// An operator (empty: any), a part of the pattern or problem, and what they point to. The first that fits is
-/// said.
+/// What an operator ends with (empty: any), a part of the pattern or problem, and what they point to. The
+/// first that fits is said.
 struct Cause {
   std::string_view op_type, pattern, text;
 };
@@ -27,8 +27,11 @@ constexpr Cause kCauses[] = {
     {"Conv", "only the last index", "padding at the end of an axis"},
     {"", "a single element", "a damaged weight or a flipped bit"},
     {"Conv", "only index", "one channel's weights, bias or scale"},
+    {"", "of the border", "padding: how much there is, what it holds, or whether it is counted"},
     {"BatchNormalization", "times the exact value", "epsilon, or the scale of the normalisation"},
-    {"LayerNormalization", "times the exact value", "epsilon, or a variance over n-1"},
+    {"BatchNormalization", "a factor of its own", "epsilon: it matters most where the variance is small"},
+    {"Normalization", "times the exact value", "epsilon, or a variance over n-1"},
+    {"Normalization", "a factor of its own", "epsilon: it matters most where the variance is small"},
     {"", "times the exact value", "a scale, or a count that divides (n-1, padding counted)"},
     {"", "is off by", "a bias or zero point that is added twice or not at all"},
 };
@@ -37,7 +40,7 @@ constexpr Cause kCauses[] = {
 
 std::string likely_cause(const ArbiterVerdict& v) {
   for (const Cause& c : kCauses)
-    if ((c.op_type.empty() || c.op_type == v.op_type) &&
+    if ((v.op_type.ends_with(c.op_type)) &&
         (v.pattern.find(c.pattern) != std::string::npos || v.problem.find(c.pattern) != std::string::npos))
       return std::string(c.text);
   if (v.from_feed && v.elements > 1 && v.beyond * 2 > v.elements)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -164,6 +165,46 @@ bool is_interpolated_integer(const SuspectNode& suspect, const Trial& trial, con
 bool is_random(const Node& node, const Model& model) {
   const BoundOp op = bind_op(node, model);
   return op && op.op->random && node.op_type != "Dropout";
+}
+
+bool is_open_cast(std::span<const Tensor> given, const StoredTensor& stored, const Standard& standard,
+                  ArbiterVerdict& out) {
+  const Tensor& exact = standard.lanes[0];
+  if (!is_integer(stored.dtype()) || is_packed(stored.dtype()) || stored.dtype() != exact.dtype() ||
+      stored.shape() != exact.shape())
+    return false;
+  const IntegerRange range(stored.dtype());
+  std::vector<bool> open(static_cast<size_t>(exact.numel()));
+  for (const Tensor& lane : given) {
+    if (!is_float(lane.dtype()) || lane.shape() != exact.shape()) return false;
+    const Tensor wide = to_float64(lane);
+    for (size_t i = 0; i < open.size(); ++i)
+      if (!range.holds(std::trunc(wide.data<double>()[i]))) open[i] = true;
+  }
+  const auto count = std::ranges::count(open, true);
+  if (count == 0) return false;
+  const size_t size = bit_width(exact.dtype()) / 8;
+  const auto closed = [&](const Tensor& t) {
+    if (t.dtype() != exact.dtype() || t.shape() != exact.shape()) return t;
+    Tensor copy = Tensor::allocate(t.dtype(), t.shape());
+    for (size_t i = 0; i < open.size(); ++i)
+      std::memcpy(static_cast<char*>(copy.mutable_data()) + i * size,
+                  static_cast<const char*>((open[i] ? exact : t).data()) + i * size, size);
+    return copy;
+  };
+  std::vector<Tensor> lanes;
+  for (const Tensor& lane : standard.lanes) lanes.push_back(closed(lane));
+  Standard rest = standard;
+  rest.lanes = lanes;
+  ArbiterVerdict judged;
+  judge_result(StoredTensor(closed(stored.load())), rest, judged);
+  if (judged.verdict != Verdict::kAgrees && judged.verdict != Verdict::kRounding) return false;
+  out.verdict = Verdict::kOpen;
+  out.note = fmt::format("{} element(s) may be casts of numbers that {} cannot hold", count,
+                         dtype_name(stored.dtype()));
+  out.problem.clear();
+  out.beyond = 0;
+  return true;
 }
 
 bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,

@@ -1,6 +1,7 @@
 // Results that ONNX does not fix: looked for only where something seems wrong.
 #pragma once
 
+#include "arbiter/judge.h"
 #include "arbiter/trial.h"
 #include "tensor/convert.h"
 
@@ -13,6 +14,11 @@ bool is_random(const Node& node, const Model& model);
 /// a type cannot hold, how interpolated numbers become integers, the order of TopK's results, the scale of
 /// nothing.
 bool is_left_open(const SuspectNode& suspect, const Trial& trial, const StoredTensor& stored,
+                  ArbiterVerdict& out);
+
+/// The same of a Cast whose own inputs are not known: `given` is what evaluations of the network cast.
+/// Elements of which one of them is beyond the type are open, all others are judged.
+bool is_open_cast(std::span<const Tensor> given, const StoredTensor& stored, const Standard& standard,
                   ArbiterVerdict& out);
 
 /// Whether every element lies in [low(i), high(i)]; counts those outside, and says where the first one is.

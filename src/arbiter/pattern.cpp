@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "tensor/convert.h"
@@ -16,6 +17,10 @@ namespace {
 constexpr double kFitted = 0.02;
 /// Beyond so many tolerances an element is another one.
 constexpr double kFarOff = 10;
+/// So many elements do not lie on a line by chance.
+constexpr int64_t kLeastOfBlock = 8;
+/// Farther than this from its ends an axis is no border.
+constexpr int64_t kWidestBorder = 4;
 /// Tensors beyond this are looked at in part.
 constexpr int64_t kMostElements = int64_t{1} << 22;
 
@@ -68,6 +73,22 @@ std::string specials(const WrongElements& w) {
   return fmt::format("{} NaN, {} infinite", nans, infinities);
 }
 
+/// Whether the errors of all elements are a linear function of their exact values.
+bool is_on_a_line(std::span<const double> y, std::span<const double> r, double explained) {
+  const auto n = static_cast<double>(y.size());
+  double mean_y = 0, mean_e = 0, both = 0, square = 0, largest = 0;
+  for (size_t i = 0; i < y.size(); ++i) mean_y += y[i] / n, mean_e += (r[i] - y[i]) / n;
+  for (size_t i = 0; i < y.size(); ++i) {
+    both += (y[i] - mean_y) * (r[i] - y[i] - mean_e), square += (y[i] - mean_y) * (y[i] - mean_y);
+    largest = std::max(largest, std::abs(r[i] - y[i]));
+  }
+  const double slope = square > 0 ? both / square : 0;
+  for (size_t i = 0; i < y.size(); ++i)
+    if (!(std::abs(r[i] - y[i] - mean_e - slope * (y[i] - mean_y)) <= std::max(kFitted * largest, explained)))
+      return false;
+  return true;
+}
+
 std::string one_factor(const WrongElements& w) {
   const auto whole = static_cast<int64_t>(w.y.size());
   if (w.count() < 4 || w.count() * 4 < whole) return {};
@@ -95,6 +116,24 @@ std::string one_factor(const WrongElements& w) {
   }
   const double d = middle(offsets);
   if (fits([d](double y) { return y + d; })) return fmt::format("every one is off by {:.6g}", d);
+  return {};
+}
+
+/// Blocks of trailing dimensions, each of whose elements move away from one number by a factor of the block.
+std::string factor_by_block(const WrongElements& w) {
+  const auto whole = static_cast<int64_t>(w.y.size());
+  if (w.count() * 4 < whole) return {};
+  int64_t block = 1;
+  for (size_t d = w.shape.size(); d-- > 1;) {
+    block *= w.shape[d];
+    if (block < kLeastOfBlock || whole / block < 2) continue;
+    bool fits = true;
+    for (int64_t first = 0; first < whole && fits; first += block)
+      fits = is_on_a_line(std::span(w.y).subspan(static_cast<size_t>(first), static_cast<size_t>(block)),
+                          std::span(w.r).subspan(static_cast<size_t>(first), static_cast<size_t>(block)),
+                          w.explained);
+    if (fits) return fmt::format("every block of {} elements has a factor of its own", block);
+  }
   return {};
 }
 
@@ -140,6 +179,21 @@ std::string narrowed(const WrongElements& w, DType dtype) {
   return {};
 }
 
+/// Of images and signals (N, C, ...) that have an inside.
+std::string border(const WrongElements& w) {
+  if (w.shape.size() < 3) return {};
+  int64_t widest = 0, smallest = w.shape[2];
+  for (size_t d = 2; d < w.shape.size(); ++d) smallest = std::min(smallest, w.shape[d]);
+  for (const int64_t i : w.at) {
+    int64_t nearest = smallest;
+    for (size_t d = 2; d < w.shape.size(); ++d)
+      nearest = std::min({nearest, w.index(i, d), w.shape[d] - 1 - w.index(i, d)});
+    widest = std::max(widest, nearest + 1);
+  }
+  if (widest > kWidestBorder || smallest <= 2 * widest) return {};
+  return fmt::format("only within {} of the border", widest);
+}
+
 std::string place(const WrongElements& w) {
   const auto whole = static_cast<int64_t>(w.y.size());
   if (w.count() == whole) return "every element";
@@ -157,6 +211,7 @@ std::string place(const WrongElements& w) {
       return fmt::format("only the last {} of {} along {}: the tail of a vector width?", extent - low, extent,
                          axis);
   }
+  if (std::string text = border(w); !text.empty()) return text;
   int64_t stride = 0;
   for (size_t i = 1; i < w.at.size(); ++i) stride = std::gcd(stride, w.at[i] - w.at[i - 1]);
   if (stride > 1 && w.count() >= 3) return fmt::format("every {}th element, from {} on", stride, w.at[0]);
@@ -192,6 +247,7 @@ std::string describe_pattern(const StoredTensor& result, const Tensor& exact, co
   add(odd);
   if (!odd.empty()) return text;
   std::string how = one_factor(w);
+  if (how.empty()) how = factor_by_block(w);
   if (how.empty() && w.count() > 1 && w.are_far_off()) {
     how = shifted(w);
     if (how.empty()) how = reordered(w);

@@ -17,6 +17,7 @@
 #include "cli/options/resources.h"
 #include "cli/registries.h"
 #include "run/failure.h"
+#include "run/observer.h"
 
 namespace assay::cli {
 namespace {
@@ -161,6 +162,8 @@ int run_command(const ParsedArgs& args, const Invocation& invocation, const Regi
         std::chrono::duration<double>(std::chrono::steady_clock::now() - invocation.start).count();
     if (outcome.status == 0)
       log::finish("PASSED | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
+    else if (outcome.status == static_cast<int>(RunOutcome::kUnclear))
+      log::warning("UNCLEAR | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
     else
       log::error("FAILED | Runtime: {:.3f}s | Command: {}", seconds, invocation.command_line);
   }

@@ -152,6 +152,8 @@ int run_main(int argc, const char* const* argv, const std::function<void(RunSett
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (status == 0)
       log::finish("PASSED | Runtime: {:.3f}s | Command: {}", seconds, command);
+    else if (status == static_cast<int>(RunSummary::Outcome::kUnclear))
+      log::warning("UNCLEAR | Runtime: {:.3f}s | Command: {}", seconds, command);
     else
       log::error("FAILED | Runtime: {:.3f}s | Command: {}", seconds, command);
   }

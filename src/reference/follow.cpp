@@ -141,6 +141,7 @@ void Following::take(Trail& trail, const Value& v, const Tensor& own, const Lane
 
 void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const Evaluation& evaluation,
                            bool own) {
+  const Lanes cast = !own && is_op(n, "Cast") ? walk_.lanes_of(n.input(0), from) : Lanes();
   for (size_t i = 0; i < n.outputs().size(); ++i) {
     const Value* v = n.output(i);
     if (v == nullptr || !trail.suspect.has(*v)) continue;
@@ -156,7 +157,8 @@ void Following::outputs_of(Trail& trail, const Node& n, const Frame& from, const
                                .lanes = lanes,
                                .own = own,
                                .error = error,
-                               .nan_from = own || nan == nan_from.end() ? nullptr : nan->second});
+                               .nan_from = own || nan == nan_from.end() ? nullptr : nan->second,
+                               .cast = cast});
     take(trail, *v, had, lanes);
   }
 }

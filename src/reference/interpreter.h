@@ -56,6 +56,8 @@ struct Computed {
   /// Without `own`: the node, this one or one before it behind what is known of the suspect, where NaN came
   /// up in the numbers that were computed. Null: there was none.
   const Node* nan_from = nullptr;
+  /// Without `own`, of a Cast: what it was given in each lane.
+  std::span<const Tensor> cast = {};
 };
 
 /// Somebody whose run of the model is looked into. Where it is known what it had, the walk goes on with that,

@@ -1,13 +1,17 @@
-"""Models of others (tests/foreign/fetch.py gets them): ONNX Runtime must be right on them, and faults that are planted in them found.
+"""Models of others (tests/foreign/fetch.py gets them), and large generated ones: ONNX Runtime must be right on them, and faults that are
+planted in them found.
 
 usage: foreign.py ASSAY FOLDER [--models PART,PART] [--faults 6] [--seed 1]
+       foreign.py ASSAY --generated resnet-50,bert-base [--faults 6] [--seed 1]
 
-FOLDER holds what fetch.py got. For each model whose name contains one of the parts: a healthy run of ONNX Runtime is judged with all layers
+FOLDER holds what fetch.py got; generated models are those of `assay template model`. For each model whose name contains one of the parts: a healthy run of ONNX Runtime is judged with all layers
 marked and on its outputs, then errors of 16 times the real one, and of 0.1 %, are added at nodes that are drawn at random.
 By hand; a line for each model, and exit status 1 where somebody who is right is called WRONG or a fault is missed.
 """
 import argparse
 import importlib.util
+import itertools
+import subprocess
 import sys
 import tempfile
 import time
@@ -86,20 +90,30 @@ def plant_some(trial, count, rng):
             if one is None or one[2] <= 8:
                 continue
             due += 1
-            found += one[0] and not one[1]
-            if not one[0] and not one[1] and planted.is_allowed(node.op_type, one[2], kind, onnx.TensorProto.FLOAT):
+            gone, strangers, size, verdict = one
+            found += not gone and not strangers
+            if gone and not strangers and planted.is_allowed(trial.name, node.op_type, size, onnx.TensorProto.FLOAT):
                 allowed += 1
-            elif not one[0] or one[1]:
-                at = [o for o in one[3].outputs if o["output"] == node.output[0]]
-                missed.append(f"    {'STRANGER ' + str(sorted(one[1])) if one[1] else 'MISSED'} {kind} {what} at {node.name} ({node.op_type}), "
-                              f"{one[2]:.3g} times the real error: {[(o['verdict'], o['ratio'], o['note']) for o in at][:1]}")
+            elif gone or strangers:
+                at = [o for o in verdict.outputs if o["output"] == node.output[0]]
+                missed.append(f"    {'STRANGER ' + str(sorted(strangers)) if strangers else 'MISSED'} {kind} {what} at {node.name} ({node.op_type}), "
+                              f"{size:.3g} times the real error: {[(o['verdict'], o['ratio'], o['note']) for o in at][:1]}")
     return found, due, allowed, missed
+
+
+def generated(assay, names, folder):
+    """Files of generated models and what their inputs are fed: what is declared."""
+    for name in names:
+        path = Path(folder) / f"{name}.onnx"
+        subprocess.run([assay, "template", "model", name, "-o", path, "-q"], check=True)
+        yield name, path, {}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("assay")
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--generated", type=lambda t: t.split(","), default=[])
     parser.add_argument("--models", type=lambda t: t.split(","), default=[""])
     parser.add_argument("--faults", type=int, default=6, help="nodes in each model")
     parser.add_argument("--seed", type=int, default=1)
@@ -107,10 +121,9 @@ def main():
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         judge = verdicts.Judge(args.assay, folder)
-        for name, given in OTHERS.MODELS.items():
-            path = args.folder / "models" / name
-            if not any(part in name for part in args.models):
-                continue
+        others = [(name, args.folder / "models" / name, given) for name, given in OTHERS.MODELS.items()
+                  if any(part in name for part in args.models)] if args.folder else []
+        for name, path, given in itertools.chain(others, generated(args.assay, args.generated, folder)):
             if not path.exists():
                 print(f"{name}: is not there")
                 continue
