@@ -130,6 +130,43 @@ TEST_F(EngineWindowTest, PoolingInVectorsOfChannels) {
   expect_by("channel_pool", 8, {"dnnl_pool", "reduce"});
 }
 
+TEST_F(EngineWindowTest, LargestOfNothingButMinusInfinity) {
+  const Ints three = {3, 3}, around = {1, 1, 1, 1};
+  Value* x = input("x", {2, 37, 9, 11});
+  output(op("MaxPool", {x}, {{"kernel_shape", three}, {"strides", Ints{2, 2}}, {"pads", around}}));
+  output(op("MaxPool", {x}, {{"kernel_shape", Ints{2, 2}}, {"dilations", Ints{2, 3}}}));
+  output(op("GlobalMaxPool", {x}));
+  float* numbers = feed[0].mutable_data<float>();
+  std::fill_n(numbers + 99 * 18, 99, -INFINITY);
+  std::fill_n(numbers + 99 * 73 + 30, 60, -INFINITY);
+  numbers[99 * 40] = std::numeric_limits<float>::lowest();
+  std::fill_n(numbers + 99 * 40 + 1, 98, -INFINITY);
+  expect_by("dnnl_pool:row", 3, {"channel_pool", "max_pool", "reduce", "dnnl_pool:blocked16"}, {1, 2, 5});
+  expect_by("dnnl_pool:blocked16", 3, {"channel_pool", "max_pool", "reduce", "dnnl_pool:row"}, {2});
+}
+
+TEST_F(EngineWindowTest, NothingInBlocksInItsPlace) {
+  Value* x = input("x", {2, 3, 4, 0});
+  Value* y = op("GatherElements", {x, g.add_constant("i", Tensor::zeros(DType::kInt64, {2, 3, 4, 0}))});
+  output(op("Sub", {y, op("Sin", {y})}));
+  expect_by("pointwise:blocked16", 1, {"pointwise:row", "pointwise:channels_last"}, {2});
+}
+
+/// An image of one channel is the same memory in every layout, and its numbers must become those of an
+/// output.
+TEST_F(EngineWindowTest, BytesOfOneChannelAsAnOutput) {
+  Value* x = input("x", {3, 1, 5, 17});
+  Value* scale = scalar(0.043F);
+  Value* zero = g.add_constant("z", Tensor::scalar(uint8_t{128}));
+  output(op("DequantizeLinear", {op("QuantizeLinear", {x, scale, zero}), scale, zero}));
+  infer_shapes(*model);
+  BuilderConfig config{.optimization_level = 0};
+  config.pinned_tactics = {{g.outputs[0]->producer()->name, "view:int8_channels_last"}};
+  const Runtime runtime({.threads = 2});
+  const auto engine = runtime.deserialize_engine(Builder(runtime).build_serialized_network(model, config));
+  expect_equal(engine->create_execution_context()->infer(feed)[0], exact()[0]);
+}
+
 /// Parts of few channels, next to each other in every pixel.
 TEST_F(EngineWindowTest, ChannelsSideBySide) {
   Value* x = conv({2, 12, 9, 9}, {20, 12, 3, 3}, {{"pads", Ints{1, 1, 1, 1}}});

@@ -1,6 +1,9 @@
 // Pooling through oneDNN, in the layout that the input has.
 #include <algorithm>
+#include <array>
+#include <limits>
 
+#include "base/parallel.h"
 #include "engine/tactics/channel_window.h"
 #include "engine/tactics/dnnl_util.h"
 #include "engine/tactics/tactic_list.h"
@@ -140,13 +143,88 @@ std::string propose(const Problem& p, Proposals& proposals) {
       [](Layout layout) { return layout.is_blocked() ? 0.2 : 0.1; }, proposals);
 }
 
+/// oneDNN's maxima begin at the least finite number, which it gives where a window holds minus infinity
+/// alone.
+class LargestKernel final : public Kernel {
+ public:
+  LargestKernel(std::unique_ptr<Kernel> pool, PoolShape shape, Layout layout)
+      : pool_(std::move(pool)), shape_(std::move(shape)), layout_(layout) {}
+
+  Status run(const KernelArgs& args) noexcept override {
+    if (const Status status = pool_->run(args); status != Status::kOk) return status;
+    const auto* x = static_cast<const float*>(args.inputs[0]);
+    auto* y = static_cast<float*>(args.outputs[0]);
+    const int64_t block = layout_.is_blocked() ? layout_.block : 1;
+    const int64_t groups = (shape_.out[1] + block - 1) / block;
+    const int64_t per_group = shape_.out.numel(2, shape_.out.size()) * block;
+    parallel_for(shape_.out[0] * groups, std::max<int64_t>(1, kGrain / per_group),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t g = begin; g < end; ++g)
+                     if (has_least(y + g * per_group, per_group)) look_again(x, y, g, block);
+                 });
+    return Status::kOk;
+  }
+
+ private:
+  static constexpr float kLeast = std::numeric_limits<float>::lowest();
+  static constexpr int64_t kGrain = 1 << 15;
+
+  static bool has_least(const float* y, int64_t count) {
+    int found = 0;
+#pragma omp simd reduction(| : found)
+    for (int64_t i = 0; i < count; ++i) found |= y[i] == kLeast ? 1 : 0;
+    return found != 0;
+  }
+
+  /// Of `block` channels side by side.
+  void look_again(const float* x, float* y, int64_t group, int64_t block) const {
+    const int64_t pixels = shape_.out.numel(2, shape_.out.size());
+    x += group * shape_.in.numel(2, shape_.in.size()) * block;
+    y += group * pixels * block;
+    for (int64_t i = 0; i < pixels * block; ++i)
+      if (y[i] == kLeast) y[i] = largest(x + i % block, i / block, block);
+  }
+
+  /// Of the window at a pixel of the result; what is no number does not count, as it does not for oneDNN.
+  float largest(const float* x, int64_t pixel, int64_t block) const {
+    const size_t axes = shape_.kernel.size();
+    std::array<int64_t, 3> begin{}, tap{};
+    for (size_t a = axes; a-- > 0; pixel /= shape_.out[a + 2])
+      begin[a] = pixel % shape_.out[a + 2] * shape_.strides[a] - shape_.begin[a];
+    float most = -std::numeric_limits<float>::infinity();
+    do {
+      int64_t place = 0;
+      bool is_inside = true;
+      for (size_t a = 0; a < axes; ++a) {
+        const int64_t at = begin[a] + tap[a] * (shape_.dilations[a] + 1);
+        is_inside = is_inside && at >= 0 && at < shape_.in[a + 2];
+        place = place * shape_.in[a + 2] + at;
+      }
+      if (is_inside && x[place * block] > most) most = x[place * block];
+    } while (next(tap));
+    return most;
+  }
+
+  bool next(std::array<int64_t, 3>& tap) const {
+    for (size_t a = shape_.kernel.size(); a-- > 0; tap[a] = 0)
+      if (++tap[a] < shape_.kernel[a]) return true;
+    return false;
+  }
+
+  std::unique_ptr<Kernel> pool_;
+  PoolShape shape_;
+  Layout layout_;
+};
+
 std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
   const StepReader r(plan, step, 1);
   const PoolShape s = shape_of(r);
-  return make_image_kernel<Pool>(
-      r, parts_of(s.out, r.output(0).layout, r.threads()),
-      [&](const Box& part) { return input_part(s.in, part); },
-      [&](Layout layout, const Box& part) { return describe(s, layout, part); });
+  const Layout layout = r.output(0).layout;
+  auto pool = make_image_kernel<Pool>(
+      r, parts_of(s.out, layout, r.threads()), [&](const Box& part) { return input_part(s.in, part); },
+      [&](Layout in, const Box& part) { return describe(s, in, part); });
+  if (s.kind != "max") return pool;
+  return std::make_unique<LargestKernel>(std::move(pool), s, layout);
 }
 
 }  // namespace
@@ -154,6 +232,7 @@ std::unique_ptr<Kernel> create(const Plan& plan, const Step& step) {
 constinit const TacticDef def = {
     .name = "dnnl_pool",
     .summary = "oneDNN's pooling",
+    .version = 2,
     .operators = kOperators,
     .propose = propose,
     .factory = {.create = dnnl_kernel<create>},

@@ -314,7 +314,8 @@ void add_candidate(const Problem& p, const Chain& chain, Layout layout, bool rea
     // A channel vector [C, 1, 1] lies the same way in both layouts when its blocks are full.
     const std::vector<int64_t> s = memory_strides(aligned, domain, layout, format.layout);
     strides.insert(strides.end(), s.begin(), s.end());
-    if (shape == domain && stored_type(outer, format) == p.output_dtype(0) && chain.results.size() == 1)
+    if (shape == domain && format.layout == layout && stored_type(outer, format) == p.output_dtype(0) &&
+        chain.results.size() == 1)
       b.step.in_place.emplace_back(0, static_cast<int32_t>(i));
   }
   b.add_output(p.region().output(), layout);
@@ -460,7 +461,8 @@ Candidate make_conversion(const Value& v, const Shape& shape, Format from, Forma
   else
     reg = program.append(PointwiseOp::kCopy, {0, -1, -1});
   program.add_result(reg);
-  const Shape domain = memory_domain(shape, from.layout);
+  // Both layouts are the same memory.
+  const Shape domain = memory_domain(shape, to.layout);
   write_program(program, domain, domain.strides(), b.step.parameters);
   return b;
 }

@@ -115,7 +115,7 @@ std::vector<Format> reorder_path(const Value& v, const Shape& shape, Format from
       change_layout(to.layout.is_blocked() ? Layout() : to.layout);
     else if (from.layout.is_blocked())
       change_layout({});
-    go(from.layout, to.dtype);
+    go(same_memory(shape, from.layout, to.layout) ? to.layout : from.layout, to.dtype);
   }
   change_layout(to.layout);
   return path;

@@ -26,5 +26,17 @@ TEST(ReorderPath, EveryLayoutIsReachedAndBlocksOfOthersThroughRows) {
     }
 }
 
+TEST(ReorderPath, ValuesOfOneChannelEndInTheLayoutThatIsAskedFor) {
+  Model model;
+  Value* v = model.graph->add_value("v");
+  v->type = {.dtype = DType::kFloat32, .dims = Dims{3, 1, 5, 7}};
+  for (const Layout from : {Layout(), Layout::channels_last()})
+    for (const Layout to : {Layout(), Layout::channels_last()}) {
+      const auto path = reorder_path(*v, {3, 1, 5, 7}, {from, DType::kUInt8}, {to, DType::kFloat32});
+      ASSERT_EQ(path.size(), 1U);
+      EXPECT_EQ(path[0].layout, to) << from.str();
+    }
+}
+
 }  // namespace
 }  // namespace assay::engine
