@@ -114,12 +114,17 @@ class InferContext : public OpContext {
   }
 };
 
+struct Iterations;
+
 /// Evaluates one subgraph; the interpreter implements it for the operators of control flow.
 class SubgraphRunner {
  public:
   virtual ~SubgraphRunner() = default;
   /// Inputs in the order of graph.inputs; outer values are captured. Floats as the interpreter keeps them.
   virtual std::vector<Tensor> run(const Graph& graph, std::vector<Tensor> inputs) = 0;
+  /// Runs all iterations of a loop, with the results of run() for each. False when it cannot, in which case
+  /// nothing has changed: the caller runs them one by one.
+  virtual bool iterate(const Graph& /*graph*/, Iterations& /*iterations*/) { return false; }
 };
 
 /// Evaluation of one node.

@@ -146,6 +146,29 @@ void warm_runs(const Runtime& runtime) {
   expect(more_locks == 0, fmt::format("1000 runs of a warm context lock {} times", more_locks));
 }
 
+/// Loops: what a run allocates does not grow with the number of iterations.
+void warm_loops(const Runtime& runtime) {
+  const auto loop = Builder(runtime).build_engine(parse(
+      "g (int64 n, float[1,16] x) => (float[1,16] y, float[t,1,16] ys, float[t,3] zs) { y, ys, zs = Loop "
+      "(n, , x) <body = b (int64 i, bool go, float[1,16] v) => (bool go_on, float[1,16] next, "
+      "float[1,16] s, float[3] z) { go_on = Identity (go) a = Sigmoid (v) next = Sub (a, x) s = Neg "
+      "(next) l = Constant <value_ints = [1]> () e = Constant <value_ints = [4]> () r = Reshape (s, "
+      "one) one = Constant <value_ints = [16]> () z = Slice (r, l, e) }> }"));
+  const auto context = loop->create_execution_context();
+  const auto count = [&](int64_t trips) {
+    const std::vector<Tensor> inputs = {Tensor::scalar(trips), Tensor::zeros(DType::kFloat32, {1, 16})};
+    for (int i = 0; i < 10; ++i) context->infer(inputs);
+    const int64_t allocated = allocations, locked = locks;
+    context->infer(inputs);
+    return std::pair(allocations - allocated, locks - locked);
+  };
+  const auto [few, few_locks] = count(100);
+  const auto [many, many_locks] = count(1000);
+  expect(few == many, fmt::format("100 iterations of a loop allocate {} times, 1000 of them {}", few, many));
+  expect(few_locks == many_locks,
+         fmt::format("100 iterations lock {} times, 1000 of them {}", few_locks, many_locks));
+}
+
 void many_shapes(const Runtime& runtime, int shapes) {
   BuilderConfig config{.optimization_level = 0};
   OptimizationProfile profile;
@@ -183,6 +206,7 @@ int main(int argc, char** argv) {
   empty_runs(runtime);
   many_runs(runtime, runs);
   warm_runs(runtime);
+  warm_loops(runtime);
   many_shapes(runtime, shapes);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

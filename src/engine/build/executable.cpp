@@ -22,6 +22,15 @@ class LazyRunner final : public NetworkRunner {
     return outputs.take();
   }
 
+  Context* context_for(std::span<const Tensor> inputs, size_t changing) override {
+    Context& context = executable_.context_for(inputs);
+    check_inputs(context.plan(), inputs);
+    const auto& values = executable_.key().values;
+    const bool depends =
+        std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first < changing; });
+    return depends ? nullptr : &context;
+  }
+
  private:
   /// The shapes are the plan's; what is around it, which may come from a file, has said what the elements
   /// are.
@@ -78,6 +87,8 @@ Context& Executable::add(std::shared_ptr<const ReadyPlan> plan) {
   }
   return entries_.front().context;
 }
+
+const PlanKey& Executable::key() const { return entries_.front().ready->key; }
 
 void Executable::set_memory(char* memory, size_t bytes) {
   given_ = memory;

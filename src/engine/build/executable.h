@@ -29,6 +29,8 @@ class Executable {
   /// The context for these inputs, in the order of the network's; made when it is not there. Stays until the
   /// next call. Throws Error.
   Context& context_for(std::span<const Tensor> inputs);
+  /// What the plan of the context that context_for() gave last was made for.
+  const PlanKey& key() const;
   /// Makes the context for a plan ahead; context_for() gives it its memory.
   Context& add(std::shared_ptr<const ReadyPlan> plan);
   /// Memory for intermediate values, at a multiple of kAlignment, instead of the arena; null: the arena

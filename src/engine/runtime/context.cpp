@@ -238,7 +238,7 @@ Tensor Context::tensor_of(int32_t id, std::span<const Tensor> inputs, const void
       plan_->constants[static_cast<size_t>(v.slot)].tensor.numel() == v.shape.numel())
     return plan_->constants[static_cast<size_t>(v.slot)].tensor.reshaped(v.shape);
   if (v.storage == Storage::kInput && !v.has_shape) return inputs[static_cast<size_t>(v.slot)];
-  if (v.storage == Storage::kInput && v.offset == 0 &&
+  if (v.storage == Storage::kInput && v.offset == 0 && !inputs.empty() &&
       inputs[static_cast<size_t>(v.slot)].numel() == v.shape.numel())
     return inputs[static_cast<size_t>(v.slot)].reshaped(v.shape);
   return Tensor::view(v.dtype, v.shape, place, nullptr);
@@ -277,12 +277,19 @@ Status Context::run_tensors(size_t index, std::span<const Tensor> inputs) noexce
   }
 }
 
+void Context::bind_input(size_t i, const void* memory) noexcept {
+  for (const Argument& a : input_arguments_[i]) *a.place = static_cast<const char*>(memory) + a.offset;
+}
+
 Status Context::run(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!input_arguments_[i].empty()) bind_input(i, inputs[i].data());
+  return run_steps(inputs, outputs);
+}
+
+Status Context::run_steps(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept {
   const PoolScope scope(pool_);
   error_.clear();
-  for (size_t i = 0; i < inputs.size(); ++i)
-    for (const Argument& a : input_arguments_[i])
-      *a.place = static_cast<const char*>(inputs[i].data()) + a.offset;
   for (size_t s = 0; s < calls_.size(); ++s) {
     Call& call = *calls_[s];
     if (!call.acquired.empty() && !acquire_outputs(call, outputs)) {

@@ -51,6 +51,10 @@ class Context {
   /// `inputs` have the types and shapes of the plan's inputs; they must stay alive and unchanged during the
   /// call.
   Status run(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept;
+  /// The same for inputs that all have known shapes and are bound to memory, one by one, which they stay
+  /// until something else is bound.
+  void bind_input(size_t i, const void* memory) noexcept;
+  Status run_bound(OutputBinding& outputs) noexcept { return run_steps({}, outputs); }
   /// After a run that failed: the step that did, and what it said.
   size_t failed_step() const { return failed_step_; }
   const std::string& error() const { return error_; }
@@ -81,6 +85,7 @@ class Context {
   void prepare_call(size_t step, const KernelLookup& lookup);
   void bind_argument(int32_t value, const void** place);
   void schedule_outputs();
+  Status run_steps(std::span<const Tensor> inputs, OutputBinding& outputs) noexcept;
   bool acquire_outputs(const Call& call, OutputBinding& outputs) noexcept;
   Status run_tensors(size_t step, std::span<const Tensor> inputs) noexcept;
   Tensor tensor_of(int32_t value, std::span<const Tensor> inputs, const void* place) const;

@@ -50,12 +50,17 @@ class TensorKernel {
                      std::string& error) noexcept = 0;
 };
 
+class Context;
+
 /// Runs one of a plan's networks, made ready for whatever shapes its inputs have.
 class NetworkRunner {
  public:
   virtual ~NetworkRunner() = default;
   /// Throws Error.
   virtual std::vector<Tensor> run(std::span<const Tensor> inputs) = 0;
+  /// What run() runs on these inputs, for runs in which the first `changing` of them hold something else.
+  /// Null when its plan depends on what those hold. Stays until the next call. Throws Error.
+  virtual Context* context_for(std::span<const Tensor> inputs, size_t changing) = 0;
 };
 
 /// Gives kernels their networks.

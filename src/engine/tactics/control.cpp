@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/tactics/prepared_loop.h"
 #include "engine/tactics/step_reader.h"
 #include "engine/tactics/tactic_list.h"
 #include "graph/read.h"
@@ -83,9 +84,7 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
   };
 
   std::vector<Tensor> run(const Graph& graph, std::vector<Tensor> inputs) override {
-    const auto body =
-        std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.graph == &graph; });
-    require(body != bodies_.end(), ErrorCode::kInternal, "a body of {} is unknown", node_.label());
+    const Body* body = &body_of(graph);
     // As in the interpreter: what is declared as an optional takes the bare value, too.
     for (size_t i = 0; i < inputs.size() && i < graph.inputs.size(); ++i)
       if (graph.inputs[i]->type.kind == Type::Kind::kOptional && inputs[i].dtype() != DType::kOptional)
@@ -97,6 +96,20 @@ class ControlKernel final : public TensorKernel, private SubgraphRunner {
     // The operator relies on what its schema says of bodies; those of a plan are networks of their own.
     for (size_t i = 0; i < outputs.size(); ++i) check_output(*graph.outputs[i], outputs[i]);
     return outputs;
+  }
+
+  bool iterate(const Graph& graph, Iterations& iterations) override {
+    const Body& body = body_of(graph);
+    std::vector<Tensor> captured;
+    for (const int64_t i : body.captures) captured.push_back(inputs_[static_cast<size_t>(i)]);
+    return run_prepared(graph, *body.runner, captured, iterations);
+  }
+
+  const Body& body_of(const Graph& graph) const {
+    const auto body =
+        std::find_if(bodies_.begin(), bodies_.end(), [&](const Body& b) { return b.graph == &graph; });
+    require(body != bodies_.end(), ErrorCode::kInternal, "a body of {} is unknown", node_.label());
+    return *body;
   }
 
   static void check_output(const Value& declared, const Tensor& t) {

@@ -3,6 +3,7 @@
 // ignored.
 #include <algorithm>
 
+#include "ops/control/iterations.h"
 #include "ops/control/stack.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
@@ -81,11 +82,6 @@ void infer(InferContext& c) {
   }
 }
 
-/// The type that inference gave to entry i of the body's outputs.
-Type body_type(const Graph& body, size_t i) {
-  return i < body.outputs.size() ? body.outputs[i]->type : Type();
-}
-
 void eval(EvalContext& c) {
   const bool counts = c.has_input(0), asks = c.has_input(1);
   c.check(counts || asks, "a Loop with neither trip count nor condition never ends");
@@ -97,8 +93,16 @@ void eval(EvalContext& c) {
           "the body has {} outputs, the node has {}", body.outputs.size(), c.output_count());
   std::vector<Tensor> values(c.inputs().begin() + static_cast<std::ptrdiff_t>(c.input_count() - carried),
                              c.inputs().end());
+  Iterations all{
+      .trips = trips, .is_loop = true, .is_asking = asks, .carried = values, .taken = {}, .stacked = {}};
+  all.stacked.resize(c.output_count() - carried);
+  if (trips > 0 && condition && c.subgraphs().iterate(body, all)) {
+    for (size_t i = 0; i < carried; ++i) c.set_output(i, std::move(all.carried[i]));
+    for (size_t i = 0; i < all.stacked.size(); ++i) c.set_output(carried + i, std::move(all.stacked[i].all));
+    return;
+  }
   std::vector<Stack> stacks;
-  for (size_t i = carried; i < c.output_count(); ++i) stacks.emplace_back(body_type(body, i + 1));
+  for (size_t i = carried; i < c.output_count(); ++i) stacks.emplace_back(entry_type(c, body, i + 1));
   for (int64_t trip = 0; trip < trips && condition; ++trip) {
     std::vector<Tensor> inputs = {Tensor::scalar(trip), Tensor::scalar(condition)};
     inputs.insert(inputs.end(), values.begin(), values.end());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ops/control/iterations.h"
 #include "ops/control/stack.h"
 #include "ops/op_context.h"
 #include "ops/op_list.h"
@@ -125,11 +126,20 @@ void infer(InferContext& c) {
   }
 }
 
-/// One run over a sequence: states in, states and stacks out.
-struct Run {
-  std::vector<Tensor> states;
-  std::vector<Stack> stacks;
+/// Where the stacks of a run go: their axes in the results, and whether the last entry comes first.
+struct Stacking {
+  std::vector<int64_t> axes, reversed;
+  int64_t length = 0;  ///< of the results at least; zeros fill them up
 };
+
+/// The order of axes that moves axis `from` to `to`.
+std::vector<size_t> moved(size_t rank, size_t from, size_t to) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < rank; ++i)
+    if (i != from) order.push_back(i);
+  order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), from);
+  return order;
+}
 
 class Scanner {
  public:
@@ -157,43 +167,59 @@ class Scanner {
     return length;
   }
 
-  Run run(std::vector<Tensor> states, std::vector<Tensor> scans, int64_t length) {
-    Run r{std::move(states), {}};
+  /// States in; states and stacks out.
+  std::vector<Tensor> run(std::vector<Tensor> states, std::vector<Tensor> scans, int64_t length,
+                          const Stacking& stacking) {
+    if (length > 0 && stacking.length <= length && iterate(states, scans, length, stacking)) return states;
     // Entries that lie scattered are brought together once, in the order of memory, rather than step by step.
     std::vector<size_t> axes;
     for (size_t i = 0; i < scans.size(); ++i) {
       axes.push_back(axis(scans[i], i));
       if (length > 1 && scans[i].shape().numel(0, axes[i]) > 1)
-        scans[i] = permuted(scans[i], first_of(scans[i], std::exchange(axes[i], 0)));
+        scans[i] =
+            permuted(scans[i], moved(static_cast<size_t>(scans[i].rank()), std::exchange(axes[i], 0), 0));
     }
+    std::vector<Stack> stacks;
     for (size_t i = 0; i < layout_.scan_outputs; ++i)
-      r.stacks.emplace_back(body_.outputs[layout_.states + i]->type);
+      stacks.emplace_back(entry_type(c_, body_, layout_.states + i));
     for (int64_t t = 0; t < length; ++t) {
-      std::vector<Tensor> inputs = r.states;
+      std::vector<Tensor> inputs = states;
       for (size_t i = 0; i < scans.size(); ++i)
         inputs.push_back(slice_at(scans[i], axes[i], backwards_[i] != 0 ? length - 1 - t : t));
       std::vector<Tensor> outputs = c_.subgraphs().run(body_, std::move(inputs));
       for (size_t i = 0; i < layout_.states; ++i) {
-        c_.check(outputs[i].shape() == r.states[i].shape(),
-                 "state {} of shape {} comes out of the body as {}", i, r.states[i].shape().str(),
-                 outputs[i].shape().str());
-        r.states[i] = std::move(outputs[i]);
+        c_.check(outputs[i].shape() == states[i].shape(), "state {} of shape {} comes out of the body as {}",
+                 i, states[i].shape().str(), outputs[i].shape().str());
+        states[i] = std::move(outputs[i]);
       }
-      for (size_t i = 0; i < r.stacks.size(); ++i) r.stacks[i].push(std::move(outputs[layout_.states + i]));
+      for (size_t i = 0; i < stacks.size(); ++i) stacks[i].push(std::move(outputs[layout_.states + i]));
     }
-    return r;
+    for (size_t i = 0; i < stacks.size(); ++i)
+      states.push_back(stacks[i].joined(stacking.axes[i], stacking.reversed[i] != 0, stacking.length));
+    return states;
   }
 
  private:
+  /// All iterations at once, where the runner can do that.
+  bool iterate(std::vector<Tensor>& states, const std::vector<Tensor>& scans, int64_t length,
+               const Stacking& stacking) {
+    Iterations all{.trips = length, .carried = states, .taken = {}, .stacked = {}};
+    for (size_t i = 0; i < scans.size(); ++i)
+      all.taken.push_back({scans[i], axis(scans[i], i), backwards_[i] != 0});
+    for (const int64_t reversed : stacking.reversed) all.stacked.push_back({{}, reversed != 0});
+    if (!c_.subgraphs().iterate(body_, all)) return false;
+    states = std::move(all.carried);
+    for (size_t i = 0; i < all.stacked.size(); ++i) {
+      Tensor& stack = all.stacked[i].all;
+      const auto to = static_cast<size_t>(normalize_axis(stacking.axes[i], stack.rank()));
+      states.push_back(to == 0 ? std::move(stack)
+                               : permuted(stack, moved(static_cast<size_t>(stack.rank()), 0, to)));
+    }
+    return true;
+  }
+
   size_t axis(const Tensor& t, size_t i) const {
     return static_cast<size_t>(normalize_axis(axes_[i], t.rank()));
-  }
-  /// The axes with this one in front.
-  static std::vector<size_t> first_of(const Tensor& t, size_t axis) {
-    std::vector<size_t> order = {axis};
-    for (size_t i = 0; i < static_cast<size_t>(t.rank()); ++i)
-      if (i != axis) order.push_back(i);
-    return order;
   }
 
   EvalContext& c_;
@@ -207,12 +233,10 @@ void eval(EvalContext& c) {
   const Layout& l = scanner.layout();
   const auto scans_at = c.inputs().begin() + static_cast<std::ptrdiff_t>(l.states);
   const std::vector<Tensor> scans(scans_at, c.inputs().end());
-  const std::vector<int64_t> axes = output_axes(c, l);
-  const std::vector<int64_t> reversed = directions(c, "scan_output_directions", l.scan_outputs);
-  Run r = scanner.run({c.inputs().begin(), scans_at}, scans, scanner.length(scans));
-  for (size_t i = 0; i < l.states; ++i) c.set_output(i, std::move(r.states[i]));
-  for (size_t i = 0; i < l.scan_outputs; ++i)
-    c.set_output(l.states + i, r.stacks[i].joined(axes[i], reversed[i] != 0));
+  const Stacking stacking{output_axes(c, l), directions(c, "scan_output_directions", l.scan_outputs)};
+  std::vector<Tensor> outputs =
+      scanner.run({c.inputs().begin(), scans_at}, scans, scanner.length(scans), stacking);
+  for (size_t i = 0; i < outputs.size(); ++i) c.set_output(i, std::move(outputs[i]));
 }
 
 /// Entry `batch` of some inputs.
@@ -237,6 +261,7 @@ void eval_batched(EvalContext& c) {
   if (c.has_input(0)) lengths = integer_list(c, 0);
   c.check(static_cast<int64_t>(lengths.size()) == batches, "{} sequence_lens for a batch of {}",
           lengths.size(), batches);
+  const Stacking stacking{output_axes(c, l), std::vector<int64_t>(l.scan_outputs, 0), longest};
   std::vector<Stack> outputs;
   for (size_t i = 0; i < c.output_count(); ++i) outputs.emplace_back(Type());
   for (int64_t b = 0; b < batches; ++b) {
@@ -244,10 +269,8 @@ void eval_batched(EvalContext& c) {
     const int64_t length = lengths[static_cast<size_t>(b)];
     c.check(length >= 0 && length <= scanner.length(scans),
             "a sequence length is {}, the sequences have {} entries", length, longest);
-    Run r = scanner.run(batch_entry(c, l.first, l.states, b), scans, length);
-    for (size_t i = 0; i < l.states; ++i) outputs[i].push(std::move(r.states[i]));
-    for (size_t i = 0; i < l.scan_outputs; ++i)
-      outputs[l.states + i].push(r.stacks[i].joined(0, false, longest));
+    std::vector<Tensor> results = scanner.run(batch_entry(c, l.first, l.states, b), scans, length, stacking);
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i].push(std::move(results[i]));
   }
   for (size_t i = 0; i < outputs.size(); ++i) c.set_output(i, outputs[i].joined());
 }

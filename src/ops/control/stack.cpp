@@ -58,6 +58,13 @@ Tensor Stack::joined(int64_t axis, bool reversed, int64_t length) const {
   return repacked(std::move(y), dtype);
 }
 
+Type entry_type(const EvalContext& c, const Graph& body, size_t i) {
+  if (i >= body.outputs.size()) return {};
+  Type type = body.outputs[i]->type;
+  if (c.ideal && is_float(type.dtype)) type.dtype = DType::kFloat64;
+  return type;
+}
+
 const Tensor& single(const Tensor& t, const char* what) {
   require(t.numel() == 1, ErrorCode::kInvalidModel, "{} must have one element, it has shape {}", what,
           t.shape().str());

@@ -5,6 +5,7 @@
 
 #include "assay/tensor.h"
 #include "assay/type.h"
+#include "ops/op_context.h"
 
 namespace assay {
 
@@ -30,6 +31,9 @@ class Stack {
   Type type_;
   std::vector<Tensor> entries_;
 };
+
+/// What is known of output i of a body, as the evaluation keeps it: floats of the reference are float64.
+Type entry_type(const EvalContext& c, const Graph& body, size_t i);
 
 /// One element of a condition or count; throws Error naming `what` unless the tensor has exactly one.
 const Tensor& single(const Tensor& t, const char* what);
