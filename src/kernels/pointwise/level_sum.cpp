@@ -69,7 +69,7 @@ void sum_levels(const LevelSum::Form& form, const void* a, const void* b, int64_
                                                  form.operands[1].zero_point * factor(1)));
   const LevelV least = exact.quantized(hn::Set(f, -std::numeric_limits<float>::infinity())),
                most = exact.quantized(hn::Set(f, std::numeric_limits<float>::infinity()));
-  const LevelV rounder = hn::Set(f, kRounder), tie = hn::Set(f, 0.4995F);
+  const LevelV rounder = hn::Set(f, kRounder), tie = hn::Set(f, form.distance);
   const auto* const left = static_cast<const A*>(a);
   const auto* const right = static_cast<const B*>(b);
   auto* const to = static_cast<uint8_t*>(q);
@@ -156,15 +156,17 @@ LevelSum::Operand dequantized_operand(int position, PointwiseType type, float sc
   return o;
 }
 
-/// Whether one product and sum in levels is never farther from the exact sum than what is left to that
-/// beside ties.
-bool has_usual_sizes(const LevelSum::Form& f) {
-  constexpr double kMostLevels = 512;
+/// Sets how far from a whole number one product and sum in levels decides, which is off by less than what is
+/// left to a half; false where the numbers are too large for that, or no real ones.
+bool find_distance(LevelSum::Form& f) {
+  constexpr double kMostLevels = 8192;
   double levels = 0;
   for (const LevelSum::Operand& o : f.operands) {
     if (!std::isnormal(o.scale) || o.scale <= 0 || std::abs(o.zero_point) > 255) return false;
     levels += double{o.scale} / f.scale * 255;
   }
+  // Some ten roundings of numbers of up to so many levels, on both ways together.
+  f.distance = static_cast<float>(0.5 - std::ldexp(10 * levels + 2000, -24));
   return f.low <= f.high && std::abs(f.zero_point) <= 255 && levels <= kMostLevels;
 }
 
@@ -214,7 +216,7 @@ std::optional<LevelSum> LevelSum::of(const PointwiseProgram& program,
     }
   }
   if (program.results().size() != 1 || kind(program.results()[0]) != LevelRegister::kQuantized ||
-      !std::isnormal(form.scale) || form.scale <= 0 || !has_usual_sizes(form))
+      !std::isnormal(form.scale) || form.scale <= 0 || !find_distance(form))
     return std::nullopt;
   return LevelSum(form);
 }

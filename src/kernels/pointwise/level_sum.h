@@ -32,6 +32,8 @@ class LevelSum {
     float low, high;  ///< bounds of the sum; infinite: none
     float scale, zero_point;
     bool is_signed;
+    float distance =
+        0;  ///< from a whole number, within which rounding needs no more than one product and sum
   };
 
  private:

@@ -62,8 +62,10 @@ TEST(LevelSum, AllPairsOfLevelsAreExact) {
     a.push_back(static_cast<uint8_t>(i)), b.push_back(static_cast<uint8_t>(i >> 8));
   // A row that ends inside a vector.
   a.pop_back(), b.pop_back();
-  for (const auto& [a_scale, b_scale, scale] :
-       {std::array{0.5F, 0.25F, 0.5F}, {0.0173F, 0.0231F, 0.0297F}, {0.1F, 0.05F, 0.1F}})
+  for (const auto& [a_scale, b_scale, scale] : {std::array{0.5F, 0.25F, 0.5F},
+                                                {0.0173F, 0.0231F, 0.0297F},
+                                                {0.1F, 0.05F, 0.1F},
+                                                {0.03F, 0.04F, 0.011F}})
     for (const Between between : {Between::kNothing, Between::kRelu, Between::kClip})
       for (int signs = 0; signs < 8; ++signs) {
         const LevelProblem p{a_scale,          b_scale,          scale,           between,
