@@ -44,7 +44,9 @@ struct QuadTaps {
   __mmask64 inside[(kMaxInt8Taps + 3) / 4 * 4];
 };
 
-/// Sums of up to kQuadChannels channels from c on. `flips`: the sign bits of levels that are int8.
+/// Sums of up to kQuadChannels channels from c on. `flips`: the sign bits of levels that are int8. kWhole:
+/// all these channels are there, and all taps lie inside.
+template <bool kWhole>
 ASSAY_VNNI_TAPS inline void quad_channels(const QuadTaps& taps, int64_t fours, const int8_t* packed,
                                           int64_t packed_stride, const int32_t* tap_sums, int zero_point,
                                           __m512i outside, __m512i flips, int64_t c, int64_t channels,
@@ -58,7 +60,9 @@ ASSAY_VNNI_TAPS inline void quad_channels(const QuadTaps& taps, int64_t fours, c
 #pragma GCC unroll 4
     for (int64_t j = 0; j < 4; ++j)
       x[j] = _mm512_xor_si512(
-          _mm512_mask_loadu_epi8(outside, mask & taps.inside[4 * g + j], taps.pixels[4 * g + j] + c), flips);
+          kWhole ? _mm512_loadu_si512(taps.pixels[4 * g + j] + c)
+                 : _mm512_mask_loadu_epi8(outside, mask & taps.inside[4 * g + j], taps.pixels[4 * g + j] + c),
+          flips);
     const __m512i low01 = _mm512_unpacklo_epi8(x[0], x[1]), high01 = _mm512_unpackhi_epi8(x[0], x[1]),
                   low23 = _mm512_unpacklo_epi8(x[2], x[3]), high23 = _mm512_unpackhi_epi8(x[2], x[3]);
     const auto weights = [&](int64_t v) ASSAY_VNNI_TAPS { return _mm512_loadu_si512(packed + v * 64); };
@@ -106,17 +110,24 @@ ASSAY_VNNI_TAPS void quad_depthwise(const Int8Images& images, const void* x, con
   Positions position(w, first);
   for (int64_t r = 0; r < count; ++r, sums += channels, position.next()) {
     const int64_t start = position.start(last);
+    bool all_inside = true;
     for_tap_rows(w, position, [&](int64_t tap, int64_t element) {
       for (int64_t t = 0; t < kernel; ++t) {
         const int64_t at = start + t * step;
         const bool inside = element >= 0 && at >= 0 && at < w.in[last];
         taps.pixels[tap + t] = inside ? pixels + (element + at) * channels : pixels;
         taps.inside[tap + t] = inside ? ~__mmask64{0} : 0;
+        all_inside = all_inside && inside;
       }
     });
-    for (int64_t c = 0; c < channels; c += kQuadChannels)
-      quad_channels(taps, fours, packed + 4 * c, packed_stride, tap_sums, zero_point, outside, flips, c,
-                    channels, sums);
+    const auto sum = [&](auto channels_of, int64_t c) ASSAY_VNNI_TAPS {
+      channels_of(taps, fours, packed + 4 * c, packed_stride, tap_sums, zero_point, outside, flips, c,
+                  channels, sums);
+    };
+    int64_t c = 0;
+    if (all_inside)
+      for (; c + kQuadChannels <= channels; c += kQuadChannels) sum(quad_channels<true>, c);
+    for (; c < channels; c += kQuadChannels) sum(quad_channels<false>, c);
   }
 }
 
